@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The root of the layer: coming up, the card that every PE publishes, first contact, going down.
+ *
+ * A peer's record is made once, under a lock, and then published by a release store into the table; readers
+ * load with acquire and take no lock. A record never changes after that, but for its ucx part, which
+ * ucx.c publishes in the same way.
+ */
+#include "comms.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "globals.h"
+#include "memory.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "ucx.h"
+#include "wait.h"
+
+struct comms comms;
+
+static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a PE publishes; UCX's address and keys follow. All PEs of a job run the same library. */
+struct card {
+	uint64_t magic;
+	struct memory_handle memory[COMMS_SEGMENTS];
+	uint64_t base[COMMS_SEGMENTS];
+	uint64_t size[COMMS_SEGMENTS];
+	uint64_t layout;
+	uint64_t ucx_bytes;
+};
+
+#define CARD_MAGIC 0x31306d6873726f74 /* changes when the card or struct comms_system does */
+
+enum comms_segment_id comms_find_segment(const void *address)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		if ((size_t)((const char *)address - comms.segments[i].base) < comms.segments[i].size)
+			return i;
+	return COMMS_SEGMENTS;
+}
+
+/* Which PEs are of my node, by the paths allowed and by SHMEM_NODE_PES. */
+static bool on_my_node(int pe)
+{
+	long node_pes = 0;
+
+	if (!comms.local_path)
+		return pe == comms.pe;
+	setting_number(SETTING_NODE_PES, &node_pes);
+	if (node_pes > 0 && pe / node_pes != comms.pe / node_pes)
+		return false;
+	for (int i = 0; i < rte.n_local; i++)
+		if (rte.local_pes[i] == pe)
+			return true;
+	return false;
+}
+
+static void count_node(void)
+{
+	comms.n_node = 0;
+	for (int i = 0; i < rte.n_local; i++) {
+		int pe = rte.local_pes[i];
+
+		if (!on_my_node(pe))
+			continue;
+		if (comms.n_node == 0)
+			comms.first_on_node = pe;
+		if (pe == comms.pe)
+			comms.node_index = comms.n_node;
+		comms.n_node++;
+	}
+}
+
+static void read_paths(void)
+{
+	char *copy = strdup(setting_text(SETTING_PATHS)), *rest = copy;
+	bool good = copy != NULL;
+
+	comms.local_path = comms.ucx_path = false;
+	for (char *name; good && (name = strsep(&rest, ", "));) {
+		if (!strcmp(name, "local"))
+			comms.local_path = true;
+		else if (!strcmp(name, "ucx"))
+			comms.ucx_path = true;
+		else if (name[0])
+			good = false;
+	}
+	free(copy);
+	if (!good || !(comms.local_path || comms.ucx_path))
+		rte_die_together("shmem_init", "SHMEM_PATHS=%s: give local, ucx or local,ucx", setting_text(SETTING_PATHS));
+}
+
+static void check_settings(void)
+{
+	static const enum setting_id yes_no[] = {SETTING_SHARE_GLOBALS, SETTING_HUGE_PAGES};
+	long number;
+	bool flag;
+
+	for (size_t i = 0; i < sizeof yes_no / sizeof yes_no[0]; i++)
+		if (!setting_bool(yes_no[i], &flag))
+			rte_die_together("shmem_init", "%s=%s: give yes or no", settings_table[yes_no[i]].name,
+				setting_text(yes_no[i]));
+	if (!setting_number(SETTING_NODE_PES, &number))
+		rte_die_together("shmem_init", "SHMEM_NODE_PES=%s: give a number of PEs, or 0 for real nodes",
+			setting_text(SETTING_NODE_PES));
+}
+
+static void publish_card(void)
+{
+	size_t ucx_bytes = 0;
+	void *ucx_card = comms.ucx ? ucx_make_card(&ucx_bytes) : NULL;
+	struct card *card = calloc(1, sizeof *card + ucx_bytes);
+
+	if (!card)
+		rte_die("shmem_init", "no memory");
+	card->magic = CARD_MAGIC;
+	card->layout = globals.layout;
+	card->ucx_bytes = ucx_bytes;
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		memory_describe(&comms.segments[i], &card->memory[i]);
+		card->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;
+		card->size[i] = comms.segments[i].size;
+	}
+	if (ucx_bytes)
+		memcpy(card + 1, ucx_card, ucx_bytes);
+	free(ucx_card);
+	if (rte_exchange(card, sizeof *card + ucx_bytes) != RTE_OK)
+		rte_die("shmem_init", "the PEs could not exchange their addresses (%s); did one of them end early?",
+			rte.problem);
+	free(card);
+}
+
+static void reach_locally(struct comms_peer *peer, const struct card *card)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		if (card->memory[i].fd < 0 || (i == COMMS_GLOBALS && !peer->same_program))
+			continue;
+		peer->reach[i].base = memory_map_peer(&card->memory[i], card->size[i], peer->pe);
+		peer->reach[i].size = card->size[i];
+	}
+	peer->bell = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->bell;
+}
+
+static void reach_self(struct comms_peer *peer)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		peer->reach[i] = (struct comms_reach){comms.segments[i].base, comms.segments[i].size};
+	peer->bell = &comms.system->bell;
+}
+
+static struct comms_peer *make_acquaintance(int pe)
+{
+	struct comms_peer *peer = calloc(1, sizeof *peer);
+	size_t size = 0;
+	struct card *card = rte.connected ? rte_fetch(pe, &size) : NULL;
+
+	if (!peer || (rte.connected && !card))
+		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe,
+			peer ? rte.problem : "no memory");
+	peer->pe = pe;
+	if (card && (size < sizeof *card || card->magic != CARD_MAGIC))
+		rte_die(NULL, "PE %d runs another version of torushmem; build all programs of a job with one", pe);
+	for (int i = 0; card && i < COMMS_SEGMENTS; i++) {
+		peer->remote_base[i] = (char *)(uintptr_t)card->base[i];
+		peer->remote_size[i] = card->size[i];
+	}
+	peer->same_program = !card || (card->layout == globals.layout && card->size[COMMS_GLOBALS] == globals.size);
+	if (pe == comms.pe)
+		reach_self(peer);
+	else if (on_my_node(pe))
+		reach_locally(peer, card);
+	peer->card = card;
+	return peer;
+}
+
+struct comms_peer *comms_meet(int pe)
+{
+	struct comms_peer *peer = comms_peer(pe);
+
+	if (peer->met)
+		return peer;
+	pthread_mutex_lock(&meeting);
+	peer = comms_peer(pe);
+	if (!peer->met) {
+		peer = make_acquaintance(pe);
+		peer->met = true;
+		__atomic_store_n(&comms.peers[pe], peer, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&meeting);
+	return peer;
+}
+
+const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)
+{
+	const struct card *card = peer->card;
+
+	*size = card ? card->ucx_bytes : 0;
+	return card ? card + 1 : NULL;
+}
+
+/* Does any pair of PEs need UCX? All PEs must come to the same answer: every card then has its part. */
+static bool ucx_needed(void)
+{
+	bool globals_private = globals.size > 0 && globals.fd < 0;
+
+	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
+}
+
+void comms_start(void)
+{
+	comms.pe = rte.pe;
+	check_settings();
+	read_paths();
+	count_node();
+	comms.segments[COMMS_GLOBALS] = (struct comms_segment){globals.start, globals.size, globals.fd};
+	memory_make_heap();
+	comms.peers = malloc((size_t)rte.n_pes * sizeof *comms.peers);
+	if (!comms.peers)
+		rte_die("shmem_init", "no memory for a table of %d PEs", rte.n_pes);
+	for (int pe = 0; pe < rte.n_pes; pe++)
+		comms.peers[pe] = &comms.unmet;
+	comms.n_pes = rte.n_pes;
+	wait_start();
+	if (ucx_needed()) {
+		if (!comms.ucx_path)
+			rte_die_together("shmem_init", "PEs or data outside this node's shared memory need UCX, and "
+					      "SHMEM_PATHS=%s leaves it out; add ucx",
+				setting_text(SETTING_PATHS));
+		ucx_start();
+		comms.ucx = true;
+	}
+	publish_card();
+	comms_meet(comms.pe);
+	comms.leader = (struct comms_system *)comms_meet(comms.first_on_node)->reach[COMMS_HEAP].base;
+	if (comms.ucx)
+		ucx_serve();
+}
+
+static void forget_peer(struct comms_peer *peer)
+{
+	for (int i = 0; peer->pe != comms.pe && i < COMMS_SEGMENTS; i++)
+		if (peer->reach[i].base)
+			memory_unmap(peer->reach[i].base, peer->reach[i].size);
+	if (peer->ucx)
+		ucx_forget(peer->ucx);
+	free(peer->card);
+	free(peer);
+}
+
+void comms_stop(void)
+{
+	if (comms.ucx) {
+		ucx_expect_end();
+		comms_quiet();
+		/* What UCX still owes a peer is owed through that peer's software: all go on until all are done. */
+		if (rte_fence() != RTE_OK)
+			rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+		ucx_rest();
+	}
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		if (comms.peers[pe] != &comms.unmet)
+			forget_peer(comms.peers[pe]);
+	free(comms.peers);
+	if (comms.ucx)
+		ucx_stop();
+	memory_unmake_heap();
+	memset(&comms, 0, sizeof comms);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_COMMS_H
+#define COMMS_COMMS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Moves bytes between PEs; knows no SHMEM type.
+ *
+ * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct comms_system
+ *          for the library's own use) and the program's global data
+ * peer     what is known of a PE. All start as one shared record that reaches nothing; the first
+ *          contact replaces it (comms_meet) by a record of its own, for good
+ * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
+ * bell     how a PE that sleeps is told that its memory changed
+ *
+ * Any thread may call anything here once comms_start has returned.
+ */
+
+#define COMMS_LIKELY(x) __builtin_expect(!!(x), 1)
+#define COMMS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define COMMS_INLINE static inline __attribute__((always_inline))
+
+enum comms_segment_id { COMMS_HEAP, COMMS_GLOBALS, COMMS_SEGMENTS };
+
+struct comms_reach {
+	char *base;
+	size_t size;
+};
+
+/*
+ * A sleeper adds itself to sleepers, makes that visible (membarrier), looks once more at what it waits for, and sleeps
+ * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if there are any, changes word
+ * and wakes. So a change costs a load of a line that is nearly always shared and zero.
+ */
+struct comms_bell {
+	_Alignas(64) _Atomic uint32_t sleepers;
+	_Alignas(64) _Atomic uint32_t word;
+};
+
+/* Meeting point of the PEs of a node; the one in the leader's memory is used. */
+struct comms_gate {
+	_Alignas(64) _Atomic uint32_t arrived;
+	_Alignas(64) _Atomic uint32_t epoch;
+	_Atomic uint32_t sleepers;
+};
+
+#define COMMS_SYSTEM_BYTES (2UL << 20) /* a huge page, so that the heap behind it is aligned to one */
+#define COMMS_SCRATCH_BYTES (COMMS_SYSTEM_BYTES - 4096)
+
+/* In front of every PE's heap, shared like it. */
+struct comms_system {
+	uint64_t magic;
+	struct comms_bell bell;
+	struct comms_gate gate;
+	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives */
+};
+_Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
+
+struct ucx_peer;
+
+struct comms_peer {
+	struct comms_reach reach[COMMS_SEGMENTS];
+	struct comms_bell *bell; /* NULL if its memory is not mapped here */
+	struct ucx_peer *ucx;	 /* NULL until UCX is first needed for it */
+	char *remote_base[COMMS_SEGMENTS];
+	size_t remote_size[COMMS_SEGMENTS];
+	void *card; /* what it published, kept until UCX has used it */
+	int pe;
+	bool met;
+	bool same_program;
+};
+
+struct comms_segment {
+	char *base;
+	size_t size;
+	int fd;
+};
+
+struct comms {
+	int pe;
+	int n_pes;		   /* 0: not started */
+	struct comms_peer **peers; /* by PE; the record of an unmet PE is &comms.unmet */
+	struct comms_segment segments[COMMS_SEGMENTS];
+	struct comms_system *system; /* mine */
+	struct comms_system *leader; /* the node's first PE's */
+	struct comms_peer unmet;
+	int n_node; /* PEs reached by load and store, this one included */
+	int node_index;
+	int first_on_node;
+	unsigned spin;
+	bool ucx; /* UCX is up */
+	bool local_path;
+	bool ucx_path;
+	size_t heap_size;  /* what the user asked for: the segment without the system's part */
+	const char *pages; /* kind of pages obtained for the heap */
+};
+
+extern struct comms comms;
+
+void comms_start(void);
+/* Everybody has stopped communicating (the caller met all PEs); lets go of everything. */
+void comms_stop(void);
+
+static inline char *comms_heap(void)
+{
+	return comms.segments[COMMS_HEAP].base + COMMS_SYSTEM_BYTES;
+}
+
+/* Which segment holds the address? COMMS_SEGMENTS if none does. */
+enum comms_segment_id comms_find_segment(const void *address);
+
+/* The record of a PE after making its acquaintance. */
+struct comms_peer *comms_meet(int pe);
+
+static inline struct comms_peer *comms_peer(int pe)
+{
+	return __atomic_load_n(&comms.peers[pe], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Where this process can load and store [address, address + bytes) of a PE. NULL if it cannot, or cannot yet:
+ * the routines below then find out, and complain in the name of the routine about arguments that are wrong.
+ */
+COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+{
+	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
+		return NULL;
+	*peer = comms_peer(pe);
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		const struct comms_reach *reach = &(*peer)->reach[i];
+		size_t offset = (size_t)((const char *)address - comms.segments[i].base);
+
+		if (COMMS_LIKELY(offset < reach->size))
+			return bytes <= reach->size - offset ? reach->base + offset : NULL;
+	}
+	return NULL;
+}
+
+void comms_ring(struct comms_bell *bell);
+
+/* After a store to a peer's memory: wakes it if it sleeps. */
+COMMS_INLINE void comms_notify(const struct comms_peer *peer)
+{
+	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed)))
+		comms_ring(peer->bell);
+}
+
+/* The whole way: checks, first contact, any path. The nbi forms complete at comms_quiet. */
+void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine);
+void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine);
+void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine);
+void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine);
+
+enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
+
+/* Atomics on 4 or 8 bytes (width). The fetching form returns the old value, zero-extended. */
+void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine);
+uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
+			 const char *routine);
+void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
+			 int pe, const char *routine);
+
+/* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
+#define COMMS_AMO_HERE(name, type)                                                                                    \
+	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
+	{                                                                                                             \
+		switch (op) {                                                                                         \
+		case COMMS_FETCH:                                                                                     \
+			return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                               \
+		case COMMS_ADD:                                                                                       \
+			return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_AND:                                                                                       \
+			return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_OR:                                                                                        \
+			return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                                    \
+		case COMMS_XOR:                                                                                       \
+			return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_SWAP:                                                                                      \
+			return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                                  \
+		case COMMS_CSWAP:                                                                                     \
+			__atomic_compare_exchange_n(word, &cond, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+			return cond;                                                                                  \
+		}                                                                                                     \
+		return 0;                                                                                             \
+	}
+COMMS_AMO_HERE(comms_amo_32, uint32_t)
+COMMS_AMO_HERE(comms_amo_64, uint64_t)
+
+/* Data, then an atomic on a word of the same PE that shows it. */
+void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value, enum comms_amo op,
+		      bool nbi, int pe, const char *routine);
+
+void comms_fence(void);
+void comms_quiet(void);
+
+/* All PEs: nobody leaves before everybody has come. Plain stores made before are visible after. */
+void comms_sync(void);
+
+/* Complains unless the library is up and [address, address + bytes) is symmetric memory. */
+void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
+void comms_check_up(const char *routine);
+void comms_check_pe(int pe, const char *routine);
+
+/* One look's worth of waiting: lets UCX work, else the other hardware thread. */
+void comms_spin(void);
+
+/* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
+uint32_t comms_bell_prepare(void);
+void comms_bell_cancel(void);
+void comms_bell_sleep(uint32_t key, unsigned *naps);
+
+/* Returns when the condition, about memory that comms_notify covers, holds. */
+#define COMMS_WAIT(condition)                                                   \
+	do {                                                                    \
+		unsigned looks_ = comms.spin, naps_ = 0;                        \
+		while (!(condition)) {                                          \
+			uint32_t key_;                                          \
+			if (looks_ > 0) {                                       \
+				looks_--;                                       \
+				comms_spin();                                   \
+				continue;                                       \
+			}                                                       \
+			key_ = comms_bell_prepare();                            \
+			if (condition) {                                        \
+				comms_bell_cancel();                            \
+				break;                                          \
+			}                                                       \
+			comms_bell_sleep(key_, &naps_);                         \
+			comms_spin();                                           \
+		}                                                               \
+	} while (0)
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_GLOBALS_H
+#define COMMS_GLOBALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The program's global data (.data and .bss of the executable), moved into shared memory before main so
+ * that other PEs of the node can map it. Where that was not wanted or not possible fd is -1 and the
+ * data stays where it was; start and size hold in either case.
+ */
+struct globals {
+	char *start;
+	size_t size;
+	int fd;
+	uint64_t layout; /* equal on PEs that run the same program */
+	const char *why_private;
+};
+
+extern struct globals globals;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "rte/text.h"
+
+#define HUGE_PAGE (2UL << 20)
+#define SYSTEM_MAGIC 0x31306d6574737973
+
+void memory_describe(const struct comms_segment *segment, struct memory_handle *handle)
+{
+	struct stat status;
+
+	*handle = (struct memory_handle){.pid = getpid(), .fd = -1};
+	if (segment->fd < 0 || fstat(segment->fd, &status))
+		return;
+	handle->fd = segment->fd;
+	handle->device = status.st_dev;
+	handle->inode = status.st_ino;
+}
+
+void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
+{
+	const char *problem = NULL;
+	void *base = MAP_FAILED;
+	struct stat status;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		problem = strerror(errno);
+	else if (fstat(fd, &status) || status.st_dev != handle->device || status.st_ino != handle->inode)
+		problem = "it is another process's; the PEs do not share a process table";
+	else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)) == MAP_FAILED)
+		problem = strerror(errno);
+	if (fd >= 0)
+		close(fd);
+	if (problem)
+		rte_die(NULL, "the memory of PE %d on this node cannot be mapped (%s: %s); set SHMEM_PATHS=ucx", pe,
+			path, problem);
+	return base;
+}
+
+void memory_unmap(void *base, size_t size)
+{
+	munmap(base, size);
+}
+
+/* What the user wants, or the default cut to what the machine has. */
+static size_t wanted_heap(void)
+{
+	const char *text = setting_text(SETTING_SYMMETRIC_SIZE);
+	size_t memory = rte_memory(), size;
+	char wanted[32], have[32];
+
+	if (!text_parse_size(text, &size))
+		rte_die_together("shmem_init",
+			"SHMEM_SYMMETRIC_SIZE=%s is not a size; give a number with an optional k, m, g or t, as in 512m",
+			text);
+	if (size <= memory)
+		return size;
+	if (!setting_given(SETTING_SYMMETRIC_SIZE))
+		return memory;
+	rte_die_together("shmem_init", "SHMEM_SYMMETRIC_SIZE=%s: a heap of %s per PE is larger than this node's memory (%s); "
+			      "ask for less",
+		text, text_size(size, wanted), text_size(memory, have));
+}
+
+/* Legal, since memory is committed when touched; but the kernel will kill someone if all is. */
+static void warn_of_overcommit(size_t size)
+{
+	size_t memory = rte_memory();
+	char total[32], have[32];
+
+	if (rte.generation == 1 && setting_given(SETTING_SYMMETRIC_SIZE) && comms.pe == rte.local_pes[0] &&
+	    size > memory / (size_t)rte.n_local)
+		rte_report("shmem_init", "warning: the heaps of the %d PEs on this node come to %s, its memory to %s; lower "
+					 "SHMEM_SYMMETRIC_SIZE if they will be filled",
+			   rte.n_local, text_size(size * (size_t)rte.n_local, total), text_size(memory, have));
+}
+
+/* Address space at a huge-page boundary, backed by nothing yet. */
+static char *reserve(size_t size)
+{
+	char *area = mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *start;
+
+	if (area == MAP_FAILED)
+		return NULL;
+	start = (char *)(((uintptr_t)area + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+	if (start > area)
+		munmap(area, (size_t)(start - area));
+	munmap(start + size, HUGE_PAGE - (size_t)(start - area));
+	return start;
+}
+
+/* Does the kernel give shared memory huge pages when asked? The word in brackets says. */
+static const char *ask_for_huge_pages(char *base, size_t size)
+{
+	char mode[128] = "";
+	bool wanted = true;
+	FILE *file;
+
+	setting_bool(SETTING_HUGE_PAGES, &wanted);
+	if (!wanted)
+		return "small pages (SHMEM_HUGE_PAGES)";
+	if (madvise(base, size, MADV_HUGEPAGE))
+		return "small pages (no huge pages in this kernel)";
+	file = fopen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "re");
+	if (!file)
+		return "small pages (the kernel does not say if shared memory gets huge ones)";
+	if (!fgets(mode, sizeof mode, file))
+		mode[0] = '\0';
+	fclose(file);
+	if (strstr(mode, "[never]") || strstr(mode, "[deny]"))
+		return "small pages (transparent_hugepage/shmem_enabled forbids huge ones)";
+	return "huge pages";
+}
+
+void memory_make_heap(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct comms_segment *heap = &comms.segments[COMMS_HEAP];
+	size_t wanted = wanted_heap();
+	size_t size = COMMS_SYSTEM_BYTES + ((wanted + page - 1) & ~(page - 1));
+	char text[32];
+	char *base = NULL;
+	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
+
+	if (fd < 0)
+		rte_die("shmem_init", "memfd_create: %s; this system must allow it", strerror(errno));
+	if (ftruncate(fd, (off_t)size) == 0)
+		base = reserve(size);
+	if (base && mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
+		base = NULL;
+	if (!base)
+		rte_die_together("shmem_init", "no address space for a heap of %s (%s); lower SHMEM_SYMMETRIC_SIZE or raise ulimit -v",
+			text_size(wanted, text), strerror(errno));
+	warn_of_overcommit(wanted);
+	comms.pages = ask_for_huge_pages(base, size);
+	*heap = (struct comms_segment){base, size, fd};
+	comms.heap_size = size - COMMS_SYSTEM_BYTES;
+	comms.system = (struct comms_system *)base;
+	comms.system->magic = SYSTEM_MAGIC;
+	rte_debug("heap of %s at %p, %s", text_size(wanted, text), (void *)comms_heap(), comms.pages);
+}
+
+void memory_unmake_heap(void)
+{
+	munmap(comms.segments[COMMS_HEAP].base, comms.segments[COMMS_HEAP].size);
+	close(comms.segments[COMMS_HEAP].fd);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_MEMORY_H
+#define COMMS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comms.h"
+
+/*
+ * Memory that has no name: a PE's heap and globals live in memfds, which other PEs of the node open through
+ * /proc/PID/fd. Nothing is left when the last process that maps them ends, however it ends.
+ */
+
+/* How another process finds the memory and knows that it found the right one. */
+struct memory_handle {
+	int32_t pid;
+	int32_t fd; /* -1: not shared */
+	uint64_t device;
+	uint64_t inode;
+};
+
+void memory_describe(const struct comms_segment *segment, struct memory_handle *handle);
+
+/* Ends the job with a message if the memory cannot be mapped. */
+void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe);
+void memory_unmap(void *base, size_t size);
+
+/* The heap of this PE, by SHMEM_SYMMETRIC_SIZE, into comms.segments[COMMS_HEAP] and comms.system. */
+void memory_make_heap(void);
+void memory_unmake_heap(void);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole way of an operation: are the arguments right, where is the target, which path. The layer above
+ * comes here when its own look (comms_reach) found nothing to load or store.
+ */
+#include <string.h>
+
+#include "comms.h"
+#include "globals.h"
+#include "rte/rte.h"
+#include "ucx.h"
+
+struct target {
+	struct comms_peer *peer;
+	enum comms_segment_id segment;
+	size_t offset;
+	void *here; /* where to load and store it, NULL: through UCX */
+};
+
+void comms_check_up(const char *routine)
+{
+	if (COMMS_UNLIKELY(comms.n_pes == 0))
+		rte_die_together(routine, rte.generation ? "called after shmem_finalize; initialise again first"
+							 : "called before shmem_init; initialise first");
+}
+
+void comms_check_pe(int pe, const char *routine)
+{
+	comms_check_up(routine);
+	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
+		rte_die(routine, "pe=%d: there is no such PE; the job has PEs 0 to %d", pe, comms.n_pes - 1);
+}
+
+void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine)
+{
+	enum comms_segment_id id;
+	const struct comms_segment *segment;
+
+	comms_check_up(routine);
+	id = comms_find_segment(address);
+	if (id == COMMS_SEGMENTS)
+		rte_die(routine, "%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
+				 "global or static variable of the program",
+			argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
+			(void *)globals.start, (void *)(globals.start + globals.size));
+	segment = &comms.segments[id];
+	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
+		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count", argument,
+			address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
+			(void *)(segment->base + segment->size));
+}
+
+static void complain_of_remote(const struct target *t, size_t bytes, const char *routine)
+{
+	const struct comms_peer *peer = t->peer;
+
+	if (t->segment == COMMS_GLOBALS && !peer->same_program)
+		rte_die(routine, "PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
+			peer->pe);
+	rte_die(routine, "%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
+			 "SHMEM_SYMMETRIC_SIZE",
+		bytes, t->offset - COMMS_SYSTEM_BYTES, peer->pe, peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
+}
+
+static struct target locate(const void *address, size_t bytes, const char *argument, int pe, const char *routine)
+{
+	struct target t;
+
+	comms_check_pe(pe, routine);
+	comms_check_symmetric(address, bytes, argument, routine);
+	t.segment = comms_find_segment(address);
+	t.offset = (size_t)((const char *)address - comms.segments[t.segment].base);
+	t.peer = comms_meet(pe);
+	if (pe != comms.pe && ((t.segment == COMMS_GLOBALS && !t.peer->same_program) ||
+			       t.offset > t.peer->remote_size[t.segment] ||
+			       bytes > t.peer->remote_size[t.segment] - t.offset))
+		complain_of_remote(&t, bytes, routine);
+	t.here = t.offset < t.peer->reach[t.segment].size ? t.peer->reach[t.segment].base + t.offset : NULL;
+	if (!t.here && !comms.ucx)
+		rte_die(routine, "no path to this memory of PE %d: it is not shared and UCX is not in use; do all PEs have "
+				 "the same SHMEM_ settings?",
+			pe);
+	return t;
+}
+
+static void put(void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+{
+	struct target t;
+
+	if (bytes == 0) {
+		comms_check_pe(pe, routine);
+		return;
+	}
+	t = locate(dest, bytes, "dest", pe, routine);
+	if (t.here) {
+		memmove(t.here, source, bytes);
+		comms_notify(t.peer);
+	} else {
+		ucx_put(t.peer, t.segment, t.offset, source, bytes, nbi);
+	}
+}
+
+static void get(void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+{
+	struct target t;
+
+	if (bytes == 0) {
+		comms_check_pe(pe, routine);
+		return;
+	}
+	t = locate(source, bytes, "source", pe, routine);
+	if (t.here)
+		memmove(dest, t.here, bytes);
+	else
+		ucx_get(t.peer, t.segment, t.offset, dest, bytes, nbi);
+}
+
+void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	put(dest, source, bytes, false, pe, routine);
+}
+
+void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	put(dest, source, bytes, true, pe, routine);
+}
+
+void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	get(dest, source, bytes, false, pe, routine);
+}
+
+void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	get(dest, source, bytes, true, pe, routine);
+}
+
+static uint64_t amo_here(enum comms_amo op, size_t width, const struct target *t, uint64_t operand, uint64_t cond)
+{
+	uint64_t old = width == 8 ? comms_amo_64(op, t->here, operand, cond)
+				  : comms_amo_32(op, t->here, (uint32_t)operand, (uint32_t)cond);
+
+	comms_notify(t->peer);
+	return old;
+}
+
+static struct target locate_word(void *dest, size_t width, int pe, const char *routine)
+{
+	struct target t = locate(dest, width, "dest", pe, routine);
+
+	if ((uintptr_t)dest % width)
+		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
+	return t;
+}
+
+void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+{
+	struct target t = locate_word(dest, width, pe, routine);
+
+	if (t.here)
+		amo_here(op, width, &t, operand, 0);
+	else
+		ucx_amo(t.peer, t.segment, t.offset, op, width, operand);
+}
+
+uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
+			 const char *routine)
+{
+	struct target t = locate_word(dest, width, pe, routine);
+	uint64_t result = 0;
+
+	if (t.here)
+		return amo_here(op, width, &t, operand, cond);
+	ucx_amo_fetch(t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
+	return result; /* of a narrow word, the upper half stayed zero */
+}
+
+void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
+			 int pe, const char *routine)
+{
+	struct target t = locate_word(dest, width, pe, routine);
+
+	if (!t.here) {
+		ucx_amo_fetch(t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
+	} else if (width == 8) {
+		*(uint64_t *)result = amo_here(op, width, &t, operand, cond);
+	} else {
+		*(uint32_t *)result = (uint32_t)amo_here(op, width, &t, operand, cond);
+	}
+}
+
+/* On one path a fence between data and signal is enough; on two, only completion orders them. */
+void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value, enum comms_amo op,
+		      bool nbi, int pe, const char *routine)
+{
+	struct target signal = locate_word(word, sizeof *word, pe, routine);
+
+	put(dest, source, bytes, nbi, pe, routine);
+	if (signal.here) {
+		if (comms.ucx && bytes && !locate(dest, bytes, "dest", pe, routine).here)
+			comms_quiet();
+		amo_here(op, sizeof *word, &signal, value, 0);
+		return;
+	}
+	comms_fence();
+	ucx_amo(signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
+}
+
+/*
+ * A peer may be reached both ways (heap by store, globals through UCX). Stores that follow a fence could
+ * overtake what UCX still carries, so then order needs completion.
+ */
+void comms_fence(void)
+{
+	atomic_thread_fence(memory_order_release);
+	if (!comms.ucx)
+		return;
+	if (globals.fd < 0 && comms.n_node > 1)
+		ucx_quiet();
+	else
+		ucx_fence();
+}
+
+void comms_quiet(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (comms.ucx)
+		ucx_quiet();
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_UCX_H
+#define COMMS_UCX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comms.h"
+
+/* Everything that load and store cannot reach, through UCP. Ends the job with a message when UCX fails. */
+
+void ucx_start(void);
+/* Serves other PEs' requests in a thread of its own from now on (SHMEM_PROGRESS_THREAD). */
+void ucx_serve(void);
+/* From here on peers that go away are no news, and this PE serves the others in any case until it rests. */
+void ucx_expect_end(void);
+/* Stops serving; then the peers can be forgotten. */
+void ucx_rest(void);
+void ucx_stop(void);
+
+/* This PE's address and keys, to go into its card; the caller frees. */
+void *ucx_make_card(size_t *size);
+void ucx_forget(struct ucx_peer *peer);
+
+void ucx_put(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+	     bool nbi);
+void ucx_get(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, void *dest, size_t bytes, bool nbi);
+void ucx_amo(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, enum comms_amo op, size_t width,
+	     uint64_t operand);
+/* result holds 4 or 8 bytes; with nbi it is written by the next quiet at the latest. */
+void ucx_amo_fetch(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, enum comms_amo op,
+		   size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi);
+void ucx_fence(void);
+void ucx_quiet(void);
+
+/* Returns true if something happened. */
+bool ucx_progress(void);
+
+/* Is there a thread that serves? Without one, who waits must call ucx_progress or doze: sleep until UCX has work. */
+bool ucx_served(void);
+void ucx_doze(long nanoseconds);
+
+/* What a peer's card has for UCX (comms.c knows where). */
+const void *comms_ucx_card(const struct comms_peer *peer, size_t *size);
+
+#endif

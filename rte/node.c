@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rte.h"
+
+int rte_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return CPU_COUNT(&set);
+	return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+}
+
+/* A number on the first line of a file; SIZE_MAX if there is none ("max"). */
+static size_t number_in_file(const char *path)
+{
+	unsigned long long number = 0;
+	FILE *file = fopen(path, "re");
+	size_t result = SIZE_MAX;
+
+	if (!file)
+		return result;
+	if (fscanf(file, "%llu", &number) == 1)
+		result = (size_t)number;
+	fclose(file);
+	return result;
+}
+
+/* The tightest memory limit on the way from this process's cgroup (version 2) up to the root. */
+static size_t cgroup_limit(void)
+{
+	char line[4096], path[4300];
+	size_t limit = SIZE_MAX;
+	FILE *file = fopen("/proc/self/cgroup", "re");
+
+	if (!file)
+		return limit;
+	while (fgets(line, sizeof line, file)) {
+		char *group = line + 3;
+
+		if (strncmp(line, "0::", 3))
+			continue;
+		group[strcspn(group, "\n")] = '\0';
+		while (group[0] == '/') {
+			size_t here;
+
+			snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+			here = number_in_file(path);
+			limit = here < limit ? here : limit;
+			if (!group[1])
+				break;
+			*(strrchr(group, '/') + (strrchr(group, '/') == group)) = '\0';
+		}
+	}
+	fclose(file);
+	return limit;
+}
+
+size_t rte_memory(void)
+{
+	size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+	size_t limit = cgroup_limit();
+
+	return limit < machine ? limit : machine;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "environment.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+extern char **environ;
+
+/* PMIX_MCA_* are the user's settings of libpmix; every other PMIX_* describes one process of one job. */
+static bool is_of_another_server(const char *entry)
+{
+	return !strncmp(entry, "PMIX_", 5) && strncmp(entry, "PMIX_MCA_", 9);
+}
+
+static void forget_other_servers(void)
+{
+	char **entry = environ;
+
+	while (entry && *entry) {
+		char name[128];
+		size_t length = strcspn(*entry, "=");
+
+		if (!is_of_another_server(*entry) || length >= sizeof name) {
+			entry++;
+			continue;
+		}
+		memcpy(name, *entry, length);
+		name[length] = '\0';
+		unsetenv(name); /* moves the following ones up */
+	}
+}
+
+static bool apply_exports(const struct options *options)
+{
+	for (int i = 0; i < options->export_count; i++) {
+		const char *equals = strchr(options->exports[i], '=');
+		char *name;
+		bool done;
+
+		if (!equals) {
+			if (!getenv(options->exports[i]) && !options->quiet)
+				say("-x %s: not set here, so not for the PEs either", options->exports[i]);
+			continue;
+		}
+		name = strndup(options->exports[i], (size_t)(equals - options->exports[i]));
+		done = name && !setenv(name, equals + 1, 1);
+		free(name);
+		if (!done)
+			return false;
+	}
+	return true;
+}
+
+char **environment_for_pes(const struct options *options)
+{
+	size_t count = 0;
+	char **copy;
+
+	forget_other_servers();
+	if (!apply_exports(options)) {
+		say("out of memory");
+		return NULL;
+	}
+	while (environ && environ[count])
+		count++;
+	copy = calloc(count + 1, sizeof *copy);
+	for (size_t i = 0; copy && i < count; i++)
+		copy[i] = strdup(environ[i]);
+	if (!copy)
+		say("out of memory");
+	return copy;
+}
+
+void environment_free(char **environment)
+{
+	for (char **entry = environment; entry && *entry; entry++)
+		free(*entry);
+	free(environment);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_IO_H
+#define OSHRUN_IO_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+
+/*
+ * Where the PEs' standard files lead. As a rule the PEs inherit ours and oshrun does not see a byte. Only with
+ * --label or --timestamp does output come through pipes, line by line; only a terminal's input is passed on to
+ * PE 0, because a terminal stops whoever reads it from another process group.
+ *
+ * A stream is the pipe of one PE's stdout or stderr; a sink is a queue in front of our own. Reading stops while a
+ * sink is full, so that a slow reader slows the PEs, never oshrun: it does not write where it would wait.
+ */
+
+struct io_buffer {
+	char *bytes;
+	size_t used;
+	size_t size;
+};
+
+struct io_stream {
+	int fd; /* -1: closed */
+	int pe;
+	struct io_buffer line; /* the part of a line that has come so far */
+	struct io_sink *sink;
+};
+
+struct io_sink {
+	int fd;
+	bool broken;  /* nobody reads it any more */
+	size_t chunk; /* most bytes to write at once */
+	struct io_buffer queue;
+};
+
+struct io {
+	bool pumping;
+	bool label;
+	bool timestamp;
+	int label_width;
+	const char *folder; /* --output */
+	int pes;
+	struct io_stream *streams;
+	int stream_count;
+	struct io_sink sinks[2];
+	int null_fd;
+	int typing_fd; /* PE 0's stdin when ours is a terminal; else -1 */
+	struct io_buffer typed;
+};
+
+/* False: out of memory or the folder cannot be made; said in one line. */
+bool io_start(struct io *io, const struct options *options, int pes);
+
+/* The files a PE gets as 0, 1 and 2. False: errno says why. io_child_started closes what only it needs. */
+bool io_child_files(struct io *io, int pe, int fds[3]);
+void io_child_started(struct io *io, int fds[3]);
+
+/* Most entries io_poll may fill, and filling them; io_handle takes them back after poll(). */
+int io_poll_most(const struct io *io);
+int io_poll(struct io *io, struct pollfd *fds);
+void io_handle(struct io *io, const struct pollfd *fds, int count);
+
+/* All PEs are gone: takes what the pipes still hold. */
+void io_drain(struct io *io);
+
+/* Output that still waits for its reader. */
+bool io_unwritten(const struct io *io);
+
+void io_stop(struct io *io);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "session.h"
+
+#define PATIENCE 1.0 /* from SIGTERM to SIGKILL, and from there to giving up */
+#define TIMED_OUT 124
+#define SWEEPS 5
+
+double job_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void job_signal(struct job *job, int sig)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].pid > 0 && !job->pes[pe].gone)
+			kill(-job->pes[pe].pid, sig);
+}
+
+void job_end(struct job *job, int code, bool decided)
+{
+	if (decided && !job->code_decided)
+		job->code = code;
+	else if (!job->code_decided && code > job->code)
+		job->code = code;
+	job->code_decided = job->code_decided || decided;
+	job->phase = JOB_ENDING;
+	job->deadline = job_clock() + PATIENCE;
+	job_signal(job, SIGTERM);
+	job_signal(job, SIGCONT); /* one that is stopped would not hear it */
+}
+
+static void kill_all(struct job *job)
+{
+	if (job->options->verbose)
+		say("%d PEs have not ended when asked; killing them", job->alive);
+	job->phase = JOB_KILLED;
+	job->deadline = job_clock() + PATIENCE;
+	job_signal(job, SIGKILL);
+}
+
+static void run_out_of_time(struct job *job)
+{
+	job->time_limit = 0;
+	if (job->phase == JOB_ENDING || job->phase == JOB_KILLED)
+		return;
+	say("the job did not end within %g s (--timeout); ending %d PE%s", job->options->timeout, job->alive,
+	    job->alive == 1 ? "" : "s");
+	job->explained = true;
+	job_end(job, TIMED_OUT, true);
+}
+
+static void phase_is_over(struct job *job)
+{
+	job->deadline = 0;
+	if (job->phase == JOB_GRACE)
+		watch_grace(job);
+	else if (job->phase == JOB_ENDING)
+		kill_all(job);
+	else if (job->phase == JOB_KILLED && job->alive) {
+		say("%d PEs do not die, not even of SIGKILL; leaving them to the system", job->alive);
+		job->alive = 0;
+	}
+}
+
+static void check_clock(struct job *job)
+{
+	double now = job_clock();
+
+	if (job->deadline > 0 && now >= job->deadline)
+		phase_is_over(job);
+	if (job->time_limit > 0 && now >= job->time_limit)
+		run_out_of_time(job);
+	if (job->lost_deadline > 0 && now >= job->lost_deadline)
+		watch_lost(job);
+}
+
+/* Milliseconds until check_clock has something to do; -1: nothing is due. */
+static int time_to_sleep(const struct job *job)
+{
+	double dues[] = {job->deadline, job->time_limit, job->lost_deadline, job->output_deadline}, next = 0, left;
+
+	for (size_t i = 0; i < sizeof dues / sizeof dues[0]; i++)
+		if (dues[i] > 0 && (next <= 0 || dues[i] < next))
+			next = dues[i];
+	left = (next - job_clock()) * 1000;
+	/* A terminal does not tell when we come back to its foreground. */
+	if (job->io.typing_fd >= 0 && (next <= 0 || left > 500))
+		return 500;
+	if (next <= 0 || left > 1e6)
+		return next <= 0 ? -1 : 1000000;
+	return left > 0 ? (int)left + 1 : 0;
+}
+
+static void turn(struct job *job, struct pollfd *fds)
+{
+	int count;
+
+	fds[0] = (struct pollfd){.fd = job->signal_fd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = server_event_fd(job->server), .events = POLLIN};
+	count = io_poll(&job->io, fds + 2);
+	if (poll(fds, (nfds_t)count + 2, time_to_sleep(job)) < 0 && errno != EINTR)
+		return;
+	io_handle(&job->io, fds + 2, count);
+	/* Signals first: a child whose SIGCHLD has been read must be looked for afterwards. */
+	signals_handle(job);
+	watch_events(job);
+	watch_children(job);
+	check_clock(job);
+}
+
+/* Output may wait for its reader as long as that takes, unless somebody wants us gone. */
+static bool output_waits(const struct job *job)
+{
+	return io_unwritten(&job->io) && !(job->output_deadline > 0 && job_clock() >= job->output_deadline);
+}
+
+static void main_loop(struct job *job)
+{
+	struct pollfd *fds = calloc((size_t)io_poll_most(&job->io) + 2, sizeof *fds);
+
+	if (!fds) {
+		say("out of memory");
+		job_end(job, 1, true);
+		return;
+	}
+	while (job->alive > 0)
+		turn(job, fds);
+	if (job->code)
+		watch_say_exits(job);
+	io_drain(&job->io);
+	while (output_waits(job))
+		turn(job, fds);
+	free(fds);
+}
+
+/* Orphans of PEs that had left their process group have become our children. */
+static void reap_orphans(struct job *job)
+{
+	for (int i = 0; i < SWEEPS; i++) {
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0)
+			return;
+		guard_sweep(job->guard->mark);
+		usleep(1000);
+	}
+}
+
+static bool prepare(struct job *job)
+{
+	if (!signals_take(job)) {
+		say("signals cannot be received: %s", strerror(errno));
+		return false;
+	}
+	job->guard = guard_start(job->count);
+	if (!job->guard) {
+		say("the guardian process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
+		return false;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	snprintf(job->guard->mark, sizeof job->guard->mark, "PMIX_NAMESPACE=%s", job->name);
+	return true;
+}
+
+static int start(struct job *job)
+{
+	int code = spawn_check_limits(job);
+
+	if (code)
+		return code;
+	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->name, job->count))
+		return 1;
+	job->server = server_start(job);
+	if (!job->server)
+		return 1;
+	if (job->options->verbose)
+		say("PMIx server of %s is up; its folder is %s", job->name, job->guard->folder);
+	code = spawn_all(job);
+	if (code) {
+		job->explained = true;
+		job_end(job, code, true);
+	}
+	return 0;
+}
+
+int job_run(struct job *job)
+{
+	int code;
+
+	if (!prepare(job) || !io_start(&job->io, job->options, job->count))
+		return 1;
+	code = start(job);
+	if (!code) {
+		if (job->options->timeout > 0)
+			job->time_limit = job_clock() + job->options->timeout;
+		main_loop(job);
+		code = job->code;
+	}
+	/* The guardian stays until there is nothing left to guard. */
+	session_remove(job->guard->folder);
+	guard_dismiss(job->guard);
+	reap_orphans(job);
+	io_stop(&job->io);
+	return code;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_JOB_H
+#define OSHRUN_JOB_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "bind.h"
+#include "guard.h"
+#include "io.h"
+#include "options.h"
+#include "server.h"
+
+/*
+ * A job of oshrun and everything it owns: the root of all state. docs/protocols/launch.md draws the states.
+ *
+ * One thread, the main one, runs all of this. The PMIx server has threads of its own; they hand over what
+ * happened through server_next_event() and touch nothing here.
+ */
+
+enum pe_phase {
+	PE_UNBORN,
+	PE_STARTED,   /* runs, and has not spoken to PMIx; ordinary programs never do */
+	PE_CONNECTED, /* inside PMIx_Init ... PMIx_Finalize: others may wait for it */
+	PE_FINALIZED, /* said good-bye; nobody waits for it any more */
+};
+
+struct pe {
+	pid_t pid;
+	enum pe_phase phase;
+	bool gone; /* has exited and has been reaped */
+};
+
+enum job_phase {
+	JOB_RUNNING,
+	JOB_GRACE,  /* a PE of an ordinary program failed; the others have a moment to end by themselves */
+	JOB_ENDING, /* all PEs have been asked to end (SIGTERM) */
+	JOB_KILLED, /* and then been killed */
+};
+
+/* What the PEs get back just before they execute the program: oshrun changes these for itself. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction pipe;
+	struct rlimit files;
+};
+
+struct job {
+	struct options *options;
+	char *program; /* the file to execute */
+	char host[HOST_NAME_MAX + 1];
+	char name[64]; /* PMIx namespace, and last part of the session folder */
+	struct machine machine;
+	enum bind_to bind;
+
+	int count;
+	struct pe *pes;
+	int alive;
+	int absent;    /* exited without ever connecting */
+	int connected; /* in PE_CONNECTED and alive */
+	char **environment;
+
+	enum job_phase phase;
+	double deadline;	/* of this phase, 0: none */
+	double time_limit;	/* --timeout, 0: none */
+	int code;		/* worst exit code so far, or the one that a decided end has */
+	bool code_decided;	/* abort, time limit, signal: PEs' codes no longer count */
+	int signal;		/* that oshrun got and ends for, 0: none */
+	int worst;		/* PE that code is from */
+	int failures;		/* PEs whose exit codes were not 0 */
+	bool explained;		/* the user has been told why the code is not 0 */
+	int lost_pe;		/* lost its connection and has until lost_deadline to die */
+	double lost_deadline;	/* 0: none */
+	double output_deadline; /* for output that nobody reads, after a signal; 0: none */
+
+	struct guard *guard;
+	struct server *server;
+	struct io io;
+	int signal_fd;
+	struct inherited inherited;
+};
+
+/* Runs the job from start to end; returns the exit code of oshrun. */
+int job_run(struct job *job);
+
+/* Prints what job_run would do. */
+int job_rehearse(struct job *job);
+
+/* Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, else a floor. */
+void job_end(struct job *job, int code, bool decided);
+
+/* Seconds of the monotonic clock. */
+double job_clock(void);
+
+/* Signals all processes of all PEs that live. */
+void job_signal(struct job *job, int sig);
+
+/* watch.c: what happened to PEs, and what that means for the job. */
+void watch_events(struct job *job);
+void watch_children(struct job *job);
+void watch_grace(struct job *job);     /* the grace is over */
+void watch_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
+void watch_say_exits(struct job *job); /* tells of PEs that exited nonzero, unless the user knows why */
+
+/* signals.c: what the user or the system wants of oshrun. */
+bool signals_take(struct job *job); /* from now on they arrive at job->signal_fd */
+void signals_handle(struct job *job);
+
+/* spawn.c: starts all PEs. Returns 0, or an exit code after one line; PEs may run already then. */
+int spawn_all(struct job *job);
+
+/* spawn.c: raises our limit of open files to what the job needs. Returns 0 or an exit code after one line. */
+int spawn_check_limits(struct job *job);
+
+#endif

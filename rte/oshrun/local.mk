@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# oshrun: the launcher, with its own PMIx server. Links neither the library nor UCX.
+
+bin_PROGRAMS += oshrun
+
+oshrun_SOURCES = \
+	rte/oshrun/bind.c rte/oshrun/bind.h \
+	rte/oshrun/engines.c rte/oshrun/engines.h \
+	rte/oshrun/environment.c rte/oshrun/environment.h \
+	rte/oshrun/guard.c rte/oshrun/guard.h \
+	rte/oshrun/hosts.c rte/oshrun/hosts.h \
+	rte/oshrun/io.c rte/oshrun/io.h \
+	rte/oshrun/job.c rte/oshrun/job.h \
+	rte/oshrun/main.c \
+	rte/oshrun/options.c rte/oshrun/options.h \
+	rte/oshrun/program.c rte/oshrun/program.h \
+	rte/oshrun/rehearse.c rte/oshrun/rehearse.h \
+	rte/oshrun/say.c rte/oshrun/say.h \
+	rte/oshrun/server.c rte/oshrun/server.h \
+	rte/oshrun/session.c rte/oshrun/session.h \
+	rte/oshrun/signals.c \
+	rte/oshrun/spawn.c \
+	rte/oshrun/watch.c \
+	rte/oshrun/words.c rte/oshrun/words.h
+oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+oshrun_LDADD = librtebase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
+
+dist_man1_MANS += docs/man/oshrun.1
+
+EXTRA_DIST += \
+	docs/decisions/launcher.md \
+	docs/protocols/launch.md \
+	tests/tools/oshrun.bats \
+	tests/tools/progs/peer.c

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engines.h"
+#include "environment.h"
+#include "hosts.h"
+#include "job.h"
+#include "program.h"
+#include "rehearse.h"
+#include "say.h"
+
+/*
+ * oshrun: reads the command line (options.c), decides who starts the job (hosts.c, engines.c), and if that is
+ * oshrun itself, runs it (job.c and below). What may happen to a job is on one page, docs/protocols/launch.md.
+ */
+
+/* With one of these closed, the first file we open would take its place and get the PEs' output. */
+static void open_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+/* A name that no other job of this machine has, nor had lately. */
+static void name_job(struct job *job)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(job->name, sizeof job->name, "oshrun-%d-%lx%06lx", (int)getpid(), (unsigned long)now.tv_sec,
+		 (unsigned long)now.tv_nsec >> 8);
+}
+
+static bool look_around(struct job *job, const struct hosts *hosts)
+{
+	bool crowded;
+
+	gethostname(job->host, sizeof job->host - 1);
+	if (!machine_discover(&job->machine)) {
+		say("hwloc does not find a processor that we may use");
+		return false;
+	}
+	job->count = job->options->pes;
+	if (!job->count)
+		job->count = hosts->slots ? hosts->slots : job->machine.cores;
+	job->bind = bind_choose(&job->machine, job->options->bind, job->count, &crowded);
+	if (crowded && !job->options->quiet)
+		say("%d PEs share %d %s%s; not binding", job->count,
+		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
+		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
+		    (job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores) == 1 ? ""
+													     : "s");
+	return true;
+}
+
+static int run_here(struct options *options, const struct hosts *hosts)
+{
+	struct job job = {.options = options};
+	int code = program_find(options->program[0], options->wdir, &job.program);
+
+	if (code)
+		return code;
+	name_job(&job);
+	job.environment = environment_for_pes(options);
+	if (!job.environment || !look_around(&job, hosts))
+		return 1;
+	job.pes = calloc((size_t)job.count, sizeof *job.pes);
+	if (!job.pes) {
+		say("out of memory for %d PEs", job.count);
+		return 1;
+	}
+	if (options->report_bindings || options->dry_run)
+		rehearse_bindings(&job);
+	code = options->dry_run ? rehearse_job(&job) : job_run(&job);
+	if (job.signal == SIGINT) {
+		/* Dying of it lets a shell's loop around us end, too; the shell makes it 130. */
+		signal(SIGINT, SIG_DFL);
+		raise(SIGINT);
+		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
+	}
+	machine_forget(&job.machine);
+	environment_free(job.environment);
+	free(job.pes);
+	free(job.program);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct engine engine;
+	struct hosts hosts;
+	int code;
+
+	open_standard_files();
+	code = options_parse(&options, argc, argv);
+	if (code < 0)
+		code = hosts_read(&hosts, &options);
+	if (code < 0)
+		code = engine_choose(&engine, &options, &hosts);
+	if (code < 0)
+		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
+	free(options.exports);
+	fflush(stdout);
+	_exit(code); /* libpmix's threads still run; nothing of theirs is worth waiting for */
+}

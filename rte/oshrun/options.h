@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_OPTIONS_H
+#define OSHRUN_OPTIONS_H
+
+#include <stdbool.h>
+
+enum bind_to { BIND_DEFAULT, BIND_NONE, BIND_CORE, BIND_HWTHREAD, BIND_SOCKET, BIND_NUMA };
+
+/* What the command line asks for. Strings point into argv. */
+struct options {
+	int pes;	/* 0: not given */
+	char **program; /* the program and its arguments, as execvp wants them */
+	char **exports; /* each -x, VAR or VAR=value, in order */
+	int export_count;
+	const char *wdir;     /* NULL: stay here */
+	const char *output;   /* folder for one file per PE, NULL: none */
+	const char *hosts;    /* --host, NULL: none */
+	const char *hostfile; /* --hostfile, NULL: none */
+	const char *launcher; /* --launcher, NULL: none */
+	double timeout;	      /* seconds, 0: no limit */
+	enum bind_to bind;
+	bool label;
+	bool timestamp;
+	bool report_bindings;
+	bool dry_run;
+	bool quiet;
+	bool verbose;
+};
+
+/* "core" and so on; the word that the user gives to --bind-to. */
+const char *bind_to_name(enum bind_to to);
+
+/*
+ * Fills options from the command line. Returns -1 to go on, or the exit code when there is nothing to run:
+ * 0 after --help and --version, 2 after a mistake, which has been said in one line.
+ */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif

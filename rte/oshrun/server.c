@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server.h"
+
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "say.h"
+
+/*
+ * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
+ * for the main thread, which may itself be waiting for libpmix.
+ *
+ * PMIx_server_finalize is never called: libpmix 4.2 crashes or hangs in it when PEs died inside a fence, and
+ * there is nothing to gain from it, since the process ends and the session folder is removed as a whole.
+ */
+struct server {
+	char nspace[PMIX_MAX_NSLEN + 1];
+	int event_fd;
+	pthread_mutex_t lock; /* guards the list */
+	struct server_event *first;
+	struct server_event **last;
+};
+
+/* libpmix gives upcalls no argument of ours, and there is one server per process. */
+static struct server the_server;
+
+static void post_event(enum server_event_kind kind, const pmix_proc_t *proc, int status, const char *message)
+{
+	struct server_event *event = calloc(1, sizeof *event);
+	uint64_t one = 1;
+
+	if (!event)
+		return;
+	event->kind = kind;
+	event->pe = (int)proc->rank;
+	event->status = status;
+	if (message)
+		snprintf(event->message, sizeof event->message, "%s", message);
+	pthread_mutex_lock(&the_server.lock);
+	*the_server.last = event;
+	the_server.last = &event->next;
+	pthread_mutex_unlock(&the_server.lock);
+	if (write(the_server.event_fd, &one, sizeof one) != sizeof one)
+		abort(); /* the counter cannot overflow */
+}
+
+static pmix_status_t client_connected(const pmix_proc_t *proc, void *object, pmix_info_t info[], size_t count,
+				      pmix_op_cbfunc_t done, void *arg)
+{
+	(void)object, (void)info, (void)count, (void)done, (void)arg;
+	post_event(EVENT_CONNECTED, proc, 0, NULL);
+	return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t done, void *arg)
+{
+	(void)object, (void)done, (void)arg;
+	post_event(EVENT_FINALIZED, proc, 0, NULL);
+	return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int status, const char message[],
+				   pmix_proc_t procs[], size_t count, pmix_op_cbfunc_t done, void *arg)
+{
+	(void)object, (void)procs, (void)count, (void)done, (void)arg;
+	post_event(EVENT_ABORT, proc, status, message);
+	return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* All PEs are local: what the server has collected from them is already all there is. */
+static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
+			   char *data, size_t size, pmix_modex_cbfunc_t done, void *arg)
+{
+	(void)procs, (void)count, (void)info, (void)info_count;
+	if (!done)
+		return PMIX_ERR_BAD_PARAM;
+	done(PMIX_SUCCESS, data, size, arg, NULL, NULL);
+	return PMIX_SUCCESS;
+}
+
+/* Asked only for PEs of other hosts, and there are none. */
+static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t count,
+				  pmix_modex_cbfunc_t done, void *arg)
+{
+	(void)proc, (void)info, (void)count, (void)done, (void)arg;
+	return PMIX_ERR_NOT_FOUND;
+}
+
+static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+			    size_t count, pmix_info_t results[], size_t result_count,
+			    pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+	const pmix_proc_t *lost = source;
+
+	(void)id, (void)status, (void)results, (void)result_count;
+	for (size_t i = 0; i < count; i++)
+		if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC))
+			lost = info[i].value.data.proc;
+	if (lost && !strncmp(lost->nspace, the_server.nspace, PMIX_MAX_NSLEN))
+		post_event(EVENT_LOST, lost, 0, NULL);
+	if (done)
+		done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* Counts answers of libpmix; one for each PE. */
+struct answers {
+	pthread_mutex_t lock;
+	pthread_cond_t arrived;
+	int missing;
+	pmix_status_t status;
+};
+
+#define ANSWERS(n)                                                                   \
+	{                                                                            \
+		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, n, PMIX_SUCCESS \
+	}
+
+static void answer(pmix_status_t status, void *arg)
+{
+	struct answers *answers = arg;
+
+	pthread_mutex_lock(&answers->lock);
+	if (status != PMIX_SUCCESS)
+		answers->status = status;
+	answers->missing--;
+	pthread_cond_signal(&answers->arrived);
+	pthread_mutex_unlock(&answers->lock);
+}
+
+/* Takes the immediate status of a call into account, too: unless PMIX_SUCCESS, no answer will come. */
+static void asked(struct answers *answers, pmix_status_t status)
+{
+	if (status != PMIX_SUCCESS)
+		answer(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, answers);
+}
+
+static pmix_status_t wait_for(struct answers *answers)
+{
+	pthread_mutex_lock(&answers->lock);
+	while (answers->missing > 0)
+		pthread_cond_wait(&answers->arrived, &answers->lock);
+	pthread_mutex_unlock(&answers->lock);
+	return answers->status;
+}
+
+static pmix_status_t initialise(struct job *job)
+{
+	static pmix_server_module_t module = {
+		.client_connected2 = client_connected,
+		.client_finalized = client_finalized,
+		.abort = client_aborts,
+		.fence_nb = fence,
+		.direct_modex = direct_modex,
+	};
+	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
+	pmix_topology_t topology = {.source = "hwloc", .topology = job->machine.topology};
+	pmix_info_t info[3];
+
+	/* Our topology spares libpmix reading its own, which would take longer than all else together. */
+	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
+	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->guard->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->guard->folder, PMIX_STRING);
+	status = PMIx_server_init(&module, info, 3);
+	PMIX_INFO_DESTRUCT(&info[1]);
+	PMIX_INFO_DESTRUCT(&info[2]);
+	if (status == PMIX_SUCCESS)
+		PMIx_Register_event_handler(&lost, 1, NULL, 0, connection_lost, NULL, NULL);
+	return status;
+}
+
+/* What a PE can ask about another. libpmix knows some of it already from the maps; the rest it would ask us for. */
+static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
+{
+	pmix_data_array_t *array;
+	pmix_info_t *info;
+	pmix_rank_t rank = (pmix_rank_t)pe;
+	uint32_t zero = 0;
+	uint16_t local = (uint16_t)pe;
+	hwloc_cpuset_t cpuset = bind_cpuset(&job->machine, job->bind, pe, job->count);
+	char *cpus = NULL;
+	int n = 0;
+
+	if (cpuset)
+		hwloc_bitmap_list_asprintf(&cpus, cpuset);
+	PMIX_DATA_ARRAY_CREATE(array, cpus ? 9 : 8, PMIX_INFO);
+	info = array->array;
+	PMIX_INFO_LOAD(&info[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
+	PMIX_INFO_LOAD(&info[n++], PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APP_RANK, &rank, PMIX_PROC_RANK);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APPNUM, &zero, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_RANK, &local, PMIX_UINT16);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_RANK, &local, PMIX_UINT16);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NODEID, &zero, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_HOSTNAME, job->host, PMIX_STRING);
+	if (cpus)
+		PMIX_INFO_LOAD(&info[n++], PMIX_CPUSET, cpus, PMIX_STRING);
+	PMIX_LOAD_KEY(slot->key, PMIX_PROC_INFO_ARRAY);
+	slot->value.type = PMIX_DATA_ARRAY;
+	slot->value.data.darray = array;
+	free(cpus);
+	hwloc_bitmap_free(cpuset);
+}
+
+/* "0,1,2,3": the PEs of this, the only, host. */
+static char *list_of_pes(int count)
+{
+	size_t size = (size_t)count * 11 + 1, used = 0;
+	char *list = malloc(size);
+
+	for (int pe = 0; list && pe < count; pe++)
+		used += (size_t)snprintf(list + used, size - used, "%s%d", pe ? "," : "", pe);
+	return list;
+}
+
+static void describe_job(struct job *job, pmix_info_t *info, int n)
+{
+	uint32_t size = (uint32_t)job->count, one = 1;
+	pmix_rank_t leader = 0;
+	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
+
+	PMIx_generate_regex(job->host, &nodes);
+	PMIx_generate_ppn(pes, &places);
+	for (int pe = 0; pe < job->count; pe++)
+		describe_pe(job, pe, &info[n++]);
+	PMIX_INFO_LOAD(&info[n++], PMIX_JOBID, job->name, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[n++], PMIX_UNIV_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_MAX_PROCS, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APP_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NUM_NODES, &one, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_NUM_APPS, &one, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
+	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, pes, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_LIST, job->host, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+	PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, places, PMIX_REGEX);
+	PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, job->guard->folder, PMIX_STRING);
+	free(pes);
+	free(nodes);
+	free(places);
+}
+#define JOB_KEYS 16
+
+static pmix_status_t register_job(struct job *job)
+{
+	struct answers answers = ANSWERS(1 + job->count);
+	size_t count = (size_t)job->count + JOB_KEYS;
+	pmix_info_t *info;
+	pmix_status_t status;
+
+	PMIX_INFO_CREATE(info, count);
+	if (!info)
+		return PMIX_ERR_NOMEM;
+	describe_job(job, info, 0);
+	asked(&answers, PMIx_server_register_nspace(the_server.nspace, job->count, info, count, answer, &answers));
+	for (int pe = 0; pe < job->count; pe++) {
+		pmix_proc_t proc;
+
+		PMIX_LOAD_PROCID(&proc, job->name, (pmix_rank_t)pe);
+		asked(&answers, PMIx_server_register_client(&proc, getuid(), getgid(), NULL, answer, &answers));
+	}
+	status = wait_for(&answers);
+	PMIX_INFO_FREE(info, count);
+	return status;
+}
+
+struct server *server_start(struct job *job)
+{
+	struct server *server = &the_server;
+	pmix_status_t status;
+
+	snprintf(server->nspace, sizeof server->nspace, "%s", job->name);
+	pthread_mutex_init(&server->lock, NULL);
+	server->last = &server->first;
+	server->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	status = server->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : initialise(job);
+	if (status == PMIX_SUCCESS)
+		status = register_job(job);
+	if (status == PMIX_SUCCESS)
+		return server;
+	say("the PMIx server did not start: %s; is 127.0.0.1 up, and are processes (ulimit -u) left?",
+	    PMIx_Error_string(status));
+	return NULL;
+}
+
+bool server_environment(struct server *server, int pe, char ***environment)
+{
+	pmix_proc_t proc;
+
+	PMIX_LOAD_PROCID(&proc, server->nspace, (pmix_rank_t)pe);
+	return PMIx_server_setup_fork(&proc, environment) == PMIX_SUCCESS;
+}
+
+int server_event_fd(const struct server *server)
+{
+	return server->event_fd;
+}
+
+struct server_event *server_next_event(struct server *server)
+{
+	struct server_event *event;
+	uint64_t rung;
+
+	if (read(server->event_fd, &rung, sizeof rung) < 0)
+		rung = 0; /* not rung since; the list may still hold some */
+	pthread_mutex_lock(&server->lock);
+	event = server->first;
+	if (event) {
+		server->first = event->next;
+		if (!server->first)
+			server->last = &server->first;
+	}
+	pthread_mutex_unlock(&server->lock);
+	return event;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_SERVER_H
+#define OSHRUN_SERVER_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+
+/* The PMIx server inside oshrun: all that this launcher knows of PMIx. */
+
+struct job;
+
+enum server_event_kind { EVENT_CONNECTED, EVENT_FINALIZED, EVENT_ABORT, EVENT_LOST };
+
+struct server_event {
+	struct server_event *next;
+	enum server_event_kind kind;
+	int pe;
+	int status;	   /* EVENT_ABORT */
+	char message[256]; /* EVENT_ABORT */
+};
+
+/* Starts the server of this job and tells it everything about the PEs. NULL: failed, said in one line. */
+struct server *server_start(struct job *job);
+
+/* Adds to *environment (malloc'ed array of malloc'ed strings) what this PE needs to find the server. */
+bool server_environment(struct server *server, int pe, char ***environment);
+
+/* Readable when events wait. */
+int server_event_fd(const struct server *server);
+
+/* The oldest event, or NULL; free() it. */
+struct server_event *server_next_event(struct server *server);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <hwloc/glibc-sched.h>
+
+#include "job.h"
+#include "program.h"
+#include "say.h"
+
+#define OWN_FILES 64 /* of oshrun, libpmix and what the user left open for us */
+
+/* All that a newborn PE needs, prepared beforehand: between vfork and exec it only makes system calls. */
+struct newborn {
+	struct job *job;
+	const char *path;
+	char **environment;
+	int files[3];
+	cpu_set_t *cpus; /* NULL: not bound */
+	size_t cpus_size;
+	pid_t parent;
+	pid_t *group; /* where the guardian looks */
+	volatile int error;
+	volatile bool in_folder; /* wdir is what failed, if anything did */
+};
+
+int spawn_check_limits(struct job *job)
+{
+	struct rlimit limit;
+	rlim_t need = OWN_FILES + (rlim_t)job->count * (job->io.pumping ? 3 : 1);
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	job->inherited.files = limit;
+	if (limit.rlim_cur >= need)
+		return 0;
+	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < need) {
+		say("%d PEs need about %lu open files here and the limit is %lu; raise it with ulimit -n", job->count,
+		    (unsigned long)need, (unsigned long)limit.rlim_max);
+		return 1;
+	}
+	limit.rlim_cur = need;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return 0;
+}
+
+static _Noreturn void become_pe(struct newborn *newborn)
+{
+	const struct inherited *given = &newborn->job->inherited;
+	const char *wdir = newborn->job->options->wdir;
+
+	setpgid(0, 0);
+	*newborn->group = getpid();
+	/* Dies with oshrun, also when that is killed; the parent may have died before we asked for it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != newborn->parent)
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		if (newborn->files[fd] != fd)
+			dup2(newborn->files[fd], fd);
+	if (newborn->cpus)
+		sched_setaffinity(0, newborn->cpus_size, newborn->cpus);
+	setrlimit(RLIMIT_NOFILE, &given->files);
+	sigaction(SIGPIPE, &given->pipe, NULL);
+	sigprocmask(SIG_SETMASK, &given->mask, NULL);
+	newborn->in_folder = wdir && chdir(wdir);
+	if (!newborn->in_folder)
+		execve(newborn->path, newborn->job->options->program, newborn->environment);
+	newborn->error = errno;
+	_exit(1);
+}
+
+/* vfork: no copying of page tables, and a failed exec has told us so when vfork returns. */
+static pid_t __attribute__((noinline)) give_birth(struct newborn *newborn)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		become_pe(newborn);
+	return pid;
+}
+
+static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
+{
+	hwloc_cpuset_t cpuset = bind_cpuset(&job->machine, job->bind, pe, job->count);
+	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->machine.topology)) + 1;
+	cpu_set_t *set = NULL;
+
+	if (!cpuset)
+		return NULL;
+	set = CPU_ALLOC(cpus);
+	*size = CPU_ALLOC_SIZE(cpus);
+	if (set)
+		hwloc_cpuset_to_glibc_sched_affinity(job->machine.topology, cpuset, set, *size);
+	hwloc_bitmap_free(cpuset);
+	return set;
+}
+
+static void free_environment(char **environment)
+{
+	for (char **entry = environment; entry && *entry; entry++)
+		free(*entry);
+	free(environment);
+}
+
+static char **copy_environment(char **environment)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (environment[count])
+		count++;
+	copy = calloc(count + 1, sizeof *copy);
+	for (size_t i = 0; copy && i < count; i++)
+		copy[i] = strdup(environment[i]);
+	return copy;
+}
+
+static int say_no_start(struct job *job, int pe, int error)
+{
+	struct rlimit limit;
+
+	getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_NOFILE, &limit);
+	if (error == EAGAIN && limit.rlim_cur != RLIM_INFINITY)
+		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of "
+		    "the "
+		    "container",
+		    pe, job->count, (unsigned long)limit.rlim_cur);
+	else if (error == EMFILE)
+		say("PE %d of %d cannot start: too many open files; raise ulimit -n (now %lu)", pe, job->count,
+		    (unsigned long)limit.rlim_cur);
+	else
+		say("PE %d of %d cannot start: %s", pe, job->count, strerror(error));
+	return 1;
+}
+
+static int say_failed_exec(struct newborn *newborn)
+{
+	const struct options *options = newborn->job->options;
+
+	if (!newborn->in_folder)
+		return program_failed(options->program[0], newborn->path, newborn->error);
+	say("--wdir %s: the PEs cannot go there: %s", options->wdir, strerror(newborn->error));
+	return 1;
+}
+
+static int spawn_pe(struct job *job, int number)
+{
+	struct pe *pe = &job->pes[number];
+	struct newborn newborn = {
+		.job = job,
+		.path = job->program,
+		.environment = copy_environment(job->environment),
+		.parent = getpid(),
+		.group = &job->guard->groups[number],
+	};
+	int error = 0;
+
+	newborn.cpus = binding_of(job, number, &newborn.cpus_size);
+	if (!newborn.environment || !server_environment(job->server, number, &newborn.environment))
+		error = ENOMEM;
+	else if (!io_child_files(&job->io, number, newborn.files))
+		error = errno;
+	else if ((pe->pid = give_birth(&newborn)) < 0)
+		error = errno;
+	else
+		io_child_started(&job->io, newborn.files);
+	if (newborn.cpus)
+		CPU_FREE(newborn.cpus);
+	free_environment(newborn.environment);
+	if (error)
+		return say_no_start(job, number, error);
+	pe->phase = PE_STARTED;
+	job->alive++;
+	return newborn.error ? say_failed_exec(&newborn) : 0;
+}
+
+int spawn_all(struct job *job)
+{
+	for (int pe = 0; pe < job->count; pe++) {
+		int code = spawn_pe(job, pe);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "job.h"
+#include "say.h"
+
+/*
+ * What happened, and what it means. Only the first cause ends a job and is said; what follows from the ending
+ * (PEs that die of our SIGTERM, or complain that others went away) is neither counted nor said.
+ */
+
+#define GRACE 0.3     /* for other PEs to end by themselves after one of an ordinary program failed */
+#define LOST_WAIT 0.5 /* for a PE to die after its connection broke; as a rule it died of the same cause */
+
+static bool is_running(const struct job *job)
+{
+	return job->phase == JOB_RUNNING || job->phase == JOB_GRACE;
+}
+
+/* "PE 2 (pid 4711, host node7)" */
+static const char *name_of(struct job *job, int pe, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "PE %d (pid %d, host %s)", pe, (int)job->pes[pe].pid, job->host);
+	return buffer;
+}
+
+/* "; ending the other 3 PEs", if there are any. */
+static const char *and_the_rest(const struct job *job, int pe, char *buffer, size_t size)
+{
+	int others = job->alive - !job->pes[pe].gone;
+
+	buffer[0] = '\0';
+	if (others == 1)
+		snprintf(buffer, size, "; ending the one other PE");
+	else if (others > 1)
+		snprintf(buffer, size, "; ending the other %d PEs", others);
+	return buffer;
+}
+
+static const char *hint_for(int sig)
+{
+	switch (sig) {
+	case SIGKILL: return "; out of memory? dmesg would tell";
+	case SIGBUS: return "; no space in /dev/shm? df /dev/shm would tell";
+	case SIGXCPU: return "; ulimit -t limits its time";
+	default: return "";
+	}
+}
+
+static void say_signal(struct job *job, int pe, int status)
+{
+	char name[128], rest[64];
+	int sig = WTERMSIG(status);
+
+	say("%s was killed by signal %d (%s)%s%s%s", name_of(job, pe, name, sizeof name), sig, strsignal(sig),
+	    WCOREDUMP(status) ? ", core dumped" : "", hint_for(sig), and_the_rest(job, pe, rest, sizeof rest));
+}
+
+void watch_say_exits(struct job *job)
+{
+	char name[128], rest[64], more[48] = "";
+	const struct pe *pe = &job->pes[job->worst];
+
+	if (job->explained)
+		return;
+	job->explained = true;
+	if (job->failures > 1)
+		snprintf(more, sizeof more, ", and %d more with codes up to that", job->failures - 1);
+	say("%s exited with code %d%s%s%s", name_of(job, job->worst, name, sizeof name), job->code,
+	    pe->phase == PE_CONNECTED ? " without calling shmem_finalize" : "", more,
+	    and_the_rest(job, job->worst, rest, sizeof rest));
+}
+
+static void note_code(struct job *job, int pe, int code)
+{
+	job->failures++;
+	if (code <= job->code)
+		return;
+	job->code = code;
+	job->worst = pe;
+}
+
+/* A PE ended with 0 and yet not as it should. */
+static void fail_early(struct job *job, int pe, const char *how)
+{
+	char name[128], rest[64];
+
+	say("%s %s%s", name_of(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
+	job->explained = true;
+	job_end(job, 1, false);
+}
+
+static void fail_exit(struct job *job)
+{
+	watch_say_exits(job);
+	job_end(job, job->code, false);
+}
+
+static int find_absent(const struct job *job)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].gone && job->pes[pe].phase == PE_STARTED)
+			return pe;
+	return -1;
+}
+
+#define ABSENT "exited without calling shmem_init, and other PEs wait for it"
+
+static void judge_exit(struct job *job, int number, int code)
+{
+	struct pe *pe = &job->pes[number];
+
+	if (pe->phase == PE_CONNECTED && code)
+		fail_exit(job);
+	else if (pe->phase == PE_CONNECTED)
+		fail_early(job, number, "exited without calling shmem_finalize");
+	else if (pe->phase == PE_STARTED && job->connected && code)
+		fail_exit(job);
+	else if (pe->phase == PE_STARTED && job->connected)
+		fail_early(job, number, ABSENT);
+	else if (pe->phase == PE_STARTED && code && job->phase == JOB_RUNNING) {
+		job->phase = JOB_GRACE;
+		job->deadline = job_clock() + GRACE;
+	}
+	/* A PE that has finalized and then returns nonzero holds nobody up: the others may finish. */
+}
+
+static void pe_is_gone(struct job *job, int number, int status)
+{
+	struct pe *pe = &job->pes[number];
+	int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+
+	pe->gone = true;
+	job->alive--;
+	job->absent += pe->phase == PE_STARTED;
+	job->connected -= pe->phase == PE_CONNECTED;
+	if (job->options->verbose && is_running(job))
+		say("PE %d ended with %d", number, code);
+	if (!is_running(job))
+		return;
+	if (code)
+		note_code(job, number, code);
+	if (WIFSIGNALED(status)) {
+		say_signal(job, number, status);
+		job->explained = true;
+		job_end(job, code, false);
+		return;
+	}
+	judge_exit(job, number, code);
+}
+
+static int number_of(const struct job *job, pid_t pid)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].pid == pid && !job->pes[pe].gone)
+			return pe;
+	return -1;
+}
+
+void watch_children(struct job *job)
+{
+	for (;;) {
+		siginfo_t info = {0};
+		int status, pe;
+
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+			return;
+		pe = number_of(job, info.si_pid);
+		/* What it left in its process group goes with it; while it is not reaped the number is surely its own. */
+		if (pe >= 0) {
+			kill(-info.si_pid, SIGKILL);
+			job->guard->groups[pe] = 0;
+		}
+		if (waitpid(info.si_pid, &status, 0) < 0 || pe < 0)
+			continue;
+		/* It has told the server all it had to tell before it died. */
+		watch_events(job);
+		pe_is_gone(job, pe, status);
+	}
+}
+
+static void pe_connects(struct job *job, int pe)
+{
+	if (job->pes[pe].phase != PE_CONNECTED)
+		job->connected++;
+	job->pes[pe].phase = PE_CONNECTED;
+	if (job->phase == JOB_GRACE)
+		fail_exit(job);
+	else if (job->absent && job->phase == JOB_RUNNING)
+		fail_early(job, find_absent(job), ABSENT);
+}
+
+static void pe_finalizes(struct job *job, int pe)
+{
+	if (job->pes[pe].phase == PE_CONNECTED)
+		job->connected--;
+	job->pes[pe].phase = PE_FINALIZED;
+}
+
+/* The contract with the library: docs/protocols/launch.md. */
+static void pe_aborts(struct job *job, const struct server_event *event)
+{
+	int code = event->status & 255;
+	char name[128];
+
+	if (!is_running(job))
+		return;
+	job->explained = true;
+	if (!strcmp(event->message, "torushmem:global_exit")) {
+		say("PE %d called shmem_global_exit(%d)", event->pe, event->status);
+		job_end(job, code, true);
+		return;
+	}
+	if (strcmp(event->message, "torushmem:said"))
+		say("%s aborted the job with %d%s%s", name_of(job, event->pe, name, sizeof name), event->status,
+		    event->message[0] ? ": " : "", event->message);
+	job_end(job, code ? code : 1, true);
+}
+
+/*
+ * The program that connected is not always the process we started: in a shell script, say, the shell lives on when
+ * the program dies. If it is that process itself, its end is about to be reported and says more.
+ */
+static void pe_is_lost(struct job *job, int pe)
+{
+	if (job->pes[pe].phase != PE_CONNECTED || job->lost_deadline > 0)
+		return;
+	job->lost_pe = pe;
+	job->lost_deadline = job_clock() + LOST_WAIT;
+}
+
+void watch_lost(struct job *job)
+{
+	const struct pe *pe = &job->pes[job->lost_pe];
+
+	job->lost_deadline = 0;
+	if (is_running(job) && !pe->gone && pe->phase == PE_CONNECTED)
+		fail_early(job, job->lost_pe, "lost its program: that ended without calling shmem_finalize");
+}
+
+void watch_grace(struct job *job)
+{
+	fail_exit(job);
+}
+
+void watch_events(struct job *job)
+{
+	struct server_event *event;
+
+	while ((event = server_next_event(job->server))) {
+		bool known = event->pe >= 0 && event->pe < job->count && !job->pes[event->pe].gone;
+
+		if (known && event->kind == EVENT_CONNECTED)
+			pe_connects(job, event->pe);
+		else if (known && event->kind == EVENT_FINALIZED)
+			pe_finalizes(job, event->pe);
+		else if (known && event->kind == EVENT_ABORT)
+			pe_aborts(job, event);
+		else if (known && event->kind == EVENT_LOST)
+			pe_is_lost(job, event->pe);
+		free(event);
+	}
+}

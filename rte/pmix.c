@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <pmix.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rte.h"
+#include "text.h"
+
+struct rte rte;
+
+static pmix_proc_t self;
+static bool unreachable;    /* no server answered: do not try again */
+static atomic_bool leaving; /* from here on a lost server is no news */
+
+static enum rte_status failed(const char *call, pmix_status_t status)
+{
+	snprintf(rte.problem, sizeof rte.problem, "%s: %s", call, PMIx_Error_string(status));
+	return RTE_FAILED;
+}
+
+/*
+ * Variables by which launchers tell a process that it has company. One of them above 1 without PMIx means
+ * that the launcher and we do not understand each other; running on as a job of one would give wrong answers.
+ */
+static bool has_company(void)
+{
+	static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE",
+					     "FLUX_JOB_SIZE", "MPI_LOCALNRANKS", "PALS_NRANKS"};
+
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+		const char *count = getenv(counts[i]);
+
+		if (count && atoi(count) > 1) {
+			snprintf(rte.problem, sizeof rte.problem, "%s=%s", counts[i], count);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool be_alone(void)
+{
+	rte.pe = 0;
+	rte.n_pes = rte.n_local = 1;
+	rte.local_pes = calloc(1, sizeof *rte.local_pes);
+	return rte.local_pes != NULL;
+}
+
+/*
+ * The launcher is gone (killed, or its node is): nobody will end us, so we do. Runs in PMIx's thread;
+ * nothing but _exit is safe there.
+ */
+static void lost_server(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
+			pmix_info_t *results, size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+	(void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+	if (!atomic_load(&leaving))
+		_exit(1);
+	if (done)
+		done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* A value of the job (rank wildcard). The caller releases it. */
+static pmix_value_t *job_value(const char *key)
+{
+	pmix_value_t *value = NULL;
+	pmix_proc_t job;
+
+	PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+	return PMIx_Get(&job, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
+}
+
+static bool read_job_size(void)
+{
+	pmix_value_t *value = job_value(PMIX_JOB_SIZE);
+
+	if (!value)
+		return false;
+	rte.n_pes = (int)value->data.uint32;
+	PMIX_VALUE_RELEASE(value);
+	return rte.n_pes > 0;
+}
+
+/* "0,1,5-7": the PEs of this node. Without that knowledge a PE is a node of its own. */
+static bool read_local_peers(void)
+{
+	pmix_value_t *value = job_value(PMIX_LOCAL_PEERS);
+	bool *local = calloc((size_t)rte.n_pes, sizeof *local);
+
+	if (!local)
+		return false;
+	if (!value || value->type != PMIX_STRING || !text_parse_list(value->data.string, local, (size_t)rte.n_pes))
+		memset(local, 0, (size_t)rte.n_pes * sizeof *local);
+	local[rte.pe] = true;
+	rte.n_local = 0;
+	for (int pe = 0; pe < rte.n_pes; pe++)
+		rte.n_local += local[pe];
+	rte.local_pes = malloc((size_t)rte.n_local * sizeof *rte.local_pes);
+	for (int pe = 0, n = 0; rte.local_pes && pe < rte.n_pes; pe++)
+		if (local[pe])
+			rte.local_pes[n++] = pe;
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	free(local);
+	return rte.local_pes != NULL;
+}
+
+enum rte_status rte_init(void)
+{
+	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+	pmix_status_t status;
+
+	rte.generation++;
+	atomic_store(&leaving, false);
+	if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK")) {
+		if (has_company())
+			return RTE_NO_LAUNCHER_PMIX;
+		return be_alone() ? RTE_OK : failed("malloc", PMIX_ERR_NOMEM);
+	}
+	status = PMIx_Init(&self, NULL, 0);
+	if (status != PMIX_SUCCESS) {
+		failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
+		unreachable = true;
+		return RTE_UNREACHABLE;
+	}
+	rte.connected = true;
+	rte.pe = (int)self.rank;
+	if (!read_job_size())
+		return failed("PMIx_Get(" PMIX_JOB_SIZE ")", PMIX_ERR_NOT_FOUND);
+	if (!read_local_peers())
+		return failed("malloc", PMIX_ERR_NOMEM);
+	PMIx_Register_event_handler(&lost, 1, NULL, 0, lost_server, NULL, NULL);
+	return RTE_OK;
+}
+
+void rte_finalize(void)
+{
+	atomic_store(&leaving, true);
+	if (rte.connected)
+		PMIx_Finalize(NULL, 0);
+	free(rte.local_pes);
+	rte.local_pes = NULL;
+	rte.connected = false;
+	rte.n_pes = rte.n_local = 0;
+}
+
+/*
+ * A fence that a peer left unfinished returns PMIX_ERR_PARTIAL_SUCCESS at once. When the process came up
+ * for the first time, that peer is dead and the launcher is about to end the job. Later it may just not be
+ * back yet from finalizing, so we try again for a while.
+ */
+enum rte_status rte_fence(void)
+{
+	const struct timespec pause = {0, 2000000};
+	int tries = rte.generation > 1 ? 15000 : 1000;
+	pmix_status_t status = PMIX_SUCCESS;
+
+	while (rte.connected && tries-- > 0) {
+		status = PMIx_Fence(NULL, 0, NULL, 0);
+		if (status != PMIX_ERR_PARTIAL_SUCCESS)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return status == PMIX_SUCCESS ? RTE_OK : failed("PMIx_Fence", status);
+}
+
+static const char *card_key(char key[32])
+{
+	snprintf(key, 32, "torushmem.%d", rte.generation);
+	return key;
+}
+
+enum rte_status rte_exchange(const void *card, size_t size)
+{
+	pmix_status_t status;
+	pmix_value_t value;
+	char key[32];
+
+	if (!rte.connected)
+		return RTE_OK;
+	value.type = PMIX_BYTE_OBJECT;
+	value.data.bo.bytes = (char *)(uintptr_t)card;
+	value.data.bo.size = size;
+	status = PMIx_Put(PMIX_GLOBAL, card_key(key), &value);
+	if (status != PMIX_SUCCESS)
+		return failed("PMIx_Put", status);
+	status = PMIx_Commit();
+	if (status != PMIX_SUCCESS)
+		return failed("PMIx_Commit", status);
+	return rte_fence();
+}
+
+void *rte_fetch(int pe, size_t *size)
+{
+	pmix_value_t *value = NULL;
+	pmix_status_t status;
+	pmix_proc_t peer;
+	void *card = NULL;
+	char key[32];
+
+	PMIX_LOAD_PROCID(&peer, self.nspace, (pmix_rank_t)pe);
+	status = PMIx_Get(&peer, card_key(key), NULL, 0, &value);
+	if (status != PMIX_SUCCESS || !value || value->type != PMIX_BYTE_OBJECT) {
+		failed("PMIx_Get", status);
+		return NULL;
+	}
+	card = malloc(value->data.bo.size);
+	if (card) {
+		memcpy(card, value->data.bo.bytes, value->data.bo.size);
+		*size = value->data.bo.size;
+	}
+	PMIX_VALUE_RELEASE(value);
+	return card;
+}
+
+void rte_abort(int status, const char *message)
+{
+	/* What the program printed so far should be seen, but not at the price of waiting for another thread. */
+	if (ftrylockfile(stdout) == 0) {
+		fflush_unlocked(stdout);
+		funlockfile(stdout);
+	}
+	atomic_store(&leaving, true);
+	/* A PE that fails before it came up, or after it went down, must tell the launcher, too: others may wait for it. */
+	if (rte.connected || (!unreachable && getenv("PMIX_RANK") && PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS))
+		PMIx_Abort(status, message, NULL, 0);
+	_exit(status);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RTE_RTE_H
+#define RTE_RTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Who am I, who is there, what do they publish. A PMIx client; without a launcher, a job of one PE.
+ *
+ * A PE publishes one card (bytes that the layer above makes); any other PE can fetch it after the
+ * exchange that followed. Everything here may be called by one thread at a time, but for
+ * rte_fetch, rte_abort and the reports, which any thread may call.
+ */
+
+enum rte_status {
+	RTE_OK,
+	RTE_NO_LAUNCHER_PMIX, /* started by a launcher that gave us no PMIx */
+	RTE_UNREACHABLE,      /* PMIX_ variables are there, their server is not */
+	RTE_FAILED            /* a PMIx call failed; rte.problem says which */
+};
+
+struct rte {
+	int pe;
+	int n_pes;
+	int n_local;	/* PEs on this node, this one included */
+	int *local_pes; /* their numbers, ascending */
+	bool connected; /* a PMIx server is there */
+	int generation; /* how many times this process came up */
+	char problem[160];
+};
+
+extern struct rte rte;
+
+enum rte_status rte_init(void);
+void rte_finalize(void);
+
+/* Makes this PE's card visible to all PEs, and waits until every PE's card is. */
+enum rte_status rte_exchange(const void *card, size_t size);
+
+/* The card of a PE, in memory that the caller frees; NULL if it cannot be had (rte.problem). */
+void *rte_fetch(int pe, size_t *size);
+
+/* Every PE of the job comes here before any leaves. */
+enum rte_status rte_fence(void);
+
+/* How a deliberate end reaches the launcher: the message that goes with the status. */
+#define RTE_SAID "torushmem:said"		/* the reason has been printed */
+#define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */
+
+/* Ends the whole job. Does not return. */
+_Noreturn void rte_abort(int status, const char *message);
+
+/* "torushmem: PE 3: text" on standard error, in one piece. Routine may be NULL. */
+void rte_report(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, then the end of the job with exit code 1. */
+_Noreturn void rte_die(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 speaks, and the others only if it did
+ * not end them in the meantime.
+ */
+_Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same as rte_report, but only with SHMEM_DEBUG set. */
+void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Processors this process may run on, and the memory it may use (the machine's or its cgroup's). */
+int rte_processors(void);
+size_t rte_memory(void);
+
+#endif

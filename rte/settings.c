@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "text.h"
+
+extern char **environ;
+
+const struct setting settings_table[SETTING_COUNT] = {
+#define SETTING(id, name, old_name, fallback, reader, help) {name, old_name, fallback, help, reader},
+#include "settings.def"
+#undef SETTING
+};
+
+/* SHMEM_ names that build systems, test suites and module files set; not ours, and no slip either. */
+static const char *const foreign_names[] = {
+	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	  "SHMEM_CFLAGS", "SHMEM_CXXFLAGS", "SHMEM_LDFLAGS",
+	"SHMEM_LIBS", "SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR",	  "SHMEM_PATH",	    "SHMEM_INSTALL_DIR",
+	"SHMEM_INC",  "SHMEM_LIB",  "SHMEM_PREFIX",
+};
+
+static const char *environment_value(const struct setting *s, bool *old)
+{
+	const char *value = getenv(s->name);
+
+	*old = false;
+	if (!value && s->old_name) {
+		value = getenv(s->old_name);
+		*old = value != NULL;
+	}
+	return value;
+}
+
+const char *setting_text(enum setting_id id)
+{
+	bool old;
+	const char *value = environment_value(&settings_table[id], &old);
+
+	return value ? value : settings_table[id].fallback;
+}
+
+bool setting_given(enum setting_id id)
+{
+	bool old;
+
+	return environment_value(&settings_table[id], &old) != NULL;
+}
+
+const char *setting_origin(enum setting_id id)
+{
+	bool old;
+
+	if (!environment_value(&settings_table[id], &old))
+		return "default";
+	return old ? settings_table[id].old_name : "environment";
+}
+
+bool setting_bool(enum setting_id id, bool *value)
+{
+	static const char *const yes[] = {"yes", "on", "true", "1", "y"};
+	static const char *const no[] = {"no", "off", "false", "0", "n"};
+	const char *text = setting_text(id);
+
+	for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+		if (!strcasecmp(text, yes[i])) {
+			*value = true;
+			return true;
+		}
+		if (!strcasecmp(text, no[i])) {
+			*value = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool setting_number(enum setting_id id, long *value)
+{
+	const char *text = setting_text(id);
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	*value = strtol(text, &end, 10);
+	return *end == '\0';
+}
+
+static bool is_known(const char *name)
+{
+	for (int i = 0; i < SETTING_COUNT; i++)
+		if (!strcmp(name, settings_table[i].name) ||
+		    (settings_table[i].old_name && !strcmp(name, settings_table[i].old_name)))
+			return true;
+	for (size_t i = 0; i < sizeof foreign_names / sizeof foreign_names[0]; i++)
+		if (!strcmp(name, foreign_names[i]))
+			return true;
+	return false;
+}
+
+void settings_check_names(void (*warn)(const char *name, const char *nearest, void *arg), void *arg)
+{
+	const char *names[SETTING_COUNT];
+
+	for (int i = 0; i < SETTING_COUNT; i++)
+		names[i] = settings_table[i].name;
+	for (char **entry = environ; entry && *entry; entry++) {
+		const char *equals = strchr(*entry, '=');
+		char name[64];
+		size_t length = equals ? (size_t)(equals - *entry) : 0;
+
+		if (strncmp(*entry, "SHMEM_", 6) || length == 0 || length >= sizeof name)
+			continue;
+		memcpy(name, *entry, length);
+		name[length] = '\0';
+		if (!is_known(name))
+			warn(name, text_nearest(name, names, SETTING_COUNT), arg);
+	}
+}

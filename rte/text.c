@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "text.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST 64
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Edits (insert, delete, change, swap of two neighbours) that turn a into b. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t rows[3][LONGEST + 1];
+	size_t *before = rows[0], *above = rows[1], *row = rows[2];
+	size_t na = strlen(a), nb = strlen(b);
+
+	if (na > LONGEST || nb > LONGEST)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		above[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t *oldest = before;
+
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
+
+			row[j] = smaller(smaller(above[j] + 1, row[j - 1] + 1), change);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = smaller(row[j], before[j - 2] + 1);
+		}
+		before = above;
+		above = row;
+		row = oldest;
+	}
+	return above[nb];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t count)
+{
+	const char *best = NULL;
+	size_t best_distance = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t d = distance(word, candidates[i]);
+
+		if (d < best_distance) {
+			best_distance = d;
+			best = candidates[i];
+		}
+	}
+	/* A slip changes a few letters; a third of the word is another word. */
+	return best && best_distance <= 1 + strlen(word) / 4 ? best : NULL;
+}
+
+static bool suffix_shift(char letter, int *shift)
+{
+	switch (tolower((unsigned char)letter)) {
+	case '\0': *shift = 0; return true;
+	case 'k': *shift = 10; return true;
+	case 'm': *shift = 20; return true;
+	case 'g': *shift = 30; return true;
+	case 't': *shift = 40; return true;
+	default: return false;
+	}
+}
+
+bool text_parse_size(const char *text, size_t *bytes)
+{
+	const char *end = text + strspn(text, "0123456789.");
+	bool digits = false;
+	long double number;
+	char *parsed;
+	int shift;
+
+	for (const char *c = text; c < end; c++)
+		digits = digits || isdigit((unsigned char)*c);
+	if (!digits || !suffix_shift(*end, &shift))
+		return false;
+	number = strtold(text, &parsed);
+	if (parsed != end)
+		return false;
+	number *= (long double)(1ULL << shift);
+	if (number >= 9223372036854775808.0L)
+		return false;
+	*bytes = (size_t)number;
+	if ((long double)*bytes < number)
+		*bytes += 1;
+	return true;
+}
+
+const char *text_size(size_t bytes, char buffer[32])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+	double value = (double)bytes;
+	int unit = 0;
+
+	while (value >= 1024 && unit < 5) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(buffer, 32, unit && value != (double)(long)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return buffer;
+}
+
+bool text_parse_list(const char *text, bool *flags, size_t length)
+{
+	memset(flags, 0, length * sizeof *flags);
+	while (*text) {
+		char *end;
+		unsigned long first, last;
+
+		if (!isdigit((unsigned char)*text))
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-') {
+			if (!isdigit((unsigned char)end[1]))
+				return false;
+			last = strtoul(end + 1, &end, 10);
+		}
+		if (first > last || last >= length || (*end && *end != ','))
+			return false;
+		for (unsigned long i = first; i <= last; i++)
+			flags[i] = true;
+		text = *end ? end + 1 : end;
+	}
+	return true;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Symmetric memory: every PE makes the same calls, so every PE's allocator comes to the same offsets. */
+#include "api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "rte/settings.h"
+#include "rte/text.h"
+
+static struct blocks *blocks;
+
+void api_heap_start(void)
+{
+	blocks = blocks_create(comms.heap_size);
+	if (!blocks)
+		rte_die("shmem_init", "no memory");
+}
+
+void api_heap_stop(void)
+{
+	blocks_destroy(blocks);
+	blocks = NULL;
+}
+
+/* All PEs fail alike; one line for the job. */
+static void report_exhausted(size_t wanted, const char *routine)
+{
+	char size[32], free[32], largest[32];
+
+	if (comms.pe == 0)
+		rte_report(routine, "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
+				    "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
+			   wanted, text_size(wanted, size), text_size(blocks_free_bytes(blocks), free),
+			   text_size(blocks_largest(blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
+}
+
+static void *take(size_t alignment, size_t size, const char *routine)
+{
+	size_t offset = blocks_allocate(blocks, size, alignment);
+
+	if (offset != BLOCKS_NONE)
+		return comms_heap() + offset;
+	report_exhausted(size, routine);
+	return NULL;
+}
+
+static size_t offset_of(const void *ptr, const char *routine)
+{
+	size_t offset = (size_t)((const char *)ptr - comms_heap());
+
+	if (offset >= comms.heap_size || blocks_size(blocks, offset) == BLOCKS_NONE)
+		rte_die_together(routine, "ptr=%p was not returned by shmem_malloc and friends, or is free already", ptr);
+	return offset;
+}
+
+static void *allocate(size_t alignment, size_t size, const char *routine)
+{
+	void *ptr;
+
+	comms_check_up(routine);
+	if (size == 0)
+		return NULL;
+	ptr = take(alignment, size, routine);
+	api_barrier_all();
+	return ptr;
+}
+
+static void *allocate_aligned(size_t alignment, size_t size, const char *routine)
+{
+	comms_check_up(routine);
+	if (alignment == 0 || alignment % sizeof(void *) || (alignment & (alignment - 1)))
+		rte_die_together(routine, "alignment=%zu is not a power of two and a multiple of %zu", alignment, sizeof(void *));
+	return allocate(alignment, size, routine);
+}
+
+/* The zeros are there before anyone leaves: a put that comes early must not be wiped out. */
+static void *allocate_zeroed(size_t count, size_t size, const char *routine)
+{
+	size_t total;
+	void *ptr;
+
+	comms_check_up(routine);
+	if (count == 0 || size == 0)
+		return NULL;
+	if (__builtin_mul_overflow(count, size, &total))
+		total = SIZE_MAX;
+	ptr = take(BLOCKS_UNIT, total, routine);
+	if (ptr)
+		memset(ptr, 0, total);
+	api_barrier_all();
+	return ptr;
+}
+
+static void release(void *ptr, const char *routine)
+{
+	size_t offset;
+
+	comms_check_up(routine);
+	if (!ptr)
+		return;
+	offset = offset_of(ptr, routine);
+	api_barrier_all();
+	blocks_release(blocks, offset);
+}
+
+/* Others may still put into the old block until they have come here, too: hence a barrier before the move. */
+static void *reallocate(void *ptr, size_t size, const char *routine)
+{
+	size_t offset, old;
+	void *moved;
+
+	if (!ptr)
+		return allocate(BLOCKS_UNIT, size, routine);
+	if (size == 0) {
+		release(ptr, routine);
+		return NULL;
+	}
+	comms_check_up(routine);
+	offset = offset_of(ptr, routine);
+	api_barrier_all();
+	if (blocks_resize(blocks, offset, size))
+		return ptr;
+	old = blocks_size(blocks, offset);
+	moved = take(BLOCKS_UNIT, size, routine);
+	if (moved) {
+		memcpy(moved, ptr, old < size ? old : size);
+		blocks_release(blocks, offset);
+	}
+	api_barrier_all();
+	return moved;
+}
+
+API void *pshmem_malloc(size_t size)
+{
+	return allocate(BLOCKS_UNIT, size, __func__);
+}
+PROFILED(shmem_malloc)
+
+API void *pshmem_calloc(size_t count, size_t size)
+{
+	return allocate_zeroed(count, size, __func__);
+}
+PROFILED(shmem_calloc)
+
+API void *pshmem_align(size_t alignment, size_t size)
+{
+	return allocate_aligned(alignment, size, __func__);
+}
+PROFILED(shmem_align)
+
+/* Hints say how memory will be used; all of ours serves every use alike. */
+API void *pshmem_malloc_with_hints(size_t size, long hints)
+{
+	(void)hints;
+	return allocate(BLOCKS_UNIT, size, __func__);
+}
+PROFILED(shmem_malloc_with_hints)
+
+API void *pshmem_realloc(void *ptr, size_t size)
+{
+	return reallocate(ptr, size, __func__);
+}
+PROFILED(shmem_realloc)
+
+API void pshmem_free(void *ptr)
+{
+	release(ptr, __func__);
+}
+PROFILED(shmem_free)
+
+API void *pshmalloc(size_t size)
+{
+	return allocate(BLOCKS_UNIT, size, "shmalloc");
+}
+PROFILED(shmalloc)
+
+API void *pshmemalign(size_t alignment, size_t size)
+{
+	return allocate_aligned(alignment, size, "shmemalign");
+}
+PROFILED(shmemalign)
+
+API void *pshrealloc(void *ptr, size_t size)
+{
+	return reallocate(ptr, size, "shrealloc");
+}
+PROFILED(shrealloc)
+
+API void pshfree(void *ptr)
+{
+	release(ptr, "shfree");
+}
+PROFILED(shfree)

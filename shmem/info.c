@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who and where: PE numbers, what can be reached, what the library is. */
+#include "api.h"
+
+#include <string.h>
+
+API int pshmem_my_pe(void)
+{
+	comms_check_up(__func__);
+	return comms.pe;
+}
+PROFILED(shmem_my_pe)
+
+API int pshmem_n_pes(void)
+{
+	comms_check_up(__func__);
+	return comms.n_pes;
+}
+PROFILED(shmem_n_pes)
+
+API int p_my_pe(void)
+{
+	comms_check_up("_my_pe");
+	return comms.pe;
+}
+PROFILED(_my_pe)
+
+API int p_num_pes(void)
+{
+	comms_check_up("_num_pes");
+	return comms.n_pes;
+}
+PROFILED(_num_pes)
+
+API int pshmem_team_my_pe(shmem_team_t team)
+{
+	comms_check_up(__func__);
+	return team == SHMEM_TEAM_WORLD ? comms.pe : -1;
+}
+PROFILED(shmem_team_my_pe)
+
+API int pshmem_team_n_pes(shmem_team_t team)
+{
+	comms_check_up(__func__);
+	return team == SHMEM_TEAM_WORLD ? comms.n_pes : -1;
+}
+PROFILED(shmem_team_n_pes)
+
+API int pshmem_pe_accessible(int pe)
+{
+	comms_check_up(__func__);
+	return pe >= 0 && pe < comms.n_pes;
+}
+PROFILED(shmem_pe_accessible)
+
+static bool is_symmetric(const void *address)
+{
+	return comms_find_segment(address) != COMMS_SEGMENTS &&
+	       (size_t)((const char *)address - (const char *)comms.system) >= COMMS_SYSTEM_BYTES;
+}
+
+API int pshmem_addr_accessible(const void *addr, int pe)
+{
+	comms_check_up(__func__);
+	return pe >= 0 && pe < comms.n_pes && is_symmetric(addr);
+}
+PROFILED(shmem_addr_accessible)
+
+static void *pointer_to(const void *dest, int pe)
+{
+	struct comms_peer *peer;
+
+	if (pe < 0 || pe >= comms.n_pes || !is_symmetric(dest))
+		return NULL;
+	comms_meet(pe);
+	return comms_reach(dest, 0, pe, &peer);
+}
+
+API void *pshmem_ptr(const void *dest, int pe)
+{
+	comms_check_up(__func__);
+	return pointer_to(dest, pe);
+}
+PROFILED(shmem_ptr)
+
+API void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
+{
+	comms_check_up(__func__);
+	return team == SHMEM_TEAM_WORLD ? pointer_to(dest, pe) : NULL;
+}
+PROFILED(shmem_team_ptr)
+
+API void pshmem_info_get_version(int *major, int *minor)
+{
+	*major = SHMEM_MAJOR_VERSION;
+	*minor = SHMEM_MINOR_VERSION;
+}
+PROFILED(shmem_info_get_version)
+
+API void pshmem_info_get_name(char *name)
+{
+	_Static_assert(sizeof SHMEM_VENDOR_STRING <= SHMEM_MAX_NAME_LEN, "the name fits the user's buffer");
+	memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM_VENDOR_STRING);
+}
+PROFILED(shmem_info_get_name)
+
+/* For tools that put themselves in between; there is nothing for the library to do. */
+API void pshmem_pcontrol(int level, ...)
+{
+	(void)level;
+}
+PROFILED(shmem_pcontrol)

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Coming up and going down.
+ *
+ * Initialise calls nest; only the last finalize lets go. A program may end without it in four ways, told
+ * apart by the handler that runs at exit: start_pes needs none (we finalize for it), shmem_global_exit
+ * wants none, a child of fork has nothing to finalize, and anything else is a mistake that we name.
+ */
+#include "api.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comms/globals.h"
+#include "rte/settings.h"
+#include "rte/text.h"
+
+static struct {
+	pthread_mutex_t lock;
+	atomic_int inits; /* initialise calls not yet matched by a finalize */
+	int thread_level;
+	bool implicit_finalize; /* started by start_pes */
+	pid_t pid;
+	atomic_bool global_exit;
+	int exit_status;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void warn_of_setting(const char *name, const char *nearest, void *unused)
+{
+	(void)unused;
+	if (nearest)
+		rte_report(NULL, "warning: no setting is called %s; did you mean %s? (oshinfo lists them)", name, nearest);
+	else
+		rte_report(NULL, "warning: no setting is called %s (oshinfo lists them)", name);
+}
+
+static const char *value_or_none(enum setting_id id)
+{
+	const char *text = setting_text(id);
+
+	return text[0] ? text : "(not set)";
+}
+
+static void print_info(void)
+{
+	char heap[32];
+
+	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+	printf("PEs: %d, of which %d on this node by load and store%s\n", comms.n_pes, comms.n_node,
+	       comms.ucx ? "; others by UCX" : "");
+	printf("Symmetric heap: %s per PE, %s\n", text_size(comms.heap_size, heap), comms.pages);
+	printf("Global data: %zu bytes, %s%s\n", globals.size, globals.why_private ? "private: " : "shared",
+	       globals.why_private ? globals.why_private : "");
+	printf("Settings:\n");
+	for (int i = 0; i < SETTING_COUNT; i++)
+		printf("  %-22s %-12s (%s) %s\n", settings_table[i].name, value_or_none(i), setting_origin(i),
+		       settings_table[i].help);
+	fflush(stdout);
+}
+
+static void greet(void)
+{
+	if (comms.pe != 0)
+		return;
+	settings_check_names(warn_of_setting, NULL);
+	if (setting_given(SETTING_INFO)) {
+		print_info();
+	} else if (setting_given(SETTING_VERSION)) {
+		printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+		fflush(stdout);
+	}
+}
+
+/* The exit status is told only to handlers that run before the libraries begin to go down. */
+static void note_status(int status, void *unused)
+{
+	(void)unused;
+	state.exit_status = status;
+}
+
+static void come_up(const char *routine)
+{
+	switch (rte_init()) {
+	case RTE_OK:
+		break;
+	case RTE_NO_LAUNCHER_PMIX:
+		rte_die(routine, "the launcher (%s) gave this process no PMIx; use oshrun, mpirun, prterun or srun --mpi=pmix",
+			rte.problem);
+	case RTE_UNREACHABLE:
+		rte_die(routine, "the launcher's PMIx server does not answer (%s); start the job anew, or clear the PMIX_ "
+				 "variables to run one PE",
+			rte.problem);
+	case RTE_FAILED:
+		rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
+	}
+	if (!state.pid)
+		on_exit(note_status, NULL);
+	state.pid = getpid();
+	comms_start();
+	api_heap_start();
+	api_collectives_start();
+	greet();
+}
+
+/* The level in force: what the first initialise call asked for; any is possible. */
+static void initialise(int requested, const char *routine)
+{
+	pthread_mutex_lock(&state.lock);
+	if (atomic_load(&state.inits) == 0) {
+		state.thread_level = requested;
+		state.implicit_finalize = false;
+		come_up(routine);
+	}
+	atomic_fetch_add(&state.inits, 1);
+	pthread_mutex_unlock(&state.lock);
+}
+
+static void go_down(void)
+{
+	api_barrier_all();
+	api_heap_stop();
+	comms_stop();
+	rte_finalize();
+}
+
+API void pshmem_init(void)
+{
+	initialise(SHMEM_THREAD_SINGLE, __func__);
+}
+PROFILED(shmem_init)
+
+API int pshmem_init_thread(int requested, int *provided)
+{
+	if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+		return 1;
+	initialise(requested, __func__);
+	*provided = state.thread_level;
+	return 0;
+}
+PROFILED(shmem_init_thread)
+
+API void pstart_pes(int npes)
+{
+	(void)npes;
+	if (atomic_load(&state.inits) > 0)
+		return;
+	initialise(SHMEM_THREAD_SINGLE, "start_pes");
+	state.implicit_finalize = true;
+}
+PROFILED(start_pes)
+
+API void pshmem_finalize(void)
+{
+	comms_check_up(__func__);
+	pthread_mutex_lock(&state.lock);
+	if (atomic_load(&state.inits) > 1) {
+		api_barrier_all();
+		atomic_fetch_sub(&state.inits, 1);
+	} else {
+		go_down();
+		atomic_store(&state.inits, 0);
+	}
+	pthread_mutex_unlock(&state.lock);
+}
+PROFILED(shmem_finalize)
+
+API void pshmem_query_initialized(int *initialized)
+{
+	*initialized = atomic_load(&state.inits) > 0;
+}
+PROFILED(shmem_query_initialized)
+
+API void pshmem_query_thread(int *provided)
+{
+	comms_check_up(__func__);
+	*provided = state.thread_level;
+}
+PROFILED(shmem_query_thread)
+
+API void pshmem_global_exit(int status)
+{
+	comms_check_up(__func__);
+	atomic_store(&state.global_exit, true);
+	exit(status); /* runs the program's handlers; at_exit comes last and tells the launcher */
+}
+PROFILED(shmem_global_exit)
+
+/*
+ * Runs after the program's own handlers and before the libraries we stand on are taken down. (A handler that a
+ * constructor registers would run too late for that.)
+ */
+__attribute__((destructor)) static void at_exit(void)
+{
+	int status = state.exit_status;
+
+	if (atomic_load(&state.inits) == 0 || getpid() != state.pid)
+		return;
+	if (atomic_load(&state.global_exit)) {
+		fflush(NULL);
+		rte_abort(status & 255, RTE_GLOBAL_EXIT);
+	}
+	if (state.implicit_finalize && status == 0) {
+		go_down();
+		return;
+	}
+	fflush(NULL);
+	if (status == 0)
+		rte_die_together("shmem_finalize", "not called before the program ended; call it on every PE");
+	rte_report(NULL, "exit with status %d before shmem_finalize; this ends the job", status);
+	rte_abort(status & 255, RTE_SAID);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Put with signal, and signals alone. */
+#include "api.h"
+
+#include <string.h>
+
+static enum comms_amo signal_op(int sig_op, const char *routine)
+{
+	if (COMMS_LIKELY(sig_op == SHMEM_SIGNAL_SET))
+		return COMMS_SWAP;
+	if (COMMS_UNLIKELY(sig_op != SHMEM_SIGNAL_ADD))
+		rte_die(routine, "sig_op=%d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op);
+	return COMMS_ADD;
+}
+
+/* The atomic that changes the signal is also the release that the data must not overtake. */
+static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
+			      uint64_t value, int sig_op, bool nbi, int pe, const char *routine)
+{
+	enum comms_amo op = signal_op(sig_op, routine);
+	struct comms_peer *peer;
+	void *here, *signal;
+
+	pe = api_target(ctx, pe, routine);
+	here = comms_reach(dest, bytes, pe, &peer);
+	signal = here ? comms_reach(word, sizeof *word, pe, &peer) : NULL;
+	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
+		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
+		comms_put_signal(dest, source, bytes, word, value, op, nbi, pe, routine);
+		return;
+	}
+	memmove(here, source, bytes);
+	if (op == COMMS_SWAP)
+		__atomic_store_n((uint64_t *)signal, value, __ATOMIC_RELEASE);
+	else
+		__atomic_fetch_add((uint64_t *)signal, value, __ATOMIC_RELEASE);
+	comms_notify(peer);
+}
+
+#define PUT_SIGNAL(NAME, TYPE, SIZE)                                                                                  \
+	API_BOTH(void, NAME##_signal,                                                                                 \
+		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, signal, sig_op, false, pe, __func__);       \
+		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
+		 int pe)                                                                                              \
+	API_BOTH(void, NAME##_signal_nbi,                                                                             \
+		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, signal, sig_op, true, pe, __func__);        \
+		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
+		 int pe)
+#define TYPED(NAME, TYPE) PUT_SIGNAL(NAME##_put, TYPE, sizeof(TYPE))
+#define SIZED(BITS, BYTES) PUT_SIGNAL(put##BITS, void, (size_t)(BYTES))
+FOR_RMA_TYPES(TYPED)
+FOR_SIZES(SIZED)
+PUT_SIGNAL(putmem, void, 1)
+
+static void change_signal(shmem_ctx_t ctx, enum comms_amo op, uint64_t *word, uint64_t value, int pe,
+			  const char *routine)
+{
+	comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
+	comms_amo(op, sizeof *word, word, value, api_target(ctx, pe, routine), routine);
+}
+
+API_BOTH(void, signal_add, change_signal(ctx, COMMS_ADD, sig_addr, signal, pe, __func__);
+	 , uint64_t *sig_addr, uint64_t signal, int pe)
+API_BOTH(void, signal_set, change_signal(ctx, COMMS_SWAP, sig_addr, signal, pe, __func__);
+	 , uint64_t *sig_addr, uint64_t signal, int pe)
+
+API uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
+{
+	comms_check_symmetric(sig_addr, sizeof *sig_addr, "sig_addr", __func__);
+	return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
+}
+PROFILED(shmem_signal_fetch)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Point-to-point synchronisation: waiting for, and testing, words of this PE. A first look that succeeds costs a load
+ * and a compare; arguments are checked only when there is time, before waiting.
+ */
+#include "api.h"
+
+static void check_cmp(int cmp, const char *routine)
+{
+	if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_GE)
+		rte_die(routine, "cmp=%d is not one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE", cmp);
+}
+
+static void check_wait(const void *address, size_t bytes, const char *argument, int cmp, const char *routine)
+{
+	check_cmp(cmp, routine);
+	comms_check_symmetric(address, bytes, argument, routine);
+}
+
+/* A test that fails must still let communication go on, or a loop around it might never end. */
+static void make_progress(void)
+{
+	if (comms.ucx)
+		comms_spin();
+}
+
+/* Where a search begins differs from call to call, so that no entry is passed over for ever. */
+static size_t somewhere(size_t nelems)
+{
+	static _Thread_local uint64_t state = 0x9e3779b97f4a7c15;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (size_t)(state % nelems);
+}
+
+#define DEFINE_HOLDS(NAME, TYPE)                                                      \
+	static inline bool NAME##_compare(TYPE now, int cmp, TYPE value)              \
+	{                                                                             \
+		switch (cmp) {                                                        \
+		case SHMEM_CMP_EQ:                                                    \
+			return now == value;                                          \
+		case SHMEM_CMP_NE:                                                    \
+			return now != value;                                          \
+		case SHMEM_CMP_GT:                                                    \
+			return now > value;                                           \
+		case SHMEM_CMP_LE:                                                    \
+			return now <= value;                                          \
+		case SHMEM_CMP_LT:                                                    \
+			return now < value;                                           \
+		case SHMEM_CMP_GE:                                                    \
+			return now >= value;                                          \
+		default:                                                              \
+			return false;                                                 \
+		}                                                                     \
+	}                                                                             \
+	static inline bool NAME##_holds(const TYPE *ivar, int cmp, TYPE value)        \
+	{                                                                             \
+		return NAME##_compare(__atomic_load_n(ivar, __ATOMIC_ACQUIRE), cmp, value); \
+	}
+
+#define DEFINE_ONE(NAME, TYPE)                                                                        \
+	DEFINE_HOLDS(NAME, TYPE)                                                                      \
+	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                 \
+	{                                                                                             \
+		if (comms.n_pes > 0 && NAME##_holds(ivar, cmp, value))                                \
+			return;                                                                       \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                 \
+		COMMS_WAIT(NAME##_holds(ivar, cmp, value));                                           \
+	}                                                                                             \
+	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                      \
+	{                                                                                             \
+		NAME##_wait(ivar, cmp, cmp_value, __func__);                                          \
+	}                                                                                             \
+	PROFILED(shmem_##NAME##_wait_until)                                                           \
+	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                             \
+	{                                                                                             \
+		if (comms.n_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                            \
+			return 1;                                                                     \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                \
+		make_progress();                                                                      \
+		return NAME##_holds(ivar, cmp, cmp_value);                                            \
+	}                                                                                             \
+	PROFILED(shmem_##NAME##_test)
+FOR_AMO_TYPES(DEFINE_ONE)
+FOR_OLD_TYPES(DEFINE_ONE)
+
+/*
+ * Sets of words. values has one element for all entries (step 0) or one for each (step 1); status marks
+ * entries to leave out. The searches return SIZE_MAX or a count of 0 when nothing is found.
+ */
+#define DEFINE_MANY(NAME, TYPE)                                                                                       \
+	static bool NAME##_entry_holds(const TYPE *ivars, size_t i, int cmp, const TYPE *values, size_t step)         \
+	{                                                                                                             \
+		return NAME##_holds(&ivars[i], cmp, values[i * step]);                                                \
+	}                                                                                                             \
+	static bool NAME##_all(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values,      \
+			       size_t step)                                                                           \
+	{                                                                                                             \
+		for (size_t i = 0; i < nelems; i++)                                                                   \
+			if (!(status && status[i]) && !NAME##_entry_holds(ivars, i, cmp, values, step))               \
+				return false;                                                                         \
+		return true;                                                                                          \
+	}                                                                                                             \
+	static size_t NAME##_any(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values,    \
+				 size_t step)                                                                         \
+	{                                                                                                             \
+		size_t from = somewhere(nelems);                                                                      \
+		for (size_t n = 0; n < nelems; n++) {                                                                 \
+			size_t i = from + n < nelems ? from + n : from + n - nelems;                                  \
+			if (!(status && status[i]) && NAME##_entry_holds(ivars, i, cmp, values, step))                \
+				return i;                                                                             \
+		}                                                                                                     \
+		return SIZE_MAX;                                                                                      \
+	}                                                                                                             \
+	static size_t NAME##_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp,      \
+				  const TYPE *values, size_t step)                                                    \
+	{                                                                                                             \
+		size_t found = 0;                                                                                     \
+		for (size_t i = 0; i < nelems; i++)                                                                   \
+			if (!(status && status[i]) && NAME##_entry_holds(ivars, i, cmp, values, step))                \
+				indices[found++] = i;                                                                 \
+		return found;                                                                                         \
+	}                                                                                                             \
+	static size_t NAME##_wait_any(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
+				      const TYPE *values, size_t step, const char *routine)                           \
+	{                                                                                                             \
+		size_t found = SIZE_MAX;                                                                              \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return SIZE_MAX;                                                                              \
+		COMMS_WAIT((found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);               \
+		return found;                                                                                         \
+	}                                                                                                             \
+	static size_t NAME##_wait_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
+				       const TYPE *values, size_t step, const char *routine)                          \
+	{                                                                                                             \
+		size_t found = 0;                                                                                     \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return 0;                                                                                     \
+		COMMS_WAIT((found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);            \
+		return found;                                                                                         \
+	}                                                                                                             \
+	static void NAME##_wait_all(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values, \
+				    size_t step, const char *routine)                                                 \
+	{                                                                                                             \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return;                                                                                       \
+		for (size_t i = 0; i < nelems; i++)                                                                   \
+			if (!(status && status[i]))                                                                   \
+				COMMS_WAIT(NAME##_entry_holds(ivars, i, cmp, values, step));                          \
+	}                                                                                                             \
+	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
+				      const TYPE *values, size_t step, const char *routine)                           \
+	{                                                                                                             \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return 1;                                                                                     \
+		if (NAME##_all(ivars, nelems, status, cmp, values, step))                                             \
+			return 1;                                                                                     \
+		make_progress();                                                                                      \
+		return NAME##_all(ivars, nelems, status, cmp, values, step);                                          \
+	}                                                                                                             \
+	static size_t NAME##_test_any_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                \
+					 const TYPE *values, size_t step, const char *routine)                        \
+	{                                                                                                             \
+		size_t found;                                                                                         \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return SIZE_MAX;                                                                              \
+		found = NAME##_any(ivars, nelems, status, cmp, values, step);                                         \
+		if (found != SIZE_MAX)                                                                                \
+			return found;                                                                                 \
+		make_progress();                                                                                      \
+		return NAME##_any(ivars, nelems, status, cmp, values, step);                                          \
+	}                                                                                                             \
+	static size_t NAME##_test_some_of(const TYPE *ivars, size_t nelems, size_t *indices, const int *status,       \
+					  int cmp, const TYPE *values, size_t step, const char *routine)              \
+	{                                                                                                             \
+		size_t found;                                                                                         \
+		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
+			return 0;                                                                                     \
+		found = NAME##_some(ivars, nelems, indices, status, cmp, values, step);                               \
+		if (found)                                                                                            \
+			return found;                                                                                 \
+		make_progress();                                                                                      \
+		return NAME##_some(ivars, nelems, indices, status, cmp, values, step);                                \
+	}
+
+static bool nothing_to_wait_for(const void *ivars, size_t size, size_t nelems, const int *status, int cmp,
+				const char *routine)
+{
+	comms_check_up(routine);
+	check_cmp(cmp, routine);
+	for (size_t i = 0; i < nelems; i++)
+		if (!(status && status[i])) {
+			comms_check_symmetric(ivars, nelems * size, "ivars", routine);
+			return false;
+		}
+	return true;
+}
+FOR_AMO_TYPES(DEFINE_MANY)
+
+/* Each search in two forms: one value for all entries, and a vector of values. */
+#define FORMS(RET, NAME, TYPE, ROUTINE, BODY, ...)                                             \
+	API RET pshmem_##NAME##_##ROUTINE(__VA_ARGS__, int cmp, TYPE cmp_value)                \
+	{                                                                                      \
+		const TYPE *values = &cmp_value;                                               \
+		const size_t step = 0;                                                         \
+		BODY                                                                           \
+	}                                                                                      \
+	API RET pshmem_##NAME##_##ROUTINE##_vector(__VA_ARGS__, int cmp, const TYPE *cmp_values) \
+	{                                                                                      \
+		const TYPE *values = cmp_values;                                               \
+		const size_t step = 1;                                                         \
+		BODY                                                                           \
+	}                                                                                      \
+	PROFILED(shmem_##NAME##_##ROUTINE)                                                     \
+	PROFILED(shmem_##NAME##_##ROUTINE##_vector)
+#define MANY(NAME, TYPE)                                                                                              \
+	FORMS(void, NAME, TYPE, wait_until_all, NAME##_wait_all(ivars, nelems, status, cmp, values, step, __func__);  \
+	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
+	FORMS(size_t, NAME, TYPE, wait_until_any,                                                                     \
+	      return NAME##_wait_any(ivars, nelems, status, cmp, values, step, __func__);                             \
+	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
+	FORMS(size_t, NAME, TYPE, wait_until_some,                                                                    \
+	      return NAME##_wait_some(ivars, nelems, indices, status, cmp, values, step, __func__);                   \
+	      , TYPE *ivars, size_t nelems, size_t *indices, const int *status)                                       \
+	FORMS(int, NAME, TYPE, test_all,                                                                              \
+	      return NAME##_test_all_of(ivars, nelems, status, cmp, values, step, __func__);                          \
+	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
+	FORMS(size_t, NAME, TYPE, test_any,                                                                           \
+	      return NAME##_test_any_of(ivars, nelems, status, cmp, values, step, __func__);                          \
+	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
+	FORMS(size_t, NAME, TYPE, test_some,                                                                          \
+	      return NAME##_test_some_of(ivars, nelems, indices, status, cmp, values, step, __func__);                \
+	      , TYPE *ivars, size_t nelems, size_t *indices, const int *status)
+FOR_AMO_TYPES(MANY)
+
+/* Returns the value that satisfied the comparison, not one read later. */
+API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+{
+	uint64_t now;
+
+	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, __func__);
+	COMMS_WAIT(uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
+	return now;
+}
+PROFILED(shmem_signal_wait_until)
+
+API void pshmem_wait_until(long *ivar, int cmp, long cmp_value)
+{
+	long_wait(ivar, cmp, cmp_value, __func__);
+}
+PROFILED(shmem_wait_until)
+
+API void pshmem_wait(long *ivar, long cmp_value)
+{
+	long_wait(ivar, SHMEM_CMP_NE, cmp_value, __func__);
+}
+PROFILED(shmem_wait)
+
+#define OLD_WAIT(NAME, TYPE)                                                \
+	API void pshmem_##NAME##_wait(TYPE *ivar, TYPE cmp_value)           \
+	{                                                                   \
+		NAME##_wait(ivar, SHMEM_CMP_NE, cmp_value, __func__);       \
+	}                                                                   \
+	PROFILED(shmem_##NAME##_wait)
+FOR_OLD_WAIT_TYPES(OLD_WAIT)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests: programs that use the API, tests of single functions, tests of the tools; tests/run runs them.
+
+# What a program without a line of its own is linked with (tests of the API, examples).
+LDADD = libtorushmem.la
+
+# Programs that are never installed need no script of libtool's in front of them, which would cost each PE a
+# shell. It makes no difference to those that are: they do not link the shared library.
+AM_LDFLAGS = -no-install
+
+API_TESTS = \
+	tests/api/amo \
+	tests/api/amo_contention \
+	tests/api/amo_domains \
+	tests/api/barrier \
+	tests/api/big \
+	tests/api/broadcast \
+	tests/api/contact \
+	tests/api/fork \
+	tests/api/global_exit \
+	tests/api/globals \
+	tests/api/heap \
+	tests/api/many \
+	tests/api/nbi \
+	tests/api/order \
+	tests/api/ptr \
+	tests/api/reduce \
+	tests/api/reinit \
+	tests/api/rma \
+	tests/api/rma_sizes \
+	tests/api/setup \
+	tests/api/signals \
+	tests/api/sleeping \
+	tests/api/start_pes \
+	tests/api/strided \
+	tests/api/threads \
+	tests/api/wait \
+	tests/api/wait_sets
+UNIT_TESTS = tests/unit/blocks tests/unit/settings tests/unit/text
+
+check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS)
+tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
+tests_unit_blocks_LDADD =
+tests_unit_settings_LDADD = librtebase.la
+tests_unit_text_LDADD = librtebase.la
+
+EXTRA_DIST += \
+	docs/decisions/testing.md \
+	tests/checked \
+	tests/lib/check.h \
+	tests/lib/types.h \
+	tests/lib/unit.h \
+	tests/run \
+	tests/suppressions/lsan.supp \
+	tests/suppressions/tsan.supp \
+	tests/suppressions/valgrind.supp \
+	tests/tools/mistake.c \
+	tests/tools/mistakes.bats
+
+# CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
+RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
+
+check-local: $(check_PROGRAMS)
+	@$(RUN_TESTS) $(CHECK_FLAGS)
+
+# All that the tests need, without running them.
+check-programs: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
+
+check-long: check-programs
+	@$(RUN_TESTS) --long $(CHECK_FLAGS)
+
+# Each in a build tree of its own, below this one, with the same configure options.
+check-asan check-ubsan check-tsan check-valgrind:
+	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) $(CHECK_FLAGS)
+
+distclean-local:
+	rm -rf checked
+
+.PHONY: check-programs check-long check-asan check-ubsan check-tsan check-valgrind

@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# make install: what it puts where, and that others can build with it, from a tree that was staged and moved.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	# This runs inside "make check" as a rule; the make below is one of its own.
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	export STAGE="$BATS_FILE_TMPDIR/stage" MOVED="$BATS_FILE_TMPDIR/a moved tree"
+	prefix=$("${OSHINFO:-$TOP_BUILDDIR/oshinfo}" --parsable | sed -n 's/^build.prefix://p')
+	libdir=$("${OSHINFO:-$TOP_BUILDDIR/oshinfo}" --parsable | sed -n 's/^build.libdir://p')
+	export prefix libdir lib="${libdir#"$prefix"/}"
+	touch "$BATS_FILE_TMPDIR/before"
+	cd "$TOP_BUILDDIR" || return
+	make install DESTDIR="$STAGE" >"$BATS_FILE_TMPDIR/log" 2>&1 || {
+		tail -n 20 "$BATS_FILE_TMPDIR/log"
+		return 1
+	}
+	(cd "$STAGE" && find . ! -type d) >"$BATS_FILE_TMPDIR/files"
+	cp -a "$STAGE$prefix" "$MOVED"
+}
+
+setup()
+{
+	folder="$BATS_TEST_TMPDIR/a folder"
+	mkdir "$folder"
+	cd "$folder" || return
+	unset OSHCC_CC OSHCXX_CXX SHMEM_CC SHMEM_CXX OSHCC_NO_RPATH LD_LIBRARY_PATH
+	PATH="$MOVED/bin:$PATH"
+	cat >ring.c <<'END'
+#include <shmem.h>
+#include <stdio.h>
+long box = -1;
+int main(void)
+{
+	int me, n;
+
+	shmem_init();
+	me = shmem_my_pe();
+	n = shmem_n_pes();
+	shmem_long_p(&box, me, (me + 1) % n);
+	shmem_barrier_all();
+	printf("PE %d got %ld\n", me, box);
+	shmem_finalize();
+	return box == (me + n - 1) % n ? 0 : 1;
+}
+END
+	cp ring.c ring.cc
+}
+
+runs_as_ring()
+{
+	# Standard error may say that three PEs share two cores.
+	oshrun -n 3 "$@" >"$BATS_TEST_TMPDIR/out" || {
+		cat "$BATS_TEST_TMPDIR/out"
+		return 1
+	}
+	[ "$(sort "$BATS_TEST_TMPDIR/out")" = "PE 0 got 2
+PE 1 got 0
+PE 2 got 1" ]
+}
+
+@test "all of it is under the prefix" {
+	run grep -v "^\.$prefix/" "$BATS_FILE_TMPDIR/files"
+	[ "$output" = "" ]
+	if [ -d "$prefix" ]; then
+		run find "$prefix" -newer "$BATS_FILE_TMPDIR/before" ! -type d
+		[ "$output" = "" ]
+	fi
+}
+
+@test "programs, headers, libraries and packages are there" {
+	for file in bin/oshcc bin/oshcxx bin/oshc++ bin/oshrun bin/oshinfo bin/oshmem_info bin/osh_info \
+		include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/mpp/shmemx.h \
+		"$lib/libtorushmem.so" "$lib/pkgconfig/torushmem.pc" "$lib/pkgconfig/openshmem.pc" \
+		"$lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake" share/aclocal/ax_openshmem.m4; do
+		[ -s "$MOVED/$file" ] || {
+			echo "$file is missing"
+			return 1
+		}
+	done
+}
+
+@test "no file that is installed names the build folder" {
+	run grep -rlF "$TOP_BUILDDIR" "$STAGE" --include=oshcc --include='*.pc' --include='*.cmake' --include='*.h' \
+		--include='*.m4' --include='*.[17]'
+	[ "$output" = "" ]
+}
+
+@test "manual pages are there and without a fault" {
+	for page in man1/oshcc.1 man1/oshcxx.1 man1/oshc++.1 man1/oshrun.1 man1/oshinfo.1 man1/oshmem_info.1 \
+		man1/osh_info.1 man7/oshmem.7; do
+		[ -s "$MOVED/share/man/$page" ]
+		if command -v mandoc >/dev/null; then
+			mandoc -T lint -W warning "$MOVED/share/man/$page"
+		fi
+		if command -v man >/dev/null; then
+			man -l "$MOVED/share/man/$page" >page
+			[ -s page ]
+		fi
+	done
+}
+
+@test "oshmem(7) has every setting with its default" {
+	page=$MOVED/share/man/man7/oshmem.7
+	"$MOVED/bin/oshinfo" --parsable --settings | sed -n 's/^settings\.\(.*\)\.origin:.*/\1/p' >names
+	[ -s names ]
+	while read -r name; do
+		grep -q "^\.It Ev $name\( \|\$\)" "$page"
+	done <names
+	grep -Fqx '.Ql local,ucx .' "$page"
+	run grep -F @ "$page"
+	[ "$output" = "" ]
+}
+
+@test "oshcc and oshcxx of a moved tree, oshrun of the same" {
+	[ "$(oshcc --showme:incdirs)" = "$MOVED/include" ]
+	[ "$(oshcc --showme:libdirs)" = "$MOVED/$lib" ]
+	oshcc -Wall -Wextra -Werror -o ring ring.c
+	runs_as_ring ./ring
+	oshc++ -Wall -Wextra -Werror -o ring ring.cc
+	runs_as_ring ./ring
+}
+
+@test "a staged tree is found where it stands" {
+	run "$STAGE$prefix/bin/oshcc" --showme:libdirs
+	[ "$output" = "$STAGE$libdir" ]
+	run "$STAGE$prefix/bin/oshcc" --showme:incdirs
+	[ "$output" = "$STAGE$prefix/include" ]
+}
+
+@test "oshinfo under its three names" {
+	for name in oshinfo oshmem_info osh_info; do
+		run "$name" --settings
+		[ "$status" -eq 0 ]
+		[[ "$output" == "torushmem "* ]]
+	done
+}
+
+@test "the archive: oshcc -static-libtorushmem" {
+	[ -e "$MOVED/$lib/libtorushmem.a" ] || skip "built without an archive"
+	oshcc -static-libtorushmem -o ring ring.c
+	run ldd ./ring
+	[[ "$output" != *libtorushmem* ]]
+	runs_as_ring ./ring
+}
+
+@test "pkg-config, for a staged tree" {
+	export PKG_CONFIG_PATH="$STAGE$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$STAGE"
+	for name in torushmem openshmem; do
+		flags=$(pkg-config --cflags --libs "$name")
+		# shellcheck disable=SC2086 # the stage has no blanks in its name
+		cc -o ring ring.c $flags -Wl,-rpath,"$STAGE$libdir"
+		runs_as_ring ./ring
+	done
+	[ "$(pkg-config --modversion openshmem)" = 1.6 ]
+}
+
+@test "pkg-config, the archive with what it needs" {
+	[ -e "$MOVED/$lib/libtorushmem.a" ] || skip "built without an archive"
+	export PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig"
+	private=$(pkg-config --static --libs openshmem | sed 's/.*-ltorushmem//')
+	[[ "$private" == *-lucp*-lpmix* ]]
+	[[ "$(pkg-config --libs openshmem)" != *-lucp* ]]
+	# shellcheck disable=SC2086 # flags
+	cc -o ring ring.c -I"$MOVED/include" "$MOVED/$lib/libtorushmem.a" $private
+	runs_as_ring ./ring
+}
+
+@test "CMake: find_package(OpenSHMEM) for C and C++, and its launcher" {
+	command -v cmake >/dev/null || skip "no cmake"
+	cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(ring LANGUAGES C CXX)
+find_package(OpenSHMEM 1.5 REQUIRED COMPONENTS C CXX)
+add_executable(ring ring.c)
+add_executable(ringxx ring.cc)
+add_executable(ringa ring.c)
+target_link_libraries(ring PRIVATE OpenSHMEM::OpenSHMEM)
+target_link_libraries(ringxx PRIVATE OpenSHMEM::OpenSHMEM)
+target_link_libraries(ringa PRIVATE OpenSHMEM::OpenSHMEM_static)
+enable_testing()
+add_test(NAME ring COMMAND ${OpenSHMEM_OSHRUN} -n 2 $<TARGET_FILE:ring>)
+END
+	[ -e "$MOVED/$lib/libtorushmem.a" ] || sed -i /ringa/d CMakeLists.txt
+	cmake -S . -B out -DCMAKE_PREFIX_PATH="$MOVED" >log 2>&1 || { cat log && return 1; }
+	cmake --build out >log 2>&1 || { cat log && return 1; }
+	for program in out/ring*; do
+		[ ! -x "$program" ] || [ -d "$program" ] || runs_as_ring "$program"
+	done
+	(cd out && ctest) | grep -q '100% tests passed'
+}
+
+@test "CMake: a version of the standard that we do not have is refused" {
+	command -v cmake >/dev/null || skip "no cmake"
+	printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(x LANGUAGES C)' \
+		'find_package(OpenSHMEM 1.7 REQUIRED)' >CMakeLists.txt
+	run cmake -S . -B out -DCMAKE_PREFIX_PATH="$MOVED"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"1.7"* ]]
+}
+
+@test "autoconf: AX_OPENSHMEM by pkg-config and by the wrapper" {
+	# configure scripts refuse names with blanks, so this one works beside.
+	mkdir "$BATS_TEST_TMPDIR/plain"
+	cd "$BATS_TEST_TMPDIR/plain"
+	printf '%s\n' 'AC_INIT([x], [1])' AC_PROG_CC AX_OPENSHMEM 'AC_CONFIG_FILES([flags])' AC_OUTPUT >configure.ac
+	echo '@OPENSHMEM_CFLAGS@ @OPENSHMEM_LIBS@ @OSHRUN@' >flags.in
+	aclocal -I "$STAGE$prefix/share/aclocal"
+	autoconf
+	PATH="$STAGE$prefix/bin:$PATH"
+	unset OSHRUN # configure would take it from us
+	PKG_CONFIG_PATH="$STAGE$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$STAGE" ./configure >log
+	grep -q 'checking for OpenSHMEM... yes, by pkg-config' log
+	grep -q -- "-ltorushmem *$STAGE$prefix/bin/oshrun" flags
+	PKG_CONFIG=false ./configure >log
+	grep -q 'checking for OpenSHMEM... yes, by oshcc' log
+	grep -q -- "-I$STAGE$prefix/include" flags
+	CC=oshcc PKG_CONFIG=false ./configure >log
+	grep -q 'checking for OpenSHMEM... yes, the compiler knows it' log
+	mkdir none
+	printf '#!/bin/sh\nexit 1\n' >none/oshcc
+	chmod +x none/oshcc
+	PATH="$PWD/none:$PATH" CC=cc PKG_CONFIG=false run ./configure
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"no OpenSHMEM found; put oshcc into PATH"* ]]
+}
+
+@test "make uninstall takes all of it away" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	cp -a "$STAGE" "$BATS_TEST_TMPDIR/copy"
+	(cd "$TOP_BUILDDIR" && make uninstall DESTDIR="$BATS_TEST_TMPDIR/copy") >log 2>&1 || { tail log && return 1; }
+	run find "$BATS_TEST_TMPDIR/copy" ! -type d
+	[ "$output" = "" ]
+}

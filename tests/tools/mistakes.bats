@@ -1,0 +1,272 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Every mistake a user can make ends in one line that says who, where, what and what to do; in an exit code
+# that is not 0; soon; and without anything left behind.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export PROGRAM="$BATS_FILE_TMPDIR/mistake"
+	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
+}
+
+setup()
+{
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" "${!PMIX_@}" "${!OMPI_@}" "${!SLURM_@}"
+	things_there >"$BATS_TEST_TMPDIR/before"
+}
+
+# What a job could leave: files in shared memory, processes. The folder of a job that still runs is not left;
+# it must be somebody else's, for ours has ended.
+things_there()
+{
+	find /dev/shm -mindepth 1 -maxdepth 1 -user "$(id -u)" | while read -r file; do
+		pid=${file#/dev/shm/oshrun-}
+		[ -d "/proc/${pid%%-*}" ] || echo "$file"
+	done
+	for exe in /proc/[0-9]*/exe; do
+		case $(readlink "$exe" 2>/dev/null) in
+		"$PROGRAM"*) echo "$exe" ;;
+		esac
+	done
+}
+
+nothing_left()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		left=$(things_there | sort | comm -13 <(sort "$BATS_TEST_TMPDIR/before") -)
+		[ -n "$left" ] || return 0
+		sleep 0.2
+	done
+	printf 'left behind:\n%s\n' "$left"
+	return 1
+}
+
+# job N MISTAKE: the same on a number of PEs, with an end to patience.
+job()
+{
+	run timeout -k 2 20 "$OSHRUN" -n "$1" "$PROGRAM" "${@:2}"
+	nothing_left
+}
+
+# says TEXT...: exactly one line of ours, and each of the texts (patterns of grep -E) is in it.
+says()
+{
+	lines=$(printf '%s\n' "$output" | grep -E '^(torushmem|oshrun): ' || :)
+	if [ "$(printf '%s\n' "$lines" | grep -c .)" -ne 1 ]; then
+		printf 'expected one line, got status %s and:\n%s\n' "$status" "$output"
+		return 1
+	fi
+	for text in "$@"; do
+		printf '%s\n' "$lines" | grep -Eq -- "$text" || {
+			printf '"%s" is not in: %s\n' "$text" "$lines"
+			return 1
+		}
+	done
+}
+
+# A job that was ended, and not by our patience.
+failed()
+{
+	if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+		printf 'status %s, output:\n%s\n' "$status" "$output"
+		return 1
+	fi
+}
+
+# fails MISTAKE TEXT...: of two PEs the second makes it.
+fails()
+{
+	job 2 "$1"
+	failed
+	says "${@:2}"
+}
+
+@test "a program without a mistake says nothing" {
+	job 2 none
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "put to the stack" {
+	fails put-private '^torushmem: PE 1: shmem_long_put: ' 'dest=0x' 'symmetric' 'use shmem_malloc'
+}
+
+@test "put to malloc memory" {
+	fails put-malloc '^torushmem: PE 1: shmem_long_put: ' 'dest=0x' 'symmetric'
+}
+
+@test "put to NULL" {
+	fails put-null '^torushmem: PE 1: shmem_long_put: ' 'dest='
+}
+
+@test "put beyond the end" {
+	fails put-beyond '^torushmem: PE 1: shmem_long_put: ' 'dest=0x' 'end'
+}
+
+@test "get from the stack" {
+	fails get-private '^torushmem: PE 1: shmem_long_get: ' 'source=0x' 'symmetric'
+}
+
+@test "p to the stack" {
+	fails p-private '^torushmem: PE 1: shmem_long_p: ' 'dest=0x' 'symmetric'
+}
+
+@test "iput to the stack" {
+	fails iput-private '^torushmem: PE 1: shmem_long_iput: ' 'dest=0x' 'symmetric'
+}
+
+@test "atomic on the stack" {
+	fails atomic-private '^torushmem: PE 1: shmem_long_atomic_add: ' 'dest=0x' 'symmetric'
+	fails fetch-private '^torushmem: PE 1: shmem_long_atomic_fetch_inc: ' 'dest=0x' 'symmetric'
+}
+
+@test "signal in malloc memory" {
+	fails signal-private '^torushmem: PE 1: shmem_long_put_signal: ' 'sig_addr=0x' 'symmetric'
+}
+
+@test "wait for a variable on the stack" {
+	fails wait-private '^torushmem: PE 1: shmem_long_wait_until: ' 'ivar=0x' 'symmetric'
+}
+
+@test "misaligned atomic" {
+	fails misaligned '^torushmem: PE 1: shmem_long_atomic_add: ' 'dest=0x' 'align'
+}
+
+@test "the same mistakes over UCX" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
+	fails put-private '^torushmem: PE 1: shmem_long_put: ' 'dest=0x' 'symmetric'
+	fails atomic-private '^torushmem: PE 1: shmem_long_atomic_add: ' 'dest=0x' 'symmetric'
+	fails misaligned '^torushmem: PE 1: shmem_long_atomic_add: ' 'dest=0x' 'align'
+	fails put-pe '^torushmem: PE 1: shmem_long_put: ' 'pe=2'
+}
+
+@test "a PE that is not there" {
+	fails put-pe '^torushmem: PE 1: shmem_long_put: ' 'pe=2' '0 to 1'
+	fails get-pe '^torushmem: PE 1: shmem_long_get: ' 'pe=7' '0 to 1'
+	fails negative-pe '^torushmem: PE 1: shmem_long_p: ' 'pe=-1' '0 to 1'
+	fails atomic-pe '^torushmem: PE 1: shmem_long_atomic_inc: ' 'pe=1000000' '0 to 1'
+}
+
+@test "heap exhausted: NULL everywhere, and one line with the numbers" {
+	export SHMEM_SYMMETRIC_SIZE=8m
+	job 2 heap-exhausted
+	[ "$status" -eq 0 ]
+	says '^torushmem: PE 0: shmem_malloc: ' '104857600|100 MiB' 'free' 'largest block' 'SHMEM_SYMMETRIC_SIZE=8m'
+	[ "$(printf '%s\n' "$output" | grep -c 'got NULL')" -eq 2 ]
+}
+
+@test "a heap larger than the memory" {
+	export SHMEM_SYMMETRIC_SIZE=100t
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_SYMMETRIC_SIZE=100t' 'memory' 'ask for less'
+}
+
+@test "a bad SHMEM_SYMMETRIC_SIZE" {
+	for size in -5k abc '' 5x nan 1e9; do
+		export SHMEM_SYMMETRIC_SIZE=$size
+		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_SYMMETRIC_SIZE=$size" 'give a number'
+	done
+	unset SHMEM_SYMMETRIC_SIZE
+	export SMA_SYMMETRIC_SIZE=xyz
+	fails none '^torushmem: PE 0: shmem_init: ' 'SYMMETRIC_SIZE=xyz'
+}
+
+@test "a heap of no size is not a mistake" {
+	export SHMEM_SYMMETRIC_SIZE=0
+	job 2 none
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "a call before shmem_init" {
+	fails before-init '^torushmem: .*shmem_long_p: ' 'before shmem_init'
+	fails before-init-barrier '^torushmem: .*shmem_barrier_all: ' 'before shmem_init'
+	fails before-init-malloc '^torushmem: .*shmem_malloc: ' 'before shmem_init'
+}
+
+@test "a call after shmem_finalize" {
+	fails after-finalize '^torushmem: .*shmem_long_p: ' 'after shmem_finalize'
+	fails finalize-twice '^torushmem: .*shmem_finalize: ' 'after shmem_finalize'
+}
+
+@test "no shmem_finalize" {
+	fails no-finalize '^torushmem: PE [01]: shmem_finalize: ' 'not called' 'call it'
+}
+
+@test "one PE ends by itself" {
+	fails exit 'PE 1' 'status 3|code 3'
+	[ "$status" -eq 3 ]
+	fails _exit '^oshrun: PE 1' 'finalize'
+}
+
+@test "shmem_free of what cannot be freed" {
+	fails double-free '^torushmem: PE [01]: shmem_free: ' 'ptr=0x' 'free already'
+	fails free-interior '^torushmem: PE [01]: shmem_free: ' 'ptr=0x' 'shmem_malloc'
+	fails free-private '^torushmem: PE 1: shmem_free: ' 'ptr=0x' 'shmem_malloc'
+	fails free-global '^torushmem: PE 1: shmem_free: ' 'ptr=0x' 'shmem_malloc'
+}
+
+@test "shmem_align with an alignment that is none" {
+	fails alignment '^torushmem: PE [01]: shmem_align: ' 'alignment=24' 'power of two'
+}
+
+@test "an unknown setting: a warning with the nearest one" {
+	export SHMEM_SYMETRIC_SIZE=1g
+	job 2 none
+	[ "$status" -eq 0 ]
+	says '^torushmem: ' 'warning' 'SHMEM_SYMETRIC_SIZE' 'SHMEM_SYMMETRIC_SIZE'
+	unset SHMEM_SYMETRIC_SIZE
+	export SHMEM_NOTHING_LIKE_IT=1
+	job 2 none
+	[ "$status" -eq 0 ]
+	says '^torushmem: ' 'warning' 'SHMEM_NOTHING_LIKE_IT'
+}
+
+@test "a bad value of a setting" {
+	export SHMEM_PATHS=pigeon
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_PATHS=pigeon' 'local' 'ucx'
+	export SHMEM_PATHS=
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_PATHS=' 'local' 'ucx'
+	unset SHMEM_PATHS
+	export SHMEM_HUGE_PAGES=perhaps
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_HUGE_PAGES=perhaps' 'yes or no'
+	unset SHMEM_HUGE_PAGES
+	export SHMEM_NODE_PES=few
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_NODE_PES=few' 'number'
+}
+
+@test "paths that do not reach everybody" {
+	export SHMEM_PATHS=local SHMEM_NODE_PES=1
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_PATHS=local' 'ucx'
+}
+
+@test "a PE dies of a signal" {
+	fails segfault '^oshrun: PE 1' 'signal 11|SIGSEGV|[Ss]egmentation'
+	[ "$status" -eq 139 ]
+	fails abort '^oshrun: PE 1' 'signal 6|SIGABRT|[Aa]bort'
+	[ "$status" -eq 134 ]
+	job 2 killed # 137 is also how timeout would say that it had to kill oshrun; then there would be no line
+	[ "$status" -eq 137 ]
+	says '^oshrun: PE 1' 'signal 9|SIGKILL|[Kk]illed'
+}
+
+@test "a launcher that gives no PMIx" {
+	for variable in OMPI_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS PMI_SIZE; do
+		run timeout -k 2 20 env "$variable=4" "$PROGRAM"
+		nothing_left
+		failed
+		says '^torushmem: .*shmem_init: ' "$variable=4" 'PMIx' 'oshrun'
+	done
+	run timeout -k 2 20 env OMPI_COMM_WORLD_SIZE=1 "$PROGRAM"
+	[ "$status" -eq 0 ]
+}
+
+@test "a PMIx server that is gone" {
+	uri='gone.0;tcp4://127.0.0.1:1'
+	run timeout -k 2 20 env PMIX_NAMESPACE=gone PMIX_RANK=0 PMIX_SERVER_URI41="$uri" PMIX_SERVER_URI4="$uri" \
+		PMIX_SERVER_URI3="$uri" PMIX_SERVER_URI21="$uri" PMIX_SERVER_URI2="$uri" "$PROGRAM"
+	nothing_left
+	failed
+	says '^torushmem: .*shmem_init: ' 'PMIx'
+}

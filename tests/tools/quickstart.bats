@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# quickstart: what can be tried without installing packages or building this tree once more. A tiny tree
+# stands in for ours: its autogen.sh, configure and make are real, and done in a moment.
+
+setup()
+{
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	tree="$BATS_TEST_TMPDIR/a tree"
+	bin="$BATS_TEST_TMPDIR/bin"
+	mkdir "$tree" "$bin"
+	cp "$top/quickstart" "$tree"
+	: >"$tree/configure.ac"
+	cat >"$tree/autogen.sh" <<'END'
+echo autogen >>trace
+cat >configure <<'X'
+#!/bin/sh
+echo "configure in $PWD" >>../trace
+echo "torushmem 0.0 will run somewhere; next: make"
+cat >Makefile <<'Y'
+all: ; echo "make in $$PWD" >>../trace; mkdir -p examples; cp ../fake-oshrun oshrun; : >examples/stencil
+check: ; @echo noise; echo "5 passed, $${TINY_FAILED:-0} failed"; exit $${TINY_FAILED:-0}
+check-asan check-ubsan check-tsan: ; @echo "2 passed, 0 failed"
+check-valgrind: ; @$${TINY_VALGRIND:-echo "2 passed, 0 failed"}
+Y
+: >config.status
+X
+chmod +x configure
+END
+	printf '#!/bin/sh\necho "residual 0.5"\necho "PASS $*"\nexit "${TINY_STATUS:-0}"\n' >"$tree/fake-oshrun"
+	chmod +x "$tree/fake-oshrun"
+	unset HOME
+	all_there
+	PATH="$bin:$PATH"
+}
+
+command_of()
+{
+	printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+	chmod +x "$bin/$1"
+}
+
+# A dpkg-query to which every package is installed, but for those in $ABSENT.
+all_there()
+{
+	# shellcheck disable=SC2016 # for the script
+	command_of dpkg-query 'for last; do :; done
+case " $ABSENT " in *" $last "*) exit 1 ;; esac
+echo installed'
+	command_of apt-get 'echo "apt-get $*" >>"$APT_TRACE"; exit "${APT_STATUS:-0}"'
+	# shellcheck disable=SC2016
+	command_of sudo '[ "$1" = -n ] && exit "${SUDO_STATUS:-0}"; exec "$@"'
+	export APT_TRACE="$BATS_TEST_TMPDIR/apt"
+}
+
+@test "--help" {
+	run "$top/quickstart" --help
+	[ "$status" -eq 0 ]
+	[[ "$output" == "usage: ./quickstart "* ]]
+}
+
+@test "an unknown word is refused in one line" {
+	run "$top/quickstart" chekc
+	[ "$status" -eq 1 ]
+	[ "$output" = "quickstart: unknown argument 'chekc'; try ./quickstart --help" ]
+}
+
+@test "--dry-run of our own tree changes nothing" {
+	before=$(ls -la "$top")
+	run "$top/quickstart" --dry-run
+	[ "$status" -eq 0 ]
+	[ "$(ls -la "$top")" = "$before" ]
+	[ ! -e "$APT_TRACE" ]
+}
+
+@test "the missing packages, and no others, are named" {
+	run env ABSENT="libucx-dev g++" "$tree/quickstart" --dry-run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"missing: g++ libucx-dev
+"* ]]
+	run env ABSENT=bats "$tree/quickstart" --dry-run
+	[[ "$output" == *"packages   all there"* ]]
+	run env ABSENT=bats "$tree/quickstart" --dry-run check
+	[[ "$output" == *"missing: bats
+"* ]]
+	[ ! -e "$APT_TRACE" ]
+}
+
+@test "missing packages are installed, one update first" {
+	run env ABSENT="libucx-dev g++" "$tree/quickstart" build
+	[ "$status" -eq 0 ]
+	[ "$(cat "$APT_TRACE")" = "apt-get -q update
+apt-get -q install -y --no-install-recommends g++ libucx-dev" ]
+}
+
+@test "packages that do not install: the end of the log, and one line" {
+	run env ABSENT=g++ APT_STATUS=100 "$tree/quickstart"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"quickstart: install failed; "*"/build/quickstart.log has all of it" ]]
+	[ ! -e "$tree/trace" ]
+}
+
+@test "--no-install, and no way to become root" {
+	run env ABSENT=g++ "$tree/quickstart" --no-install
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"quickstart: packages are missing; as root: apt-get install g++" ]]
+	command_of id 'echo 1000'
+	SUDO_STATUS=1 ABSENT=g++ run "$tree/quickstart" </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"quickstart: cannot install packages without root or sudo; as root: apt-get install g++" ]]
+	[ ! -e "$APT_TRACE" ]
+}
+
+@test "it builds and runs in a path with blanks, through a link without, and takes that away" {
+	run "$tree/quickstart"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"will run somewhere."* ]]
+	[[ "$output" == *"PASS -n 4 build/examples/stencil"* ]]
+	place=$(sed -n 's/^configure in //p' "$tree/trace")
+	[[ "$place" == /tmp/torushmem-*/torushmem/build ]]
+	[ ! -e "${place%/torushmem/build}" ]
+	# The link has the same name the next time, so that makefiles stay true.
+	run "$tree/quickstart"
+	[ "$status" -eq 0 ]
+	[ "$(sed -n 's/^make in //p' "$tree/trace")" = "$place
+$place" ]
+}
+
+@test "a dry run leaves the link of one at work alone" {
+	"$tree/quickstart" build
+	place=$(sed -n 's/^configure in //p' "$tree/trace")
+	mkdir -m 700 "${place%/torushmem/build}"
+	ln -s "$tree" "${place%/build}"
+	run "$tree/quickstart" --dry-run
+	[ -e "$place" ]
+	rm -r "${place%/torushmem/build}"
+	[[ "$output" == *"through the link ${place%/build}"* ]]
+}
+
+@test "a folder of that name that is not ours is not used" {
+	"$tree/quickstart" build
+	place=$(sed -n 's/^configure in //p' "$tree/trace")
+	folder=${place%/torushmem/build}
+	ln -s "$BATS_TEST_TMPDIR" "$folder"
+	run "$tree/quickstart" build
+	rm "$folder"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"belongs to somebody else"* ]]
+	[ -d "$BATS_TEST_TMPDIR" ]
+}
+
+@test "the second time, nothing is done that is done" {
+	"$tree/quickstart"
+	run "$tree/quickstart"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *autogen* ]]
+	[[ "$output" != *configure* ]]
+	[ "$(grep -c autogen "$tree/trace")" -eq 1 ]
+	sleep 0.05
+	touch "$tree/configure.ac"
+	run "$tree/quickstart"
+	[ "$(grep -c autogen "$tree/trace")" -eq 2 ]
+}
+
+@test "a tree that was moved is configured afresh" {
+	"$tree/quickstart" build
+	mv "$tree" "$BATS_TEST_TMPDIR/elsewhere"
+	run "$BATS_TEST_TMPDIR/elsewhere/quickstart" build
+	[ "$status" -eq 0 ]
+	[ "$(grep -c configure "$BATS_TEST_TMPDIR/elsewhere/trace")" -eq 2 ]
+}
+
+@test "a step that fails shows the end of its log" {
+	echo 'echo the cause of it; exit 3' >"$tree/autogen.sh"
+	run "$tree/quickstart"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"autogen "*"failed after "*"the cause of it"*"quickstart: autogen failed; "* ]]
+}
+
+@test "a stencil that fails is a failure" {
+	TINY_STATUS=4 run "$tree/quickstart"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"quickstart: the stencil ended with status 4" ]]
+}
+
+@test "check adds up what all targets say, in the last line" {
+	run "$tree/quickstart" check
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "13 passed, 0 failed" ]
+	TINY_FAILED=2 run "$tree/quickstart" check
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "13 passed, 2 failed" ]
+}
+
+@test "a target that dies without a result counts as failed" {
+	TINY_VALGRIND="exit 9" run "$tree/quickstart" check
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "11 passed, 1 failed" ]
+}
+
+@test "check that does not get as far as the tests ends with a closing line too" {
+	echo 'exit 3' >"$tree/autogen.sh"
+	run "$tree/quickstart" check
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "0 passed, 1 failed" ]
+}
+
+@test "two at once: the second says so" {
+	mkdir -p "$tree/build"
+	exec 8>"$tree/build/.lock"
+	flock 8
+	run "$tree/quickstart" build
+	exec 8>&-
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"another ./quickstart is at work in $tree/build" ]]
+}
+
+@test "clean removes what was built" {
+	"$tree/quickstart" build
+	[ -d "$tree/build" ]
+	run "$tree/quickstart" clean
+	[ "$status" -eq 0 ]
+	[ ! -e "$tree/build" ]
+}
+
+@test "the automatic run is the test command, its exit code and its last line" {
+	mkdir "$tree/.ci"
+	cp "$top/.ci/run" "$tree/.ci/run"
+	run "$tree/.ci/run"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "13 passed, 0 failed" ]
+	TINY_FAILED=1 run "$tree/.ci/run"
+	[ "$status" -eq 1 ]
+}
+
+@test "quickstart and .ci/run pass shellcheck" {
+	command -v shellcheck >/dev/null || skip "no shellcheck"
+	shellcheck "$top/quickstart" "$top/.ci/run"
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The tools a user calls (oshcc, oshinfo) and the files by which other build systems find us.
+
+# --- Compiler wrappers: one script under three names, in the build folder as installed ---
+
+bin_SCRIPTS = oshcc
+noinst_SCRIPTS = oshcxx oshc++
+CLEANFILES += oshcc oshcxx oshc++
+EXTRA_DIST += tools/oshcc.in tools/fill.sh docs/decisions/tools.md
+
+# What a program needs besides libtorushmem.a when it takes the archive.
+TORUSHMEM_PRIVATE_LIBS = $(UCX_LIBS) $(PMIX_LIBS) $(LIBS)
+
+FILL = $(SHELL) $(top_srcdir)/tools/fill.sh
+FILL_VALUES = \
+	VERSION='$(PACKAGE_VERSION)' \
+	prefix='$(prefix)' exec_prefix='$(exec_prefix)' \
+	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
+	CC='$(CC)' CXX='$(CXX)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
+	PRIVATE_LIBS='$(TORUSHMEM_PRIVATE_LIBS)'
+
+oshcc: tools/oshcc.in tools/fill.sh Makefile
+	$(AM_V_GEN)rm -f $@ && $(FILL) $(top_srcdir)/tools/oshcc.in $(FILL_VALUES) >$@.tmp && \
+		chmod 755 $@.tmp && mv $@.tmp $@
+
+oshcxx oshc++: oshcc
+	$(AM_V_GEN)rm -f $@ && $(LN_S) oshcc $@
+
+# --- oshinfo ---
+
+bin_PROGRAMS += oshinfo
+oshinfo_SOURCES = \
+	tools/oshinfo/build.c \
+	tools/oshinfo/launchers.c \
+	tools/oshinfo/machine.c \
+	tools/oshinfo/main.c \
+	tools/oshinfo/paths.c \
+	tools/oshinfo/report.c \
+	tools/oshinfo/report.h \
+	tools/oshinfo/settings.c \
+	tools/oshinfo/ucx.c
+oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
+	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"'
+oshinfo_LDADD = librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)
+
+# --- pkg-config, CMake, autoconf ---
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = tools/pkg/torushmem.pc tools/pkg/openshmem.pc
+cmakedir = $(libdir)/cmake/OpenSHMEM
+cmake_DATA = tools/pkg/OpenSHMEMConfig.cmake tools/pkg/OpenSHMEMConfigVersion.cmake
+aclocaldir = $(datadir)/aclocal
+dist_aclocal_DATA = tools/pkg/ax_openshmem.m4
+CLEANFILES += $(pkgconfig_DATA) $(cmake_DATA)
+EXTRA_DIST += \
+	tools/pkg/torushmem.pc.in \
+	tools/pkg/openshmem.pc.in \
+	tools/pkg/OpenSHMEMConfig.cmake.in \
+	tools/pkg/OpenSHMEMConfigVersion.cmake.in
+
+$(pkgconfig_DATA) $(cmake_DATA): tools/fill.sh Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools/pkg && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
+tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in
+tools/pkg/openshmem.pc: tools/pkg/openshmem.pc.in
+tools/pkg/OpenSHMEMConfig.cmake: tools/pkg/OpenSHMEMConfig.cmake.in
+tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.in
+
+# --- Other names of the same things ---
+
+# Each part of the tree adds its own; automake knows one hook of a kind.
+INSTALL_EXEC_HOOKS = install-tool-links
+INSTALL_DATA_HOOKS =
+UNINSTALL_HOOKS = uninstall-tool-links
+install-exec-hook: $(INSTALL_EXEC_HOOKS)
+install-data-hook: $(INSTALL_DATA_HOOKS)
+uninstall-hook: $(UNINSTALL_HOOKS)
+
+install-tool-links:
+	cd "$(DESTDIR)$(bindir)" && \
+		rm -f oshcxx oshc++ oshmem_info osh_info && \
+		$(LN_S) oshcc oshcxx && $(LN_S) oshcc oshc++ && \
+		$(LN_S) oshinfo oshmem_info && $(LN_S) oshinfo osh_info
+
+uninstall-tool-links:
+	cd "$(DESTDIR)$(bindir)" 2>/dev/null && rm -f oshcxx oshc++ oshmem_info osh_info || :
+
+.PHONY: install-tool-links uninstall-tool-links
+
+# --- Tests ---
+
+EXTRA_DIST += \
+	.ci/run \
+	tests/tools/wrappers.bats \
+	tests/tools/oshinfo.bats \
+	tests/tools/install.bats \
+	tests/tools/quickstart.bats

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * oshinfo: what this torushmem is, what it finds on this machine, and why it does not find the rest.
+ * Its output is meant to be pasted into a report. Starts no job and changes nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "rte/text.h"
+#include "shmem.h"
+
+static const char *const option_names[] = {
+	"--all", "--parsable", "--parseable", "--settings", "--version", "--help",
+};
+
+static void print_help(void)
+{
+	puts("usage: oshinfo [--all] [--parsable] [--settings]\n"
+	     "\n"
+	     "Says what this torushmem is, what it finds on this machine, and why it does not find the rest.\n"
+	     "\n"
+	     "  -a, --all        also what each setting does, and every device of every UCX transport\n"
+	     "      --settings   only the settings, with their values and where these come from\n"
+	     "      --parsable   one fact a line, section.key:value, for scripts\n"
+	     "  -V, --version    the version\n"
+	     "  -h, --help       this text\n"
+	     "\n"
+	     "See oshinfo(1); the settings are described in oshmem(7).");
+}
+
+static int refuse(const char *word)
+{
+	const char *nearest = text_nearest(word, option_names, sizeof option_names / sizeof option_names[0]);
+
+	if (word[0] != '-')
+		fprintf(stderr, "oshinfo: unexpected argument '%s'; oshinfo takes only options, see oshinfo --help\n",
+			word);
+	else if (nearest)
+		fprintf(stderr, "oshinfo: unknown option %s; did you mean %s?\n", word, nearest);
+	else
+		fprintf(stderr, "oshinfo: unknown option %s; see oshinfo --help\n", word);
+	return 2;
+}
+
+static void print_title(const struct report *report)
+{
+	if (report->parsable)
+		printf("version:%s\nspecification:%d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+	else
+		printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+}
+
+static int finish(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "oshinfo: cannot write: %s\n", strerror(errno));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct report report = {0};
+	bool only_settings = false;
+
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+
+		if (!strcmp(word, "-a") || !strcmp(word, "--all")) {
+			report.all = true;
+		} else if (!strcmp(word, "--parsable") || !strcmp(word, "--parseable")) {
+			report.parsable = true;
+		} else if (!strcmp(word, "--settings")) {
+			only_settings = true;
+		} else if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
+			printf("oshinfo (torushmem) %s\n", PACKAGE_VERSION);
+			return finish();
+		} else if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+			print_help();
+			return finish();
+		} else {
+			return refuse(word);
+		}
+	}
+	print_title(&report);
+	if (!only_settings) {
+		report_build(&report);
+		report_machine(&report);
+		report_limits(&report);
+		report_paths(&report);
+		report_ucx(&report);
+		report_launchers(&report);
+	}
+	report_settings(&report);
+	return finish();
+}

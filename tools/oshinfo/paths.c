@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ways to another PE of this node, each tried as the library would use it, and why one will not work. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "rte/settings.h"
+
+/* Can a process open the memory of another one that is not its child? 0, or the error number. */
+static int open_of_other(int memory)
+{
+	pid_t other = fork();
+	int status;
+
+	if (other == 0) {
+		char path[64];
+
+		snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getppid(), memory);
+		_exit(open(path, O_RDWR | O_CLOEXEC) >= 0 ? 0 : errno & 0xff);
+	}
+	if (other < 0 || waitpid(other, &status, 0) != other || !WIFEXITED(status))
+		return EAGAIN;
+	return WEXITSTATUS(status);
+}
+
+static bool path_wanted(const char *path)
+{
+	const char *found = strstr(setting_text(SETTING_PATHS), path);
+
+	return found && strchr(",", found[strlen(path)]);
+}
+
+static void report_local(struct report *report)
+{
+	int memory = memfd_create("oshinfo", MFD_CLOEXEC);
+	int error = memory < 0 ? errno : open_of_other(memory);
+
+	if (memory < 0)
+		report_fact(report, "local", "local", "no: memfd_create: %s; UCX is used instead", strerror(error));
+	else if (error)
+		report_fact(report, "local", "local",
+			    "no: a process may not open the memory of another (/proc/PID/fd: %s)", strerror(error));
+	else if (!path_wanted("local"))
+		report_fact(report, "local", "local", "could be used, but SHMEM_PATHS=%s leaves it out",
+			    setting_text(SETTING_PATHS));
+	else
+		report_fact(report, "local", "local", "yes: load and store in shared memory (memfd, /proc/PID/fd)");
+	if (memory >= 0)
+		close(memory);
+}
+
+static void report_membarrier(struct report *report)
+{
+	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	if (commands < 0)
+		report_fact(report, "membarrier", "membarrier", "no: %s; waiting PEs look at memory more often",
+			    strerror(errno));
+	else if (!(commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED))
+		report_fact(report, "membarrier", "membarrier", "no: this kernel has not the expedited kind");
+	else
+		report_fact(report, "membarrier", "membarrier", "yes");
+}
+
+/* The word in brackets: "always [never] advise". */
+static bool chosen(const char *line, char *word, size_t size)
+{
+	const char *open = strchr(line, '[');
+
+	if (!open)
+		return false;
+	snprintf(word, size, "%.*s", (int)strcspn(open + 1, "]"), open + 1);
+	return true;
+}
+
+static void report_huge_pages(struct report *report)
+{
+	static const char path[] = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+	char line[128], mode[32];
+
+	if (!read_line(path, line, sizeof line) || !chosen(line, mode, sizeof mode))
+		report_fact(report, "huge_pages", "huge pages", "no: this kernel has none for shared memory");
+	else if (!strcmp(mode, "never") || !strcmp(mode, "deny"))
+		report_fact(report, "huge_pages", "huge pages",
+			    "no: %s says %s; an administrator can write advise there", path, mode);
+	else
+		report_fact(report, "huge_pages", "huge pages", "yes: %s says %s", path, mode);
+}
+
+void report_paths(struct report *report)
+{
+	report_section(report, "paths", "Paths on a node");
+	report_local(report);
+	report_membarrier(report);
+	report_huge_pages(report);
+}
