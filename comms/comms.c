@@ -63,17 +63,17 @@ static bool on_my_node(int pe)
 
 static void count_node(void)
 {
-	comms.n_node = 0;
+	comms.node_pes = malloc((size_t)rte.n_local * sizeof *comms.node_pes);
+	if (!comms.node_pes)
+		rte_die("shmem_init", "no memory");
 	for (int i = 0; i < rte.n_local; i++) {
 		int pe = rte.local_pes[i];
 
 		if (!on_my_node(pe))
 			continue;
-		if (comms.n_node == 0)
-			comms.first_on_node = pe;
 		if (pe == comms.pe)
 			comms.node_index = comms.n_node;
-		comms.n_node++;
+		comms.node_pes[comms.n_node++] = pe;
 	}
 }
 
@@ -237,7 +237,6 @@ void comms_start(void)
 	}
 	publish_card();
 	comms_meet(comms.pe);
-	comms.leader = (struct comms_system *)comms_meet(comms.first_on_node)->reach[COMMS_HEAP].base;
 	if (comms.ucx)
 		ucx_serve();
 }
@@ -267,6 +266,7 @@ void comms_stop(void)
 		if (comms.peers[pe] != &comms.unmet)
 			forget_peer(comms.peers[pe]);
 	free(comms.peers);
+	free(comms.node_pes);
 	if (comms.ucx)
 		ucx_stop();
 	memory_unmake_heap();

@@ -41,22 +41,49 @@ struct comms_bell {
 	_Alignas(64) _Atomic uint32_t word;
 };
 
-/* Meeting point of the PEs of a node; the one in the leader's memory is used. */
+/*
+ * A group is an ordered set of PEs that synchronise; it has one slot in every member's system memory, the same number in
+ * all. Groups that share a PE have different slots. The owner of the group keeps the struct; comms keeps nothing.
+ */
+struct comms_group {
+	int size;
+	int me;		    /* my place, -1 if I am no member */
+	int start, stride;  /* member i is PE start + i * stride ... */
+	const int *members; /* ... or, if this is not NULL, members[i] */
+	int slot;
+	bool on_node; /* all members load and store each other's memory */
+	uint64_t epoch; /* syncs this PE has begun */
+};
+
+static inline int comms_group_pe(const struct comms_group *group, int i)
+{
+	return group->members ? group->members[i] : group->start + i * group->stride;
+}
+
+/* Meeting point of a group on one node; the one in the first member's slot is used. */
 struct comms_gate {
 	_Alignas(64) _Atomic uint32_t arrived;
 	_Alignas(64) _Atomic uint32_t epoch;
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (2UL << 20) /* a huge page, so that the heap behind it is aligned to one */
-#define COMMS_SCRATCH_BYTES (COMMS_SYSTEM_BYTES - 4096)
+#define COMMS_SYSTEM_BYTES (8UL << 20) /* whole huge pages, so that the heap behind it begins with one */
+#define COMMS_SLOTS 63
+#define COMMS_SLOT_BYTES (128UL << 10)
+#define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES - 4096)
+
+struct comms_slot {
+	struct comms_gate gate;
+	_Alignas(64) _Atomic uint64_t heard[32];	  /* by round: the epoch of the last word that came */
+	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
+};
+_Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
 
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
 	struct comms_bell bell;
-	struct comms_gate gate;
-	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives */
+	_Alignas(COMMS_SLOT_BYTES) struct comms_slot slot[COMMS_SLOTS];
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 
@@ -86,11 +113,10 @@ struct comms {
 	struct comms_peer **peers; /* by PE; the record of an unmet PE is &comms.unmet */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
-	struct comms_system *leader; /* the node's first PE's */
 	struct comms_peer unmet;
-	int n_node; /* PEs reached by load and store, this one included */
-	int node_index;
-	int first_on_node;
+	int n_node;	/* PEs reached by load and store, this one included */
+	int *node_pes;	/* their numbers, ascending */
+	int node_index; /* my place among them */
 	unsigned spin;
 	bool ucx; /* UCX is up */
 	bool local_path;
@@ -197,8 +223,11 @@ void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *wo
 void comms_fence(void);
 void comms_quiet(void);
 
-/* All PEs: nobody leaves before everybody has come. Plain stores made before are visible after. */
-void comms_sync(void);
+/* Nobody leaves before every member has come. Plain stores made before are visible after. */
+void comms_sync(struct comms_group *group);
+
+/* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
+void comms_slot_clear(int slot);
 
 /* Complains unless the library is up and [address, address + bytes) is symmetric memory. */
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);

@@ -11,8 +11,8 @@
  * sleeper's second look sees the store. Stores nobody rings for (through shmem_ptr, by a thread of this
  * PE, or where membarrier is missing) are found because every sleep is a nap of bounded length.
  *
- * Meeting, all PEs on one node: a counter and an epoch in the leader's memory. The last to arrive opens the next epoch.
- * Otherwise: dissemination, each PE telling the PE 1, 2, 4, ... further on. The words carry epochs that only
+ * Meeting, all members on one node: a counter and an epoch in the first member's memory. The last to arrive opens the next
+ * epoch. Otherwise: dissemination, each member telling the one 1, 2, 4, ... further on. The words carry epochs that only
  * grow, so nothing is ever reset.
  */
 #include "wait.h"
@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -133,12 +133,13 @@ static void wait_for_epoch(struct comms_gate *gate, uint32_t old)
 	atomic_fetch_sub(&gate->sleepers, 1);
 }
 
-static void meet_on_node(void)
+static void meet_on_node(struct comms_group *group)
 {
-	struct comms_gate *gate = &comms.leader->gate;
+	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
+	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate;
 	uint32_t old = atomic_load(&gate->epoch);
 
-	if (atomic_fetch_add(&gate->arrived, 1) + 1 < (uint32_t)comms.n_node) {
+	if (atomic_fetch_add(&gate->arrived, 1) + 1 < (uint32_t)group->size) {
 		wait_for_epoch(gate, old);
 		return;
 	}
@@ -148,33 +149,33 @@ static void meet_on_node(void)
 		futex(&gate->epoch, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
-struct sync_words {
-	uint64_t epoch;		    /* syncs this PE has begun */
-	_Atomic uint64_t heard[32]; /* by round: the epoch of the last word that came */
-};
-_Static_assert(sizeof(struct sync_words) <= WAIT_SCRATCH_BYTES, "scratch of comms_sync");
-
-static void meet_everywhere(void)
+static void meet_far_and_wide(struct comms_group *group)
 {
-	struct sync_words *mine = (struct sync_words *)comms.system->scratch;
-	uint64_t epoch = ++mine->epoch;
+	struct comms_slot *mine = &comms.system->slot[group->slot];
+	uint64_t epoch = ++group->epoch;
 	int round = 0;
 
-	for (long step = 1; step < comms.n_pes; step *= 2, round++) {
-		int to = (int)((comms.pe + step) % comms.n_pes);
+	for (long step = 1; step < group->size; step *= 2, round++) {
+		int to = comms_group_pe(group, (int)((group->me + step) % group->size));
 
 		comms_put(&mine->heard[round], &epoch, sizeof epoch, to, __func__);
 		COMMS_WAIT(atomic_load_explicit(&mine->heard[round], memory_order_acquire) >= epoch);
 	}
 }
 
-void comms_sync(void)
+void comms_sync(struct comms_group *group)
 {
-	if (comms.n_pes == 1)
+	if (group->size == 1)
 		return;
 	atomic_thread_fence(memory_order_release);
-	if (comms.n_node == comms.n_pes)
-		meet_on_node();
+	if (group->on_node)
+		meet_on_node(group);
 	else
-		meet_everywhere();
+		meet_far_and_wide(group);
+}
+
+void comms_slot_clear(int slot)
+{
+	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
+	memset(&comms.system->slot[slot].heard, 0, sizeof comms.system->slot[slot].heard);
 }

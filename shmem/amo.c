@@ -161,3 +161,11 @@ FOR_BITS_TYPES(BITWISE)
 	OLD(void, NAME##_add, enum { W = sizeof(TYPE) }; POST(COMMS_ADD, V(NAME)), TYPE *dest, TYPE value, int pe)
 FOR_OLD_EXT_TYPES(OLD_EXT)
 FOR_OLD_AMO_TYPES(OLD_AMO)
+
+/* The oldest swap of all, on long. */
+#undef shmem_swap
+API long pshmem_swap(long *dest, long value, int pe)
+{
+	return long_of_bits(fetching(SHMEM_CTX_DEFAULT, COMMS_SWAP, sizeof(long), dest, bits_of_long(value), 0, pe, __func__));
+}
+PROFILED(shmem_swap)

@@ -32,24 +32,49 @@
 	PROFILED(shmem_##name)                                            \
 	PROFILED(shmem_ctx_##name)
 
-/* The PE of the world that a context's PE number names. */
+/*
+ * A handle is the address of one of these, or one of the constants of shmem.h for those that always exist. A team's
+ * members and numbers never change; its group's epoch and its counts of collectives belong to whoever runs
+ * a collective on it, of which there is one at a time.
+ */
+struct shmemx_team {
+	struct comms_group group;
+	int *members; /* owned; NULL where start and stride say it all */
+	shmem_team_config_t config;
+	struct shmemx_ctx *contexts; /* those to be freed with the team */
+	uint64_t broadcasts, pieces; /* begun by this PE, see collectives.h */
+	struct shmemx_team *next;    /* of all that the user made */
+};
+
+struct shmemx_ctx {
+	struct shmemx_team *team;
+	long options;
+	struct shmemx_ctx *previous, *next;
+};
+
+/* NULL for an invalid handle. */
+struct shmemx_team *api_team(shmem_team_t handle);
+
+/* The same for a collective, which has no use for an invalid one: ends the job with a message. */
+struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
+
+extern struct shmemx_team api_world;
+
+int api_ctx_target(shmem_ctx_t ctx, int pe, const char *routine);
+
+/* The PE of the world that a context's PE number names. Bad numbers of the world pass: comms complains of them. */
 COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
-	if (COMMS_UNLIKELY(ctx != SHMEM_CTX_DEFAULT))
-		rte_die(routine, "ctx=%p is not a context", (void *)ctx);
-	return pe;
-}
-
-static inline void api_check_team(shmem_team_t team, const char *routine)
-{
-	comms_check_up(routine);
-	if (COMMS_UNLIKELY(team != SHMEM_TEAM_WORLD))
-		rte_die(routine, "team=%p is not a team", (void *)team);
+	if (COMMS_LIKELY(ctx == SHMEM_CTX_DEFAULT))
+		return pe;
+	return api_ctx_target(ctx, pe, routine);
 }
 
 void api_heap_start(void);
 void api_heap_stop(void);
-void api_collectives_start(void);
+void api_teams_start(void);
+void api_teams_stop(void);
+void api_forget_contexts(struct shmemx_team *team);
 
 /* Finishes what was started on the default context, then meets all PEs. */
 void api_barrier_all(void);

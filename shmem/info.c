@@ -32,20 +32,6 @@ API int p_num_pes(void)
 }
 PROFILED(_num_pes)
 
-API int pshmem_team_my_pe(shmem_team_t team)
-{
-	comms_check_up(__func__);
-	return team == SHMEM_TEAM_WORLD ? comms.pe : -1;
-}
-PROFILED(shmem_team_my_pe)
-
-API int pshmem_team_n_pes(shmem_team_t team)
-{
-	comms_check_up(__func__);
-	return team == SHMEM_TEAM_WORLD ? comms.n_pes : -1;
-}
-PROFILED(shmem_team_n_pes)
-
 API int pshmem_pe_accessible(int pe)
 {
 	comms_check_up(__func__);
@@ -85,8 +71,11 @@ PROFILED(shmem_ptr)
 
 API void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
 {
+	const struct shmemx_team *of;
+
 	comms_check_up(__func__);
-	return team == SHMEM_TEAM_WORLD ? pointer_to(dest, pe) : NULL;
+	of = api_team(team);
+	return of && pe >= 0 && pe < of->group.size ? pointer_to(dest, comms_group_pe(&of->group, pe)) : NULL;
 }
 PROFILED(shmem_team_ptr)
 

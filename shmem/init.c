@@ -101,7 +101,7 @@ static void come_up(const char *routine)
 	state.pid = getpid();
 	comms_start();
 	api_heap_start();
-	api_collectives_start();
+	api_teams_start();
 	greet();
 }
 
@@ -121,6 +121,7 @@ static void initialise(int requested, const char *routine)
 static void go_down(void)
 {
 	api_barrier_all();
+	api_teams_stop();
 	api_heap_stop();
 	comms_stop();
 	rte_finalize();

@@ -21,7 +21,6 @@ API void pshmem_ctx_fence(shmem_ctx_t ctx)
 	comms_check_up(__func__);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	api_target(ctx, 0, __func__);
 	comms_fence();
 }
 PROFILED(shmem_ctx_fence)
@@ -31,24 +30,23 @@ API void pshmem_ctx_quiet(shmem_ctx_t ctx)
 	comms_check_up(__func__);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	api_target(ctx, 0, __func__);
 	comms_quiet();
 }
 PROFILED(shmem_ctx_quiet)
 
 /* Completing everything completes what concerns the PEs named. */
-static void pe_quiet(const int *target_pes, size_t npes, const char *routine)
+static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const char *routine)
 {
 	comms_check_up(routine);
 	for (size_t i = 0; i < npes; i++)
-		comms_check_pe(target_pes[i], routine);
+		comms_check_pe(api_target(ctx, target_pes[i], routine), routine);
 	if (npes > 0)
 		comms_quiet();
 }
 
 API void pshmem_pe_quiet(const int *target_pes, size_t npes)
 {
-	pe_quiet(target_pes, npes, __func__);
+	pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, __func__);
 }
 PROFILED(shmem_pe_quiet)
 
@@ -56,7 +54,6 @@ API void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes
 {
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	api_target(ctx, 0, __func__);
-	pe_quiet(target_pes, npes, __func__);
+	pe_quiet(ctx, target_pes, npes, __func__);
 }
 PROFILED(shmem_ctx_pe_quiet)

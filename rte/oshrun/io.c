@@ -50,9 +50,9 @@ static void open_sinks(struct io *io)
 	for (int i = 0; i < 2; i++) {
 		struct stat st;
 
-		io->sinks[i].fd = i + 1;
+		io->sinks[i].fd = i == 0 ? 1 : io->error_fd;
 		/* poll promises room for this much in a pipe; a file takes whatever comes. */
-		io->sinks[i].chunk = !fstat(i + 1, &st) && S_ISREG(st.st_mode) ? FILE_CHUNK : PIPE_BUF;
+		io->sinks[i].chunk = !fstat(io->sinks[i].fd, &st) && S_ISREG(st.st_mode) ? FILE_CHUNK : PIPE_BUF;
 	}
 }
 
@@ -61,7 +61,7 @@ static struct io_sink *sink_of(struct io *io, int out)
 {
 	struct stat first, second;
 
-	if (out == 1 && !fstat(1, &first) && !fstat(2, &second) && same_file(&first, &second))
+	if (out == 1 && !fstat(1, &first) && !fstat(io->error_fd, &second) && same_file(&first, &second))
 		return &io->sinks[0];
 	return &io->sinks[out];
 }
@@ -96,7 +96,7 @@ static void say_line(void *arg, const char *line, size_t length)
 		write_some(sink);
 }
 
-bool io_start(struct io *io, const struct options *options, int pes)
+bool io_start(struct io *io, const struct options *options, int pes, int error_fd)
 {
 	io->pes = pes;
 	io->label = options->label;
@@ -105,6 +105,7 @@ bool io_start(struct io *io, const struct options *options, int pes)
 	io->folder = options->output;
 	io->label_width = snprintf(NULL, 0, "%d", pes - 1);
 	io->typing_fd = -1;
+	io->error_fd = error_fd;
 	io->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	io->streams = calloc(io->pumping ? 2 * (size_t)pes : 1, sizeof *io->streams);
 	if (!io->streams) {
@@ -165,7 +166,7 @@ bool io_child_files(struct io *io, int pe, int fds[3])
 {
 	fds[0] = pe == 0 ? 0 : io->null_fd;
 	fds[1] = 1;
-	fds[2] = 2;
+	fds[2] = io->error_fd;
 	if (pe == 0 && isatty(0) && !open_typing(io, &fds[0]))
 		return false;
 	if (io->folder) {
@@ -179,7 +180,7 @@ bool io_child_files(struct io *io, int pe, int fds[3])
 void io_child_started(struct io *io, int fds[3])
 {
 	for (int i = 0; i < 3; i++)
-		if (fds[i] > 2 && fds[i] != io->null_fd && (i != 2 || fds[2] != fds[1]))
+		if (fds[i] > 2 && fds[i] != io->null_fd && fds[i] != io->error_fd && (i != 2 || fds[2] != fds[1]))
 			close(fds[i]);
 }
 

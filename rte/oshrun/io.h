@@ -48,12 +48,13 @@ struct io {
 	int stream_count;
 	struct io_sink sinks[2];
 	int null_fd;
+	int error_fd;  /* our stderr, as the user gave it */
 	int typing_fd; /* PE 0's stdin when ours is a terminal; else -1 */
 	struct io_buffer typed;
 };
 
 /* False: out of memory or the folder cannot be made; said in one line. */
-bool io_start(struct io *io, const struct options *options, int pes);
+bool io_start(struct io *io, const struct options *options, int pes, int error_fd);
 
 /* The files a PE gets as 0, 1 and 2. False: errno says why. io_child_started closes what only it needs. */
 bool io_child_files(struct io *io, int pe, int fds[3]);

@@ -206,7 +206,9 @@ int job_run(struct job *job)
 {
 	int code;
 
-	if (!prepare(job) || !io_start(&job->io, job->options, job->count))
+	if (!prepare(job))
+		return 1;
+	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_alone()))
 		return 1;
 	code = start(job);
 	if (!code) {

@@ -31,7 +31,9 @@ enum pe_phase {
 struct pe {
 	pid_t pid;
 	enum pe_phase phase;
-	bool gone; /* has exited and has been reaped */
+	bool gone;  /* has exited and has been reaped */
+	bool fresh; /* and what that means has still to be found out */
+	int status; /* as wait has it */
 };
 
 enum job_phase {

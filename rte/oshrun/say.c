@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "say.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 static void (*say_sink)(void *arg, const char *line, size_t length);
 static void *say_arg;
+static int say_fd = STDERR_FILENO;
 
 void say_through(void (*sink)(void *arg, const char *line, size_t length), void *arg)
 {
@@ -36,6 +38,17 @@ void say(const char *format, ...)
 		say_sink(say_arg, line, length);
 		return;
 	}
-	if (write(STDERR_FILENO, line, length) < 0)
+	if (write(say_fd, line, length) < 0)
 		return; /* nobody reads stderr; there is nowhere else to say so */
+}
+
+int say_alone(void)
+{
+	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (kept >= 0 && null >= 0 && dup2(null, STDERR_FILENO) >= 0)
+		say_fd = kept;
+	if (null >= 0)
+		close(null);
+	return say_fd;
 }

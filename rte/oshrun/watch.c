@@ -102,7 +102,7 @@ static void fail_exit(struct job *job)
 static int find_absent(const struct job *job)
 {
 	for (int pe = 0; pe < job->count; pe++)
-		if (job->pes[pe].gone && job->pes[pe].phase == PE_STARTED)
+		if (job->pes[pe].gone && !job->pes[pe].fresh && job->pes[pe].phase == PE_STARTED)
 			return pe;
 	return -1;
 }
@@ -128,28 +128,24 @@ static void judge_exit(struct job *job, int number, int code)
 	/* A PE that has finalized and then returns nonzero holds nobody up: the others may finish. */
 }
 
-static void pe_is_gone(struct job *job, int number, int status)
+static int code_of(int status)
 {
-	struct pe *pe = &job->pes[number];
-	int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
-	pe->gone = true;
-	job->alive--;
-	job->absent += pe->phase == PE_STARTED;
-	job->connected -= pe->phase == PE_CONNECTED;
-	if (job->options->verbose && is_running(job))
-		say("PE %d ended with %d", number, code);
+static void judge(struct job *job, int number)
+{
+	int status = job->pes[number].status;
+
 	if (!is_running(job))
 		return;
-	if (code)
-		note_code(job, number, code);
-	if (WIFSIGNALED(status)) {
-		say_signal(job, number, status);
-		job->explained = true;
-		job_end(job, code, false);
+	if (!WIFSIGNALED(status)) {
+		judge_exit(job, number, WEXITSTATUS(status));
 		return;
 	}
-	judge_exit(job, number, code);
+	say_signal(job, number, status);
+	job->explained = true;
+	job_end(job, code_of(status), false);
 }
 
 static int number_of(const struct job *job, pid_t pid)
@@ -160,14 +156,17 @@ static int number_of(const struct job *job, pid_t pid)
 	return -1;
 }
 
-void watch_children(struct job *job)
+/* Reaps all PEs that have exited. False: none has. */
+static bool reap(struct job *job)
 {
+	bool any = false;
+
 	for (;;) {
 		siginfo_t info = {0};
 		int status, pe;
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
-			return;
+			return any;
 		pe = number_of(job, info.si_pid);
 		/* What it left in its process group goes with it; while it is not reaped the number is surely its own. */
 		if (pe >= 0) {
@@ -176,9 +175,50 @@ void watch_children(struct job *job)
 		}
 		if (waitpid(info.si_pid, &status, 0) < 0 || pe < 0)
 			continue;
-		/* It has told the server all it had to tell before it died. */
-		watch_events(job);
-		pe_is_gone(job, pe, status);
+		job->pes[pe].gone = job->pes[pe].fresh = any = true;
+		job->pes[pe].status = status;
+		job->alive--;
+	}
+}
+
+static void take_into_account(struct job *job, int number)
+{
+	const struct pe *pe = &job->pes[number];
+	int code = code_of(pe->status);
+
+	job->absent += pe->phase == PE_STARTED;
+	job->connected -= pe->phase == PE_CONNECTED;
+	if (!is_running(job))
+		return;
+	if (code)
+		note_code(job, number, code);
+	if (job->options->verbose)
+		say("PE %d ended with %d", number, code);
+}
+
+/*
+ * Causes before consequences: of several PEs that are found dead together, one that was killed is the likelier cause
+ * than one that returned an error, and that than one that merely stopped early.
+ */
+void watch_children(struct job *job)
+{
+	if (!reap(job))
+		return;
+	/* They have told the server all they had to tell before they died. */
+	watch_events(job);
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].fresh)
+			take_into_account(job, pe);
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].fresh && WIFSIGNALED(job->pes[pe].status))
+			judge(job, pe);
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].fresh && code_of(job->pes[pe].status))
+			judge(job, pe);
+	for (int pe = 0; pe < job->count; pe++) {
+		if (job->pes[pe].fresh && !job->pes[pe].status)
+			judge(job, pe);
+		job->pes[pe].fresh = false;
 	}
 }
 
@@ -251,7 +291,8 @@ void watch_events(struct job *job)
 	struct server_event *event;
 
 	while ((event = server_next_event(job->server))) {
-		bool known = event->pe >= 0 && event->pe < job->count && !job->pes[event->pe].gone;
+		const struct pe *pe = event->pe >= 0 && event->pe < job->count ? &job->pes[event->pe] : NULL;
+		bool known = pe && (!pe->gone || pe->fresh);
 
 		if (known && event->kind == EVENT_CONNECTED)
 			pe_connects(job, event->pe);

@@ -69,6 +69,7 @@ osh() {
 	limit=$1
 	shift
 	run timeout -k 5 "$limit" "$OSHRUN" "$@"
+	echo "$* -> $status: $output"
 }
 
 # Everything that was printed is in one line that matches.
@@ -237,10 +238,10 @@ own_mounts() {
 	osh 5 -q -n 4 "$PEER" init fence @2:signal=11 fence finalize
 	[ "$status" -eq 139 ]
 	one_line "PE 2 \(pid [0-9]+, host $(hostname)\) was killed by signal 11 \(Segmentation fault\).*ending the other 3"
-	osh 5 -q -n 2 "$PEER" init fence @1:signal=9 fence
+	osh 5 -q -n 2 "$PEER" init fence @1:signal=9 fence sleep=60
 	[ "$status" -eq 137 ]
 	one_line 'PE 1 .*signal 9 .*out of memory'
-	osh 5 -q -n 2 "$PEER" init fence @1:signal=7 fence
+	osh 5 -q -n 2 "$PEER" init fence @1:signal=7 fence sleep=60
 	[ "$status" -eq 135 ]
 	one_line 'PE 1 .*signal 7 .*/dev/shm'
 	osh 5 -q -n 2 "$PEER" @0:signal=6 sleep=60
@@ -252,7 +253,7 @@ own_mounts() {
 	osh 5 -q -n 4 "$PEER" init fence @1:exit=3 fence finalize
 	[ "$status" -eq 3 ]
 	one_line 'PE 1 .*exited with code 3 without calling shmem_finalize; ending the other 3'
-	osh 5 -q -n 4 "$PEER" @1:exit=4 init fence
+	osh 5 -q -n 4 "$PEER" @1:exit=4 init fence sleep=60
 	[ "$status" -eq 4 ]
 	one_line 'PE 1 .*exited with code 4'
 	osh 5 -q -n 4 "$PEER" @1:exit=5 sleep=60
@@ -261,23 +262,23 @@ own_mounts() {
 }
 
 @test "a PE that exits with 0 and without finalize ends the job" {
-	osh 5 -q -n 4 "$PEER" init fence @3:exit=0 fence
+	osh 5 -q -n 4 "$PEER" init fence @3:exit=0 fence sleep=60
 	[ "$status" -eq 1 ]
 	one_line 'PE 3 .*without calling shmem_finalize'
 }
 
 @test "a PE that never connects while others wait ends the job" {
-	osh 5 -q -n 4 "$PEER" @0:exit=0 init fence
+	osh 5 -q -n 4 "$PEER" @0:exit=0 init fence sleep=60
 	[ "$status" -eq 1 ]
 	one_line 'PE 0 .*without calling shmem_init'
-	osh 5 -q -n 4 "$PEER" @0:sleep=0.3 @0:exit=0 init fence
+	osh 5 -q -n 4 "$PEER" @0:sleep=0.3 @0:exit=0 init fence sleep=60
 	[ "$status" -eq 1 ]
 	one_line 'PE 0 .*without calling shmem_init'
 }
 
 @test "a program that dies inside a wrapper that lives on ends the job" {
 	# shellcheck disable=SC2016 # for the inner shell
-	osh 8 -q -n 2 sh -c '"$PEER" init fence @1:exit=0 fence; sleep 60'
+	osh 8 -q -n 2 sh -c '"$PEER" init fence @1:exit=0 fence sleep=60; sleep 60'
 	[ "$status" -eq 1 ]
 	one_line 'PE 1 .*lost its program'
 }
@@ -290,16 +291,16 @@ own_mounts() {
 }
 
 @test "the library's ends: said, global_exit, and any other abort" {
-	osh 5 -q -n 3 "$PEER" init fence @1:abort=5:torushmem:said fence
+	osh 5 -q -n 3 "$PEER" init fence @1:abort=5:torushmem:said fence sleep=60
 	[ "$status" -eq 5 ]
 	[ -z "$output" ]
-	osh 5 -q -n 3 "$PEER" init fence @1:abort=9:torushmem:global_exit fence
+	osh 5 -q -n 3 "$PEER" init fence @1:abort=9:torushmem:global_exit fence sleep=60
 	[ "$status" -eq 9 ]
 	one_line '^oshrun: PE 1 called shmem_global_exit\(9\)$'
-	osh 5 -q -n 3 "$PEER" init fence @1:abort=0:torushmem:global_exit fence
+	osh 5 -q -n 3 "$PEER" init fence @1:abort=0:torushmem:global_exit fence sleep=60
 	[ "$status" -eq 0 ]
 	one_line 'shmem_global_exit\(0\)'
-	osh 5 -q -n 3 "$PEER" init fence @1:abort=0:"something broke" fence
+	osh 5 -q -n 3 "$PEER" init fence @1:abort=0:"something broke" fence sleep=60
 	[ "$status" -eq 1 ]
 	one_line 'PE 1 .*aborted the job with 0: something broke$'
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contexts and sessions. A context names the team whose numbers its operations use. Stores need no queue, and what goes
+ * through UCX shares one worker, so completing one context completes all: more than asked, never less.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api.h"
+
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
+int api_ctx_target(shmem_ctx_t ctx, int pe, const char *routine)
+{
+	const struct comms_group *group;
+
+	comms_check_up(routine);
+	if (ctx == SHMEM_CTX_DEFAULT)
+		return pe;
+	if (ctx == SHMEM_CTX_INVALID)
+		rte_die(routine, "ctx is SHMEM_CTX_INVALID; was its creation checked?");
+	group = &ctx->team->group;
+	if ((unsigned)pe >= (unsigned)group->size)
+		rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, group->size - 1);
+	return comms_group_pe(group, pe);
+}
+
+static int create(shmem_team_t handle, long options, shmem_ctx_t *ctx)
+{
+	struct shmemx_team *team = api_team(handle);
+
+	*ctx = team ? calloc(1, sizeof **ctx) : SHMEM_CTX_INVALID;
+	if (!*ctx)
+		return 1;
+	(*ctx)->team = team;
+	(*ctx)->options = options;
+	pthread_mutex_lock(&lists);
+	(*ctx)->next = team->contexts;
+	if (team->contexts)
+		team->contexts->previous = *ctx;
+	team->contexts = *ctx;
+	pthread_mutex_unlock(&lists);
+	return 0;
+}
+
+void api_forget_contexts(struct shmemx_team *team)
+{
+	while (team->contexts) {
+		struct shmemx_ctx *ctx = team->contexts;
+
+		team->contexts = ctx->next;
+		free(ctx);
+	}
+}
+
+API int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+	comms_check_up(__func__);
+	return create(SHMEM_TEAM_WORLD, options, ctx);
+}
+PROFILED(shmem_ctx_create)
+
+API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
+{
+	comms_check_up(__func__);
+	return create(team, options, ctx);
+}
+PROFILED(shmem_team_create_ctx)
+
+API void pshmem_ctx_destroy(shmem_ctx_t ctx)
+{
+	comms_check_up(__func__);
+	if (ctx == SHMEM_CTX_INVALID)
+		return;
+	if (ctx == SHMEM_CTX_DEFAULT)
+		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
+	comms_quiet();
+	pthread_mutex_lock(&lists);
+	if (ctx->previous)
+		ctx->previous->next = ctx->next;
+	else
+		ctx->team->contexts = ctx->next;
+	if (ctx->next)
+		ctx->next->previous = ctx->previous;
+	pthread_mutex_unlock(&lists);
+	free(ctx);
+}
+PROFILED(shmem_ctx_destroy)
+
+/* The handle by which the user knows a team: the predefined ones have constants. */
+static shmem_team_t handle_of(struct shmemx_team *team)
+{
+	if (team == api_team(SHMEM_TEAM_WORLD))
+		return SHMEM_TEAM_WORLD;
+	return team == api_team(SHMEM_TEAM_SHARED) ? SHMEM_TEAM_SHARED : team;
+}
+
+API int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
+{
+	comms_check_up(__func__);
+	if (ctx == SHMEM_CTX_INVALID) {
+		*team = SHMEM_TEAM_INVALID;
+		return 1;
+	}
+	*team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(ctx->team);
+	return 0;
+}
+PROFILED(shmem_ctx_get_team)
+
+/* Hints about operations to come, of which nothing here depends. */
+API void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config,
+				  long config_mask)
+{
+	(void)ctx, (void)options, (void)config, (void)config_mask;
+	comms_check_up(__func__);
+}
+PROFILED(shmem_ctx_session_start)
+
+API void pshmem_ctx_session_stop(shmem_ctx_t ctx)
+{
+	(void)ctx;
+	comms_check_up(__func__);
+}
+PROFILED(shmem_ctx_session_stop)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks: a queue of waiting PEs, first come first served, each waiting on its own memory.
+ *
+ * A lock is one long, and every PE has its own copy. Two halves:
+ *   tail    (used on the lock's home PE only) the last PE in the queue, plus one; 0: the lock is free
+ *   link    (used on every PE that queues) who comes after me, plus one; the top bit: I still wait
+ *
+ * set     link = WAIT; before = swap(home.tail, me); if there was one: its link |= me, wait until my WAIT is gone
+ * clear   if nobody is linked behind me and tail is still me, tail = 0; else wait for the link, take the next one's WAIT away
+ *
+ * The home is spread over the PEs by the lock's address, so that many locks do not crowd one PE.
+ */
+#include "api.h"
+
+#define WAIT 0x80000000u
+
+struct lock_word {
+	uint32_t tail;
+	uint32_t link;
+};
+_Static_assert(sizeof(struct lock_word) == sizeof(long), "a lock is one long");
+
+static int home_of(const long *lock, const char *routine)
+{
+	enum comms_segment_id segment;
+
+	comms_check_symmetric(lock, sizeof *lock, "lock", routine);
+	segment = comms_find_segment(lock);
+	return (int)((size_t)((const char *)lock - comms.segments[segment].base) / sizeof *lock % (size_t)comms.n_pes);
+}
+
+static uint32_t me_in_queue(void)
+{
+	return (uint32_t)comms.pe + 1;
+}
+
+API void pshmem_set_lock(long *lock)
+{
+	struct lock_word *word = (struct lock_word *)lock;
+	int home = home_of(lock, __func__);
+	uint32_t before;
+
+	__atomic_store_n(&word->link, WAIT, __ATOMIC_SEQ_CST);
+	before = (uint32_t)comms_amo_fetch(COMMS_SWAP, 4, &word->tail, me_in_queue(), 0, home, __func__);
+	if (before == me_in_queue())
+		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
+	if (before != 0) {
+		comms_amo(COMMS_OR, 4, &word->link, me_in_queue(), (int)before - 1, __func__);
+		COMMS_WAIT(!(__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) & WAIT));
+	} else {
+		__atomic_fetch_and(&word->link, ~WAIT, __ATOMIC_SEQ_CST);
+	}
+}
+PROFILED(shmem_set_lock)
+
+API int pshmem_test_lock(long *lock)
+{
+	struct lock_word *word = (struct lock_word *)lock;
+	int home = home_of(lock, __func__);
+
+	/* Nobody links behind a PE that is not the tail: the link may be prepared before we know. */
+	if (comms_amo_fetch(COMMS_FETCH, 4, &word->tail, 0, 0, home, __func__) != 0)
+		return 1;
+	__atomic_store_n(&word->link, 0, __ATOMIC_SEQ_CST);
+	return comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, me_in_queue(), 0, home, __func__) != 0;
+}
+PROFILED(shmem_test_lock)
+
+/* What was done under the lock is complete before the next one has it. */
+API void pshmem_clear_lock(long *lock)
+{
+	struct lock_word *word = (struct lock_word *)lock;
+	int home = home_of(lock, __func__);
+	uint32_t next;
+
+	comms_quiet();
+	if (__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) == 0) {
+		uint32_t tail = (uint32_t)comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, 0, me_in_queue(), home, __func__);
+
+		if (tail == me_in_queue())
+			return;
+		if (tail == 0)
+			rte_die(__func__, "lock=%p is not held by anyone", (void *)lock);
+		COMMS_WAIT(__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) != 0); /* someone is about to link */
+	}
+	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQ_REL);
+	comms_amo(COMMS_AND, 4, &word->link, ~WAIT, (int)next - 1, __func__);
+	comms_fence();
+}
+PROFILED(shmem_clear_lock)

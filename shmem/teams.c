@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams. A team is an arithmetic series of its parent's numbers; composed, the members are a series of world PEs, or,
+ * below a node whose PEs are no series, a list.
+ *
+ * What a new team needs is a slot that is free on every member. The PEs of the parent agree on it: each offers the slots
+ * it has free as bits, the and of all is what can be taken, and all take the lowest. PEs that do not become
+ * members offer all, so teams without common members may have the same slot.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives.h"
+
+#define ALL_SLOTS (((uint64_t)1 << COMMS_SLOTS) - 1)
+#define WORLD_SLOT 0
+#define SHARED_SLOT 1
+
+struct shmemx_team api_world;
+static struct shmemx_team shared;
+
+/* Changed by collectives on any team, which threads may run at once. */
+static uint64_t free_slots;
+static struct shmemx_team *made; /* by the user */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+struct shmemx_team *api_team(shmem_team_t handle)
+{
+	if (comms.n_pes == 0 || handle == SHMEM_TEAM_INVALID)
+		return NULL;
+	if (COMMS_LIKELY(handle == SHMEM_TEAM_WORLD))
+		return &api_world;
+	return handle == SHMEM_TEAM_SHARED ? &shared : handle;
+}
+
+struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
+{
+	struct shmemx_team *team;
+
+	comms_check_up(routine);
+	team = api_team(handle);
+	if (!team)
+		rte_die(routine, "team is SHMEM_TEAM_INVALID; this PE is not a member of the team, or its creation failed");
+	return team;
+}
+
+static void free_slot(int slot)
+{
+	__atomic_fetch_or(&free_slots, (uint64_t)1 << slot, __ATOMIC_RELAXED);
+}
+
+static bool all_on_node(const struct comms_group *group)
+{
+	for (int i = 0; i < group->size; i++) {
+		int pe = comms_group_pe(group, i), at = 0;
+
+		while (at < comms.n_node && comms.node_pes[at] != pe)
+			at++;
+		if (at == comms.n_node)
+			return false;
+	}
+	return true;
+}
+
+void api_teams_start(void)
+{
+	free_slots = ALL_SLOTS & ~((uint64_t)1 << WORLD_SLOT | (uint64_t)1 << SHARED_SLOT);
+	memset(&api_world, 0, sizeof api_world);
+	api_world.group = (struct comms_group){.size = comms.n_pes,
+					       .me = comms.pe,
+					       .stride = 1,
+					       .slot = WORLD_SLOT,
+					       .on_node = comms.n_node == comms.n_pes};
+	memset(&shared, 0, sizeof shared);
+	shared.group = (struct comms_group){.size = comms.n_node,
+					    .me = comms.node_index,
+					    .members = comms.node_pes,
+					    .slot = SHARED_SLOT,
+					    .on_node = true};
+}
+
+static void free_team(struct shmemx_team *team)
+{
+	api_forget_contexts(team);
+	free(team->members);
+	free(team);
+}
+
+void api_teams_stop(void)
+{
+	while (made) {
+		struct shmemx_team *team = made;
+
+		made = team->next;
+		free_team(team);
+	}
+	api_forget_contexts(&api_world);
+	api_forget_contexts(&shared);
+}
+
+/* Over all PEs of the parent; lets nobody go before everybody has cleared the slot. 64: there is none. */
+static int agree_on_slot(const struct set *parent, bool member)
+{
+	uint64_t offer = member ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : ALL_SLOTS;
+	struct scratch *scratch = team_scratch(parent->team);
+	uint64_t common = ALL_SLOTS;
+	int slot;
+
+	atomic_store(&scratch->count, offer);
+	set_sync(parent);
+	for (int i = 0; i < parent->group->size; i++) {
+		uint64_t theirs;
+
+		comms_get(&theirs, &scratch->count, sizeof theirs, set_pe(parent, i), parent->routine);
+		common &= theirs;
+	}
+	slot = common ? __builtin_ctzl(common) : COMMS_SLOTS;
+	if (member && common) {
+		__atomic_fetch_and(&free_slots, ~((uint64_t)1 << slot), __ATOMIC_RELAXED);
+		comms_slot_clear(slot);
+		memset(comms.system->slot[slot].scratch, 0, offsetof(struct scratch, slot));
+	}
+	set_sync(parent);
+	return slot;
+}
+
+static struct shmemx_team *make_team(const struct comms_group *parent, int start, int stride, int size, int slot)
+{
+	struct shmemx_team *team = calloc(1, sizeof *team);
+
+	if (!team)
+		rte_die("shmem_team_split_strided", "no memory");
+	team->group.size = size;
+	team->group.slot = slot;
+	team->group.me = stride ? (parent->me - start) / stride : 0;
+	if (parent->members) {
+		team->members = malloc((size_t)size * sizeof *team->members);
+		if (!team->members)
+			rte_die("shmem_team_split_strided", "no memory");
+		for (int i = 0; i < size; i++)
+			team->members[i] = parent->members[start + i * stride];
+		team->group.members = team->members;
+	} else {
+		team->group.start = parent->start + start * parent->stride;
+		team->group.stride = parent->stride * stride;
+	}
+	team->group.on_node = all_on_node(&team->group);
+	pthread_mutex_lock(&making);
+	team->next = made;
+	made = team;
+	pthread_mutex_unlock(&making);
+	return team;
+}
+
+static bool is_member(const struct comms_group *parent, int start, int stride, int size)
+{
+	int away = parent->me - start;
+
+	if (stride == 0 || size == 1)
+		return away == 0;
+	return away % stride == 0 && away / stride >= 0 && away / stride < size;
+}
+
+/* A series that leaves the parent is no team; every PE of the parent sees that by itself. */
+static bool is_series(const struct comms_group *parent, int start, int stride, int size)
+{
+	long last = start + (long)stride * (size - 1);
+
+	return size >= 1 && (stride != 0 || size == 1) && start >= 0 && start < parent->size && last >= 0 &&
+	       last < parent->size;
+}
+
+static void configure(struct shmemx_team *team, const shmem_team_config_t *config, long mask)
+{
+	if (config && mask & SHMEM_TEAM_NUM_CONTEXTS)
+		team->config.num_contexts = config->num_contexts;
+}
+
+static int split(shmem_team_t parent_handle, int start, int stride, int size, const shmem_team_config_t *config,
+		 long mask, shmem_team_t *new_team, const char *routine)
+{
+	struct shmemx_team *parent;
+	struct set set;
+	bool member;
+	int slot;
+
+	comms_check_up(routine);
+	*new_team = SHMEM_TEAM_INVALID;
+	parent = api_team(parent_handle);
+	if (!parent || !is_series(&parent->group, start, stride, size))
+		return 1;
+	set = (struct set){&parent->group, parent, NULL, routine};
+	member = is_member(&parent->group, start, stride, size);
+	slot = agree_on_slot(&set, member);
+	if (slot == COMMS_SLOTS)
+		return 1;
+	if (!member)
+		return 0;
+	*new_team = make_team(&parent->group, start, stride, size, slot);
+	configure(*new_team, config, mask);
+	return 0;
+}
+
+API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
+{
+	return split(parent_team, start, stride, size, config, config_mask, new_team, __func__);
+}
+PROFILED(shmem_team_split_strided)
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config,
+			     long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
+			     long yaxis_mask, shmem_team_t *yaxis_team)
+{
+	int n, x, y, row_slot, column_slot;
+	struct shmemx_team *parent;
+	struct set set;
+
+	comms_check_up(__func__);
+	*xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
+	parent = api_team(parent_team);
+	if (!parent || xrange < 1)
+		return 1;
+	/* Rows share no member, nor do columns: one slot serves all rows, another all columns. */
+	set = (struct set){&parent->group, parent, NULL, __func__};
+	row_slot = agree_on_slot(&set, true);
+	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : agree_on_slot(&set, true);
+	if (column_slot == COMMS_SLOTS) {
+		if (row_slot != COMMS_SLOTS)
+			free_slot(row_slot);
+		return 1;
+	}
+	n = parent->group.size;
+	xrange = xrange < n ? xrange : n;
+	x = parent->group.me % xrange;
+	y = parent->group.me / xrange;
+	*xaxis_team = make_team(&parent->group, y * xrange, 1, smaller(xrange, n - y * xrange), row_slot);
+	*yaxis_team = make_team(&parent->group, x, xrange, (n - x + xrange - 1) / xrange, column_slot);
+	configure(*xaxis_team, xaxis_config, xaxis_mask);
+	configure(*yaxis_team, yaxis_config, yaxis_mask);
+	return 0;
+}
+PROFILED(shmem_team_split_2d)
+
+static void unlink_team(const struct shmemx_team *team)
+{
+	struct shmemx_team **link = &made;
+
+	pthread_mutex_lock(&making);
+	while (*link != team)
+		link = &(*link)->next;
+	*link = team->next;
+	pthread_mutex_unlock(&making);
+}
+
+/* Everybody has done with the team's collectives before its slot may serve another. */
+API void pshmem_team_destroy(shmem_team_t team)
+{
+	struct set set;
+
+	comms_check_up(__func__);
+	if (team == SHMEM_TEAM_INVALID)
+		return;
+	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
+		rte_die(__func__, "the predefined teams cannot be destroyed");
+	set = set_of_team(team, __func__);
+	set_sync(&set);
+	unlink_team(team);
+	free_slot(team->group.slot);
+	free_team(team);
+}
+PROFILED(shmem_team_destroy)
+
+API int pshmem_team_my_pe(shmem_team_t team)
+{
+	comms_check_up(__func__);
+	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team)->group.me;
+}
+PROFILED(shmem_team_my_pe)
+
+API int pshmem_team_n_pes(shmem_team_t team)
+{
+	comms_check_up(__func__);
+	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team)->group.size;
+}
+PROFILED(shmem_team_n_pes)
+
+API int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
+{
+	comms_check_up(__func__);
+	if (team == SHMEM_TEAM_INVALID)
+		return 1;
+	if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
+		config->num_contexts = api_team(team)->config.num_contexts;
+	return 0;
+}
+PROFILED(shmem_team_get_config)
+
+static int place_of(const struct comms_group *group, int pe)
+{
+	int place;
+
+	if (!group->members) {
+		place = group->stride ? (pe - group->start) / group->stride : 0;
+		return place >= 0 && place < group->size && comms_group_pe(group, place) == pe ? place : -1;
+	}
+	for (place = 0; place < group->size; place++)
+		if (group->members[place] == pe)
+			return place;
+	return -1;
+}
+
+API int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
+{
+	struct shmemx_team *from, *to;
+
+	comms_check_up(__func__);
+	from = api_team(src_team);
+	to = api_team(dest_team);
+	if (!from || !to || src_pe < 0 || src_pe >= from->group.size)
+		return -1;
+	return place_of(&to->group, comms_group_pe(&from->group, src_pe));
+}
+PROFILED(shmem_team_translate_pe)
