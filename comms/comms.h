@@ -118,7 +118,9 @@ struct comms {
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
 	unsigned spin;
-	bool ucx; /* UCX is up */
+	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
+	bool never_gate; /* SHMEM_BARRIER_ALGORITHM */
+	bool ucx;	/* UCX is up */
 	bool local_path;
 	bool ucx_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */

@@ -168,7 +168,7 @@ void comms_sync(struct comms_group *group)
 	if (group->size == 1)
 		return;
 	atomic_thread_fence(memory_order_release);
-	if (group->on_node)
+	if (group->on_node && !comms.never_gate)
 		meet_on_node(group);
 	else
 		meet_far_and_wide(group);

@@ -77,6 +77,14 @@ bool setting_bool(enum setting_id id, bool *value)
 	return false;
 }
 
+int setting_choice(enum setting_id id, const char *const *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcasecmp(setting_text(id), words[i]))
+			return i;
+	return -1;
+}
+
 bool setting_number(enum setting_id id, long *value)
 {
 	const char *text = setting_text(id);

@@ -6,7 +6,8 @@
  */
 #include "collectives.h"
 
-_Static_assert(SHMEM_SYNC_SIZE > ROUNDS, "a word for each round, and one more");
+_Static_assert(SHMEM_SYNC_SIZE >= ROUNDS + 1 + sizeof(struct agreement) / sizeof(long),
+	       "a word for each round, one for counts, and what members compare");
 _Static_assert(SHMEM_SYNC_VALUE == 0, "counters begin at zero");
 
 struct set set_of_active(struct comms_group *group, int start, int log_stride, int size, long *psync,
@@ -23,7 +24,7 @@ struct set set_of_active(struct comms_group *group, int start, int log_stride, i
 	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride)
 		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set", start,
 			log_stride, size);
-	comms_check_symmetric(psync, (ROUNDS + 1) * sizeof *psync, "pSync", routine);
+	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
 	*group = (struct comms_group){
 		.size = size, .me = (int)((comms.pe - start) / stride), .start = start, .stride = (int)stride};
 	return (struct set){group, NULL, psync, routine};

@@ -74,6 +74,8 @@ void api_heap_start(void);
 void api_heap_stop(void);
 void api_teams_start(void);
 void api_teams_stop(void);
+void api_collectives_start(void);
+void api_reductions_start(void);
 void api_forget_contexts(struct shmemx_team *team);
 
 /* Finishes what was started on the default context, then meets all PEs. */

@@ -18,6 +18,76 @@ void api_barrier_all(void)
 	comms_sync(&api_world.group);
 }
 
+enum algorithm set_algorithm(enum setting_id id, const char *first, const char *second)
+{
+	const char *const words[] = {"auto", first, second};
+	int choice = setting_choice(id, words, 3);
+
+	if (choice < 0)
+		rte_die_together("shmem_init", "%s=%s: give auto, %s or %s", settings_table[id].name, setting_text(id),
+				 first, second);
+	return (enum algorithm)choice;
+}
+
+static enum algorithm broadcast_algorithm;
+
+void api_collectives_start(void)
+{
+	broadcast_algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, "tree", "pull");
+	api_reductions_start();
+}
+
+/* Equal on all members for equal things: names by their letters, dest by its place in its segment. */
+static long fingerprint(const char *text)
+{
+	unsigned long hash = 5381;
+
+	while (*text)
+		hash = hash * 33 + (unsigned char)*text++;
+	return (long)(hash >> 1);
+}
+
+static long place_of_dest(const void *dest)
+{
+	enum comms_segment_id segment = comms_find_segment(dest);
+
+	if (!dest || segment == COMMS_SEGMENTS)
+		return -1;
+	return (long)((const char *)dest - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
+}
+
+static void complain(const struct set *set, const char *what, long mine, long theirs)
+{
+	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine, theirs,
+		set_pe(set, 0));
+}
+
+void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
+			 const void *dest)
+{
+	struct agreement *shown, mine, first;
+
+	if (COMMS_LIKELY(!comms.debug))
+		return;
+	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
+	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of_dest(dest)};
+	*shown = mine;
+	set_sync(set);
+	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
+	if (first.routine != mine.routine)
+		rte_die(set->routine, "PE %d is in another collective; all PEs must make the same calls in the same order",
+			set_pe(set, 0));
+	if (name && first.value != mine.value)
+		complain(set, name, mine.value, first.value);
+	if (name2 && first.value2 != mine.value2)
+		complain(set, name2, mine.value2, first.value2);
+	if (first.dest != mine.dest)
+		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same", dest,
+			set_pe(set, 0));
+	set_sync(set);
+	memset(shown, 0, sizeof *shown);
+}
+
 struct set set_of_team(shmem_team_t handle, const char *routine)
 {
 	struct shmemx_team *team = api_team_or_die(handle, routine);
@@ -93,13 +163,21 @@ static void pull_broadcast(const struct set *set, void *dest, const void *source
 	set_sync(set);
 }
 
+static bool pushes(const struct set *set, size_t bytes)
+{
+	if (broadcast_algorithm != AUTO)
+		return broadcast_algorithm == FIRST;
+	return bytes <= PUSH_AT_MOST || !set->group->on_node;
+}
+
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too)
 {
+	set_check_agreement(set, "the number of bytes", (long)bytes, "PE_root", root, dest);
 	if (root < 0 || root >= set->group->size)
 		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
 	if (bytes == 0)
 		return;
-	if (set->team && (bytes <= PUSH_AT_MOST || !set->group->on_node))
+	if (set->team && pushes(set, bytes))
 		push_broadcast(set, dest, source, bytes, root);
 	else
 		pull_broadcast(set, dest, source, bytes, root);
@@ -123,12 +201,14 @@ static void push_blocks(const struct set *set, char *dest, const char *source, s
 
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes)
 {
+	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	if (bytes > 0)
 		push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, 0, bytes);
 }
 
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
 {
+	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	if (bytes > 0)
 		push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, bytes, bytes);
 }
@@ -138,6 +218,7 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdif
 {
 	int n = set->group->size, me = set->group->me;
 
+	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
 	if (count == 0)
 		return;
 	if (dst < 1 || sst < 1)
@@ -165,6 +246,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 	_Atomic uint64_t *count = count_word(set);
 	size_t before = 0;
 
+	set_check_agreement(set, NULL, 0, NULL, 0, dest);
 	atomic_store(count, bytes);
 	set_sync(set);
 	for (int i = 0; i < set->group->me; i++) {

@@ -3,6 +3,7 @@
 #define SHMEM_COLLECTIVES_H
 
 #include "api.h"
+#include "rte/settings.h"
 
 /*
  * Collectives are written over a set: the members in order, and a way for them to meet. Two kinds exist: a team, which
@@ -35,6 +36,17 @@ void set_finish(const struct set *set);
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
+/*
+ * With SHMEM_DEBUG set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
+ * message where one differs from the first member. The names say what the numbers are, NULL: there is none.
+ */
+void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
+			 const void *dest);
+
+/* What SHMEM_BROADCAST_ALGORITHM and SHMEM_REDUCE_ALGORITHM ask for, in the order of their words. */
+enum algorithm { AUTO, FIRST, SECOND };
+enum algorithm set_algorithm(enum setting_id id, const char *first, const char *second);
+
 /* The whole collective for one member. Sizes are in bytes unless they are counts. */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -48,8 +60,14 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 #define ROUNDS 24 /* 2^22 members, one round to fold in the odd ones, one to tell them */
 #define PIECE_BYTES 2048
 
+/* What a member called with, for the others to compare; of an active set, at the end of pSync. */
+struct agreement {
+	long routine, value, value2, dest;
+};
+
 struct scratch {
 	_Atomic uint64_t count; /* what this member brings, for others to read */
+	struct agreement agreement;
 	_Alignas(64) _Atomic uint64_t broadcast_heard;
 	_Alignas(64) _Atomic uint64_t heard[2][ROUNDS];
 	_Alignas(64) char slot[2][ROUNDS][PIECE_BYTES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "collectives.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
@@ -46,6 +47,13 @@ static void *take(size_t alignment, size_t size, const char *routine)
 	return NULL;
 }
 
+static void check_agreement(size_t size, const void *ptr, const char *routine)
+{
+	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
+
+	set_check_agreement(&world, "size", (long)size, NULL, 0, ptr);
+}
+
 static size_t offset_of(const void *ptr, const char *routine)
 {
 	size_t offset = (size_t)((const char *)ptr - comms_heap());
@@ -62,6 +70,7 @@ static void *allocate(size_t alignment, size_t size, const char *routine)
 	comms_check_up(routine);
 	if (size == 0)
 		return NULL;
+	check_agreement(size, NULL, routine);
 	ptr = take(alignment, size, routine);
 	api_barrier_all();
 	return ptr;
@@ -86,6 +95,7 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 		return NULL;
 	if (__builtin_mul_overflow(count, size, &total))
 		total = SIZE_MAX;
+	check_agreement(total, NULL, routine);
 	ptr = take(BLOCKS_UNIT, total, routine);
 	if (ptr)
 		memset(ptr, 0, total);
@@ -101,6 +111,7 @@ static void release(void *ptr, const char *routine)
 	if (!ptr)
 		return;
 	offset = offset_of(ptr, routine);
+	check_agreement(0, ptr, routine);
 	api_barrier_all();
 	blocks_release(blocks, offset);
 }
@@ -119,6 +130,7 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 	}
 	comms_check_up(routine);
 	offset = offset_of(ptr, routine);
+	check_agreement(size, ptr, routine);
 	api_barrier_all();
 	if (blocks_resize(blocks, offset, size))
 		return ptr;

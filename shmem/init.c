@@ -102,6 +102,7 @@ static void come_up(const char *routine)
 	comms_start();
 	api_heap_start();
 	api_teams_start();
+	api_collectives_start();
 	greet();
 }
 

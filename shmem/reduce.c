@@ -158,12 +158,27 @@ static void reduce_by_parts(const struct set *set, char *dest, const char *sourc
 	free(window);
 }
 
+static enum algorithm reduce_algorithm;
+
+void api_reductions_start(void)
+{
+	reduce_algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, "doubling", "parts");
+}
+
+static bool doubles(size_t bytes)
+{
+	if (reduce_algorithm != AUTO)
+		return reduce_algorithm == FIRST;
+	return bytes <= PIECES_AT_MOST * PIECE_BYTES;
+}
+
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
 {
+	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
-	if (set->team && count * size <= PIECES_AT_MOST * PIECE_BYTES)
+	if (set->team && doubles(count * size))
 		reduce_by_pieces(set, dest, source, count, size, combine);
 	else
 		reduce_by_parts(set, dest, source, count, size, combine);
@@ -181,6 +196,7 @@ static int scan(shmem_team_t handle, char *dest, const char *source, size_t coun
 	void *window;
 	char *sum;
 
+	set_check_agreement(&set, "nelems", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return 0;
 	comms_check_symmetric(dest, count * size, "dest", routine);

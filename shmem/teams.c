@@ -191,6 +191,8 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 	if (!parent || !is_series(&parent->group, start, stride, size))
 		return 1;
 	set = (struct set){&parent->group, parent, NULL, routine};
+	set_check_agreement(&set, "start", start, "stride", stride, NULL);
+	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
 	slot = agree_on_slot(&set, member);
 	if (slot == COMMS_SLOTS)
@@ -229,6 +231,7 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 		return 1;
 	/* Rows share no member, nor do columns: one slot serves all rows, another all columns. */
 	set = (struct set){&parent->group, parent, NULL, __func__};
+	set_check_agreement(&set, "xrange", xrange, NULL, 0, NULL);
 	row_slot = agree_on_slot(&set, true);
 	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : agree_on_slot(&set, true);
 	if (column_slot == COMMS_SLOTS) {
