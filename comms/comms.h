@@ -83,7 +83,8 @@ _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by
 struct comms_system {
 	uint64_t magic;
 	struct comms_bell bell;
-	_Alignas(COMMS_SLOT_BYTES) struct comms_slot slot[COMMS_SLOTS];
+	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
+	struct comms_slot slot[COMMS_SLOTS];
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 

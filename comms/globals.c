@@ -95,6 +95,22 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 	return 1;
 }
 
+static bool read_all(int fd, char *data, size_t size, off_t offset)
+{
+	while (size > 0) {
+		ssize_t n = pread(fd, data, size, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		size -= (size_t)n;
+		offset += n;
+	}
+	return true;
+}
+
 static bool write_all(int fd, const char *data, size_t size, off_t offset)
 {
 	while (size > 0) {
@@ -146,13 +162,15 @@ static void make_private(void)
 	char *copy = mmap(NULL, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	off_t at = 0, end = (off_t)globals.size, data;
 
+	/* Wherever this fails: going on would change the parent's data. */
 	if (copy == MAP_FAILED)
-		_exit(127); /* going on would change the parent's data */
+		_exit(127);
 	while (at < end && (data = lseek(globals.fd, at, SEEK_DATA)) >= 0) {
 		at = lseek(globals.fd, data, SEEK_HOLE);
 		if (at < 0 || at > end)
 			at = end;
-		memcpy(copy + data, globals.start + data, (size_t)(at - data));
+		if (!read_all(globals.fd, copy + data, (size_t)(at - data), data))
+			_exit(127);
 	}
 	/* By system call: UCX's memory hooks put an mremap in front of glibc's that loses the fifth argument. */
 	if (syscall(SYS_mremap, copy, globals.size, globals.size, MREMAP_MAYMOVE | MREMAP_FIXED, globals.start) < 0)
