@@ -26,3 +26,66 @@ uninstall-man-links:
 	cd "$(DESTDIR)$(man1dir)" 2>/dev/null && rm -f oshcxx.1 oshc++.1 oshmem_info.1 osh_info.1 || :
 
 .PHONY: install-man-links uninstall-man-links
+
+# Manual pages of the routines: one for each text, and for every other routine one that refers to it.
+man3dir = $(mandir)/man3
+man3_texts = \
+	docs/man/man3/shmem_alltoall.txt \
+	docs/man/man3/shmem_atomic_fetch.txt \
+	docs/man/man3/shmem_barrier_all.txt \
+	docs/man/man3/shmem_broadcast.txt \
+	docs/man/man3/shmem_broadcast32.txt \
+	docs/man/man3/shmem_collect.txt \
+	docs/man/man3/shmem_ctx_create.txt \
+	docs/man/man3/shmem_ctx_session_start.txt \
+	docs/man/man3/shmem_fadd.txt \
+	docs/man/man3/shmem_get.txt \
+	docs/man/man3/shmem_global_exit.txt \
+	docs/man/man3/shmem_info_get_version.txt \
+	docs/man/man3/shmem_init.txt \
+	docs/man/man3/shmem_init_thread.txt \
+	docs/man/man3/shmem_long_sum_to_all.txt \
+	docs/man/man3/shmem_malloc.txt \
+	docs/man/man3/shmem_my_pe.txt \
+	docs/man/man3/shmem_pcontrol.txt \
+	docs/man/man3/shmem_ptr.txt \
+	docs/man/man3/shmem_put.txt \
+	docs/man/man3/shmem_put_signal.txt \
+	docs/man/man3/shmem_quiet.txt \
+	docs/man/man3/shmem_set_lock.txt \
+	docs/man/man3/shmem_signal_fetch.txt \
+	docs/man/man3/shmem_sum_inscan.txt \
+	docs/man/man3/shmem_sum_reduce.txt \
+	docs/man/man3/shmem_team_my_pe.txt \
+	docs/man/man3/shmem_team_split_strided.txt \
+	docs/man/man3/shmem_test.txt \
+	docs/man/man3/shmem_udcflush.txt \
+	docs/man/man3/shmem_wait_until.txt
+noinst_DATA = docs/man/man3.stamp
+EXTRA_DIST += docs/conformance.md docs/man/make-man3.sh $(man3_texts)
+CLEANFILES += docs/man/man3.stamp
+
+docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/openshmem-1.6.tsv include/shmem.h
+	$(AM_V_GEN)rm -rf docs/man/man3-pages && $(MKDIR_P) docs/man && \
+		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance/openshmem-1.6.tsv \
+			$(top_srcdir)/docs/man/man3 include/shmem.h docs/man/man3-pages && touch $@
+
+INSTALL_DATA_HOOKS += install-man3
+UNINSTALL_HOOKS += uninstall-man3
+
+install-man3: docs/man/man3.stamp
+	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && $(INSTALL_DATA) docs/man/man3-pages/*.3 "$(DESTDIR)$(man3dir)"
+
+uninstall-man3: docs/man/man3.stamp
+	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
+		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
+
+clean-local:
+	rm -rf docs/man/man3-pages
+
+# docs/conformance.md, in the source tree, after tests have changed.
+conformance-page:
+	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/conformance/make-page >$(top_srcdir)/docs/conformance.md.new && \
+		mv $(top_srcdir)/docs/conformance.md.new $(top_srcdir)/docs/conformance.md
+
+.PHONY: install-man3 uninstall-man3 conformance-page

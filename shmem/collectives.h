@@ -67,6 +67,7 @@ struct agreement {
 
 struct scratch {
 	_Atomic uint64_t count; /* what this member brings, for others to read */
+	_Atomic uint64_t taken; /* could this member take the slot? See teams.c */
 	struct agreement agreement;
 	_Alignas(64) _Atomic uint64_t broadcast_heard;
 	_Alignas(64) _Atomic uint64_t heard[2][ROUNDS];

@@ -4,7 +4,7 @@
  * below a node whose PEs are no series, a list.
  *
  * What a new team needs is a slot that is free on every member. The PEs of the parent agree on it: each offers the slots
- * it has free as bits, the and of all is what can be taken, and all take the lowest. PEs that do not become
+ * it has free as bits, the and of all is what can be taken, and all take the same. PEs that do not become
  * members offer all, so teams without common members may have the same slot.
  */
 #include <pthread.h>
@@ -99,30 +99,70 @@ void api_teams_stop(void)
 	api_forget_contexts(&shared);
 }
 
-/* Over all PEs of the parent; lets nobody go before everybody has cleared the slot. 64: there is none. */
-static int agree_on_slot(const struct set *parent, bool member)
+/* The and of what each member of a set shows in a word of its scratch. */
+static uint64_t and_of_all(const struct set *set, _Atomic uint64_t *word, uint64_t mine)
 {
-	uint64_t offer = member ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : ALL_SLOTS;
-	struct scratch *scratch = team_scratch(parent->team);
-	uint64_t common = ALL_SLOTS;
-	int slot;
+	uint64_t all = ~(uint64_t)0;
 
-	atomic_store(&scratch->count, offer);
-	set_sync(parent);
-	for (int i = 0; i < parent->group->size; i++) {
+	atomic_store(word, mine);
+	set_sync(set);
+	for (int i = 0; i < set->group->size; i++) {
 		uint64_t theirs;
 
-		comms_get(&theirs, &scratch->count, sizeof theirs, set_pe(parent, i), parent->routine);
-		common &= theirs;
+		comms_get(&theirs, word, sizeof theirs, set_pe(set, i), set->routine);
+		all &= theirs;
 	}
-	slot = common ? __builtin_ctzl(common) : COMMS_SLOTS;
-	if (member && common) {
-		__atomic_fetch_and(&free_slots, ~((uint64_t)1 << slot), __ATOMIC_RELAXED);
-		comms_slot_clear(slot);
-		memset(comms.system->slot[slot].scratch, 0, offsetof(struct scratch, slot));
+	return all;
+}
+
+/* Threads may split several teams at once: another may have been faster. */
+static bool take_slot(int slot)
+{
+	uint64_t bit = (uint64_t)1 << slot;
+
+	return __atomic_fetch_and(&free_slots, ~bit, __ATOMIC_RELAXED) & bit;
+}
+
+/* The first slot from a place that differs between parents, so that splits of several teams at once rarely choose the same. */
+static int choose_slot(uint64_t common, const struct set *parent)
+{
+	int start = parent->group->slot * 5 % COMMS_SLOTS;
+
+	for (int i = 0; i < COMMS_SLOTS; i++)
+		if (common >> (start + i) % COMMS_SLOTS & 1)
+			return (start + i) % COMMS_SLOTS;
+	return COMMS_SLOTS;
+}
+
+/*
+ * Over all PEs of the parent; lets nobody go before everybody has cleared the slot. COMMS_SLOTS: there is none. Repeated where a
+ * member has meanwhile given the slot to another team.
+ */
+static int agree_on_slot(const struct set *parent, bool member)
+{
+	struct scratch *scratch = team_scratch(parent->team);
+
+	for (;;) {
+		uint64_t offer = member ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : ALL_SLOTS;
+		int slot = choose_slot(and_of_all(parent, &scratch->count, offer) & ALL_SLOTS, parent);
+		bool taken;
+
+		if (slot == COMMS_SLOTS) {
+			set_sync(parent);
+			return slot;
+		}
+		taken = !member || take_slot(slot);
+		if (and_of_all(parent, &scratch->taken, taken)) {
+			if (member) {
+				comms_slot_clear(slot);
+				memset(comms.system->slot[slot].scratch, 0, offsetof(struct scratch, slot));
+			}
+			set_sync(parent);
+			return slot;
+		}
+		if (member && taken)
+			free_slot(slot);
 	}
-	set_sync(parent);
-	return slot;
 }
 
 static struct shmemx_team *make_team(const struct comms_group *parent, int start, int stride, int size, int slot)

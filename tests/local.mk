@@ -9,30 +9,42 @@ LDADD = libtorushmem.la
 AM_LDFLAGS = -no-install
 
 API_TESTS = \
+	tests/api/active_sets \
+	tests/api/alltoall \
 	tests/api/amo \
 	tests/api/amo_contention \
 	tests/api/amo_domains \
 	tests/api/barrier \
 	tests/api/big \
 	tests/api/broadcast \
+	tests/api/collect \
+	tests/api/concurrent \
 	tests/api/contact \
+	tests/api/contexts \
 	tests/api/fork \
+	tests/api/generics \
 	tests/api/global_exit \
 	tests/api/globals \
 	tests/api/heap \
+	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \
 	tests/api/order \
 	tests/api/ptr \
 	tests/api/reduce \
 	tests/api/reinit \
+	tests/api/removed \
 	tests/api/rma \
 	tests/api/rma_sizes \
+	tests/api/scan \
+	tests/api/sessions \
 	tests/api/setup \
 	tests/api/signals \
 	tests/api/sleeping \
 	tests/api/start_pes \
 	tests/api/strided \
+	tests/api/team_collectives \
+	tests/api/teams \
 	tests/api/threads \
 	tests/api/wait \
 	tests/api/wait_sets
@@ -47,13 +59,20 @@ tests_unit_text_LDADD = librtebase.la
 EXTRA_DIST += \
 	docs/decisions/testing.md \
 	tests/checked \
+	tests/conformance/check-api \
+	tests/conformance/make-page \
+	tests/conformance/make-profiler \
+	tests/conformance/openshmem-1.6.tsv \
 	tests/lib/check.h \
+	tests/lib/shapes.h \
 	tests/lib/types.h \
 	tests/lib/unit.h \
 	tests/run \
 	tests/suppressions/lsan.supp \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
+	tests/tools/conformance.bats \
+	tests/tools/examples.bats \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats
 

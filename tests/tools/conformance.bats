@@ -1,0 +1,337 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What the standard says about names, headers, languages and profiling, against the headers and the library.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export HERE="${BATS_TEST_FILENAME%/*}/../conformance" TOP="${BATS_TEST_FILENAME%/*}/../.."
+	export LIST="$HERE/openshmem-1.6.tsv" INCLUDE="$BATS_FILE_TMPDIR/include" LIBRARY="$TOP_BUILDDIR/.libs/libtorushmem.so"
+	# The headers as they are installed: generated ones and others in one folder.
+	mkdir -p "$INCLUDE/mpp"
+	cp "$TOP/include/shmemx.h" "$TOP_BUILDDIR/include/shmem.h" "$TOP_BUILDDIR/include/pshmem.h" "$INCLUDE"
+	cp "$TOP/include/mpp/"*.h "$INCLUDE/mpp"
+	sh "$HERE/make-profiler" >"$BATS_FILE_TMPDIR/profiler.c"
+	export PROFILER="$BATS_FILE_TMPDIR/profiler"
+	"$OSHCC" -std=gnu99 -O0 -Wall -Wextra -Werror -c -fPIC -o "$PROFILER.o" "$PROFILER.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" LD_PRELOAD
+}
+
+compile()
+{
+	"${CC:-cc}" -I"$INCLUDE" -fsyntax-only "$@"
+}
+
+functions()
+{
+	awk -F '\t' '$2 == "function" { print $1 }' "$LIST"
+}
+
+@test "headers and library have what the standard lists, and nothing else" {
+	run sh "$HERE/check-api" "$INCLUDE" "$LIBRARY"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "0 missing, 0 extra, 0 signature differences" ]
+}
+
+@test "the check sees what is missing, what is too much, and other types" {
+	sed -e 's/^shmem_long_put\t/shmem_long_pu\t/' -e 's/^SHMEM_CMP_EQ\t/SHMEM_CMP_IS\t/' \
+		-e 's/\tint shmem_team_sync(/\tlong shmem_team_sync(/' "$LIST" >changed
+	run sh "$HERE/check-api" "$INCLUDE" "$LIBRARY" changed
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"missing shmem.h: shmem_long_pu"* ]]
+	[[ "$output" == *"extra shmem.h: shmem_long_put"* ]]
+	[[ "$output" == *"extra constants: SHMEM_CMP_EQ"* ]]
+	[[ "$output" == *"differs shmem.h: shmem_team_sync"* ]]
+	[[ "${lines[-1]}" =~ ^[1-9]\ missing,\ [1-9]\ extra,\ [1-9]\ signature\ differences$ ]]
+}
+
+@test "each header alone, in C99, C11 and C17" {
+	for header in shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
+		echo "#include <$header>" >alone.c
+		for standard in c99 c11 c17 gnu11; do
+			compile -std=$standard -pedantic -Wall -Wextra -Werror alone.c
+		done
+		if command -v clang >/dev/null; then
+			CC=clang compile -std=c99 -pedantic -Wall -Wextra -Werror alone.c
+			CC=clang compile -std=c11 -pedantic -Wall -Wextra -Werror alone.c
+		fi
+	done
+}
+
+@test "each header alone, in C++11, C++14, C++17 and C++20" {
+	for header in shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h; do
+		echo "#include <$header>" >alone.cc
+		for standard in c++11 c++14 c++17 c++20; do
+			CC="${CXX:-c++}" compile -std=$standard -pedantic -Wall -Wextra -Werror alone.cc
+		done
+	done
+}
+
+@test "a program in C++: every routine without complex numbers has an address, global_exit does not return" {
+	{
+		echo '#include <pshmem.h>'
+		echo 'typedef void (*any)(void); extern any table[]; any table[] = {'
+		awk -F '\t' '$2 == "function" && $5 !~ /omplex/ { print "(any)" $1 ", (any)" $10 "," }' "$LIST"
+		echo '}; int f(void); int f(void) { shmem_global_exit(0); }'
+	} >addresses.cc
+	CC="${CXX:-c++}" compile -std=c++11 -pedantic -Wall -Wextra -Werror -Wno-cast-function-type addresses.cc
+}
+
+@test "every routine has an address in C, generic or not" {
+	{
+		echo '#include <pshmem.h>'
+		echo 'typedef void any(void); extern any *table[]; any *table[] = {'
+		awk -F '\t' '$2 == "function" { print "(any *)" $1 ", (any *)" $10 "," }' "$LIST"
+		echo '};'
+	} >addresses.c
+	for standard in c99 c11; do
+		compile -std=$standard -pedantic -Wall -Wextra -Werror -Wno-cast-function-type addresses.c
+	done
+}
+
+@test "constants are constant expressions, handles are initialisers" {
+	{
+		echo '#include <shmem.h>'
+		awk -F '\t' '$2 == "constant" && $1 !~ /VENDOR|INVALID/ {
+			print "_Static_assert(" $1 " == " $1 ", \"\"); enum { e_" $1 " = " $1 " };"
+			if ($1 ~ /^_/) print "_Static_assert(" $1 " == " substr($1, 2) ", \"\");"
+		}
+		$2 == "handle" || $1 ~ /INVALID/ {
+			type = $1 ~ /TEAM/ ? "shmem_team_t" : "shmem_ctx_t"
+			print type " g_" $1 " = " $1 "; _Thread_local " type " t_" $1 " = " $1 ";"
+			print "struct { " type " a[2]; } s_" $1 " = {{" $1 ", " $1 "}};"
+			print "int c_" $1 "(" type " x); int c_" $1 "(" type " x) { return x == " $1 " || x != " $1 "; }"
+		}' "$LIST"
+		cat <<'C'
+_Static_assert(sizeof SHMEM_VENDOR_STRING <= SHMEM_MAX_NAME_LEN, "");
+_Static_assert(SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION == 6, "");
+_Static_assert(SHMEM_THREAD_SINGLE < SHMEM_THREAD_FUNNELED && SHMEM_THREAD_FUNNELED < SHMEM_THREAD_SERIALIZED &&
+	SHMEM_THREAD_SERIALIZED < SHMEM_THREAD_MULTIPLE, "");
+_Static_assert((SHMEM_CTX_SERIALIZED & SHMEM_CTX_PRIVATE) == 0 && (SHMEM_CTX_NOSTORE & SHMEM_CTX_PRIVATE) == 0 &&
+	(SHMEM_CTX_SERIALIZED & SHMEM_CTX_NOSTORE) == 0 && SHMEM_CTX_SERIALIZED && SHMEM_CTX_PRIVATE && SHMEM_CTX_NOSTORE, "");
+_Static_assert((SHMEM_MALLOC_ATOMICS_REMOTE & SHMEM_MALLOC_SIGNAL_REMOTE) == 0, "");
+int compare(int cmp);
+int compare(int cmp)
+{
+	switch (cmp) {
+	case SHMEM_CMP_EQ: case SHMEM_CMP_NE: case SHMEM_CMP_GT: case SHMEM_CMP_GE: case SHMEM_CMP_LT: case SHMEM_CMP_LE:
+		return 1;
+	}
+	switch (cmp) {
+	case SHMEM_SIGNAL_SET: case SHMEM_SIGNAL_ADD: return 2;
+	}
+	return sizeof(shmem_team_config_t) + sizeof(shmem_ctx_session_config_t) + sizeof((shmem_team_config_t){.num_contexts = 1});
+}
+long psync[SHMEM_SYNC_SIZE] = {SHMEM_SYNC_VALUE};
+C
+	} >constants.c
+	compile -std=c11 -Wall -Wextra -Werror constants.c
+	# In C99, other names may be tested, but these are as static as there.
+	sed -e '/_Static_assert/d' -e 's/_Thread_local/__thread/' constants.c | grep -v 'SHMEM_THREAD\|SHMEM_CTX_NOSTORE)\|(SHMEM_CTX_S' >constants99.c
+	compile -std=gnu99 constants99.c
+}
+
+@test "deprecated routines warn only when asked to" {
+	cat >old.c <<'C'
+#include <shmem.h>
+long word, psync[SHMEM_SYNC_SIZE];
+int main(void) { start_pes(0); shmem_barrier(0, 0, _num_pes(), psync); return (int)shmem_long_fadd(&word, 1, _my_pe()); }
+C
+	compile -std=c99 -Wall -Wextra -Wdeprecated -Werror old.c
+	run compile -std=c99 -DSHMEMX_WARN_DEPRECATED old.c
+	[ "$status" -eq 0 ]
+	for name in start_pes shmem_barrier _num_pes _my_pe shmem_long_fadd; do
+		[[ "$output" == *"$name"*deprecated* ]]
+	done
+	# Nothing that is current is among them; everything that is deprecated is.
+	{
+		echo '#define SHMEMX_WARN_DEPRECATED'
+		echo '#include <shmem.h>'
+		awk -F '\t' '$2 == "function" { print "void *f_" $1 "(void) { return (void *)" $1 "; }" }' "$LIST"
+	} >all.c
+	LC_ALL=C compile -std=gnu99 all.c 2>warnings
+	grep -o "'[a-z_0-9]*' is deprecated" warnings | sed "s/'\(.*\)'.*/\1/" | sort -u >warned
+	awk -F '\t' '$2 == "function" && $4 != "current" { print $1 }' "$LIST" | sort -u >deprecated
+	# The text deprecates these types of current routines, not the routines; either is right.
+	either='^shmem_u*short_\(test\|wait_until\)$'
+	diff <(grep -v "$either" deprecated) <(grep -v "$either" warned)
+}
+
+@test "a type that a generic name is not for is an error" {
+	for call in 'shmem_put(&s, &s, 1, 0)' 'shmem_p(SHMEM_CTX_DEFAULT, &s, s, 0)' 'shmem_atomic_add(&f, 1, 0)' \
+		'shmem_atomic_fetch_xor(&f, 1, 0)' 'shmem_atomic_inc(&c, 0)' 'shmem_wait_until(&f, SHMEM_CMP_EQ, 1)' \
+		'shmem_and_reduce(SHMEM_TEAM_WORLD, &f, &f, 1)' 'shmem_max_reduce(SHMEM_TEAM_WORLD, &z, &z, 1)' \
+		'shmem_broadcast(SHMEM_TEAM_WORLD, &s, &s, 1, 0)' 'shmem_finc(&u, 0)' 'shmem_test_all(&c, 1, NULL, 1, 1)' \
+		'shmem_sum_inscan(SHMEM_TEAM_WORLD, &s, &s, 1)' 'shmem_put(&f, &f, 1)' 'shmem_put(vp, vp, 1, 0)'; do
+		printf '%s\n' '#include <shmem.h>' 'struct s { int i; } s; float f; char c; unsigned u; double _Complex z; void *vp;' \
+			"void f1(void) { $call; }" >wrong.c
+		if compile -std=c11 wrong.c 2>error; then
+			echo "accepted: $call"
+			return 1
+		fi
+	done
+}
+
+# Programs whose calls are counted; only PE 0 says something.
+write_known()
+{
+	cat >known.c <<'C'
+#include <shmem.h>
+long word;
+int main(void)
+{
+	long *heap;
+	int me;
+
+	shmem_init();
+	me = shmem_my_pe();
+	heap = shmem_malloc(sizeof *heap);
+	shmem_long_p(heap, 3, me);
+	shmem_long_p(&word, 3, me);
+	shmem_quiet();
+	shmem_barrier_all();
+	shmem_int64_sum_reduce(SHMEM_TEAM_WORLD, heap, &word, 1);
+	shmem_long_atomic_fetch_add(&word, 1, 0);
+	shmem_set_lock(&word - 0 * me == heap ? heap : heap);
+	shmem_clear_lock(heap);
+	shmem_free(heap);
+	shmem_finalize();
+	return 0;
+}
+C
+	sed -i -e 's/\tshmem_set_lock.*/\t*heap = 0;\n\tshmem_set_lock(heap);/' known.c
+	sort >expected <<'C'
+shmem_barrier_all 1
+shmem_clear_lock 1
+shmem_finalize 1
+shmem_free 1
+shmem_init 1
+shmem_int64_sum_reduce 1
+shmem_long_atomic_fetch_add 1
+shmem_long_p 2
+shmem_malloc 1
+shmem_my_pe 1
+shmem_quiet 1
+shmem_set_lock 1
+C
+}
+
+# Where a program's calls go, for every routine.
+write_table()
+{
+	{
+		echo '#include <shmem.h>'
+		echo '#include <dlfcn.h>'
+		echo '#include <stdio.h>'
+		echo '#include <string.h>'
+		echo 'static const struct { const char *name; void *address; } table[] = {'
+		functions | sed 's/.*/{"&", (void *)&},/'
+		cat <<'C'
+};
+int main(void)
+{
+	void *const *wrappers = dlsym(RTLD_DEFAULT, "profiler_wrappers");
+	const char *const *names = dlsym(RTLD_DEFAULT, "profiler_names");
+	int count = 0;
+
+	for (size_t i = 0; wrappers && i < sizeof table / sizeof table[0]; i++)
+		count += !strcmp(table[i].name, names[i]) && table[i].address == wrappers[i];
+	printf("%d of %d\n", count, (int)(sizeof table / sizeof table[0]));
+	return 0;
+}
+C
+	} >table.c
+}
+
+counts_are_known()
+{
+	sort got | diff expected -
+}
+
+@test "profiling: the tool linked with the program and the shared library" {
+	write_known
+	write_table
+	"$OSHCC" -std=gnu99 -o known known.c "$PROFILER.o"
+	"$OSHRUN" -n 1 ./known >got
+	counts_are_known
+	"$OSHCC" -std=gnu99 -rdynamic -o table table.c "$PROFILER.o" -ldl
+	run ./table
+	[ "$output" = "$(functions | wc -l) of $(functions | wc -l)" ]
+}
+
+@test "profiling: the tool as a shared library of its own, and preloaded" {
+	write_known
+	write_table
+	cc -shared -o libtool.so "$PROFILER.o"
+	"$OSHCC" -std=gnu99 -o known known.c -L. -ltool -Wl,-rpath,"$PWD"
+	"$OSHRUN" -n 1 ./known >got
+	counts_are_known
+	"$OSHCC" -std=gnu99 -o known known.c
+	"$OSHRUN" -n 1 ./known >got
+	[ ! -s got ]
+	"$OSHRUN" -n 1 env LD_PRELOAD="$PWD/libtool.so" ./known >got
+	sort -u got | diff expected -
+	"$OSHCC" -std=gnu99 -o table table.c -ldl
+	run ./table
+	[ "$output" = "0 of $(functions | wc -l)" ]
+	LD_PRELOAD="$PWD/libtool.so" run ./table
+	[ "$output" = "$(functions | wc -l) of $(functions | wc -l)" ]
+}
+
+@test "profiling: the tool and the archive, without a name defined twice" {
+	[ -e "$TOP_BUILDDIR/.libs/libtorushmem.a" ] || skip "built without an archive"
+	write_known
+	write_table
+	"$OSHCC" -static-libtorushmem -std=gnu99 -o known known.c "$PROFILER.o"
+	run ldd ./known
+	[[ "$output" != *libtorushmem* ]]
+	"$OSHRUN" -n 1 ./known >got
+	counts_are_known
+	"$OSHCC" -static-libtorushmem -std=gnu99 -rdynamic -o table table.c "$PROFILER.o" -ldl
+	run ./table
+	[ "$output" = "$(functions | wc -l) of $(functions | wc -l)" ]
+}
+
+@test "the library calls none of the names that a tool can replace" {
+	nm -D --undefined-only "$LIBRARY" | awk '{ print $2 }' | sort >undefined
+	functions | sort >names
+	[ -s names ]
+	run comm -12 undefined names
+	[ "$output" = "" ]
+	# Calls within the library would be relocations against exported names.
+	run sh -c "readelf -rW '$LIBRARY' | awk '{ print \$5 }' | sort | comm -12 - names"
+	[ "$output" = "" ]
+}
+
+@test "the page of conformance is up to date" {
+	sh "$HERE/make-page" >page.md
+	diff "$TOP/docs/conformance.md" page.md
+}
+
+@test "every routine has a manual page, and the pages are without a fault" {
+	sh "$TOP/docs/man/make-man3.sh" "$LIST" "$TOP/docs/man/man3" "$INCLUDE/shmem.h" pages
+	for name in $(awk -F '\t' '$2 == "function" || $2 == "generic" { print $1 }' "$LIST"); do
+		[ -s "pages/$name.3" ] || {
+			echo "no page $name"
+			return 1
+		}
+	done
+	grep -L '^\.so ' pages/*.3 >real
+	[ "$(wc -l <real)" -eq "$(find "$TOP/docs/man/man3" -name '*.txt' | wc -l)" ]
+	while read -r page; do
+		grep -q "^\.Nm $(basename "$page" .3)\( ,\)*$" "$page"
+		[ -z "$(command -v mandoc)" ] || mandoc -T lint -W warning "$page"
+	done <real
+	# What a page refers to is there.
+	sed -n 's/^\.Xr \(shmem[a-z_0-9]*\) 3.*/\1/p; s/^\.so man3\/\(.*\)\.3$/\1/p' pages/*.3 | sort -u >named
+	while read -r name; do
+		[ -s "pages/$name.3" ]
+	done <named
+}
