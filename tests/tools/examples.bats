@@ -8,7 +8,8 @@ setup_file()
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.c "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"
-	make -s -C "$BATS_FILE_TMPDIR" OSHCC="$OSHCC" CFLAGS='-O2 -Wall -Wextra -Werror'
+	# By its name, as users do: make would take a path with spaces for several words.
+	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR" OSHCC="${OSHCC##*/}" CFLAGS='-O2 -Wall -Wextra -Werror'
 }
 
 setup()
