@@ -45,20 +45,21 @@ enum comms_segment_id comms_find_segment(const void *address)
 	return COMMS_SEGMENTS;
 }
 
+int comms_compare_ints(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+
+	return (a > b) - (a < b);
+}
+
 /* Which PEs are of my node, by the paths allowed and by SHMEM_NODE_PES. */
 static bool on_my_node(int pe)
 {
-	long node_pes = 0;
-
 	if (!comms.local_path)
 		return pe == comms.pe;
-	setting_number(SETTING_NODE_PES, &node_pes);
-	if (node_pes > 0 && pe / node_pes != comms.pe / node_pes)
+	if (comms.node_size > 0 && pe / comms.node_size != comms.pe / comms.node_size)
 		return false;
-	for (int i = 0; i < rte.n_local; i++)
-		if (rte.local_pes[i] == pe)
-			return true;
-	return false;
+	return bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) != NULL;
 }
 
 static void count_node(void)
@@ -101,11 +102,10 @@ static void check_settings(void)
 	static const enum setting_id yes_no[] = {SETTING_SHARE_GLOBALS, SETTING_HUGE_PAGES};
 	static const char *const barriers[] = {"auto", "gate", "dissemination"};
 	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 3);
-	long number;
 	bool flag;
 
 	comms.debug = setting_given(SETTING_DEBUG);
-	comms.never_gate = barrier == 2;
+	comms.barrier = (enum comms_barrier)barrier;
 	if (barrier < 0)
 		rte_die_together("shmem_init", "SHMEM_BARRIER_ALGORITHM=%s: give auto, gate or dissemination",
 				 setting_text(SETTING_BARRIER_ALGORITHM));
@@ -113,7 +113,7 @@ static void check_settings(void)
 		if (!setting_bool(yes_no[i], &flag))
 			rte_die_together("shmem_init", "%s=%s: give yes or no", settings_table[yes_no[i]].name,
 				setting_text(yes_no[i]));
-	if (!setting_number(SETTING_NODE_PES, &number))
+	if (!setting_number(SETTING_NODE_PES, &comms.node_size))
 		rte_die_together("shmem_init", "SHMEM_NODE_PES=%s: give a number of PEs, or 0 for real nodes",
 			setting_text(SETTING_NODE_PES));
 }

@@ -43,7 +43,7 @@ struct comms_bell {
 
 /*
  * A group is an ordered set of PEs that synchronise; it has one slot in every member's system memory, the same number in
- * all. Groups that share a PE have different slots. The owner of the group keeps the struct; comms keeps nothing.
+ * all. Groups that share a PE have different slots. The owner of the group keeps the struct.
  */
 struct comms_group {
 	int size;
@@ -51,8 +51,21 @@ struct comms_group {
 	int start, stride;  /* member i is PE start + i * stride ... */
 	const int *members; /* ... or, if this is not NULL, members[i] */
 	int slot;
+	int tier;     /* which words of the slot it meets by */
 	bool on_node; /* all members load and store each other's memory */
-	uint64_t epoch; /* syncs this PE has begun */
+	bool seen;    /* what follows is known; comms_group_see finds it out when the members first meet */
+	bool crowded; /* on a node with more PEs than processors */
+	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
+	uint64_t epoch;		     /* meetings in rounds this PE has begun */
+};
+
+/* A group whose members share nodes. The first member of each node is its leader. */
+struct comms_levels {
+	struct comms_group node;    /* the members on my node */
+	struct comms_group leaders; /* of all nodes, in order; me is -1 unless I lead */
+	int my_node;		    /* its place among the leaders */
+	int *node_of;		    /* of the member at a place */
+	int *places, *first;	    /* the members of node i are at places[first[i]], ..., places[first[i + 1] - 1] */
 };
 
 static inline int comms_group_pe(const struct comms_group *group, int i)
@@ -74,7 +87,7 @@ struct comms_gate {
 
 struct comms_slot {
 	struct comms_gate gate;
-	_Alignas(64) _Atomic uint64_t heard[32];	  /* by round: the epoch of the last word that came */
+	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
 };
 _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
@@ -82,6 +95,7 @@ _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
+	bool crowded; /* this PE's node has more PEs than processors */
 	struct comms_bell bell;
 	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
@@ -108,6 +122,8 @@ struct comms_segment {
 	int fd;
 };
 
+enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS };
+
 struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
@@ -120,7 +136,8 @@ struct comms {
 	int node_index; /* my place among them */
 	unsigned spin;
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
-	bool never_gate; /* SHMEM_BARRIER_ALGORITHM */
+	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
+	long node_size;		    /* SHMEM_NODE_PES */
 	bool ucx;	/* UCX is up */
 	bool local_path;
 	bool ucx_path;
@@ -141,6 +158,12 @@ static inline char *comms_heap(void)
 
 /* Which segment holds the address? COMMS_SEGMENTS if none does. */
 enum comms_segment_id comms_find_segment(const void *address);
+
+/* Do all PEs of a node load and store each other's part of it? */
+static inline bool comms_shared(enum comms_segment_id segment)
+{
+	return segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0;
+}
 
 /* The record of a PE after making its acquaintance. */
 struct comms_peer *comms_meet(int pe);
@@ -226,8 +249,28 @@ void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *wo
 void comms_fence(void);
 void comms_quiet(void);
 
+/*
+ * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later
+ * quiet waits for: who has seen the word has the data.
+ */
+void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
+		const char *routine);
+
 /* Nobody leaves before every member has come. Plain stores made before are visible after. */
 void comms_sync(struct comms_group *group);
+
+/*
+ * The members on each node meet. After all of them have come and before any leaves, one of them acts: the leader where the group
+ * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
+ */
+typedef void comms_action(void *argument);
+void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
+
+/* Finds out what a group needs to meet; forgets it, when the group ends. */
+void comms_group_see(struct comms_group *group);
+void comms_group_forget(struct comms_group *group);
+bool comms_all_on_node(const struct comms_group *group);
+int comms_compare_ints(const void *left, const void *right);
 
 /* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
 void comms_slot_clear(int slot);

@@ -189,6 +189,44 @@ void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *de
 	}
 }
 
+static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
+			   const char *routine)
+{
+	struct target shown = locate(word, sizeof *word, "word", pe, routine);
+	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
+
+	if (bytes && !data.here && !shown.here) {
+		ucx_put_untracked(data.peer, data.segment, data.offset, source, bytes);
+	} else if (bytes) {
+		comms_put(dest, source, bytes, pe, routine);
+		comms_quiet(); /* two paths: only completion orders them */
+	}
+	if (!shown.here) {
+		ucx_order();
+		ucx_put_untracked(shown.peer, shown.segment, shown.offset, &value, sizeof value);
+		return;
+	}
+	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);
+	comms_notify(shown.peer);
+}
+
+void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
+		const char *routine)
+{
+	struct comms_peer *peer;
+	_Atomic uint64_t *there = comms_reach(word, sizeof *word, pe, &peer);
+	void *data = bytes && there ? comms_reach(dest, bytes, pe, &peer) : NULL;
+
+	if (COMMS_UNLIKELY(!there || (bytes && !data))) {
+		tell_from_afar(dest, source, bytes, word, value, pe, routine);
+		return;
+	}
+	if (bytes)
+		memcpy(data, source, bytes);
+	atomic_store_explicit(there, value, memory_order_release);
+	comms_notify(peer);
+}
+
 /* On one path a fence between data and signal is enough; on two, only completion orders them. */
 void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value, enum comms_amo op,
 		      bool nbi, int pe, const char *routine)

@@ -452,6 +452,16 @@ void ucx_put(struct comms_peer *to, enum comms_segment_id segment, size_t offset
 	}
 }
 
+void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
+		       size_t bytes)
+{
+	struct ucx_peer *peer = ucx_peer(to);
+
+	must_succeed(finish(ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset),
+					peer->key[segment], &plain)),
+		     "ucp_put_nbx");
+}
+
 void ucx_get(struct comms_peer *from, enum comms_segment_id segment, size_t offset, void *dest, size_t bytes, bool nbi)
 {
 	struct ucx_peer *peer = ucx_peer(from);
@@ -541,6 +551,11 @@ void ucx_fence(void)
 		ucx_quiet();
 	else if (atomic_load_explicit(&ucx.touched, memory_order_acquire))
 		check(ucp_worker_fence(ucx.worker), "ucp_worker_fence");
+}
+
+void ucx_order(void)
+{
+	check(ucp_worker_fence(ucx.worker), "ucp_worker_fence");
 }
 
 /*

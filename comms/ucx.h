@@ -25,6 +25,11 @@ void ucx_forget(struct ucx_peer *peer);
 
 void ucx_put(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
 	     bool nbi);
+/* A put that no quiet waits for: its reader says otherwise that it came. The source may be reused on return. */
+void ucx_put_untracked(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source,
+		       size_t bytes);
+/* Puts that follow come behind those that have returned, nonblocking ones left aside. */
+void ucx_order(void);
 void ucx_get(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, void *dest, size_t bytes, bool nbi);
 void ucx_amo(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, enum comms_amo op, size_t width,
 	     uint64_t operand);

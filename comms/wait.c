@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting and meeting.
- *
  * Waiting: look a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
  * today it keeps the processor from whoever could make progress.
  *
@@ -10,10 +8,6 @@
  * registered process that runs at that moment, so either the changer's load sees the sleeper, or the
  * sleeper's second look sees the store. Stores nobody rings for (through shmem_ptr, by a thread of this
  * PE, or where membarrier is missing) are found because every sleep is a nap of bounded length.
- *
- * Meeting, all members on one node: a counter and an epoch in the first member's memory. The last to arrive opens the next
- * epoch. Otherwise: dissemination, each member telling the one 1, 2, 4, ... further on. The words carry epochs that only
- * grow, so nothing is ever reset.
  */
 #include "wait.h"
 
@@ -51,12 +45,14 @@ __attribute__((constructor)) static void register_membarrier(void)
 
 void wait_start(void)
 {
+	bool crowded = rte.n_local > rte_node_processors();
 	long spins;
 
+	comms.system->crowded = crowded;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		comms.spin = (unsigned)spins;
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		comms.spin = rte.n_local <= rte_processors() ? SPINS_ALONE : SPINS_CROWDED;
+		comms.spin = crowded ? SPINS_CROWDED : SPINS_ALONE;
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
@@ -114,68 +110,26 @@ void comms_ring(struct comms_bell *bell)
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
-static void wait_for_epoch(struct comms_gate *gate, uint32_t old)
+void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
 	const struct timespec nap = {0, NAP_LONGEST};
 
 	for (unsigned looks = comms.spin; looks > 0; looks--) {
-		if (atomic_load_explicit(&gate->epoch, memory_order_acquire) != old)
+		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
 		comms_spin();
 	}
-	atomic_fetch_add(&gate->sleepers, 1);
-	while (atomic_load(&gate->epoch) == old) {
+	atomic_fetch_add(sleepers, 1);
+	while (atomic_load(word) == value) {
 		if (comms.ucx && !ucx_served())
 			ucx_doze(NAP_SHORTEST);
 		else
-			futex(&gate->epoch, FUTEX_WAIT, old, &nap);
+			futex(word, FUTEX_WAIT, value, &nap);
 	}
-	atomic_fetch_sub(&gate->sleepers, 1);
+	atomic_fetch_sub(sleepers, 1);
 }
 
-static void meet_on_node(struct comms_group *group)
+void wait_wake(_Atomic uint32_t *word)
 {
-	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
-	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate;
-	uint32_t old = atomic_load(&gate->epoch);
-
-	if (atomic_fetch_add(&gate->arrived, 1) + 1 < (uint32_t)group->size) {
-		wait_for_epoch(gate, old);
-		return;
-	}
-	atomic_store(&gate->arrived, 0);
-	atomic_store(&gate->epoch, old + 1);
-	if (atomic_load(&gate->sleepers))
-		futex(&gate->epoch, FUTEX_WAKE, INT32_MAX, NULL);
-}
-
-static void meet_far_and_wide(struct comms_group *group)
-{
-	struct comms_slot *mine = &comms.system->slot[group->slot];
-	uint64_t epoch = ++group->epoch;
-	int round = 0;
-
-	for (long step = 1; step < group->size; step *= 2, round++) {
-		int to = comms_group_pe(group, (int)((group->me + step) % group->size));
-
-		comms_put(&mine->heard[round], &epoch, sizeof epoch, to, __func__);
-		COMMS_WAIT(atomic_load_explicit(&mine->heard[round], memory_order_acquire) >= epoch);
-	}
-}
-
-void comms_sync(struct comms_group *group)
-{
-	if (group->size == 1)
-		return;
-	atomic_thread_fence(memory_order_release);
-	if (group->on_node && !comms.never_gate)
-		meet_on_node(group);
-	else
-		meet_far_and_wide(group);
-}
-
-void comms_slot_clear(int slot)
-{
-	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
-	memset(&comms.system->slot[slot].heard, 0, sizeof comms.system->slot[slot].heard);
+	futex(word, FUTEX_WAKE, INT32_MAX, NULL);
 }

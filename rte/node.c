@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "rte.h"
+#include "text.h"
 
 int rte_processors(void)
 {
@@ -15,6 +16,27 @@ int rte_processors(void)
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		return CPU_COUNT(&set);
 	return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+}
+
+int rte_container_processors(void)
+{
+	static const char *const files[] = {"/sys/fs/cgroup/cpuset.cpus.effective",
+					    "/sys/fs/cgroup/cpuset/cpuset.effective_cpus"};
+	bool usable[CPU_SETSIZE] = {false};
+	char list[4096];
+	int count = 0;
+
+	for (size_t i = 0; count == 0 && i < sizeof files / sizeof files[0]; i++) {
+		FILE *file = fopen(files[i], "re");
+
+		if (!file)
+			continue;
+		if (fscanf(file, "%4095s", list) == 1 && text_parse_list(list, usable, CPU_SETSIZE))
+			for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+				count += usable[cpu];
+		fclose(file);
+	}
+	return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* A number on the first line of a file; SIZE_MAX if there is none ("max"). */

@@ -218,6 +218,43 @@ void *rte_fetch(int pe, size_t *size)
 	return card;
 }
 
+int rte_node(int pe)
+{
+	pmix_value_t *value = NULL;
+	pmix_proc_t peer;
+	int node = -1;
+
+	if (!rte.connected)
+		return 0;
+	PMIX_LOAD_PROCID(&peer, self.nspace, (pmix_rank_t)pe);
+	if (PMIx_Get(&peer, PMIX_NODEID, NULL, 0, &value) != PMIX_SUCCESS || !value)
+		return -1;
+	if (value->type == PMIX_UINT32)
+		node = (int)value->data.uint32;
+	PMIX_VALUE_RELEASE(value);
+	return node;
+}
+
+/*
+ * A process that may run on fewer processors than there are PEs is bound to them, or all PEs share them. oshrun knows. Other
+ * launchers do not say: bound is who has fewer than the machine or the container.
+ */
+int rte_node_processors(void)
+{
+	int mine = rte_processors(), all = mine;
+	pmix_value_t *value;
+
+	if (mine >= rte.n_local || !rte.connected)
+		return mine;
+	value = job_value(RTE_KEY_PROCESSORS);
+	if (!value)
+		return rte_container_processors();
+	if (value->type == PMIX_UINT32)
+		all = (int)value->data.uint32;
+	PMIX_VALUE_RELEASE(value);
+	return all;
+}
+
 void rte_abort(int status, const char *message)
 {
 	/* What the program printed so far should be seen, but not at the price of waiting for another thread. */

@@ -45,6 +45,9 @@ void *rte_fetch(int pe, size_t *size);
 /* Every PE of the job comes here before any leaves. */
 enum rte_status rte_fence(void);
 
+/* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
+#define RTE_KEY_PROCESSORS "torushmem.processors"
+
 /* How a deliberate end reaches the launcher: the message that goes with the status. */
 #define RTE_SAID "torushmem:said"		/* the reason has been printed */
 #define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */
@@ -67,8 +70,16 @@ _Noreturn void rte_die_together(const char *routine, const char *format, ...) __
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Processors this process may run on, and the memory it may use (the machine's or its cgroup's). */
+/* The number of the node of a PE, -1 if the launcher does not tell. */
+int rte_node(int pe);
+
+/*
+ * Processors that the PEs of this node have together; those this process may run on, fewer where it is bound. The memory
+ * it may use (the machine's or its cgroup's).
+ */
+int rte_node_processors(void);
 int rte_processors(void);
+int rte_container_processors(void); /* of the machine or the container, whatever this process is bound to */
 size_t rte_memory(void);
 
 #endif

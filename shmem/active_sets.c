@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The deprecated collectives on active sets: PEs start, start + 2^log, ... A set has no state but the user's pSync array, which
- * is zero before and after. Its first elements count the words of each round of a dissemination: who comes
- * adds one to its partner's, who waits takes one away; so a partner that is already in the next call does no harm.
+ * The deprecated collectives on active sets: PEs start, start + 2^log, ...
+ *
+ * A set with its pSync array is met again and again, so the first time its members make a team of it, if they find a slot that
+ * is free on all of them, and each remembers it. They find it by way of pSync, and when there is none, meet by it ever
+ * after: its first elements count the words of each round of a dissemination. Who comes adds one to its
+ * partner's, who waits takes one away; so a partner that is already in the next call does no harm. The array is
+ * zero before and after.
  */
 #include "collectives.h"
 
-_Static_assert(SHMEM_SYNC_SIZE >= ROUNDS + 1 + sizeof(struct agreement) / sizeof(long),
-	       "a word for each round, one for counts, and what members compare");
+#include <stdlib.h>
+
+#define OFFERS (ROUNDS + 1 + sizeof(struct agreement) / sizeof(long)) /* where the words of an offer lie in pSync */
+#define OFFERED ((uint64_t)1 << 63)
+#define SLOTS_AT_MOST 24
+
+_Static_assert(SHMEM_SYNC_SIZE >= OFFERS + ROUNDS,
+	       "a word for each round, one for counts, what members compare, and a word for each round of an offer");
 _Static_assert(SHMEM_SYNC_VALUE == 0, "counters begin at zero");
 
-struct set set_of_active(struct comms_group *group, int start, int log_stride, int size, long *psync,
-			 const char *routine)
-{
-	long stride, last;
+struct active_set {
+	int start, log_stride, size;
+	long *psync;
+	bool has_slot;
+	struct shmemx_team team;
+	struct active_set *next;
+};
 
-	comms_check_up(routine);
-	stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0;
-	last = start + stride * ((long)size - 1);
+static _Atomic(struct active_set *) known;
+static atomic_int slots_taken;
+
+static void check_active(int start, int log_stride, int size, const long *psync, const char *routine)
+{
+	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0, last = start + stride * ((long)size - 1);
+
 	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes)
 		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set leaves PEs 0 to %d", start, log_stride,
 			size, comms.n_pes - 1);
@@ -25,9 +42,83 @@ struct set set_of_active(struct comms_group *group, int start, int log_stride, i
 		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set", start,
 			log_stride, size);
 	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
-	*group = (struct comms_group){
-		.size = size, .me = (int)((comms.pe - start) / stride), .start = start, .stride = (int)stride};
-	return (struct set){group, NULL, psync, routine};
+}
+
+static struct set set_of(struct active_set *active, const char *routine)
+{
+	return (struct set){&active->team.group, active->has_slot ? &active->team : NULL, active->psync, routine};
+}
+
+static struct active_set *make_active(int start, int log_stride, int size, long *psync, const char *routine)
+{
+	struct active_set *active = calloc(1, sizeof *active);
+	struct set set;
+	int slot;
+
+	check_active(start, log_stride, size, psync, routine);
+	if (!active)
+		rte_die(routine, "no memory");
+	*active = (struct active_set){.start = start, .log_stride = log_stride, .size = size, .psync = psync};
+	active->team.group = (struct comms_group){
+		.size = size, .me = (comms.pe - start) >> log_stride, .start = start, .stride = 1 << log_stride};
+	active->team.group.on_node = comms_all_on_node(&active->team.group);
+	set = set_of(active, routine);
+	slot = api_agree_on_slot(&set, atomic_load(&slots_taken) < SLOTS_AT_MOST ? SLOT_IF_FREE : SLOT_NEVER);
+	if (slot != COMMS_SLOTS) {
+		active->team.group.slot = slot;
+		active->has_slot = true;
+		atomic_fetch_add(&slots_taken, 1);
+	}
+	active->next = atomic_load(&known);
+	while (!atomic_compare_exchange_weak(&known, &active->next, active))
+		;
+	return active;
+}
+
+struct set set_of_active(int start, int log_stride, int size, long *psync, const char *routine)
+{
+	struct active_set *active;
+
+	comms_check_up(routine);
+	for (active = atomic_load(&known); active; active = active->next)
+		if (active->psync == psync && active->start == start && active->size == size &&
+		    active->log_stride == log_stride)
+			return set_of(active, routine);
+	return set_of(make_active(start, log_stride, size, psync, routine), routine);
+}
+
+void api_forget_active_sets(void)
+{
+	struct active_set *active = atomic_exchange(&known, NULL), *next;
+
+	for (; active; active = next) {
+		next = active->next;
+		comms_group_forget(&active->team.group);
+		free(active);
+	}
+	atomic_store(&slots_taken, 0);
+}
+
+/* A round further each time, every member hands on what it knows. The last bit shows that a word has come. */
+static uint64_t and_by_offers(const struct set *set, uint64_t mine)
+{
+	int n = set->group->size, me = set->group->me;
+	_Atomic uint64_t *word = (_Atomic uint64_t *)&set->psync[OFFERS];
+
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, word++) {
+		int to = me < n - step ? me + step : me - (n - step);
+
+		comms_tell(NULL, NULL, 0, word, mine | OFFERED, set_pe(set, to), set->routine);
+		COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) != 0);
+		mine &= atomic_exchange(word, 0);
+	}
+	set_sync(set);
+	return mine & ~OFFERED;
+}
+
+uint64_t set_and(const struct set *set, uint64_t mine)
+{
+	return set->team ? set_reduce_and(set, mine) : and_by_offers(set, mine);
 }
 
 static void sync_by_counters(const struct set *set)
@@ -53,9 +144,8 @@ void set_sync(const struct set *set)
 }
 
 /* Within a body: the set that the last parameters name. */
-#define ACTIVE_SET(set)           \
-	struct comms_group group; \
-	struct set set = set_of_active(&group, PE_start, logPE_stride, PE_size, pSync, __func__);
+#define ACTIVE_SET(set) \
+	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);
 
 API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
@@ -84,7 +174,6 @@ PROFILED(shmem_sync)
 	{                                                                                                              \
 		ACTIVE_SET(set)                                                                                        \
 		set_collect(&set, dest, source, nelems *(BYTES));                                                      \
-		pSync[ROUNDS] = SHMEM_SYNC_VALUE;                                                                      \
 	}                                                                                                              \
 	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				       int PE_size, long *pSync)                                                       \

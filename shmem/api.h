@@ -42,7 +42,7 @@ struct shmemx_team {
 	int *members; /* owned; NULL where start and stride say it all */
 	shmem_team_config_t config;
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
-	uint64_t broadcasts, pieces; /* begun by this PE, see collectives.h */
+	uint64_t broadcasts, gathers, pieces; /* begun so far, alike in all members; see collectives.h */
 	struct shmemx_team *next;    /* of all that the user made */
 };
 
@@ -75,7 +75,6 @@ void api_heap_stop(void);
 void api_teams_start(void);
 void api_teams_stop(void);
 void api_collectives_start(void);
-void api_reductions_start(void);
 void api_forget_contexts(struct shmemx_team *team);
 
 /* Finishes what was started on the default context, then meets all PEs. */

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Synchronising and moving data together.
- *
- * A collective may write to a member's dest as soon as it is called itself (the caller saw to it that every dest is ready),
- * but may read a member's source only after that member has entered. So what pushes needs one meeting, at the
- * end; what pulls needs one at each end.
+ * What all collectives share, and the routines that the user calls.
  */
 #include "collectives.h"
 
 #include <string.h>
-
-#define PUSH_AT_MOST 2048 /* bytes of a broadcast that go down a tree on a node, too */
 
 void api_barrier_all(void)
 {
@@ -29,11 +23,9 @@ enum algorithm set_algorithm(enum setting_id id, const char *first, const char *
 	return (enum algorithm)choice;
 }
 
-static enum algorithm broadcast_algorithm;
-
 void api_collectives_start(void)
 {
-	broadcast_algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, "tree", "pull");
+	api_broadcasts_start();
 	api_reductions_start();
 }
 
@@ -101,17 +93,19 @@ void set_finish(const struct set *set)
 	set_sync(set);
 }
 
-void tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
-	  const char *routine)
+struct set set_of_leaders(const struct set *set)
 {
-	comms_put(dest, source, bytes, pe, routine);
-	comms_fence();
-	comms_put(word, &value, sizeof value, pe, routine);
+	struct set leaders = *set;
+
+	comms_group_see(set->group);
+	if (set->group->levels)
+		leaders.group = &set->group->levels->leaders;
+	return leaders;
 }
 
-void hear(_Atomic uint64_t *word, uint64_t value)
+bool set_shares(const struct set *set, const void *address)
 {
-	COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) >= value);
+	return set->group->on_node && comms_shared(comms_find_segment(address));
 }
 
 API void pshmem_barrier_all(void)
@@ -134,135 +128,6 @@ API int pshmem_team_sync(shmem_team_t team)
 	return 0;
 }
 PROFILED(shmem_team_sync)
-
-/*
- * Down a binomial tree: each member puts straight into its children's dest and then raises their word. Numbered from the
- * root, a member's parent is its number without the highest bit.
- */
-static void push_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root)
-{
-	int n = set->group->size, me = (set->group->me - root + n) % n, step = 1;
-	struct scratch *scratch = team_scratch(set->team);
-	uint64_t epoch = ++set->team->broadcasts;
-
-	if (me != 0)
-		hear(&scratch->broadcast_heard, epoch);
-	while (step <= me)
-		step *= 2;
-	for (; me + step < n; step *= 2)
-		tell(dest, me == 0 ? source : dest, bytes, &scratch->broadcast_heard, epoch,
-		     set_pe(set, (me + step + root) % n), set->routine);
-	set_sync(set);
-}
-
-static void pull_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root)
-{
-	set_sync(set);
-	if (set->group->me != root)
-		comms_get(dest, source, bytes, set_pe(set, root), set->routine);
-	set_sync(set);
-}
-
-static bool pushes(const struct set *set, size_t bytes)
-{
-	if (broadcast_algorithm != AUTO)
-		return broadcast_algorithm == FIRST;
-	return bytes <= PUSH_AT_MOST || !set->group->on_node;
-}
-
-void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too)
-{
-	set_check_agreement(set, "the number of bytes", (long)bytes, "PE_root", root, dest);
-	if (root < 0 || root >= set->group->size)
-		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
-	if (bytes == 0)
-		return;
-	if (set->team && pushes(set, bytes))
-		push_broadcast(set, dest, source, bytes, root);
-	else
-		pull_broadcast(set, dest, source, bytes, root);
-	/* Last, so that a source in the way of dest is out of use. */
-	if (root_too && set->group->me == root && dest != source)
-		memmove(dest, source, bytes);
-}
-
-/* Everybody puts its block to everybody, beginning with its neighbour so that not all go to one at a time. */
-static void push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
-{
-	int n = set->group->size;
-
-	for (int i = 0; i < n; i++) {
-		int to = (set->group->me + i) % n;
-
-		comms_put_nbi(dest, source + (size_t)to * source_step, bytes, set_pe(set, to), set->routine);
-	}
-	set_finish(set);
-}
-
-void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes)
-{
-	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	if (bytes > 0)
-		push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, 0, bytes);
-}
-
-void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
-{
-	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	if (bytes > 0)
-		push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, bytes, bytes);
-}
-
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count)
-{
-	int n = set->group->size, me = set->group->me;
-
-	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
-	if (count == 0)
-		return;
-	if (dst < 1 || sst < 1)
-		rte_die(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
-	for (int i = 0; i < n; i++) {
-		int to = (me + i) % n;
-		const char *from = (const char *)source + (size_t)to * count * (size_t)sst * size;
-		char *at = (char *)dest + (size_t)me * count * (size_t)dst * size;
-
-		for (size_t e = 0; e < count; e++)
-			comms_put_nbi(at + e * (size_t)dst * size, from + e * (size_t)sst * size, size, set_pe(set, to),
-				      set->routine);
-	}
-	set_finish(set);
-}
-
-/* The word in which a member shows how much it brings. */
-static _Atomic uint64_t *count_word(const struct set *set)
-{
-	return set->team ? &team_scratch(set->team)->count : (_Atomic uint64_t *)&set->psync[ROUNDS];
-}
-
-void set_collect(const struct set *set, void *dest, const void *source, size_t bytes)
-{
-	_Atomic uint64_t *count = count_word(set);
-	size_t before = 0;
-
-	set_check_agreement(set, NULL, 0, NULL, 0, dest);
-	atomic_store(count, bytes);
-	set_sync(set);
-	for (int i = 0; i < set->group->me; i++) {
-		uint64_t theirs;
-
-		comms_get(&theirs, count, sizeof theirs, set_pe(set, i), set->routine);
-		before += theirs;
-	}
-	if (bytes > 0)
-		for (int i = 0; i < set->group->size; i++) {
-			int to = (set->group->me + i) % set->group->size;
-
-			comms_put_nbi((char *)dest + before, source, bytes, set_pe(set, to), set->routine);
-		}
-	set_finish(set);
-}
 
 #define COLLECTIVES(TYPE, SIZE, BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS)                                    \
 	API int pshmem_##BROADCAST(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root)     \

@@ -6,14 +6,18 @@
 #include "rte/settings.h"
 
 /*
- * Collectives are written over a set: the members in order, and a way for them to meet. Two kinds exist: a team, which
- * meets in its slot and has scratch there, and an active set of the deprecated interface, which has nothing
- * but the user's pSync array.
+ * Collectives are written over a set: members in order, and a way for them to meet. Two kinds exist: a team, or the leaders of
+ * its nodes, which meet in the team's slot and have scratch there; and an active set of the deprecated interface
+ * for which no slot was left, which has nothing but the user's pSync array.
+ *
+ * A collective may write to a member's dest as soon as it is called itself (the caller saw to it that every dest is ready),
+ * but may read a member's source only after that member has entered. So what pushes needs one meeting, at the
+ * end; what pulls needs one at each end.
  */
 struct set {
 	struct comms_group *group;
-	struct shmemx_team *team; /* NULL: an active set */
-	long *psync;		  /* of an active set */
+	struct shmemx_team *team; /* NULL: an active set without a slot */
+	long *psync;		  /* of such a set */
 	const char *routine;
 };
 
@@ -24,14 +28,27 @@ static inline int set_pe(const struct set *set, int i)
 	return comms_group_pe(set->group, i);
 }
 
-/* The set that an active-set routine names, about group, which the caller provides. Complains of sets that are none. */
-struct set set_of_active(struct comms_group *group, int start, int log_stride, int size, long *psync,
-			 const char *routine);
+/* The set that an active-set routine names. Complains of sets that are none. */
+struct set set_of_active(int start, int log_stride, int size, long *psync, const char *routine);
+void api_forget_active_sets(void);
+
+/*
+ * A slot that is free on all PEs of the set that want one, and taken by them now; COMMS_SLOTS: there is none. PEs that
+ * want none take part all the same.
+ */
+enum slot_wish { SLOT_NOT_FOR_ME, SLOT_IF_FREE, SLOT_NEVER };
+int api_agree_on_slot(const struct set *set, enum slot_wish wish);
 
 void set_sync(const struct set *set);
 
 /* Makes what this PE has put into others' memory arrive, then meets. */
 void set_finish(const struct set *set);
+
+/* Of a team, the leaders of its nodes; where its members share no node, the team. */
+struct set set_of_leaders(const struct set *set);
+
+/* Can all members load and store each other's memory there? Alike for all members. */
+bool set_shares(const struct set *set, const void *address);
 
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
@@ -46,6 +63,8 @@ void set_check_agreement(const struct set *set, const char *name, long value, co
 /* What SHMEM_BROADCAST_ALGORITHM and SHMEM_REDUCE_ALGORITHM ask for, in the order of their words. */
 enum algorithm { AUTO, FIRST, SECOND };
 enum algorithm set_algorithm(enum setting_id id, const char *first, const char *second);
+void api_broadcasts_start(void);
+void api_reductions_start(void);
 
 /* The whole collective for one member. Sizes are in bytes unless they are counts. */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
@@ -55,23 +74,43 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
 		   size_t count);
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine);
+void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
+	      bool inclusive);
 
-/* Words and slots of a team's collectives in its scratch. */
-#define ROUNDS 24 /* 2^22 members, one round to fold in the odd ones, one to tell them */
-#define PIECE_BYTES 2048
+/* The and of what the members bring; the last bit does not count. */
+uint64_t set_and(const struct set *set, uint64_t mine);
+uint64_t set_reduce_and(const struct set *team, uint64_t mine);
 
-/* What a member called with, for the others to compare; of an active set, at the end of pSync. */
+#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to tell them */
+#define PIECE_BYTES 2032 /* of a small exchange between two members */
+#define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
+#define COUNTS 1024	 /* sizes that members exchange at a time */
+#define BROADCASTS 32	 /* in flight */
+
+/* A piece comes in one line with the word that shows it, if it is small. */
+struct piece_slot {
+	_Alignas(64) _Atomic uint64_t heard;
+	_Alignas(16) char data[PIECE_BYTES];
+};
+_Static_assert(sizeof(struct piece_slot) == 2048, "slots lie side by side");
+
+/* What a member called with, for the others to compare; of an active set without a slot, at the end of pSync. */
 struct agreement {
 	long routine, value, value2, dest;
 };
 
+/*
+ * In the slot of a team, of every member; docs/protocols/node.md says who may write what when. Numbers that come with
+ * a word are counts of calls, which grow alike in all members.
+ */
 struct scratch {
-	_Atomic uint64_t count; /* what this member brings, for others to read */
-	_Atomic uint64_t taken; /* could this member take the slot? See teams.c */
 	struct agreement agreement;
-	_Alignas(64) _Atomic uint64_t broadcast_heard;
-	_Alignas(64) _Atomic uint64_t heard[2][ROUNDS];
-	_Alignas(64) char slot[2][ROUNDS][PIECE_BYTES];
+	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
+	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
+	_Alignas(64) char row[ROW_BYTES];		     /* what this member brings */
+	_Alignas(64) char result[ROW_BYTES];		     /* what the members of its node get */
+	_Alignas(64) uint64_t counts[COUNTS];
+	struct piece_slot slot[2][ROUNDS];
 };
 _Static_assert(sizeof(struct scratch) <= COMMS_SCRATCH_BYTES, "the scratch holds it all");
 
@@ -80,9 +119,17 @@ static inline struct scratch *team_scratch(const struct shmemx_team *team)
 	return (struct scratch *)comms.system->slot[team->group.slot].scratch;
 }
 
-/* Puts what comes with a word, then the word. */
-void tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
-	  const char *routine);
-void hear(_Atomic uint64_t *word, uint64_t value);
+/* The scratch of another member of this node, for load and store. */
+static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
+{
+	struct comms_system *system = (struct comms_system *)comms_meet(pe)->reach[COMMS_HEAP].base;
+
+	return (struct scratch *)system->slot[team->group.slot].scratch;
+}
+
+static inline void hear(_Atomic uint64_t *word, uint64_t value)
+{
+	COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) >= value);
+}
 
 #endif

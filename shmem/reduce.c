@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions and scans.
+ * Reductions.
  *
- * Small reductions of a team double recursively, in pieces of one slot. Each piece is an exchange with an epoch of its
- * own; the slots alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of
- * epoch e + 1, which I sent when I was done with epoch e: so two sets are enough and nobody asks first.
+ * Small ones of a team: doubling, in pieces of one slot. Each piece is an exchange with an epoch of its own; the slots
+ * alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of epoch e + 1, which
+ * I sent when I was done with epoch e: so two sets are enough and nobody asks first. Where several members share a
+ * node, or its processors, they lay out what they bring as rows, and when all have come one of them combines the
+ * rows, does the doubling with the other nodes' leaders, and leaves the result for its node.
  *
- * Large ones, and those of active sets, are shared out: each member reduces a part of everybody's source into its own
- * dest, then takes the other parts from the others' dest. Every part is computed once, so all have the same bits.
- * In place that is right, too: of my source, others read any part but mine, and only mine is overwritten
- * before they have finished.
+ * Large ones are shared out. On a node, each member combines a part of everybody's source and writes it to everybody's dest. In
+ * place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
+ * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
+ * Every part is computed once, so all have the same bits.
  */
 #include "collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES_AT_MOST 4
-#define WINDOW 65536 /* bytes of another's source at a time, where it cannot be read in place */
+#define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
+#define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
+
+static enum algorithm algorithm;
+
+void api_reductions_start(void)
+{
+	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, "doubling", "parts");
+}
+
+struct reduction {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+	uint64_t epoch; /* of the first piece */
+};
 
 struct piece {
-	const struct set *set;
+	const struct set *set; /* the members that exchange it */
 	char *data;
 	size_t bytes, count;
 	uint64_t epoch;
@@ -29,31 +47,28 @@ struct piece {
 
 static void send_piece(const struct piece *p, int round, int to)
 {
-	struct scratch *scratch = team_scratch(p->set->team);
-	int slots = (int)(p->epoch & 1);
+	struct piece_slot *slot = &team_scratch(p->set->team)->slot[p->epoch & 1][round];
 
-	tell(scratch->slot[slots][round], p->data, p->bytes, &scratch->heard[slots][round], p->epoch,
-	     set_pe(p->set, to), p->set->routine);
+	comms_tell(slot->data, p->data, p->bytes, &slot->heard, p->epoch, set_pe(p->set, to), p->set->routine);
 }
 
 static const void *receive_piece(const struct piece *p, int round)
 {
-	struct scratch *scratch = team_scratch(p->set->team);
-	int slots = (int)(p->epoch & 1);
+	struct piece_slot *slot = &team_scratch(p->set->team)->slot[p->epoch & 1][round];
 
-	hear(&scratch->heard[slots][round], p->epoch);
-	return scratch->slot[slots][round];
+	hear(&slot->heard, p->epoch);
+	return slot->data;
 }
 
 /*
  * With the size not a power of two, the first members pair up: the odd one of a pair gives its part to the even one, sits
  * out, and is told the result.
  */
-static void reduce_piece(const struct piece *p)
+static void double_piece(const struct piece *p)
 {
 	int me = p->set->group->me, n = p->set->group->size, power = 1, round = 2, extra, rank;
 
-	while (power * 2 <= n)
+	while (power <= n / 2)
 		power *= 2;
 	extra = n - power;
 	if (me < 2 * extra && me % 2) {
@@ -79,52 +94,71 @@ static void reduce_piece(const struct piece *p)
 		send_piece(p, 1, me + 1);
 }
 
-static void reduce_by_pieces(const struct set *set, char *dest, const char *source, size_t count, size_t size,
-			     combine_t *combine)
+static size_t pieces(size_t count, size_t size)
+{
+	size_t most = PIECE_BYTES / size;
+
+	return (count + most - 1) / most;
+}
+
+/* Data is what this member brings, and becomes the result. */
+static void double_all(const struct set *set, char *data, size_t count, size_t size, combine_t *combine, uint64_t epoch)
 {
 	size_t most = PIECE_BYTES / size;
 
 	for (size_t done = 0; done < count; done += most) {
 		size_t now = count - done < most ? count - done : most;
-		struct piece p = {set, dest + done * size, now * size, now, ++set->team->pieces, combine};
+		struct piece p = {set, data + done * size, now * size, now, epoch++, combine};
 
-		if (dest != source)
-			memmove(p.data, source + done * size, p.bytes);
-		reduce_piece(&p);
+		double_piece(&p);
 	}
 }
 
-/* acc = acc op what member i has at source. window is WINDOW bytes, for members whose memory is not here. */
-static void combine_member(const struct set *set, int i, char *acc, const char *source, size_t count, size_t size,
-			   combine_t *combine, void *window)
+/* By one for all members of the node. */
+static void combine_rows(void *argument)
 {
-	int pe = set_pe(set, i);
-	struct comms_peer *peer;
-	const void *here;
+	const struct reduction *r = argument;
+	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;
+	char *result = scratch_of(r->set->team, comms_group_pe(node, 0))->result;
+	struct set leaders = set_of_leaders(r->set);
 
-	if (count == 0)
-		return;
-	comms_meet(pe);
-	here = comms_reach(source, count * size, pe, &peer);
-	if (here) {
-		combine(acc, acc, here, count);
-		return;
-	}
-	for (size_t done = 0, most = WINDOW / size; done < count; done += most) {
-		size_t now = count - done < most ? count - done : most;
-
-		comms_get(window, source + done * size, now * size, pe, set->routine);
-		combine(acc + done * size, acc + done * size, window, now);
-	}
+	memcpy(result, scratch_of(r->set->team, comms_group_pe(node, 0))->row, r->count * r->size);
+	for (int i = 1; i < node->size; i++)
+		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(node, i))->row, r->count);
+	if (group->levels)
+		double_all(&leaders, result, r->count, r->size, r->combine, r->epoch);
 }
 
-static void *make_window(const struct set *set)
+static void reduce_by_rows(const struct reduction *r)
 {
-	void *window = malloc(WINDOW);
+	const struct comms_group *group = r->set->group;
+	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
 
-	if (!window)
-		rte_die(set->routine, "no memory for a buffer of %d bytes", WINDOW);
-	return window;
+	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
+	comms_meet_node(r->set->group, combine_rows, (void *)(uintptr_t)r);
+	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
+}
+
+static void reduce_small(struct reduction *r)
+{
+	const struct comms_group *group = r->set->group;
+	size_t most = ROW_BYTES / r->size, left = r->count;
+	bool rows = group->levels || (group->on_node && group->crowded);
+
+	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
+		r->epoch = r->set->team->pieces + 1;
+		r->set->team->pieces += pieces(r->count, r->size);
+		if (rows) {
+			reduce_by_rows(r);
+		} else {
+			if (r->dest != r->source)
+				memmove(r->dest, r->source, r->count * r->size);
+			double_all(r->set, r->dest, r->count, r->size, r->combine, r->epoch);
+		}
+		r->dest += r->count * r->size;
+		r->source += r->count * r->size;
+		left -= r->count;
+	}
 }
 
 /* Where the part of a member begins, in elements. */
@@ -135,85 +169,165 @@ static size_t part(const struct set *set, size_t count, int i)
 	return each * (size_t)i + ((size_t)i < left ? (size_t)i : left);
 }
 
-static void reduce_by_parts(const struct set *set, char *dest, const char *source, size_t count, size_t size,
-			    combine_t *combine)
+static char *there(const void *address, int pe)
 {
-	int n = set->group->size, me = set->group->me;
-	size_t mine = part(set, count, me) * size, many = part(set, count, me + 1) - part(set, count, me);
-	void *window = make_window(set);
+	struct comms_peer *peer;
 
+	comms_meet(pe);
+	return comms_reach(address, 1, pe, &peer);
+}
+
+/* All members' memory is here: combines the elements from first on of all sources, and writes them to all dests. */
+static void combine_strip(const struct reduction *r, size_t first, size_t count, const struct set *takers)
+{
+	_Alignas(64) char sum[STRIP];
+	const struct comms_group *node = r->set->group;
+
+	memcpy(sum, there(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
+	for (int i = 1; i < node->size; i++)
+		r->combine(sum, sum, there(r->source, set_pe(r->set, i)) + first * r->size, count);
+	for (int i = 0; i < takers->group->size; i++)
+		memcpy(there(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
+}
+
+/* Of the elements, those of my part of the node, for the dests of the takers. */
+static void combine_my_part(const struct reduction *r, const struct set *takers)
+{
+	size_t at = part(r->set, r->count, r->set->group->me), end = part(r->set, r->count, r->set->group->me + 1);
+
+	for (size_t most = STRIP / r->size; at < end; at += most)
+		combine_strip(r, at, end - at < most ? end - at : most, takers);
+}
+
+static void reduce_on_node(const struct reduction *r)
+{
+	set_sync(r->set);
+	combine_my_part(r, r->set);
+	set_sync(r->set);
+}
+
+/* acc = acc op what member i has at source, through a window where its memory is not here. */
+static void combine_member(const struct reduction *r, int i, char *acc, const char *source, size_t count, void *window)
+{
+	int pe = set_pe(r->set, i);
+	struct comms_peer *peer;
+	const void *here;
+
+	if (count == 0)
+		return;
+	comms_meet(pe);
+	here = comms_reach(source, count * r->size, pe, &peer);
+	if (here) {
+		r->combine(acc, acc, here, count);
+		return;
+	}
+	for (size_t done = 0, most = WINDOW / r->size; done < count; done += most) {
+		size_t now = count - done < most ? count - done : most;
+
+		comms_get(window, source + done * r->size, now * r->size, pe, r->set->routine);
+		r->combine(acc + done * r->size, acc + done * r->size, window, now);
+	}
+}
+
+/* What each member brings is in its dest. */
+static void reduce_by_parts(const struct reduction *r)
+{
+	const struct set *set = r->set;
+	int n = set->group->size, me = set->group->me;
+	size_t mine = part(set, r->count, me) * r->size, many = part(set, r->count, me + 1) - part(set, r->count, me);
+	void *window = malloc(WINDOW);
+
+	if (!window)
+		rte_die(set->routine, "no memory for a buffer of %lu bytes", WINDOW);
 	set_sync(set);
-	if (dest != source)
-		memmove(dest + mine, source + mine, many * size);
 	for (int i = 1; i < n; i++)
-		combine_member(set, (me + i) % n, dest + mine, source + mine, many, size, combine, window);
+		combine_member(r, (me + i) % n, r->dest + mine, r->dest + mine, many, window);
 	set_sync(set);
 	for (int i = 1; i < n; i++) {
 		int from = (me + i) % n;
-		size_t at = part(set, count, from), end = part(set, count, from + 1);
+		size_t at = part(set, r->count, from), end = part(set, r->count, from + 1);
 
-		comms_get_nbi(dest + at * size, dest + at * size, (end - at) * size, set_pe(set, from), set->routine);
+		comms_get_nbi(r->dest + at * r->size, r->dest + at * r->size, (end - at) * r->size, set_pe(set, from),
+			      set->routine);
 	}
 	set_finish(set);
 	free(window);
 }
 
-static enum algorithm reduce_algorithm;
-
-void api_reductions_start(void)
+static void reduce_in_place(const struct reduction *r)
 {
-	reduce_algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, "doubling", "parts");
+	if (r->dest != r->source)
+		memmove(r->dest, r->source, r->count * r->size);
+	reduce_by_parts(r);
+}
+
+/* First the nodes, each into its leader's dest; then the leaders; then all copy from theirs. */
+static void reduce_by_levels(const struct reduction *r)
+{
+	struct comms_levels *levels = r->set->group->levels;
+	struct set leaders = set_of_leaders(r->set), node = *r->set, leader = *r->set;
+	struct comms_group alone = {.size = 1, .members = levels->node.members, .on_node = true, .seen = true};
+	struct reduction on_node = *r, among = *r;
+
+	node.group = &levels->node;
+	leader.group = &alone;
+	on_node.set = &node;
+	among.set = &leaders;
+	comms_meet_node(r->set->group, NULL, NULL);
+	combine_my_part(&on_node, &leader);
+	comms_meet_node(r->set->group, NULL, NULL);
+	if (leaders.group->me >= 0)
+		reduce_by_parts(&among);
+	comms_meet_node(r->set->group, NULL, NULL);
+	if (leaders.group->me < 0)
+		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&alone, 0), r->set->routine);
+	comms_meet_node(r->set->group, NULL, NULL);
 }
 
 static bool doubles(size_t bytes)
 {
-	if (reduce_algorithm != AUTO)
-		return reduce_algorithm == FIRST;
-	return bytes <= PIECES_AT_MOST * PIECE_BYTES;
+	if (algorithm != AUTO)
+		return algorithm == FIRST;
+	return bytes <= ROW_BYTES;
+}
+
+static bool shared_here(const void *dest, const void *source)
+{
+	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
 {
+	struct reduction r = {set, dest, source, count, size, combine, 0};
+
 	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
+	comms_group_see(set->group);
 	if (set->team && doubles(count * size))
-		reduce_by_pieces(set, dest, source, count, size, combine);
+		reduce_small(&r);
+	else if (set->team && set->group->on_node && shared_here(dest, source))
+		reduce_on_node(&r);
+	else if (set->team && set->group->levels && shared_here(dest, source))
+		reduce_by_levels(&r);
 	else
-		reduce_by_parts(set, dest, source, count, size, combine);
+		reduce_in_place(&r);
 }
 
-/*
- * Prefix sums in the order of the team: each member adds up the sources of those before it. What it has is written only
- * after all have read, so dest may be source.
- */
-static int scan(shmem_team_t handle, char *dest, const char *source, size_t count, size_t size, combine_t *combine,
-		bool inclusive, const char *routine)
+static void combine_and(void *out, const void *low, const void *high, size_t count)
 {
-	struct set set = set_of_team(handle, routine);
-	int last = set.group->me - (inclusive ? 0 : 1);
-	void *window;
-	char *sum;
+	(void)count;
+	*(uint64_t *)out = *(const uint64_t *)low & *(const uint64_t *)high;
+}
 
-	set_check_agreement(&set, "nelems", (long)count, NULL, 0, dest);
-	if (count == 0)
-		return 0;
-	comms_check_symmetric(dest, count * size, "dest", routine);
-	window = make_window(&set);
-	sum = calloc(count, size);
-	if (!sum)
-		rte_die(routine, "no memory for a buffer of %zu bytes", count * size);
-	set_sync(&set);
-	if (last >= 0)
-		comms_get(sum, source, count * size, set_pe(&set, 0), routine);
-	for (int i = 1; i <= last; i++)
-		combine_member(&set, i, sum, source, count, size, combine, window);
-	set_sync(&set);
-	memcpy(dest, sum, count * size);
-	free(sum);
-	free(window);
-	return 0;
+uint64_t set_reduce_and(const struct set *set, uint64_t mine)
+{
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine_and, 0};
+
+	comms_group_see(set->group);
+	reduce_small(&r);
+	return mine;
 }
 
 #define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                         \
@@ -252,11 +366,15 @@ FOR_SUM_TYPES(SUM)
 #define SCANS(NAME, TYPE)                                                                                            \
 	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
-		return scan(team, (char *)dest, (const char *)source, nelems, sizeof(TYPE), NAME##_sum, true, __func__); \
+		struct set set = set_of_team(team, __func__);                                                        \
+		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, true);                                \
+		return 0;                                                                                            \
 	}                                                                                                            \
 	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
-		return scan(team, (char *)dest, (const char *)source, nelems, sizeof(TYPE), NAME##_sum, false, __func__); \
+		struct set set = set_of_team(team, __func__);                                                        \
+		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, false);                               \
+		return 0;                                                                                            \
 	}                                                                                                            \
 	PROFILED(shmem_##NAME##_sum_inscan)                                                                          \
 	PROFILED(shmem_##NAME##_sum_exscan)
@@ -270,8 +388,7 @@ SIGNED_LOGIC(LOGIC_COMBINE)
 	API void pshmem_##NAME##_##OP##_to_all(TYPE *dest, const TYPE *source, int nreduce, int PE_start,            \
 					       int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)               \
 	{                                                                                                            \
-		struct comms_group group;                                                                            \
-		struct set set = set_of_active(&group, PE_start, logPE_stride, PE_size, pSync, __func__);            \
+		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);                    \
 		(void)pWrk;                                                                                          \
 		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), NAME##_##OP);        \
 	}                                                                                                            \

@@ -50,19 +50,6 @@ static void free_slot(int slot)
 	__atomic_fetch_or(&free_slots, (uint64_t)1 << slot, __ATOMIC_RELAXED);
 }
 
-static bool all_on_node(const struct comms_group *group)
-{
-	for (int i = 0; i < group->size; i++) {
-		int pe = comms_group_pe(group, i), at = 0;
-
-		while (at < comms.n_node && comms.node_pes[at] != pe)
-			at++;
-		if (at == comms.n_node)
-			return false;
-	}
-	return true;
-}
-
 void api_teams_start(void)
 {
 	free_slots = ALL_SLOTS & ~((uint64_t)1 << WORLD_SLOT | (uint64_t)1 << SHARED_SLOT);
@@ -83,6 +70,7 @@ void api_teams_start(void)
 static void free_team(struct shmemx_team *team)
 {
 	api_forget_contexts(team);
+	comms_group_forget(&team->group);
 	free(team->members);
 	free(team);
 }
@@ -97,22 +85,8 @@ void api_teams_stop(void)
 	}
 	api_forget_contexts(&api_world);
 	api_forget_contexts(&shared);
-}
-
-/* The and of what each member of a set shows in a word of its scratch. */
-static uint64_t and_of_all(const struct set *set, _Atomic uint64_t *word, uint64_t mine)
-{
-	uint64_t all = ~(uint64_t)0;
-
-	atomic_store(word, mine);
-	set_sync(set);
-	for (int i = 0; i < set->group->size; i++) {
-		uint64_t theirs;
-
-		comms_get(&theirs, word, sizeof theirs, set_pe(set, i), set->routine);
-		all &= theirs;
-	}
-	return all;
+	comms_group_forget(&api_world.group);
+	api_forget_active_sets();
 }
 
 /* Threads may split several teams at once: another may have been faster. */
@@ -135,29 +109,27 @@ static int choose_slot(uint64_t common, const struct set *parent)
 }
 
 /*
- * Over all PEs of the parent; lets nobody go before everybody has cleared the slot. COMMS_SLOTS: there is none. Repeated where a
- * member has meanwhile given the slot to another team.
+ * Lets nobody go before everybody has cleared the slot. Repeated where a member has meanwhile given the slot to
+ * another team.
  */
-static int agree_on_slot(const struct set *parent, bool member)
+int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 {
-	struct scratch *scratch = team_scratch(parent->team);
+	bool member = wish != SLOT_NOT_FOR_ME;
 
 	for (;;) {
-		uint64_t offer = member ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : ALL_SLOTS;
-		int slot = choose_slot(and_of_all(parent, &scratch->count, offer) & ALL_SLOTS, parent);
+		uint64_t offer = wish == SLOT_IF_FREE ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : 0;
+		int slot = choose_slot(set_and(set, member ? offer : ALL_SLOTS), set);
 		bool taken;
 
-		if (slot == COMMS_SLOTS) {
-			set_sync(parent);
+		if (slot == COMMS_SLOTS)
 			return slot;
-		}
 		taken = !member || take_slot(slot);
-		if (and_of_all(parent, &scratch->taken, taken)) {
+		if (set_and(set, taken)) {
 			if (member) {
 				comms_slot_clear(slot);
-				memset(comms.system->slot[slot].scratch, 0, offsetof(struct scratch, slot));
+				memset(comms.system->slot[slot].scratch, 0, sizeof(struct scratch));
 			}
-			set_sync(parent);
+			set_sync(set);
 			return slot;
 		}
 		if (member && taken)
@@ -185,7 +157,7 @@ static struct shmemx_team *make_team(const struct comms_group *parent, int start
 		team->group.start = parent->start + start * parent->stride;
 		team->group.stride = parent->stride * stride;
 	}
-	team->group.on_node = all_on_node(&team->group);
+	team->group.on_node = comms_all_on_node(&team->group);
 	pthread_mutex_lock(&making);
 	team->next = made;
 	made = team;
@@ -234,7 +206,7 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 	set_check_agreement(&set, "start", start, "stride", stride, NULL);
 	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
-	slot = agree_on_slot(&set, member);
+	slot = api_agree_on_slot(&set, member ? SLOT_IF_FREE : SLOT_NOT_FOR_ME);
 	if (slot == COMMS_SLOTS)
 		return 1;
 	if (!member)
@@ -272,8 +244,8 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 	/* Rows share no member, nor do columns: one slot serves all rows, another all columns. */
 	set = (struct set){&parent->group, parent, NULL, __func__};
 	set_check_agreement(&set, "xrange", xrange, NULL, 0, NULL);
-	row_slot = agree_on_slot(&set, true);
-	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : agree_on_slot(&set, true);
+	row_slot = api_agree_on_slot(&set, SLOT_IF_FREE);
+	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : api_agree_on_slot(&set, SLOT_IF_FREE);
 	if (column_slot == COMMS_SLOTS) {
 		if (row_slot != COMMS_SLOTS)
 			free_slot(row_slot);

@@ -13,6 +13,8 @@
 #include "job.h"
 #include "say.h"
 
+#include "rte/rte.h"
+
 /*
  * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
  * for the main thread, which may itself be waiting for libpmix.
@@ -221,7 +223,7 @@ static char *list_of_pes(int count)
 
 static void describe_job(struct job *job, pmix_info_t *info, int n)
 {
-	uint32_t size = (uint32_t)job->count, one = 1;
+	uint32_t size = (uint32_t)job->count, one = 1, processors = (uint32_t)job->machine.hwthreads;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
 
@@ -245,11 +247,12 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 	PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, places, PMIX_REGEX);
 	PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, job->guard->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[n++], RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
 	free(pes);
 	free(nodes);
 	free(places);
 }
-#define JOB_KEYS 16
+#define JOB_KEYS 17
 
 static pmix_status_t register_job(struct job *job)
 {

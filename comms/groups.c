@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups: which of the members are on one node, and how the members meet.
+ *
+ * gate     of a node: a counter and an epoch in the first member's memory. The last to arrive opens the next epoch, or, in
+ *          a led gate, the first member does when all have arrived. Before it opens it may act for all.
+ * rounds   dissemination: each member tells the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
+ *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
+ * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms.h"
+#include "rte/rte.h"
+#include "wait.h"
+
+/* Two members are on one node where their keys are equal. False: this cannot be known (alike for all PEs). */
+static bool node_key(int pe, uint64_t *key)
+{
+	int node;
+
+	*key = (uint64_t)pe;
+	if (!comms.local_path)
+		return true;
+	node = rte_node(pe);
+	*key = (uint64_t)node << 32 | (uint32_t)(comms.node_size > 0 ? pe / comms.node_size : 0);
+	return node >= 0;
+}
+
+struct member {
+	uint64_t key;
+	int place;
+	int leader; /* the place of the first member with this key */
+};
+
+static int by_key(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->place - b->place;
+}
+
+static int by_leader(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	return a->leader != b->leader ? a->leader - b->leader : a->place - b->place;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		rte_die(NULL, "no memory for the lists of a team's nodes");
+	return memory;
+}
+
+/* The members sorted by node, nodes in the order of their leaders; returns how many nodes, 0: not known. */
+static int sort_by_node(const struct comms_group *group, struct member *sorted)
+{
+	int n_nodes = 0;
+
+	for (int i = 0; i < group->size; i++) {
+		sorted[i].place = i;
+		if (!node_key(comms_group_pe(group, i), &sorted[i].key))
+			return 0;
+	}
+	qsort(sorted, (size_t)group->size, sizeof *sorted, by_key);
+	for (int i = 0; i < group->size; i++) {
+		bool first = i == 0 || sorted[i].key != sorted[i - 1].key;
+
+		sorted[i].leader = first ? sorted[i].place : sorted[i - 1].leader;
+		n_nodes += first;
+	}
+	qsort(sorted, (size_t)group->size, sizeof *sorted, by_leader);
+	return n_nodes;
+}
+
+static int *pes_of(const struct comms_group *group, const int *places, int count)
+{
+	int *pes = allocate((size_t)count, sizeof *pes);
+
+	for (int i = 0; i < count; i++)
+		pes[i] = comms_group_pe(group, places[i]);
+	return pes;
+}
+
+static struct comms_levels *make_levels(const struct comms_group *group, const struct member *sorted, int n_nodes)
+{
+	struct comms_levels *levels = allocate(1, sizeof *levels);
+	int *leaders = allocate((size_t)n_nodes, sizeof *leaders);
+	int node = -1, here, count;
+
+	levels->node_of = allocate((size_t)group->size, sizeof *levels->node_of);
+	levels->first = allocate((size_t)n_nodes + 1, sizeof *levels->first);
+	levels->places = allocate((size_t)group->size, sizeof *levels->places);
+	for (int i = 0; i < group->size; i++) {
+		if (sorted[i].place == sorted[i].leader) {
+			levels->first[++node] = i;
+			leaders[node] = sorted[i].place;
+		}
+		levels->places[i] = sorted[i].place;
+		levels->node_of[sorted[i].place] = node;
+	}
+	levels->first[n_nodes] = group->size;
+	levels->my_node = levels->node_of[group->me];
+	here = levels->first[levels->my_node];
+	count = levels->first[levels->my_node + 1] - here;
+	levels->node = (struct comms_group){.size = count, .slot = group->slot, .on_node = true, .seen = true, .tier = 1};
+	levels->node.members = pes_of(group, &levels->places[here], count);
+	while (levels->places[here + levels->node.me] != group->me)
+		levels->node.me++;
+	levels->leaders = (struct comms_group){.size = n_nodes, .slot = group->slot, .seen = true};
+	levels->leaders.members = pes_of(group, leaders, n_nodes);
+	levels->leaders.me = levels->node.me == 0 ? levels->my_node : -1;
+	free(leaders);
+	return levels;
+}
+
+static struct comms_system *system_of(int pe)
+{
+	return (struct comms_system *)comms_meet(pe)->reach[COMMS_HEAP].base;
+}
+
+void comms_group_see(struct comms_group *group)
+{
+	struct member *sorted;
+	int n_nodes;
+
+	if (group->seen || group->me < 0)
+		return;
+	group->seen = true;
+	if (group->on_node) {
+		group->crowded = system_of(comms_group_pe(group, 0))->crowded;
+		return;
+	}
+	sorted = allocate((size_t)group->size, sizeof *sorted);
+	n_nodes = sort_by_node(group, sorted);
+	if (n_nodes > 1 && n_nodes < group->size) {
+		group->levels = make_levels(group, sorted, n_nodes);
+		group->levels->node.crowded = system_of(comms_group_pe(&group->levels->node, 0))->crowded;
+	}
+	free(sorted);
+}
+
+void comms_group_forget(struct comms_group *group)
+{
+	struct comms_levels *levels = group->levels;
+
+	if (!levels)
+		return;
+	free((void *)(uintptr_t)levels->node.members);
+	free((void *)(uintptr_t)levels->leaders.members);
+	free(levels->node_of);
+	free(levels->first);
+	free(levels->places);
+	free(levels);
+	group->levels = NULL;
+	group->seen = false;
+}
+
+bool comms_all_on_node(const struct comms_group *group)
+{
+	for (int i = 0; i < group->size; i++) {
+		int pe = comms_group_pe(group, i);
+
+		if (!bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints))
+			return false;
+	}
+	return true;
+}
+
+static void meet_at_gate(struct comms_group *group, bool led, comms_action *action, void *argument)
+{
+	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
+	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate;
+	uint32_t old = atomic_load(&gate->epoch), others = (uint32_t)group->size - 1;
+
+	if (led && group->me == 0) {
+		COMMS_WAIT(atomic_load(&gate->arrived) == others);
+	} else {
+		uint32_t before = atomic_fetch_add(&gate->arrived, 1);
+
+		if (led && before + 1 == others)
+			comms_notify(first);
+		if (led || before < others) {
+			wait_while(&gate->epoch, old, &gate->sleepers);
+			return;
+		}
+	}
+	if (action)
+		action(argument);
+	atomic_store(&gate->arrived, 0);
+	atomic_store(&gate->epoch, old + 1);
+	if (atomic_load(&gate->sleepers))
+		wait_wake(&gate->epoch);
+}
+
+static void meet_in_rounds(struct comms_group *group)
+{
+	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
+	uint64_t epoch = ++group->epoch;
+	int n = group->size;
+
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
+		int to = group->me < n - step ? group->me + step : group->me - (n - step);
+
+		comms_tell(NULL, NULL, 0, heard, epoch, comms_group_pe(group, to), __func__);
+		COMMS_WAIT(atomic_load_explicit(heard, memory_order_acquire) >= epoch);
+	}
+}
+
+static void leaders_meet(void *levels)
+{
+	meet_in_rounds(&((struct comms_levels *)levels)->leaders);
+}
+
+void comms_meet_node(struct comms_group *group, comms_action *action, void *argument)
+{
+	comms_group_see(group);
+	atomic_thread_fence(memory_order_release);
+	if (group->levels && group->levels->node.size > 1)
+		meet_at_gate(&group->levels->node, true, action, argument);
+	else if (group->on_node && group->size > 1)
+		meet_at_gate(group, false, action, argument);
+	else if (action)
+		action(argument);
+}
+
+void comms_sync(struct comms_group *group)
+{
+	if (group->size == 1)
+		return;
+	comms_group_see(group);
+	if (comms.barrier == COMMS_ROUNDS) {
+		atomic_thread_fence(memory_order_release);
+		meet_in_rounds(group);
+	} else if (group->levels) {
+		comms_meet_node(group, leaders_meet, group->levels);
+	} else if (group->on_node && (group->crowded || comms.barrier == COMMS_GATE)) {
+		comms_meet_node(group, NULL, NULL);
+	} else {
+		atomic_thread_fence(memory_order_release);
+		meet_in_rounds(group);
+	}
+}
+
+void comms_slot_clear(int slot)
+{
+	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
+	memset(&comms.system->slot[slot].heard, 0, sizeof comms.system->slot[slot].heard);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Broadcast.
+ *
+ * Small: pushed down a tree, straight into each member's dest, then a word. First between the nodes, where the root stands for
+ * its node and the leader for any other; then on each node. Nobody waits but for its own data, so the root, and with it the
+ * parent of a member, may be another one in the next broadcast while a word of this one is still on its way. So each broadcast
+ * has a word of its own, chosen by its number; all meet often enough that the words in flight are never more than there are.
+ *
+ * Large: between the nodes a chain, each handing on segment after segment as it comes; on a node all get it at once from
+ * the one that has it.
+ */
+#include "collectives.h"
+
+#include <string.h>
+
+#define PUSH_ON_NODE 2048
+#define PUSH_AFAR 65536
+#define SEGMENT (128UL << 10)
+#define FLAT_AT_MOST 4 /* members of a node that one tells by itself */
+
+static enum algorithm algorithm;
+
+void api_broadcasts_start(void)
+{
+	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, "tree", "pull");
+}
+
+struct broadcast {
+	const struct set *set;
+	char *dest;
+	const char *source; /* of my own data: the user's source on the root, else dest */
+	size_t bytes;
+	int root;
+	_Atomic uint64_t *word;
+	uint64_t number;
+};
+
+/* The value of the word when so many segments have come. */
+static uint64_t segments_of(const struct broadcast *b, size_t count)
+{
+	return b->number << 24 | count;
+}
+
+static void hand_to(const struct broadcast *b, int pe, size_t at, size_t bytes, size_t segment)
+{
+	comms_tell(b->dest + at, b->source + at, bytes, b->word, segments_of(b, segment), pe, b->set->routine);
+}
+
+/* PEs between which data goes down. The one at the top may not be the group's own member there: the root for its leader. */
+struct tree {
+	const struct comms_group *group;
+	int me, top, top_pe;
+};
+
+static int tree_pe(const struct tree *tree, int from_top)
+{
+	int n = tree->group->size, i = from_top < n - tree->top ? tree->top + from_top : from_top - (n - tree->top);
+
+	return i == tree->top ? tree->top_pe : comms_group_pe(tree->group, i);
+}
+
+static int from_top(const struct tree *tree)
+{
+	return tree->me >= tree->top ? tree->me - tree->top : tree->me + tree->group->size - tree->top;
+}
+
+/* Numbered from the top, a member's parent is its number without the highest bit. */
+static void push_down(const struct broadcast *b, const struct tree *tree, bool flat)
+{
+	int n = tree->group->size, me = from_top(tree), step = 1;
+
+	if (me != 0)
+		hear(b->word, segments_of(b, 1));
+	if (flat) {
+		for (int i = 1; me == 0 && i < n; i++)
+			hand_to(b, tree_pe(tree, i), 0, b->bytes, 1);
+		return;
+	}
+	while (step <= me)
+		step *= 2;
+	for (; step < n - me; step *= 2)
+		hand_to(b, tree_pe(tree, me + step), 0, b->bytes, 1);
+}
+
+static bool is_flat(const struct comms_group *group)
+{
+	return group->on_node && (group->crowded || group->size <= FLAT_AT_MOST);
+}
+
+/* The place on my node of who has the data first: the root or the leader. */
+static int place_of_first(const struct comms_levels *levels, int root)
+{
+	int i = 0;
+
+	if (levels->node_of[root] != levels->my_node)
+		return 0;
+	while (levels->places[levels->first[levels->my_node] + i] != root)
+		i++;
+	return i;
+}
+
+static struct tree tree_of_nodes(const struct set *set, int root)
+{
+	const struct comms_levels *levels = set->group->levels;
+
+	if (!levels)
+		return (struct tree){set->group, set->group->me, root, set_pe(set, root)};
+	return (struct tree){&levels->leaders, levels->my_node, levels->node_of[root], set_pe(set, root)};
+}
+
+static void push(const struct broadcast *b)
+{
+	const struct comms_group *group = b->set->group;
+	const struct comms_levels *levels = group->levels;
+	struct tree nodes = tree_of_nodes(b->set, b->root), node;
+
+	if (!levels) {
+		push_down(b, &nodes, is_flat(group));
+		return;
+	}
+	node = (struct tree){&levels->node, levels->node.me, place_of_first(levels, b->root), 0};
+	node.top_pe = comms_group_pe(&levels->node, node.top);
+	if (node.me == node.top)
+		push_down(b, &nodes, false);
+	push_down(b, &node, is_flat(&levels->node));
+}
+
+static void chain(const struct broadcast *b, const struct tree *nodes)
+{
+	int me = from_top(nodes);
+	size_t count = 0;
+
+	for (size_t at = 0; at < b->bytes; at += SEGMENT) {
+		size_t bytes = b->bytes - at < SEGMENT ? b->bytes - at : SEGMENT;
+
+		count++;
+		if (me != 0)
+			hear(b->word, segments_of(b, count));
+		if (me + 1 < nodes->group->size)
+			hand_to(b, tree_pe(nodes, me + 1), at, bytes, count);
+	}
+}
+
+/* On the root's node all can begin at once; on another, when the chain has come through. */
+static void chain_and_pull(const struct broadcast *b)
+{
+	struct comms_group *group = b->set->group;
+	struct comms_levels *levels = group->levels;
+	struct tree nodes = tree_of_nodes(b->set, b->root);
+	int first;
+
+	if (!levels) {
+		chain(b, &nodes);
+		return;
+	}
+	first = place_of_first(levels, b->root);
+	if (nodes.me == nodes.top) {
+		comms_meet_node(group, NULL, NULL);
+		if (levels->node.me == first)
+			chain(b, &nodes);
+		else
+			comms_get(b->dest, b->source, b->bytes, set_pe(b->set, b->root), b->set->routine);
+	} else {
+		if (levels->node.me == first)
+			chain(b, &nodes);
+		comms_meet_node(group, NULL, NULL);
+		if (levels->node.me != first)
+			comms_get(b->dest, b->dest, b->bytes, comms_group_pe(&levels->node, first), b->set->routine);
+	}
+	comms_meet_node(group, NULL, NULL);
+}
+
+static void pull(const struct set *set, void *dest, const void *source, size_t bytes, int root)
+{
+	set_sync(set);
+	if (set->group->me != root)
+		comms_get(dest, source, bytes, set_pe(set, root), set->routine);
+	set_sync(set);
+}
+
+static bool pushes(const struct set *set, size_t bytes)
+{
+	if (algorithm != AUTO)
+		return algorithm == FIRST;
+	return bytes <= (set->group->on_node ? PUSH_ON_NODE : PUSH_AFAR);
+}
+
+static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
+{
+	uint64_t number = ++set->team->broadcasts;
+	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number};
+
+	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
+	comms_group_see(set->group);
+	if (number % (BROADCASTS / 2) == 0)
+		set_sync(set);
+	if (pushes(set, bytes)) {
+		push(&b);
+	} else if (set->group->on_node) {
+		pull(set, dest, source, bytes, root);
+	} else {
+		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source
+														  : b.source;
+		chain_and_pull(&b);
+	}
+}
+
+void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too)
+{
+	set_check_agreement(set, "the number of bytes", (long)bytes, "PE_root", root, dest);
+	if (root < 0 || root >= set->group->size)
+		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
+	if (bytes == 0)
+		return;
+	if (set->team)
+		broadcast_in_team(set, dest, source, bytes, root);
+	else
+		pull(set, dest, source, bytes, root);
+	/* Last, so that a source in the way of dest is out of use. */
+	if (root_too && set->group->me == root && dest != source)
+		memmove(dest, source, bytes);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scans: sums of what the members before one bring, in the order of the team. An exclusive scan leaves zero on the first.
+ *
+ * Small ones on a node: as rows, and when all have come, one computes all sums in turn and leaves each member its own. Small ones between
+ * nodes: in rounds, each member handing what it has to the one 1, 2, 4, ... further on. That goes up only, so the first could
+ * run ahead of the last for ever: all meet after every other piece.
+ *
+ * Large ones are shared out: each member takes a part of everybody's source in turn and writes the running sum to
+ * everybody's dest. Of a part only its owner reads and writes, so dest may be source.
+ */
+#include "collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECES_AT_MOST 4
+#define WINDOW (64UL << 10)
+
+struct scan {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+	bool inclusive;
+};
+
+static void scan_rows(void *argument)
+{
+	const struct scan *s = argument;
+	_Alignas(64) char sum[ROW_BYTES];
+	size_t bytes = s->count * s->size;
+
+	memset(sum, 0, bytes);
+	for (int i = 0; i < s->set->group->size; i++) {
+		struct scratch *scratch = scratch_of(s->set->team, set_pe(s->set, i));
+
+		if (!s->inclusive)
+			memcpy(scratch->result, sum, bytes);
+		if (i == 0)
+			memcpy(sum, scratch->row, bytes);
+		else
+			s->combine(sum, sum, scratch->row, s->count);
+		if (s->inclusive)
+			memcpy(scratch->result, sum, bytes);
+	}
+}
+
+static void scan_by_rows(struct scan *s)
+{
+	struct scratch *scratch = team_scratch(s->set->team);
+
+	memcpy(scratch->row, s->source, s->count * s->size);
+	comms_meet_node(s->set->group, scan_rows, s);
+	memcpy(s->dest, scratch->result, s->count * s->size);
+}
+
+/* Sum is of the members just before me, as far as the rounds have come; whole has my own in it. */
+static void scan_piece(const struct set *set, const struct scan *s, char *dest, const char *source, size_t count)
+{
+	_Alignas(64) char sum[PIECE_BYTES], whole[PIECE_BYTES];
+	uint64_t epoch = ++set->team->pieces;
+	struct piece_slot *slot = team_scratch(set->team)->slot[epoch & 1];
+	int n = set->group->size, me = set->group->me;
+	size_t bytes = count * s->size;
+
+	memset(sum, 0, bytes);
+	memcpy(whole, source, bytes);
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, slot++) {
+		if (me < n - step)
+			comms_tell(slot->data, whole, bytes, &slot->heard, epoch, set_pe(set, me + step), set->routine);
+		if (me < step)
+			continue;
+		hear(&slot->heard, epoch);
+		s->combine(whole, slot->data, whole, count);
+		if (step == 1)
+			memcpy(sum, slot->data, bytes);
+		else
+			s->combine(sum, slot->data, sum, count);
+	}
+	memcpy(dest, s->inclusive ? whole : sum, bytes);
+	if (epoch & 1)
+		set_sync(set);
+}
+
+static void scan_by_pieces(const struct scan *s)
+{
+	size_t most = PIECE_BYTES / s->size;
+
+	for (size_t done = 0; done < s->count; done += most)
+		scan_piece(s->set, s, s->dest + done * s->size, s->source + done * s->size,
+			   s->count - done < most ? s->count - done : most);
+}
+
+/* The elements from first on, of all members. */
+static void scan_strip(const struct scan *s, size_t first, size_t count, char *window, char *sum)
+{
+	size_t bytes = count * s->size, at = first * s->size;
+
+	memset(sum, 0, bytes);
+	for (int i = 0; i < s->set->group->size; i++) {
+		int pe = set_pe(s->set, i);
+
+		comms_get(window, s->source + at, bytes, pe, s->set->routine);
+		if (!s->inclusive)
+			comms_put(s->dest + at, sum, bytes, pe, s->set->routine);
+		if (i == 0)
+			memcpy(sum, window, bytes);
+		else
+			s->combine(sum, sum, window, count);
+		if (s->inclusive)
+			comms_put(s->dest + at, sum, bytes, pe, s->set->routine);
+	}
+}
+
+static void scan_by_parts(const struct scan *s)
+{
+	size_t n = (size_t)s->set->group->size, each = (s->count + n - 1) / n, most = WINDOW / s->size;
+	size_t at = each * (size_t)s->set->group->me, end = at + each < s->count ? at + each : s->count;
+	char *window = malloc(2 * WINDOW);
+
+	if (!window)
+		rte_die(s->set->routine, "no memory for a buffer of %lu bytes", 2 * WINDOW);
+	set_sync(s->set);
+	for (; at < end; at += most)
+		scan_strip(s, at, end - at < most ? end - at : most, window, window + WINDOW);
+	set_finish(s->set);
+	free(window);
+}
+
+void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
+	      bool inclusive)
+{
+	struct scan s = {set, dest, source, count, size, combine, inclusive};
+
+	set_check_agreement(set, "nelems", (long)count, NULL, 0, dest);
+	if (count == 0)
+		return;
+	comms_check_symmetric(dest, count * size, "dest", set->routine);
+	comms_group_see(set->group);
+	if (set->group->on_node && count * size <= ROW_BYTES)
+		scan_by_rows(&s);
+	else if (!set->group->on_node && count * size <= PIECES_AT_MOST * PIECE_BYTES)
+		scan_by_pieces(&s);
+	else
+		scan_by_parts(&s);
+}
