@@ -18,6 +18,8 @@ API_TESTS = \
 	tests/api/big \
 	tests/api/broadcast \
 	tests/api/collect \
+	tests/api/collective_sizes \
+	tests/api/collective_storm \
 	tests/api/concurrent \
 	tests/api/contact \
 	tests/api/contexts \
@@ -65,6 +67,7 @@ EXTRA_DIST += \
 	tests/conformance/openshmem-1.6.tsv \
 	tests/lib/check.h \
 	tests/lib/shapes.h \
+	tests/lib/steps.h \
 	tests/lib/types.h \
 	tests/lib/unit.h \
 	tests/run \

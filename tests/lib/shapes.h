@@ -15,9 +15,10 @@ struct shape {
 	shmem_team_t team; /* SHMEM_TEAM_INVALID where this PE is no member */
 	int n, me;	   /* me: this PE's number, -1 if it is no member */
 	int pes[MOST_PES]; /* of the world */
+	bool own;	   /* one of several of the name; other PEs are in another */
 };
 
-static struct shape shapes[12];
+static struct shape shapes[20];
 static int n_shapes;
 
 /* A strided team of one of those already there; NULL: a parent that this PE is no member of has nothing to call. */
@@ -30,6 +31,7 @@ __attribute__((unused)) static struct shape *add_shape(const char *name, const s
 	shape->team = SHMEM_TEAM_INVALID;
 	shape->n = size;
 	shape->me = -1;
+	shape->own = false;
 	for (int i = 0; i < size; i++) {
 		shape->pes[i] = parent->pes[start + i * stride];
 		if (shape->pes[i] == me)
@@ -53,6 +55,7 @@ __attribute__((unused)) static void add_rows_and_columns(const struct shape *par
 	column->name = "column";
 	CHECK_EQUAL(shmem_team_split_2d(parent->team, x, NULL, 0, &row->team, NULL, 0, &column->team), 0);
 	row->n = column->n = 0;
+	row->own = column->own = true;
 	for (int i = 0; i < parent->n; i++) {
 		if (i / x == parent->me / x)
 			row->pes[row->n++] = parent->pes[i];
