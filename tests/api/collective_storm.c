@@ -122,6 +122,8 @@ static struct step draw_step(void)
 	s.active = common_below(3) == 0 && active_log(s.shape) >= 0 && s.kind != INSCAN && s.kind != EXSCAN;
 	s.size = sizes[s.active ? 1 + common_below(2) : common_below(3)];
 	s.count = bytes / (has_types(&s) ? 8 : s.size);
+	if (s.kind == ALLTOALLS && ease() > 1)
+		s.count %= 300; /* each may be a message */
 	return s;
 }
 

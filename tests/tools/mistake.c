@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mistake NAME: makes one mistake, on the last PE if it is a matter of one PE. For mistakes.bats. */
+/* mistake NAME [first]: makes one mistake, on the last PE (or the first) if it is a matter of one PE. For mistakes.bats. */
 #include <shmem.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static long word, words[4];
+static long word, words[4], from[16], to[48], psync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
+static int int_from[4], int_to[4];
 static const char *mistake;
 
 static int is(const char *name)
@@ -89,8 +91,118 @@ static void of_all(void)
 	}
 }
 
+#define WORLD SHMEM_TEAM_WORLD
+
+/* What one PE, the last or the first, passes to memory routines and splits differs from what others pass. */
+static void differ_in_making(bool odd)
+{
+	shmem_team_t team, team2;
+	char *block;
+
+	if (is("malloc-size")) {
+		shmem_malloc(odd ? 200 : 100);
+	} else if (is("calloc-count")) {
+		shmem_calloc(odd ? 3 : 4, 100);
+	} else if (is("align-size")) {
+		shmem_align(64, odd ? 200 : 100);
+	} else if (is("hints-size")) {
+		shmem_malloc_with_hints(odd ? 200 : 100, 0);
+	} else if (is("realloc-size")) {
+		block = shmem_malloc(64);
+		shmem_realloc(block, odd ? 200 : 100);
+	} else if (is("free-other")) {
+		block = shmem_malloc(64);
+		shmem_free(odd ? block : (char *)shmem_malloc(64));
+	} else if (is("split-start")) {
+		shmem_team_split_strided(WORLD, odd ? 1 : 0, 1, 1, NULL, 0, &team);
+	} else if (is("split-stride")) {
+		shmem_team_split_strided(WORLD, 0, odd ? 2 : 1, 1, NULL, 0, &team);
+	} else if (is("split-size")) {
+		shmem_team_split_strided(WORLD, 0, 1, odd ? 2 : 1, NULL, 0, &team);
+	} else if (is("split-xrange")) {
+		shmem_team_split_2d(WORLD, odd ? 2 : 1, NULL, 0, &team, NULL, 0, &team2);
+	}
+}
+
+/* The same for collectives on teams. */
+static void differ_on_team(bool odd)
+{
+	if (is("broadcast-root"))
+		shmem_long_broadcast(WORLD, to, from, 2, odd ? 1 : 0);
+	else if (is("broadcast-size"))
+		shmem_long_broadcast(WORLD, to, from, odd ? 3 : 2, 0);
+	else if (is("broadcast-dest"))
+		shmem_long_broadcast(WORLD, odd ? &to[1] : to, from, 2, 0);
+	else if (is("broadcast-type"))
+		odd ? shmem_int_broadcast(WORLD, int_to, int_from, 4, 0) : shmem_long_broadcast(WORLD, to, from, 2, 0);
+	else if (is("collect-dest"))
+		shmem_long_collect(WORLD, odd ? &to[1] : to, from, 2);
+	else if (is("fcollect-size"))
+		shmem_long_fcollect(WORLD, to, from, odd ? 3 : 2);
+	else if (is("fcollect-dest"))
+		shmem_long_fcollect(WORLD, odd ? from : to, from, 2);
+	else if (is("alltoall-size"))
+		shmem_long_alltoall(WORLD, to, from, odd ? 3 : 2);
+	else if (is("alltoall-dest"))
+		shmem_long_alltoall(WORLD, odd ? &to[1] : to, from, 2);
+	else if (is("alltoalls-size"))
+		shmem_long_alltoalls(WORLD, to, from, 1, 1, odd ? 3 : 2);
+	else if (is("alltoalls-dst"))
+		shmem_long_alltoalls(WORLD, to, from, odd ? 2 : 1, 1, 2);
+	else if (is("alltoalls-dest"))
+		shmem_long_alltoalls(WORLD, odd ? &to[1] : to, from, 1, 1, 2);
+	else if (is("collective"))
+		odd ? shmem_long_collect(WORLD, to, from, 2) : shmem_long_fcollect(WORLD, to, from, 2);
+	else if (is("sync"))
+		odd ? shmem_long_fcollect(WORLD, to, from, 2) : shmem_team_sync(WORLD);
+}
+
+static void differ_in_arithmetic(bool odd)
+{
+	if (is("reduce-size"))
+		shmem_long_sum_reduce(WORLD, to, from, odd ? 3 : 2);
+	else if (is("reduce-dest"))
+		shmem_long_sum_reduce(WORLD, odd ? &to[1] : to, from, 2);
+	else if (is("reduce-type"))
+		odd ? shmem_int_sum_reduce(WORLD, int_to, int_from, 2) : shmem_long_sum_reduce(WORLD, to, from, 2);
+	else if (is("reduce-op"))
+		odd ? shmem_long_max_reduce(WORLD, to, from, 2) : shmem_long_sum_reduce(WORLD, to, from, 2);
+	else if (is("inscan-size"))
+		shmem_long_sum_inscan(WORLD, to, from, odd ? 3 : 2);
+	else if (is("exscan-dest"))
+		shmem_long_sum_exscan(WORLD, odd ? &to[1] : to, from, 2);
+	else if (is("scan-kind"))
+		odd ? shmem_long_sum_inscan(WORLD, to, from, 2) : shmem_long_sum_exscan(WORLD, to, from, 2);
+}
+
+/* The deprecated routines; the size of the set is that of the job. */
+static void differ_on_set(bool odd, int n)
+{
+	if (is("old-broadcast-root"))
+		shmem_broadcast64(to, from, 2, odd ? 1 : 0, 0, 0, n, psync);
+	else if (is("old-broadcast-size"))
+		shmem_broadcast64(to, from, odd ? 3 : 2, 0, 0, 0, n, psync);
+	else if (is("old-broadcast-dest"))
+		shmem_broadcast64(odd ? &to[1] : to, from, 2, 0, 0, 0, n, psync);
+	else if (is("old-collect-dest"))
+		shmem_collect32(odd ? &to[1] : to, from, 2, 0, 0, n, psync);
+	else if (is("old-fcollect-size"))
+		shmem_fcollect32(to, from, odd ? 3 : 2, 0, 0, n, psync);
+	else if (is("old-alltoall-size"))
+		shmem_alltoall64(to, from, odd ? 3 : 2, 0, 0, n, psync);
+	else if (is("old-alltoalls-dst"))
+		shmem_alltoalls64(to, from, odd ? 2 : 1, 1, 2, 0, 0, n, psync);
+	else if (is("old-reduce-size"))
+		shmem_long_sum_to_all(to, from, odd ? 3 : 2, 0, 0, n, work, psync);
+	else if (is("old-reduce-op"))
+		odd ? shmem_long_max_to_all(to, from, 2, 0, 0, n, work, psync) :
+		       shmem_long_sum_to_all(to, from, 2, 0, 0, n, work, psync);
+}
+
 int main(int argc, char *argv[])
 {
+	bool last, odd;
+
 	mistake = argc > 1 ? argv[1] : "none";
 	if (is("before-init"))
 		shmem_long_p(&word, 1, 0);
@@ -100,7 +212,13 @@ int main(int argc, char *argv[])
 		shmem_malloc(8);
 	shmem_init();
 	of_all();
-	if (shmem_my_pe() == shmem_n_pes() - 1)
+	last = shmem_my_pe() == shmem_n_pes() - 1;
+	odd = argc > 2 ? shmem_my_pe() == 0 : last;
+	differ_in_making(odd);
+	differ_on_team(odd);
+	differ_in_arithmetic(odd);
+	differ_on_set(odd, shmem_n_pes());
+	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();
 	if (is("no-finalize"))
