@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What bench can measure, and what several measures need. */
+#include "bench.h"
+
+#include <string.h>
+
+const char driver_name[] = "bench";
+const char driver_help[] = "oshrun -n PES bench [options] [sub-command ...]\n\nMeasures an OpenSHMEM library.";
+
+const struct measure measures[] = {
+	{"memory", "how much memory a PE takes, before anything else is done", 1, memory_per_pe},
+	{"put", "shmem_putmem from PE 0 to PE 1: blocking, nbi, with quiet; on heap and global data", 2, rma_put},
+	{"get", "shmem_getmem, the same", 2, rma_get},
+	{"p", "shmem_long_p, on heap and global data", 2, rma_p},
+	{"g", "shmem_long_g, on heap and global data", 2, rma_g},
+	{"put-rate", "8-byte put_nbi in windows that end with a quiet; one pair, and all pairs", 2, rate_put},
+	{"get-rate", "8-byte get_nbi, the same", 2, rate_get},
+	{"atomic", "each kind of atomic by PE 0 alone, on heap and global data", 2, atomics_alone},
+	{"atomic-all", "each kind of atomic by all PEs on one word", 2, atomics_contended},
+	{"pingpong", "put and wait_until between PEs 0 and 1: half a round trip", 2, wait_ping_pong},
+	{"signal", "put-with-signal and signal_wait_until: half a round trip", 2, signal_ping_pong},
+	{"wake", "from a put to the end of a wait that has lasted for some time", 2, wait_wake_up},
+	{"strided", "shmem_long_iput and iget", 2, strided_put_get},
+	{"sync", "barrier_all, sync_all, and fence and quiet with nothing to do", 1, sync_all_members},
+	{"broadcast", "over all PEs, each being the root in its turn", 2, collective_broadcast},
+	{"reduce", "sums of long over all PEs", 2, collective_reduce},
+	{"collect", "shmem_collect64 over all PEs; the size is a PE's part", 2, collective_collect},
+	{"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
+	{"alltoall", "shmem_alltoall64 over all PEs; the size is what one sends to one", 2, collective_alltoall},
+	{"halo", "exchange of edges with four neighbours on a torus of PEs", 1, halo_exchange},
+	{"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
+	{"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},
+	{"isort", "program: integers sorted by buckets", 1, isort_keys},
+	{"histogram", "program: counts in bins shared out to all PEs", 1, histogram_bins},
+	{NULL, NULL, 0, NULL}};
+
+void *heap_take(size_t bytes)
+{
+	char *p = shmem_malloc(bytes);
+
+	if (!p)
+		group_fail("no %zu MiB of symmetric heap; set SHMEM_SYMMETRIC_SIZE, or give a smaller --max",
+			   bytes / MIB + 1);
+	memset(p, 1, bytes);
+	group_meet();
+	return p;
+}
+
+void heap_give(void *p)
+{
+	shmem_free(p);
+}
+
+size_t largest_size(void)
+{
+	size_t largest = 0;
+
+	for (int i = 0; options.sizes[i]; i++)
+		largest = options.sizes[i];
+	return largest;
+}
+
+static uint64_t pattern_word(size_t i, int who, unsigned spot)
+{
+	return (i + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)spot << 20 | (uint64_t)(unsigned)who);
+}
+
+void pattern_write(void *p, size_t bytes, int who, unsigned spot)
+{
+	char *to = p;
+
+	for (size_t i = 0; i * 8 < bytes; i++) {
+		uint64_t word = pattern_word(i, who, spot);
+
+		memcpy(to + i * 8, &word, bytes - i * 8 < 8 ? bytes - i * 8 : 8);
+	}
+}
+
+bool pattern_is(const void *p, size_t bytes, int who, unsigned spot)
+{
+	const char *from = p;
+
+	for (size_t i = 0; i * 8 < bytes; i++) {
+		uint64_t word = pattern_word(i, who, spot);
+
+		if (memcmp(from + i * 8, &word, bytes - i * 8 < 8 ? bytes - i * 8 : 8))
+			return false;
+	}
+	return true;
+}

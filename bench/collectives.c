@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives over all PEs, by the interface with active sets that every OpenSHMEM has (or had), and by teams
+ * where there are any.
+ *
+ * They run one after another without a barrier between. PEs are the root of a broadcast in turn: so each
+ * broadcast begins where the one before has arrived, and a root cannot run ahead. The synchronisation arrays
+ * are used in turn as well, with a barrier before the first is used again, as the standard wants it.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+
+#ifdef SHMEM_REDUCE_SYNC_SIZE
+#define HAS_SETS 1
+#else
+#define HAS_SETS 0
+#endif
+
+struct collective {
+	long *from, *to;
+	size_t count; /* words that a PE gives (to one, in alltoall) */
+	unsigned spot;
+	int root; /* of the last broadcast */
+	int kind;
+};
+
+enum kind { BROADCAST, REDUCE, COLLECT, FCOLLECT, ALLTOALL };
+
+#define LOOP(name, operation)                                                    \
+	static double name(void *context, long n)                                \
+	{                                                                        \
+		struct collective *c = context;                                  \
+		double start = now_ns();                                         \
+                                                                                 \
+		for (long i = 0; i < n; i++) {                                   \
+			operation;                                               \
+		}                                                                \
+		return now_ns() - start;                                         \
+	}
+
+#if HAS_SETS
+
+enum { TURNS = 32 };
+static long *sync_arrays[TURNS], *work_array;
+
+static long *next_sync(void)
+{
+	static int turn;
+
+	turn = (turn + 1) % TURNS;
+	if (turn == 0)
+		shmem_barrier_all();
+	return sync_arrays[turn];
+}
+
+static size_t longest_sync(void)
+{
+	static const size_t lengths[] = {SHMEM_BCAST_SYNC_SIZE, SHMEM_REDUCE_SYNC_SIZE, SHMEM_COLLECT_SYNC_SIZE,
+					 SHMEM_ALLTOALL_SYNC_SIZE};
+	size_t longest = 0;
+
+	for (int i = 0; i < 4; i++)
+		longest = lengths[i] > longest ? lengths[i] : longest;
+	return longest;
+}
+
+static void take_sync_arrays(size_t reduced)
+{
+	size_t length = (longest_sync() + 7) / 8 * 8;
+	size_t work = reduced / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? reduced / 2 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
+	long *all = heap_take(TURNS * length * sizeof *all);
+
+	for (size_t i = 0; i < TURNS * length; i++)
+		all[i] = SHMEM_SYNC_VALUE;
+	for (int i = 0; i < TURNS; i++)
+		sync_arrays[i] = all + (size_t)i * length;
+	work_array = heap_take(work * sizeof *work_array);
+	group_meet();
+}
+
+static void give_sync_arrays(void)
+{
+	heap_give(work_array);
+	heap_give(sync_arrays[0]);
+}
+
+LOOP(broadcast_set, c->root = (c->root + 1) % group.size;
+     shmem_broadcast64(c->to, c->from, c->count, c->root, 0, 0, group.size, next_sync()))
+LOOP(reduce_set, shmem_long_sum_to_all(c->to, c->from, (int)c->count, 0, 0, group.size, work_array, next_sync()))
+LOOP(collect_set, shmem_collect64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
+LOOP(fcollect_set, shmem_fcollect64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
+LOOP(alltoall_set, shmem_alltoall64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
+static sampler *const by_set[] = {broadcast_set, reduce_set, collect_set, fcollect_set, alltoall_set};
+#endif
+
+#if HAS_15
+LOOP(broadcast_team, c->root = (c->root + 1) % group.size;
+     shmem_long_broadcast(SHMEM_TEAM_WORLD, c->to, c->from, c->count, c->root))
+LOOP(reduce_team, shmem_long_sum_reduce(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
+LOOP(collect_team, shmem_long_collect(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
+LOOP(fcollect_team, shmem_long_fcollect(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
+LOOP(alltoall_team, shmem_long_alltoall(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
+static sampler *const by_team[] = {broadcast_team, reduce_team, collect_team, fcollect_team, alltoall_team};
+#endif
+
+/* --- What must come out --- */
+
+static bool is_sum(const struct collective *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->to[i] != (long)group.size * (group.size + 1) / 2 + group.size * (long)(i + c->spot))
+			return false;
+	return true;
+}
+
+static bool is_right(void *context)
+{
+	const struct collective *c = context;
+	size_t bytes = c->count * 8;
+
+	switch (c->kind) {
+	case BROADCAST:
+		/* The deprecated broadcast leaves the root's destination alone. */
+		return group.me == c->root || pattern_is(c->to, bytes, c->root, c->spot);
+	case REDUCE: return is_sum(c);
+	case ALLTOALL:
+		for (int pe = 0; pe < group.size; pe++)
+			if (!pattern_is(c->to + (size_t)pe * c->count, bytes, pe * group.size + group.me, c->spot))
+				return false;
+		return true;
+	default:
+		for (int pe = 0; pe < group.size; pe++)
+			if (!pattern_is(c->to + (size_t)pe * c->count, bytes, pe, c->spot))
+				return false;
+		return true;
+	}
+}
+
+static void fill(struct collective *c)
+{
+	if (c->kind == REDUCE)
+		for (size_t i = 0; i < c->count; i++)
+			c->from[i] = group.me + 1 + (long)(i + c->spot);
+	else if (c->kind == ALLTOALL)
+		for (int pe = 0; pe < group.size; pe++)
+			pattern_write(c->from + (size_t)pe * c->count, c->count * 8, group.me * group.size + pe,
+				      c->spot);
+	else
+		pattern_write(c->from, c->count * 8, group.me, c->spot);
+}
+
+/* --- Measuring --- */
+
+static void measure_sizes(const char *measure, const char *variant, sampler *sample, struct collective *c, size_t most)
+{
+	for (int i = 0; options.sizes[i] && options.sizes[i] <= most; i++) {
+		if (options.sizes[i] % 8)
+			continue;
+		c->count = options.sizes[i] / 8;
+		c->spot++;
+		group_meet();
+		fill(c);
+		harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = options.sizes[i],
+					       .sample = sample, .context = c, .check = is_right});
+	}
+}
+
+/* Sizes end at 16 MiB: beyond, nothing new is seen. */
+static void measure_collective(const char *measure, enum kind kind)
+{
+	size_t most = largest_size() < 16 * MIB ? largest_size() : 16 * MIB, all = most * (size_t)group.size;
+	struct collective c = {.from = heap_take(kind == ALLTOALL ? all : most),
+			       .to = heap_take(kind == BROADCAST || kind == REDUCE ? most : all), .kind = (int)kind};
+
+#if HAS_SETS
+	take_sync_arrays(kind == REDUCE ? most / 8 : 0);
+	measure_sizes(measure, "set", by_set[kind], &c, most);
+	group_meet();
+	give_sync_arrays();
+#endif
+#if HAS_15
+	measure_sizes(measure, "team", by_team[kind], &c, most);
+#endif
+	group_meet();
+	heap_give(c.to);
+	heap_give(c.from);
+}
+
+void collective_broadcast(void)
+{
+	measure_collective("broadcast", BROADCAST);
+}
+
+void collective_reduce(void)
+{
+	measure_collective("reduce", REDUCE);
+}
+
+void collective_collect(void)
+{
+	measure_collective("collect", COLLECT);
+}
+
+void collective_fcollect(void)
+{
+	measure_collective("fcollect", FCOLLECT);
+}
+
+void collective_alltoall(void)
+{
+	measure_collective("alltoall", ALLTOALL);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exchange of edges on a torus of PEs, the pattern of every stencil: each PE puts an edge to each of four neighbours
+ * and waits for theirs. There are two buffers per side, used in turn: a neighbour that is one iteration ahead
+ * does not write into what is still read.
+ */
+#include "bench.h"
+
+#include <string.h>
+
+enum { SIDES = 4 };
+
+struct halo {
+	int neighbour[SIDES]; /* west, east, north, south */
+	char *edge[SIDES], *ghost[2][SIDES];
+	uint64_t *flags; /* the last iteration whose edge came from that side */
+	size_t bytes;
+	uint64_t iteration;
+};
+
+void grid_of_pes(int *across, int *down)
+{
+	*down = 1;
+	for (int d = 1; d * d <= group.size; d++)
+		if (group.size % d == 0)
+			*down = d;
+	*across = group.size / *down;
+}
+
+static void find_neighbours(int neighbour[SIDES])
+{
+	int across, down, x, y;
+
+	grid_of_pes(&across, &down);
+	x = group.me % across;
+	y = group.me / across;
+	neighbour[0] = y * across + (x + across - 1) % across;
+	neighbour[1] = y * across + (x + 1) % across;
+	neighbour[2] = (y + down - 1) % down * across + x;
+	neighbour[3] = (y + 1) % down * across + x;
+}
+
+void put_with_flag(void *to, const void *from, size_t bytes, uint64_t *flag, uint64_t value, int pe)
+{
+#if HAS_15
+	shmem_putmem_signal(to, from, bytes, flag, value, SHMEM_SIGNAL_SET, pe);
+#else
+	shmem_putmem(to, from, bytes, pe);
+	shmem_fence();
+	shmem_long_p((long *)flag, (long)value, pe);
+#endif
+}
+
+void await_flag(uint64_t *flag, uint64_t value)
+{
+#if HAS_15
+	shmem_signal_wait_until(flag, SHMEM_CMP_GE, value);
+#else
+	shmem_long_wait_until((long *)flag, SHMEM_CMP_GE, (long)value);
+#endif
+}
+
+/* What goes out on one side comes in on the opposite one. */
+static double exchange(void *context, long n)
+{
+	struct halo *h = context;
+	double start = now_ns();
+
+	for (long i = 0; i < n; i++) {
+		h->iteration++;
+		for (int s = 0; s < SIDES; s++)
+			put_with_flag(h->ghost[h->iteration % 2][s ^ 1], h->edge[s], h->bytes, &h->flags[s ^ 1],
+				      h->iteration, h->neighbour[s]);
+		for (int s = 0; s < SIDES; s++)
+			await_flag(&h->flags[s], h->iteration);
+	}
+	return now_ns() - start;
+}
+
+static bool exchanged(void *context)
+{
+	const struct halo *h = context;
+
+	for (int s = 0; s < SIDES; s++)
+		if (!pattern_is(h->ghost[h->iteration % 2][s], h->bytes, h->neighbour[s] * SIDES + (s ^ 1),
+				(unsigned)h->bytes))
+			return false;
+	return true;
+}
+
+void halo_exchange(void)
+{
+	size_t most = largest_size() < MIB ? largest_size() : MIB;
+	struct halo h = {.flags = heap_take(SIDES * sizeof *h.flags)};
+	char *all = heap_take(3 * SIDES * most);
+
+	find_neighbours(h.neighbour);
+	memset(h.flags, 0, SIDES * sizeof *h.flags);
+	for (int s = 0; s < SIDES; s++) {
+		h.edge[s] = all + (size_t)s * most;
+		h.ghost[0][s] = all + (size_t)(SIDES + s) * most;
+		h.ghost[1][s] = all + (size_t)(2 * SIDES + s) * most;
+	}
+	group_meet();
+	for (int i = 0; options.sizes[i] && options.sizes[i] <= most; i++) {
+		h.bytes = options.sizes[i];
+		for (int s = 0; s < SIDES; s++)
+			pattern_write(h.edge[s], h.bytes, group.me * SIDES + s, (unsigned)h.bytes);
+		harness_measure(&(struct spot){.measure = "halo", .variant = "four-sides", .bytes = h.bytes,
+					       .sample = exchange, .context = &h, .check = exchanged});
+	}
+	heap_give(all);
+	heap_give(h.flags);
+}
