@@ -33,11 +33,11 @@ struct comms_reach {
 
 /*
  * A sleeper adds itself to sleepers, makes that visible (membarrier), looks once more at what it waits for, and sleeps
- * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if there are any, changes word
- * and wakes. So a change costs a load of a line that is nearly always shared and zero.
+ * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if any may wait for what it changed, changes
+ * word and wakes. So a change costs a load of a line that is nearly always shared and zero.
  */
 struct comms_bell {
-	_Alignas(64) _Atomic uint32_t sleepers;
+	_Alignas(64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: see wait.c */
 	_Alignas(64) _Atomic uint32_t word;
 };
 
@@ -192,13 +192,18 @@ COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct
 	return NULL;
 }
 
-void comms_ring(struct comms_bell *bell);
+void comms_ring(struct comms_bell *bell, const void *address, size_t bytes);
 
-/* After a store to a peer's memory: wakes it if it sleeps. */
-COMMS_INLINE void comms_notify(const struct comms_peer *peer)
+/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. NULL: it may be anything. */
+COMMS_INLINE void comms_notify_of(const struct comms_peer *peer, const void *address, size_t bytes)
 {
 	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed)))
-		comms_ring(peer->bell);
+		comms_ring(peer->bell, address, bytes);
+}
+
+COMMS_INLINE void comms_notify(const struct comms_peer *peer)
+{
+	comms_notify_of(peer, NULL, 0);
 }
 
 /* The whole way: checks, first contact, any path. The nbi forms complete at comms_quiet. */
@@ -284,12 +289,16 @@ void comms_check_pe(int pe, const char *routine);
 void comms_spin(void);
 
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
-uint32_t comms_bell_prepare(void);
+uint32_t comms_bell_prepare(const void *address);
 void comms_bell_cancel(void);
 void comms_bell_sleep(uint32_t key, unsigned *naps);
 
-/* Returns when the condition, about memory that comms_notify covers, holds. */
-#define COMMS_WAIT(condition)                                                   \
+/* What to give for the address where no other PE changes what is waited for, and where any address may matter. */
+#define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
+#define COMMS_ANYWHERE NULL
+
+/* Returns when the condition holds, which a change of the word at the address, an own one, may bring about. */
+#define COMMS_WAIT(address, condition)                                          \
 	do {                                                                    \
 		unsigned looks_ = comms.spin, naps_ = 0;                        \
 		while (!(condition)) {                                          \
@@ -299,7 +308,7 @@ void comms_bell_sleep(uint32_t key, unsigned *naps);
 				comms_spin();                                   \
 				continue;                                       \
 			}                                                       \
-			key_ = comms_bell_prepare();                            \
+			key_ = comms_bell_prepare(address);                     \
 			if (condition) {                                        \
 				comms_bell_cancel();                            \
 				break;                                          \

@@ -181,12 +181,12 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 	uint32_t old = atomic_load(&gate->epoch), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
-		COMMS_WAIT(atomic_load(&gate->arrived) == others);
+		COMMS_WAIT(&gate->arrived, atomic_load(&gate->arrived) == others);
 	} else {
 		uint32_t before = atomic_fetch_add(&gate->arrived, 1);
 
 		if (led && before + 1 == others)
-			comms_notify(first);
+			comms_notify_of(first, &comms.system->slot[group->slot].gate.arrived, sizeof gate->arrived);
 		if (led || before < others) {
 			wait_while(&gate->epoch, old, &gate->sleepers);
 			return;
@@ -210,7 +210,7 @@ static void meet_in_rounds(struct comms_group *group)
 		int to = group->me < n - step ? group->me + step : group->me - (n - step);
 
 		comms_tell(NULL, NULL, 0, heard, epoch, comms_group_pe(group, to), __func__);
-		COMMS_WAIT(atomic_load_explicit(heard, memory_order_acquire) >= epoch);
+		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) >= epoch);
 	}
 }
 

@@ -94,7 +94,7 @@ static void put(void *dest, const void *source, size_t bytes, bool nbi, int pe, 
 	t = locate(dest, bytes, "dest", pe, routine);
 	if (t.here) {
 		memmove(t.here, source, bytes);
-		comms_notify(t.peer);
+		comms_notify_of(t.peer, dest, bytes);
 	} else {
 		ucx_put(t.peer, t.segment, t.offset, source, bytes, nbi);
 	}
@@ -207,7 +207,7 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 		return;
 	}
 	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);
-	comms_notify(shown.peer);
+	comms_notify_of(shown.peer, word, sizeof *word);
 }
 
 void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
@@ -224,7 +224,7 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 	if (bytes)
 		memcpy(data, source, bytes);
 	atomic_store_explicit(there, value, memory_order_release);
-	comms_notify(peer);
+	comms_notify_of(peer, word, sizeof *word);
 }
 
 /* On one path a fence between data and signal is enough; on two, only completion orders them. */

@@ -343,7 +343,7 @@ static ucs_status_t finish(ucs_status_ptr_t request)
 
 	if (!UCS_PTR_IS_PTR(request))
 		return UCS_PTR_STATUS(request);
-	COMMS_WAIT(ucp_request_check_status(request) != UCS_INPROGRESS);
+	COMMS_WAIT(COMMS_NOWHERE, ucp_request_check_status(request) != UCS_INPROGRESS);
 	status = ucp_request_check_status(request);
 	ucp_request_free(request);
 	return status;

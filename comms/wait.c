@@ -27,7 +27,7 @@
 
 #define NAP_SHORTEST 50000L	/* ns */
 #define NAP_LONGEST 20000000L	/* ns */
-#define SPINS_ALONE 1000	/* PEs have a processor each: some 20 us */
+#define SPINS_ALONE 4000	/* PEs have a processor each: some 80 us */
 #define SPINS_CROWDED 20	/* they do not: the one we wait for may need ours */
 
 static bool have_membarrier;
@@ -74,12 +74,37 @@ void comms_spin(void)
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
 }
 
-uint32_t comms_bell_prepare(void)
+/*
+ * The bell's word of sleepers: in the low bits their number, above it the granule of 8 bytes that all of them wait for; 0 if
+ * it is not one or not known. Both change at once, so who sees a sleeper sees what it waits for.
+ */
+#define SLEEPER_BITS 16
+#define SLEEPER_MASK ((1UL << SLEEPER_BITS) - 1)
+#define GRANULE_BYTES 8
+#define NO_GRANULE (UINT64_MAX >> SLEEPER_BITS)
+
+/* Granules of different segments differ by their remainder. */
+static uint64_t granule_of(const void *address)
+{
+	enum comms_segment_id segment;
+
+	if (address == COMMS_NOWHERE)
+		return NO_GRANULE;
+	segment = comms_find_segment(address);
+	if (segment == COMMS_SEGMENTS)
+		return 0;
+	return (uint64_t)((const char *)address - comms.segments[segment].base) / GRANULE_BYTES * COMMS_SEGMENTS + segment + 1;
+}
+
+uint32_t comms_bell_prepare(const void *address)
 {
 	struct comms_bell *bell = &comms.system->bell;
 	uint32_t key = atomic_load(&bell->word);
+	uint64_t granule = granule_of(address) << SLEEPER_BITS, now = atomic_load(&bell->sleepers), then;
 
-	atomic_fetch_add(&bell->sleepers, 1);
+	do {
+		then = now == 0 || (now & ~SLEEPER_MASK) == granule ? granule | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
+	} while (!atomic_compare_exchange_weak(&bell->sleepers, &now, then + 1));
 	if (have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	return key;
@@ -87,7 +112,11 @@ uint32_t comms_bell_prepare(void)
 
 void comms_bell_cancel(void)
 {
-	atomic_fetch_sub(&comms.system->bell.sleepers, 1);
+	struct comms_bell *bell = &comms.system->bell;
+	uint64_t now = atomic_load(&bell->sleepers);
+
+	while (!atomic_compare_exchange_weak(&bell->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1))
+		;
 }
 
 /* The longer the wait, the longer the naps: a bell ends one at once anyway. */
@@ -104,8 +133,21 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 	comms_bell_cancel();
 }
 
-void comms_ring(struct comms_bell *bell)
+static bool may_wait_for(uint64_t granule, const void *address, size_t bytes)
 {
+	uint64_t first, last;
+
+	if (!address || granule == 0)
+		return true;
+	first = granule_of(address);
+	last = granule_of((const char *)address + bytes - 1);
+	return granule >= first && granule <= last && (granule - first) % COMMS_SEGMENTS == 0;
+}
+
+void comms_ring(struct comms_bell *bell, const void *address, size_t bytes)
+{
+	if (!may_wait_for(atomic_load(&bell->sleepers) >> SLEEPER_BITS, address, bytes))
+		return;
 	atomic_fetch_add(&bell->word, 1);
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }

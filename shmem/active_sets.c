@@ -109,7 +109,7 @@ static uint64_t and_by_offers(const struct set *set, uint64_t mine)
 		int to = me < n - step ? me + step : me - (n - step);
 
 		comms_tell(NULL, NULL, 0, word, mine | OFFERED, set_pe(set, to), set->routine);
-		COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) != 0);
+		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) != 0);
 		mine &= atomic_exchange(word, 0);
 	}
 	set_sync(set);
@@ -130,7 +130,7 @@ static void sync_by_counters(const struct set *set)
 
 		comms_amo(COMMS_ADD, sizeof *word, word, 1, set_pe(set, (int)((set->group->me + step) % n)),
 			  set->routine);
-		COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) > 0);
+		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
 		atomic_fetch_sub(word, 1);
 	}
 }

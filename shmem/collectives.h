@@ -129,7 +129,7 @@ static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
 
 static inline void hear(_Atomic uint64_t *word, uint64_t value)
 {
-	COMMS_WAIT(atomic_load_explicit(word, memory_order_acquire) >= value);
+	COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= value);
 }
 
 #endif

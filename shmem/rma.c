@@ -19,7 +19,7 @@ COMMS_INLINE void put_bytes(shmem_ctx_t ctx, void *dest, const void *source, siz
 		return;
 	}
 	memmove(here, source, bytes);
-	comms_notify(peer);
+	comms_notify_of(peer, dest, bytes);
 }
 
 /* One copy of the code for all types; only single elements are worth one of their own. */
@@ -40,7 +40,7 @@ static void put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t byte
 		return;
 	}
 	memmove(here, source, bytes);
-	comms_notify(peer);
+	comms_notify_of(peer, dest, bytes);
 }
 
 COMMS_INLINE void get_bytes(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)

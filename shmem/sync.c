@@ -67,7 +67,7 @@ static size_t somewhere(size_t nelems)
 		if (comms.n_pes > 0 && NAME##_holds(ivar, cmp, value))                                \
 			return;                                                                       \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                 \
-		COMMS_WAIT(NAME##_holds(ivar, cmp, value));                                           \
+		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                     \
 	}                                                                                             \
 	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                      \
 	{                                                                                             \
@@ -129,7 +129,8 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		size_t found = SIZE_MAX;                                                                              \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
-		COMMS_WAIT((found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);               \
+		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
+			   (found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);       \
 		return found;                                                                                         \
 	}                                                                                                             \
 	static size_t NAME##_wait_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
@@ -138,7 +139,8 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		size_t found = 0;                                                                                     \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
-		COMMS_WAIT((found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);            \
+		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
+			   (found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);    \
 		return found;                                                                                         \
 	}                                                                                                             \
 	static void NAME##_wait_all(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values, \
@@ -148,7 +150,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 			return;                                                                                       \
 		for (size_t i = 0; i < nelems; i++)                                                                   \
 			if (!(status && status[i]))                                                                   \
-				COMMS_WAIT(NAME##_entry_holds(ivars, i, cmp, values, step));                          \
+				COMMS_WAIT(&ivars[i], NAME##_entry_holds(ivars, i, cmp, values, step));       \
 	}                                                                                                             \
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
@@ -241,7 +243,7 @@ API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_
 	uint64_t now;
 
 	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, __func__);
-	COMMS_WAIT(uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
+	COMMS_WAIT(sig_addr, uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
 	return now;
 }
 PROFILED(shmem_signal_wait_until)
