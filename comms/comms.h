@@ -16,8 +16,9 @@
  *          contact replaces it (comms_meet) by a record of its own, for good
  * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
  * bell     how a PE that sleeps is told that its memory changed
+ * channel  what operations are ordered and completed in
  *
- * Any thread may call anything here once comms_start has returned.
+ * Any thread may call anything here once comms_start has returned; but see channels.
  */
 
 #define COMMS_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -206,20 +207,37 @@ COMMS_INLINE void comms_notify(const struct comms_peer *peer)
 	comms_notify_of(peer, NULL, 0);
 }
 
-/* The whole way: checks, first contact, any path. The nbi forms complete at comms_quiet. */
-void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine);
-void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine);
-void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine);
-void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine);
+/*
+ * A channel is what operations are ordered and completed in: its fence and its quiet are about what was done on it. NULL is
+ * the default channel. One that is alone is used by one thread at a time, and for that takes no lock: at its
+ * first operation over UCX it gets connections of its own. All others are free to everyone.
+ */
+struct comms_channel;
+
+/* False: no memory. A channel that is never needed costs nothing else. */
+bool comms_channel_open(bool alone, struct comms_channel **channel);
+/* After a quiet. To be done before comms_stop. */
+void comms_channel_close(struct comms_channel *channel);
+
+/* The whole way: checks, first contact, any path. The nbi forms complete at a quiet of the channel. */
+void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine);
+void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine);
+void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine);
+void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine);
 
 enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
 
 /* Atomics on 4 or 8 bytes (width). The fetching form returns the old value, zero-extended. */
-void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine);
-uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
-			 const char *routine);
-void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
-			 int pe, const char *routine);
+void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
+		       int pe, const char *routine);
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
+				 uint64_t operand, uint64_t cond, int pe, const char *routine);
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
+				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine);
 
 /* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
 #define COMMS_AMO_HERE(name, type)                                                                                    \
@@ -248,11 +266,67 @@ COMMS_AMO_HERE(comms_amo_32, uint32_t)
 COMMS_AMO_HERE(comms_amo_64, uint64_t)
 
 /* Data, then an atomic on a word of the same PE that shows it. */
-void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value, enum comms_amo op,
-		      bool nbi, int pe, const char *routine);
+void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
+			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine);
 
-void comms_fence(void);
-void comms_quiet(void);
+void comms_channel_fence(struct comms_channel *channel);
+void comms_channel_quiet(struct comms_channel *channel);
+/* Of what was done towards these PEs; one may be there twice. */
+void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
+
+/* The same on the default channel. */
+static inline void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_put(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_put_nbi(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_get(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_get_nbi(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+{
+	comms_channel_amo(NULL, op, width, dest, operand, pe, routine);
+}
+
+static inline uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond,
+				       int pe, const char *routine)
+{
+	return comms_channel_amo_fetch(NULL, op, width, dest, operand, cond, pe, routine);
+}
+
+static inline void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand,
+				       uint64_t cond, int pe, const char *routine)
+{
+	comms_channel_amo_fetch_nbi(NULL, op, width, result, dest, operand, cond, pe, routine);
+}
+
+static inline void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value,
+				    enum comms_amo op, bool nbi, int pe, const char *routine)
+{
+	comms_channel_put_signal(NULL, dest, source, bytes, word, value, op, nbi, pe, routine);
+}
+
+static inline void comms_fence(void)
+{
+	comms_channel_fence(NULL);
+}
+
+static inline void comms_quiet(void)
+{
+	comms_channel_quiet(NULL);
+}
 
 /*
  * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later

@@ -83,7 +83,7 @@ static struct target locate(const void *address, size_t bytes, const char *argum
 	return t;
 }
 
-static void put(void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
 {
 	struct target t;
 
@@ -96,11 +96,11 @@ static void put(void *dest, const void *source, size_t bytes, bool nbi, int pe, 
 		memmove(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
 	} else {
-		ucx_put(t.peer, t.segment, t.offset, source, bytes, nbi);
+		ucx_put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
 	}
 }
 
-static void get(void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+static void get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
 {
 	struct target t;
 
@@ -112,27 +112,27 @@ static void get(void *dest, const void *source, size_t bytes, bool nbi, int pe, 
 	if (t.here)
 		memmove(dest, t.here, bytes);
 	else
-		ucx_get(t.peer, t.segment, t.offset, dest, bytes, nbi);
+		ucx_get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
 }
 
-void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
 {
-	put(dest, source, bytes, false, pe, routine);
+	put(channel, dest, source, bytes, false, pe, routine);
 }
 
-void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
 {
-	put(dest, source, bytes, true, pe, routine);
+	put(channel, dest, source, bytes, true, pe, routine);
 }
 
-void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
 {
-	get(dest, source, bytes, false, pe, routine);
+	get(channel, dest, source, bytes, false, pe, routine);
 }
 
-void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
 {
-	get(dest, source, bytes, true, pe, routine);
+	get(channel, dest, source, bytes, true, pe, routine);
 }
 
 static uint64_t amo_here(enum comms_amo op, size_t width, const struct target *t, uint64_t operand, uint64_t cond)
@@ -153,17 +153,17 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 	return t;
 }
 
-void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
 
 	if (t.here)
 		amo_here(op, width, &t, operand, 0);
 	else
-		ucx_amo(t.peer, t.segment, t.offset, op, width, operand);
+		ucx_amo(channel, t.peer, t.segment, t.offset, op, width, operand);
 }
 
-uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
 			 const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
@@ -171,17 +171,17 @@ uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t o
 
 	if (t.here)
 		return amo_here(op, width, &t, operand, cond);
-	ucx_amo_fetch(t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
+	ucx_amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
 	return result; /* of a narrow word, the upper half stayed zero */
 }
 
-void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
 			 int pe, const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
 
 	if (!t.here) {
-		ucx_amo_fetch(t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
+		ucx_amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
 	} else if (width == 8) {
 		*(uint64_t *)result = amo_here(op, width, &t, operand, cond);
 	} else {
@@ -228,40 +228,61 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 }
 
 /* On one path a fence between data and signal is enough; on two, only completion orders them. */
-void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value, enum comms_amo op,
-		      bool nbi, int pe, const char *routine)
+void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes, uint64_t *word,
+			      uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)
 {
 	struct target signal = locate_word(word, sizeof *word, pe, routine);
 
-	put(dest, source, bytes, nbi, pe, routine);
+	put(channel, dest, source, bytes, nbi, pe, routine);
 	if (signal.here) {
 		if (comms.ucx && bytes && !locate(dest, bytes, "dest", pe, routine).here)
-			comms_quiet();
+			ucx_quiet_pes(channel, &pe, 1);
 		amo_here(op, sizeof *word, &signal, value, 0);
 		return;
 	}
-	comms_fence();
-	ucx_amo(signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
+	comms_channel_fence(channel);
+	ucx_amo(channel, signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
 }
 
 /*
  * A peer may be reached both ways (heap by store, globals through UCX). Stores that follow a fence could
  * overtake what UCX still carries, so then order needs completion.
  */
-void comms_fence(void)
+void comms_channel_fence(struct comms_channel *channel)
 {
 	atomic_thread_fence(memory_order_release);
 	if (!comms.ucx)
 		return;
 	if (globals.fd < 0 && comms.n_node > 1)
-		ucx_quiet();
+		ucx_quiet(channel);
 	else
-		ucx_fence();
+		ucx_fence(channel);
 }
 
-void comms_quiet(void)
+void comms_channel_quiet(struct comms_channel *channel)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	if (comms.ucx)
-		ucx_quiet();
+		ucx_quiet(channel);
+}
+
+void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (comms.ucx)
+		ucx_quiet_pes(channel, pes, n);
+}
+
+/* Where no operation ever needs UCX, there is nothing to tell channels apart by: all are the default one. */
+bool comms_channel_open(bool alone, struct comms_channel **channel)
+{
+	*channel = comms.ucx ? ucx_channel_open(alone) : NULL;
+	return *channel || !comms.ucx;
+}
+
+void comms_channel_close(struct comms_channel *channel)
+{
+	comms_channel_quiet(channel);
+	if (channel)
+		ucx_channel_close(channel);
 }

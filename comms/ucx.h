@@ -23,21 +23,29 @@ void ucx_stop(void);
 void *ucx_make_card(size_t *size);
 void ucx_forget(struct ucx_peer *peer);
 
-void ucx_put(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
-	     bool nbi);
+/* Channels as in comms.h; NULL is the default one. NULL from open: no memory. */
+struct comms_channel *ucx_channel_open(bool is_alone);
+void ucx_channel_close(struct comms_channel *channel);
+/* All are closed; this takes down what was kept of them. Other PEs must still be served. */
+void ucx_take_down_spares(void);
+
+void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+	     const void *source, size_t bytes, bool nbi);
 /* A put that no quiet waits for: its reader says otherwise that it came. The source may be reused on return. */
 void ucx_put_untracked(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source,
 		       size_t bytes);
 /* Puts that follow come behind those that have returned, nonblocking ones left aside. */
 void ucx_order(void);
-void ucx_get(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, void *dest, size_t bytes, bool nbi);
-void ucx_amo(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, enum comms_amo op, size_t width,
-	     uint64_t operand);
+void ucx_get(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+	     void *dest, size_t bytes, bool nbi);
+void ucx_amo(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+	     enum comms_amo op, size_t width, uint64_t operand);
 /* result holds 4 or 8 bytes; with nbi it is written by the next quiet at the latest. */
-void ucx_amo_fetch(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, enum comms_amo op,
-		   size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi);
-void ucx_fence(void);
-void ucx_quiet(void);
+void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		   enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi);
+void ucx_fence(struct comms_channel *channel);
+void ucx_quiet(struct comms_channel *channel);
+void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 
 /* Returns true if something happened. */
 bool ucx_progress(void);

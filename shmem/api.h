@@ -49,6 +49,7 @@ struct shmemx_team {
 struct shmemx_ctx {
 	struct shmemx_team *team;
 	long options;
+	struct comms_channel *channel;
 	struct shmemx_ctx *previous, *next;
 };
 
@@ -60,14 +61,29 @@ struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
 extern struct shmemx_team api_world;
 
-int api_ctx_target(shmem_ctx_t ctx, int pe, const char *routine);
+_Noreturn void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine);
 
-/* The PE of the world that a context's PE number names. Bad numbers of the world pass: comms complains of them. */
+/*
+ * The PE of the world that a context's PE number names. Bad numbers of the world pass: comms complains of them. (Inlined
+ * without a call that returns, so that nothing has to be saved over it.)
+ */
 COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
+	const struct comms_group *group;
+
 	if (COMMS_LIKELY(ctx == SHMEM_CTX_DEFAULT))
 		return pe;
-	return api_ctx_target(ctx, pe, routine);
+	if (COMMS_UNLIKELY(comms.n_pes == 0 || ctx == SHMEM_CTX_INVALID ||
+			   (unsigned)pe >= (unsigned)ctx->team->group.size))
+		api_complain_of_target(ctx, pe, routine);
+	group = &ctx->team->group;
+	return comms_group_pe(group, pe);
+}
+
+/* What a valid context's operations are ordered and completed in. */
+COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
+{
+	return ctx == SHMEM_CTX_DEFAULT ? NULL : ctx->channel;
 }
 
 void api_heap_start(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts and sessions. A context names the team whose numbers its operations use. Stores need no queue, and what goes
- * through UCX shares one worker, so completing one context completes all: more than asked, never less.
+ * Contexts and sessions. A context names the team whose numbers its operations use, and has a channel of its own, so that
+ * its fence and its quiet are about what was done on it. A private or serialised one has a channel that is alone.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,19 +10,12 @@
 
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 
-int api_ctx_target(shmem_ctx_t ctx, int pe, const char *routine)
+void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
-	const struct comms_group *group;
-
 	comms_check_up(routine);
-	if (ctx == SHMEM_CTX_DEFAULT)
-		return pe;
 	if (ctx == SHMEM_CTX_INVALID)
 		rte_die(routine, "ctx is SHMEM_CTX_INVALID; was its creation checked?");
-	group = &ctx->team->group;
-	if ((unsigned)pe >= (unsigned)group->size)
-		rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, group->size - 1);
-	return comms_group_pe(group, pe);
+	rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
 }
 
 static int create(shmem_team_t handle, long options, shmem_ctx_t *ctx)
@@ -32,6 +25,11 @@ static int create(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 	*ctx = team ? calloc(1, sizeof **ctx) : SHMEM_CTX_INVALID;
 	if (!*ctx)
 		return 1;
+	if (!comms_channel_open(options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED), &(*ctx)->channel)) {
+		free(*ctx);
+		*ctx = SHMEM_CTX_INVALID;
+		return 1;
+	}
 	(*ctx)->team = team;
 	(*ctx)->options = options;
 	pthread_mutex_lock(&lists);
@@ -49,6 +47,7 @@ void api_forget_contexts(struct shmemx_team *team)
 		struct shmemx_ctx *ctx = team->contexts;
 
 		team->contexts = ctx->next;
+		comms_channel_close(ctx->channel);
 		free(ctx);
 	}
 }
@@ -74,7 +73,7 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT)
 		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
-	comms_quiet();
+	comms_channel_close(ctx->channel);
 	pthread_mutex_lock(&lists);
 	if (ctx->previous)
 		ctx->previous->next = ctx->next;

@@ -21,7 +21,7 @@ API void pshmem_ctx_fence(shmem_ctx_t ctx)
 	comms_check_up(__func__);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	comms_fence();
+	comms_channel_fence(api_channel(ctx));
 }
 PROFILED(shmem_ctx_fence)
 
@@ -30,18 +30,27 @@ API void pshmem_ctx_quiet(shmem_ctx_t ctx)
 	comms_check_up(__func__);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	comms_quiet();
+	comms_channel_quiet(api_channel(ctx));
 }
 PROFILED(shmem_ctx_quiet)
 
-/* Completing everything completes what concerns the PEs named. */
+#define PES_AT_ONCE 128
+
+/* All PEs are looked at before anything is completed, so that a wrong one is named without delay. */
 static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const char *routine)
 {
+	int pes[PES_AT_ONCE];
+
 	comms_check_up(routine);
 	for (size_t i = 0; i < npes; i++)
 		comms_check_pe(api_target(ctx, target_pes[i], routine), routine);
-	if (npes > 0)
-		comms_quiet();
+	for (size_t done = 0; done < npes; done += PES_AT_ONCE) {
+		size_t n = npes - done < PES_AT_ONCE ? npes - done : PES_AT_ONCE;
+
+		for (size_t i = 0; i < n; i++)
+			pes[i] = api_target(ctx, target_pes[done + i], routine);
+		comms_channel_quiet_pes(api_channel(ctx), pes, n);
+	}
 }
 
 API void pshmem_pe_quiet(const int *target_pes, size_t npes)

@@ -15,7 +15,7 @@ COMMS_INLINE void put_bytes(shmem_ctx_t ctx, void *dest, const void *source, siz
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach(dest, bytes, pe, &peer);
 	if (COMMS_UNLIKELY(!here)) {
-		comms_put(dest, source, bytes, pe, routine);
+		comms_channel_put(api_channel(ctx), dest, source, bytes, pe, routine);
 		return;
 	}
 	memmove(here, source, bytes);
@@ -36,7 +36,7 @@ static void put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t byte
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach(dest, bytes, pe, &peer);
 	if (COMMS_UNLIKELY(!here)) {
-		comms_put_nbi(dest, source, bytes, pe, routine);
+		comms_channel_put_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 		return;
 	}
 	memmove(here, source, bytes);
@@ -53,7 +53,7 @@ COMMS_INLINE void get_bytes(shmem_ctx_t ctx, void *dest, const void *source, siz
 	if (COMMS_LIKELY(here != NULL))
 		memmove(dest, here, bytes);
 	else
-		comms_get(dest, source, bytes, pe, routine);
+		comms_channel_get(api_channel(ctx), dest, source, bytes, pe, routine);
 }
 
 static void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
@@ -71,7 +71,7 @@ static void get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t byte
 	if (COMMS_LIKELY(here != NULL))
 		memmove(dest, here, bytes);
 	else
-		comms_get_nbi(dest, source, bytes, pe, routine);
+		comms_channel_get_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 }
 
 static void check_strides(ptrdiff_t dst, ptrdiff_t sst, size_t least, const char *routine)
@@ -96,8 +96,10 @@ static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 {
 	for (size_t i = 0; i < blocks; i++)
 		get_nbi(ctx, dest + i * dst, source + i * sst, bytes, pe, routine);
-	if (comms.ucx)
-		comms_quiet();
+	if (comms.ucx && blocks > 0) {
+		pe = api_target(ctx, pe, routine);
+		comms_channel_quiet_pes(api_channel(ctx), &pe, 1);
+	}
 }
 
 static void iput(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,

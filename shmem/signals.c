@@ -26,7 +26,7 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 	signal = here ? comms_reach(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
 		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
-		comms_put_signal(dest, source, bytes, word, value, op, nbi, pe, routine);
+		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);
 		return;
 	}
 	memmove(here, source, bytes);
@@ -56,7 +56,8 @@ static void change_signal(shmem_ctx_t ctx, enum comms_amo op, uint64_t *word, ui
 			  const char *routine)
 {
 	comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
-	comms_amo(op, sizeof *word, word, value, api_target(ctx, pe, routine), routine);
+	pe = api_target(ctx, pe, routine);
+	comms_channel_amo(api_channel(ctx), op, sizeof *word, word, value, pe, routine);
 }
 
 API_BOTH(void, signal_add, change_signal(ctx, COMMS_ADD, sig_addr, signal, pe, __func__);

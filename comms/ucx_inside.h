@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_UCX_INSIDE_H
+#define COMMS_UCX_INSIDE_H
+
+#include <ucp/api/ucp.h>
+
+#include <pthread.h>
+
+#include "ucx.h"
+
+/*
+ * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (order and completion),
+ * ucx_ops.c (the operations).
+ *
+ * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
+ * mark        what a channel knows of a connection: did it use it since its last quiet
+ */
+
+struct mark {
+	_Atomic(struct comms_channel *) channel; /* NULL: free for another channel */
+	struct ucx_peer *peer;
+	atomic_bool touched;
+	struct mark *next;		  /* of the channel's touched ones */
+	_Atomic(struct mark *) next_here; /* of the same connection */
+	struct mark *next_of_channel;	  /* of those to be freed with it */
+	struct mark *next_flushed;	  /* a quiet's own, and so are the next two */
+	ucs_status_ptr_t flushing;
+	bool in_flush;
+};
+
+struct ucx_peer {
+	ucp_ep_h endpoint;
+	ucp_rkey_h key[COMMS_SEGMENTS];
+	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
+	int pe;
+	struct mark mark; /* of the channel that the worker is of; others' hang on it */
+};
+
+struct comms_channel {
+	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
+	bool alone;
+	_Atomic(struct mark *) touched;
+	atomic_int unsent;     /* nonblocking operations that UCX has not handed to the network yet */
+	uint64_t nobody_reads; /* where results go that nobody asked for */
+
+	/* Channels that share the main worker. */
+	pthread_mutex_t quieting;
+	atomic_bool quiet_under_way;
+	struct mark *marks; /* those to be freed with the channel */
+
+	/* Alone channels: turns, see channels.c; then connections by PE, in a table of a power of two places. */
+	atomic_uint turn;
+	atomic_bool pushed;
+	unsigned turn_seen; /* whose it is who pushes, and so are the next three */
+	bool offered;
+	struct comms_channel *previous, *next, *next_spare;
+	struct ucx_peer **peers;
+	unsigned places, n_peers;
+};
+
+struct ucx {
+	ucp_context_h context;
+	struct comms_channel main; /* the default channel; its worker is the one that other PEs know */
+	ucp_mem_h memory[COMMS_SEGMENTS];
+	atomic_bool ending;
+	ucp_err_handling_mode_t failure_mode;
+	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
+	int event_fd;	   /* UCX's: readable when the main worker has something to do */
+	int stop_fd;
+	bool served;
+	pthread_t server;
+	pthread_mutex_t connecting;
+};
+extern struct ucx ucx;
+
+/* For operations that need no callback. */
+extern const ucp_request_param_t ucx_plain;
+
+void ucx_check(ucs_status_t status, const char *what);
+/* An operation that UCX fails has lost its peer; that ends the job with its own message, but maybe in another thread. */
+void ucx_must_succeed(ucs_status_t status, const char *what);
+
+ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
+/* A connection of the channel's worker. */
+struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);
+/* The main worker's connection, made on first use. */
+struct ucx_peer *ucx_peer(struct comms_peer *peer);
+void ucx_release_keys(struct ucx_peer *peer);
+
+/* Begins an operation, which channel_end ends: what the channel knows of its connection to the PE. NULL becomes the main one. */
+struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *peer);
+void channel_end(struct comms_channel *channel);
+/* Waits for a request of an operation that has begun; returns what it came to. */
+ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
+void channel_touch(struct mark *mark);
+/* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
+int channels_push(void);
+void channel_forget_marks(struct ucx_peer *peer);
+
+/*
+ * Counters of an alone channel are plain ones: one thread at a time changes them. (They are atomic objects because
+ * the serving thread may look at them.)
+ */
+static inline void channel_count(struct comms_channel *channel, int change)
+{
+	if (channel->alone)
+		atomic_store_explicit(&channel->unsent,
+				      atomic_load_explicit(&channel->unsent, memory_order_relaxed) + change,
+				      memory_order_relaxed);
+	else
+		atomic_fetch_add(&channel->unsent, change);
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operations of the UCX path, each on a channel. */
+#include <string.h>
+
+#include "ucx_inside.h"
+
+/* Runs in whoever progresses the worker; the count is the last that it touches of the channel. */
+static void free_when_done(void *request, ucs_status_t status, void *channel)
+{
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "an operation on another PE");
+	channel_count(channel, -1);
+}
+
+/* The parameters of a nonblocking operation that nobody waits for by itself. */
+static ucp_request_param_t when_done(struct comms_channel *channel)
+{
+	return (ucp_request_param_t){
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = free_when_done,
+		.user_data = channel,
+	};
+}
+
+/*
+ * After an operation with when_done, which was counted before: the callback of one that UCX keeps may run at any time,
+ * also before we see the request.
+ */
+static void started(struct mark *mark, struct comms_channel *channel, ucs_status_ptr_t request, const char *what)
+{
+	if (!UCS_PTR_IS_PTR(request))
+		channel_count(channel, -1); /* there will be no callback */
+	channel_touch(mark);
+	if (UCS_PTR_IS_ERR(request))
+		ucx_must_succeed(UCS_PTR_STATUS(request), what);
+}
+
+static uint64_t remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
+{
+	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
+}
+
+void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+	     const void *source, size_t bytes, bool nbi)
+{
+	struct mark *mark = channel_begin(&channel, to);
+	struct ucx_peer *peer = mark->peer;
+	uint64_t dest = remote(peer, segment, offset);
+
+	if (nbi) {
+		ucp_request_param_t param = when_done(channel);
+
+		channel_count(channel, 1);
+		started(mark, channel,
+			ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param), "ucp_put_nbx");
+	} else {
+		ucx_must_succeed(channel_finish(channel, ucp_put_nbx(peer->endpoint, source, bytes, dest,
+								     peer->key[segment], &ucx_plain)),
+				 "ucp_put_nbx");
+		channel_touch(mark);
+	}
+	channel_end(channel);
+}
+
+void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
+		       size_t bytes)
+{
+	struct ucx_peer *peer = ucx_peer(to);
+
+	ucx_must_succeed(channel_finish(&ucx.main, ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset),
+							       peer->key[segment], &ucx_plain)),
+			 "ucp_put_nbx");
+}
+
+void ucx_order(void)
+{
+	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
+}
+
+void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
+	     void *dest, size_t bytes, bool nbi)
+{
+	struct mark *mark = channel_begin(&channel, from);
+	struct ucx_peer *peer = mark->peer;
+	uint64_t source = remote(peer, segment, offset);
+
+	if (nbi) {
+		ucp_request_param_t param = when_done(channel);
+
+		channel_count(channel, 1);
+		started(mark, channel,
+			ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param), "ucp_get_nbx");
+	} else {
+		ucx_must_succeed(channel_finish(channel, ucp_get_nbx(peer->endpoint, dest, bytes, source,
+								     peer->key[segment], &ucx_plain)),
+				 "ucp_get_nbx");
+	}
+	channel_end(channel);
+}
+
+static ucp_atomic_op_t ucp_op(enum comms_amo op)
+{
+	static const ucp_atomic_op_t names[] = {
+		[COMMS_FETCH] = UCP_ATOMIC_OP_ADD, /* of zero */
+		[COMMS_ADD] = UCP_ATOMIC_OP_ADD, [COMMS_AND] = UCP_ATOMIC_OP_AND,   [COMMS_OR] = UCP_ATOMIC_OP_OR,
+		[COMMS_XOR] = UCP_ATOMIC_OP_XOR, [COMMS_SWAP] = UCP_ATOMIC_OP_SWAP, [COMMS_CSWAP] = UCP_ATOMIC_OP_CSWAP,
+	};
+
+	return names[op];
+}
+
+/* UCP reads its operand when called, at the given width: on a little-endian machine the low half is in front. */
+static const void *narrow(const uint64_t *operand, size_t width, uint32_t *half)
+{
+	if (width == sizeof *operand)
+		return operand;
+	*half = (uint32_t)*operand;
+	return half;
+}
+
+void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+	     enum comms_amo op, size_t width, uint64_t operand)
+{
+	ucp_request_param_t param;
+	struct ucx_peer *peer;
+	struct mark *mark;
+	uint32_t half;
+
+	if (op == COMMS_SWAP) { /* without a result, UCX's software atomics do not know it */
+		channel = channel ? channel : &ucx.main;
+		ucx_amo_fetch(channel, to, segment, offset, op, width, operand, 0, &channel->nobody_reads, true);
+		return;
+	}
+	mark = channel_begin(&channel, to);
+	peer = mark->peer;
+	param = when_done(channel);
+	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+	param.datatype = ucp_dt_make_contig(width);
+	channel_count(channel, 1);
+	started(mark, channel,
+		ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(&operand, width, &half), 1,
+				  remote(peer, segment, offset), peer->key[segment], &param),
+		"ucp_atomic_op_nbx");
+	channel_end(channel);
+}
+
+void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		   enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
+{
+	struct mark *mark = channel_begin(&channel, to);
+	struct ucx_peer *peer = mark->peer;
+	ucp_request_param_t param = nbi ? when_done(channel) : ucx_plain;
+	const uint64_t *first = op == COMMS_CSWAP ? &cond : &operand;
+	ucs_status_ptr_t request;
+	uint32_t half;
+
+	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+	param.datatype = ucp_dt_make_contig(width);
+	param.reply_buffer = result;
+	if (op == COMMS_CSWAP) /* the new value travels in the result's place */
+		memcpy(result, narrow(&operand, width, &half), width);
+	if (nbi)
+		channel_count(channel, 1);
+	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
+				    remote(peer, segment, offset), peer->key[segment], &param);
+	if (nbi)
+		started(mark, channel, request, "ucp_atomic_op_nbx");
+	else
+		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
+	channel_end(channel);
+}
