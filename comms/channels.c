@@ -628,7 +628,7 @@ void ucx_channel_close(struct comms_channel *channel)
 			take_down(channel);
 		return;
 	}
-	COMMS_WAIT(atomic_load(&channel->unsent) == 0);
+	COMMS_WAIT(COMMS_NOWHERE, atomic_load(&channel->unsent) == 0);
 	free_marks(channel);
 	pthread_mutex_destroy(&channel->quieting);
 	free(channel);
