@@ -178,18 +178,24 @@ static inline struct comms_peer *comms_peer(int pe)
  * Where this process can load and store [address, address + bytes) of a PE. NULL if it cannot, or cannot yet:
  * the routines below then find out, and complain in the name of the routine about arguments that are wrong.
  */
+COMMS_INLINE void *comms_within(const struct comms_reach *reach, size_t offset, size_t bytes)
+{
+	return COMMS_LIKELY(bytes <= reach->size - offset) ? reach->base + offset : NULL;
+}
+
 COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
+	size_t heap, globals;
+
 	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
 		return NULL;
 	*peer = comms_peer(pe);
-	for (int i = 0; i < COMMS_SEGMENTS; i++) {
-		const struct comms_reach *reach = &(*peer)->reach[i];
-		size_t offset = (size_t)((const char *)address - comms.segments[i].base);
-
-		if (COMMS_LIKELY(offset < reach->size))
-			return bytes <= reach->size - offset ? reach->base + offset : NULL;
-	}
+	heap = (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);
+	if (COMMS_LIKELY(heap < (*peer)->reach[COMMS_HEAP].size))
+		return comms_within(&(*peer)->reach[COMMS_HEAP], heap, bytes);
+	globals = (size_t)((const char *)address - comms.segments[COMMS_GLOBALS].base);
+	if (COMMS_LIKELY(globals < (*peer)->reach[COMMS_GLOBALS].size))
+		return comms_within(&(*peer)->reach[COMMS_GLOBALS], globals, bytes);
 	return NULL;
 }
 

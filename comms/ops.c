@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "comms.h"
+#include "copy.h"
 #include "globals.h"
 #include "rte/rte.h"
 #include "ucx.h"
@@ -93,7 +94,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
 	if (t.here) {
-		memmove(t.here, source, bytes);
+		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
 	} else {
 		ucx_put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
@@ -110,7 +111,7 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 	}
 	t = locate(source, bytes, "source", pe, routine);
 	if (t.here)
-		memmove(dest, t.here, bytes);
+		comms_copy_out(dest, t.here, bytes);
 	else
 		ucx_get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
 }
@@ -222,7 +223,7 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 		return;
 	}
 	if (bytes)
-		memcpy(data, source, bytes);
+		comms_copy_in(data, source, bytes);
 	atomic_store_explicit(there, value, memory_order_release);
 	comms_notify_of(peer, word, sizeof *word);
 }

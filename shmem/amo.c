@@ -12,14 +12,14 @@ COMMS_INLINE bool misaligned(const void *address, size_t width)
 	return (uintptr_t)address & (width - 1);
 }
 
-COMMS_INLINE uint64_t amo_here(enum comms_amo op, size_t width, void *here, uint64_t operand, uint64_t cond,
-				const struct comms_peer *peer)
+COMMS_INLINE uint64_t amo_here(enum comms_amo op, size_t width, const void *word, void *here, uint64_t operand,
+			       uint64_t cond, const struct comms_peer *peer)
 {
 	uint64_t old = width == 8 ? comms_amo_64(op, here, operand, cond)
 				  : comms_amo_32(op, here, (uint32_t)operand, (uint32_t)cond);
 
 	if (op != COMMS_FETCH)
-		comms_notify(peer);
+		comms_notify_of(peer, word, width);
 	return old;
 }
 
@@ -33,7 +33,7 @@ COMMS_INLINE uint64_t fetching(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 	here = comms_reach(word, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, width)))
 		return comms_channel_amo_fetch(api_channel(ctx), op, width, word, operand, cond, pe, routine);
-	return amo_here(op, width, here, operand, cond, peer);
+	return amo_here(op, width, word, here, operand, cond, peer);
 }
 
 COMMS_INLINE void posting(shmem_ctx_t ctx, enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe,
@@ -47,7 +47,7 @@ COMMS_INLINE void posting(shmem_ctx_t ctx, enum comms_amo op, size_t width, void
 	if (COMMS_UNLIKELY(!here || misaligned(dest, width)))
 		comms_channel_amo(api_channel(ctx), op, width, dest, operand, pe, routine);
 	else
-		amo_here(op, width, here, operand, 0, peer);
+		amo_here(op, width, dest, here, operand, 0, peer);
 }
 
 COMMS_INLINE void fetching_nbi(shmem_ctx_t ctx, enum comms_amo op, size_t width, void *result, const void *dest,
@@ -63,7 +63,7 @@ COMMS_INLINE void fetching_nbi(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 		comms_channel_amo_fetch_nbi(api_channel(ctx), op, width, result, word, operand, cond, pe, routine);
 		return;
 	}
-	old = amo_here(op, width, here, operand, cond, peer);
+	old = amo_here(op, width, word, here, operand, cond, peer);
 	memcpy(result, &old, width); /* the low half is in front, see below */
 }
 

@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory access. A typed routine is its byte count and one call. Where the target can be stored to,
- * that call ends here; comms.h has everything else.
+ * Remote memory access. A typed routine is its byte count and what is inlined here: where the target can be stored to,
+ * and the copy is short, nothing else is called. comms.h has everything else.
  */
 #include "api.h"
+#include "comms/copy.h"
 
-#include <string.h>
-
-COMMS_INLINE void put_bytes(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
+		      const char *routine)
 {
 	struct comms_peer *peer;
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach(dest, bytes, pe, &peer);
-	if (COMMS_UNLIKELY(!here)) {
-		comms_channel_put(api_channel(ctx), dest, source, bytes, pe, routine);
-		return;
-	}
-	memmove(here, source, bytes);
-	comms_notify_of(peer, dest, bytes);
-}
-
-/* One copy of the code for all types; only single elements are worth one of their own. */
-static void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	put_bytes(ctx, dest, source, bytes, pe, routine);
-}
-
-static void put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	struct comms_peer *peer;
-	void *here;
-
-	pe = api_target(ctx, pe, routine);
-	here = comms_reach(dest, bytes, pe, &peer);
-	if (COMMS_UNLIKELY(!here)) {
+	if (COMMS_LIKELY(here != NULL)) {
+		comms_put_here(peer, dest, here, source, bytes);
+	} else if (nbi) {
 		comms_channel_put_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
-		return;
+	} else {
+		comms_channel_put(api_channel(ctx), dest, source, bytes, pe, routine);
 	}
-	memmove(here, source, bytes);
-	comms_notify_of(peer, dest, bytes);
 }
 
-COMMS_INLINE void get_bytes(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+/* One element. Only the way that is not taken wants it in memory. */
+#define PUT_ELEMENT(TYPE)                                                                \
+	struct comms_peer *peer;                                                         \
+	int world_pe = api_target(ctx, pe, __func__);                                    \
+	TYPE *here = comms_reach(dest, sizeof value, world_pe, &peer);                   \
+	if (COMMS_LIKELY(here != NULL)) {                                                \
+		comms_put_here(peer, dest, here, &value, sizeof value);                  \
+	} else {                                                                         \
+		TYPE copy = value;                                                       \
+		comms_channel_put(api_channel(ctx), dest, &copy, sizeof copy, world_pe, __func__); \
+	}
+
+#define GET_ELEMENT(TYPE)                                                                \
+	struct comms_peer *peer;                                                         \
+	int world_pe = api_target(ctx, pe, __func__);                                    \
+	const TYPE *here = comms_reach(source, sizeof *source, world_pe, &peer);         \
+	TYPE value;                                                                      \
+	if (COMMS_LIKELY(here != NULL)) {                                                \
+		comms_copy_out(&value, here, sizeof value);                              \
+	} else {                                                                         \
+		TYPE copy;                                                               \
+		comms_channel_get(api_channel(ctx), &copy, source, sizeof copy, world_pe, __func__); \
+		value = copy;                                                            \
+	}                                                                                \
+	return value;
+
+COMMS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
+		      const char *routine)
 {
 	struct comms_peer *peer;
 	const void *here;
@@ -51,27 +58,11 @@ COMMS_INLINE void get_bytes(shmem_ctx_t ctx, void *dest, const void *source, siz
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach(source, bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL))
-		memmove(dest, here, bytes);
+		comms_copy_out(dest, here, bytes);
+	else if (nbi)
+		comms_channel_get_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 	else
 		comms_channel_get(api_channel(ctx), dest, source, bytes, pe, routine);
-}
-
-static void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	get_bytes(ctx, dest, source, bytes, pe, routine);
-}
-
-static void get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	struct comms_peer *peer;
-	const void *here;
-
-	pe = api_target(ctx, pe, routine);
-	here = comms_reach(source, bytes, pe, &peer);
-	if (COMMS_LIKELY(here != NULL))
-		memmove(dest, here, bytes);
-	else
-		comms_channel_get_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 }
 
 static void check_strides(ptrdiff_t dst, ptrdiff_t sst, size_t least, const char *routine)
@@ -81,25 +72,67 @@ static void check_strides(ptrdiff_t dst, ptrdiff_t sst, size_t least, const char
 }
 
 /*
- * Blocks of bytes at strides (in bytes); strided transfers are blocks of one element. Gets go out together and
- * are completed once.
+ * Blocks of bytes at strides (in bytes); strided transfers are blocks of one element. Where all of them can be reached, this is
+ * looked up once. Else gets go out together and are completed once.
  */
+static size_t span_of(size_t stride, size_t bytes, size_t blocks)
+{
+	return (blocks - 1) * stride + bytes;
+}
+
+#define COPY_BLOCKS(COPY, BYTES)                                       \
+	for (size_t i = 0; i < blocks; i++)                            \
+	COPY(dest + i * dst, source + i * sst, BYTES)
+#define COPY_BLOCKS_OF_ANY_SIZE(COPY)                                  \
+	do {                                                           \
+		if (bytes == 8)                                        \
+			COPY_BLOCKS(COPY, 8);                          \
+		else if (bytes == 4)                                   \
+			COPY_BLOCKS(COPY, 4);                          \
+		else                                                   \
+			COPY_BLOCKS(COPY, bytes);                      \
+	} while (0)
+
 static void put_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t dst, size_t sst, size_t bytes,
 		       size_t blocks, int pe, const char *routine)
 {
-	for (size_t i = 0; i < blocks; i++)
-		put(ctx, dest + i * dst, source + i * sst, bytes, pe, routine);
+	int world_pe = api_target(ctx, pe, routine);
+	const char *symmetric = dest;
+	struct comms_peer *peer;
+	char *here;
+
+	if (blocks == 0)
+		return;
+	here = comms_reach(dest, span_of(dst, bytes, blocks), world_pe, &peer);
+	if (!here) {
+		for (size_t i = 0; i < blocks; i++)
+			put(ctx, dest + i * dst, source + i * sst, bytes, false, pe, routine);
+		return;
+	}
+	dest = here;
+	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_in);
+	comms_notify_of(peer, symmetric, span_of(dst, bytes, blocks));
 }
 
 static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t dst, size_t sst, size_t bytes,
 		       size_t blocks, int pe, const char *routine)
 {
-	for (size_t i = 0; i < blocks; i++)
-		get_nbi(ctx, dest + i * dst, source + i * sst, bytes, pe, routine);
-	if (comms.ucx && blocks > 0) {
-		pe = api_target(ctx, pe, routine);
-		comms_channel_quiet_pes(api_channel(ctx), &pe, 1);
+	int world_pe = api_target(ctx, pe, routine);
+	struct comms_peer *peer;
+	const char *here;
+
+	if (blocks == 0)
+		return;
+	here = comms_reach(source, span_of(sst, bytes, blocks), world_pe, &peer);
+	if (!here) {
+		for (size_t i = 0; i < blocks; i++)
+			get(ctx, dest + i * dst, source + i * sst, bytes, true, pe, routine);
+		if (comms.ucx)
+			comms_channel_quiet_pes(api_channel(ctx), &world_pe, 1);
+		return;
 	}
+	source = here;
+	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_out);
 }
 
 static void iput(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
@@ -138,13 +171,13 @@ static void ibget(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst
 
 /* Every shape of transfer for elements of one kind; TYPED adds the names of a type, SIZED those of a size. */
 #define TRANSFERS(PUT, GET, IPUT, IGET, IBPUT, IBGET, TYPE, SIZE)                                                     \
-	API_BOTH(void, PUT, put(ctx, dest, source, nelems * (SIZE), pe, __func__);                                    \
+	API_BOTH(void, PUT, put(ctx, dest, source, nelems * (SIZE), false, pe, __func__);                             \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, GET, get(ctx, dest, source, nelems * (SIZE), pe, __func__);                                    \
+	API_BOTH(void, GET, get(ctx, dest, source, nelems * (SIZE), false, pe, __func__);                             \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, PUT##_nbi, put_nbi(ctx, dest, source, nelems * (SIZE), pe, __func__);                          \
+	API_BOTH(void, PUT##_nbi, put(ctx, dest, source, nelems * (SIZE), true, pe, __func__);                        \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, GET##_nbi, get_nbi(ctx, dest, source, nelems * (SIZE), pe, __func__);                          \
+	API_BOTH(void, GET##_nbi, get(ctx, dest, source, nelems * (SIZE), true, pe, __func__);                        \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
 	API_BOTH(void, IPUT, iput(ctx, dest, source, dst, sst, SIZE, nelems, pe, __func__);                           \
 		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)               \
@@ -160,21 +193,19 @@ static void ibget(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst
 /* One element: the compiler turns the copy of a constant size into a store or a load. */
 #define TYPED(NAME, TYPE)                                                                                             \
 	TRANSFERS(NAME##_put, NAME##_get, NAME##_iput, NAME##_iget, NAME##_ibput, NAME##_ibget, TYPE, sizeof(TYPE))   \
-	API_BOTH(void, NAME##_p, put_bytes(ctx, dest, &value, sizeof value, pe, __func__);                            \
-		 , TYPE *dest, TYPE value, int pe)                                                                    \
-	API_BOTH(TYPE, NAME##_g, TYPE value; get_bytes(ctx, &value, source, sizeof value, pe, __func__); return value;\
-		 , const TYPE *source, int pe)
+	API_BOTH(void, NAME##_p, PUT_ELEMENT(TYPE), TYPE *dest, TYPE value, int pe)                                   \
+	API_BOTH(TYPE, NAME##_g, GET_ELEMENT(TYPE), const TYPE *source, int pe)
 FOR_RMA_TYPES(TYPED)
 
 #define SIZED(BITS, BYTES)                                                                                          \
 	TRANSFERS(put##BITS, get##BITS, iput##BITS, iget##BITS, ibput##BITS, ibget##BITS, void, (size_t)(BYTES))
 FOR_SIZES(SIZED)
 
-API_BOTH(void, putmem, put(ctx, dest, source, nelems, pe, __func__);
+API_BOTH(void, putmem, put(ctx, dest, source, nelems, false, pe, __func__);
 	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, getmem, get(ctx, dest, source, nelems, pe, __func__);
+API_BOTH(void, getmem, get(ctx, dest, source, nelems, false, pe, __func__);
 	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, putmem_nbi, put_nbi(ctx, dest, source, nelems, pe, __func__);
+API_BOTH(void, putmem_nbi, put(ctx, dest, source, nelems, true, pe, __func__);
 	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, getmem_nbi, get_nbi(ctx, dest, source, nelems, pe, __func__);
+API_BOTH(void, getmem_nbi, get(ctx, dest, source, nelems, true, pe, __func__);
 	 , void *dest, const void *source, size_t nelems, int pe)

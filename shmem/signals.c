@@ -2,7 +2,7 @@
 /* Put with signal, and signals alone. */
 #include "api.h"
 
-#include <string.h>
+#include "comms/copy.h"
 
 static enum comms_amo signal_op(int sig_op, const char *routine)
 {
@@ -29,12 +29,13 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);
 		return;
 	}
-	memmove(here, source, bytes);
+	comms_copy_in(here, source, bytes);
 	if (op == COMMS_SWAP)
 		__atomic_store_n((uint64_t *)signal, value, __ATOMIC_RELEASE);
 	else
 		__atomic_fetch_add((uint64_t *)signal, value, __ATOMIC_RELEASE);
-	comms_notify(peer);
+	comms_notify_of(peer, word, sizeof *word);
+	comms_notify_of(peer, dest, bytes);
 }
 
 #define PUT_SIGNAL(NAME, TYPE, SIZE)                                                                                  \

@@ -118,15 +118,14 @@ static int make_crowd(shmem_team_t *crowd, int most)
 /* Pairs of threads of one PE wake each other, by atomics or by plain stores; the waits must not keep anyone from working. */
 static void wake(int t)
 {
-	long turns = RACES_ALLOWED ? rounds : rounds / 2;
 	int pair = t / 2;
 
-	for (long round = 1; round <= turns; round++) {
+	for (long round = 1; round <= rounds; round++) {
 		long *mine = t % 2 ? &ping[pair] : &pong[pair], *other = t % 2 ? &pong[pair] : &ping[pair];
 
 		if (t % 2)
 			shmem_long_wait_until(mine, SHMEM_CMP_EQ, round);
-		if (RACES_ALLOWED && round % 2)
+		if (round % 2)
 			__atomic_store_n(other, round, __ATOMIC_RELEASE); /* no call of the library at all */
 		else
 			shmem_long_atomic_set(other, round, me);

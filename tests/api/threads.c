@@ -74,7 +74,7 @@ static void wait_and_wake(long t)
 	for (int i = 0; i < 20; i++) /* would hang if a waiting thread kept the library to itself */
 		shmem_long_atomic_fetch_inc(&go_ahead, (me + i) % npes);
 	for (long other = 1; other < THREADS; other++) {
-		if (other % 2 && RACES_ALLOWED)
+		if (other % 2)
 			shmem_long_p(&waited_for[other], 40 + other, me);
 		else
 			shmem_long_atomic_add(&waited_for[other], 40 + other, me);

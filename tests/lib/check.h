@@ -18,13 +18,6 @@
 
 static int me, npes;
 
-/* The thread sanitizer is right that a plain store another thread waits for is a race. Programs do it all the same. */
-#ifdef __SANITIZE_THREAD__
-#define RACES_ALLOWED 0
-#else
-#define RACES_ALLOWED 1
-#endif
-
 /* What is being tried, for the message of a check that fails. */
 static char check_note[200];
 #define NOTE(...) snprintf(check_note, sizeof check_note, __VA_ARGS__)

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_COPY_H
+#define COMMS_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "comms.h"
+
+/*
+ * Copies between memory of PEs on a node; the two may overlap. What the machine stores and loads at once goes at once, for
+ * other threads of the target may wait for it or test it. Of a constant number of bytes it is an element of a type, and
+ * has the type's alignment. Short copies are made here; loads come before stores.
+ */
+
+COMMS_INLINE bool comms_at_once(const void *shared, size_t bytes)
+{
+	return __builtin_constant_p(bytes) || ((uintptr_t)shared & (bytes - 1)) == 0;
+}
+
+#define COMMS_STORE(TYPE)                                                    \
+	do {                                                                 \
+		TYPE value_;                                                 \
+		memcpy(&value_, source, sizeof value_);                      \
+		__atomic_store_n((TYPE *)shared, value_, __ATOMIC_RELAXED);  \
+	} while (0)
+#define COMMS_LOAD(TYPE)                                                            \
+	do {                                                                        \
+		TYPE value_ = __atomic_load_n((const TYPE *)shared, __ATOMIC_RELAXED); \
+		memcpy(dest, &value_, sizeof value_);                               \
+	} while (0)
+/* From both ends, so that what is between one and two words needs no loop. */
+#define COMMS_TWO(TYPE, dest, source, bytes)                                                \
+	do {                                                                                \
+		TYPE first_, last_;                                                         \
+		memcpy(&first_, source, sizeof first_);                                     \
+		memcpy(&last_, (const char *)(source) + (bytes) - sizeof last_, sizeof last_); \
+		memcpy(dest, &first_, sizeof first_);                                       \
+		memcpy((char *)(dest) + (bytes) - sizeof last_, &last_, sizeof last_);      \
+	} while (0)
+
+#define COMMS_SHORT 32
+
+typedef struct {
+	uint64_t word[2];
+} comms_pair;
+
+void comms_copy_large(void *dest, const void *source, size_t bytes);
+
+COMMS_INLINE void comms_copy_short(void *dest, const void *source, size_t bytes)
+{
+	if (bytes > 16)
+		COMMS_TWO(comms_pair, dest, source, bytes);
+	else if (bytes >= 8)
+		COMMS_TWO(uint64_t, dest, source, bytes);
+	else if (bytes >= 4)
+		COMMS_TWO(uint32_t, dest, source, bytes);
+	else if (bytes >= 2)
+		COMMS_TWO(uint16_t, dest, source, bytes);
+	else if (bytes == 1)
+		*(char *)dest = *(const char *)source;
+}
+
+COMMS_INLINE void comms_copy_in(void *shared, const void *source, size_t bytes)
+{
+	if (bytes == 8 && comms_at_once(shared, bytes))
+		COMMS_STORE(uint64_t);
+	else if (bytes == 4 && comms_at_once(shared, bytes))
+		COMMS_STORE(uint32_t);
+	else if (bytes == 2 && comms_at_once(shared, bytes))
+		COMMS_STORE(uint16_t);
+	else if (bytes == 1)
+		COMMS_STORE(uint8_t);
+	else if (bytes <= COMMS_SHORT)
+		comms_copy_short(shared, source, bytes);
+	else
+		comms_copy_large(shared, source, bytes);
+}
+
+COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
+{
+	if (bytes == 8 && comms_at_once(shared, bytes))
+		COMMS_LOAD(uint64_t);
+	else if (bytes == 4 && comms_at_once(shared, bytes))
+		COMMS_LOAD(uint32_t);
+	else if (bytes == 2 && comms_at_once(shared, bytes))
+		COMMS_LOAD(uint16_t);
+	else if (bytes == 1)
+		COMMS_LOAD(uint8_t);
+	else if (bytes <= COMMS_SHORT)
+		comms_copy_short(dest, shared, bytes);
+	else
+		comms_copy_large(dest, shared, bytes);
+}
+
+/* A put to memory that is here, and a bell for who waits for it. Dest is where the target has it. */
+void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes);
+
+COMMS_INLINE void comms_put_here(const struct comms_peer *peer, const void *dest, void *here, const void *source,
+				 size_t bytes)
+{
+	if (bytes > COMMS_SHORT) {
+		comms_put_large(peer, dest, here, source, bytes);
+		return;
+	}
+	comms_copy_in(here, source, bytes);
+	comms_notify_of(peer, dest, bytes);
+}
+
+#endif
