@@ -159,9 +159,7 @@ C
 	LC_ALL=C compile -std=gnu99 all.c 2>warnings
 	grep -o "'[a-z_0-9]*' is deprecated" warnings | sed "s/'\(.*\)'.*/\1/" | sort -u >warned
 	awk -F '\t' '$2 == "function" && $4 != "current" { print $1 }' "$LIST" | sort -u >deprecated
-	# The text deprecates these types of current routines, not the routines; either is right.
-	either='^shmem_u*short_\(test\|wait_until\)$'
-	diff <(grep -v "$either" deprecated) <(grep -v "$either" warned)
+	diff deprecated warned
 }
 
 @test "a type that a generic name is not for is an error" {
