@@ -93,6 +93,11 @@ check-programs: all
 check-long: check-programs
 	@$(RUN_TESTS) --long $(CHECK_FLAGS)
 
+# What could go wrong once in a while, many times over: make check-soak SOAK=1000
+SOAK = 200
+check-soak: check-programs
+	@$(RUN_TESTS) --kinds api --only concurrent,threads,locks,contexts,collective_storm --repeat $(SOAK) $(CHECK_FLAGS)
+
 # Each in a build tree of its own, below this one, with the same configure options.
 check-asan check-ubsan check-tsan check-valgrind:
 	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) $(CHECK_FLAGS)
@@ -100,4 +105,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-long check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-long check-soak check-asan check-ubsan check-tsan check-valgrind
