@@ -104,7 +104,7 @@ void atomics_alone(void)
 	for (const struct kind *k = kinds; k->name; k++)
 		measure_kind("atomic", k, "", &(struct target){.word = word, .pe = 1, .alone = true});
 	for (const struct kind *k = kinds; k->name; k++)
-		measure_kind("atomic", k, "/global", &(struct target){.word = &global_word, .pe = 1, .alone = true});
+		measure_kind("atomic", k, ":global", &(struct target){.word = &global_word, .pe = 1, .alone = true});
 	heap_give(word);
 }
 

@@ -4,8 +4,12 @@
  * where there are any.
  *
  * They run one after another without a barrier between. PEs are the root of a broadcast in turn: so each
- * broadcast begins where the one before has arrived, and a root cannot run ahead. The synchronisation arrays
- * are used in turn as well, with a barrier before the first is used again, as the standard wants it.
+ * broadcast begins where the one before has arrived, and no root runs ahead of all others.
+ *
+ * The standard wants destinations, work arrays and synchronisation arrays not to be in use any more when the next
+ * collective begins. Whoever has finished a collective in which each hears from each may find the others in it, but not
+ * in the one before: two destinations in turn are enough. A PE may lie behind by as many broadcasts as there
+ * are PEs less one, for then it is the root itself. Synchronisation arrays have a barrier before they are used again.
  */
 #include "bench.h"
 
@@ -17,9 +21,12 @@
 #define HAS_SETS 0
 #endif
 
+enum { MOST_BUFFERS = 256 };
+
 struct collective {
-	long *from, *to;
-	size_t count; /* words that a PE gives (to one, in alltoall) */
+	long *from, *to[MOST_BUFFERS]; /* destinations, in turn */
+	int buffers, turn;	       /* how many; the last used */
+	size_t count;		       /* words that a PE gives (to one, in alltoall) */
 	unsigned spot;
 	int root; /* of the last broadcast */
 	int kind;
@@ -34,15 +41,29 @@ enum kind { BROADCAST, REDUCE, COLLECT, FCOLLECT, ALLTOALL };
 		double start = now_ns();                                         \
                                                                                  \
 		for (long i = 0; i < n; i++) {                                   \
+			long *to = next_destination(c);                          \
+                                                                                 \
 			operation;                                               \
 		}                                                                \
 		return now_ns() - start;                                         \
 	}
 
+static inline long *next_destination(struct collective *c)
+{
+	if (++c->turn >= c->buffers)
+		c->turn = 0;
+	return c->to[c->turn];
+}
+
 #if HAS_SETS
 
 enum { TURNS = 32 };
-static long *sync_arrays[TURNS], *work_array;
+static long *sync_arrays[TURNS], *work_arrays[2];
+
+static long *next_work(const struct collective *c)
+{
+	return work_arrays[c->turn % 2];
+}
 
 static long *next_sync(void)
 {
@@ -75,32 +96,34 @@ static void take_sync_arrays(size_t reduced)
 		all[i] = SHMEM_SYNC_VALUE;
 	for (int i = 0; i < TURNS; i++)
 		sync_arrays[i] = all + (size_t)i * length;
-	work_array = heap_take(work * sizeof *work_array);
+	for (int i = 0; i < 2; i++)
+		work_arrays[i] = heap_take(work * sizeof *work_arrays[i]);
 	group_meet();
 }
 
 static void give_sync_arrays(void)
 {
-	heap_give(work_array);
+	heap_give(work_arrays[0]);
+	heap_give(work_arrays[1]);
 	heap_give(sync_arrays[0]);
 }
 
 LOOP(broadcast_set, c->root = (c->root + 1) % group.size;
-     shmem_broadcast64(c->to, c->from, c->count, c->root, 0, 0, group.size, next_sync()))
-LOOP(reduce_set, shmem_long_sum_to_all(c->to, c->from, (int)c->count, 0, 0, group.size, work_array, next_sync()))
-LOOP(collect_set, shmem_collect64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
-LOOP(fcollect_set, shmem_fcollect64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
-LOOP(alltoall_set, shmem_alltoall64(c->to, c->from, c->count, 0, 0, group.size, next_sync()))
+     shmem_broadcast64(to, c->from, c->count, c->root, 0, 0, group.size, next_sync()))
+LOOP(reduce_set, shmem_long_sum_to_all(to, c->from, (int)c->count, 0, 0, group.size, next_work(c), next_sync()))
+LOOP(collect_set, shmem_collect64(to, c->from, c->count, 0, 0, group.size, next_sync()))
+LOOP(fcollect_set, shmem_fcollect64(to, c->from, c->count, 0, 0, group.size, next_sync()))
+LOOP(alltoall_set, shmem_alltoall64(to, c->from, c->count, 0, 0, group.size, next_sync()))
 static sampler *const by_set[] = {broadcast_set, reduce_set, collect_set, fcollect_set, alltoall_set};
 #endif
 
 #if HAS_15
 LOOP(broadcast_team, c->root = (c->root + 1) % group.size;
-     shmem_long_broadcast(SHMEM_TEAM_WORLD, c->to, c->from, c->count, c->root))
-LOOP(reduce_team, shmem_long_sum_reduce(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
-LOOP(collect_team, shmem_long_collect(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
-LOOP(fcollect_team, shmem_long_fcollect(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
-LOOP(alltoall_team, shmem_long_alltoall(SHMEM_TEAM_WORLD, c->to, c->from, c->count))
+     shmem_long_broadcast(SHMEM_TEAM_WORLD, to, c->from, c->count, c->root))
+LOOP(reduce_team, shmem_long_sum_reduce(SHMEM_TEAM_WORLD, to, c->from, c->count))
+LOOP(collect_team, shmem_long_collect(SHMEM_TEAM_WORLD, to, c->from, c->count))
+LOOP(fcollect_team, shmem_long_fcollect(SHMEM_TEAM_WORLD, to, c->from, c->count))
+LOOP(alltoall_team, shmem_long_alltoall(SHMEM_TEAM_WORLD, to, c->from, c->count))
 static sampler *const by_team[] = {broadcast_team, reduce_team, collect_team, fcollect_team, alltoall_team};
 #endif
 
@@ -109,7 +132,7 @@ static sampler *const by_team[] = {broadcast_team, reduce_team, collect_team, fc
 static bool is_sum(const struct collective *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (c->to[i] != (long)group.size * (group.size + 1) / 2 + group.size * (long)(i + c->spot))
+		if (c->to[c->turn][i] != (long)group.size * (group.size + 1) / 2 + group.size * (long)(i + c->spot))
 			return false;
 	return true;
 }
@@ -117,21 +140,22 @@ static bool is_sum(const struct collective *c)
 static bool is_right(void *context)
 {
 	const struct collective *c = context;
+	const long *to = c->to[c->turn];
 	size_t bytes = c->count * 8;
 
 	switch (c->kind) {
 	case BROADCAST:
 		/* The deprecated broadcast leaves the root's destination alone. */
-		return group.me == c->root || pattern_is(c->to, bytes, c->root, c->spot);
+		return group.me == c->root || pattern_is(to, bytes, c->root, c->spot);
 	case REDUCE: return is_sum(c);
 	case ALLTOALL:
 		for (int pe = 0; pe < group.size; pe++)
-			if (!pattern_is(c->to + (size_t)pe * c->count, bytes, pe * group.size + group.me, c->spot))
+			if (!pattern_is(to + (size_t)pe * c->count, bytes, pe * group.size + group.me, c->spot))
 				return false;
 		return true;
 	default:
 		for (int pe = 0; pe < group.size; pe++)
-			if (!pattern_is(c->to + (size_t)pe * c->count, bytes, pe, c->spot))
+			if (!pattern_is(to + (size_t)pe * c->count, bytes, pe, c->spot))
 				return false;
 		return true;
 	}
@@ -166,13 +190,25 @@ static void measure_sizes(const char *measure, const char *variant, sampler *sam
 	}
 }
 
+static void take_memory(struct collective *c, size_t most)
+{
+	size_t all = most * (size_t)group.size;
+
+	c->buffers = c->kind == BROADCAST ? group.size : 2;
+	if (c->buffers > MOST_BUFFERS)
+		group_fail("broadcast can be measured on at most %d PEs", MOST_BUFFERS);
+	c->from = heap_take(c->kind == ALLTOALL ? all : most);
+	for (int i = 0; i < c->buffers; i++)
+		c->to[i] = heap_take(c->kind == BROADCAST || c->kind == REDUCE ? most : all);
+}
+
 /* Sizes end at 16 MiB: beyond, nothing new is seen. */
 static void measure_collective(const char *measure, enum kind kind)
 {
-	size_t most = largest_size() < 16 * MIB ? largest_size() : 16 * MIB, all = most * (size_t)group.size;
-	struct collective c = {.from = heap_take(kind == ALLTOALL ? all : most),
-			       .to = heap_take(kind == BROADCAST || kind == REDUCE ? most : all), .kind = (int)kind};
+	size_t most = largest_size() < 16 * MIB ? largest_size() : 16 * MIB;
+	struct collective c = {.kind = (int)kind};
 
+	take_memory(&c, most);
 #if HAS_SETS
 	take_sync_arrays(kind == REDUCE ? most / 8 : 0);
 	measure_sizes(measure, "set", by_set[kind], &c, most);
@@ -183,7 +219,8 @@ static void measure_collective(const char *measure, enum kind kind)
 	measure_sizes(measure, "team", by_team[kind], &c, most);
 #endif
 	group_meet();
-	heap_give(c.to);
+	for (int i = 0; i < c.buffers; i++)
+		heap_give(c.to[i]);
 	heap_give(c.from);
 }
 

@@ -20,6 +20,7 @@ const struct measure measures[] = {
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
 	{"copy", "copies into the other's memory, in several ways", 2, floor_copy},
 	{"copied", "a copy and a flag, there and back: half a round trip", 2, floor_copied},
+	{"ucx", "bare UCP calls; UCX_TLS chooses the transport", 2, floor_ucx},
 	{NULL, NULL, 0, NULL}};
 
 struct floor_memory floor_memory;
@@ -34,6 +35,7 @@ void floor_take_memory(void)
 	m->to = shared_take(LARGEST_COPY);
 	m->back_from = shared_take(LARGEST_COPY);
 	m->back_to = shared_take(LARGEST_COPY);
+	m->card = shared_take(16 * KIB);
 }
 
 void floor_touch_memory(void)

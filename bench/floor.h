@@ -18,6 +18,7 @@ extern struct floor_memory {
 	uint64_t *fresh;	/* FRESH_LINES lines that process 1 writes */
 	char *from, *to;	/* for copies: from is process 0's, to process 1's */
 	char *back_from, *back_to;
+	void *card; /* what floor_ucx.c tells the other process */
 } floor_memory;
 
 void floor_store(void);
@@ -27,5 +28,6 @@ void floor_atomics(void);
 void floor_flags(void);
 void floor_copy(void);
 void floor_copied(void);
+void floor_ucx(void);
 
 #endif

@@ -38,10 +38,10 @@ double line_half_round_trip(void)
 	double times[BATCHES];
 	uint64_t *ping, *pong;
 
-	if (group.crowded || group.size < 2)
+	if (group.crowded || !group.has_raw)
 		return 0;
 	group_meet();
-	if (group.me > 1 || !group.raw)
+	if (group.me > 1)
 		return 0;
 	ping = group.raw;
 	pong = group.raw + 64; /* far enough for the prefetcher too */

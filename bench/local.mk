@@ -28,8 +28,40 @@ bench_floor_SOURCES = $(bench_shared) \
 	bench/floor.c \
 	bench/floor.h \
 	bench/floor_copy.c \
+	bench/floor_ucx.c \
 	bench/processes.c
-bench_floor_LDADD =
+bench_floor_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+bench_floor_LDADD = $(UCX_LIBS)
 
 bench_stopwatch_SOURCES = bench/stopwatch.c
 bench_stopwatch_LDADD =
+
+EXTRA_DIST += \
+	bench/compare \
+	bench/make-page \
+	bench/make-plots \
+	bench/plots.awk \
+	bench/report.awk \
+	bench/running.sh \
+	bench/stats.awk \
+	bench/targets \
+	docs/performance \
+	docs/performance.md \
+	tests/tools/bench.bats
+
+bench_hello_SOURCES = bench/hello.c
+
+# Where Debian's Open MPI is installed it is what we compare with; COMPARE_FLAGS adds to it: --quick, --only put,get, ...
+COMPARE_OSHCC = /usr/bin/oshcc
+COMPARE_OSHRUN = /usr/bin/oshrun --allow-run-as-root --oversubscribe --mca osc ^rdma
+
+performance: all
+	@if $(COMPARE_OSHCC) --showme:version 2>/dev/null | grep -q 'Open MPI'; then \
+		set -- --against NAME=openmpi OSHCC='$(COMPARE_OSHCC)' OSHRUN='$(COMPARE_OSHRUN)'; \
+	else \
+		echo "no Open MPI at $(COMPARE_OSHCC) to compare with (Debian: openmpi-bin libopenmpi-dev)"; set --; \
+	fi; \
+	$(SHELL) $(top_srcdir)/bench/compare --build '$(abs_top_builddir)' --page $(top_srcdir)/docs/performance.md \
+		$(COMPARE_FLAGS) "$$@"
+
+.PHONY: performance

@@ -192,13 +192,19 @@ static const struct measure *find(const char *name)
 	return NULL;
 }
 
-static void run(const struct measure *m, int done, int of, bool asked_for)
+static void demand_members(const struct measure *m)
 {
-	if (group.size < m->least_members) {
-		if (asked_for)
-			group_fail("%s needs at least %d PEs", m->name, m->least_members);
+	if (group.size >= m->least_members)
 		return;
-	}
+	if (group.me == 0)
+		group_fail("%s needs at least %d PEs", m->name, m->least_members);
+	group_meet(); /* which PE 0 does not come to: one says it for all */
+}
+
+static void run(const struct measure *m, int done, int of)
+{
+	if (group.size < m->least_members)
+		return;
 	if (group.me == 0)
 		progress_show(done, of, m->name, "");
 	m->run();
@@ -215,16 +221,18 @@ int main(int argc, char *argv[])
 			fail("unknown sub-command", argv[i]);
 
 	group_start();
-	if (group.me == 0)
-		record_begin();
 	count = argc - optind;
 	for (int i = 0; i < count; i++)
-		run(find(argv[optind + i]), i, count, true);
+		demand_members(find(argv[optind + i]));
+	if (group.me == 0)
+		record_begin();
+	for (int i = 0; i < count; i++)
+		run(find(argv[optind + i]), i, count);
 	if (!count) {
 		while (measures[count].name)
 			count++;
 		for (int i = 0; i < count; i++)
-			run(&measures[i], i, count, false);
+			run(&measures[i], i, count);
 	}
 	if (group.me == 0) {
 		progress_show(count, count, "", NULL);

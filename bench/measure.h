@@ -54,7 +54,8 @@ struct group {
 	char library[64];     /* what is measured: the library's name, or "floor" */
 	char processors[256]; /* where the members were at start: "0 1" */
 	bool crowded;	      /* more members than processors: nothing is pinned, and near or far means nothing */
-	uint64_t *raw;	      /* a page that members 0 and 1 share by themselves; NULL: could not be had */
+	bool has_raw;	      /* members 0 and 1 share a page by themselves; known to all */
+	uint64_t *raw;	      /* that page; NULL at the others */
 };
 extern struct group group;
 

@@ -38,7 +38,7 @@ static void report(const char *when)
 	if (!all || !read_memory(mib))
 		group_fail("cannot read /proc/self/smaps_rollup");
 	for (int i = 0; i < KINDS; i++) {
-		snprintf(variant, sizeof variant, "%s/%s", names[i], when);
+		snprintf(variant, sizeof variant, "%s:%s", names[i], when);
 		group_gather(mib[i], all);
 		harness_report("memory", variant, 0, "MiB", all, group.size);
 	}

@@ -61,7 +61,8 @@ static void find_raw(void)
 	if (!all)
 		group_fail("no memory for %d numbers", group.size);
 	group_gather(group.raw != NULL, all);
-	if (!group_tell(group.me == 0 && group.size > 1 && all[0] > 0 && all[1] > 0))
+	group.has_raw = group_tell(group.me == 0 && group.size > 1 && all[0] > 0 && all[1] > 0);
+	if (!group.has_raw)
 		group.raw = NULL;
 	free(all);
 }

@@ -174,7 +174,7 @@ void wait_wake_up(void)
 
 	if (!s.words)
 		group_fail("no symmetric memory for a flag");
-	if (!group.raw) {
+	if (!group.has_raw) {
 		if (group.me == 0)
 			fprintf(stderr, "bench: wake is left out: PEs 0 and 1 are not on one machine\n");
 		heap_give(s.words);

@@ -84,6 +84,7 @@ void group_start(void)
 	strcpy(group.library, "floor");
 	control = shared_take(sizeof *control);
 	group.raw = control->raw;
+	group.has_raw = true;
 	find_processors(processors);
 	snprintf(group.processors, sizeof group.processors, "%d %d", processors[0], processors[1]);
 	floor_take_memory();

@@ -54,7 +54,7 @@ static void measure_flow(const char *measure, const char *who, struct flow *f)
 
 	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
 		f->window = windows[i];
-		snprintf(variant, sizeof variant, "%s/window-%ld", who, f->window);
+		snprintf(variant, sizeof variant, "%s:window-%ld", who, f->window);
 		for (long j = 0; j < MOST_WINDOW; j++) {
 			f->here[j] = f->gets ? 0 : 1;
 			f->there[j] = f->gets ? 1 : 0;

@@ -45,7 +45,7 @@ static void measure_pattern(struct pattern *p)
 {
 	char variant[40];
 
-	snprintf(variant, sizeof variant, "%s/stride-%td", p->gets ? "iget" : "iput", p->stride);
+	snprintf(variant, sizeof variant, "%s:stride-%td", p->gets ? "iget" : "iput", p->stride);
 	for (long i = 0; i < MOST_WORDS * MOST_STRIDE; i++)
 		p->there[i] = p->gets ? i + p->stride : 0;
 	for (long i = 0; i < MOST_WORDS; i++)

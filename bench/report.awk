@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tables from the records of bench/compare; used with stats.awk before it.
+#
+#   mode=targets   what must hold: a row for each line of the file "targets", in Markdown
+#   mode=lacking   the groups in which some row was not seen by all in one state often enough
+#   mode=all       everything that was measured by more than one
+#   mode=medians   CSV of the medians, for plots and for whoever wants to read on
+#
+# records, targets: files. wanted: rounds that are enough (lacking).
+
+BEGIN {
+	load(records)
+	if (mode == "all")
+		all_measured()
+	else if (mode == "medians")
+		medians()
+	else
+		rows()
+	exit
+}
+
+function rows(    line, f, o)
+{
+	if (mode == "targets") {
+		print "| what | ours | other | ratio | wanted | floor | times the floor | wanted | state | |"
+		print "|---|---|---|---|---|---|---|---|---|---|"
+	}
+	while ((getline line < targets) > 0) {
+		if (line ~ /^#/ || split(line, f, ";") < 9)
+			continue
+		for (o in f)
+			f[o] = trim(f[o])
+		target(f)
+	}
+	for (o in Lacking)
+		print o
+	if (mode == "targets")
+		printf "\n%d met, %d not met, %d not known.\n", Met, Missed, Unknown
+}
+
+# Worst is what decides about a row with several sizes.
+function target(f,    o, others)
+{
+	for (o = 1; o <= Who_count; o++)
+		if (Whos[o] != "ours" && Whos[o] != "floor") {
+			others++
+			if (f[7] != "-")
+				target_against(f, Whos[o])
+		}
+	if (f[7] == "-" || !others)
+		target_against(f, "")
+}
+
+function target_against(f, other,    i, g, m, range)
+{
+	Worst = Worst_floor = -1
+	Seen = Apart = 0
+	split(f[3], m, "/")
+	if (split(f[4], range, "-") < 2)
+		range[2] = range[1]
+	for (i = 1; i <= Key_count; i++) {
+		split(Keys[i], g, ",")
+		if (g[1] == f[2] && g[2] == m[1] && g[3] == m[2] && g[5] == f[5] && g[4] + 0 >= range[1] + 0 &&
+		    g[4] + 0 <= range[2] + 0)
+			weigh(Keys[i], g, f, other)
+	}
+	if (mode == "targets" && Seen)
+		print_target(f, other)
+}
+
+# One size of a row.
+function weigh(key, g, f, other,    theirs, state, n)
+{
+	if (!has(key, "ours"))
+		return
+	Seen++
+	theirs = key
+	if (f[6] != "=")
+		theirs = g[1] "," g[2] "," f[6] "," g[4] "," g[5]
+	if (other != "" && has(theirs, other)) {
+		state = common_state(key, "ours", theirs, other)
+		n = state == "" ? 0 : compare(key, "ours", theirs, other, state)
+		Apart += n == 0
+		if (n < wanted + 0)
+			Lacking[g[1]] = 1
+		if (n && Ratio > Worst) {
+			Worst = Ratio
+			Worst_text = digits(Ratio) " (" digits(Ratio_low) "–" digits(Ratio_high) ")"
+			Worst_size = g[4]
+			Worst_state = state
+			look(key, "ours", state)
+			Worst_ours = amount(Median, Unit[key])
+			look(theirs, other, state)
+			Worst_theirs = amount(Median, Unit[key])
+		}
+	}
+	if (f[8] != "-")
+		weigh_floor(key, g, f)
+}
+
+function weigh_floor(key, g, f,    state, floor)
+{
+	state = best_floor(key, g, f[8])
+	if (state == "")
+		return
+	floor = Floor
+	look(key, "ours", state)
+	if (Median / floor <= Worst_floor)
+		return
+	Worst_floor = Median / floor
+	Floor_text = amount(floor, "ns")
+	Floor_ours = amount(Median, Unit[key])
+	Floor_state = state
+	Floor_size = g[4]
+}
+
+# The fastest of the variants, in the state in which we and it were seen most. Sets Floor.
+function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
+{
+	split(spec, m, "/")
+	n = 0
+	if (m[2] == "*") {
+		for (i = 1; i <= Key_count; i++) {
+			split(Keys[i], k, ",")
+			if (k[1] == g[1] && k[2] == m[1] && k[4] == g[4] && has(Keys[i], "floor"))
+				v[++n] = k[3]
+		}
+	} else
+		n = split(m[2], v, ",")
+	best = ""
+	for (i = 1; i <= n; i++) {
+		floor = g[1] "," m[1] "," v[i] "," g[4] ",2"
+		state = common_state(key, "ours", floor, "floor")
+		if (state == "" || (best != "" && state != best))
+			continue
+		look(floor, "floor", state)
+		if (best == "" || Median < Floor) {
+			Floor = Median
+			best = state
+		}
+	}
+	return best
+}
+
+function has(key, who,    state)
+{
+	for (state in States)
+		if (Count[key SUBSEP who SUBSEP state])
+			return 1
+	return 0
+}
+
+function print_target(f, other,    ratio, floor, verdict, state, ours)
+{
+	ratio = f[7] != "-" && Worst >= 0
+	floor = f[8] != "-" && Worst_floor >= 0
+	verdict = "met"
+	if ((f[7] != "-" && !ratio) || (f[8] != "-" && f[9] != "-" && !floor))
+		verdict = Apart ? "never in one state" : "not measured"
+	if ((ratio && Worst > f[7] + 0) || (floor && f[9] != "-" && Worst_floor > f[9] + 0))
+		verdict = "**not met**"
+	if (verdict == "met")
+		Met++
+	else if (verdict == "**not met**")
+		Missed++
+	else
+		Unknown++
+	ours = ratio ? Worst_ours : floor ? Floor_ours : ""
+	state = ratio ? Worst_state : floor ? Floor_state : ""
+	if (f[4] ~ /-/ && ours != "")
+		ours = ours " at " size(ratio ? Worst_size : Floor_size)
+	printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f[1] (Who_count > 3 && other != "" ? ", " other : ""),
+		ours, ratio ? Worst_theirs : "", ratio ? Worst_text : "", f[7] == "-" ? "" : "≤ " f[7],
+		floor ? Floor_text (f[4] ~ /-/ ? " at " size(Floor_size) : "") : "",
+		floor ? digits(Worst_floor) : "", f[9] == "-" ? "" : "≤ " f[9], state, verdict
+}
+
+function all_measured(    i, o, g, state, ours, theirs)
+{
+	print "| measure | variant | size | PEs | state | ours | other | ratio |"
+	print "|---|---|---|---|---|---|---|---|"
+	for (i = 1; i <= Key_count; i++) {
+		split(Keys[i], g, ",")
+		if (g[4] != 0 && g[4] != 4 && g[4] != 8 && g[4] != 4096 && g[4] != 1048576)
+			continue
+		for (o = 1; o <= Who_count; o++) {
+			if (Whos[o] == "ours" || Whos[o] == "floor")
+				continue
+			state = common_state(Keys[i], "ours", Keys[i], Whos[o])
+			if (state == "" || !compare(Keys[i], "ours", Keys[i], Whos[o], state))
+				continue
+			look(Keys[i], Whos[o], state)
+			theirs = amount(Median, Unit[Keys[i]])
+			look(Keys[i], "ours", state)
+			ours = amount(Median, Unit[Keys[i]])
+			printf "| %s | %s | %s | %s | %s | %s | %s | %s (%s–%s) |\n", g[2], g[3],
+				g[4] + 0 ? size(g[4]) : "", g[5], state, ours, theirs, digits(Ratio),
+				digits(Ratio_low), digits(Ratio_high)
+		}
+	}
+}
+
+function medians(    i, o, state, n)
+{
+	print "group,measure,variant,bytes,pes,who,state,rounds,median,low,high,unit"
+	for (i = 1; i <= Key_count; i++)
+		for (o = 1; o <= Who_count; o++)
+			for (state in States) {
+				n = look(Keys[i], Whos[o], state)
+				if (n)
+					printf "%s,%s,%s,%d,%.6g,%.6g,%.6g,%s\n", Keys[i], Whos[o], state, n, Median,
+						Low, High, Unit[Keys[i]]
+			}
+}

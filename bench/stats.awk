@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Reads the records of bench/compare and answers questions about them: medians, ratios, spreads. Only records
+# of the same state (near or far processors) are compared.
+#
+# A key is group,measure,variant,bytes,pes.
+
+function load(file,    line, f, key, id)
+{
+	while ((getline line < file) > 0) {
+		if (split(line, f, ",") < 15 || f[1] == "round" || f[8] + 0 <= 0)
+			continue
+		key = f[2] "," f[4] "," f[5] "," f[6] "," f[7]
+		if (!(key in Unit)) {
+			Unit[key] = f[9]
+			Keys[++Key_count] = key
+		}
+		if (!(f[3] in Rank)) {
+			Rank[f[3]] = ++Who_count
+			Whos[Who_count] = f[3]
+		}
+		States[f[14]] = 1
+		id = key SUBSEP f[3] SUBSEP f[14]
+		Count[id]++
+		Value[id, Count[id]] = f[8] + 0
+		Round[id, Count[id]] = f[1]
+		Line_sum[f[14]] += f[15]
+		Line_count[f[14]]++
+	}
+	close(file)
+}
+
+function sort_values(v, n,    i, j, x)
+{
+	for (i = 2; i <= n; i++) {
+		x = v[i]
+		for (j = i - 1; j >= 1 && v[j] > x; j--)
+			v[j + 1] = v[j]
+		v[j + 1] = x
+	}
+}
+
+# Of n sorted values, the one below which that part of them lies.
+function quantile(v, n, part,    place, below)
+{
+	place = 1 + part * (n - 1)
+	below = int(place)
+	if (below >= n)
+		return v[n]
+	return v[below] + (place - below) * (v[below + 1] - v[below])
+}
+
+# Sets Median, Low and High (quartiles) of what was measured; returns the number of rounds.
+function look(key, who, state,    id, i, n, v)
+{
+	id = key SUBSEP who SUBSEP state
+	n = Count[id] + 0
+	for (i = 1; i <= n; i++)
+		v[i] = Value[id, i]
+	if (n == 0)
+		return 0
+	sort_values(v, n)
+	Median = quantile(v, n, 0.5)
+	Low = quantile(v, n, 0.25)
+	High = quantile(v, n, 0.75)
+	return n
+}
+
+# The state in which both were seen most often; "" if in none. Mixed ones say nothing.
+function common_state(key1, who1, key2, who2,    state, n1, n2, best, most)
+{
+	most = 0
+	best = ""
+	for (state in States) {
+		if (state == "mixed")
+			continue
+		n1 = Count[key1 SUBSEP who1 SUBSEP state] + 0
+		n2 = Count[key2 SUBSEP who2 SUBSEP state] + 0
+		if (n2 < n1)
+			n1 = n2
+		if (n1 > most || (n1 == most && n1 > 0 && state == "near")) {
+			most = n1
+			best = state
+		}
+	}
+	return best
+}
+
+# How one compares with the other in that state: Ratio of the medians, Ratio_low and Ratio_high of the rounds that
+# saw both (the extremes); returns the number of such rounds.
+function compare(key1, who1, key2, who2, state,    id1, id2, i, j, n, r, m1)
+{
+	if (!look(key1, who1, state))
+		return 0
+	m1 = Median
+	if (!look(key2, who2, state))
+		return 0
+	Ratio = Ratio_low = Ratio_high = m1 / Median
+	id1 = key1 SUBSEP who1 SUBSEP state
+	id2 = key2 SUBSEP who2 SUBSEP state
+	n = 0
+	for (i = 1; i <= Count[id1]; i++)
+		for (j = 1; j <= Count[id2]; j++)
+			if (Round[id1, i] == Round[id2, j]) {
+				r = Value[id1, i] / Value[id2, j]
+				if (++n == 1 || r < Ratio_low)
+					Ratio_low = r
+				if (n == 1 || r > Ratio_high)
+					Ratio_high = r
+				break
+			}
+	return n > 0 ? n : 1
+}
+
+# --- Text ---
+
+function trim(s)
+{
+	sub(/^[ \t]+/, "", s)
+	sub(/[ \t]+$/, "", s)
+	return s
+}
+
+function digits(x)
+{
+	return sprintf(x < 0.1 ? "%.3f" : x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x)
+}
+
+function amount(x, unit)
+{
+	if (unit != "ns")
+		return digits(x) " " unit
+	if (x < 1e3)
+		return digits(x) " ns"
+	if (x < 1e6)
+		return digits(x / 1e3) " µs"
+	if (x < 1e9)
+		return digits(x / 1e6) " ms"
+	return digits(x / 1e9) " s"
+}
+
+function size(bytes)
+{
+	if (bytes >= 1048576 && bytes % 1048576 == 0)
+		return bytes / 1048576 " MiB"
+	if (bytes >= 1024 && bytes % 1024 == 0)
+		return bytes / 1024 " KiB"
+	return bytes " B"
+}
