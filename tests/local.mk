@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	tests/lib/check.h \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \
+	tests/lib/stops.h \
 	tests/lib/types.h \
 	tests/lib/unit.h \
 	tests/run \

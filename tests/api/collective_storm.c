@@ -4,10 +4,8 @@
  * Two thousand collectives drawn by lot, on teams and active sets drawn by lot that overlap in all ways, with nothing between them: who is
  * late, and who is early. One PE is stopped again and again, wherever it may be. TEST_SEED=n draws others.
  */
-#include <signal.h>
-#include <sys/time.h>
-
 #include "tests/lib/steps.h"
+#include "tests/lib/stops.h"
 
 static _Alignas(64) char static_arena[(size_t)4 << 20];
 
@@ -26,36 +24,10 @@ static int common_below(int n)
 	return (int)draw(&common, (uint64_t)n);
 }
 
-/* --- Being late --- */
-
-static void nap_microseconds(uint64_t microseconds)
-{
-	struct timespec time = {0, (long)microseconds * 1000};
-
-	nanosleep(&time, NULL);
-}
-
-static void set_alarm(void)
-{
-	struct itimerval in = {.it_value.tv_usec = (long)(200 + draw(&own, 3000))};
-
-	setitimer(ITIMER_REAL, &in, NULL);
-}
-
-/* Stops the PE within whatever it does. */
-static void stopped(int signal)
-{
-	(void)signal;
-	if (me != slow_pe)
-		return;
-	nap_microseconds(draw(&own, 1000));
-	set_alarm();
-}
-
 static void be_late(void)
 {
 	if (draw(&own, me == slow_pe ? 20 : 200) == 0)
-		nap_microseconds(draw(&own, 500));
+		stops_nap(draw(&own, 500));
 }
 
 /* --- Teams and steps by lot --- */
@@ -138,14 +110,14 @@ static long run_stretch(long most)
 	CHECK(count > 0);
 	slow_pe = common_below(npes);
 	if (me == slow_pe)
-		set_alarm();
+		stops_begin(own);
 	run_steps(be_late);
+	stops_end();
 	return count;
 }
 
 int main(void)
 {
-	struct sigaction stop = {.sa_handler = stopped, .sa_flags = SA_RESTART};
 	const char *wanted = getenv("TEST_SEED");
 	uint64_t seed = wanted ? strtoull(wanted, NULL, 10) : 1;
 	long left = eased(2000);
@@ -155,7 +127,6 @@ int main(void)
 	steps_of = seed_text;
 	common = noise(seed);
 	own = noise(seed + 1000 * (uint64_t)(me + 1));
-	sigaction(SIGALRM, &stop, NULL);
 	shapes[0] = (struct shape){.name = "world", .team = SHMEM_TEAM_WORLD, .n = npes, .me = me};
 	for (int i = 0; i < npes; i++)
 		shapes[0].pes[i] = i;
@@ -167,7 +138,6 @@ int main(void)
 		left -= run_stretch(left < 250 ? left : 250);
 		destroy_shapes();
 	}
-	slow_pe = -1;
 	end_steps();
 	return end();
 }

@@ -2,6 +2,7 @@
 /* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
 /* Locks: one holder at a time, who sees what the one before did; in turn; many at once; tried for; held while waiting for another. */
 #include "tests/lib/check.h"
+#include "tests/lib/stops.h"
 
 #define MANY 100
 #define MOST_PES 64
@@ -163,6 +164,39 @@ static void check_nested(long rounds)
 	shmem_barrier_all();
 }
 
+/* One PE tries, others set, and each is stopped now and then between any two steps of taking the lock and letting it go. */
+static void check_stopped(double duration)
+{
+	static long over;
+	double until = seconds() + duration;
+
+	NOTE("stopped");
+	over = 0;
+	if (me == 0)
+		shared = total[0] = 0;
+	shmem_barrier_all();
+	stops_begin(1);
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		if (me == 0 && seconds() > until)
+			for (int pe = 0; pe < npes; pe++)
+				shmem_long_p(&over, 1, pe);
+		if (me > 0)
+			shmem_set_lock(&lock);
+		else if (shmem_test_lock(&lock) != 0)
+			continue;
+		shmem_long_p(&shared, shmem_long_g(&shared, 0) + 1, 0);
+		shmem_clear_lock(&lock);
+		shmem_long_atomic_inc(&total[0], 0); /* how often it was taken */
+		if (me > 0) /* else there would be no chance for who tries */
+			for (double now = seconds(); seconds() < now + 2e-5 * npes;)
+				;
+	}
+	stops_end();
+	shmem_barrier_all();
+	CHECK_EQUAL(shmem_long_g(&shared, 0), shmem_long_g(&total[0], 0));
+	shmem_barrier_all();
+}
+
 /* Nobody wants it but us, again and again. */
 static void check_alone(long cycles)
 {
@@ -194,6 +228,7 @@ int main(void)
 	check_many(many_locks, slow ? 50 : 2000);
 	check_many(heap_locks, slow ? 50 : 2000);
 	check_nested(slow ? 50 : 500);
+	check_stopped(0.3);
 	check_alone(slow ? 1000 : 100000);
 	shmem_free(heap_locks);
 	return end();
