@@ -136,6 +136,7 @@ struct comms {
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
 	unsigned spin;
+	bool crowded; /* more PEs than processors on this node */
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */

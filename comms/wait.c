@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting: look a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
- * today it keeps the processor from whoever could make progress.
+ * today it may cost a time slice, if the processor goes to somebody with much to do.
  *
  * Sleeper: sleepers++ ; membarrier ; look again ; futex_wait(word).   Changer: store ; load sleepers.
  * The changer has no fence between its two accesses. membarrier(GLOBAL_EXPEDITED) puts one into every
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/syscall.h>
@@ -29,6 +30,8 @@
 #define NAP_LONGEST 20000000L	/* ns */
 #define SPINS_ALONE 4000	/* PEs have a processor each: some 80 us */
 #define SPINS_CROWDED 20	/* they do not: the one we wait for may need ours */
+#define YIELD_LONGEST 100000L	/* ns */
+#define LOOKS_WITHOUT_YIELD 1000
 
 static bool have_membarrier;
 
@@ -45,14 +48,13 @@ __attribute__((constructor)) static void register_membarrier(void)
 
 void wait_start(void)
 {
-	bool crowded = rte.n_local > rte_node_processors();
 	long spins;
 
-	comms.system->crowded = crowded;
+	comms.crowded = comms.system->crowded = rte.n_local > rte_node_processors();
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		comms.spin = (unsigned)spins;
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		comms.spin = crowded ? SPINS_CROWDED : SPINS_ALONE;
+		comms.spin = comms.crowded ? SPINS_CROWDED : SPINS_ALONE;
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
@@ -66,12 +68,35 @@ static void pause_processor(void)
 #endif
 }
 
+/*
+ * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor and
+ * kept it, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
+ */
+static void give_way(void)
+{
+	static _Thread_local int not_for;
+	struct timespec before, after;
+
+	if (not_for > 0) {
+		not_for--;
+		pause_processor();
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	sched_yield();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > YIELD_LONGEST)
+		not_for = LOOKS_WITHOUT_YIELD;
+}
+
 void comms_spin(void)
 {
-	if (!comms.ucx)
-		pause_processor();
-	else if (ucx_progress())
+	if (comms.ucx && ucx_progress())
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
+	else if (comms.crowded)
+		give_way();
+	else if (!comms.ucx)
+		pause_processor();
 }
 
 /*

@@ -2,11 +2,12 @@
 /*
  * The deprecated collectives on active sets: PEs start, start + 2^log, ...
  *
- * A set with its pSync array is met again and again, so the first time its members make a team of it, if they find a slot that
- * is free on all of them, and each remembers it. They find it by way of pSync, and when there is none, meet by it ever
- * after: its first elements count the words of each round of a dissemination. Who comes adds one to its
- * partner's, who waits takes one away; so a partner that is already in the next call does no harm. The array is
- * zero before and after.
+ * A set is met again and again, so the first time its members make a team of it, if they find a slot that is free on all of
+ * them, and each remembers it. Its calls come one after another, whatever their pSync arrays, unless threads make them at
+ * once: where a member may have such threads, each array makes a team of its own. The members agree on all this by
+ * way of pSync, and without a slot, meet by it ever after: its first elements count the words of each round of a
+ * dissemination. Who comes adds one to its partner's, who waits takes one away; so a partner that is already in the
+ * next call does no harm. The array is zero before and after.
  */
 #include "collectives.h"
 
@@ -14,7 +15,7 @@
 
 #define OFFERS (ROUNDS + 1 + sizeof(struct agreement) / sizeof(long)) /* where the words of an offer lie in pSync */
 #define OFFERED ((uint64_t)1 << 63)
-#define SLOTS_AT_MOST 24
+#define SLOTS_AT_MOST 32
 
 _Static_assert(SHMEM_SYNC_SIZE >= OFFERS + ROUNDS,
 	       "a word for each round, one for counts, what members compare, and a word for each round of an offer");
@@ -22,7 +23,7 @@ _Static_assert(SHMEM_SYNC_VALUE == 0, "counters begin at zero");
 
 struct active_set {
 	int start, log_stride, size;
-	long *psync;
+	long *psync; /* NULL: any */
 	bool has_slot;
 	struct shmemx_team team;
 	struct active_set *next;
@@ -44,9 +45,9 @@ static void check_active(int start, int log_stride, int size, const long *psync,
 	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
 }
 
-static struct set set_of(struct active_set *active, const char *routine)
+static struct set set_of(struct active_set *active, long *psync, const char *routine)
 {
-	return (struct set){&active->team.group, active->has_slot ? &active->team : NULL, active->psync, routine};
+	return (struct set){&active->team.group, active->has_slot ? &active->team : NULL, psync, routine};
 }
 
 static struct active_set *make_active(int start, int log_stride, int size, long *psync, const char *routine)
@@ -58,11 +59,12 @@ static struct active_set *make_active(int start, int log_stride, int size, long 
 	check_active(start, log_stride, size, psync, routine);
 	if (!active)
 		rte_die(routine, "no memory");
-	*active = (struct active_set){.start = start, .log_stride = log_stride, .size = size, .psync = psync};
+	*active = (struct active_set){.start = start, .log_stride = log_stride, .size = size};
 	active->team.group = (struct comms_group){
 		.size = size, .me = (comms.pe - start) >> log_stride, .start = start, .stride = 1 << log_stride};
 	active->team.group.on_node = comms_all_on_node(&active->team.group);
-	set = set_of(active, routine);
+	set = set_of(active, psync, routine);
+	active->psync = set_and(&set, !api_threads_at_once()) ? NULL : psync;
 	slot = api_agree_on_slot(&set, atomic_load(&slots_taken) < SLOTS_AT_MOST ? SLOT_IF_FREE : SLOT_NEVER);
 	if (slot != COMMS_SLOTS) {
 		active->team.group.slot = slot;
@@ -81,10 +83,10 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 
 	comms_check_up(routine);
 	for (active = atomic_load(&known); active; active = active->next)
-		if (active->psync == psync && active->start == start && active->size == size &&
-		    active->log_stride == log_stride)
-			return set_of(active, routine);
-	return set_of(make_active(start, log_stride, size, psync, routine), routine);
+		if (active->start == start && active->size == size && active->log_stride == log_stride &&
+		    (!active->psync || active->psync == psync))
+			return set_of(active, psync, routine);
+	return set_of(make_active(start, log_stride, size, psync, routine), psync, routine);
 }
 
 void api_forget_active_sets(void)

@@ -86,6 +86,9 @@ COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 	return ctx == SHMEM_CTX_DEFAULT ? NULL : ctx->channel;
 }
 
+/* May several threads of this PE be in the library at once? */
+bool api_threads_at_once(void);
+
 void api_heap_start(void);
 void api_heap_stop(void);
 void api_teams_start(void);

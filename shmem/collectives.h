@@ -82,17 +82,18 @@ uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
 
 #define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to tell them */
-#define PIECE_BYTES 2032 /* of a small exchange between two members */
+#define PIECE_BYTES 2048 /* of a small exchange between two members */
 #define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
 #define COUNTS 1024	 /* sizes that members exchange at a time */
 #define BROADCASTS 32	 /* in flight */
 
-/* A piece comes in one line with the word that shows it, if it is small. */
+/* A small piece comes in one line with the word that shows it. */
+#define SMALL_PIECE 48
 struct piece_slot {
 	_Alignas(64) _Atomic uint64_t heard;
-	_Alignas(16) char data[PIECE_BYTES];
+	_Alignas(16) char small[SMALL_PIECE];
 };
-_Static_assert(sizeof(struct piece_slot) == 2048, "slots lie side by side");
+_Static_assert(sizeof(struct piece_slot) == 64, "one line");
 
 /* What a member called with, for the others to compare; of an active set without a slot, at the end of pSync. */
 struct agreement {
@@ -107,12 +108,20 @@ struct scratch {
 	struct agreement agreement;
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
-	_Alignas(64) char row[ROW_BYTES];		     /* what this member brings */
-	_Alignas(64) char result[ROW_BYTES];		     /* what the members of its node get */
+	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
+	/* Words end here: what follows need not be clear when a team gets it. */
+	_Alignas(64) char row[ROW_BYTES];    /* what this member brings */
+	_Alignas(64) char result[ROW_BYTES]; /* what the members of its node get */
 	_Alignas(64) uint64_t counts[COUNTS];
-	struct piece_slot slot[2][ROUNDS];
+	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* those that do not fit in their slots */
 };
 _Static_assert(sizeof(struct scratch) <= COMMS_SCRATCH_BYTES, "the scratch holds it all");
+
+/* Where the others put a piece for me. */
+static inline char *piece_place(struct scratch *scratch, uint64_t epoch, int round, size_t bytes)
+{
+	return bytes <= SMALL_PIECE ? scratch->slot[epoch & 1][round].small : scratch->piece[epoch & 1][round];
+}
 
 static inline struct scratch *team_scratch(const struct shmemx_team *team)
 {

@@ -175,6 +175,11 @@ API void pshmem_query_initialized(int *initialized)
 }
 PROFILED(shmem_query_initialized)
 
+bool api_threads_at_once(void)
+{
+	return state.thread_level == SHMEM_THREAD_MULTIPLE;
+}
+
 API void pshmem_query_thread(int *provided)
 {
 	comms_check_up(__func__);

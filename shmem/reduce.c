@@ -47,17 +47,18 @@ struct piece {
 
 static void send_piece(const struct piece *p, int round, int to)
 {
-	struct piece_slot *slot = &team_scratch(p->set->team)->slot[p->epoch & 1][round];
+	struct scratch *scratch = team_scratch(p->set->team);
 
-	comms_tell(slot->data, p->data, p->bytes, &slot->heard, p->epoch, set_pe(p->set, to), p->set->routine);
+	comms_tell(piece_place(scratch, p->epoch, round, p->bytes), p->data, p->bytes,
+		   &scratch->slot[p->epoch & 1][round].heard, p->epoch, set_pe(p->set, to), p->set->routine);
 }
 
 static const void *receive_piece(const struct piece *p, int round)
 {
-	struct piece_slot *slot = &team_scratch(p->set->team)->slot[p->epoch & 1][round];
+	struct scratch *scratch = team_scratch(p->set->team);
 
-	hear(&slot->heard, p->epoch);
-	return slot->data;
+	hear(&scratch->slot[p->epoch & 1][round].heard, p->epoch);
+	return piece_place(scratch, p->epoch, round, p->bytes);
 }
 
 /*
@@ -284,11 +285,11 @@ static void reduce_by_levels(const struct reduction *r)
 	comms_meet_node(r->set->group, NULL, NULL);
 }
 
-static bool doubles(size_t bytes)
+static bool doubles(const struct comms_group *group, size_t bytes)
 {
 	if (algorithm != AUTO)
 		return algorithm == FIRST;
-	return bytes <= ROW_BYTES;
+	return bytes <= (group->on_node && !group->crowded ? PIECE_BYTES : ROW_BYTES);
 }
 
 static bool shared_here(const void *dest, const void *source)
@@ -305,7 +306,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	comms_group_see(set->group);
-	if (set->team && doubles(count * size))
+	if (set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);

@@ -61,23 +61,26 @@ static void scan_piece(const struct set *set, const struct scan *s, char *dest, 
 {
 	_Alignas(64) char sum[PIECE_BYTES], whole[PIECE_BYTES];
 	uint64_t epoch = ++set->team->pieces;
-	struct piece_slot *slot = team_scratch(set->team)->slot[epoch & 1];
-	int n = set->group->size, me = set->group->me;
+	struct scratch *scratch = team_scratch(set->team);
+	int n = set->group->size, me = set->group->me, round = 0;
 	size_t bytes = count * s->size;
 
 	memset(sum, 0, bytes);
 	memcpy(whole, source, bytes);
-	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, slot++) {
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, round++) {
+		_Atomic uint64_t *heard = &scratch->slot[epoch & 1][round].heard;
+		char *theirs = piece_place(scratch, epoch, round, bytes);
+
 		if (me < n - step)
-			comms_tell(slot->data, whole, bytes, &slot->heard, epoch, set_pe(set, me + step), set->routine);
+			comms_tell(theirs, whole, bytes, heard, epoch, set_pe(set, me + step), set->routine);
 		if (me < step)
 			continue;
-		hear(&slot->heard, epoch);
-		s->combine(whole, slot->data, whole, count);
+		hear(heard, epoch);
+		s->combine(whole, theirs, whole, count);
 		if (step == 1)
-			memcpy(sum, slot->data, bytes);
+			memcpy(sum, theirs, bytes);
 		else
-			s->combine(sum, slot->data, sum, count);
+			s->combine(sum, theirs, sum, count);
 	}
 	memcpy(dest, s->inclusive ? whole : sum, bytes);
 	if (epoch & 1)

@@ -127,7 +127,7 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 		if (set_and(set, taken)) {
 			if (member) {
 				comms_slot_clear(slot);
-				memset(comms.system->slot[slot].scratch, 0, sizeof(struct scratch));
+				memset(comms.system->slot[slot].scratch, 0, offsetof(struct scratch, row));
 			}
 			set_sync(set);
 			return slot;
