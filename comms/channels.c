@@ -353,8 +353,7 @@ static void sleep_alone(struct comms_channel *channel, unsigned *naps)
 	int milliseconds = 1 << (*naps < 4 ? *naps : 4);
 
 	++*naps;
-	if (ucp_worker_get_efd(channel->worker, &events[0].fd) != UCS_OK ||
-	    ucp_worker_arm(channel->worker) != UCS_OK)
+	if (ucp_worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp_worker_arm(channel->worker) != UCS_OK)
 		return;
 	if (!ucx.served && ucp_worker_arm(ucx.main.worker) != UCS_OK)
 		return;

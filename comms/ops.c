@@ -40,14 +40,15 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 	comms_check_up(routine);
 	id = comms_find_segment(address);
 	if (id == COMMS_SEGMENTS)
-		rte_die(routine, "%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
-				 "global or static variable of the program",
+		rte_die(routine,
+			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
+			"global or static variable of the program",
 			argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
 			(void *)globals.start, (void *)(globals.start + globals.size));
 	segment = &comms.segments[id];
 	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
-		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count", argument,
-			address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
+		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
+			argument, address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
 			(void *)(segment->base + segment->size));
 }
 
@@ -56,10 +57,12 @@ static void complain_of_remote(const struct target *t, size_t bytes, const char 
 	const struct comms_peer *peer = t->peer;
 
 	if (t->segment == COMMS_GLOBALS && !peer->same_program)
-		rte_die(routine, "PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
+		rte_die(routine,
+			"PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
 			peer->pe);
-	rte_die(routine, "%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
-			 "SHMEM_SYMMETRIC_SIZE",
+	rte_die(routine,
+		"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
+		"SHMEM_SYMMETRIC_SIZE",
 		bytes, t->offset - COMMS_SYSTEM_BYTES, peer->pe, peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
 }
 
@@ -72,19 +75,21 @@ static struct target locate(const void *address, size_t bytes, const char *argum
 	t.segment = comms_find_segment(address);
 	t.offset = (size_t)((const char *)address - comms.segments[t.segment].base);
 	t.peer = comms_meet(pe);
-	if (pe != comms.pe && ((t.segment == COMMS_GLOBALS && !t.peer->same_program) ||
-			       t.offset > t.peer->remote_size[t.segment] ||
-			       bytes > t.peer->remote_size[t.segment] - t.offset))
+	if (pe != comms.pe &&
+	    ((t.segment == COMMS_GLOBALS && !t.peer->same_program) || t.offset > t.peer->remote_size[t.segment] ||
+	     bytes > t.peer->remote_size[t.segment] - t.offset))
 		complain_of_remote(&t, bytes, routine);
 	t.here = t.offset < t.peer->reach[t.segment].size ? t.peer->reach[t.segment].base + t.offset : NULL;
 	if (!t.here && !comms.ucx)
-		rte_die(routine, "no path to this memory of PE %d: it is not shared and UCX is not in use; do all PEs have "
-				 "the same SHMEM_ settings?",
+		rte_die(routine,
+			"no path to this memory of PE %d: it is not shared and UCX is not in use; do all PEs have "
+			"the same SHMEM_ settings?",
 			pe);
 	return t;
 }
 
-static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
+		const char *routine)
 {
 	struct target t;
 
@@ -101,7 +106,8 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 	}
 }
 
-static void get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe, const char *routine)
+static void get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
+		const char *routine)
 {
 	struct target t;
 
@@ -116,22 +122,26 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 		ucx_get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
 }
 
-void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine)
 {
 	put(channel, dest, source, bytes, false, pe, routine);
 }
 
-void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine)
 {
 	put(channel, dest, source, bytes, true, pe, routine);
 }
 
-void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine)
 {
 	get(channel, dest, source, bytes, false, pe, routine);
 }
 
-void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe, const char *routine)
+void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine)
 {
 	get(channel, dest, source, bytes, true, pe, routine);
 }
@@ -154,7 +164,8 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 	return t;
 }
 
-void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
+		       int pe, const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
 
@@ -164,8 +175,8 @@ void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t 
 		ucx_amo(channel, t.peer, t.segment, t.offset, op, width, operand);
 }
 
-uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond, int pe,
-			 const char *routine)
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
+				 uint64_t operand, uint64_t cond, int pe, const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
 	uint64_t result = 0;
@@ -176,8 +187,8 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 	return result; /* of a narrow word, the upper half stayed zero */
 }
 
-void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand, uint64_t cond,
-			 int pe, const char *routine)
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
+				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine)
 {
 	struct target t = locate_word(dest, width, pe, routine);
 
@@ -229,8 +240,8 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 }
 
 /* On one path a fence between data and signal is enough; on two, only completion orders them. */
-void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes, uint64_t *word,
-			      uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)
+void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
+			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)
 {
 	struct target signal = locate_word(word, sizeof *word, pe, routine);
 

@@ -52,8 +52,8 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 		ucp_request_param_t param = when_done(channel);
 
 		channel_count(channel, 1);
-		started(mark, channel,
-			ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param), "ucp_put_nbx");
+		started(mark, channel, ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param),
+			"ucp_put_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_put_nbx(peer->endpoint, source, bytes, dest,
 								     peer->key[segment], &ucx_plain)),
@@ -89,8 +89,8 @@ void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_
 		ucp_request_param_t param = when_done(channel);
 
 		channel_count(channel, 1);
-		started(mark, channel,
-			ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param), "ucp_get_nbx");
+		started(mark, channel, ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param),
+			"ucp_get_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_get_nbx(peer->endpoint, dest, bytes, source,
 								     peer->key[segment], &ucx_plain)),
@@ -103,8 +103,9 @@ static ucp_atomic_op_t ucp_op(enum comms_amo op)
 {
 	static const ucp_atomic_op_t names[] = {
 		[COMMS_FETCH] = UCP_ATOMIC_OP_ADD, /* of zero */
-		[COMMS_ADD] = UCP_ATOMIC_OP_ADD, [COMMS_AND] = UCP_ATOMIC_OP_AND,   [COMMS_OR] = UCP_ATOMIC_OP_OR,
-		[COMMS_XOR] = UCP_ATOMIC_OP_XOR, [COMMS_SWAP] = UCP_ATOMIC_OP_SWAP, [COMMS_CSWAP] = UCP_ATOMIC_OP_CSWAP,
+		[COMMS_ADD] = UCP_ATOMIC_OP_ADD,   [COMMS_AND] = UCP_ATOMIC_OP_AND,
+		[COMMS_OR] = UCP_ATOMIC_OP_OR,	   [COMMS_XOR] = UCP_ATOMIC_OP_XOR,
+		[COMMS_SWAP] = UCP_ATOMIC_OP_SWAP, [COMMS_CSWAP] = UCP_ATOMIC_OP_CSWAP,
 	};
 
 	return names[op];

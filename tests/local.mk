@@ -32,6 +32,7 @@ API_TESTS = \
 	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \
+	tests/api/no_lock \
 	tests/api/order \
 	tests/api/ptr \
 	tests/api/reduce \
@@ -54,6 +55,7 @@ API_TESTS = \
 UNIT_TESTS = tests/unit/blocks tests/unit/settings tests/unit/text
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS)
+tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_settings_LDADD = librtebase.la

@@ -12,7 +12,7 @@
 
 #define THREADS 6
 #define BYTES 900
-#define MOST 64   /* PEs */
+#define MOST 64	      /* PEs */
 #define BIG (2 << 20) /* longs: more than sockets take by themselves */
 
 /* From each thread of each PE, on every PE. */
@@ -49,7 +49,8 @@ static void send(shmem_ctx_t ctx, int to, int t, long round)
 	fill_noise(signalled, BYTES, seed_of(me, t, round) + 2);
 	shmem_ctx_putmem(ctx, box->put, put, BYTES, to);
 	shmem_ctx_putmem_nbi(ctx, box->nbi, nbi[to], BYTES, to);
-	shmem_ctx_putmem_signal(ctx, box->signalled, signalled, BYTES, &box->signal, (uint64_t)round, SHMEM_SIGNAL_SET, to);
+	shmem_ctx_putmem_signal(ctx, box->signalled, signalled, BYTES, &box->signal, (uint64_t)round, SHMEM_SIGNAL_SET,
+				to);
 	shmem_ctx_signal_add(ctx, &box->twice, 2, to);
 	shmem_ctx_long_atomic_add(ctx, &box->added, round, to);
 	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &box->swapped, round, to), round - 1);
@@ -121,8 +122,12 @@ static void talk_to_all(shmem_ctx_t ctx, bool is_reversed, int t, long round)
 
 static void *talk(void *argument)
 {
-	static const long options[] = {SHMEM_CTX_PRIVATE, SHMEM_CTX_SERIALIZED, 0, SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE,
-				       SHMEM_CTX_NOSTORE, SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED};
+	static const long options[] = {SHMEM_CTX_PRIVATE,
+				       SHMEM_CTX_SERIALIZED,
+				       0,
+				       SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE,
+				       SHMEM_CTX_NOSTORE,
+				       SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED};
 	int t = (int)(uintptr_t)argument;
 	shmem_ctx_t ctx;
 
@@ -249,7 +254,10 @@ static bool comes_first(int way, shmem_ctx_t busy, shmem_ctx_t other, int far, i
 	case QUIET: shmem_ctx_quiet(other); break;
 	case PE_QUIET: shmem_ctx_pe_quiet(other, &near, 1); break;
 	case FENCE: shmem_ctx_fence(other); break;
-	case CREATE: shmem_ctx_create(SHMEM_CTX_PRIVATE, &other); shmem_ctx_destroy(other); break;
+	case CREATE:
+		shmem_ctx_create(SHMEM_CTX_PRIVATE, &other);
+		shmem_ctx_destroy(other);
+		break;
 	}
 	first = __atomic_load_n(&big_here[BIG - 1], __ATOMIC_RELAXED) != BIG;
 	shmem_ctx_quiet(busy);

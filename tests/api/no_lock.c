@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: local=2 ucx-tcp=2 mixed=3 not=asan,tsan,valgrind */
+/*
+ * Operations on private and serialised contexts take no lock: this program has its own pthread_mutex_lock in front of the
+ * real one, and counts.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "tests/lib/check.h"
+
+#define WORDS 1000
+
+static _Thread_local long locked;
+static long words[WORDS], source[WORDS], result[WORDS], counter;
+static uint64_t signal_word;
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	static int (*real)(pthread_mutex_t *);
+
+	if (!real) {
+		void *found = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+
+		memcpy(&real, &found, sizeof real);
+	}
+	locked++;
+	return real(mutex);
+}
+
+static void all_sorts(shmem_ctx_t ctx, int pe)
+{
+	long old = -1;
+
+	shmem_ctx_long_put(ctx, words, source, WORDS, pe);
+	shmem_ctx_long_put_nbi(ctx, words, source, WORDS, pe);
+	shmem_ctx_long_p(ctx, &words[1], 2, pe);
+	shmem_ctx_fence(ctx);
+	shmem_ctx_long_iput(ctx, words, source, 2, 2, 5, pe);
+	shmem_ctx_pe_quiet(ctx, &pe, 1);
+	shmem_ctx_long_get(ctx, result, words, WORDS, pe);
+	shmem_ctx_long_get_nbi(ctx, result, words, WORDS, pe);
+	shmem_ctx_long_iget(ctx, result, words, 2, 2, 5, pe);
+	shmem_ctx_long_atomic_inc(ctx, &counter, pe);
+	shmem_ctx_long_atomic_set(ctx, &words[3], 3, pe);
+	shmem_ctx_long_atomic_fetch_add(ctx, &counter, 1, pe);
+	shmem_ctx_long_atomic_compare_swap_nbi(ctx, &old, &words[4], 4, 5, pe);
+	shmem_ctx_putmem_signal_nbi(ctx, words, source, sizeof words, &signal_word, 1, SHMEM_SIGNAL_ADD, pe);
+	shmem_ctx_signal_set(ctx, &signal_word, 1, pe);
+	shmem_ctx_quiet(ctx);
+}
+
+static long count(shmem_ctx_t ctx)
+{
+	for (int pe = 0; pe < npes; pe++)
+		all_sorts(ctx, pe); /* the first contact may take what it likes */
+	locked = 0;
+	for (long round = 0; round < eased(50); round++)
+		for (int pe = 0; pe < npes; pe++)
+			all_sorts(ctx, pe);
+	return locked;
+}
+
+int main(void)
+{
+	static const long options[] = {SHMEM_CTX_PRIVATE, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE};
+
+	begin();
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+		shmem_ctx_t ctx;
+
+		NOTE("options %ld", options[i]);
+		CHECK_EQUAL(shmem_ctx_create(options[i], &ctx), 0);
+		CHECK_EQUAL(count(ctx), 0);
+		shmem_ctx_destroy(ctx);
+	}
+	/* That the counting works: completing what several threads may use does take a lock. */
+	if (!on_path("local"))
+		CHECK(count(SHMEM_CTX_DEFAULT) > 0);
+	return end();
+}
