@@ -81,7 +81,12 @@ EXTRA_DIST += \
 	tests/tools/conformance.bats \
 	tests/tools/examples.bats \
 	tests/tools/mistake.c \
-	tests/tools/mistakes.bats
+	tests/tools/mistakes.bats \
+	tests/tools/programs.bats \
+	tests/tools/progs/buckets.cc \
+	tests/tools/progs/histogram.c \
+	tests/tools/progs/old_style.c \
+	tests/tools/progs/rod.c
 
 # CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'

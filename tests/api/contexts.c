@@ -186,6 +186,41 @@ static void check_completion(void)
 	}
 }
 
+/*
+ * Completed means that a third PE, told of it over a way of its own, finds the data at the second: much of it, so that it would be
+ * found missing if nobody had waited for it.
+ */
+static void check_seen_by_others(void)
+{
+	enum { MUCH = 3 << 20, WAYS = 4 };
+	unsigned char *incoming = symmetric(MUCH), *from = symmetric(MUCH), last;
+	static long told;
+	int right = (me + 1) % npes, left = (me + npes - 1) % npes;
+
+	NOTE("seen by others");
+	for (long way = 0; way < WAYS; way++) {
+		shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
+
+		memset(from, (int)(me * WAYS + way + 1), MUCH);
+		shmem_barrier_all();
+		if (way > 0)
+			CHECK_EQUAL(shmem_ctx_create(0, &ctx), 0);
+		shmem_ctx_putmem_nbi(ctx, incoming, from, MUCH, right);
+		if (way < 2)
+			shmem_ctx_quiet(ctx);
+		else if (way == 2)
+			shmem_ctx_pe_quiet(ctx, &right, 1);
+		if (way > 0)
+			shmem_ctx_destroy(ctx);
+		shmem_long_atomic_set(&told, way + 1, (me + 2) % npes);
+		shmem_long_wait_until(&told, SHMEM_CMP_EQ, way + 1);
+		shmem_getmem(&last, &incoming[MUCH - 1], 1, left);
+		CHECK_EQUAL(last, (unsigned char)((me + npes - 2) % npes * WAYS + way + 1));
+	}
+	shmem_free(from);
+	shmem_free(incoming);
+}
+
 /* Thousands one after the other, and hundreds at once, of which some are left for the team or the end to free. */
 static void check_many(long count)
 {
@@ -233,6 +268,8 @@ int main(void)
 	NOTE("the default context");
 	try(&shapes[0], SHMEM_CTX_DEFAULT);
 	check_completion();
+	if (npes > 2)
+		check_seen_by_others();
 	check_many(eased(5000));
 	destroy_shapes();
 	return end();
