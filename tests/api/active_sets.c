@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 split=3 */
 /*
  * The deprecated collectives on active sets: every routine on all sets of these PEs; pSync is as before when they return; sets
  * with and without common members at once.

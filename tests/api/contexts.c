@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
+/* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 split=3 */
 /* Contexts: with all options, on teams of all shapes; what is done on one reaches the PE its team's number means. */
 #include "tests/lib/shapes.h"
 

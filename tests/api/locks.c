@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
+/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 split=3 */
 /* Locks: one holder at a time, who sees what the one before did; in turn; many at once; tried for; held while waiting for another. */
 #include "tests/lib/check.h"
 #include "tests/lib/stops.h"

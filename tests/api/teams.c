@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7,8 ucx-tcp=3 ucx-shm=2 mixed=5 */
 /* Teams: who is in them under which number, splits that cannot be, teams in two dimensions, thousands one after the other. */
+#include <limits.h>
+
 #include "tests/lib/shapes.h"
 
 static shmem_team_t static_team = SHMEM_TEAM_WORLD;
@@ -101,7 +103,8 @@ static void check_2d(const struct shape *parent)
 {
 	if (parent->me < 0)
 		return;
-	for (int xrange = 1; xrange <= parent->n + 2; xrange++) {
+	for (int turn = 1; turn <= parent->n + 3; turn++) {
+		int xrange = turn <= parent->n + 2 ? turn : INT_MAX;
 		int range = xrange < parent->n ? xrange : parent->n, x = parent->me % range, y = parent->me / range;
 		int width = parent->n - y * range < range ? parent->n - y * range : range, height = 0;
 		shmem_team_t row, column;

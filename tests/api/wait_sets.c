@@ -68,6 +68,9 @@ static void tick(bool seen[WORDS], size_t index)
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, NULL, SHMEM_CMP_GE, 2), 0);                    \
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, left_out, SHMEM_CMP_GE, 2), 1);                \
 		CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, 8), 7);                    \
+		for (size_t i = 0; i < 20 * WORDS; i++) /* wherever a search begins, it finds the only one */    \
+			CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, (TYPE)(i % WORDS + 1)), \
+				    i % WORDS);                                                                  \
 		CHECK_EQUAL(shmem_##NAME##_test_any(words, WORDS, left_out, SHMEM_CMP_EQ, 5), SIZE_MAX);         \
 		CHECK_EQUAL(shmem_##NAME##_wait_until_any(words, WORDS, NULL, SHMEM_CMP_EQ, 5), 4);              \
 		CHECK_EQUAL(shmem_##NAME##_test_some(words, WORDS, indices, left_out, SHMEM_CMP_LT, 2), 0);      \
