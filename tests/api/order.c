@@ -8,9 +8,10 @@
 
 #define WORDS 40
 
-static long in_globals[WORDS], flag, answer, third_flag;
-static uint64_t signal_word;
-static long *in_heap;
+static long in_globals[WORDS], flag_in_globals, answer, third_flag;
+static uint64_t signal_in_globals;
+static long *in_heap, *flag;
+static uint64_t *signal_word;
 
 /* The ways to send data, and the ways to announce it. */
 enum { PUT, PUT_NBI, PS, IPUT, SENDERS };
@@ -35,21 +36,21 @@ static void send(int how, long *dest, const long *data, int pe)
 static void announce(int how, const long *round, int pe)
 {
 	switch (how) {
-	case FLAG_P: shmem_long_p(&flag, *round, pe); break;
-	case FLAG_PUT_NBI: shmem_long_put_nbi(&flag, round, 1, pe); break;
-	case FLAG_ADD: shmem_long_atomic_add(&flag, 1, pe); break;
-	case FLAG_SET: shmem_long_atomic_set(&flag, *round, pe); break;
-	case FLAG_SWAP: shmem_long_atomic_swap(&flag, *round, pe); break;
-	case FLAG_SIGNAL: shmem_signal_set(&signal_word, (uint64_t)*round, pe); break;
+	case FLAG_P: shmem_long_p(flag, *round, pe); break;
+	case FLAG_PUT_NBI: shmem_long_put_nbi(flag, round, 1, pe); break;
+	case FLAG_ADD: shmem_long_atomic_add(flag, 1, pe); break;
+	case FLAG_SET: shmem_long_atomic_set(flag, *round, pe); break;
+	case FLAG_SWAP: shmem_long_atomic_swap(flag, *round, pe); break;
+	case FLAG_SIGNAL: shmem_signal_set(signal_word, (uint64_t)*round, pe); break;
 	}
 }
 
 static void await(int how, long round)
 {
 	if (how == FLAG_SIGNAL)
-		shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, (uint64_t)round);
+		shmem_signal_wait_until(signal_word, SHMEM_CMP_EQ, (uint64_t)round);
 	else
-		shmem_long_wait_until(&flag, SHMEM_CMP_EQ, round);
+		shmem_long_wait_until(flag, SHMEM_CMP_EQ, round);
 }
 
 /* Data; fence; flag. The PE that sees the flag sees the data. PEs work in pairs of neighbours. */
@@ -58,8 +59,8 @@ static void check_fence(int sender, int announcer, long rounds)
 	int partner = me ^ 1;
 	long data[WORDS], one;
 
-	flag = answer = 0;
-	signal_word = 0;
+	*flag = answer = 0;
+	*signal_word = 0;
 	shmem_barrier_all();
 	for (long round = 1; partner < npes && round <= rounds; round++) {
 		long *area = round % 2 ? in_heap : in_globals;
@@ -69,7 +70,10 @@ static void check_fence(int sender, int announcer, long rounds)
 				data[i] = round * 100 + i;
 			one = round;
 			send(sender, area, data, partner);
-			shmem_fence();
+			if (round % 4 < 2)
+				shmem_fence();
+			else
+				shmem_ctx_fence(SHMEM_CTX_DEFAULT);
 			announce(announcer, &one, partner);
 			shmem_quiet();
 			shmem_long_wait_until(&answer, SHMEM_CMP_EQ, round);
@@ -165,13 +169,24 @@ static void check_store_load(long rounds)
 
 int main(void)
 {
+	long *heap_flag;
+	uint64_t *heap_signal;
+
 	begin();
 	in_heap = symmetric(WORDS * sizeof *in_heap);
 	memset(in_heap, 0, WORDS * sizeof *in_heap);
+	heap_flag = symmetric(sizeof *heap_flag);
+	heap_signal = symmetric(sizeof *heap_signal);
 	for (int sender = 0; sender < SENDERS; sender++) {
 		for (int announcer = 0; announcer < ANNOUNCERS; announcer++) {
-			NOTE("sender %d, announcer %d", sender, announcer);
-			check_fence(sender, announcer, eased(300));
+			NOTE("sender %d, announcer %d, flag in global data", sender, announcer);
+			flag = &flag_in_globals;
+			signal_word = &signal_in_globals;
+			check_fence(sender, announcer, eased(150));
+			NOTE("sender %d, announcer %d, flag in the heap", sender, announcer);
+			flag = heap_flag;
+			signal_word = heap_signal;
+			check_fence(sender, announcer, eased(150));
 		}
 		NOTE("quiet, sender %d", sender);
 		memset(in_globals, 0, sizeof in_globals);
