@@ -2,7 +2,7 @@
 # Data for one plot from the records of bench/compare; used with stats.awk before it. Writes blocks that gnuplot knows
 # by number: first a line with the name of who, then x, median, lower and upper quartile; a block per curve.
 #
-#   group, measure, variant   which records; a variant may be several with a comma between
+#   group, measure, variant   which records; a variant may be several with a comma between; * is any
 #   x                         bytes, pes, window (the number at the end of the variant) or variant
 #   whos                      who, with commas between: ours,openmpi,floor; a floor's curve is the fastest way
 #   floor                     measure/variant of the floor, or measure/* for the fastest
@@ -47,7 +47,7 @@ function place(g,    parts, n)
 		n = split(g[3], parts, "-")
 		return parts[n]
 	}
-	return x == "bytes" ? g[4] : x == "pes" ? g[5] : g[3]
+	return x == "bytes" ? g[4] : x == "pes" ? g[5] : measure == "*" ? g[2] ":" g[3] : g[3]
 }
 
 function in_group(name)
@@ -59,7 +59,7 @@ function curve(who,    i, g, state, any)
 {
 	for (i = 1; i <= Key_count; i++) {
 		split(Keys[i], g, ",")
-		if (!in_group(g[1]) || g[2] != measure || !wanted_variant(g[3]))
+		if (!in_group(g[1]) || (measure != "*" && g[2] != measure) || !wanted_variant(g[3]))
 			continue
 		state = main_state(Keys[i], who)
 		if (state == "" || !look(Keys[i], who, state))

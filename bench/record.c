@@ -65,7 +65,7 @@ static void format_value(double value, const char *unit, char text[static 24])
 static void format_rate(const struct record *r, char text[static 24])
 {
 	text[0] = '\0';
-	if (strcmp(r->unit, "ns") || r->value <= 0)
+	if (strcmp(r->unit, "ns") || r->value <= 0 || !r->bytes)
 		return;
 	if (r->bytes >= KIB)
 		snprintf(text, 24, "%.2f GB/s", (double)r->bytes / r->value);

@@ -101,8 +101,10 @@ function weigh(key, g, f, other,    theirs, state, n)
 function weigh_floor(key, g, f,    state, floor)
 {
 	state = best_floor(key, g, f[8])
-	if (state == "")
+	if (state == "") {
+		Apart += Floor_seen
 		return
+	}
 	floor = Floor
 	look(key, "ours", state)
 	if (Median / floor <= Worst_floor)
@@ -114,7 +116,8 @@ function weigh_floor(key, g, f,    state, floor)
 	Floor_size = g[4]
 }
 
-# The fastest of the variants, in the state in which we and it were seen most. Sets Floor.
+# The fastest of the variants, in the state in which we and it were seen most. Sets Floor, and Floor_seen where there is
+# one in whatever state.
 function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 {
 	split(spec, m, "/")
@@ -128,8 +131,10 @@ function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 	} else
 		n = split(m[2], v, ",")
 	best = ""
+	Floor_seen = 0
 	for (i = 1; i <= n; i++) {
 		floor = g[1] "," m[1] "," v[i] "," g[4] ",2"
+		Floor_seen += has(floor, "floor")
 		state = common_state(key, "ours", floor, "floor")
 		if (state == "" || (best != "" && state != best))
 			continue

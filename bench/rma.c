@@ -56,7 +56,8 @@ enum { FRESH_LINES = 1024, LINE_WORDS = 8, FRESH_STEP = 389 };
 static double g_fresh(void *context, long n)
 {
 	const struct transfer *t = context;
-	long *lines = (long *)t->there, sum = 0;
+	long *lines = (long *)t->there;
+	unsigned long sum = 0;
 	double start;
 
 	for (long i = 0; group.me == 1 && i < n; i++)
@@ -66,7 +67,7 @@ static double g_fresh(void *context, long n)
 		return 0;
 	start = now_ns();
 	for (long i = 0; i < n; i++)
-		sum += shmem_long_g(&lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS], 1);
+		sum += (unsigned long)shmem_long_g(&lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS], 1);
 	keep(&sum);
 	return now_ns() - start;
 }

@@ -28,10 +28,10 @@ says()
 
 one_line_and()
 {
-	[ "$status" -eq "$1" ] && [ "${#lines[@]}" -eq 1 ] || {
+	if [ "$status" -ne "$1" ] || [ "${#lines[@]}" -ne 1 ]; then
 		printf 'exit code %s and:\n%s\n' "$status" "$output"
 		return 1
-	}
+	fi
 }
 
 # plausible FILE PES: records of 14 fields, with a value above zero between its quartiles.
