@@ -408,9 +408,25 @@ static void start_flush(struct mark *mark, struct mark **flushed)
 	*flushed = mark;
 }
 
+/*
+ * A flush of UCX counts answers, and takes one to another thread's later operation for that of a get whose data is still
+ * on its way. So a shared channel also waits until UCX keeps none of the operations that were begun before. Those that
+ * begin now go to the other phase, so that this ends; twice, for one may have looked at the phase before and counted after.
+ */
+static void finish_pending(struct mark *mark)
+{
+	for (int i = 0; i < 2; i++) {
+		atomic_int *pending = &mark->pending[atomic_fetch_add(&mark->phase, 1) & 1];
+
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load(pending) == 0);
+	}
+}
+
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 {
 	for (; flushed; flushed = flushed->next_flushed) {
+		if (!channel->alone && (atomic_load(&flushed->pending[0]) || atomic_load(&flushed->pending[1])))
+			finish_pending(flushed);
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
 		flushed->in_flush = false;
 	}

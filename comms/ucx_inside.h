@@ -23,6 +23,8 @@ struct mark {
 	struct mark *next;		  /* of the channel's touched ones */
 	_Atomic(struct mark *) next_here; /* of the same connection */
 	struct mark *next_of_channel;	  /* of those to be freed with it */
+	atomic_int pending[2];		  /* of the channel's unsent ones, by the phase in which they began */
+	atomic_uint phase;
 	struct mark *next_flushed;	  /* a quiet's own, and so are the next two */
 	ucs_status_ptr_t flushing;
 	bool in_flush;
@@ -40,7 +42,7 @@ struct comms_channel {
 	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
 	bool alone;
 	_Atomic(struct mark *) touched;
-	atomic_int unsent;     /* nonblocking operations that UCX has not handed to the network yet */
+	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
 	uint64_t nobody_reads; /* where results go that nobody asked for */
 
 	/* Channels that share the main worker. */
@@ -101,14 +103,13 @@ void channel_forget_marks(struct ucx_peer *peer);
  * Counters of an alone channel are plain ones: one thread at a time changes them. (They are atomic objects because
  * the serving thread may look at them.)
  */
-static inline void channel_count(struct comms_channel *channel, int change)
+static inline void channel_count(const struct comms_channel *channel, atomic_int *counter, int change)
 {
 	if (channel->alone)
-		atomic_store_explicit(&channel->unsent,
-				      atomic_load_explicit(&channel->unsent, memory_order_relaxed) + change,
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + change,
 				      memory_order_relaxed);
 	else
-		atomic_fetch_add(&channel->unsent, change);
+		atomic_fetch_add(counter, change);
 }
 
 #endif

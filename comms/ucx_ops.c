@@ -4,33 +4,52 @@
 
 #include "ucx_inside.h"
 
-/* Runs in whoever progresses the worker; the count is the last that it touches of the channel. */
-static void free_when_done(void *request, ucs_status_t status, void *channel)
+/* What a callback is told: the mark and, in the lowest bit, the phase in which the operation began. */
+static void *tag_of(struct mark *mark, unsigned phase)
+{
+	return (void *)((uintptr_t)mark | (phase & 1));
+}
+
+/* The channel's count is the last that is touched of either. */
+static void count(void *tag, int change)
+{
+	struct mark *mark = (struct mark *)((uintptr_t)tag & ~(uintptr_t)1);
+	struct comms_channel *channel = mark->channel;
+
+	channel_count(channel, &mark->pending[(uintptr_t)tag & 1], change);
+	channel_count(channel, &channel->unsent, change);
+}
+
+/* Runs in whoever progresses the worker. */
+static void free_when_done(void *request, ucs_status_t status, void *tag)
 {
 	ucp_request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
-	channel_count(channel, -1);
-}
-
-/* The parameters of a nonblocking operation that nobody waits for by itself. */
-static ucp_request_param_t when_done(struct comms_channel *channel)
-{
-	return (ucp_request_param_t){
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = free_when_done,
-		.user_data = channel,
-	};
+	count(tag, -1);
 }
 
 /*
- * After an operation with when_done, which was counted before: the callback of one that UCX keeps may run at any time,
- * also before we see the request.
+ * The parameters of a nonblocking operation that nobody waits for by itself. It is counted from here on: the callback of one
+ * that UCX keeps may run at any time, also before we see the request.
  */
-static void started(struct mark *mark, struct comms_channel *channel, ucs_status_ptr_t request, const char *what)
+static ucp_request_param_t when_done(struct mark *mark)
+{
+	void *tag = tag_of(mark, atomic_load_explicit(&mark->phase, memory_order_relaxed));
+
+	count(tag, 1);
+	return (ucp_request_param_t){
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = free_when_done,
+		.user_data = tag,
+	};
+}
+
+/* After an operation with when_done. */
+static void started(struct mark *mark, const ucp_request_param_t *param, ucs_status_ptr_t request, const char *what)
 {
 	if (!UCS_PTR_IS_PTR(request))
-		channel_count(channel, -1); /* there will be no callback */
+		count(param->user_data, -1); /* there will be no callback */
 	channel_touch(mark);
 	if (UCS_PTR_IS_ERR(request))
 		ucx_must_succeed(UCS_PTR_STATUS(request), what);
@@ -49,10 +68,9 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	uint64_t dest = remote(peer, segment, offset);
 
 	if (nbi) {
-		ucp_request_param_t param = when_done(channel);
+		ucp_request_param_t param = when_done(mark);
 
-		channel_count(channel, 1);
-		started(mark, channel, ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param),
+		started(mark, &param, ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param),
 			"ucp_put_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_put_nbx(peer->endpoint, source, bytes, dest,
@@ -86,10 +104,9 @@ void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_
 	uint64_t source = remote(peer, segment, offset);
 
 	if (nbi) {
-		ucp_request_param_t param = when_done(channel);
+		ucp_request_param_t param = when_done(mark);
 
-		channel_count(channel, 1);
-		started(mark, channel, ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param),
+		started(mark, &param, ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param),
 			"ucp_get_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_get_nbx(peer->endpoint, dest, bytes, source,
@@ -135,11 +152,10 @@ void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	}
 	mark = channel_begin(&channel, to);
 	peer = mark->peer;
-	param = when_done(channel);
+	param = when_done(mark);
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
 	param.datatype = ucp_dt_make_contig(width);
-	channel_count(channel, 1);
-	started(mark, channel,
+	started(mark, &param,
 		ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(&operand, width, &half), 1,
 				  remote(peer, segment, offset), peer->key[segment], &param),
 		"ucp_atomic_op_nbx");
@@ -151,7 +167,7 @@ void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum co
 {
 	struct mark *mark = channel_begin(&channel, to);
 	struct ucx_peer *peer = mark->peer;
-	ucp_request_param_t param = nbi ? when_done(channel) : ucx_plain;
+	ucp_request_param_t param = nbi ? when_done(mark) : ucx_plain;
 	const uint64_t *first = op == COMMS_CSWAP ? &cond : &operand;
 	ucs_status_ptr_t request;
 	uint32_t half;
@@ -161,12 +177,10 @@ void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum co
 	param.reply_buffer = result;
 	if (op == COMMS_CSWAP) /* the new value travels in the result's place */
 		memcpy(result, narrow(&operand, width, &half), width);
-	if (nbi)
-		channel_count(channel, 1);
 	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
 				    remote(peer, segment, offset), peer->key[segment], &param);
 	if (nbi)
-		started(mark, channel, request, "ucp_atomic_op_nbx");
+		started(mark, &param, request, "ucp_atomic_op_nbx");
 	else
 		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
 	channel_end(channel);
