@@ -36,6 +36,7 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 	char path[64];
 	int fd;
 
+	errno = 0;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -46,6 +47,8 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 		problem = strerror(errno);
 	if (fd >= 0)
 		close(fd);
+	if (problem && errno == ENOENT)
+		rte_let_others_speak(); /* the process is gone */
 	if (problem)
 		rte_die(NULL, "the memory of PE %d on this node cannot be mapped (%s: %s); set SHMEM_PATHS=ucx", pe,
 			path, problem);

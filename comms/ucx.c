@@ -181,12 +181,11 @@ void *ucx_make_card(size_t *size)
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
 	const struct comms_peer *peer = argument;
-	const struct timespec grace = {5, 0};
 
 	(void)endpoint;
 	if (atomic_load(&ucx.ending))
 		return;
-	nanosleep(&grace, NULL);
+	rte_let_others_speak();
 	rte_die(NULL, "the connection to PE %d broke (%s); has its process or its host ended?", peer->pe,
 		ucs_status_string(status));
 }

@@ -67,6 +67,13 @@ void rte_die_together(const char *routine, const char *format, ...)
 	rte_abort(1, RTE_SAID);
 }
 
+void rte_let_others_speak(void)
+{
+	const struct timespec grace = {5, 0};
+
+	nanosleep(&grace, NULL);
+}
+
 void rte_debug(const char *format, ...)
 {
 	va_list arguments;

@@ -67,6 +67,12 @@ _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute
  */
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Before a complaint about what another PE's failure has caused: if that is what happened, the launcher or that PE says so,
+ * and the job ends meanwhile.
+ */
+void rte_let_others_speak(void);
+
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -48,6 +48,20 @@ static long place_of_dest(const void *dest)
 	return (long)((const char *)dest - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
 }
 
+/* Where several members differ from the first, one complaint is enough: the lowest's, if it can. */
+static void let_lower_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
+{
+	for (int i = 1; i < set->group->me; i++) {
+		struct agreement theirs;
+
+		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
+		if (memcmp(&theirs, first, sizeof theirs)) {
+			rte_let_others_speak();
+			return;
+		}
+	}
+}
+
 static void complain(const struct set *set, const char *what, long mine, long theirs)
 {
 	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine, theirs,
@@ -66,6 +80,8 @@ void set_check_agreement(const struct set *set, const char *name, long value, co
 	*shown = mine;
 	set_sync(set);
 	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
+	if (memcmp(&first, &mine, sizeof mine))
+		let_lower_speak(set, shown, &first);
 	if (first.routine != mine.routine)
 		rte_die(set->routine, "PE %d is in another collective; all PEs must make the same calls in the same order",
 			set_pe(set, 0));

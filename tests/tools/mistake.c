@@ -149,6 +149,10 @@ static void differ_on_team(bool odd)
 		shmem_long_alltoalls(WORLD, to, from, 1, 1, odd ? 3 : 2);
 	else if (is("alltoalls-dst"))
 		shmem_long_alltoalls(WORLD, to, from, odd ? 2 : 1, 1, 2);
+	else if (is("all-but-first"))
+		shmem_long_fcollect(WORLD, to, from, shmem_my_pe() == 0 ? 3 : 2);
+	else if (is("alltoalls-sst"))
+		shmem_long_alltoalls(WORLD, to, from, 1, odd ? 2 : 1, 2);
 	else if (is("alltoalls-dest"))
 		shmem_long_alltoalls(WORLD, odd ? &to[1] : to, from, 1, 1, 2);
 	else if (is("collective"))
@@ -192,6 +196,8 @@ static void differ_on_set(bool odd, int n)
 		shmem_alltoall64(to, from, odd ? 3 : 2, 0, 0, n, psync);
 	else if (is("old-alltoalls-dst"))
 		shmem_alltoalls64(to, from, odd ? 2 : 1, 1, 2, 0, 0, n, psync);
+	else if (is("old-alltoalls-sst"))
+		shmem_alltoalls64(to, from, 1, odd ? 2 : 1, 2, 0, 0, n, psync);
 	else if (is("old-reduce-size"))
 		shmem_long_sum_to_all(to, from, odd ? 3 : 2, 0, 0, n, work, psync);
 	else if (is("old-reduce-op"))

@@ -324,6 +324,7 @@ differs()
 	differs alltoall-dest shmem_long_alltoall 'dest=0x[0-9a-f]+ is another object'
 	differs alltoalls-size shmem_long_alltoalls 'nelems is 3 here and 2 on PE 0'
 	differs alltoalls-dst shmem_long_alltoalls 'dst is 2 here and 1 on PE 0'
+	differs alltoalls-sst shmem_long_alltoalls 'sst is 2 here and 1 on PE 0'
 	differs alltoalls-dest shmem_long_alltoalls 'dest=0x[0-9a-f]+ is another object'
 }
 
@@ -342,6 +343,13 @@ differs()
 	differs sync shmem_long_fcollect 'another collective'
 }
 
+@test "SHMEM_DEBUG: one complaint where all differ from the first" {
+	debugged_job 4 all-but-first
+	failed
+	says '^torushmem: PE 1: shmem_long_fcollect: ' 'bytes is 16 here and 24 on PE 0'
+	[ "$(grep -c '^torushmem: ' <<<"$output")" -eq 1 ]
+}
+
 @test "SHMEM_DEBUG: active sets" {
 	differs old-broadcast-root shmem_broadcast64 'PE_root is 1 here and 0 on PE 0'
 	differs old-broadcast-size shmem_broadcast64 'bytes is 24 here and 16 on PE 0'
@@ -350,6 +358,7 @@ differs()
 	differs old-fcollect-size shmem_fcollect32 'bytes is 12 here and 8 on PE 0'
 	differs old-alltoall-size shmem_alltoall64 'bytes is 24 here and 16 on PE 0'
 	differs old-alltoalls-dst shmem_alltoalls64 'dst is 2 here and 1 on PE 0'
+	differs old-alltoalls-sst shmem_alltoalls64 'sst is 2 here and 1 on PE 0'
 	differs old-reduce-size shmem_long_sum_to_all 'elements is 3 here and 2 on PE 0'
 	differs old-reduce-op shmem_long_max_to_all 'another collective'
 }
