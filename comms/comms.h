@@ -366,8 +366,8 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 void comms_check_up(const char *routine);
 void comms_check_pe(int pe, const char *routine);
 
-/* One look's worth of waiting: lets UCX work, else the other hardware thread. */
-void comms_spin(void);
+/* One look's worth of waiting: lets UCX work, else the other hardware thread. Did something come? Then more may. */
+bool comms_spin(void);
 
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
 uint32_t comms_bell_prepare(const void *address);
@@ -385,8 +385,7 @@ void comms_bell_sleep(uint32_t key, unsigned *naps);
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
 			if (looks_ > 0) {                                       \
-				looks_--;                                       \
-				comms_spin();                                   \
+				looks_ = comms_spin() ? comms.spin : looks_ - 1; \
 				continue;                                       \
 			}                                                       \
 			key_ = comms_bell_prepare(address);                     \

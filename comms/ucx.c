@@ -34,6 +34,9 @@ struct ucx_card {
 	uint32_t key_bytes[COMMS_SEGMENTS];
 };
 
+#define NAP_ALONE 200000L    /* ns */
+#define NAP_CROWDED 2000000L /* ns */
+
 struct ucx ucx = {.connecting = PTHREAD_MUTEX_INITIALIZER, .main.quieting = PTHREAD_MUTEX_INITIALIZER};
 
 const ucp_request_param_t ucx_plain;
@@ -236,6 +239,9 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 
 bool ucx_progress(void)
 {
+	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
+
+	atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
 	return ucp_worker_progress(ucx.main.worker) != 0;
 }
 
@@ -259,20 +265,30 @@ void ucx_doze(long nanoseconds)
 		poll(&event, 1, milliseconds);
 }
 
+/*
+ * While the PE itself looks after the worker, in a wait, each event would wake the server for nothing and take the
+ * processor from it. So then the server does not ask for events, and sees after a nap whether the PE still does.
+ */
 static void *serve(void *unused)
 {
 	struct pollfd events[] = {{.fd = ucx.event_fd, .events = POLLIN}, {.fd = ucx.stop_fd, .events = POLLIN}};
+	const struct timespec nap = {0, comms.crowded ? NAP_CROWDED : NAP_ALONE};
+	unsigned seen = 0;
 
 	while (!(events[1].revents & POLLIN)) {
 		int push_again = channels_push();
+		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 		bool worked = false;
 
-		while (ucx_progress())
+		while (ucp_worker_progress(ucx.main.worker))
 			worked = true;
 		if (worked)
 			comms_notify(comms_peer(comms.pe));
-		if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
+		if (visits != seen)
+			ppoll(&events[1], 1, &nap, NULL);
+		else if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
 			poll(events, 2, shorter(ucx.longest_sleep, push_again));
+		seen = visits;
 	}
 	return unused;
 }

@@ -71,6 +71,7 @@ struct ucx {
 	int stop_fd;
 	bool served;
 	pthread_t server;
+	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
 	pthread_mutex_t connecting;
 };
 extern struct ucx ucx;

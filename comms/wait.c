@@ -28,7 +28,7 @@
 
 #define NAP_SHORTEST 50000L	/* ns */
 #define NAP_LONGEST 20000000L	/* ns */
-#define SPINS_ALONE 4000	/* PEs have a processor each: some 80 us */
+#define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
 #define SPINS_CROWDED 20	/* they do not: the one we wait for may need ours */
 #define YIELD_LONGEST 100000L	/* ns */
 #define LOOKS_WITHOUT_YIELD 1000
@@ -89,14 +89,17 @@ static void give_way(void)
 		not_for = LOOKS_WITHOUT_YIELD;
 }
 
-void comms_spin(void)
+bool comms_spin(void)
 {
-	if (comms.ucx && ucx_progress())
+	if (comms.ucx && ucx_progress()) {
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
-	else if (comms.crowded)
+		return true;
+	}
+	if (comms.crowded)
 		give_way();
 	else if (!comms.ucx)
 		pause_processor();
+	return false;
 }
 
 /*
@@ -181,11 +184,9 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 {
 	const struct timespec nap = {0, NAP_LONGEST};
 
-	for (unsigned looks = comms.spin; looks > 0; looks--) {
+	for (unsigned looks = comms.spin; looks > 0; looks = comms_spin() ? comms.spin : looks - 1)
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
-		comms_spin();
-	}
 	atomic_fetch_add(sleepers, 1);
 	while (atomic_load(word) == value) {
 		if (comms.ucx && !ucx_served())
