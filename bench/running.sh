@@ -49,6 +49,7 @@ run_one()
 	set -- "$1" "$2" "$3" "$4" "$(echo "$5" | tr ',' ' ')"
 	[ ! -e "$work/stopped.$2.$3" ] || return 0
 	show "$1" "$2" "$3"
+	shm_files >"$work/shm.before"
 	set -- "$@" "$work/$3/pinned"
 	[ "$4" -le "$processors" ] || set -- "$1" "$2" "$3" "$4" "$5" "$work/$3/free"
 	if [ "$5" = hello ]; then
@@ -71,11 +72,32 @@ run_one()
 	124)
 		note "$3 did not end within $limit s in $2 and was left out of it from then on."
 		: >"$work/stopped.$2.$3"
+		sweep
 		;;
 	*) note "$3 ended with exit code $status in $2; what it had measured counts." ;;
 	esac
 	sed -n "/^[a-z0-9-]*,[^,]*,[0-9]*,[0-9]*,[0-9.e+-]*,[A-Za-z]*,.*,.*,.*,[0-9]*,/s/^/$1,$2,$3,/p" "$work/records" \
 		>>"$out/records.csv"
+}
+
+# --- What a launcher that was ended may leave in /dev/shm: files that nobody has open any more ---
+
+shm_files()
+{
+	find /dev/shm -mindepth 1 -maxdepth 1 -type f -user "$(id -u)" 2>/dev/null | sort
+}
+
+sweep()
+{
+	shm_files | comm -13 "$work/shm.before" - >"$work/shm.new"
+	[ -s "$work/shm.new" ] || return 0
+	{
+		cat /proc/[0-9]*/maps
+		ls -l /proc/[0-9]*/fd
+	} 2>/dev/null | grep -o '/dev/shm/[^ ]*' | sort -u >"$work/shm.used"
+	grep -Fvx -f "$work/shm.used" "$work/shm.new" | while read -r file; do
+		rm -f "$file"
+	done
 }
 
 settings_of()
@@ -96,12 +118,14 @@ start_jobs()
 		[ ! -e "$work/stopped.start-$count.$3" ] || continue
 		show "$1" "$2, $count PEs" "$3"
 		"$stopwatch" -n 3 -l "$limit" "$launcher" -n "$count" "$work/$3/hello" </dev/null 2>"$work/log" >"$work/times"
+		if grep -q ' 124$' "$work/times"; then
+			note "$3: hello on $count PEs did not end within $limit s and was left out from then on."
+			: >"$work/stopped.start-$count.$3"
+			sweep
+			continue
+		fi
 		if grep -qv ' 0$' "$work/times"; then
 			note "$3: hello on $count PEs ended with exit code $(sed -n 's/.* \([1-9].*\)/\1/p' "$work/times" | tail -n 1)."
-		fi
-		if grep -q ' 124$' "$work/times"; then
-			: >"$work/stopped.start-$count.$3"
-			continue
 		fi
 		sort -n "$work/times" | awk -v before="$1,$2,$3,start,hello,0,$count" '
 			{ t[NR] = $1 * 1e6 }

@@ -48,7 +48,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Every child there is, ours and adopted. Their own children come to us in the next turn. */
+/* Every child there is, ours and adopted; 0 only looks. Their own children come to us in a later turn. */
 static bool end_children(int number)
 {
 	char path[64];
@@ -67,14 +67,27 @@ static bool end_children(int number)
 	return any;
 }
 
-static void end_all(void)
+static void nap(void)
 {
-	for (int turn = 0; turn < 300 && end_children(turn < 20 ? SIGTERM : SIGKILL); turn++) {
-		struct timespec pause = {.tv_nsec = 10000000};
+	nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
 
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		nanosleep(&pause, NULL);
+/*
+ * A launcher, unless it has ended already (0), is given the time to end its job and to clear up by itself; when it has
+ * gone, what it left is asked to go as well. After four seconds nobody is asked any more.
+ */
+static void end_all(pid_t launcher)
+{
+	enum { ASKING = 400, TURNS = 700 };
+	int number = SIGTERM;
+	pid_t pid;
+
+	for (int turn = 0; turn < TURNS && end_children(number); turn++) {
+		number = turn < ASKING ? 0 : SIGKILL;
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			if (pid == launcher && number == 0)
+				number = SIGTERM;
+		nap();
 	}
 }
 
@@ -121,7 +134,7 @@ static int wait_until(pid_t pid, double deadline)
 			return TIMED_OUT;
 		number = sigtimedwait(&set, NULL, &time);
 		if (number == SIGINT || number == SIGTERM) {
-			end_all();
+			end_all(pid);
 			exit(128 + number);
 		}
 	}
@@ -160,13 +173,14 @@ int main(int argc, char *argv[])
 	sigprocmask(SIG_BLOCK, &set, &before);
 	for (int i = 0; i < times && code != TIMED_OUT; i++) {
 		double began = now_ms();
+		pid_t pid = start(argv + optind, &before, quiet);
 
-		code = wait_until(start(argv + optind, &before, quiet), began + limit * 1e3);
+		code = wait_until(pid, began + limit * 1e3);
 		if (!quiet) {
 			printf("%.3f %d\n", now_ms() - began, code);
 			fflush(stdout);
 		}
-		end_all();
+		end_all(code == TIMED_OUT ? pid : 0);
 	}
 	return quiet || code == TIMED_OUT ? code : 0;
 }
