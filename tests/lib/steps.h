@@ -265,7 +265,7 @@ static bool add_step(struct step s)
 		return false;
 	s.dest_bytes = dest_room(&s);
 	s.at = reserve(s.dest_bytes + 8);
-	if (s.size == 1)
+	if (s.size == 1 && !meets_only(&s))
 		s.at += s.seed % 8; /* a mem routine takes any address */
 	s.sync_at = reserve(SHMEM_SYNC_SIZE * sizeof(long));
 	s.work_at = reserve(s.active ? (s.count / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE) * s.size : 0);
