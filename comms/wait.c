@@ -29,7 +29,7 @@
 #define NAP_SHORTEST 50000L	/* ns */
 #define NAP_LONGEST 20000000L	/* ns */
 #define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
-#define SPINS_CROWDED 20	/* they do not: the one we wait for may need ours */
+#define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
 #define YIELD_LONGEST 100000L	/* ns */
 #define LOOKS_WITHOUT_YIELD 1000
 
@@ -48,13 +48,14 @@ __attribute__((constructor)) static void register_membarrier(void)
 
 void wait_start(void)
 {
+	int processors = rte_node_processors();
 	long spins;
 
-	comms.crowded = comms.system->crowded = rte.n_local > rte_node_processors();
+	comms.crowded = comms.system->crowded = rte.n_local > processors;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		comms.spin = (unsigned)spins;
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		comms.spin = comms.crowded ? SPINS_CROWDED : SPINS_ALONE;
+		comms.spin = comms.crowded ? (unsigned)(SPINS_CROWDED * processors / rte.n_local + 1) : SPINS_ALONE;
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
