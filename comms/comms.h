@@ -81,9 +81,9 @@ struct comms_gate {
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (8UL << 20) /* whole huge pages, so that the heap behind it begins with one */
+#define COMMS_SYSTEM_BYTES (16UL << 20) /* whole huge pages, so that the heap behind it begins with one */
 #define COMMS_SLOTS 63
-#define COMMS_SLOT_BYTES (128UL << 10)
+#define COMMS_SLOT_BYTES (256UL << 10)
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES - 4096)
 
 struct comms_slot {

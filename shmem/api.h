@@ -42,7 +42,7 @@ struct shmemx_team {
 	int *members; /* owned; NULL where start and stride say it all */
 	shmem_team_config_t config;
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
-	uint64_t broadcasts, gathers, pieces; /* begun so far, alike in all members; see collectives.h */
+	uint64_t broadcasts, gathers, alltoalls, pieces; /* begun so far, alike in all members; see collectives.h */
 	struct shmemx_team *next;    /* of all that the user made */
 };
 

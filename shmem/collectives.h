@@ -77,6 +77,9 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
 	      bool inclusive);
 
+/* Each member puts a block to every member's dest: the same one, or, with a step, each its own. Then they meet. */
+void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
+
 /* The and of what the members bring; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
@@ -86,6 +89,8 @@ uint64_t set_reduce_and(const struct set *team, uint64_t mine);
 #define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
 #define COUNTS 1024	 /* sizes that members exchange at a time */
 #define BROADCASTS 32	 /* in flight */
+#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others by way of their leader */
+#define NODES_AT_ONCE 1024   /* that do so */
 
 /* A small piece comes in one line with the word that shows it. */
 #define SMALL_PIECE 48
@@ -109,11 +114,15 @@ struct scratch {
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
 	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
+	_Atomic uint64_t arrived[NODES_AT_ONCE];	     /* by node: the number of the last alltoall its part came of */
 	/* Words end here: what follows need not be clear when a team gets it. */
 	_Alignas(64) char row[ROW_BYTES];    /* what this member brings */
 	_Alignas(64) char result[ROW_BYTES]; /* what the members of its node get */
 	_Alignas(64) uint64_t counts[COUNTS];
 	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* those that do not fit in their slots */
+	_Alignas(64) char out[ALLTOALL_BYTES]; /* what this leader's node sends to others in an alltoall */
+	char in[2][ALLTOALL_BYTES];	       /* what they send, by the parity of its number */
+	_Alignas(64) char window[ALLTOALL_BYTES]; /* packed elements of others */
 };
 _Static_assert(sizeof(struct scratch) <= COMMS_SCRATCH_BYTES, "the scratch holds it all");
 

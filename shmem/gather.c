@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collect, fcollect and alltoall.
+ * Collect and fcollect.
  *
  * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
  * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far;
@@ -128,19 +128,6 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	comms_meet_node(set->group, NULL, NULL);
 }
 
-/* Everybody puts its block to everybody, beginning with its neighbour so that not all go to one at a time. */
-static void push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
-{
-	int n = set->group->size;
-
-	for (int i = 0; bytes > 0 && i < n; i++) {
-		int to = (set->group->me + i) % n;
-
-		comms_put_nbi(dest, source + (size_t)to * source_step, bytes, set_pe(set, to), set->routine);
-	}
-	set_finish(set);
-}
-
 static void gather(const struct set *set, const struct layout *layout, void *dest, const void *source)
 {
 	if (set->team && !set->group->on_node) {
@@ -149,7 +136,7 @@ static void gather(const struct set *set, const struct layout *layout, void *des
 	} else {
 		size_t bytes = block_bytes(layout, set->group->me);
 
-		push_blocks(set, (char *)dest + (bytes > 0 ? block_at(layout, set->group->me) : 0), source, 0, bytes);
+		set_push_blocks(set, (char *)dest + (bytes > 0 ? block_at(layout, set->group->me) : 0), source, 0, bytes);
 	}
 }
 
@@ -214,87 +201,4 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 	else
 		set_sync(set); /* the scratch is free again */
 	free(at);
-}
-
-void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
-{
-	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	if (bytes > 0)
-		push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, bytes, bytes);
-}
-
-struct strided {
-	const struct set *set;
-	char *dest;
-	const char *source;
-	size_t dst, sst, size, count; /* strides and size in bytes */
-};
-
-/* Elements straight into place; for members that store to each other. */
-static void put_strided(const struct strided *x)
-{
-	int n = x->set->group->size, me = x->set->group->me;
-
-	for (int i = 0; i < n; i++) {
-		int to = (me + i) % n;
-		const char *from = x->source + (size_t)to * x->count * x->sst;
-		char *at = x->dest + (size_t)me * x->count * x->dst;
-
-		for (size_t e = 0; e < x->count; e++)
-			comms_put_nbi(at + e * x->dst, from + e * x->sst, x->size, set_pe(x->set, to), x->set->routine);
-	}
-	set_finish(x->set);
-}
-
-static void copy_strided(char *to, size_t to_step, const char *from, size_t from_step, size_t size, size_t count)
-{
-	for (size_t e = 0; e < count; e++)
-		memcpy(to + e * to_step, from + e * from_step, size);
-}
-
-/* Some elements of all members at a time: packed, into the window that each member has in everyone's scratch, and unpacked. */
-static void exchange_windows(const struct strided *x, size_t window)
-{
-	int n = x->set->group->size, me = x->set->group->me;
-	char *windows = team_scratch(x->set->team)->piece[0][0], *packed = malloc(window);
-	size_t most = window / x->size;
-
-	if (!packed)
-		rte_die(x->set->routine, "no memory for a buffer of %zu bytes", window);
-	set_sync(x->set); /* what the scratch held before has been read */
-	for (size_t done = 0; done < x->count; done += most) {
-		size_t now = x->count - done < most ? x->count - done : most;
-
-		for (int i = 0; i < n; i++) {
-			int to = (me + i) % n;
-
-			copy_strided(packed, x->size, x->source + ((size_t)to * x->count + done) * x->sst, x->sst, x->size, now);
-			comms_put(windows + (size_t)me * window, packed, now * x->size, set_pe(x->set, to), x->set->routine);
-		}
-		set_finish(x->set);
-		for (int i = 0; i < n; i++)
-			copy_strided(x->dest + ((size_t)i * x->count + done) * x->dst, x->dst, windows + (size_t)i * window,
-				     x->size, x->size, now);
-		set_sync(x->set);
-	}
-	free(packed);
-}
-
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count)
-{
-	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
-	size_t window = sizeof((struct scratch *)NULL)->piece / (size_t)set->group->size / size * size;
-
-	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
-	set_check_agreement(set, "sst", sst, NULL, 0, dest);
-	if (count == 0)
-		return;
-	if (dst < 1 || sst < 1)
-		rte_die(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
-	comms_check_symmetric(dest, ((size_t)set->group->size * count - 1) * x.dst + size, "dest", set->routine);
-	if (set->team && !set->group->on_node && window > size)
-		exchange_windows(&x, window);
-	else
-		put_strided(&x);
 }

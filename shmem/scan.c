@@ -3,8 +3,8 @@
  * Scans: sums of what the members before one bring, in the order of the team. An exclusive scan leaves zero on the first.
  *
  * Small ones on a node: as rows, and when all have come, one computes all sums in turn and leaves each member its own. Small ones between
- * nodes: in rounds, each member handing what it has to the one 1, 2, 4, ... further on. That goes up only, so the first could
- * run ahead of the last for ever: all meet after every other piece.
+ * nodes: in rounds, each member handing what it has to the one 1, 2, 4, ... further on. That goes up only: the first hears
+ * from nobody, and its next piece could find one before the last still unread. So all meet after every piece.
  *
  * Large ones are shared out: each member takes a part of everybody's source in turn and writes the running sum to
  * everybody's dest. Of a part only its owner reads and writes, so dest may be source.
@@ -83,8 +83,7 @@ static void scan_piece(const struct set *set, const struct scan *s, char *dest, 
 			s->combine(sum, theirs, sum, count);
 	}
 	memcpy(dest, s->inclusive ? whole : sum, bytes);
-	if (epoch & 1)
-		set_sync(set);
+	set_sync(set);
 }
 
 static void scan_by_pieces(const struct scan *s)

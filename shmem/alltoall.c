@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Alltoall and alltoalls.
+ *
+ * Blocks go straight to their places, on a node and, if they are not small, between nodes too: every byte has to cross anyway. Small
+ * ones are gathered by node, so that one message goes from each leader to each other. All members of a node lay out in
+ * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
+ * of the other leader's scratch; and when all have come, the members take what is theirs.
+ *
+ * No meeting between nodes is needed. There are two sets of windows in turn: who sends for the next but one alltoall has
+ * got the next one's part from here, which left when all members here had taken what was theirs.
+ */
+#include "collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct alltoall {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t bytes;
+	uint64_t number;
+};
+
+static int node_size(const struct comms_levels *levels, int node)
+{
+	return levels->first[node + 1] - levels->first[node];
+}
+
+/* Of what a node's members exchange with all members: where the part of another node begins. */
+static size_t part_of(const struct comms_levels *levels, int node, int other, size_t bytes)
+{
+	return (size_t)node_size(levels, node) * (size_t)levels->first[other] * bytes;
+}
+
+/* Block by block: my blocks for the members of a node, behind those of the members before me. */
+static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
+{
+	const struct comms_levels *levels = a->set->group->levels;
+	int size = node_size(levels, node);
+	char *out = leader->out + part_of(levels, levels->my_node, node, a->bytes) +
+		    (size_t)levels->node.me * (size_t)size * a->bytes;
+
+	for (int i = 0; i < size; i++)
+		memcpy(out + (size_t)i * a->bytes,
+		       a->source + (size_t)levels->places[levels->first[node] + i] * a->bytes, a->bytes);
+}
+
+static void exchange_parts(void *argument)
+{
+	const struct alltoall *a = argument;
+	const struct comms_levels *levels = a->set->group->levels;
+	struct scratch *scratch = team_scratch(a->set->team);
+	int n = levels->leaders.size, me = levels->my_node;
+
+	for (int i = 1; i < n; i++) {
+		int to = (me + i) % n;
+
+		comms_tell(scratch->in[a->number & 1] + part_of(levels, to, me, a->bytes),
+			   scratch->out + part_of(levels, me, to, a->bytes),
+			   (size_t)node_size(levels, me) * (size_t)node_size(levels, to) * a->bytes,
+			   &scratch->arrived[me], a->number, comms_group_pe(&levels->leaders, to), a->set->routine);
+	}
+	for (int i = 1; i < n; i++)
+		hear(&scratch->arrived[(me + i) % n], a->number);
+}
+
+static void take(const struct alltoall *a, const struct scratch *leader, int node)
+{
+	const struct comms_levels *levels = a->set->group->levels;
+	const char *in = leader->in[a->number & 1] + part_of(levels, levels->my_node, node, a->bytes);
+
+	for (int i = 0; i < node_size(levels, node); i++)
+		memcpy(a->dest + (size_t)levels->places[levels->first[node] + i] * a->bytes,
+		       in + ((size_t)i * (size_t)levels->node.size + (size_t)levels->node.me) * a->bytes, a->bytes);
+}
+
+static void alltoall_by_nodes(struct alltoall *a)
+{
+	const struct comms_levels *levels = a->set->group->levels;
+	struct scratch *leader = scratch_of(a->set->team, comms_group_pe(&levels->node, 0));
+	int n = levels->leaders.size, here = levels->first[levels->my_node];
+
+	for (int i = 0; i < levels->node.size; i++)
+		comms_put(a->dest + (size_t)a->set->group->me * a->bytes,
+			  a->source + (size_t)levels->places[here + i] * a->bytes, a->bytes,
+			  comms_group_pe(&levels->node, i), a->set->routine);
+	if (!comms_shared(comms_find_segment(a->dest)))
+		comms_quiet();
+	for (int node = 0; node < n; node++)
+		if (node != levels->my_node)
+			lay_out(a, leader, node);
+	comms_meet_node(a->set->group, exchange_parts, a);
+	for (int node = 0; node < n; node++)
+		if (node != levels->my_node)
+			take(a, leader, node);
+}
+
+static bool fits_windows(const struct comms_levels *levels, int members, size_t bytes)
+{
+	int largest = 0;
+
+	if (levels->leaders.size > NODES_AT_ONCE)
+		return false;
+	for (int i = 0; i < levels->leaders.size; i++)
+		if (node_size(levels, i) > largest)
+			largest = node_size(levels, i);
+	return bytes <= ALLTOALL_BYTES / ((size_t)largest * (size_t)members);
+}
+
+/* Everybody puts its block to everybody, beginning with its neighbour so that not all go to one at a time. */
+void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
+{
+	int n = set->group->size;
+
+	for (int i = 0; bytes > 0 && i < n; i++) {
+		int to = (set->group->me + i) % n;
+
+		comms_put_nbi(dest, source + (size_t)to * source_step, bytes, set_pe(set, to), set->routine);
+	}
+	set_finish(set);
+}
+
+void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
+{
+	struct alltoall a = {set, dest, source, bytes, 0};
+
+	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
+	if (bytes == 0)
+		return;
+	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
+	comms_group_see(set->group);
+	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
+		a.number = ++set->team->alltoalls;
+		alltoall_by_nodes(&a);
+	} else {
+		set_push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, bytes, bytes);
+	}
+}
+
+struct strided {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t dst, sst, size, count; /* strides and size in bytes */
+};
+
+/* Elements straight into place; for members that store to each other. */
+static void put_strided(const struct strided *x)
+{
+	int n = x->set->group->size, me = x->set->group->me;
+
+	for (int i = 0; i < n; i++) {
+		int to = (me + i) % n;
+		const char *from = x->source + (size_t)to * x->count * x->sst;
+		char *at = x->dest + (size_t)me * x->count * x->dst;
+
+		for (size_t e = 0; e < x->count; e++)
+			comms_put_nbi(at + e * x->dst, from + e * x->sst, x->size, set_pe(x->set, to), x->set->routine);
+	}
+	set_finish(x->set);
+}
+
+static void copy_strided(char *to, size_t to_step, const char *from, size_t from_step, size_t size, size_t count)
+{
+	for (size_t e = 0; e < count; e++)
+		memcpy(to + e * to_step, from + e * from_step, size);
+}
+
+/* Some elements of all members at a time: packed, into the window that each member has in everyone's scratch, and unpacked. */
+static void exchange_windows(const struct strided *x, size_t window)
+{
+	int n = x->set->group->size, me = x->set->group->me;
+	char *windows = team_scratch(x->set->team)->window, *packed = malloc(window);
+	size_t most = window / x->size;
+
+	if (!packed)
+		rte_die(x->set->routine, "no memory for a buffer of %zu bytes", window);
+	set_sync(x->set); /* what the scratch held before has been read */
+	for (size_t done = 0; done < x->count; done += most) {
+		size_t now = x->count - done < most ? x->count - done : most;
+
+		for (int i = 0; i < n; i++) {
+			int to = (me + i) % n;
+
+			copy_strided(packed, x->size, x->source + ((size_t)to * x->count + done) * x->sst, x->sst, x->size, now);
+			comms_put(windows + (size_t)me * window, packed, now * x->size, set_pe(x->set, to), x->set->routine);
+		}
+		set_finish(x->set);
+		for (int i = 0; i < n; i++)
+			copy_strided(x->dest + ((size_t)i * x->count + done) * x->dst, x->dst, windows + (size_t)i * window,
+				     x->size, x->size, now);
+		set_sync(x->set);
+	}
+	free(packed);
+}
+
+void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
+		   size_t count)
+{
+	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
+	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
+
+	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
+	set_check_agreement(set, "sst", sst, NULL, 0, dest);
+	if (count == 0)
+		return;
+	if (dst < 1 || sst < 1)
+		rte_die(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
+	comms_check_symmetric(dest, ((size_t)set->group->size * count - 1) * x.dst + size, "dest", set->routine);
+	if (set->team && !set->group->on_node && window > size)
+		exchange_windows(&x, window);
+	else
+		put_strided(&x);
+}
