@@ -263,7 +263,7 @@ void comms_stop(void)
 {
 	if (comms.ucx) {
 		ucx_expect_end();
-		comms_quiet();
+		ucx_complete();
 		ucx_take_down_spares();
 		/* What UCX still owes a peer is owed through that peer's software: all go on until all are done. */
 		if (rte_fence() != RTE_OK)

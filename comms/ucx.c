@@ -322,6 +322,14 @@ void ucx_expect_end(void)
 		start_server();
 }
 
+void ucx_complete(void)
+{
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		if (comms_peer(pe)->ucx)
+			channel_touch(&comms_peer(pe)->ucx->mark);
+	ucx_quiet(NULL);
+}
+
 void ucx_rest(void)
 {
 	uint64_t one = 1;

@@ -15,6 +15,8 @@ void ucx_start(void);
 void ucx_serve(void);
 /* From here on peers that go away are no news, and this PE serves the others in any case until it rests. */
 void ucx_expect_end(void);
+/* Completes all that was ever put, what no quiet waits for included. */
+void ucx_complete(void);
 /* Stops serving; then the peers can be forgotten. */
 void ucx_rest(void);
 void ucx_stop(void);
