@@ -119,11 +119,6 @@ struct set set_of_leaders(const struct set *set)
 	return leaders;
 }
 
-bool set_shares(const struct set *set, const void *address)
-{
-	return set->group->on_node && comms_shared(comms_find_segment(address));
-}
-
 API void pshmem_barrier_all(void)
 {
 	comms_check_up(__func__);

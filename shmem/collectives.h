@@ -47,9 +47,6 @@ void set_finish(const struct set *set);
 /* Of a team, the leaders of its nodes; where its members share no node, the team. */
 struct set set_of_leaders(const struct set *set);
 
-/* Can all members load and store each other's memory there? Alike for all members. */
-bool set_shares(const struct set *set, const void *address);
-
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
