@@ -12,9 +12,9 @@ const char driver_help[] = "floor [options] [sub-command ...]\n\n"
 			   "Measures what two processes, each on its own processor, can do on shared memory without any library.";
 
 const struct measure measures[] = {
-	{"store", "stores into the other's memory: in a loop, in windows that end with a fence, each with one", 2,
+	{"store", "stores into the other's memory: in a loop, in windows that end with a fence, each with one, each behind a call", 2,
 	 floor_store},
-	{"load", "loads from the other's memory: the same word, and lines that it has just written", 2, floor_load},
+	{"load", "loads from the other's memory: the same word, lines that it has just written, each behind a call", 2, floor_load},
 	{"line", "a cache line there and back: half a round trip", 2, floor_line},
 	{"atomic", "locked instructions: by one process alone, and by both on one word", 2, floor_atomics},
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
@@ -75,6 +75,49 @@ LOOP_OF_0(store_fence, *word = (uint64_t)i; __atomic_thread_fence(__ATOMIC_SEQ_C
 LOOP_OF_0(store_window, for (int j = 0; j < WINDOW; j++) word[j] = (uint64_t)i; __atomic_thread_fence(__ATOMIC_SEQ_CST);)
 LOOP_OF_0(load_loop, (void)*word;)
 
+/*
+ * The least that a function of a library has to do: be called where the compiler cannot look in, find out whether there is
+ * such a process and whether the address lies in the memory that it shares, and where that is here.
+ */
+static struct {
+	unsigned n;
+	const char *base;
+	struct {
+		size_t size;
+		char *here;
+	} of[2];
+} shares;
+
+static __attribute__((noipa)) void called_store(uint64_t *word, uint64_t value, unsigned process)
+{
+	size_t offset = (size_t)((char *)word - shares.base);
+
+	if (process < shares.n && offset < shares.of[process].size)
+		*(uint64_t *)(void *)(shares.of[process].here + offset) = value;
+}
+
+static __attribute__((noipa)) uint64_t called_load(const uint64_t *word, unsigned process)
+{
+	size_t offset = (size_t)((const char *)word - shares.base);
+
+	if (process < shares.n && offset < shares.of[process].size)
+		return *(uint64_t *)(void *)(shares.of[process].here + offset);
+	return 0;
+}
+
+static void share_words(void)
+{
+	shares.n = 2;
+	shares.base = (char *)floor_memory.words;
+	for (int i = 0; i < 2; i++) {
+		shares.of[i].size = 4096;
+		shares.of[i].here = (char *)floor_memory.words;
+	}
+}
+
+LOOP_OF_0(store_called, called_store((uint64_t *)word, (uint64_t)i, 1);)
+LOOP_OF_0(load_called, (void)called_load((const uint64_t *)word, 1);)
+
 /* A word of its own sample by sample: what member 1 has written since is in its cache, not in ours. */
 static double load_fresh(void *context, long n)
 {
@@ -99,6 +142,8 @@ void floor_store(void)
 	harness_measure(&(struct spot){.measure = "store", .variant = "fence", .bytes = 8, .sample = store_fence});
 	harness_measure(&(struct spot){.measure = "store", .variant = "window-64", .bytes = 8, .sample = store_window,
 				       .operations = WINDOW});
+	share_words();
+	harness_measure(&(struct spot){.measure = "store", .variant = "called", .bytes = 8, .sample = store_called});
 }
 
 void floor_load(void)
@@ -106,6 +151,8 @@ void floor_load(void)
 	harness_measure(&(struct spot){.measure = "load", .variant = "loop", .bytes = 8, .sample = load_loop});
 	harness_measure(&(struct spot){
 		.measure = "load", .variant = "fresh", .bytes = 8, .sample = load_fresh, .most = FRESH_LINES});
+	share_words();
+	harness_measure(&(struct spot){.measure = "load", .variant = "called", .bytes = 8, .sample = load_called});
 }
 
 /* --- There and back --- */

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Channels: order and completion of operations over UCX.
+ * Channels over UCX: their lives, their connections, and turns. completion.c has what they are for.
  *
  * Channels of two kinds. Shared ones (the default channel is one) use the main worker, which any thread may enter, and the
  * connections that hang on the peers' records. An alone channel is used by one thread at a time. It has a
  * worker of its own and its own connections, made at the first operation that needs them; no lock, and no
  * atomic change of anything, lies between its user and UCX.
  *
- * Touched: a connection is marked by a channel from an operation until the quiet that completes it. The marked ones form
- * a list: operations push, quiet takes all at once. An operation is sent first and marked then; were it the other way
- * round, a quiet of another thread could take the mark away before there was anything to flush. The mark of
- * the channel that the worker is of lies in the connection; those of other shared channels hang on it.
+ * Marks: what a channel knows of a connection. The mark of the channel that the worker is of lies in the connection;
+ * those of other shared channels hang on it.
  *
  * Turns: what an alone channel has begun must arrive even if its user now computes, or waits elsewhere for the answer; a
  * socket may have been full. So whoever serves the main worker now and then progresses the workers
@@ -22,7 +20,6 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -72,7 +69,7 @@ static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *chan
 		nap(20000);
 }
 
-static void take_turn(struct comms_channel *channel)
+void channel_take_turn(struct comms_channel *channel)
 {
 	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
 
@@ -89,7 +86,7 @@ static void take_turn(struct comms_channel *channel)
 	}
 }
 
-static void end_turn(struct comms_channel *channel)
+void channel_end_turn(struct comms_channel *channel)
 {
 	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
 
@@ -297,195 +294,7 @@ void channel_forget_marks(struct ucx_peer *peer)
 	}
 }
 
-static struct comms_channel *or_main(struct comms_channel *channel)
-{
-	return channel ? channel : &ucx.main;
-}
-
-struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *peer)
-{
-	struct ucx_peer *connection;
-	struct mark *mark;
-
-	*channel = or_main(*channel);
-	if (COMMS_UNLIKELY(!(*channel)->worker))
-		come_alive(*channel);
-	if ((*channel)->alone) {
-		take_turn(*channel);
-		return own_mark(*channel, peer);
-	}
-	connection = ucx_peer(peer);
-	mark = find_mark(*channel, connection);
-	return COMMS_LIKELY(mark != NULL) ? mark : add_mark(*channel, connection);
-}
-
-void channel_end(struct comms_channel *channel)
-{
-	if (channel->alone)
-		end_turn(channel);
-}
-
-void channel_touch(struct mark *mark)
-{
-	struct comms_channel *channel = mark->channel;
-
-	if (atomic_load_explicit(&mark->touched, memory_order_relaxed))
-		return;
-	if (channel->alone) {
-		atomic_store_explicit(&mark->touched, true, memory_order_relaxed);
-		mark->next = atomic_load_explicit(&channel->touched, memory_order_relaxed);
-		atomic_store_explicit(&channel->touched, mark, memory_order_relaxed);
-		return;
-	}
-	if (atomic_exchange(&mark->touched, true))
-		return;
-	mark->next = atomic_load(&channel->touched);
-	while (!atomic_compare_exchange_weak(&channel->touched, &mark->next, mark))
-		;
-}
-
-/* --- Waiting --- */
-
-/* Until UCX has something for the channel, or for this PE where nobody serves it. */
-static void sleep_alone(struct comms_channel *channel, unsigned *naps)
-{
-	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
-	int milliseconds = 1 << (*naps < 4 ? *naps : 4);
-
-	++*naps;
-	if (ucp_worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp_worker_arm(channel->worker) != UCS_OK)
-		return;
-	if (!ucx.served && ucp_worker_arm(ucx.main.worker) != UCS_OK)
-		return;
-	if (ucx.longest_sleep > 0)
-		milliseconds = ucx.longest_sleep;
-	poll(events, ucx.served ? 1 : 2, milliseconds);
-}
-
-/* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
-static void wait_alone(struct comms_channel *channel, ucs_status_ptr_t request)
-{
-	unsigned looks = comms.spin, naps = 0;
-
-	while (ucp_request_check_status(request) == UCS_INPROGRESS) {
-		if (ucp_worker_progress(channel->worker))
-			continue;
-		if (!ucx.served)
-			comms_spin();
-		if (looks > 0)
-			looks--;
-		else
-			sleep_alone(channel, &naps);
-	}
-}
-
-ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request)
-{
-	ucs_status_t status;
-
-	if (!UCS_PTR_IS_PTR(request))
-		return UCS_PTR_STATUS(request);
-	if (channel->alone)
-		wait_alone(channel, request);
-	else
-		COMMS_WAIT(COMMS_NOWHERE, ucp_request_check_status(request) != UCS_INPROGRESS);
-	status = ucp_request_check_status(request);
-	ucp_request_free(request);
-	return status;
-}
-
-/* --- Completion --- */
-
-/*
- * Connection by connection: UCX's flush of a whole worker passes over what still waits to be sent over shared memory, and
- * would wait for other channels.
- */
-static void start_flush(struct mark *mark, struct mark **flushed)
-{
-	mark->flushing = ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain);
-	mark->in_flush = true;
-	mark->next_flushed = *flushed;
-	*flushed = mark;
-}
-
-/*
- * A flush of UCX counts answers, and takes one to another thread's later operation for that of a get whose data is still
- * on its way. So a shared channel also waits until UCX keeps none of the operations that were begun before. Those that
- * begin now go to the other phase, so that this ends; twice, for one may have looked at the phase before and counted after.
- */
-static void finish_pending(struct mark *mark)
-{
-	for (int i = 0; i < 2; i++) {
-		atomic_int *pending = &mark->pending[atomic_fetch_add(&mark->phase, 1) & 1];
-
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load(pending) == 0);
-	}
-}
-
-static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
-{
-	for (; flushed; flushed = flushed->next_flushed) {
-		if (!channel->alone && (atomic_load(&flushed->pending[0]) || atomic_load(&flushed->pending[1])))
-			finish_pending(flushed);
-		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
-		flushed->in_flush = false;
-	}
-}
-
-/* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */
-static bool begin_quiet(struct comms_channel *channel)
-{
-	if (channel->alone) {
-		if (!atomic_load_explicit(&channel->touched, memory_order_relaxed))
-			return false;
-		take_turn(channel);
-		return true;
-	}
-	if (!atomic_load(&channel->touched) && !atomic_load(&channel->quiet_under_way))
-		return false;
-	pthread_mutex_lock(&channel->quieting);
-	atomic_store(&channel->quiet_under_way, true);
-	return true;
-}
-
-static void end_quiet(struct comms_channel *channel)
-{
-	if (channel->alone) {
-		end_turn(channel);
-		return;
-	}
-	atomic_store(&channel->quiet_under_way, false);
-	pthread_mutex_unlock(&channel->quieting);
-}
-
-static struct mark *take_touched(struct comms_channel *channel)
-{
-	struct mark *mark;
-
-	if (!channel->alone)
-		return atomic_exchange(&channel->touched, NULL);
-	mark = atomic_load_explicit(&channel->touched, memory_order_relaxed);
-	atomic_store_explicit(&channel->touched, NULL, memory_order_relaxed);
-	return mark;
-}
-
-void ucx_quiet(struct comms_channel *channel)
-{
-	struct mark *flushed = NULL, *next;
-
-	channel = or_main(channel);
-	if (!begin_quiet(channel))
-		return;
-	for (struct mark *mark = take_touched(channel); mark; mark = next) {
-		next = mark->next; /* once untouched, others may put it on the list again */
-		atomic_store_explicit(&mark->touched, false, memory_order_release);
-		start_flush(mark, &flushed);
-	}
-	finish_flushes(channel, flushed);
-	end_quiet(channel);
-}
-
-static struct mark *known_mark(struct comms_channel *channel, int pe)
+struct mark *channel_known_mark(struct comms_channel *channel, int pe)
 {
 	struct ucx_peer *peer = channel->alone ? channel->peers[place_of(channel, pe)]
 					       : __atomic_load_n(&comms_peer(pe)->ucx, __ATOMIC_ACQUIRE);
@@ -493,39 +302,31 @@ static struct mark *known_mark(struct comms_channel *channel, int pe)
 	return peer ? find_mark(channel, peer) : NULL;
 }
 
-/* The marks stay: to take one out of the list would cost more than another flush of it. */
-void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *peer)
 {
-	struct mark *flushed = NULL;
+	struct ucx_peer *connection;
+	struct mark *mark;
 
-	channel = or_main(channel);
-	if (!begin_quiet(channel))
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct mark *mark = known_mark(channel, pes[i]);
-
-		if (mark && atomic_load(&mark->touched) && !mark->in_flush)
-			start_flush(mark, &flushed);
+	*channel = channel_or_main(*channel);
+	if (COMMS_UNLIKELY(!(*channel)->worker))
+		come_alive(*channel);
+	if ((*channel)->alone) {
+		channel_take_turn(*channel);
+		return own_mark(*channel, peer);
 	}
-	finish_flushes(channel, flushed);
-	end_quiet(channel);
+	connection = ucx_peer(peer);
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_enter(connection);
+	mark = find_mark(*channel, connection);
+	return COMMS_LIKELY(mark != NULL) ? mark : add_mark(*channel, connection);
 }
 
-/*
- * What UCX has handed to the network stays in order behind a fence. What it still keeps (a large nonblocking put) may be
- * overtaken over shared memory, where a later message goes out as soon as there is room; then only completion orders.
- */
-void ucx_fence(struct comms_channel *channel)
+void channel_end(struct mark *mark)
 {
-	channel = or_main(channel);
-	if (atomic_load_explicit(&channel->unsent, memory_order_acquire) > 0) {
-		ucx_quiet(channel);
-	} else if (atomic_load_explicit(&channel->touched, memory_order_acquire)) {
-		if (channel->alone)
-			take_turn(channel);
-		ucx_check(ucp_worker_fence(channel->worker), "ucp_worker_fence");
-		channel_end(channel);
-	}
+	if (mark->channel->alone)
+		channel_end_turn(mark->channel);
+	else if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_leave(mark->peer);
 }
 
 /* --- Life --- */
@@ -575,6 +376,7 @@ struct comms_channel *ucx_channel_open(bool is_alone)
 	if (!channel)
 		return NULL;
 	channel->alone = is_alone;
+	pthread_mutex_init(&channel->marking, NULL);
 	pthread_mutex_init(&channel->quieting, NULL);
 	if (!is_alone)
 		channel->worker = ucx.main.worker;
@@ -621,6 +423,7 @@ static void take_down(struct comms_channel *channel)
 	leave_list(channel);
 	close_connections(channel);
 	ucp_worker_destroy(channel->worker);
+	pthread_mutex_destroy(&channel->marking);
 	pthread_mutex_destroy(&channel->quieting);
 	free(channel);
 }
@@ -645,6 +448,7 @@ void ucx_channel_close(struct comms_channel *channel)
 	}
 	COMMS_WAIT(COMMS_NOWHERE, atomic_load(&channel->unsent) == 0);
 	free_marks(channel);
+	pthread_mutex_destroy(&channel->marking);
 	pthread_mutex_destroy(&channel->quieting);
 	free(channel);
 }

@@ -181,7 +181,13 @@ static inline struct comms_peer *comms_peer(int pe)
  */
 COMMS_INLINE void *comms_within(const struct comms_reach *reach, size_t offset, size_t bytes)
 {
-	return COMMS_LIKELY(bytes <= reach->size - offset) ? reach->base + offset : NULL;
+	char *there = reach->base + offset;
+
+	if (COMMS_UNLIKELY(bytes > reach->size - offset))
+		return NULL;
+	if (!there) /* saves callers a test that the compiler cannot know to be superfluous */
+		__builtin_unreachable();
+	return there;
 }
 
 COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)

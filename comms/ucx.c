@@ -37,7 +37,10 @@ struct ucx_card {
 #define NAP_ALONE 200000L    /* ns */
 #define NAP_CROWDED 2000000L /* ns */
 
-struct ucx ucx = {.connecting = PTHREAD_MUTEX_INITIALIZER, .main.quieting = PTHREAD_MUTEX_INITIALIZER};
+struct ucx ucx = {
+	.connecting = PTHREAD_MUTEX_INITIALIZER,
+	.main = {.marking = PTHREAD_MUTEX_INITIALIZER, .quieting = PTHREAD_MUTEX_INITIALIZER},
+};
 
 const ucp_request_param_t ucx_plain;
 
@@ -137,7 +140,8 @@ void ucx_start(void)
 	atomic_store(&ucx.ending, false);
 	ucx.failure_mode = failure_mode();
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
-	ucx.longest_sleep = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE ? 1 : -1;
+	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
+	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
 	make_context();
 	make_main_worker();
 	register_memory();

@@ -9,8 +9,8 @@
 #include "ucx.h"
 
 /*
- * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (order and completion),
- * ucx_ops.c (the operations).
+ * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (their lives, connections and
+ * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
  * mark        what a channel knows of a connection: did it use it since its last quiet
@@ -23,8 +23,6 @@ struct mark {
 	struct mark *next;		  /* of the channel's touched ones */
 	_Atomic(struct mark *) next_here; /* of the same connection */
 	struct mark *next_of_channel;	  /* of those to be freed with it */
-	atomic_int pending[2];		  /* of the channel's unsent ones, by the phase in which they began */
-	atomic_uint phase;
 	struct mark *next_flushed;	  /* a quiet's own, and so are the next two */
 	ucs_status_ptr_t flushing;
 	bool in_flush;
@@ -35,6 +33,8 @@ struct ucx_peer {
 	ucp_rkey_h key[COMMS_SEGMENTS];
 	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
 	int pe;
+	atomic_int inside;  /* operations that have begun and that UCX may hold back; see completion.c, and the next one */
+	atomic_bool closed; /* a flush is under way */
 	struct mark mark; /* of the channel that the worker is of; others' hang on it */
 };
 
@@ -46,6 +46,7 @@ struct comms_channel {
 	uint64_t nobody_reads; /* where results go that nobody asked for */
 
 	/* Channels that share the main worker. */
+	pthread_mutex_t marking; /* of the list of touched ones */
 	pthread_mutex_t quieting;
 	atomic_bool quiet_under_way;
 	struct mark *marks; /* those to be freed with the channel */
@@ -66,6 +67,7 @@ struct ucx {
 	ucp_mem_h memory[COMMS_SEGMENTS];
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
+	bool overtaking;   /* messages and their answers may overtake each other */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
 	int stop_fd;
@@ -90,12 +92,27 @@ struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *p
 struct ucx_peer *ucx_peer(struct comms_peer *peer);
 void ucx_release_keys(struct ucx_peer *peer);
 
+static inline struct comms_channel *channel_or_main(struct comms_channel *channel)
+{
+	return channel ? channel : &ucx.main;
+}
+
 /* Begins an operation, which channel_end ends: what the channel knows of its connection to the PE. NULL becomes the main one. */
 struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *peer);
-void channel_end(struct comms_channel *channel);
+void channel_end(struct mark *mark);
+/* NULL: the channel has not used a connection to the PE yet. */
+struct mark *channel_known_mark(struct comms_channel *channel, int pe);
+/* Of an alone channel. */
+void channel_take_turn(struct comms_channel *channel);
+void channel_end_turn(struct comms_channel *channel);
+
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
 void channel_touch(struct mark *mark);
+/* Around an operation on a connection that is shared, where messages may overtake each other. */
+void connection_enter(struct ucx_peer *peer);
+void connection_leave(struct ucx_peer *peer);
+
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
 void channel_forget_marks(struct ucx_peer *peer);

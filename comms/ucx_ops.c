@@ -4,29 +4,23 @@
 
 #include "ucx_inside.h"
 
-/* What a callback is told: the mark and, in the lowest bit, the phase in which the operation began. */
-static void *tag_of(struct mark *mark, unsigned phase)
+/* The channel's count is the last that is touched. */
+static void count(struct mark *mark, int change)
 {
-	return (void *)((uintptr_t)mark | (phase & 1));
-}
-
-/* The channel's count is the last that is touched of either. */
-static void count(void *tag, int change)
-{
-	struct mark *mark = (struct mark *)((uintptr_t)tag & ~(uintptr_t)1);
 	struct comms_channel *channel = mark->channel;
 
-	channel_count(channel, &mark->pending[(uintptr_t)tag & 1], change);
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		atomic_fetch_add(&mark->peer->inside, change);
 	channel_count(channel, &channel->unsent, change);
 }
 
 /* Runs in whoever progresses the worker. */
-static void free_when_done(void *request, ucs_status_t status, void *tag)
+static void free_when_done(void *request, ucs_status_t status, void *mark)
 {
 	ucp_request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
-	count(tag, -1);
+	count(mark, -1);
 }
 
 /*
@@ -35,21 +29,19 @@ static void free_when_done(void *request, ucs_status_t status, void *tag)
  */
 static ucp_request_param_t when_done(struct mark *mark)
 {
-	void *tag = tag_of(mark, atomic_load_explicit(&mark->phase, memory_order_relaxed));
-
-	count(tag, 1);
+	count(mark, 1);
 	return (ucp_request_param_t){
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.cb.send = free_when_done,
-		.user_data = tag,
+		.user_data = mark,
 	};
 }
 
 /* After an operation with when_done. */
-static void started(struct mark *mark, const ucp_request_param_t *param, ucs_status_ptr_t request, const char *what)
+static void started(struct mark *mark, ucs_status_ptr_t request, const char *what)
 {
 	if (!UCS_PTR_IS_PTR(request))
-		count(param->user_data, -1); /* there will be no callback */
+		count(mark, -1); /* there will be no callback */
 	channel_touch(mark);
 	if (UCS_PTR_IS_ERR(request))
 		ucx_must_succeed(UCS_PTR_STATUS(request), what);
@@ -70,7 +62,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	if (nbi) {
 		ucp_request_param_t param = when_done(mark);
 
-		started(mark, &param, ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param),
+		started(mark, ucp_put_nbx(peer->endpoint, source, bytes, dest, peer->key[segment], &param),
 			"ucp_put_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_put_nbx(peer->endpoint, source, bytes, dest,
@@ -78,7 +70,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 				 "ucp_put_nbx");
 		channel_touch(mark);
 	}
-	channel_end(channel);
+	channel_end(mark);
 }
 
 void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
@@ -86,9 +78,13 @@ void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, siz
 {
 	struct ucx_peer *peer = ucx_peer(to);
 
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_enter(peer);
 	ucx_must_succeed(channel_finish(&ucx.main, ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset),
 							       peer->key[segment], &ucx_plain)),
 			 "ucp_put_nbx");
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_leave(peer);
 }
 
 void ucx_order(void)
@@ -106,14 +102,14 @@ void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_
 	if (nbi) {
 		ucp_request_param_t param = when_done(mark);
 
-		started(mark, &param, ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param),
+		started(mark, ucp_get_nbx(peer->endpoint, dest, bytes, source, peer->key[segment], &param),
 			"ucp_get_nbx");
 	} else {
 		ucx_must_succeed(channel_finish(channel, ucp_get_nbx(peer->endpoint, dest, bytes, source,
 								     peer->key[segment], &ucx_plain)),
 				 "ucp_get_nbx");
 	}
-	channel_end(channel);
+	channel_end(mark);
 }
 
 static ucp_atomic_op_t ucp_op(enum comms_amo op)
@@ -155,11 +151,11 @@ void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	param = when_done(mark);
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
 	param.datatype = ucp_dt_make_contig(width);
-	started(mark, &param,
+	started(mark,
 		ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(&operand, width, &half), 1,
 				  remote(peer, segment, offset), peer->key[segment], &param),
 		"ucp_atomic_op_nbx");
-	channel_end(channel);
+	channel_end(mark);
 }
 
 void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
@@ -180,8 +176,8 @@ void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum co
 	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
 				    remote(peer, segment, offset), peer->key[segment], &param);
 	if (nbi)
-		started(mark, &param, request, "ucp_atomic_op_nbx");
+		started(mark, request, "ucp_atomic_op_nbx");
 	else
 		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
-	channel_end(channel);
+	channel_end(mark);
 }
