@@ -315,7 +315,7 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 		return own_mark(*channel, peer);
 	}
 	connection = ucx_peer(peer);
-	if (COMMS_UNLIKELY(ucx.overtaking))
+	if (COMMS_UNLIKELY(ucx.gated))
 		connection_enter(connection);
 	mark = find_mark(*channel, connection);
 	return COMMS_LIKELY(mark != NULL) ? mark : add_mark(*channel, connection);
@@ -325,7 +325,7 @@ void channel_end(struct mark *mark)
 {
 	if (mark->channel->alone)
 		channel_end_turn(mark->channel);
-	else if (COMMS_UNLIKELY(ucx.overtaking))
+	else if (COMMS_UNLIKELY(ucx.gated))
 		connection_leave(mark->peer);
 }
 

@@ -136,7 +136,9 @@ struct comms {
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
 	unsigned spin;
+	unsigned bare_looks;
 	bool crowded; /* more PEs than processors on this node */
+	bool threads;	/* several may be inside at once; said before the start */
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
@@ -342,6 +344,16 @@ static inline void comms_quiet(void)
 }
 
 /*
+ * The quiet in front of a meeting: what UCX carries is complete. Stores need nothing here: the meeting publishes them, and who
+ * leaves it has seen the words of all others.
+ */
+static inline void comms_complete(void)
+{
+	if (comms.ucx)
+		comms_quiet();
+}
+
+/*
  * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later
  * quiet waits for: who has seen the word has the data.
  */
@@ -384,10 +396,16 @@ void comms_bell_sleep(uint32_t key, unsigned *naps);
 #define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
 #define COMMS_ANYWHERE NULL
 
-/* Returns when the condition holds, which a change of the word at the address, an own one, may bring about. */
+/*
+ * Returns when the condition holds, which a change of the word at the address, an own one, may bring about. The first looks
+ * follow each other without a pause, which lasts as long as a cache line takes.
+ */
 #define COMMS_WAIT(address, condition)                                          \
 	do {                                                                    \
 		unsigned looks_ = comms.spin, naps_ = 0;                        \
+		for (unsigned bare_ = comms.bare_looks; bare_ > 0; bare_--)     \
+			if (condition)                                          \
+				break;                                          \
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
 			if (looks_ > 0) {                                       \

@@ -141,6 +141,7 @@ void ucx_start(void)
 	ucx.failure_mode = failure_mode();
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
 	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
+	ucx.gated = ucx.overtaking && comms.threads;
 	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
 	make_context();
 	make_main_worker();

@@ -68,6 +68,7 @@ struct ucx {
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
 	bool overtaking;   /* messages and their answers may overtake each other */
+	bool gated;	   /* they may, and there are threads */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
 	int stop_fd;

@@ -78,12 +78,12 @@ void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, siz
 {
 	struct ucx_peer *peer = ucx_peer(to);
 
-	if (COMMS_UNLIKELY(ucx.overtaking))
+	if (COMMS_UNLIKELY(ucx.gated))
 		connection_enter(peer);
 	ucx_must_succeed(channel_finish(&ucx.main, ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset),
 							       peer->key[segment], &ucx_plain)),
 			 "ucp_put_nbx");
-	if (COMMS_UNLIKELY(ucx.overtaking))
+	if (COMMS_UNLIKELY(ucx.gated))
 		connection_leave(peer);
 }
 

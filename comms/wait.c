@@ -32,6 +32,7 @@
 #define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
 #define YIELD_LONGEST 100000L	/* ns */
 #define LOOKS_WITHOUT_YIELD 1000
+#define LOOKS_WITHOUT_PAUSE 50
 
 static bool have_membarrier;
 
@@ -52,6 +53,7 @@ void wait_start(void)
 	long spins;
 
 	comms.crowded = comms.system->crowded = rte.n_local > processors;
+	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		comms.spin = (unsigned)spins;
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
@@ -75,7 +77,7 @@ static void pause_processor(void)
  */
 static void give_way(void)
 {
-	static _Thread_local int not_for;
+	static _Thread_local int not_for __attribute__((tls_model("initial-exec")));
 	struct timespec before, after;
 
 	if (not_for > 0) {

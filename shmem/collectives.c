@@ -8,7 +8,7 @@
 
 void api_barrier_all(void)
 {
-	comms_quiet();
+	comms_complete();
 	comms_sync(&api_world.group);
 }
 
@@ -105,7 +105,7 @@ struct set set_of_team(shmem_team_t handle, const char *routine)
 
 void set_finish(const struct set *set)
 {
-	comms_quiet();
+	comms_complete();
 	set_sync(set);
 }
 

@@ -99,6 +99,7 @@ static void come_up(const char *routine)
 	if (!state.pid)
 		on_exit(note_status, NULL);
 	state.pid = getpid();
+	comms.threads = api_threads_at_once();
 	comms_start();
 	api_heap_start();
 	api_teams_start();

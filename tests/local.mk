@@ -86,7 +86,10 @@ EXTRA_DIST += \
 	tests/tools/progs/buckets.cc \
 	tests/tools/progs/histogram.c \
 	tests/tools/progs/old_style.c \
-	tests/tools/progs/rod.c
+	tests/tools/progs/rod.c \
+	tests/tools/scale.bats \
+	tests/tools/scale/fake_size.c \
+	tests/tools/scale/neighbours.c
 
 # CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
