@@ -47,11 +47,11 @@ static void *take(size_t alignment, size_t size, const char *routine)
 	return NULL;
 }
 
-static void check_agreement(size_t size, const void *ptr, const char *routine)
+static void check_agreement(size_t size, const char *other, long value, const void *ptr, const char *routine)
 {
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 
-	set_check_agreement(&world, "size", (long)size, NULL, 0, ptr);
+	set_check_agreement(&world, "size", (long)size, other, value, ptr);
 }
 
 static size_t offset_of(const void *ptr, const char *routine)
@@ -63,14 +63,14 @@ static size_t offset_of(const void *ptr, const char *routine)
 	return offset;
 }
 
-static void *allocate(size_t alignment, size_t size, const char *routine)
+static void *allocate(size_t alignment, size_t size, const char *other, long value, const char *routine)
 {
 	void *ptr;
 
 	comms_check_up(routine);
+	check_agreement(size, other, value, NULL, routine);
 	if (size == 0)
 		return NULL;
-	check_agreement(size, NULL, routine);
 	ptr = take(alignment, size, routine);
 	api_barrier_all();
 	return ptr;
@@ -81,7 +81,7 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 	comms_check_up(routine);
 	if (alignment == 0 || alignment % sizeof(void *) || (alignment & (alignment - 1)))
 		rte_die_together(routine, "alignment=%zu is not a power of two and a multiple of %zu", alignment, sizeof(void *));
-	return allocate(alignment, size, routine);
+	return allocate(alignment, size, "alignment", (long)alignment, routine);
 }
 
 /* The zeros are there before anyone leaves: a put that comes early must not be wiped out. */
@@ -91,11 +91,11 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 	void *ptr;
 
 	comms_check_up(routine);
-	if (count == 0 || size == 0)
-		return NULL;
 	if (__builtin_mul_overflow(count, size, &total))
 		total = SIZE_MAX;
-	check_agreement(total, NULL, routine);
+	check_agreement(total, NULL, 0, NULL, routine);
+	if (total == 0)
+		return NULL;
 	ptr = take(BLOCKS_UNIT, total, routine);
 	if (ptr)
 		memset(ptr, 0, total);
@@ -111,7 +111,7 @@ static void release(void *ptr, const char *routine)
 	if (!ptr)
 		return;
 	offset = offset_of(ptr, routine);
-	check_agreement(0, ptr, routine);
+	check_agreement(0, NULL, 0, ptr, routine);
 	api_barrier_all();
 	blocks_release(blocks, offset);
 }
@@ -123,14 +123,14 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 	void *moved;
 
 	if (!ptr)
-		return allocate(BLOCKS_UNIT, size, routine);
+		return allocate(BLOCKS_UNIT, size, NULL, 0, routine);
 	if (size == 0) {
 		release(ptr, routine);
 		return NULL;
 	}
 	comms_check_up(routine);
 	offset = offset_of(ptr, routine);
-	check_agreement(size, ptr, routine);
+	check_agreement(size, NULL, 0, ptr, routine);
 	api_barrier_all();
 	if (blocks_resize(blocks, offset, size))
 		return ptr;
@@ -146,7 +146,7 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 
 API void *pshmem_malloc(size_t size)
 {
-	return allocate(BLOCKS_UNIT, size, __func__);
+	return allocate(BLOCKS_UNIT, size, NULL, 0, __func__);
 }
 PROFILED(shmem_malloc)
 
@@ -165,8 +165,7 @@ PROFILED(shmem_align)
 /* Hints say how memory will be used; all of ours serves every use alike. */
 API void *pshmem_malloc_with_hints(size_t size, long hints)
 {
-	(void)hints;
-	return allocate(BLOCKS_UNIT, size, __func__);
+	return allocate(BLOCKS_UNIT, size, "hints", hints, __func__);
 }
 PROFILED(shmem_malloc_with_hints)
 
@@ -184,7 +183,7 @@ PROFILED(shmem_free)
 
 API void *pshmalloc(size_t size)
 {
-	return allocate(BLOCKS_UNIT, size, "shmalloc");
+	return allocate(BLOCKS_UNIT, size, NULL, 0, "shmalloc");
 }
 PROFILED(shmalloc)
 

@@ -105,6 +105,14 @@ static void differ_in_making(bool odd)
 		shmem_calloc(odd ? 3 : 4, 100);
 	} else if (is("align-size")) {
 		shmem_align(64, odd ? 200 : 100);
+	} else if (is("align-alignment")) {
+		shmem_align(odd ? 128 : 64, 100);
+	} else if (is("malloc-nothing")) {
+		shmem_malloc(odd ? 0 : 100);
+	} else if (is("calloc-nothing")) {
+		shmem_calloc(odd ? 0 : 2, 50);
+	} else if (is("hints-other")) {
+		shmem_malloc_with_hints(100, odd ? SHMEM_MALLOC_SIGNAL_REMOTE : SHMEM_MALLOC_ATOMICS_REMOTE);
 	} else if (is("hints-size")) {
 		shmem_malloc_with_hints(odd ? 200 : 100, 0);
 	} else if (is("realloc-size")) {
