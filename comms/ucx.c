@@ -69,6 +69,20 @@ static void choose(ucp_config_t *config, const char *name, const char *variable,
 		rte_debug("this UCX does not know %s=%s", variable, value);
 }
 
+/*
+ * TCP sends in segments of 8 KiB unless told otherwise, and large puts are two to four times as fast with 64. UCX takes this
+ * from nowhere but the environment.
+ */
+static void choose_segments(void)
+{
+	const char *transports = getenv("UCX_TLS");
+	bool by_name = transports && strstr(transports, "tcp");
+	bool left_out = transports && transports[0] == '^';
+
+	if (!transports || by_name != left_out || strstr(transports, "all")) /* UCX warns of what it has no use for */
+		setenv("UCX_TCP_TX_SEG_SIZE", "64K", 0);
+}
+
 static void make_context(void)
 {
 	ucp_params_t params = {
@@ -81,10 +95,13 @@ static void make_context(void)
 	};
 	ucp_config_t *config;
 
+	choose_segments();
 	ucx_check(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
 	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
 	choose(config, "ATOMIC_MODE", "UCX_ATOMIC_MODE", "cpu");
+	if (rte.n_local == comms.n_pes) /* nobody outside is to find a port to knock at */
+		choose(config, "NET_DEVICES", "UCX_NET_DEVICES", "lo");
 	ucx_check(ucp_init(&params, config, &ucx.context), "ucp_init");
 	ucp_config_release(config);
 }

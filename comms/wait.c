@@ -30,11 +30,13 @@
 #define NAP_LONGEST 20000000L	/* ns */
 #define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
 #define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
-#define YIELD_LONGEST 100000L	/* ns */
+#define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
+#define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
 #define LOOKS_WITHOUT_YIELD 1000
 #define LOOKS_WITHOUT_PAUSE 50
 
 static bool have_membarrier;
+static long yield_longest; /* ns */
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
@@ -47,17 +49,25 @@ __attribute__((constructor)) static void register_membarrier(void)
 	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
+static unsigned spins_crowded(int processors)
+{
+	int spins = SPINS_CROWDED * processors / rte.n_local;
+
+	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
+}
+
 void wait_start(void)
 {
 	int processors = rte_node_processors();
 	long spins;
 
 	comms.crowded = comms.system->crowded = rte.n_local > processors;
+	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		comms.spin = (unsigned)spins;
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		comms.spin = comms.crowded ? (unsigned)(SPINS_CROWDED * processors / rte.n_local + 1) : SPINS_ALONE;
+		comms.spin = comms.crowded ? spins_crowded(processors) : SPINS_ALONE;
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
@@ -88,7 +98,7 @@ static void give_way(void)
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	sched_yield();
 	clock_gettime(CLOCK_MONOTONIC, &after);
-	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > YIELD_LONGEST)
+	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > yield_longest)
 		not_for = LOOKS_WITHOUT_YIELD;
 }
 
