@@ -360,6 +360,23 @@ static inline void comms_complete(void)
 void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
 		const char *routine);
 
+/*
+ * The same without waiting for anything. The source, and the record of it that the caller keeps, are left alone until the record
+ * is at rest; the reader's answer says when the data has come.
+ */
+struct comms_telling {
+	atomic_bool under_way;
+	struct ucx_peer *connection;
+	uint64_t there; /* the word's address at the peer */
+	uint64_t value;
+	enum comms_segment_id segment;
+};
+void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+		      uint64_t value, int pe, const char *routine);
+
+/* Waits until all that was ever told over UCX has arrived. */
+void comms_complete_all(void);
+
 /* Nobody leaves before every member has come. Plain stores made before are visible after. */
 void comms_sync(struct comms_group *group);
 

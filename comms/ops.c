@@ -239,6 +239,25 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 	comms_notify_of(peer, word, sizeof *word);
 }
 
+void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+		      uint64_t value, int pe, const char *routine)
+{
+	struct target data = locate(dest, bytes, "dest", pe, routine);
+	struct target shown = locate(word, sizeof *word, "word", pe, routine);
+
+	telling->value = value;
+	if (!data.here && !shown.here)
+		ucx_tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
+	else
+		comms_tell(dest, source, bytes, word, value, pe, routine);
+}
+
+void comms_complete_all(void)
+{
+	if (comms.ucx)
+		ucx_complete();
+}
+
 /* On one path a fence between data and signal is enough; on two, only completion orders them. */
 void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
 			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)

@@ -36,6 +36,9 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_
 /* A put that no quiet waits for: its reader says otherwise that it came. The source may be reused on return. */
 void ucx_put_untracked(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source,
 		       size_t bytes);
+/* A put, then a put of the record's value to its word, both on their way. */
+void ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
 /* Puts that follow come behind those that have returned, nonblocking ones left aside. */
 void ucx_order(void);
 void ucx_get(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,

@@ -87,6 +87,77 @@ void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, siz
 		connection_leave(peer);
 }
 
+/* The record is the last that is touched. */
+static void rest(struct comms_telling *telling)
+{
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_leave(telling->connection);
+	atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
+static void word_sent(void *request, ucs_status_t status, void *telling)
+{
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "an operation on another PE");
+	rest(telling);
+}
+
+/* UCX has handed the data on, so what follows comes after it. */
+static void send_word(struct comms_telling *telling)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = word_sent,
+		.user_data = telling,
+	};
+	struct ucx_peer *peer = telling->connection;
+	ucs_status_ptr_t request;
+
+	ucx_order();
+	request = ucp_put_nbx(peer->endpoint, &telling->value, sizeof telling->value, telling->there,
+			      peer->key[telling->segment], &param);
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
+	rest(telling);
+}
+
+static void data_sent(void *request, ucs_status_t status, void *telling)
+{
+	ucp_request_free(request);
+	if (status == UCS_ERR_CANCELED) {
+		rest(telling);
+		return;
+	}
+	ucx_must_succeed(status, "an operation on another PE");
+	send_word(telling);
+}
+
+void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = data_sent,
+		.user_data = telling,
+	};
+	struct ucx_peer *peer = ucx_peer(to);
+	ucs_status_ptr_t request;
+
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_enter(peer);
+	telling->connection = peer;
+	telling->segment = word_segment;
+	telling->there = remote(peer, word_segment, word_offset);
+	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
+	request = ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset), peer->key[segment], &param);
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
+	send_word(telling);
+}
+
 void ucx_order(void)
 {
 	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");

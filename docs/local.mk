@@ -28,7 +28,9 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-man3dir = $(mandir)/man3
+dist_man3_MANS = docs/man/shmemx_exchange.3
+shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
+	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy
 man3_texts = \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \
@@ -62,7 +64,7 @@ man3_texts = \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
 noinst_DATA = docs/man/man3.stamp
-EXTRA_DIST += docs/conformance.md docs/man/make-man3.sh $(man3_texts)
+EXTRA_DIST += docs/protocols/neighbours.md docs/protocols/node.md docs/conformance.md docs/man/make-man3.sh $(man3_texts)
 CLEANFILES += docs/man/man3.stamp
 
 docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/openshmem-1.6.tsv include/shmem.h
@@ -70,15 +72,18 @@ docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/opens
 		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance/openshmem-1.6.tsv \
 			$(top_srcdir)/docs/man/man3 include/shmem.h docs/man/man3-pages && touch $@
 
-INSTALL_DATA_HOOKS += install-man3
-UNINSTALL_HOOKS += uninstall-man3
+INSTALL_DATA_HOOKS += install-man3-pages
+UNINSTALL_HOOKS += uninstall-man3-pages
 
-install-man3: docs/man/man3.stamp
+install-man3-pages: docs/man/man3.stamp
 	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && $(INSTALL_DATA) docs/man/man3-pages/*.3 "$(DESTDIR)$(man3dir)"
+	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_links); do \
+		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done
 
-uninstall-man3: docs/man/man3.stamp
+uninstall-man3-pages: docs/man/man3.stamp
 	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
 		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
+	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links); do rm -f $$page.3; done || :
 
 clean-local:
 	rm -rf docs/man/man3-pages
@@ -88,4 +93,4 @@ conformance-page:
 	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/conformance/make-page >$(top_srcdir)/docs/conformance.md.new && \
 		mv $(top_srcdir)/docs/conformance.md.new $(top_srcdir)/docs/conformance.md
 
-.PHONY: install-man3 uninstall-man3 conformance-page
+.PHONY: install-man3-pages uninstall-man3-pages conformance-page

@@ -91,6 +91,10 @@ bool api_threads_at_once(void);
 
 void api_heap_start(void);
 void api_heap_stop(void);
+/* shmem_malloc and shmem_free for the library itself, in the name of a routine. */
+void *api_allocate(size_t size, const char *routine);
+void api_release(void *ptr, const char *routine);
+void api_exchanges_stop(void);
 void api_teams_start(void);
 void api_teams_stop(void);
 void api_collectives_start(void);

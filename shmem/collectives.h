@@ -80,6 +80,8 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 /* The and of what the members bring; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
+/* The greatest of what the members of a team bring. */
+uint64_t set_max(const struct set *team, uint64_t mine);
 
 #define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to tell them */
 #define PIECE_BYTES 2048 /* of a small exchange between two members */

@@ -144,6 +144,16 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 	return moved;
 }
 
+void *api_allocate(size_t size, const char *routine)
+{
+	return allocate(BLOCKS_UNIT, size, NULL, 0, routine);
+}
+
+void api_release(void *ptr, const char *routine)
+{
+	release(ptr, routine);
+}
+
 API void *pshmem_malloc(size_t size)
 {
 	return allocate(BLOCKS_UNIT, size, NULL, 0, __func__);

@@ -123,6 +123,7 @@ static void initialise(int requested, const char *routine)
 static void go_down(void)
 {
 	api_barrier_all();
+	api_exchanges_stop();
 	api_teams_stop();
 	api_heap_stop();
 	comms_stop();

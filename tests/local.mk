@@ -24,6 +24,7 @@ API_TESTS = \
 	tests/api/concurrent \
 	tests/api/contact \
 	tests/api/contexts \
+	tests/api/exchange \
 	tests/api/fork \
 	tests/api/generics \
 	tests/api/global_exit \

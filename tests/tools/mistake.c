@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mistake NAME [first]: makes one mistake, on the last PE (or the first) if it is a matter of one PE. For mistakes.bats. */
-#include <shmem.h>
+#include "shmemx.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -213,6 +213,41 @@ static void differ_on_set(bool odd, int n)
 		       shmem_long_sum_to_all(to, from, 2, 0, 0, n, work, psync);
 }
 
+/* Edges both ways to the other PE of two; the last PE makes the mistake. */
+static void exchange_wrongly(bool odd)
+{
+	shmemx_edge_t edges[2] = {{!shmem_my_pe(), 0, 64, 64}, {!shmem_my_pe(), 1, 64, 0}};
+	shmemx_exchange_t x;
+
+	if (strncmp(mistake, "edge-", 5))
+		return;
+	if (!odd)
+		edges[1] = (shmemx_edge_t){!shmem_my_pe(), 1, 0, 64};
+	if (odd && is("edge-pe"))
+		edges[1].pe = 2;
+	if (odd && is("edge-elsewhere"))
+		edges[1].edge = 0;
+	if (odd && is("edge-none"))
+		edges[1].edge = 7;
+	if (odd && is("edge-small"))
+		edges[0].send_bytes = 65;
+	shmemx_exchange_create(WORLD, edges, 2, &x);
+	if (odd && is("edge-number"))
+		shmemx_exchange_buffer(x, 2);
+	if (odd && is("edge-long"))
+		shmemx_exchange_start(x, 0, 65);
+	if (odd && is("edge-one-way"))
+		shmemx_exchange_wait(x, 1, NULL);
+	if (odd && is("edge-release"))
+		shmemx_exchange_release(x, 0);
+	for (int i = 0; i < 3 && is("edge-unreleased"); i++) {
+		shmemx_exchange_start(x, 0, 1);
+		shmemx_exchange_wait(x, 0, NULL);
+		if (!odd)
+			shmemx_exchange_release(x, 0);
+	}
+}
+
 int main(int argc, char *argv[])
 {
 	bool last, odd;
@@ -232,6 +267,7 @@ int main(int argc, char *argv[])
 	differ_on_team(odd);
 	differ_in_arithmetic(odd);
 	differ_on_set(odd, shmem_n_pes());
+	exchange_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();

@@ -8,7 +8,7 @@ setup_file()
 	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/mistake"
-	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
+	"$OSHCC" -I "${BATS_TEST_FILENAME%/*}/../../include" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
 }
 
 setup()
@@ -128,6 +128,21 @@ fails()
 
 @test "wait for a variable on the stack" {
 	fails wait-private '^torushmem: PE 1: shmem_long_wait_until: ' 'ivar=0x' 'symmetric'
+}
+
+@test "neighbour exchange: edges that are none, or lead elsewhere" {
+	fails edge-pe '^torushmem: PE 1: shmemx_exchange_create: ' 'edges\[1\].pe=2' 'PEs 0 to 1'
+	fails edge-elsewhere '^torushmem: PE [01]: shmemx_exchange_create: ' 'edges\[1\] leads to edge'
+	fails edge-none '^torushmem: PE [01]: shmemx_exchange_create: ' 'edge'
+	fails edge-small '^torushmem: PE 1: shmemx_exchange_create: ' 'edges\[0\].send_bytes=65' 'at most 64'
+}
+
+@test "neighbour exchange: misuse of an edge" {
+	fails edge-number '^torushmem: PE 1: shmemx_exchange_buffer: ' 'edge=2' 'edges 0 to 1'
+	fails edge-long '^torushmem: PE 1: shmemx_exchange_start: ' 'bytes=65' 'at most 64'
+	fails edge-one-way '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=1' 'receive_bytes is 0'
+	fails edge-release '^torushmem: PE 1: shmemx_exchange_release: ' 'edge=0' 'no message'
+	fails edge-unreleased '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=0' 'release one first'
 }
 
 @test "misaligned atomic" {
