@@ -9,6 +9,9 @@
 #include "measure.h"
 
 #include <shmem.h>
+#ifdef TORUSHMEM_SHMEM_H
+#include <shmemx.h>
+#endif
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 #define HAS_15 1

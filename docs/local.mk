@@ -85,7 +85,7 @@ uninstall-man3-pages: docs/man/man3.stamp
 		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
 	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links); do rm -f $$page.3; done || :
 
-clean-local:
+clean-local: clean-headers
 	rm -rf docs/man/man3-pages
 
 # docs/conformance.md, in the source tree, after tests have changed.
@@ -93,4 +93,4 @@ conformance-page:
 	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/conformance/make-page >$(top_srcdir)/docs/conformance.md.new && \
 		mv $(top_srcdir)/docs/conformance.md.new $(top_srcdir)/docs/conformance.md
 
-.PHONY: install-man3-pages uninstall-man3-pages conformance-page
+.PHONY: clean-headers install-man3-pages uninstall-man3-pages conformance-page

@@ -18,3 +18,17 @@ include/shmem.h: include/shmem.h.in $(header_parts)
 include/pshmem.h: include/pshmem.h.in $(header_parts)
 	@$(MKDIR_P) include
 	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/pshmem.h.in p "$(VERSION)" >$@.new && mv $@.new $@
+
+# The compiler wrapper of a build tree finds them all in one folder.
+plain_headers = shmemx.h mpp/shmem.h mpp/shmemx.h
+BUILT_SOURCES += include/stamp
+CLEANFILES += include/stamp
+
+include/stamp: $(srcdir)/include/shmemx.h $(srcdir)/include/mpp/shmem.h $(srcdir)/include/mpp/shmemx.h
+	@$(MKDIR_P) include/mpp
+	$(AM_V_GEN)for header in $(plain_headers); do \
+		cmp -s "$(srcdir)/include/$$header" "include/$$header" || cp -f "$(srcdir)/include/$$header" "include/$$header" || exit 1; \
+	done; touch $@
+
+clean-headers:
+	test "$(srcdir)" = . || (cd include && rm -f $(plain_headers))

@@ -4,18 +4,19 @@
  *
  * station   of an edge, in symmetric memory: what its owner said when it was made, and the words that the neighbour writes
  * slot      place for a message, two at the receiver: message k goes to slot k mod 2
- * message   header (its length, and how many of the other direction's messages its sender has released) and payload
+ * message   header (its number, its length, and how many of the other direction's messages its sender has released) and
+ *           payload; a small one is in one line with the header
  *
- * Numbers begin with 1 and only grow. The word of a slot is set to the message's number after the message is there. Message
- * k may be written when message k - 2 was released, which the sender learns in one of two ways: from the header of a
- * message that came back, or, where none may come in time, from the word `released`. In an exchange both ways, in
- * which each side waits before it starts the next one, the header always comes in time.
+ * Numbers begin with 1 and only grow. A message's number is written after the rest of it is there. Message k may be written
+ * when message k - 2 was released, which the sender learns in one of two ways: from the header of a message that came
+ * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
+ * before it starts the next one, the header always comes in time.
  *
  * Where the neighbour's memory can be loaded and stored, the buffer that the user fills is the slot itself.
  *
  * An exchange is used by one thread at a time.
  */
-#include "include/shmemx.h"
+#include <shmemx.h>
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,35 +27,32 @@
 #define SLOTS 2
 #define LINE 64
 
-struct word {
-	_Alignas(LINE) _Atomic uint64_t number;
-};
-
 struct station {
 	int64_t pe, edge; /* the neighbour's */
 	uint64_t send_bytes, receive_bytes;
-	uint64_t slots;		    /* where the first slot is, from the beginning of the block */
-	struct word released;	    /* how many messages the neighbour has released */
-	struct word arrived[SLOTS]; /* the number of the last message that has come */
+	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
+	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
 };
 
 struct message {
-	_Alignas(LINE) char unused[LINE - 2 * sizeof(uint64_t)];
+	_Alignas(LINE) _Atomic uint64_t number;
 	uint64_t bytes;
 	uint64_t released;
-	char payload[];
+	char small[LINE - 3 * sizeof(uint64_t)];
+	char large[];
 };
-_Static_assert(sizeof(struct message) == LINE, "the payload begins a line");
+_Static_assert(sizeof(struct message) == LINE, "a large payload begins a line");
 
 struct edge {
 	int pe;
 	size_t send_bytes, receive_bytes;
 	uint64_t started, waited, released;
 	uint64_t credit; /* of the messages started, how many the neighbour is known to have released */
-	struct station *mine, *theirs, *theirs_here;	     /* here: NULL where it cannot be loaded and stored */
-	struct message *in[SLOTS];			     /* mine */
-	struct message *slot[SLOTS], *slot_here[SLOTS];	     /* the neighbour's, the same way */
+	struct station *mine, *theirs;
+	struct message *in[SLOTS];			/* mine */
+	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
 	struct message *out[SLOTS];
+	size_t payload, their_payload; /* where it is in a message */
 	struct message *filled; /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;
 	struct comms_telling telling[SLOTS];
@@ -72,9 +70,14 @@ static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- Making --- */
 
-static size_t slot_size(size_t bytes)
+static bool is_small(size_t most)
 {
-	return sizeof(struct message) + (bytes + LINE - 1) / LINE * LINE;
+	return most <= sizeof ((struct message *)0)->small;
+}
+
+static size_t slot_size(size_t most)
+{
+	return sizeof(struct message) + (is_small(most) ? 0 : (most + LINE - 1) / LINE * LINE);
 }
 
 static void check_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group, const char *routine)
@@ -90,6 +93,11 @@ static void check_edges(const shmemx_edge_t *edges, int n_edges, const struct co
 			rte_die_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
 					 edges[i].send_bytes, edges[i].receive_bytes);
 	}
+}
+
+static size_t payload_at(size_t most)
+{
+	return is_small(most) ? offsetof(struct message, small) : sizeof(struct message);
 }
 
 static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t stations)
@@ -119,10 +127,13 @@ static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edg
 					       .send_bytes = edge->send_bytes,
 					       .receive_bytes = edge->receive_bytes,
 					       .slots = at};
-		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->receive_bytes))
+		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->receive_bytes)) {
 			edge->in[s] = (struct message *)(x->block + at);
+			memset(edge->in[s], 0, sizeof *edge->in[s]);
+		}
 		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->send_bytes))
 			edge->out[s] = (struct message *)(x->block + at);
+		edge->their_payload = payload_at(edge->receive_bytes);
 	}
 }
 
@@ -158,7 +169,7 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	edge->theirs = (struct station *)x->block + edge->mine->edge;
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
 	check_neighbour(edge, i, &theirs, routine);
-	edge->theirs_here = comms_reach(edge->theirs, sizeof *edge->theirs, edge->pe, &edge->peer);
+	edge->payload = payload_at(theirs.receive_bytes);
 	for (int s = 0; s < SLOTS; s++) {
 		size_t size = slot_size(theirs.receive_bytes);
 
@@ -221,13 +232,13 @@ static struct edge *edge_of(struct shmemx_exchange *x, int i, const char *routin
 static bool has_room(struct edge *edge, uint64_t number)
 {
 	uint64_t next = edge->waited + 1, told;
+	struct message *early = edge->in[next % SLOTS];
 
 	if (number <= edge->credit + SLOTS)
 		return true;
-	told = atomic_load_explicit(&edge->mine->released.number, memory_order_acquire);
-	if (edge->receive_bytes > 0 && atomic_load_explicit(&edge->mine->arrived[next % SLOTS].number, memory_order_acquire) == next &&
-	    edge->in[next % SLOTS]->released > told)
-		told = edge->in[next % SLOTS]->released;
+	told = atomic_load_explicit(&edge->mine->released, memory_order_acquire);
+	if (edge->receive_bytes > 0 && atomic_load_explicit(&early->number, memory_order_acquire) == next && early->released > told)
+		told = early->released;
 	if (told > edge->credit)
 		edge->credit = told;
 	return number <= edge->credit + SLOTS;
@@ -239,7 +250,7 @@ static struct message *claim(struct edge *edge)
 	uint64_t number = edge->started + 1;
 	int s = (int)(number % SLOTS);
 
-	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released.number, has_room(edge, number));
+	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
 	if (edge->slot_here[s])
 		return edge->slot_here[s];
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire));
@@ -265,7 +276,7 @@ API void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge)
 	must_send(e, edge, __func__);
 	if (!e->filled)
 		e->filled = claim(e);
-	return e->filled->payload;
+	return (char *)e->filled + e->payload;
 }
 
 static void start(struct edge *edge, size_t bytes, const char *routine)
@@ -278,11 +289,12 @@ static void start(struct edge *edge, size_t bytes, const char *routine)
 	message->bytes = bytes;
 	message->released = edge->released;
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
-		atomic_store_explicit(&edge->theirs_here->arrived[s].number, number, memory_order_release);
-		comms_notify_of(edge->peer, &edge->theirs->arrived[s].number, sizeof number);
+		atomic_store_explicit(&message->number, number, memory_order_release);
+		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
 	} else {
 		comms_tell_later(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes,
-				 bytes + 2 * sizeof(uint64_t), &edge->theirs->arrived[s].number, number, edge->pe, routine);
+				 edge->payload - offsetof(struct message, bytes) + bytes, &edge->slot[s]->number, number,
+				 edge->pe, routine);
 	}
 }
 
@@ -304,14 +316,14 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	start(e, bytes, __func__);
 }
 
-static _Atomic uint64_t *next_word(struct edge *edge)
+static struct message *next_message(struct edge *edge)
 {
-	return &edge->mine->arrived[(edge->waited + 1) % SLOTS].number;
+	return edge->in[(edge->waited + 1) % SLOTS];
 }
 
 static bool has_come(struct edge *edge)
 {
-	return atomic_load_explicit(next_word(edge), memory_order_acquire) > edge->waited;
+	return atomic_load_explicit(&next_message(edge)->number, memory_order_acquire) > edge->waited;
 }
 
 API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
@@ -334,19 +346,18 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 
 static const struct message *await(struct edge *edge, int i, const char *routine)
 {
-	_Atomic uint64_t *word = next_word(edge);
-	const struct message *message;
+	struct message *message = next_message(edge);
 	uint64_t number;
 
 	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS))
 		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i, SLOTS,
 			edge->pe);
-	COMMS_WAIT(word, (number = atomic_load_explicit(word, memory_order_acquire)) > edge->waited);
+	COMMS_WAIT(&message->number,
+		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
 	edge->waited++;
 	if (COMMS_UNLIKELY(number != edge->waited))
 		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i, (unsigned long long)number,
 			edge->pe, (unsigned long long)edge->waited);
-	message = edge->in[edge->waited % SLOTS];
 	if (message->released > edge->credit)
 		edge->credit = message->released;
 	return message;
@@ -368,7 +379,7 @@ API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_
 	message = await(e, edge, __func__);
 	if (bytes)
 		*bytes = message->bytes;
-	return message->payload;
+	return (const char *)message + e->their_payload;
 }
 
 API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes)
@@ -380,24 +391,20 @@ API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, s
 		rte_die(__func__, "edge=%d: no message was waited for since the last release", edge);
 	if (bytes)
 		*bytes = message->bytes;
-	return message->payload;
+	return (const char *)message + e->their_payload;
 }
 
 /*
- * Over UCX the header of the next message tells it, if that is the message after the one released: the neighbour waits for it
- * before it needs to know. Otherwise it is told now.
+ * The header of the next message tells it, if that is the message after the one released: the neighbour waits for it before
+ * it needs to know. Otherwise it is told now.
  */
 static void release(struct edge *edge, int i, const char *routine)
 {
 	if (COMMS_UNLIKELY(edge->waited == edge->released))
 		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
 	edge->released++;
-	if (COMMS_LIKELY(edge->theirs_here != NULL)) {
-		atomic_store_explicit(&edge->theirs_here->released.number, edge->released, memory_order_release);
-		comms_notify_of(edge->peer, &edge->theirs->released.number, sizeof edge->released);
-	} else if (edge->send_bytes == 0 || edge->started != edge->released) {
-		comms_tell(NULL, NULL, 0, &edge->theirs->released.number, edge->released, edge->pe, routine);
-	}
+	if (edge->send_bytes == 0 || edge->started != edge->released)
+		comms_tell(NULL, NULL, 0, &edge->theirs->released, edge->released, edge->pe, routine);
 }
 
 API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)

@@ -4,7 +4,7 @@
  * Neighbour exchange: both ways round a ring, one way, with messages of any size, with PEs that dawdle, with sides that run
  * ahead. Every message says whose it is and which; none is lost, doubled, torn or overtaken.
  */
-#include "include/shmemx.h"
+#include <shmemx.h>
 
 #include "tests/lib/check.h"
 

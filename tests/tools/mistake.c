@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mistake NAME [first]: makes one mistake, on the last PE (or the first) if it is a matter of one PE. For mistakes.bats. */
-#include "shmemx.h"
+#include <shmemx.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

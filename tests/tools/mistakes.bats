@@ -8,7 +8,7 @@ setup_file()
 	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/mistake"
-	"$OSHCC" -I "${BATS_TEST_FILENAME%/*}/../../include" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
+	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
 }
 
 setup()
