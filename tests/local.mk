@@ -53,7 +53,12 @@ API_TESTS = \
 	tests/api/threads \
 	tests/api/wait \
 	tests/api/wait_sets
-UNIT_TESTS = tests/unit/blocks tests/unit/settings tests/unit/text
+UNIT_TESTS = \
+	tests/unit/blocks \
+	tests/unit/settings \
+	tests/unit/text \
+	tests/unit/torus_place \
+	tests/unit/torus_shape
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
@@ -61,6 +66,8 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
+tests_unit_torus_place_LDADD = libtorusthink.la
+tests_unit_torus_shape_LDADD = libtorusthink.la
 
 EXTRA_DIST += \
 	docs/decisions/testing.md \
@@ -73,6 +80,7 @@ EXTRA_DIST += \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \
 	tests/lib/stops.h \
+	tests/lib/tori.h \
 	tests/lib/types.h \
 	tests/lib/unit.h \
 	tests/run \

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes a layout better by swapping cells, and measures one. */
+#include <string.h>
+
+#include "place.h"
+
+/* Hops of the messages between a cell and its neighbours, if it were at this place. */
+static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int cell)
+{
+	long hops = 0;
+
+	for (int i = 0; i < tiling->cells.dims; i++)
+		for (int step = -1; step <= 1; step += 2) {
+			int next = torus_grid_neighbour(&tiling->cells, cell, i, step);
+
+			if (next >= 0)
+				hops += tiling->weight[i] * torus_hops(shape, place[cell], place[next]);
+		}
+	return hops;
+}
+
+static void swap(int *place, int a, int b)
+{
+	int kept = place[a];
+
+	place[a] = place[b];
+	place[b] = kept;
+}
+
+bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, long work)
+{
+	bool better = false, again = true;
+	int count = tiling->cells.cells;
+
+	while (again && work >= (long)count * count / 2) {
+		again = false;
+		work -= (long)count * count / 2;
+		for (int a = 0; a < count; a++)
+			for (int b = a + 1; b < count; b++) {
+				long before = around(place, shape, tiling, a) + around(place, shape, tiling, b);
+
+				swap(place, a, b);
+				if (around(place, shape, tiling, a) + around(place, shape, tiling, b) >= before)
+					swap(place, a, b);
+				else
+					again = better = true;
+			}
+	}
+	return better;
+}
+
+void torus_layout_measure(struct torus_layout *layout, const struct torus_shape *shape,
+			  const struct torus_tiling *tiling)
+{
+	layout->hops = 0;
+	layout->longest = 0;
+	for (int cell = 0; cell < tiling->cells.cells; cell++)
+		for (int i = 0; i < tiling->cells.dims; i++) {
+			int next = torus_grid_neighbour(&tiling->cells, cell, i, 1);
+			int hops = next < 0 ? 0 : torus_hops(shape, layout->place[cell], layout->place[next]);
+
+			layout->hops += 2 * tiling->weight[i] * hops;
+			layout->longest = hops > layout->longest ? hops : layout->longest;
+		}
+}

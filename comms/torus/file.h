@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_FILE_H
+#define TORUS_FILE_H
+
+#include "shape.h"
+
+/*
+ * A shape file says what a machine looks like and which host is where. One statement a line, # begins a comment:
+ *
+ *     shape 4x4mx2            before any host: sizes and marks as for torus_shape_read
+ *     pes 4                   PEs on each node (1)
+ *     host node7 1,0,1        the host with this name is at these coordinates
+ *     hosts node###           every place has a host: its number with as many digits, from 0, in order of places
+ *
+ * Places without a host are holes.
+ */
+struct torus_file {
+	struct torus_shape shape;
+	int pes;
+	int hosts;
+	char **name; /* of each host, in the order of the file */
+	int *place;  /* of each host, in the machine */
+};
+
+/* Reads the text of a shape file. False: problem says which line is wrong and why. */
+bool torus_file_read(struct torus_file *file, const char *text, char problem[TORUS_PROBLEM]);
+void torus_file_free(struct torus_file *file);
+
+/* "node###" with 7 is "node007". False: no run of #, or more than one. */
+bool torus_host_name(const char *pattern, int number, char *name, size_t size);
+
+#endif

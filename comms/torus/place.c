@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several ways to lay a grid out are tried for several tiles; the best that is in nothing worse than rank order is
+ * taken. Which layouts are worth a full measurement is decided by their hops alone.
+ */
+#include "place.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Limits that make the largest machine a matter of seconds. */
+#define MOST_TILINGS 24
+#define WORK_BY_AXES 3000000L /* places of lines */
+#define WORK_BY_HALVES 2000000L /* cells, over all tilings */
+#define WORK_BY_SWAPS 600000L /* pairs of cells */
+
+int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells)
+{
+	int at = choice->count;
+
+	while (at > 0 && (layout.hops < choice->kept[at - 1].hops ||
+			  (layout.hops == choice->kept[at - 1].hops && layout.longest < choice->kept[at - 1].longest)))
+		at--;
+	if (at == TORUS_KEPT)
+		return NULL;
+	layout.place = malloc((size_t)cells * sizeof *layout.place);
+	if (!layout.place)
+		return NULL;
+	if (choice->count == TORUS_KEPT)
+		free(choice->kept[--choice->count].place);
+	memmove(&choice->kept[at + 1], &choice->kept[at], (size_t)(choice->count - at) * sizeof layout);
+	choice->kept[at] = layout;
+	choice->count++;
+	return layout.place;
+}
+
+/* --- Tiles --- */
+
+static void complete_tiling(struct torus_tiling *tiling, const struct torus_grid *grid, int pes)
+{
+	tiling->cells = *grid;
+	tiling->leaving = 0;
+	for (int i = 0; i < grid->dims; i++)
+		tiling->cells.size[i] /= tiling->tile[i];
+	torus_grid_complete(&tiling->cells);
+	for (int i = 0; i < grid->dims; i++) {
+		int size = tiling->cells.size[i], edges = size == 1 ? 0 : size - !grid->wraps[i];
+
+		tiling->weight[i] = pes / tiling->tile[i];
+		tiling->leaving += 2L * edges * (tiling->cells.cells / size) * tiling->weight[i];
+	}
+}
+
+struct tilings {
+	struct torus_tiling list[MOST_TILINGS];
+	int count;
+};
+
+static void keep_tiling(struct tilings *tilings, const struct torus_tiling *tiling)
+{
+	int at = tilings->count;
+
+	while (at > 0 && tiling->leaving < tilings->list[at - 1].leaving)
+		at--;
+	if (at == MOST_TILINGS)
+		return;
+	if (tilings->count == MOST_TILINGS)
+		tilings->count--;
+	memmove(&tilings->list[at + 1], &tilings->list[at], (size_t)(tilings->count - at) * sizeof *tiling);
+	tilings->list[at] = *tiling;
+	tilings->count++;
+}
+
+/* Every way to cut the grid into tiles of so many PEs; those with fewest messages between tiles are kept. */
+static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, const struct torus_grid *grid, int dim,
+			 int rest, int pes)
+{
+	if (dim == grid->dims) {
+		if (rest > 1)
+			return;
+		complete_tiling(tiling, grid, pes);
+		keep_tiling(tilings, tiling);
+		return;
+	}
+	for (int t = 1; t <= rest; t++) {
+		if (rest % t || grid->size[dim] % t)
+			continue;
+		tiling->tile[dim] = t;
+		find_tilings(tilings, tiling, grid, dim + 1, rest / t, pes);
+	}
+}
+
+/* --- Layouts --- */
+
+static void offer_places(struct torus_choice *choice, const int *place, struct torus_layout layout,
+			 const struct torus_shape *shape, const struct torus_tiling *tiling)
+{
+	int *kept;
+
+	layout.place = (int *)(uintptr_t)place;
+	torus_layout_measure(&layout, shape, tiling);
+	kept = torus_choice_offer(choice, layout, tiling->cells.cells);
+	if (kept)
+		memcpy(kept, place, (size_t)tiling->cells.cells * sizeof *place);
+}
+
+/* The best so far, if small and not perfect, can be made better. */
+static void offer_swapped(struct torus_choice *choice, const struct tilings *tilings, const struct torus_sites *sites,
+			  int *place)
+{
+	struct torus_layout best;
+
+	if (choice->count == 0 || choice->kept[0].longest <= 1)
+		return;
+	best = choice->kept[0];
+	memcpy(place, best.place, (size_t)sites->nodes * sizeof *place);
+	best.how = "by halves and swaps";
+	if (torus_layout_improve(place, &sites->shape, &tilings->list[best.tiling], WORK_BY_SWAPS))
+		offer_places(choice, place, best, &sites->shape, &tilings->list[best.tiling]);
+}
+
+static bool find_layouts(struct torus_choice *choice, const struct torus_sites *sites, const struct tilings *tilings)
+{
+	bool full = sites->nodes == sites->shape.places, good = true;
+	int *place = malloc((size_t)sites->nodes * sizeof *place);
+	long by_halves = WORK_BY_HALVES;
+
+	for (int t = 0; place && t < tilings->count && good; t++) {
+		const struct torus_tiling *tiling = &tilings->list[t];
+
+		if (full)
+			good = torus_layouts_by_axes(choice, &sites->shape, tiling, t, WORK_BY_AXES / tilings->count);
+		/* A layout along cables only cannot be bettered by any other of the same tile. */
+		if (choice->count && choice->kept[0].hops <= tiling->leaving)
+			break;
+		if (t > 0 && by_halves < sites->nodes)
+			continue;
+		by_halves -= sites->nodes;
+		good = good && torus_layout_by_halves(place, sites, &tiling->cells);
+		if (good)
+			offer_places(choice, place, (struct torus_layout){.tiling = t, .how = "by halves"}, &sites->shape,
+				     tiling);
+	}
+	if (place && good)
+		offer_swapped(choice, tilings, sites, place);
+	free(place);
+	return place && good;
+}
+
+/* --- The plan --- */
+
+static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid)
+{
+	int *place = malloc((size_t)grid->cells * sizeof *place);
+	bool good = place != NULL;
+
+	for (int pe = 0; good && pe < grid->cells; pe++) {
+		plan->node[pe] = pe / pes;
+		plan->slot[pe] = pe % pes;
+		place[pe] = sites->place[pe / pes];
+	}
+	plan->how = "rank order";
+	good = good && torus_cost_find(&plan->before, &sites->shape, grid, place, NULL) &&
+	       torus_cost_find(&plan->after, &sites->shape, grid, place, NULL);
+	free(place);
+	return good;
+}
+
+static void take(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_grid *grid,
+		 const struct torus_tiling *tiling, const struct torus_layout *layout)
+{
+	int index[TORUS_AXES] = {0};
+
+	for (int pe = 0; pe < grid->cells; pe++) {
+		int cell = 0, slot = 0, i = grid->dims - 1;
+
+		for (int d = 0; d < grid->dims; d++) {
+			cell = cell * tiling->cells.size[d] + index[d] / tiling->tile[d];
+			slot = slot * tiling->tile[d] + index[d] % tiling->tile[d];
+		}
+		plan->node[pe] = sites->node[layout->place[cell]];
+		plan->slot[pe] = slot;
+		while (i >= 0 && ++index[i] == grid->size[i])
+			index[i--] = 0;
+	}
+	memcpy(plan->tile, tiling->tile, sizeof plan->tile);
+	plan->how = layout->how;
+}
+
+static bool is_better(const struct torus_cost *cost, const struct torus_cost *than)
+{
+	if (cost->hops != than->hops)
+		return cost->hops < than->hops;
+	return cost->worst != than->worst ? cost->worst < than->worst : cost->longest < than->longest;
+}
+
+/* The cost of the layout; if it is the best so far, and bears comparison with rank order, the plan is this one. */
+static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_grid *grid,
+		       const struct tilings *tilings, const struct torus_layout *layout)
+{
+	const struct torus_tiling *tiling = &tilings->list[layout->tiling];
+	struct torus_cost cost;
+	long stay;
+
+	if (!torus_cost_find(&cost, &sites->shape, &tiling->cells, layout->place, tiling->weight))
+		return false;
+	stay = plan->before.messages - cost.messages;
+	cost.messages += stay;
+	cost.by_hops[0] += stay;
+	if (torus_cost_bears(&cost, &plan->before) && is_better(&cost, &plan->after)) {
+		take(plan, sites, grid, tiling, layout);
+		torus_cost_free(&plan->after);
+		plan->after = cost;
+	} else {
+		torus_cost_free(&cost);
+	}
+	return true;
+}
+
+static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid)
+{
+	struct torus_choice choice = {0};
+	struct tilings *tilings = calloc(1, sizeof *tilings);
+	struct torus_tiling tiling;
+	bool good = tilings && rank_order(plan, sites, pes, grid);
+
+	if (good) {
+		find_tilings(tilings, &tiling, grid, 0, pes, pes);
+		good = find_layouts(&choice, sites, tilings);
+	}
+	for (int c = 0; c < choice.count; c++) {
+		good = good && try_layout(plan, sites, grid, tilings, &choice.kept[c]);
+		free(choice.kept[c].place);
+	}
+	free(tilings);
+	return good;
+}
+
+bool torus_place(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid,
+		 char problem[TORUS_PROBLEM])
+{
+	memset(plan, 0, sizeof *plan);
+	if ((long)sites->nodes * pes != grid->cells)
+		return torus_refuse(problem, "a grid of %d PEs does not fit %d nodes with %d PEs each; the product must be the same",
+				    grid->cells, sites->nodes, pes);
+	plan->node = malloc((size_t)grid->cells * sizeof *plan->node);
+	plan->slot = malloc((size_t)grid->cells * sizeof *plan->slot);
+	if (plan->node && plan->slot && make_plan(plan, sites, pes, grid))
+		return true;
+	torus_plan_free(plan);
+	return torus_refuse(problem, "no memory to place %d PEs", grid->cells);
+}
+
+void torus_plan_free(struct torus_plan *plan)
+{
+	free(plan->node);
+	free(plan->slot);
+	torus_cost_free(&plan->before);
+	torus_cost_free(&plan->after);
+	memset(plan, 0, sizeof *plan);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_SITES_H
+#define TORUS_SITES_H
+
+#include "shape.h"
+
+/*
+ * Where the nodes of a job are. A job gets some places of a machine: perhaps a box of them, perhaps a box that wraps
+ * round a ring, perhaps one with holes.
+ *
+ * box     the smallest one that holds all nodes. It may begin near the end of a ring and go on at its beginning.
+ * sites   the box as a shape of its own, with the nodes in it. A ring that the box does not fill is a mesh there.
+ */
+struct torus_box {
+	int origin[TORUS_AXES], extent[TORUS_AXES];
+};
+
+struct torus_sites {
+	struct torus_shape shape;
+	int nodes;
+	int *place; /* of each node */
+	int *node;  /* at each place, or -1: a hole */
+};
+
+void torus_box_find(struct torus_box *box, const struct torus_shape *machine, const int *places, int count);
+void torus_box_shape(struct torus_shape *shape, const struct torus_shape *machine, const struct torus_box *box);
+bool torus_box_wraps(const struct torus_box *box, const struct torus_shape *machine, int axis);
+
+/* The place in the box that a place of the machine is, and back. */
+int torus_box_inside(const struct torus_box *box, const struct torus_shape *machine, const struct torus_shape *shape,
+		     int place);
+int torus_box_outside(const struct torus_box *box, const struct torus_shape *machine, const struct torus_shape *shape,
+		      int place);
+
+/* A node at every place, in order. False: no memory. */
+bool torus_sites_all(struct torus_sites *sites, const struct torus_shape *shape);
+
+/* Nodes at these places of a machine, no place twice. False: no memory. */
+bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const struct torus_shape *machine,
+		      const int *places, int count);
+void torus_sites_free(struct torus_sites *sites);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A box that a job gets is mostly open along its long axes. Walked together with another axis it can be closed all the
+ * same: out along one row, across, back along the other. In general two parts are a grid with columns and rows, and
+ * these are the ways to go round it:
+ *
+ * comb       an even number of rows: to and fro through all columns but the first, back through the first
+ * cylinder   the same where each row is a ring: after the last row, an odd one, the ring leads on to the first column
+ * knot       neither: one step in it is two hops long, because a chessboard with an odd number of fields has no tour
+ * fold       a single row: every second place on the way out, the others on the way back
+ */
+#include "strands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STRANDS 32
+
+/* Two parts of a line, each as the offsets of its places in order. */
+struct grid {
+	const int *column, *row;
+	int columns, rows;
+	bool ring; /* the last column is beside the first */
+};
+
+/* To and fro over one strand after the other. */
+static void snake(const struct torus_strand *strands, int count, int *offset)
+{
+	int length = 1;
+
+	offset[0] = 0;
+	for (int s = 0; s < count; s++) {
+		for (int turn = 1; turn < strands[s].size; turn++)
+			for (int i = 0; i < length; i++)
+				offset[turn * length + i] =
+					offset[turn % 2 ? length - 1 - i : i] + turn * strands[s].stride;
+		length *= strands[s].size;
+	}
+}
+
+static void fold(const struct torus_strand *strand, int *offset)
+{
+	int at = 0;
+
+	for (int i = 0; i < strand->size; i += 2)
+		offset[at++] = i * strand->stride;
+	for (int i = strand->size - 1 - strand->size % 2; i > 0; i -= 2)
+		offset[at++] = i * strand->stride;
+}
+
+/* To and fro through the first rows, without the first column; returns how many places that are. */
+static int serpentine(const struct grid *grid, int rows, int *offset)
+{
+	int at = 0;
+
+	for (int r = 0; r < rows; r++)
+		for (int c = 1; c < grid->columns; c++)
+			offset[at++] = grid->row[r] + grid->column[r % 2 ? grid->columns - c : c];
+	return at;
+}
+
+static void comb(const struct grid *grid, int *offset)
+{
+	int at = serpentine(grid, grid->rows, offset);
+
+	for (int r = grid->rows - 1; r >= 0; r--)
+		offset[at++] = grid->row[r] + grid->column[0];
+}
+
+/* The last two rows are taken together, up and down; then a step aslant to the first column. */
+static void knot(const struct grid *grid, int *offset)
+{
+	int at = serpentine(grid, grid->rows - 2, offset);
+	int upper = grid->row[grid->rows - 2], lower = grid->row[grid->rows - 1];
+
+	for (int c = grid->columns - 1; c > 0; c--) {
+		offset[at++] = grid->column[c] + (c % 2 ? lower : upper);
+		offset[at++] = grid->column[c] + (c % 2 ? upper : lower);
+	}
+	for (int r = grid->rows - 1; r >= 0; r--)
+		offset[at++] = grid->row[r] + grid->column[0];
+}
+
+static void measure(struct torus_line *line, const struct torus_shape *axes, bool closed)
+{
+	int pairs = closed && line->size > 1 ? line->size : line->size - 1;
+
+	line->hops = 0;
+	line->longest = 0;
+	for (int i = 0; i < pairs; i++) {
+		int next = i + 1 < line->size ? i + 1 : 0;
+		int hops = torus_hops(axes, line->offset[i], line->offset[next]);
+
+		line->hops += hops;
+		line->longest = hops > line->longest ? hops : line->longest;
+	}
+}
+
+static void keep_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
+{
+	measure(trial, axes, true);
+	if (line->hops >= 0 && trial->hops >= line->hops)
+		return;
+	memcpy(line->offset, trial->offset, (size_t)line->size * sizeof *line->offset);
+	line->hops = trial->hops;
+	line->longest = trial->longest;
+}
+
+/* One strand against the rest of them, in every way that closes the line; the best is kept. */
+static void try_strand(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
+		       const struct torus_strand *strand, const int *alone, const int *rest)
+{
+	int n_alone = strand->size, n_rest = line->size / strand->size;
+	struct grid outside = {alone, rest, n_alone, n_rest, strand->ring};
+	struct grid inside = {rest, alone, n_rest, n_alone, false};
+
+	if (n_rest % 2 == 0 || strand->ring) {
+		comb(&outside, trial->offset);
+		keep_better(line, trial, axes);
+	}
+	if (n_alone % 2 == 0) {
+		comb(&inside, trial->offset);
+		keep_better(line, trial, axes);
+	}
+	if (n_rest % 2 && n_alone % 2 && !strand->ring) {
+		knot(&outside, trial->offset);
+		keep_better(line, trial, axes);
+	}
+}
+
+static bool close_line(struct torus_line *line, const struct torus_shape *axes, const struct torus_strand *strands,
+		       int count)
+{
+	struct torus_line trial = *line;
+	size_t bytes = (size_t)line->size * sizeof(int);
+	int *alone = malloc(bytes), *rest = malloc(bytes);
+	bool good;
+
+	trial.offset = malloc(bytes);
+	good = alone && rest && trial.offset;
+	line->hops = -1;
+	for (int s = 0; good && s < count && line->longest != 1; s++) {
+		struct torus_strand others[MOST_STRANDS];
+		int n_others = 0;
+
+		for (int o = 0; o < count; o++)
+			if (o != s)
+				others[n_others++] = strands[o];
+		snake(&strands[s], 1, alone);
+		snake(others, n_others, rest);
+		try_strand(line, &trial, axes, &strands[s], alone, rest);
+	}
+	free(alone);
+	free(rest);
+	free(trial.offset);
+	return good;
+}
+
+/* The strand with the shortest steps is walked most often, so it comes first. */
+static int sort_strands(struct torus_strand *sorted, const struct torus_strand *strands, int count)
+{
+	int kept = 0;
+
+	for (int s = 0; s < count; s++) {
+		int at = kept;
+
+		if (strands[s].size == 1)
+			continue;
+		for (; at > 0 && sorted[at - 1].hops > strands[s].hops; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = strands[s];
+		kept++;
+	}
+	return kept;
+}
+
+bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, const struct torus_strand *strands,
+		     int count, bool closed)
+{
+	struct torus_strand sorted[MOST_STRANDS];
+
+	count = sort_strands(sorted, strands, count);
+	line->size = 1;
+	line->longest = 0;
+	for (int s = 0; s < count; s++)
+		line->size *= sorted[s].size;
+	if (closed && count > 1)
+		return close_line(line, axes, sorted, count);
+	if (closed && count == 1 && !sorted[0].ring)
+		fold(&sorted[0], line->offset);
+	else
+		snake(sorted, count, line->offset);
+	measure(line, axes, closed);
+	return true;
+}
+
+/* Can these axes together be walked round with one hop a step? The same cases as above. */
+static bool closes(const struct torus_shape *shape, const int owner[TORUS_AXES], int axis)
+{
+	int count = 0, last = 0;
+	bool even = false, ring = false;
+
+	for (int a = 0; a < shape->axes; a++) {
+		if (owner[a] != axis || shape->axis[a].size == 1)
+			continue;
+		count++;
+		last = a;
+		even = even || shape->axis[a].size % 2 == 0;
+		ring = ring || shape->axis[a].ring;
+	}
+	if (count == 0)
+		return false;
+	if (count == 1)
+		return ring || shape->axis[last].size == 2;
+	return even || ring;
+}
+
+bool torus_virtual(const struct torus_shape *shape, int axes, int *sizes, int owner[TORUS_AXES])
+{
+	long best = -1;
+	int ways = 1;
+
+	for (int a = 0; a < shape->axes; a++)
+		ways *= axes;
+	for (int way = 0; way < ways; way++) {
+		int trial[TORUS_AXES], length[TORUS_AXES], rest = way;
+		long sum = 0;
+		bool good = true;
+
+		for (int i = 0; i < axes; i++)
+			length[i] = 1;
+		for (int a = 0; a < shape->axes; a++, rest /= axes) {
+			trial[a] = rest % axes;
+			length[trial[a]] *= shape->axis[a].size;
+		}
+		for (int i = 0; i < axes && good; i++) {
+			good = closes(shape, trial, i);
+			sum += length[i];
+		}
+		if (!good || (best >= 0 && sum >= best))
+			continue;
+		best = sum;
+		memcpy(sizes, length, (size_t)axes * sizeof *sizes);
+		memcpy(owner, trial, sizeof trial);
+	}
+	return best >= 0;
+}
