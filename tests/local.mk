@@ -58,7 +58,10 @@ UNIT_TESTS = \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_place \
-	tests/unit/torus_shape
+	tests/unit/torus_routes \
+	tests/unit/torus_shape \
+	tests/unit/torus_tni \
+	tests/unit/torus_trees
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
@@ -67,7 +70,10 @@ tests_unit_blocks_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_place_LDADD = libtorusthink.la
+tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la
+tests_unit_torus_tni_LDADD = libtorusthink.la -lm
+tests_unit_torus_trees_LDADD = libtorusthink.la
 
 EXTRA_DIST += \
 	docs/decisions/testing.md \

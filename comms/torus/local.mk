@@ -10,7 +10,10 @@ libtorusthink_la_SOURCES = \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/grid.c comms/torus/grid.h \
 	comms/torus/place.c comms/torus/place.h \
+	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \
 	comms/torus/sites.c comms/torus/sites.h \
-	comms/torus/strands.c comms/torus/strands.h
+	comms/torus/strands.c comms/torus/strands.h \
+	comms/torus/tni.c comms/torus/tni.h \
+	comms/torus/trees.c comms/torus/trees.h
 libtorusthink_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

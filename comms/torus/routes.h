@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_ROUTES_H
+#define TORUS_ROUTES_H
+
+#include "sites.h"
+
+/*
+ * Routes for hosts that forward for each other. A host knows only where a packet goes, so a route is a function of where
+ * it is and where it goes, in dimension order.
+ *
+ * A channel cycle: packets of several routes hold one link each and want the next, round a ring. Networks that stop a sender
+ * when a queue is full can stop for good there. Rings of four and more have such cycles when packets take the shorter way.
+ *
+ * cautious   no cycles: the cable between the ends of a ring is used only as the first step along it. Some ways are longer.
+ */
+int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to);
+
+struct torus_routes {
+	long pairs, reached; /* from every node to every other */
+	int from, to, hole;  /* the first pair that is not, by number of node, and the place without a host in its way */
+	long hops;	     /* of the pairs that are reached, and the longest */
+	int longest;
+	int cycle;   /* links in a channel cycle, 0: there is none */
+	int *places; /* where each of them begins */
+	int *ways;   /* and which way it goes */
+};
+
+/* Follows every route. False: no memory. */
+bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *sites, bool cautious);
+void torus_routes_free(struct torus_routes *routes);
+
+#endif

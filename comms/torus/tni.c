@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time of a step is that of its fullest part: an engine, sending or receiving, a link, or the memory of the node.
+ * To find the best assignment is to pack slots into engines; the search is complete for small tiles, and stops with the
+ * best found after a while for large ones. What is less than the fullest link is as good as nothing, so it ends there, too.
+ */
+#include "tni.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TRIES 60000
+#define MOST_SLOTS 65536
+#define TINY 1e-9
+
+bool torus_step_complete(struct torus_step *step, char problem[TORUS_PROBLEM])
+{
+	long pes = 1;
+
+	for (int i = 0; i < step->dims; i++) {
+		pes *= step->tile[i];
+		if (pes * 2 * step->dims > MOST_SLOTS)
+			return torus_refuse(problem, "a tile of more than %d messages is no node", MOST_SLOTS);
+	}
+	step->pes = (int)pes;
+	return true;
+}
+
+int torus_step_target(const struct torus_step *step, int pe, int way, bool *leaves)
+{
+	int stride = 1, at, size = step->tile[way / 2];
+
+	for (int i = step->dims - 1; i > way / 2; i--)
+		stride *= step->tile[i];
+	at = pe / stride % size;
+	if (way % 2 == 0) {
+		*leaves = at == size - 1;
+		return *leaves ? pe - (size - 1) * stride : pe + stride;
+	}
+	*leaves = at == 0;
+	return *leaves ? pe + (size - 1) * stride : pe - stride;
+}
+
+/* A slot while slots are packed. */
+struct item {
+	int slot;
+	double out, in;
+};
+
+struct packing {
+	struct item *items;
+	int count, engines;
+	double *out, *in;
+	int *trial, *best;
+	double fullest; /* of the best */
+	double enough;	/* nothing below this is worth while */
+	long tries;
+};
+
+static int larger_first(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+	double difference = (b->out + b->in) - (a->out + a->in);
+
+	return difference < 0 ? -1 : difference > 0 ? 1 : a->slot - b->slot;
+}
+
+static double fuller(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The engines that differ in what they carry, the emptiest first. */
+static int list_engines(const struct packing *p, int *list)
+{
+	int count = 0;
+
+	for (int e = 0; e < p->engines; e++) {
+		int at = count;
+		bool same = false;
+
+		for (int i = 0; i < count && !same; i++)
+			same = p->out[list[i]] == p->out[e] && p->in[list[i]] == p->in[e];
+		if (same)
+			continue;
+		for (; at > 0 && fuller(p->out[list[at - 1]], p->in[list[at - 1]]) > fuller(p->out[e], p->in[e]); at--)
+			list[at] = list[at - 1];
+		list[at] = e;
+		count++;
+	}
+	return count;
+}
+
+/* Packs item after item; lists has room for a list of engines for each of them. */
+static void pack(struct packing *p, int at, double fullest, int *lists)
+{
+	const struct item *item = &p->items[at];
+	int *list = lists + (size_t)at * (size_t)p->engines, count;
+
+	if (at == p->count) {
+		p->fullest = fullest;
+		memcpy(p->best, p->trial, (size_t)p->count * sizeof *p->best);
+		return;
+	}
+	count = list_engines(p, list);
+	for (int i = 0; i < count && p->fullest > p->enough + TINY && p->tries > 0; i++) {
+		int e = list[i];
+		double out = p->out[e], in = p->in[e];
+		double now = fuller(fullest, fuller(out + item->out, in + item->in));
+
+		if (now >= p->fullest - TINY)
+			continue;
+		p->tries--;
+		p->trial[at] = e;
+		p->out[e] = out + item->out;
+		p->in[e] = in + item->in;
+		pack(p, at + 1, now, lists);
+		p->out[e] = out;
+		p->in[e] = in;
+	}
+}
+
+/* What the fullest engine carries at least: its share, the largest message, or, of so many slots, so many of the least. */
+static double least_possible(const struct packing *p)
+{
+	double out = 0, in = 0, most = 0, least_out = 1e300, least_in = 1e300;
+	int rounds = (p->count + p->engines - 1) / p->engines;
+
+	for (int i = 0; i < p->count; i++) {
+		const struct item *item = &p->items[i];
+
+		out += item->out;
+		in += item->in;
+		most = fuller(most, fuller(item->out, item->in));
+		least_out = item->out < least_out ? item->out : least_out;
+		least_in = item->in < least_in ? item->in : least_in;
+	}
+	if (rounds > 0)
+		most = fuller(most, rounds * fuller(least_out, least_in));
+	return fuller(fuller(out, in) / p->engines, most);
+}
+
+static double load_engines(const struct packing *p, const int *engine)
+{
+	double fullest = 0;
+
+	memset(p->out, 0, (size_t)p->engines * sizeof *p->out);
+	memset(p->in, 0, (size_t)p->engines * sizeof *p->in);
+	for (int i = 0; i < p->count; i++) {
+		p->out[engine[i]] += p->items[i].out;
+		p->in[engine[i]] += p->items[i].in;
+	}
+	for (int e = 0; e < p->engines; e++)
+		fullest = fuller(fullest, fuller(p->out[e], p->in[e]));
+	return fullest;
+}
+
+/* The simple ways first, so that the search has something to beat and never ends behind them. */
+static void pack_simply(struct packing *p, int ways)
+{
+	p->fullest = 1e300;
+	for (int period = 1; period <= 2; period++) {
+		double fullest;
+
+		for (int i = 0; i < p->count; i++)
+			p->trial[i] = (period == 1 ? p->items[i].slot : p->items[i].slot % ways) % p->engines;
+		fullest = load_engines(p, p->trial);
+		if (fullest < p->fullest) {
+			p->fullest = fullest;
+			memcpy(p->best, p->trial, (size_t)p->count * sizeof *p->best);
+		}
+	}
+	memset(p->out, 0, (size_t)p->engines * sizeof *p->out);
+	memset(p->in, 0, (size_t)p->engines * sizeof *p->in);
+}
+
+/* Item a, on the fullest engine, goes to another one, where item b, if it is not -1, comes back from. */
+static bool exchange(struct packing *p, int a, int b, int to)
+{
+	static const struct item nothing;
+	const struct item *give = &p->items[a], *take = b < 0 ? &nothing : &p->items[b];
+	int from = p->best[a];
+	double here = fuller(p->out[from] - give->out + take->out, p->in[from] - give->in + take->in);
+	double there = fuller(p->out[to] + give->out - take->out, p->in[to] + give->in - take->in);
+
+	if (fuller(here, there) >= p->fullest - TINY)
+		return false;
+	p->best[a] = to;
+	if (b >= 0)
+		p->best[b] = from;
+	return true;
+}
+
+/* One exchange that makes a fullest engine less full. */
+static bool improve_once(struct packing *p)
+{
+	for (int a = 0; a < p->count; a++) {
+		int from = p->best[a];
+
+		if (fuller(p->out[from], p->in[from]) < p->fullest - TINY)
+			continue;
+		for (int e = 0; e < p->engines; e++)
+			if (e != from && exchange(p, a, -1, e))
+				return true;
+		for (int b = 0; b < p->count; b++)
+			if (p->best[b] != from && exchange(p, a, b, p->best[b]))
+				return true;
+	}
+	return false;
+}
+
+static void improve(struct packing *p)
+{
+	do
+		p->fullest = load_engines(p, p->best);
+	while (p->fullest > p->enough + TINY && improve_once(p));
+}
+
+static bool pack_best(struct packing *p, struct torus_assignment *a, int ways, double enough)
+{
+	int *lists = malloc(((size_t)p->count + 1) * (size_t)p->engines * sizeof *lists);
+
+	p->out = calloc((size_t)p->engines, sizeof *p->out);
+	p->in = calloc((size_t)p->engines, sizeof *p->in);
+	p->trial = calloc((size_t)p->count + 1, sizeof *p->trial);
+	p->best = calloc((size_t)p->count + 1, sizeof *p->best);
+	if (!lists || !p->out || !p->in || !p->trial || !p->best) {
+		free(lists);
+		return false;
+	}
+	qsort(p->items, (size_t)p->count, sizeof *p->items, larger_first);
+	p->enough = fuller(least_possible(p), enough);
+	p->tries = MOST_TRIES + p->count;
+	pack_simply(p, ways);
+	pack(p, 0, 0, lists);
+	a->proven = p->tries > 0;
+	improve(p);
+	a->proven = a->proven || p->fullest <= p->enough + TINY;
+	for (int i = 0; i < p->count; i++)
+		a->engine[p->items[i].slot] = p->best[i];
+	free(lists);
+	return true;
+}
+
+static bool assign_best(struct torus_assignment *a, const struct torus_step *step)
+{
+	struct packing packing = {.engines = step->engines};
+	double enough = fuller(a->link / step->link_rate, step->memory_rate > 0 ? a->memory / step->memory_rate : 0);
+	bool good;
+
+	packing.items = malloc((size_t)a->slots * sizeof *packing.items);
+	if (!packing.items)
+		return false;
+	for (int s = 0; s < a->slots; s++) {
+		int way = s % (2 * step->dims);
+
+		if (a->engine[s] >= 0)
+			packing.items[packing.count++] = (struct item){s, step->volume[way], step->volume[way ^ 1]};
+	}
+	good = pack_best(&packing, a, 2 * step->dims, enough * step->engine_rate);
+	free(packing.items);
+	free(packing.out);
+	free(packing.in);
+	free(packing.trial);
+	free(packing.best);
+	return good;
+}
+
+/* What does not depend on the engines. Slots that bypass them get engine -1. */
+static void count_volumes(struct torus_assignment *a, const struct torus_step *step)
+{
+	double link[TORUS_WAYS] = {0};
+
+	for (int s = 0; s < a->slots; s++) {
+		int way = s % (2 * step->dims);
+		bool leaves;
+
+		torus_step_target(step, s / (2 * step->dims), way, &leaves);
+		a->sum += step->volume[way];
+		a->engine[s] = leaves || step->memory_rate <= 0 ? 0 : -1;
+		if (leaves) {
+			a->leaving += step->volume[way];
+			link[way] += step->volume[way];
+		} else if (a->engine[s] < 0) {
+			a->memory += step->volume[way];
+		}
+	}
+	for (int way = 0; way < 2 * step->dims; way++)
+		a->link = fuller(a->link, link[way]);
+}
+
+static void count_loads(struct torus_assignment *a, const struct torus_step *step)
+{
+	double engine = 0, link, memory;
+
+	for (int s = 0; s < a->slots; s++) {
+		int way = s % (2 * step->dims);
+
+		if (a->engine[s] < 0)
+			continue;
+		a->out[a->engine[s]] += step->volume[way];
+		a->in[a->engine[s]] += step->volume[way ^ 1];
+	}
+	for (int e = 0; e < step->engines; e++)
+		engine = fuller(engine, fuller(a->out[e], a->in[e]));
+	/* MB at GB/s are milliseconds. */
+	engine = engine / step->engine_rate * 1000;
+	link = a->link / step->link_rate * 1000;
+	memory = step->memory_rate > 0 ? a->memory / step->memory_rate * 1000 : 0;
+	a->microseconds = fuller(engine, fuller(link, memory));
+	a->bound = link >= a->microseconds ? "links" : engine >= a->microseconds ? "engines" : "memory";
+}
+
+bool torus_assign(struct torus_assignment *a, const struct torus_step *step, enum torus_assign how)
+{
+	bool good;
+
+	memset(a, 0, sizeof *a);
+	a->slots = step->pes * 2 * step->dims;
+	a->engine = malloc((size_t)a->slots * sizeof *a->engine);
+	a->out = calloc((size_t)step->engines, sizeof *a->out);
+	a->in = calloc((size_t)step->engines, sizeof *a->in);
+	good = a->engine && a->out && a->in;
+	if (good)
+		count_volumes(a, step);
+	if (good && how == TORUS_BEST)
+		good = assign_best(a, step);
+	for (int s = 0; good && how != TORUS_BEST && s < a->slots; s++)
+		if (a->engine[s] >= 0)
+			a->engine[s] = (how == TORUS_ROUND_ROBIN ? s : s % (2 * step->dims)) % step->engines;
+	if (good)
+		count_loads(a, step);
+	else
+		torus_assignment_free(a);
+	return good;
+}
+
+void torus_assignment_free(struct torus_assignment *assignment)
+{
+	free(assignment->engine);
+	free(assignment->out);
+	free(assignment->in);
+	assignment->engine = NULL;
+	assignment->out = assignment->in = NULL;
+}
+
+double torus_step_rate(const struct torus_assignment *assignment, double volume)
+{
+	return assignment->microseconds > 0 ? volume / assignment->microseconds * 1000 : 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trees.h"
+
+/* The axes longer than 1, in order; returns how many. */
+static int active_axes(const struct torus_shape *shape, int *axes)
+{
+	int count = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1)
+			axes[count++] = a;
+	return count;
+}
+
+int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind)
+{
+	int axes[TORUS_AXES], count = active_axes(shape, axes);
+
+	for (int i = 0; i < count; i++) {
+		const struct torus_axis *axis = &shape->axis[axes[i]];
+		bool pair = axis->size == 2 && !axis->ring;
+
+		if (kind != TORUS_TREES_BOTH && !axis->ring && !pair)
+			return 0;
+		if (kind == TORUS_TREES_TWICE && pair)
+			return 0;
+	}
+	return kind == TORUS_TREES_TWICE ? 2 * count : count;
+}
+
+/* Along which axis a place takes this tree, and whether it is displaced along it. */
+static int choose_axis(const struct torus_shape *shape, int root, int tree, int place, bool *displaced)
+{
+	int axes[TORUS_AXES], count = active_axes(shape, axes), own = axes[tree % count];
+
+	*displaced = torus_coordinate(shape, place, own) != torus_coordinate(shape, root, own);
+	if (!*displaced)
+		return own;
+	for (int i = 1; i < count; i++) {
+		int a = axes[(tree + i) % count];
+
+		if (torus_coordinate(shape, place, a) != torus_coordinate(shape, root, a))
+			return a;
+	}
+	return own;
+}
+
+int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place, int *way)
+{
+	int axes[TORUS_AXES], count = active_axes(shape, axes), axis, from;
+	bool displaced;
+
+	if (place == root)
+		return -1;
+	axis = choose_axis(shape, root, tree, place, &displaced);
+	if (kind == TORUS_TREES_BOTH) {
+		int steps = torus_steps(&shape->axis[axis], torus_coordinate(shape, root, axis),
+					torus_coordinate(shape, place, axis));
+
+		/* A ghost takes from above, but at the upper end of a mesh from below. */
+		if (displaced)
+			*way = 2 * axis + (steps < 0);
+		else
+			*way = 2 * axis + (torus_neighbour(shape, place, 2 * axis) >= 0);
+	} else {
+		*way = 2 * axis + (kind == TORUS_TREES_TWICE && tree >= count);
+		/* The one cable of a pair is used both ways. */
+		if (torus_neighbour(shape, place, *way ^ 1) < 0)
+			*way ^= 1;
+	}
+	from = torus_neighbour(shape, place, *way ^ 1);
+	return from;
+}
+
+int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place,
+			int children[TORUS_WAYS], int ways[TORUS_WAYS])
+{
+	int count = 0;
+
+	for (int way = 0; way < 2 * shape->axes; way++) {
+		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1, by;
+
+		if (next >= 0 && torus_tree_parent(shape, kind, root, tree, next, &by) == place && by == way) {
+			children[count] = next;
+			ways[count++] = way;
+		}
+	}
+	return count;
+}
+
+int torus_tree_level(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place)
+{
+	int level = 0, way;
+
+	for (; place != root && level <= shape->places; level++)
+		place = torus_tree_parent(shape, kind, root, tree, place, &way);
+	return level;
+}
+
+/* How far an axis reaches from the root's coordinate. */
+static int reach(const struct torus_shape *shape, int root, int axis)
+{
+	int size = shape->axis[axis].size, at = torus_coordinate(shape, root, axis);
+
+	if (shape->axis[axis].ring)
+		return size / 2;
+	return at > size - 1 - at ? at : size - 1 - at;
+}
+
+int torus_tree_depth(const struct torus_shape *shape, enum torus_trees kind, int root, int tree)
+{
+	int axes[TORUS_AXES], count = active_axes(shape, axes), sum = 0;
+
+	for (int i = 0; i < count; i++)
+		sum += kind == TORUS_TREES_BOTH ? reach(shape, root, axes[i]) : shape->axis[axes[i]].size - 1;
+	if (count < 2)
+		return sum;
+	if (kind == TORUS_TREES_BOTH) {
+		int ghosts = sum - reach(shape, root, axes[tree]) + 2;
+
+		return sum > ghosts ? sum : ghosts;
+	}
+	return sum + 1;
+}
