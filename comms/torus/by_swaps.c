@@ -4,19 +4,24 @@
 
 #include "place.h"
 
-/* Hops of the messages between a cell and its neighbours, if it were at this place. */
-static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int cell)
+#define BEYOND 64
+
+/*
+ * Hops of the messages between a cell and its neighbours, if it were at this place. Each beyond the most that is allowed
+ * counts as many, so that swaps bring a layout back within it.
+ */
+static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most, int cell)
 {
-	long hops = 0;
+	long sum = 0;
 
 	for (int i = 0; i < tiling->cells.dims; i++)
 		for (int step = -1; step <= 1; step += 2) {
 			int next = torus_grid_neighbour(&tiling->cells, cell, i, step);
+			int hops = next < 0 ? 0 : torus_hops(shape, place[cell], place[next]);
 
-			if (next >= 0)
-				hops += tiling->weight[i] * torus_hops(shape, place[cell], place[next]);
+			sum += tiling->weight[i] * (hops > most ? hops + BEYOND * (hops - most) : hops);
 		}
-	return hops;
+	return sum;
 }
 
 static void swap(int *place, int a, int b)
@@ -27,7 +32,8 @@ static void swap(int *place, int a, int b)
 	place[b] = kept;
 }
 
-bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, long work)
+bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
+			  long work)
 {
 	bool better = false, again = true;
 	int count = tiling->cells.cells;
@@ -37,10 +43,12 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 		work -= (long)count * count / 2;
 		for (int a = 0; a < count; a++)
 			for (int b = a + 1; b < count; b++) {
-				long before = around(place, shape, tiling, a) + around(place, shape, tiling, b);
+				long before = around(place, shape, tiling, most, a) +
+					      around(place, shape, tiling, most, b), after;
 
 				swap(place, a, b);
-				if (around(place, shape, tiling, a) + around(place, shape, tiling, b) >= before)
+				after = around(place, shape, tiling, most, a) + around(place, shape, tiling, most, b);
+				if (after >= before)
 					swap(place, a, b);
 				else
 					again = better = true;

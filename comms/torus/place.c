@@ -5,7 +5,6 @@
  */
 #include "place.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,34 +92,40 @@ static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, c
 
 /* --- Layouts --- */
 
-static void offer_places(struct torus_choice *choice, const int *place, struct torus_layout layout,
+static void offer_places(struct torus_choice *choice, int *place, struct torus_layout layout,
 			 const struct torus_shape *shape, const struct torus_tiling *tiling)
 {
 	int *kept;
 
-	layout.place = (int *)(uintptr_t)place;
+	layout.place = place;
 	torus_layout_measure(&layout, shape, tiling);
 	kept = torus_choice_offer(choice, layout, tiling->cells.cells);
 	if (kept)
 		memcpy(kept, place, (size_t)tiling->cells.cells * sizeof *place);
 }
 
-/* The best so far, if small and not perfect, can be made better. */
+/* The best so far, if small and not perfect, can be made better; so can cells on nodes in their order. */
 static void offer_swapped(struct torus_choice *choice, const struct tilings *tilings, const struct torus_sites *sites,
-			  int *place)
+			  int most, int *place)
 {
+	size_t bytes = (size_t)sites->nodes * sizeof *place;
 	struct torus_layout best;
 
 	if (choice->count == 0 || choice->kept[0].longest <= 1)
 		return;
 	best = choice->kept[0];
-	memcpy(place, best.place, (size_t)sites->nodes * sizeof *place);
-	best.how = "by halves and swaps";
-	if (torus_layout_improve(place, &sites->shape, &tilings->list[best.tiling], WORK_BY_SWAPS))
+	memcpy(place, best.place, bytes);
+	best.how = "by swaps";
+	if (torus_layout_improve(place, &sites->shape, &tilings->list[best.tiling], most, WORK_BY_SWAPS))
 		offer_places(choice, place, best, &sites->shape, &tilings->list[best.tiling]);
+	memcpy(place, sites->place, bytes);
+	best = (struct torus_layout){.how = "by swaps"};
+	if (torus_layout_improve(place, &sites->shape, &tilings->list[0], most, WORK_BY_SWAPS))
+		offer_places(choice, place, best, &sites->shape, &tilings->list[0]);
 }
 
-static bool find_layouts(struct torus_choice *choice, const struct torus_sites *sites, const struct tilings *tilings)
+static bool find_layouts(struct torus_choice *choice, const struct torus_sites *sites, const struct tilings *tilings,
+			 int most)
 {
 	bool full = sites->nodes == sites->shape.places, good = true;
 	int *place = malloc((size_t)sites->nodes * sizeof *place);
@@ -143,7 +148,7 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 				     tiling);
 	}
 	if (place && good)
-		offer_swapped(choice, tilings, sites, place);
+		offer_swapped(choice, tilings, sites, most, place);
 	free(place);
 	return place && good;
 }
@@ -227,7 +232,7 @@ static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, 
 
 	if (good) {
 		find_tilings(tilings, &tiling, grid, 0, pes, pes);
-		good = find_layouts(&choice, sites, tilings);
+		good = find_layouts(&choice, sites, tilings, plan->before.longest);
 	}
 	for (int c = 0; c < choice.count; c++) {
 		good = good && try_layout(plan, sites, grid, tilings, &choice.kept[c]);

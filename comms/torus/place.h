@@ -65,8 +65,12 @@ bool torus_layouts_by_axes(struct torus_choice *choice, const struct torus_shape
 /* A layout of any sites: cells and nodes are cut in halves again and again, each where it is longest. False: no memory. */
 bool torus_layout_by_halves(int *place, const struct torus_sites *sites, const struct torus_grid *cells);
 
-/* Swaps cells as long as that makes ways shorter, or work is done. Returns whether it did. */
-bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, long work);
+/*
+ * Swaps cells as long as that makes ways shorter, first of all those of more hops than the most that are wanted, or until
+ * work is done. Returns whether it did.
+ */
+bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
+			  long work);
 
 /* Hops of all messages together, and the longest. */
 void torus_layout_measure(struct torus_layout *layout, const struct torus_shape *shape,

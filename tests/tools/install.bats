@@ -71,7 +71,7 @@ PE 2 got 1" ]
 }
 
 @test "programs, headers, libraries and packages are there" {
-	for file in bin/oshcc bin/oshcxx bin/oshc++ bin/oshrun bin/oshinfo bin/oshmem_info bin/osh_info \
+	for file in bin/oshcc bin/oshcxx bin/oshc++ bin/oshrun bin/oshinfo bin/oshmem_info bin/osh_info bin/torusplan \
 		include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/mpp/shmemx.h \
 		"$lib/libtorushmem.so" "$lib/pkgconfig/torushmem.pc" "$lib/pkgconfig/openshmem.pc" \
 		"$lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake" share/aclocal/ax_openshmem.m4; do
@@ -90,7 +90,7 @@ PE 2 got 1" ]
 
 @test "manual pages are there and without a fault" {
 	for page in man1/oshcc.1 man1/oshcxx.1 man1/oshc++.1 man1/oshrun.1 man1/oshinfo.1 man1/oshmem_info.1 \
-		man1/osh_info.1 man7/oshmem.7; do
+		man1/osh_info.1 man1/torusplan.1 man7/oshmem.7; do
 		[ -s "$MOVED/share/man/$page" ]
 		if command -v mandoc >/dev/null; then
 			mandoc -T lint -W warning "$MOVED/share/man/$page"

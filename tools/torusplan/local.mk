@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# torusplan: looks at a torus on paper. Links neither the library nor UCX nor PMIx.
+
+bin_PROGRAMS += torusplan
+torusplan_SOURCES = \
+	tools/torusplan/machine.c \
+	tools/torusplan/main.c \
+	tools/torusplan/options.c \
+	tools/torusplan/place.c \
+	tools/torusplan/routes.c \
+	tools/torusplan/show.c \
+	tools/torusplan/svg.c \
+	tools/torusplan/tni.c \
+	tools/torusplan/torusplan.h
+torusplan_LDADD = libtorusthink.la librtebase.la -lm
+
+dist_man1_MANS += docs/man/torusplan.1
+
+EXTRA_DIST += \
+	docs/decisions/torus.md \
+	tests/machines/show \
+	tests/tools/torusplan.bats \
+	$(TEST_MACHINES)
+
+# Recorded shapes, each with the text that torusplan is to print.
+TEST_MACHINES = \
+	tests/machines/cube-8.shape tests/machines/cube-8.expected \
+	tests/machines/holes-30-of-32.shape tests/machines/holes-30-of-32.expected \
+	tests/machines/line-9.shape tests/machines/line-9.expected \
+	tests/machines/mesh-5x5.shape tests/machines/mesh-5x5.expected \
+	tests/machines/mesh-6x5x4.shape tests/machines/mesh-6x5x4.expected \
+	tests/machines/odd-7x5x3.shape tests/machines/odd-7x5x3.expected \
+	tests/machines/pairs-two-cables.shape tests/machines/pairs-two-cables.expected \
+	tests/machines/scattered-36.shape tests/machines/scattered-36.expected \
+	tests/machines/single.shape tests/machines/single.expected \
+	tests/machines/small-4x2x2.shape tests/machines/small-4x2x2.expected \
+	tests/machines/tile-4x4.shape tests/machines/tile-4x4.expected \
+	tests/machines/tofu-full.shape tests/machines/tofu-full.expected \
+	tests/machines/tofu-wrapping.shape tests/machines/tofu-wrapping.expected

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rte/text.h"
+#include "torusplan.h"
+
+#define BIT(option) (1UL << (option))
+#define ANY (BIT(OPT_HELP) | BIT(OPT_VERSION))
+#define WHERE (BIT(OPT_SHAPE) | BIT(OPT_FILE) | BIT(OPT_NODES) | BIT(OPT_HOSTS))
+
+static const struct command commands[] = {
+	{"show", "the shape: its axes, the box of a job in it, cables, trees; as text or as a drawing", run_show,
+	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_SVG)},
+	{"place", "a grid of PEs onto it, so that neighbours are neighbours; rank files for launchers", run_place,
+	 ANY | WHERE | BIT(OPT_PES) | BIT(OPT_DIMS) | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT)},
+	{"tni", "which message of a node goes through which of its network engines", run_tni,
+	 ANY | BIT(OPT_TILE) | BIT(OPT_ENGINES) | BIT(OPT_RATE) | BIT(OPT_LINK_RATE) | BIT(OPT_MEMORY_RATE) |
+		 BIT(OPT_VOLUME) | BIT(OPT_ASSIGN)},
+	{"routes", "addresses and routes for hosts that are cabled as a torus, as ip commands", run_routes,
+	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+int say(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("torusplan: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return MISTAKE;
+}
+
+static void print_help(void)
+{
+	puts("usage: torusplan COMMAND [options]\n"
+	     "\n"
+	     "Looks at a torus on paper: what a shape offers and how best to use it. Starts and changes nothing.\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-8s %s\n", commands[i].name, commands[i].purpose);
+	puts("\n"
+	     "  torusplan COMMAND --help lists the options of a command; see also torusplan(1).\n"
+	     "\n"
+	     "  torusplan show --shape 4x4mx2\n"
+	     "  torusplan place --shape 4mx6mx8mx2x3x2 --dims 12x16x12 --format openmpi\n"
+	     "  torusplan tni --tile 2x2 --engines 6 --volume x=2,y=1 --assign best\n"
+	     "  torusplan routes --shape 3x3x3 --address 10.60.0.0/16 --host 4");
+}
+
+static int finish(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	say("cannot write: %s", strerror(errno));
+	return FAILED;
+}
+
+static int refuse_command(const char *word)
+{
+	const char *names[COMMANDS], *nearest;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	nearest = text_nearest(word, names, COMMANDS);
+	if (nearest)
+		return say("unknown command %s; did you mean %s?", word, nearest);
+	return say("unknown command %s; there are show, place, tni and routes, see torusplan --help", word);
+}
+
+int main(int argc, char **argv)
+{
+	const char *value[OPTIONS] = {NULL};
+	const char *word = argc > 1 ? argv[1] : "";
+
+	if (argc < 2)
+		return say("no command; there are show, place, tni and routes, see torusplan --help");
+	if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+		print_help();
+		return finish(0);
+	}
+	if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
+		printf("torusplan (torushmem) %s\n", PACKAGE_VERSION);
+		return finish(0);
+	}
+	for (size_t i = 0; i < COMMANDS; i++) {
+		bool done;
+		int code;
+
+		if (strcmp(word, commands[i].name) != 0)
+			continue;
+		code = options_read(&commands[i], argc - 1, argv + 1, value, &done);
+		if (code == 0 && !done)
+			code = commands[i].run(value);
+		return finish(code);
+	}
+	return refuse_command(word);
+}

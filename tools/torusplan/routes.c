@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * torusplan routes: hosts that forward for each other. A host's own address is on an interface that is always up; a
+ * neighbour is reached by its own address over the cable to it, so cables need no addresses.
+ */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/torus/routes.h"
+#include "torusplan.h"
+
+#define MOST_HOSTS 16384
+
+struct plan {
+	const struct machine *machine;
+	uint32_t network; /* host n has this plus 1 plus n */
+	const char *device;
+	bool cautious, batch;
+};
+
+static const char *address_of(const struct plan *plan, int node, char text[INET_ADDRSTRLEN])
+{
+	struct in_addr address = {htonl(plan->network + 1 + (uint32_t)node)};
+
+	return inet_ntop(AF_INET, &address, text, INET_ADDRSTRLEN);
+}
+
+static int read_network(struct plan *plan, const char *text)
+{
+	char copy[64], *slash, *end;
+	struct in_addr address;
+	long bits = 0;
+
+	snprintf(copy, sizeof copy, "%s", text);
+	slash = strchr(copy, '/');
+	if (slash) {
+		*slash = '\0';
+		bits = strtol(slash + 1, &end, 10);
+	}
+	if (!slash || end == slash + 1 || *end || bits < 1 || bits > 30 || inet_pton(AF_INET, copy, &address) != 1)
+		return say("--address %s: not a network; give one as in 10.60.0.0/16", text);
+	plan->network = ntohl(address.s_addr);
+	if (plan->network & (UINT32_MAX >> bits))
+		return say("--address %s: it has bits beyond its first %ld; give the address of the network itself", text, bits);
+	if (plan->machine->sites.nodes > (int64_t)(UINT32_MAX >> bits) - 1)
+		return say("--address %s: too small for %d hosts; give a network with fewer bits", text,
+			   plan->machine->sites.nodes);
+	return 0;
+}
+
+/* --- Commands of one host --- */
+
+static bool has_cable(const struct torus_sites *sites, int place, int way)
+{
+	int next = sites->shape.axis[way / 2].size > 1 ? torus_neighbour(&sites->shape, place, way) : -1;
+
+	return next >= 0 && sites->node[next] >= 0;
+}
+
+static void print_settings(const struct plan *plan, int place)
+{
+	const struct torus_sites *sites = &plan->machine->sites;
+
+	/* The way there and the way back differ, so the kernel must not ask whether a sender is where it would answer. */
+	puts("sysctl -q -w net.ipv4.ip_forward=1\nsysctl -q -w net.ipv4.conf.all.rp_filter=0");
+	for (int way = 0; way < 2 * sites->shape.axes; way++)
+		if (has_cable(sites, place, way))
+			printf("sysctl -q -w net.ipv4.conf.%s.rp_filter=0\n", torus_way_name(way));
+}
+
+static void print_host(const struct plan *plan, int node)
+{
+	const struct torus_sites *sites = &plan->machine->sites;
+	const char *ip = plan->batch ? "" : "ip ";
+	char own[INET_ADDRSTRLEN], to[INET_ADDRSTRLEN], via[INET_ADDRSTRLEN], text[TORUS_TEXT], name[512];
+	int place = sites->place[node];
+
+	printf("# host %d %s at %s\n", node, machine_host(plan->machine, node, name, sizeof name),
+	       torus_place_text(&plan->machine->whole, machine_place(plan->machine, node), text));
+	address_of(plan, node, own);
+	if (!plan->batch)
+		print_settings(plan, place);
+	printf("%saddress add %s/32 dev %s\n%slink set %s up\n", ip, own, plan->device, ip, plan->device);
+	for (int way = 0; way < 2 * sites->shape.axes; way++)
+		if (has_cable(sites, place, way))
+			printf("%slink set %s up\n", ip, torus_way_name(way));
+	for (int n = 0; n < sites->nodes; n++) {
+		int way = torus_forward(&sites->shape, plan->cautious, place, sites->place[n]), next;
+
+		if (way < 0 || !has_cable(sites, place, way))
+			continue;
+		next = torus_neighbour(&sites->shape, place, way);
+		printf("%sroute add %s/32 via %s dev %s onlink src %s\n", ip, address_of(plan, n, to),
+		       address_of(plan, sites->node[next], via), torus_way_name(way), own);
+	}
+}
+
+/* --- What the routes are worth --- */
+
+static void report_cycle(const struct plan *plan, const struct torus_routes *routes)
+{
+	const struct torus_sites *sites = &plan->machine->sites;
+
+	if (!routes->cycle) {
+		puts("cycles     none: links wait for each other in no circle, so routes cannot block each other");
+		return;
+	}
+	printf("cycles     yes, for one:");
+	for (int i = 0; i < routes->cycle && i < 12; i++)
+		printf(" %d %s", sites->node[routes->places[i]], torus_way_name(routes->ways[i]));
+	printf("%s %d\n", routes->cycle > 12 ? " ..." : "", sites->node[routes->places[0]]);
+	puts("           Hosts that forward drop a packet when a queue is full, so traffic cannot stop for good; under full\n"
+	     "           load it is lost and sent again. Where links stop the sender instead (pause frames), a circle can\n"
+	     "           block: turn them off, or use --no-cycles.");
+}
+
+static int report_unreached(const struct plan *plan, const struct torus_routes *routes)
+{
+	const struct machine *machine = plan->machine;
+	char from[512], to[512], text[TORUS_TEXT];
+	int hole = torus_box_outside(&machine->box, &machine->whole, &machine->sites.shape, routes->hole);
+
+	say("%ld of %ld pairs are not reached: the way from %s to %s leads over %s, where no host is; routes in dimension order "
+	    "need a box without holes", routes->pairs - routes->reached, routes->pairs,
+	    machine_host(machine, routes->from, from, sizeof from), machine_host(machine, routes->to, to, sizeof to),
+	    torus_place_text(&machine->whole, hole, text));
+	return FAILED;
+}
+
+static int check(const struct plan *plan, bool print)
+{
+	const struct torus_sites *sites = &plan->machine->sites;
+	struct torus_routes routes;
+	char text[TORUS_TEXT];
+	int code = 0;
+
+	if (sites->nodes > MOST_HOSTS)
+		return say("routes of %d hosts take too long to check; at most %d", sites->nodes, MOST_HOSTS);
+	if (!torus_routes_check(&routes, sites, plan->cautious))
+		return say("no memory to check the routes of %d hosts", sites->nodes);
+	if (routes.reached < routes.pairs) {
+		code = report_unreached(plan, &routes);
+	} else if (print) {
+		printf("shape      %s, %d hosts\n", torus_shape_text(&sites->shape, text), sites->nodes);
+		printf("reached    all %ld pairs, in %.3f hops on average and %d at most\n", routes.pairs,
+		       routes.pairs ? (double)routes.hops / (double)routes.pairs : 0, routes.longest);
+		report_cycle(plan, &routes);
+	}
+	torus_routes_free(&routes);
+	return code;
+}
+
+static int print_routes(const struct plan *plan, const char *host)
+{
+	int node, code = check(plan, !host);
+
+	if (code || !host)
+		return code;
+	if (!strcmp(host, "all")) {
+		for (node = 0; node < plan->machine->sites.nodes; node++)
+			print_host(plan, node);
+		return 0;
+	}
+	code = machine_node(plan->machine, OPT_HOST, host, &node);
+	if (code == 0)
+		print_host(plan, node);
+	return code;
+}
+
+int run_routes(const char *const value[OPTIONS])
+{
+	struct machine machine;
+	struct plan plan = {&machine, 0, value[OPT_DEVICE] ? value[OPT_DEVICE] : "lo", value[OPT_NO_CYCLES] != NULL,
+			    value[OPT_BATCH] != NULL};
+	int code = machine_read(&machine, value);
+
+	if (code)
+		return code;
+	if (machine.logical)
+		code = say("--nodes: routes need cables that are there, not a shape made up; give --shape or --file");
+	if (code == 0)
+		code = read_network(&plan, value[OPT_ADDRESS] ? value[OPT_ADDRESS] : "10.60.0.0/16");
+	if (code == 0)
+		code = print_routes(&plan, value[OPT_HOST]);
+	machine_free(&machine);
+	return code;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* torusplan show: what a shape is, in words. */
+#include <string.h>
+
+#include "comms/torus/strands.h"
+#include "comms/torus/trees.h"
+#include "torusplan.h"
+
+static const char *axis_kind(const struct torus_axis *axis)
+{
+	if (axis->size == 1)
+		return "no cables";
+	if (axis->size == 2)
+		return axis->ring ? "a pair with two cables" : "a pair with one cable";
+	return axis->ring ? "a ring" : "a mesh";
+}
+
+static long count_cables(const struct torus_sites *sites)
+{
+	long links = 0;
+
+	for (int n = 0; n < sites->nodes; n++)
+		for (int way = 0; way < 2 * sites->shape.axes; way++) {
+			int next = torus_neighbour(&sites->shape, sites->place[n], way);
+
+			links += sites->shape.axis[way / 2].size > 1 && next >= 0 && sites->node[next] >= 0;
+		}
+	return links / 2;
+}
+
+static void show_box(const struct machine *machine)
+{
+	const struct torus_shape *whole = &machine->whole;
+	char text[TORUS_TEXT];
+	bool part = false;
+
+	for (int a = 0; a < whole->axes; a++)
+		part = part || machine->box.extent[a] < whole->axis[a].size;
+	if (!part)
+		return;
+	printf("machine    %s; the hosts are in a box of it:\n", torus_shape_text(whole, text));
+	for (int a = 0; a < whole->axes; a++) {
+		int first = machine->box.origin[a], extent = machine->box.extent[a];
+
+		printf("  along %c  from %d to %d%s\n", torus_way_name(2 * a)[0], first,
+		       (first + extent - 1) % whole->axis[a].size,
+		       torus_box_wraps(&machine->box, whole, a) ? ", over the end of the ring" : "");
+	}
+}
+
+static void show_shape(const struct machine *machine)
+{
+	const struct torus_sites *sites = &machine->sites;
+	const struct torus_shape *shape = &sites->shape;
+	char text[TORUS_TEXT];
+
+	printf("shape      %s%s\n", torus_shape_text(shape, text),
+	       machine->logical ? " (logical: made up from the number of nodes)" : "");
+	for (int a = 0; a < shape->axes; a++)
+		printf("  axis %c   %d, %s\n", torus_way_name(2 * a)[0], shape->axis[a].size, axis_kind(&shape->axis[a]));
+	printf("nodes      %d", sites->nodes);
+	if (sites->nodes < shape->places)
+		printf("; %d of %d places are holes", shape->places - sites->nodes, shape->places);
+	printf("\ncables     %ld\nfarthest   %d hop%s\n", count_cables(sites), torus_diameter(shape),
+	       torus_diameter(shape) == 1 ? "" : "s");
+}
+
+/* Which tori the box can be walked as, with one cable from neighbour to neighbour. */
+static void show_virtual(const struct torus_shape *shape)
+{
+	int sizes[TORUS_AXES], owner[TORUS_AXES];
+
+	for (int axes = 1; axes <= shape->axes; axes++) {
+		if (!torus_virtual(shape, axes, sizes, owner))
+			continue;
+		printf("as torus   ");
+		for (int i = 0; i < axes; i++)
+			printf("%s%d", i ? "x" : "", sizes[i]);
+		for (int i = 0; i < axes; i++) {
+			printf("%s", i ? "," : ":");
+			for (int a = 0, some = 0; a < shape->axes; a++)
+				if (owner[a] == i && shape->axis[a].size > 1)
+					printf("%s%c", some++ ? " with " : " ", torus_way_name(2 * a)[0]);
+		}
+		puts("");
+	}
+}
+
+static void show_links(const struct machine *machine)
+{
+	const struct torus_sites *sites = &machine->sites;
+	char text[TORUS_TEXT], name[512];
+
+	puts("links");
+	for (int n = 0; n < sites->nodes; n++) {
+		printf("  %d %s %s:", n, machine_host(machine, n, name, sizeof name),
+		       torus_place_text(&machine->whole, machine_place(machine, n), text));
+		for (int way = 0; way < 2 * sites->shape.axes; way++) {
+			int next = torus_neighbour(&sites->shape, sites->place[n], way);
+
+			if (sites->shape.axis[way / 2].size > 1 && next >= 0 && sites->node[next] >= 0)
+				printf(" %s %d", torus_way_name(way), sites->node[next]);
+		}
+		puts("");
+	}
+}
+
+static void list_tree(const struct machine *machine, enum torus_trees kind, int root, int tree)
+{
+	const struct torus_sites *sites = &machine->sites;
+
+	printf("  tree %d:", tree);
+	for (int n = 0; n < sites->nodes; n++) {
+		int way, parent = torus_tree_parent(&sites->shape, kind, sites->place[root], tree, sites->place[n], &way);
+
+		if (parent >= 0)
+			printf(" %d<%d", n, sites->node[parent]);
+	}
+	puts("");
+}
+
+void show_trees(const struct machine *machine, int root, bool all)
+{
+	static const char *const names[] = {"both ways", "upwards", "twice"};
+	const struct torus_sites *sites = &machine->sites;
+	const struct torus_shape *shape = &sites->shape;
+
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
+		int count = torus_tree_count(shape, kind), deepest = 0;
+
+		if (count == 0)
+			continue;
+		for (int t = 0; t < count; t++) {
+			int depth = torus_tree_depth(shape, kind, sites->place[root], t);
+
+			deepest = depth > deepest ? depth : deepest;
+		}
+		printf("trees      %s: %d from node %d, up to %d deep\n", names[kind], count, root, deepest);
+		for (int t = 0; all && t < count; t++)
+			list_tree(machine, kind, root, t);
+	}
+}
+
+int run_show(const char *const value[OPTIONS])
+{
+	struct machine machine;
+	int code = machine_read(&machine, value), root = 0;
+
+	if (code)
+		return code;
+	if (value[OPT_ROOT])
+		code = machine_node(&machine, OPT_ROOT, value[OPT_ROOT], &root);
+	if (code == 0 && value[OPT_SVG])
+		code = draw_svg(&machine, value[OPT_SVG]);
+	if (code == 0) {
+		show_box(&machine);
+		show_shape(&machine);
+		if (machine.sites.nodes == machine.sites.shape.places) {
+			show_virtual(&machine.sites.shape);
+			show_trees(&machine, root, value[OPT_TREES] != NULL);
+		} else if (value[OPT_TREES]) {
+			puts("trees      none: a tree needs a node at every place of the box");
+		}
+		if (value[OPT_LINKS])
+			show_links(&machine);
+	}
+	machine_free(&machine);
+	return code;
+}
