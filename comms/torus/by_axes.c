@@ -54,7 +54,8 @@ static void weigh(struct search *search)
 	for (int i = 0; i < tiling->cells.dims; i++) {
 		struct torus_line *line = &search->line[i];
 
-		if (!torus_line_make(line, search->shape, search->strand[i], search->count[i], tiling->cells.wraps[i])) {
+		if (!torus_line_make(line, search->shape, search->strand[i], search->count[i],
+				     tiling->cells.wraps[i])) {
 			search->failed = search->done = true;
 			return;
 		}

@@ -10,7 +10,8 @@
  * Hops of the messages between a cell and its neighbours, if it were at this place. Each beyond the most that is allowed
  * counts as many, so that swaps bring a layout back within it.
  */
-static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most, int cell)
+static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
+		   int cell)
 {
 	long sum = 0;
 
@@ -44,7 +45,8 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 		for (int a = 0; a < count; a++)
 			for (int b = a + 1; b < count; b++) {
 				long before = around(place, shape, tiling, most, a) +
-					      around(place, shape, tiling, most, b), after;
+					      around(place, shape, tiling, most, b),
+				     after;
 
 				swap(place, a, b);
 				after = around(place, shape, tiling, most, a) + around(place, shape, tiling, most, b);

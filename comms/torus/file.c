@@ -105,11 +105,12 @@ static bool read_coordinates(struct reader *reader, const char *text, int *place
 		long c = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : -1;
 
 		if (c < 0 || *end != (a < shape->axes - 1 ? ',' : '\0'))
-			return refuse(reader, "%.60s: not a place of %s; give %d coordinate%s with commas between", text,
-				      torus_shape_text(shape, whole), shape->axes, shape->axes > 1 ? "s" : "");
+			return refuse(reader, "%.60s: not a place of %s; give %d coordinate%s with commas between",
+				      text, torus_shape_text(shape, whole), shape->axes, shape->axes > 1 ? "s" : "");
 		if (c >= shape->axis[a].size)
 			return refuse(reader, "%.60s: outside of %s; along axis %c coordinates go to %d", text,
-				      torus_shape_text(shape, whole), torus_way_name(2 * a)[0], shape->axis[a].size - 1);
+				      torus_shape_text(shape, whole), torus_way_name(2 * a)[0],
+				      shape->axis[a].size - 1);
 		*place += (int)c * shape->stride[a];
 		at = end + 1;
 	}
@@ -122,7 +123,9 @@ static bool read_pattern(struct reader *reader, const char *pattern)
 
 	for (int p = 0; p < reader->file->shape.places; p++) {
 		if (!torus_host_name(pattern, p, name, sizeof name))
-			return refuse(reader, "hosts %.60s: not a pattern; give a name with # for digits, as in node###", pattern);
+			return refuse(reader,
+				      "hosts %.60s: not a pattern; give a name with # for digits, as in node###",
+				      pattern);
 		if (!add_host(reader, name, p))
 			return false;
 	}
@@ -182,7 +185,8 @@ static bool names_differ(struct reader *reader)
 	qsort(sorted, count, sizeof *sorted, by_name);
 	for (size_t i = 1; good && i < count; i++)
 		if (!strcmp(sorted[i - 1], sorted[i])) {
-			snprintf(reader->problem, TORUS_PROBLEM, "host %.60s is there twice; a host is at one place", sorted[i]);
+			snprintf(reader->problem, TORUS_PROBLEM, "host %.60s is there twice; a host is at one place",
+				 sorted[i]);
 			good = false;
 		}
 	free(sorted);

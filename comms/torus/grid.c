@@ -22,9 +22,11 @@ bool torus_grid_read(struct torus_grid *grid, const char *text, char problem[TOR
 		char mark;
 
 		if (grid->dims == TORUS_AXES)
-			return torus_refuse(problem, "%.60s: more than six dimensions; give one to six, as in 8x8mx4", text);
+			return torus_refuse(problem, "%.60s: more than six dimensions; give one to six, as in 8x8mx4",
+					    text);
 		if (!torus_read_size(&at, "m", size, &mark))
-			return torus_refuse(problem, "%.60s: not a grid; give sizes from 1 with x between, as in 8x8mx4", text);
+			return torus_refuse(problem,
+					    "%.60s: not a grid; give sizes from 1 with x between, as in 8x8mx4", text);
 		cells *= *size;
 		if (cells > 4L * TORUS_PLACES)
 			return torus_refuse(problem, "%.60s: more than 67108864 PEs", text);
@@ -32,7 +34,9 @@ bool torus_grid_read(struct torus_grid *grid, const char *text, char problem[TOR
 		if (!*at)
 			break;
 		if (*at++ != 'x')
-			return torus_refuse(problem, "%.60s: not a grid; after a size comes m (does not wrap) or x, as in 8x8mx4", text);
+			return torus_refuse(
+				problem, "%.60s: not a grid; after a size comes m (does not wrap) or x, as in 8x8mx4",
+				text);
 	}
 	grid->cells = (int)cells;
 	return true;

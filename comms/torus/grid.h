@@ -24,10 +24,10 @@ int torus_grid_neighbour(const struct torus_grid *grid, int cell, int dim, int s
 
 struct torus_cost {
 	long messages;
-	long hops;	/* of all messages together; one that stays on its node has none */
-	int longest;	/* hops */
-	long worst;	/* messages over the link that has most */
-	long *by_hops;	/* messages with so many hops, up to the diameter of the shape */
+	long hops;     /* of all messages together; one that stays on its node has none */
+	int longest;   /* hops */
+	long worst;    /* messages over the link that has most */
+	long *by_hops; /* messages with so many hops, up to the diameter of the shape */
 	int n_by_hops;
 };
 

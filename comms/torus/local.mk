@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libtorusthink.la
 libtorusthink_la_SOURCES = \
 	comms/torus/by_axes.c \
 	comms/torus/by_halves.c \
+	comms/torus/by_line.c \
 	comms/torus/by_swaps.c \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/grid.c comms/torus/grid.h \

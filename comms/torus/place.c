@@ -11,7 +11,7 @@
 /* Limits that make the largest machine a matter of seconds. */
 #define MOST_TILINGS 24
 #define WORK_BY_AXES 3000000L /* places of lines */
-#define WORK_BY_HALVES 2000000L /* cells, over all tilings */
+#define WORK_GENERAL 1000000L /* cells, over all tilings */
 #define WORK_BY_SWAPS 600000L /* pairs of cells */
 
 int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells)
@@ -124,14 +124,31 @@ static void offer_swapped(struct torus_choice *choice, const struct tilings *til
 		offer_places(choice, place, best, &sites->shape, &tilings->list[0]);
 }
 
+/* Layouts of any set of nodes, of one tiling. */
+static bool offer_general(struct torus_choice *choice, const struct torus_sites *sites,
+			  const struct torus_tiling *tiling, int number, int *place)
+{
+	struct torus_layout layout = {.tiling = number, .how = "along one line"};
+
+	if (!torus_layout_by_line(place, sites, &tiling->cells))
+		return false;
+	offer_places(choice, place, layout, &sites->shape, tiling);
+	layout.how = "by halves";
+	if (!torus_layout_by_halves(place, sites, &tiling->cells))
+		return false;
+	offer_places(choice, place, layout, &sites->shape, tiling);
+	return true;
+}
+
 static bool find_layouts(struct torus_choice *choice, const struct torus_sites *sites, const struct tilings *tilings,
 			 int most)
 {
-	bool full = sites->nodes == sites->shape.places, good = true;
+	bool full = sites->nodes == sites->shape.places;
 	int *place = malloc((size_t)sites->nodes * sizeof *place);
-	long by_halves = WORK_BY_HALVES;
+	long general = WORK_GENERAL;
+	bool good = place != NULL;
 
-	for (int t = 0; place && t < tilings->count && good; t++) {
+	for (int t = 0; good && t < tilings->count; t++) {
 		const struct torus_tiling *tiling = &tilings->list[t];
 
 		if (full)
@@ -139,18 +156,15 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 		/* A layout along cables only cannot be bettered by any other of the same tile. */
 		if (choice->count && choice->kept[0].hops <= tiling->leaving)
 			break;
-		if (t > 0 && by_halves < sites->nodes)
+		if (t > 0 && general < sites->nodes)
 			continue;
-		by_halves -= sites->nodes;
-		good = good && torus_layout_by_halves(place, sites, &tiling->cells);
-		if (good)
-			offer_places(choice, place, (struct torus_layout){.tiling = t, .how = "by halves"}, &sites->shape,
-				     tiling);
+		general -= sites->nodes;
+		good = good && offer_general(choice, sites, tiling, t, place);
 	}
-	if (place && good)
+	if (good)
 		offer_swapped(choice, tilings, sites, most, place);
 	free(place);
-	return place && good;
+	return good;
 }
 
 /* --- The plan --- */
@@ -247,8 +261,10 @@ bool torus_place(struct torus_plan *plan, const struct torus_sites *sites, int p
 {
 	memset(plan, 0, sizeof *plan);
 	if ((long)sites->nodes * pes != grid->cells)
-		return torus_refuse(problem, "a grid of %d PEs does not fit %d nodes with %d PEs each; the product must be the same",
-				    grid->cells, sites->nodes, pes);
+		return torus_refuse(
+			problem,
+			"a grid of %d PEs does not fit %d nodes with %d PEs each; the product must be the same",
+			grid->cells, sites->nodes, pes);
 	plan->node = malloc((size_t)grid->cells * sizeof *plan->node);
 	plan->slot = malloc((size_t)grid->cells * sizeof *plan->slot);
 	if (plan->node && plan->slot && make_plan(plan, sites, pes, grid))

@@ -65,6 +65,9 @@ bool torus_layouts_by_axes(struct torus_choice *choice, const struct torus_shape
 /* A layout of any sites: cells and nodes are cut in halves again and again, each where it is longest. False: no memory. */
 bool torus_layout_by_halves(int *place, const struct torus_sites *sites, const struct torus_grid *cells);
 
+/* Another: one line through all nodes, and the cells along it to and fro. False: no memory. */
+bool torus_layout_by_line(int *place, const struct torus_sites *sites, const struct torus_grid *cells);
+
 /*
  * Swaps cells as long as that makes ways shorter, first of all those of more hops than the most that are wanted, or until
  * work is done. Returns whether it did.

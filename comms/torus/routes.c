@@ -94,7 +94,8 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 		routes->longest = hops > routes->longest ? hops : routes->longest;
 		second = torus_neighbour(shape, place, walk->next[place]);
 		if (second != goal)
-			walk->after[place * 2 * shape->axes + walk->next[place]] |= (uint16_t)(1u << walk->next[second]);
+			walk->after[place * 2 * shape->axes + walk->next[place]] |=
+				(uint16_t)(1u << walk->next[second]);
 	}
 }
 

@@ -17,8 +17,8 @@ int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to
 
 struct torus_routes {
 	long pairs, reached; /* from every node to every other */
-	int from, to, hole;  /* the first pair that is not, by number of node, and the place without a host in its way */
-	long hops;	     /* of the pairs that are reached, and the longest */
+	int from, to, hole; /* the first pair that is not, by number of node, and the place without a host in its way */
+	long hops;	    /* of the pairs that are reached, and the longest */
 	int longest;
 	int cycle;   /* links in a channel cycle, 0: there is none */
 	int *places; /* where each of them begins */

@@ -59,17 +59,24 @@ bool torus_shape_read(struct torus_shape *shape, const char *text, char problem[
 		char mark;
 
 		if (shape->axes == TORUS_AXES)
-			return torus_refuse(problem, "%.60s: more than six axes; a shape has one to six, as in 4x4x2", text);
+			return torus_refuse(problem, "%.60s: more than six axes; a shape has one to six, as in 4x4x2",
+					    text);
 		if (!torus_read_size(&at, "mrd", &axis->size, &mark))
-			return torus_refuse(problem, "%.60s: not a shape; give sizes from 1 with x between, as in 4x4mx2", text);
+			return torus_refuse(problem,
+					    "%.60s: not a shape; give sizes from 1 with x between, as in 4x4mx2", text);
 		if (mark == 'd' && axis->size != 2)
-			return torus_refuse(problem, "%.60s: d, two cables, is for an axis of two nodes; a longer ring needs no mark", text);
+			return torus_refuse(
+				problem,
+				"%.60s: d, two cables, is for an axis of two nodes; a longer ring needs no mark", text);
 		axis->ring = mark == 'd' || (mark != 'm' && axis->size > 2);
 		shape->axes++;
 		if (!*at)
 			break;
 		if (*at++ != 'x')
-			return torus_refuse(problem, "%.60s: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2", text);
+			return torus_refuse(
+				problem,
+				"%.60s: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2",
+				text);
 	}
 	if (!torus_shape_complete(shape))
 		return torus_refuse(problem, "%.60s: more than 16777216 places", text);
@@ -85,7 +92,8 @@ const char *torus_shape_text(const struct torus_shape *shape, char buffer[TORUS_
 		const struct torus_axis *axis = &shape->axis[a];
 		const char *mark = axis->size == 2 ? (axis->ring ? "d" : "") : axis->size > 2 && !axis->ring ? "m" : "";
 
-		length += (size_t)snprintf(buffer + length, TORUS_TEXT - length, "%s%d%s", a ? "x" : "", axis->size, mark);
+		length += (size_t)snprintf(buffer + length, TORUS_TEXT - length, "%s%d%s", a ? "x" : "", axis->size,
+					   mark);
 	}
 	return buffer;
 }
@@ -191,8 +199,8 @@ int torus_hops(const struct torus_shape *shape, int from, int to)
 	int hops = 0;
 
 	for (int a = 0; a < shape->axes; a++)
-		hops += abs(torus_steps(&shape->axis[a], torus_coordinate(shape, from, a),
-					torus_coordinate(shape, to, a)));
+		hops += abs(
+			torus_steps(&shape->axis[a], torus_coordinate(shape, from, a), torus_coordinate(shape, to, a)));
 	return hops;
 }
 
@@ -208,7 +216,8 @@ int torus_diameter(const struct torus_shape *shape)
 int torus_next(const struct torus_shape *shape, int at, int to)
 {
 	for (int a = 0; a < shape->axes; a++) {
-		int steps = torus_steps(&shape->axis[a], torus_coordinate(shape, at, a), torus_coordinate(shape, to, a));
+		int steps =
+			torus_steps(&shape->axis[a], torus_coordinate(shape, at, a), torus_coordinate(shape, to, a));
 
 		if (steps)
 			return 2 * a + (steps < 0);

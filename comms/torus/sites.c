@@ -83,7 +83,8 @@ int torus_box_outside(const struct torus_box *box, const struct torus_shape *mac
 	int outside = 0;
 
 	for (int a = 0; a < machine->axes; a++)
-		outside += (torus_coordinate(shape, place, a) + box->origin[a]) % machine->axis[a].size * machine->stride[a];
+		outside += (torus_coordinate(shape, place, a) + box->origin[a]) % machine->axis[a].size *
+			   machine->stride[a];
 	return outside;
 }
 

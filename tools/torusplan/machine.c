@@ -60,7 +60,8 @@ static int read_file(struct machine *machine, const char *path)
 		return say("--file %s: %s", path, problem);
 	machine->whole = machine->file.shape;
 	machine->pes = machine->file.pes;
-	if (!torus_sites_some(&machine->sites, &machine->box, &machine->whole, machine->file.place, machine->file.hosts))
+	if (!torus_sites_some(&machine->sites, &machine->box, &machine->whole, machine->file.place,
+			      machine->file.hosts))
 		return say("--file %s: no memory for so many places", path);
 	return 0;
 }
@@ -150,8 +151,8 @@ int machine_node(const struct machine *machine, enum option_id id, const char *t
 		if (!strcmp(text, machine_host(machine, *node, name, sizeof name)))
 			return 0;
 	}
-	return say("%s %s: no such node; give a number from 0 to %d, coordinates as in 0,1,2, or a name", options_name(id),
-		   text, machine->sites.nodes - 1);
+	return say("%s %s: no such node; give a number from 0 to %d, coordinates as in 0,1,2, or a name",
+		   options_name(id), text, machine->sites.nodes - 1);
 }
 
 const char *machine_host(const struct machine *machine, int node, char *buffer, size_t size)

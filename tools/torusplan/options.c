@@ -31,7 +31,8 @@ static const struct option_row {
 	[OPT_VOLUME] = {"--volume", "LIST", "MB of each message along an axis, or one way: x=2,y=1 or x+=2,x-=1 (1)"},
 	[OPT_ASSIGN] = {"--assign", "HOW", "direction, round-robin or best (best)"},
 	[OPT_ADDRESS] = {"--address", "NET", "the network of the hosts' addresses (10.60.0.0/16)"},
-	[OPT_HOST] = {"--host", "NODE", "the host to print commands for: its number, coordinates or name; all: every one"},
+	[OPT_HOST] = {"--host", "NODE",
+		      "the host to print commands for: its number, coordinates or name; all: every one"},
 	[OPT_DEVICE] = {"--device", "NAME", "the interface that has the host's own address (lo)"},
 	[OPT_NO_CYCLES] = {"--no-cycles", NULL, "routes without channel cycles, some of them longer"},
 	[OPT_BATCH] = {"--batch", NULL, "for ip -batch: only addresses and routes, without the word ip"},
@@ -72,7 +73,8 @@ static int refuse(const struct command *command, const char *word, size_t length
 
 	snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), word);
 	if (given[0] != '-')
-		return say("unexpected argument '%s'; torusplan %s takes only options, see --help", given, command->name);
+		return say("unexpected argument '%s'; torusplan %s takes only options, see --help", given,
+			   command->name);
 	for (int id = 0; id < OPTIONS; id++)
 		if (takes(command, id))
 			names[count++] = rows[id].name;

@@ -21,8 +21,9 @@ static int read_format(const char *text, const struct machine *machine, enum for
 	if (*format == FORMAT_NONE)
 		return say("--format %s: no such form; give openmpi, prrte, slurm or fujitsu", text);
 	if (*format == FORMAT_FUJITSU && machine->sites.shape.axes > 3)
-		return say("--format fujitsu: its rank maps have at most three coordinates, the shape has %d axes; give the "
-			   "logical shape of the job, as in --shape 8x6x12", machine->sites.shape.axes);
+		return say("--format fujitsu: its rank maps have at most three coordinates, the shape has %d axes; "
+			   "give the logical shape of the job, as in --shape 8x6x12",
+			   machine->sites.shape.axes);
 	return 0;
 }
 
@@ -36,8 +37,8 @@ static void write_ranks(FILE *file, enum format format, const struct machine *ma
 		const char *host = machine_host(machine, plan->node[pe], name, sizeof name);
 
 		if (format == FORMAT_FUJITSU)
-			fprintf(file, "(%s)\n", torus_place_text(&machine->sites.shape,
-								 machine->sites.place[plan->node[pe]], text));
+			fprintf(file, "(%s)\n",
+				torus_place_text(&machine->sites.shape, machine->sites.place[plan->node[pe]], text));
 		else if (format == FORMAT_SLURM)
 			fprintf(file, "%s\n", host);
 		else
@@ -79,8 +80,9 @@ static void report(const struct machine *machine, const struct torus_grid *grid,
 {
 	char text[TORUS_TEXT];
 
-	printf("%d PEs as %s on %s, %d on each node%s\n", grid->cells, dims, torus_shape_text(&machine->sites.shape, text),
-	       machine->pes, machine->logical ? " (logical: made up from the number of nodes)" : "");
+	printf("%d PEs as %s on %s, %d on each node%s\n", grid->cells, dims,
+	       torus_shape_text(&machine->sites.shape, text), machine->pes,
+	       machine->logical ? " (logical: made up from the number of nodes)" : "");
 	printf("placed %s", plan->how);
 	if (machine->pes > 1 && plan->tile[0]) {
 		printf(", a node has a tile of ");

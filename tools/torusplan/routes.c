@@ -43,7 +43,8 @@ static int read_network(struct plan *plan, const char *text)
 		return say("--address %s: not a network; give one as in 10.60.0.0/16", text);
 	plan->network = ntohl(address.s_addr);
 	if (plan->network & (UINT32_MAX >> bits))
-		return say("--address %s: it has bits beyond its first %ld; give the address of the network itself", text, bits);
+		return say("--address %s: it has bits beyond its first %ld; give the address of the network itself",
+			   text, bits);
 	if (plan->machine->sites.nodes > (int64_t)(UINT32_MAX >> bits) - 1)
 		return say("--address %s: too small for %d hosts; give a network with fewer bits", text,
 			   plan->machine->sites.nodes);
@@ -111,9 +112,9 @@ static void report_cycle(const struct plan *plan, const struct torus_routes *rou
 	for (int i = 0; i < routes->cycle && i < 12; i++)
 		printf(" %d %s", sites->node[routes->places[i]], torus_way_name(routes->ways[i]));
 	printf("%s %d\n", routes->cycle > 12 ? " ..." : "", sites->node[routes->places[0]]);
-	puts("           Hosts that forward drop a packet when a queue is full, so traffic cannot stop for good; under full\n"
-	     "           load it is lost and sent again. Where links stop the sender instead (pause frames), a circle can\n"
-	     "           block: turn them off, or use --no-cycles.");
+	puts("           Hosts that forward drop a packet when a queue is full, so traffic cannot stop for good;\n"
+	     "           under full load it is lost and sent again. Where links stop the sender instead (pause\n"
+	     "           frames), a circle can block: turn them off, or use --no-cycles.");
 }
 
 static int report_unreached(const struct plan *plan, const struct torus_routes *routes)
@@ -122,10 +123,10 @@ static int report_unreached(const struct plan *plan, const struct torus_routes *
 	char from[512], to[512], text[TORUS_TEXT];
 	int hole = torus_box_outside(&machine->box, &machine->whole, &machine->sites.shape, routes->hole);
 
-	say("%ld of %ld pairs are not reached: the way from %s to %s leads over %s, where no host is; routes in dimension order "
-	    "need a box without holes", routes->pairs - routes->reached, routes->pairs,
-	    machine_host(machine, routes->from, from, sizeof from), machine_host(machine, routes->to, to, sizeof to),
-	    torus_place_text(&machine->whole, hole, text));
+	say("%ld of %ld pairs are not reached: the way from %s to %s leads over %s, where no host is; routes in "
+	    "dimension order need a box without holes",
+	    routes->pairs - routes->reached, routes->pairs, machine_host(machine, routes->from, from, sizeof from),
+	    machine_host(machine, routes->to, to, sizeof to), torus_place_text(&machine->whole, hole, text));
 	return FAILED;
 }
 

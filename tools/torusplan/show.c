@@ -57,7 +57,8 @@ static void show_shape(const struct machine *machine)
 	printf("shape      %s%s\n", torus_shape_text(shape, text),
 	       machine->logical ? " (logical: made up from the number of nodes)" : "");
 	for (int a = 0; a < shape->axes; a++)
-		printf("  axis %c   %d, %s\n", torus_way_name(2 * a)[0], shape->axis[a].size, axis_kind(&shape->axis[a]));
+		printf("  axis %c   %d, %s\n", torus_way_name(2 * a)[0], shape->axis[a].size,
+		       axis_kind(&shape->axis[a]));
 	printf("nodes      %d", sites->nodes);
 	if (sites->nodes < shape->places)
 		printf("; %d of %d places are holes", shape->places - sites->nodes, shape->places);
@@ -111,7 +112,8 @@ static void list_tree(const struct machine *machine, enum torus_trees kind, int 
 
 	printf("  tree %d:", tree);
 	for (int n = 0; n < sites->nodes; n++) {
-		int way, parent = torus_tree_parent(&sites->shape, kind, sites->place[root], tree, sites->place[n], &way);
+		int way, parent = torus_tree_parent(&sites->shape, kind, sites->place[root], tree, sites->place[n],
+						    &way);
 
 		if (parent >= 0)
 			printf(" %d<%d", n, sites->node[parent]);

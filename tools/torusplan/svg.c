@@ -72,7 +72,8 @@ static void draw_cable(const struct drawing *drawing, int place, int axis, int n
 			(x1 + x2) / 2 + across_x / length * bow, (y1 + y2) / 2 + across_y / length * bow, x2, y2,
 			colours[axis], axis > 2 ? " stroke-width=\"0.6\"" : "");
 	else
-		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2, colours[axis]);
+		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2,
+			colours[axis]);
 }
 
 /* The upward link of every cable, so that each is drawn once. */
@@ -117,13 +118,16 @@ static void draw_nodes(const struct drawing *drawing)
 
 		locate(drawing, p, &x, &y);
 		if (node < 0) {
-			fprintf(drawing->file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"9\" fill=\"none\" stroke=\"#999\" "
-				"stroke-dasharray=\"2,2\"/>\n", x, y);
+			fprintf(drawing->file,
+				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"9\" fill=\"none\" stroke=\"#999\" "
+				"stroke-dasharray=\"2,2\"/>\n",
+				x, y);
 			continue;
 		}
 		fprintf(drawing->file, "<g><title>");
 		write_escaped(drawing->file, machine_host(machine, node, name, sizeof name));
-		fprintf(drawing->file, " at %s</title><circle cx=\"%.1f\" cy=\"%.1f\" r=\"10\" fill=\"#fff\" stroke=\"#222\"/>"
+		fprintf(drawing->file,
+			" at %s</title><circle cx=\"%.1f\" cy=\"%.1f\" r=\"10\" fill=\"#fff\" stroke=\"#222\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\">%d</text></g>\n",
 			torus_place_text(&machine->whole, machine_place(machine, node), text), x, y, x, y + 3.5, node);
 	}
@@ -157,9 +161,11 @@ int draw_svg(const struct machine *machine, const char *path)
 	if (!drawing.file)
 		return say("--svg %s: cannot be written: %s", path, strerror(errno));
 	lay_out(&drawing);
-	fprintf(drawing.file, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+	fprintf(drawing.file,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		"width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n<rect width=\"100%%\" height=\"100%%\" "
-		"fill=\"#fff\"/>\n", drawing.width, drawing.height, drawing.width, drawing.height);
+		"fill=\"#fff\"/>\n",
+		drawing.width, drawing.height, drawing.width, drawing.height);
 	draw_cables(&drawing);
 	draw_nodes(&drawing);
 	draw_legend(&drawing);

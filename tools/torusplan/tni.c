@@ -51,7 +51,8 @@ static int read_volumes(struct torus_step *step, const char *text)
 		double volume = at[length] ? strtod(at + length + 1, &end) : -1;
 
 		if (!ways || !end || end == at + length + 1 || !isfinite(volume) || volume < 0 || (*end && *end != ','))
-			return say("--volume %s: not a list of volumes; give MB for axes of the tile, as in x=2,y=1", text);
+			return say("--volume %s: not a list of volumes; give MB for axes of the tile, as in x=2,y=1",
+				   text);
 		for (int way = 0; way < 2 * step->dims; way++)
 			if (ways >> way & 1)
 				step->volume[way] = volume;
@@ -98,12 +99,15 @@ static void print_result(const struct torus_step *step, const struct torus_assig
 	printf("\nload of each engine, MB\n%10s%10s%10s\n", "", "sends", "receives");
 	for (int e = 0; e < step->engines; e++)
 		printf("  %-8d%10.6g%10.6g\n", e, a->out[e], a->in[e]);
-	printf("\nmessages  %d of %.6g MB together; %.6g MB leave the node, at most %.6g MB by one link\n", a->slots, a->sum,
-	       a->leaving, a->link);
-	printf("step      %.1f us, which the %s take%s", a->microseconds, a->bound, strcmp(a->bound, "memory") ? "" : "s");
+	printf("\nmessages  %d of %.6g MB together; %.6g MB leave the node, at most %.6g MB by one link\n", a->slots,
+	       a->sum, a->leaving, a->link);
+	printf("step      %.1f us, which the %s take%s", a->microseconds, a->bound,
+	       strcmp(a->bound, "memory") ? "" : "s");
 	if (how == TORUS_BEST)
-		printf("; %s", a->proven ? "no assignment takes less" : "the best found, perhaps not the best there is");
-	printf("\neffective %.1f GB/s\nleaving   %.1f GB/s\n", torus_step_rate(a, a->sum), torus_step_rate(a, a->leaving));
+		printf("; %s",
+		       a->proven ? "no assignment takes less" : "the best found, perhaps not the best there is");
+	printf("\neffective %.1f GB/s\nleaving   %.1f GB/s\n", torus_step_rate(a, a->sum),
+	       torus_step_rate(a, a->leaving));
 }
 
 int run_tni(const char *const value[OPTIONS])

@@ -55,7 +55,8 @@ int options_read(const struct command *command, int argc, char **argv, const cha
 void options_help(const struct command *command);
 
 /* A whole number from least to most, or fallback where it was not given. False: it was said what is wrong. */
-bool options_number(const char *const value[OPTIONS], enum option_id id, int least, int most, int fallback, int *number);
+bool options_number(const char *const value[OPTIONS], enum option_id id, int least, int most, int fallback,
+		    int *number);
 bool options_rate(const char *const value[OPTIONS], enum option_id id, double fallback, double *rate);
 const char *options_name(enum option_id id);
 
