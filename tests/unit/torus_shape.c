@@ -213,6 +213,17 @@ static void check_wrapping_box(void)
 	EXPECT(box.origin[0] == 0 && box.extent[0] == 16, "a mesh cannot wrap");
 }
 
+/* Where both ways round a ring are equally long, the way up is taken. */
+static void check_halves(void)
+{
+	for (int size = 2; size <= 8; size += 2) {
+		struct torus_axis ring = {size, true};
+
+		for (int c = 0; c < size; c++)
+			EXPECT(torus_steps(&ring, c, (c + size / 2) % size) == size / 2, "half round a ring of %d from %d", size, c);
+	}
+}
+
 static void check_guesses(void)
 {
 	static const struct {
@@ -283,6 +294,7 @@ int main(void)
 	check_random_shapes();
 	check_random_boxes();
 	check_wrapping_box();
+	check_halves();
 	check_guesses();
 	check_files();
 	return unit_failures > 0;

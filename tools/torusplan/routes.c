@@ -65,10 +65,10 @@ static void print_settings(const struct plan *plan, int place)
 	const struct torus_sites *sites = &plan->machine->sites;
 
 	/* The way there and the way back differ, so the kernel must not ask whether a sender is where it would answer. */
-	puts("sysctl -q -w net.ipv4.ip_forward=1\nsysctl -q -w net.ipv4.conf.all.rp_filter=0");
+	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
 	for (int way = 0; way < 2 * sites->shape.axes; way++)
 		if (has_cable(sites, place, way))
-			printf("sysctl -q -w net.ipv4.conf.%s.rp_filter=0\n", torus_way_name(way));
+			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", torus_way_name(way));
 }
 
 static void print_host(const struct plan *plan, int node)
