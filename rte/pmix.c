@@ -150,6 +150,15 @@ void rte_finalize(void)
 }
 
 /*
+ * Slurm takes a fence that collects no data for one that nobody needs to wait in: each PE leaves it at once, unless the site
+ * says otherwise (PMIxFenceBarrier). Elsewhere what was published is fetched when it is wanted.
+ */
+static bool fence_must_collect(void)
+{
+	return strncmp(self.nspace, "slurm.", 6) == 0;
+}
+
+/*
  * A fence that a peer left unfinished returns PMIX_ERR_PARTIAL_SUCCESS at once. When the process came up
  * for the first time, that peer is dead and the launcher is about to end the job. Later it may just not be
  * back yet from finalizing, so we try again for a while.
@@ -159,9 +168,12 @@ enum rte_status rte_fence(void)
 	const struct timespec pause = {0, 2000000};
 	int tries = rte.generation > 1 ? 15000 : 1000;
 	pmix_status_t status = PMIX_SUCCESS;
+	bool collect = fence_must_collect();
+	pmix_info_t how;
 
+	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 	while (rte.connected && tries-- > 0) {
-		status = PMIx_Fence(NULL, 0, NULL, 0);
+		status = PMIx_Fence(NULL, 0, &how, 1);
 		if (status != PMIX_ERR_PARTIAL_SUCCESS)
 			break;
 		nanosleep(&pause, NULL);
