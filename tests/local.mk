@@ -77,7 +77,14 @@ tests_unit_torus_trees_LDADD = libtorusthink.la
 
 EXTRA_DIST += \
 	docs/decisions/testing.md \
+	docs/decisions/cluster.md \
 	tests/checked \
+	tests/cluster/agent \
+	tests/cluster/bed \
+	tests/cluster/bed.bats \
+	tests/cluster/inside \
+	tests/cluster/network.awk \
+	tests/cluster/slurm \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \
@@ -124,6 +131,15 @@ SOAK = 200
 check-soak: check-programs
 	@$(RUN_TESTS) --kinds api --only concurrent,threads,locks,contexts,collective_storm --repeat $(SOAK) $(CHECK_FLAGS)
 
+# On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
+CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
+check-cluster: check-programs
+	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/bed able 2>&1`; then \
+		$(RUN_TESTS) --kinds api,cluster --paths '$(CLUSTER)' $(CHECK_FLAGS); \
+	else \
+		echo "$$why"; echo '0 passed, 0 failed, 1 skipped'; \
+	fi
+
 # Each in a build tree of its own, below this one, with the same configure options.
 check-asan check-ubsan check-tsan check-valgrind:
 	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) $(CHECK_FLAGS)
@@ -131,4 +147,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-long check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-long check-soak check-asan check-ubsan check-tsan check-valgrind

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: pes=1,3 paths=local,ucx-tcp not=tsan */
+/* run: pes=1,3 paths=local,ucx-tcp,hosts not=tsan */
 /* Global data is shared between PEs, but not between a PE and its children; and a child's end is not the PE's. */
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: pes=16,64 paths=local,ucx-tcp time=120 not=valgrind,tsan */
+/* run: pes=16,64 paths=local,ucx-tcp,hosts time=120 not=valgrind,tsan */
 /* Many more PEs than processors: they start, meet, add up, and end. */
 #include "tests/lib/check.h"
 

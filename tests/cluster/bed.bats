@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The bed of hosts: that they are hosts, cabled as asked for, and that nothing of them is left whatever happens. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	bed=$TOP_SRCDIR/tests/cluster/bed
+	name=bats-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || return
+	"$bed" able || skip "no root"
+}
+
+teardown()
+{
+	"$bed" down --name "$name" 2>/dev/null || true
+}
+
+# Interfaces, and processes that hold a bed of ours.
+traces()
+{
+	ip -o link | cut -d : -f 2
+	"$bed" list | grep -F "$name" || true
+	grep -lz -e "[h]old=$name" /proc/[0-9]*/cmdline 2>/dev/null || true
+}
+
+on()
+{
+	timeout 20 "$bed" exec --name "$name" "$@"
+}
+
+# Can the one host speak to the other? One line over TCP, with what a Debian has.
+speak()
+{
+	on "$2" timeout 10 perl -MIO::Socket::INET -e \
+		'$s = IO::Socket::INET->new(LocalPort => 7000, Listen => 1, ReuseAddr => 1); print scalar $s->accept->getline' >said &
+	listener=$!
+	on "$1" timeout 5 perl -MIO::Socket::INET -e \
+		'for (1 .. 40) { $s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => 7000, Timeout => 1) and last;
+			select undef, undef, undef, 0.1 } $s or exit 1; print $s "hello from $ARGV[1]\n"' "$2" "$1"
+	wait "$listener"
+	[ "$(cat said)" = "hello from $1" ]
+}
+
+@test "a host has a name, a network, a /tmp and a /dev/shm of its own" {
+	"$bed" up --name "$name" --switch 2
+	[ "$(on h1 hostname)" = h1 ]
+	[ "$(hostname)" != h1 ]
+	on h0 touch /dev/shm/here /tmp/here
+	run on h1 ls /dev/shm/here /tmp/here
+	[ "$status" -ne 0 ]
+	[ ! -e /dev/shm/here ] && [ ! -e /tmp/here ]
+	run "$bed" left --name "$name"
+	[ "$status" -eq 1 ] && [[ "$output" == *'h0: /tmp/here'* && "$output" == *'h0: /dev/shm/here'* ]]
+	speak h0 h1
+}
+
+@test "in a torus the farthest host is reached, by dimension order" {
+	"$bed" up --name "$name" --torus 3x3x2
+	speak h0 h17
+	run "$bed" hosts --name "$name"
+	[[ "$output" == *'h17 10.60.0.18 at 2,2,1 x+=h5 x-=h11 y+=h13 y-=h15 z-=h16'* ]]
+	run on h0 ip route get 10.60.0.18
+	[[ "$output" == *'via 10.60.0.13 dev x-'* ]]
+	run on h12 ip route get 10.60.0.18
+	[[ "$output" == *'via 10.60.0.17 dev y-'* ]]
+}
+
+@test "a mesh has ends, and ports may have addresses" {
+	"$bed" up --name "$name" --torus 4m --link-addresses
+	speak h0 h3
+	run "$bed" hosts --name "$name"
+	[[ "$output" == *'h3 10.60.0.4 at 3 x-=h2'* ]]
+	run on h2 ip -br -4 address show dev x+
+	[[ "$output" == *'10.61.0.4/31'* ]]
+	run on h0 ip route get 10.61.0.5
+	[[ "$output" == *'dev x+'* ]]
+}
+
+@test "a cable carries what it is told to" {
+	"$bed" up --name "$name" --switch 2 --rate 20mbit
+	on h1 timeout 15 perl -MIO::Socket::INET -e \
+		'$s = IO::Socket::INET->new(LocalPort => 7000, Listen => 1); $c = $s->accept; 1 while sysread $c, $b, 65536' &
+	listener=$!
+	start=$(date +%s%N)
+	on h0 timeout 15 perl -MIO::Socket::INET -e \
+		'for (1 .. 40) { $s = IO::Socket::INET->new(PeerAddr => "h1", PeerPort => 7000) and last; select undef, undef, undef, 0.1 }
+			print $s "x" x 2500000'
+	wait "$listener"
+	took=$((($(date +%s%N) - start) / 1000000))
+	[ "$took" -gt 800 ] # 20 Mbit take a second, less the first burst
+}
+
+@test "a cut cable is a detour nobody takes, and is put back" {
+	"$bed" up --name "$name" --torus 3
+	"$bed" cut --name "$name" h0 x+
+	run on h0 ip route get 10.60.0.2
+	[ "$status" -ne 0 ]
+	"$bed" join --name "$name" h0 x+
+	speak h0 h1
+}
+
+@test "a lost host is gone, and the others are not" {
+	"$bed" up --name "$name" --switch 3
+	on h1 sleep 100 &
+	"$bed" lose --name "$name" h1
+	wait
+	run on h1 true
+	[ "$status" -ne 0 ] && [[ "$output" == *'the host h1 is lost'* ]]
+	speak h0 h2
+}
+
+@test "run: the command's exit code, and nothing is left" {
+	traces >before
+	run "$bed" run --name "$name" --torus 2x2 -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	run -1 "$bed" run --name "$name" --switch 2 -- touch /dev/shm/forgotten
+	[[ "$output" == *'h0: /dev/shm/forgotten'* ]]
+	traces >after
+	diff before after
+}
+
+@test "kill -9 of bed run leaves nothing" {
+	traces >before
+	"$bed" run --name "$name" --switch 3 -- sleep 100 3>&- &
+	until on h0 true 2>/dev/null; do
+		sleep 0.1
+	done
+	kill -9 $!
+	for _ in $(seq 50); do
+		traces >after
+		diff before after >/dev/null && return
+		sleep 0.1
+	done
+	diff before after
+}
+
+@test "down ends what runs there" {
+	traces >before
+	"$bed" up --name "$name" --switch 2
+	on h1 sh -c 'setsid sleep 100 >/dev/null 2>&1 3>&- &'
+	"$bed" list | grep -qx "$name"
+	"$bed" down --name "$name"
+	traces >after
+	diff before after
+}
+
+@test "mistakes get one line" {
+	mistake()
+	{
+		run "$bed" "$@"
+		[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == bed:* ]]
+	}
+	mistake
+	mistake sideways
+	mistake up
+	mistake up --switch 0
+	mistake up --switch 999
+	mistake up --torus 3xx3
+	mistake up --torus 3x
+	mistake up --torus 2x2x2x2x2
+	mistake up --torus 20x20
+	mistake up --switch 2 --rate fast
+	mistake up --switch 2 --pes-per-host none
+	mistake up --name 'a b' --switch 2
+	mistake down --name "$name"
+	mistake exec --name "$name" h0 true
+	"$bed" up --name "$name" --switch 2
+	mistake up --name "$name" --switch 2
+	mistake exec --name "$name" h9 true
+}
+
+@test "oshrun finds the hosts by itself" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	timeout 60 "$bed" run --name "$name" --torus 2x2 --pes-per-host 2 --share "$TOP_BUILDDIR" -- sh -c \
+		"'$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 8 '$TOP_BUILDDIR/examples/hello'" >out
+	[ "$(grep -c '^Hello from PE [0-7] of 8$' out)" -eq 8 ]
+}
