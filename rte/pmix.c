@@ -11,11 +11,18 @@
 #include "rte.h"
 #include "text.h"
 
+#define TRIES_FIRST 1000  /* 2 s */
+#define TRIES_LATER 15000 /* 30 s */
+#define COLLECTED_JOB 1024 /* PEs */
+
 struct rte rte;
+
+static const struct timespec between_tries = {0, 2000000};
 
 static pmix_proc_t self;
 static bool unreachable;    /* no server answered: do not try again */
 static atomic_bool leaving; /* from here on a lost server is no news */
+static bool kept;	    /* the library is down, but not the connection */
 
 static enum rte_status failed(const char *call, pmix_status_t status)
 {
@@ -122,40 +129,46 @@ enum rte_status rte_init(void)
 			return RTE_NO_LAUNCHER_PMIX;
 		return be_alone() ? RTE_OK : failed("malloc", PMIX_ERR_NOMEM);
 	}
-	status = PMIx_Init(&self, NULL, 0);
-	if (status != PMIX_SUCCESS) {
-		failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
-		unreachable = true;
-		return RTE_UNREACHABLE;
+	if (!kept) {
+		status = PMIx_Init(&self, NULL, 0);
+		if (status != PMIX_SUCCESS) {
+			failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
+			unreachable = true;
+			return RTE_UNREACHABLE;
+		}
+		PMIx_Register_event_handler(&lost, 1, NULL, 0, lost_server, NULL, NULL);
 	}
+	kept = false;
 	rte.connected = true;
 	rte.pe = (int)self.rank;
 	if (!read_job_size())
 		return failed("PMIx_Get(" PMIX_JOB_SIZE ")", PMIX_ERR_NOT_FOUND);
 	if (!read_local_peers())
 		return failed("malloc", PMIX_ERR_NOMEM);
-	PMIx_Register_event_handler(&lost, 1, NULL, 0, lost_server, NULL, NULL);
 	return RTE_OK;
 }
 
+/*
+ * oshrun lets a process go and come back. Servers of other launchers lose count: with Open MPI 4.1, processes that finalize and
+ * initialise PMIx again pass fences alone or wait in them for ever. There we stay until the process ends.
+ */
 void rte_finalize(void)
 {
 	atomic_store(&leaving, true);
-	if (rte.connected)
-		PMIx_Finalize(NULL, 0);
+	kept = rte.connected;
+	if (strncmp(self.nspace, "oshrun-", 7) == 0)
+		rte_leave();
 	free(rte.local_pes);
 	rte.local_pes = NULL;
 	rte.connected = false;
 	rte.n_pes = rte.n_local = 0;
 }
 
-/*
- * Slurm takes a fence that collects no data for one that nobody needs to wait in: each PE leaves it at once, unless the site
- * says otherwise (PMIxFenceBarrier). Elsewhere what was published is fetched when it is wanted.
- */
-static bool fence_must_collect(void)
+void rte_leave(void)
 {
-	return strncmp(self.nspace, "slurm.", 6) == 0;
+	if (kept)
+		PMIx_Finalize(NULL, 0);
+	kept = false;
 }
 
 /*
@@ -163,12 +176,10 @@ static bool fence_must_collect(void)
  * for the first time, that peer is dead and the launcher is about to end the job. Later it may just not be
  * back yet from finalizing, so we try again for a while.
  */
-enum rte_status rte_fence(void)
+static enum rte_status meet_in_fence(bool collect)
 {
-	const struct timespec pause = {0, 2000000};
-	int tries = rte.generation > 1 ? 15000 : 1000;
+	int tries = rte.generation > 1 ? TRIES_LATER : TRIES_FIRST;
 	pmix_status_t status = PMIX_SUCCESS;
-	bool collect = fence_must_collect();
 	pmix_info_t how;
 
 	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
@@ -176,9 +187,18 @@ enum rte_status rte_fence(void)
 		status = PMIx_Fence(NULL, 0, &how, 1);
 		if (status != PMIX_ERR_PARTIAL_SUCCESS)
 			break;
-		nanosleep(&pause, NULL);
+		nanosleep(&between_tries, NULL);
 	}
 	return status == PMIX_SUCCESS ? RTE_OK : failed("PMIx_Fence", status);
+}
+
+/*
+ * Slurm takes a fence that collects no data for one that nobody needs to wait in: each PE leaves it at once, unless the site
+ * says otherwise (PMIxFenceBarrier).
+ */
+enum rte_status rte_fence(void)
+{
+	return meet_in_fence(strncmp(self.nspace, "slurm.", 6) == 0);
 }
 
 static const char *card_key(char key[32])
@@ -187,6 +207,10 @@ static const char *card_key(char key[32])
 	return key;
 }
 
+/*
+ * The fence brings the cards of a job that is not large to every node at once. Fetching them one by one, on first contact, costs
+ * milliseconds each, and Open MPI 4.1 may say that there is no card when two PEs of a node ask for the same one.
+ */
 enum rte_status rte_exchange(const void *card, size_t size)
 {
 	pmix_status_t status;
@@ -204,7 +228,7 @@ enum rte_status rte_exchange(const void *card, size_t size)
 	status = PMIx_Commit();
 	if (status != PMIX_SUCCESS)
 		return failed("PMIx_Commit", status);
-	return rte_fence();
+	return rte.n_pes <= COLLECTED_JOB ? meet_in_fence(true) : rte_fence();
 }
 
 void *rte_fetch(int pe, size_t *size)
@@ -276,7 +300,7 @@ void rte_abort(int status, const char *message)
 	}
 	atomic_store(&leaving, true);
 	/* A PE that fails before it came up, or after it went down, must tell the launcher, too: others may wait for it. */
-	if (rte.connected || (!unreachable && getenv("PMIX_RANK") && PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS))
+	if (rte.connected || kept || (!unreachable && getenv("PMIX_RANK") && PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS))
 		PMIx_Abort(status, message, NULL, 0);
 	_exit(status);
 }

@@ -36,6 +36,9 @@ extern struct rte rte;
 enum rte_status rte_init(void);
 void rte_finalize(void);
 
+/* The process ends: to be called after the last rte_finalize, which may have kept the connection for another rte_init. */
+void rte_leave(void);
+
 /* Makes this PE's card visible to all PEs, and waits until every PE's card is. */
 enum rte_status rte_exchange(const void *card, size_t size);
 

@@ -205,14 +205,19 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	int status = state.exit_status;
 
-	if (atomic_load(&state.inits) == 0 || getpid() != state.pid)
+	if (getpid() != state.pid)
 		return;
+	if (atomic_load(&state.inits) == 0) {
+		rte_leave();
+		return;
+	}
 	if (atomic_load(&state.global_exit)) {
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}
 	if (state.implicit_finalize && status == 0) {
 		go_down();
+		rte_leave();
 		return;
 	}
 	fflush(NULL);

@@ -63,7 +63,12 @@ UNIT_TESTS = \
 	tests/unit/torus_tni \
 	tests/unit/torus_trees
 
-check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS)
+# Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/phases
+
+check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
+tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
