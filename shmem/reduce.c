@@ -322,13 +322,31 @@ static void combine_and(void *out, const void *low, const void *high, size_t cou
 	*(uint64_t *)out = *(const uint64_t *)low & *(const uint64_t *)high;
 }
 
-uint64_t set_reduce_and(const struct set *set, uint64_t mine)
+static void combine_max(void *out, const void *low, const void *high, size_t count)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine_and, 0};
+	uint64_t a = *(const uint64_t *)low, b = *(const uint64_t *)high;
+
+	(void)count;
+	*(uint64_t *)out = a > b ? a : b;
+}
+
+static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
+{
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);
 	return mine;
+}
+
+uint64_t set_reduce_and(const struct set *set, uint64_t mine)
+{
+	return reduce_word(set, mine, combine_and);
+}
+
+uint64_t set_max(const struct set *set, uint64_t mine)
+{
+	return reduce_word(set, mine, combine_max);
 }
 
 #define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                         \
@@ -400,20 +418,3 @@ SIGNED_LOGIC(LOGIC_COMBINE)
 FOR_OLD_LOGIC_TYPES(LOGIC_TO_ALL)
 FOR_OLD_MINMAX_TYPES(MINMAX_TO_ALL)
 FOR_OLD_SUM_TYPES(SUM_TO_ALL)
-
-static void combine_max(void *out, const void *low, const void *high, size_t count)
-{
-	uint64_t a = *(const uint64_t *)low, b = *(const uint64_t *)high;
-
-	(void)count;
-	*(uint64_t *)out = a > b ? a : b;
-}
-
-uint64_t set_max(const struct set *set, uint64_t mine)
-{
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine_max, 0};
-
-	comms_group_see(set->group);
-	reduce_small(&r);
-	return mine;
-}
