@@ -2,7 +2,8 @@
 #
 # The network of a bed as files for tests/cluster/inside, all below the folder "run":
 #   names         "ADDRESS HOST", one for each        map      the same with ports and neighbours, for people
-#   hostfile      for launchers                       cables   "HOST PORT HOST PORT", or "HOST PORT switch PORT"
+#   hostfile      for launchers
+#   cables        "HOST PORT INDEX HARDWARE-ADDRESS" of the one end and of the other, whose host may be the switch
 #   links/HOST    commands for ip on that host        links/HOST.rate   for tc; and links/switch, links/switch.rate
 #
 # In a torus a host has one address, on node0. Its ports need none: a route names the port and the neighbour's own
@@ -12,6 +13,23 @@
 function address(host) { return "10.60." int((host + 1) / 256) "." (host + 1) % 256 }
 
 function say(file, text) { print text > (run "/" file) }
+
+# A cable, whose ends get indexes of their own because the kernel is slow, up to a second, to call a port running that has the
+# index of its other end.
+function lay_cable(host, port, other, its_port,   index_of) {
+	index_of = 100 + 2 * cable_count++
+	say("cables", host " " port " " index_of " " hardware(index_of) " " \
+		other " " its_port " " (index_of + 1) " " hardware(index_of + 1))
+	hardware_of[host, port] = hardware(index_of)
+	hardware_of[other, its_port] = hardware(index_of + 1)
+}
+
+function hardware(number) { return sprintf("02:60:00:00:%02x:%02x", int(number / 256), number % 256) }
+
+# Told, not asked for: the kernel keeps a thousand learnt neighbours for all its namespaces together.
+function tell_neighbour(host, port, other, its_port) {
+	say("links/h" host, "neighbour add " address(other) " lladdr " hardware_of["h" other, its_port] " dev " port " nud permanent")
+}
 
 function shape_port(host, port) {
 	if (rate != "")
@@ -25,12 +43,12 @@ function name_hosts(   k) {
 	}
 }
 
-function make_switch(   k) {
+function make_switch(   k, other) {
 	n = shape + 0
 	name_hosts()
 	say("links/switch", "link add switch type bridge")
 	for (k = 0; k < n; k++) {
-		say("cables", "h" k " eth0 switch p" k)
+		lay_cable("h" k, "eth0", "switch", "p" k)
 		say("links/switch", "link set p" k " master switch up")
 		shape_port("switch", "p" k)
 		say("links/h" k, "address add " address(k) "/16 dev eth0")
@@ -38,6 +56,10 @@ function make_switch(   k) {
 		shape_port("h" k, "eth0")
 		say("map", "h" k " " address(k) " eth0=switch")
 	}
+	for (k = 0; k < n; k++)
+		for (other = 0; other < n; other++)
+			if (other != k)
+				tell_neighbour(k, "eth0", other, "eth0")
 	say("links/switch", "link set switch up")
 }
 
@@ -79,7 +101,7 @@ function make_cables(   k, i, other, link) {
 			other = neighbour(k, i, 1)
 			if (other < 0)
 				continue
-			say("cables", "h" k " " port(i, 1) " h" other " " port(i, -1))
+			lay_cable("h" k, port(i, 1), "h" other, port(i, -1))
 			if (addressed == "yes") {
 				ends[k, i, 1] = "10.61." int(link / 128) "." (link * 2) % 256
 				ends[other, i, -1] = "10.61." int(link / 128) "." (link * 2) % 256 + 1
@@ -97,6 +119,7 @@ function make_ports(k,   i, step, other, line) {
 			if (addressed == "yes")
 				say("links/h" k, "address add " ends[k, i, step] "/31 dev " port(i, step))
 			say("links/h" k, "link set " port(i, step) " up")
+			tell_neighbour(k, port(i, step), other, port(i, -step))
 			shape_port("h" k, port(i, step))
 			line = line " " port(i, step) "=h" other
 		}
