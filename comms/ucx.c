@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -83,6 +84,23 @@ static void choose_segments(void)
 		setenv("UCX_TCP_TX_SEG_SIZE", "64K", 0);
 }
 
+/* Nobody outside is to find a port to knock at where all are here. */
+static void choose_device(ucp_config_t *config)
+{
+	char *device;
+
+	if (rte.n_local == comms.n_pes) {
+		choose(config, "NET_DEVICES", "UCX_NET_DEVICES", "lo");
+		return;
+	}
+	device = device_of_host();
+	if (!device)
+		return;
+	choose(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
+	rte_debug("network device %s has the host's own address", device);
+	free(device);
+}
+
 static void make_context(void)
 {
 	ucp_params_t params = {
@@ -100,8 +118,7 @@ static void make_context(void)
 	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
 	choose(config, "ATOMIC_MODE", "UCX_ATOMIC_MODE", "cpu");
-	if (rte.n_local == comms.n_pes) /* nobody outside is to find a port to knock at */
-		choose(config, "NET_DEVICES", "UCX_NET_DEVICES", "lo");
+	choose_device(config);
 	ucx_check(ucp_init(&params, config, &ucx.context), "ucp_init");
 	ucp_config_release(config);
 }

@@ -177,3 +177,11 @@ speak()
 		"'$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 8 '$TOP_BUILDDIR/examples/hello'" >out
 	[ "$(grep -c '^Hello from PE [0-7] of 8$' out)" -eq 8 ]
 }
+
+@test "where ports have addresses, UCX takes the device with the host's own" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	timeout 60 "$bed" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
+		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out
+	[ "$(grep -c 'rma_am(tcp/node0)' out)" -ge 4 ]
+	! grep 'rma_am(tcp/' out | grep -v 'rma_am(tcp/node0)'
+}

@@ -28,7 +28,7 @@ function hardware(number) { return sprintf("02:60:00:00:%02x:%02x", int(number /
 
 # Told, not asked for: the kernel keeps a thousand learnt neighbours for all its namespaces together.
 function tell_neighbour(host, port, other, its_port) {
-	say("links/h" host, "neighbour add " address(other) " lladdr " hardware_of["h" other, its_port] " dev " port " nud permanent")
+	say("links/h" host, "neighbour replace " address(other) " lladdr " hardware_of["h" other, its_port] " dev " port " nud permanent")
 }
 
 function shape_port(host, port) {
@@ -51,7 +51,7 @@ function make_switch(   k, other) {
 		lay_cable("h" k, "eth0", "switch", "p" k)
 		say("links/switch", "link set p" k " master switch up")
 		shape_port("switch", "p" k)
-		say("links/h" k, "address add " address(k) "/16 dev eth0")
+		say("links/h" k, "address replace " address(k) "/16 dev eth0")
 		say("links/h" k, "link set eth0 up")
 		shape_port("h" k, "eth0")
 		say("map", "h" k " " address(k) " eth0=switch")
@@ -117,7 +117,7 @@ function make_ports(k,   i, step, other, line) {
 			if (other < 0)
 				continue
 			if (addressed == "yes")
-				say("links/h" k, "address add " ends[k, i, step] "/31 dev " port(i, step))
+				say("links/h" k, "address replace " ends[k, i, step] "/31 dev " port(i, step))
 			say("links/h" k, "link set " port(i, step) " up")
 			tell_neighbour(k, port(i, step), other, port(i, -step))
 			shape_port("h" k, port(i, step))
@@ -128,11 +128,11 @@ function make_ports(k,   i, step, other, line) {
 
 # Where ports have addresses, a packet to one goes as to the host that has it.
 function route(k, target, via, i, step,   axis, direct) {
-	say("links/h" k, "route add " address(target) "/32 via " address(via) " dev " port(i, step) " onlink src " address(k))
+	say("links/h" k, "route replace " address(target) "/32 via " address(via) " dev " port(i, step) " onlink src " address(k))
 	for (axis = 1; axis <= axes && addressed == "yes"; axis++)
 		for (direct = 1; direct >= -1; direct -= 2)
 			if ((target, axis, direct) in ends && !(via == target && axis == i && direct == -step))
-				say("links/h" k, "route add " ends[target, axis, direct] "/32 via " address(via) " dev " \
+				say("links/h" k, "route replace " ends[target, axis, direct] "/32 via " address(via) " dev " \
 					port(i, step) " onlink src " address(k))
 }
 
@@ -158,7 +158,7 @@ function make_torus(   k) {
 	make_cables()
 	for (k = 0; k < n; k++) {
 		say("links/h" k, "link add node0 type veth peer name node0p")
-		say("links/h" k, "address add " address(k) "/32 dev node0")
+		say("links/h" k, "address replace " address(k) "/32 dev node0")
 		say("links/h" k, "link set node0p up")
 		say("links/h" k, "link set node0 up")
 		say("map", "h" k " " address(k) " at " coordinates(k) make_ports(k))

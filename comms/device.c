@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which network device UCX is to use on a host whose cables lead to single other hosts. Such a host has one address that all
+ * others have a route to, on a device of its own with a mask of 32 bits (a dummy device, usually), and its ports may have addresses
+ * that hardly anybody knows. UCX takes the first device it finds.
+ *
+ * Only where nothing else speaks against it: several devices with addresses, exactly one such among them, no tunnel, and no InfiniBand
+ * or RoCE, which the choice would exclude.
+ */
+#include "device.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_network(const struct ifaddrs *entry)
+{
+	return entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET && entry->ifa_netmask &&
+	       (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING) && !(entry->ifa_flags & IFF_LOOPBACK);
+}
+
+static bool is_host_address(const struct ifaddrs *entry)
+{
+	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
+
+	return mask->sin_addr.s_addr == INADDR_BROADCAST && !(entry->ifa_flags & IFF_POINTOPOINT);
+}
+
+/* An address with 32 bits beside others on one device is an alias, not the host's own. */
+static bool is_alone(const struct ifaddrs *all, const struct ifaddrs *entry)
+{
+	for (const struct ifaddrs *other = all; other; other = other->ifa_next)
+		if (other != entry && is_network(other) && !strcmp(other->ifa_name, entry->ifa_name))
+			return false;
+	return true;
+}
+
+static bool have_rdma(void)
+{
+	DIR *folder = opendir("/sys/class/infiniband");
+	struct dirent *entry;
+	bool any = false;
+
+	while (folder && !any && (entry = readdir(folder)))
+		any = entry->d_name[0] != '.';
+	if (folder)
+		closedir(folder);
+	return any;
+}
+
+char *device_of_host(void)
+{
+	const struct ifaddrs *found = NULL;
+	int networks = 0, candidates = 0;
+	struct ifaddrs *all;
+	char *name = NULL;
+
+	if (getifaddrs(&all))
+		return NULL;
+	for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
+		if (!is_network(entry))
+			continue;
+		networks++;
+		if (is_host_address(entry) && is_alone(all, entry)) {
+			candidates++;
+			found = entry;
+		}
+	}
+	if (candidates == 1 && networks > 1 && !have_rdma())
+		name = strdup(found->ifa_name);
+	freeifaddrs(all);
+	return name;
+}

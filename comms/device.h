@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_DEVICE_H
+#define COMMS_DEVICE_H
+
+/* The network device with the host's own address, if it has one besides ports with addresses; else NULL. The caller frees it. */
+char *device_of_host(void);
+
+#endif
