@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job on hosts spends its time on: coming up, barriers, an exchange of all with all, going down. PE 0 prints the milliseconds. */
+/*
+ * What a job on hosts spends its time on: coming up, barriers (100, or as many as the argument says), an exchange of all with
+ * all, going down. PE 0 prints the milliseconds.
+ */
 #include <shmem.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define BARRIERS 100
 #define WORDS 16
 
 static double now(void)
@@ -34,22 +36,23 @@ static void exchange(int me, int npes)
 		}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	double start = now(), up, met, exchanged;
+	int barriers = argc > 1 ? atoi(argv[1]) : 100;
 	int me;
 
 	shmem_init();
 	up = now();
 	me = shmem_my_pe();
-	for (int i = 0; i < BARRIERS; i++)
+	for (int i = 0; i < barriers; i++)
 		shmem_barrier_all();
 	met = now();
 	exchange(me, shmem_n_pes());
 	exchanged = now();
 	shmem_finalize();
 	if (me == 0)
-		printf("init %.1f ms, %d barriers %.1f ms, alltoall %.1f ms, finalize %.1f ms\n", up - start, BARRIERS,
+		printf("init %.1f ms, %d barriers %.1f ms, alltoall %.1f ms, finalize %.1f ms\n", up - start, barriers,
 		       met - up, exchanged - met, now() - exchanged);
 	return 0;
 }
