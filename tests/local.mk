@@ -88,6 +88,7 @@ EXTRA_DIST += \
 	tests/cluster/bed \
 	tests/cluster/bed.bats \
 	tests/cluster/inside \
+	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \
 	tests/cluster/slurm \
 	tests/conformance/check-api \
