@@ -435,7 +435,6 @@ void comms_bell_sleep(uint32_t key, unsigned *naps);
 				break;                                          \
 			}                                                       \
 			comms_bell_sleep(key_, &naps_);                         \
-			comms_spin();                                           \
 		}                                                               \
 	} while (0)
 
