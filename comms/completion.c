@@ -10,7 +10,8 @@
  * Gate: a flush of UCX waits for as many answers on a connection as requests had been sent. Where messages may overtake each
  * other (ucx.overtaking), it passes over requests that UCX still holds back, and takes the answer to another thread's
  * later operation for that to one of ours. So there a flush begins when UCX holds nothing back, and has the connection to
- * itself: operations on shared connections count themselves in and out, and a flush keeps new ones out.
+ * itself: operations on shared connections count themselves in and out, and a flush keeps new ones out. With one thread
+ * only those count that UCX holds back (ucx.gated).
  */
 #include <poll.h>
 
