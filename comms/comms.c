@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "globals.h"
+#include "job.h"
 #include "memory.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -244,6 +245,7 @@ void comms_start(void)
 	}
 	publish_card();
 	comms_meet(comms.pe);
+	comms_torus_start();
 	if (comms.ucx)
 		ucx_serve();
 }
@@ -275,6 +277,7 @@ void comms_stop(void)
 			forget_peer(comms.peers[pe]);
 	free(comms.peers);
 	free(comms.node_pes);
+	comms_torus_stop();
 	if (comms.ucx)
 		ucx_stop();
 	memory_unmake_heap();

@@ -147,6 +147,7 @@ struct comms {
 	bool ucx_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */
 	const char *pages; /* kind of pages obtained for the heap */
+	struct torus_job *torus; /* NULL: not asked for yet; see job.h */
 };
 
 extern struct comms comms;
@@ -386,6 +387,9 @@ void comms_sync(struct comms_group *group);
  */
 typedef void comms_action(void *argument);
 void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
+
+/* The node of each PE of the job, nodes numbered by their first PEs; returns how many. Each is its own where nobody knows. */
+int comms_nodes(int *node_of);
 
 /* Finds out what a group needs to meet; forgets it, when the group ends. */
 void comms_group_see(struct comms_group *group);

@@ -80,6 +80,25 @@ static int sort_by_node(const struct comms_group *group, struct member *sorted)
 	return n_nodes;
 }
 
+int comms_nodes(int *node_of)
+{
+	struct comms_group world = {.size = comms.n_pes, .stride = 1};
+	struct member *sorted;
+	int n_nodes, node = -1;
+
+	memset(node_of, 0, (size_t)world.size * sizeof *node_of);
+	if (comms.n_node == comms.n_pes)
+		return 1;
+	sorted = allocate((size_t)world.size, sizeof *sorted);
+	n_nodes = sort_by_node(&world, sorted);
+	for (int i = 0; i < world.size; i++) {
+		node += sorted[i].place == sorted[i].leader;
+		node_of[n_nodes ? sorted[i].place : i] = n_nodes ? node : i;
+	}
+	free(sorted);
+	return n_nodes ? n_nodes : world.size;
+}
+
 static int *pes_of(const struct comms_group *group, const int *places, int count)
 {
 	int *pes = allocate((size_t)count, sizeof *pes);

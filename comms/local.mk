@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/ops.c comms/copy.c comms/copy.h comms/groups.c comms/wait.c comms/wait.h \
-	comms/memory.c comms/memory.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/ucx.c comms/ucx.h \
+	comms/memory.c comms/memory.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/job.c comms/job.h comms/ucx.c comms/ucx.h \
 	comms/ucx_inside.h comms/ucx_ops.c comms/channels.c comms/completion.c

@@ -271,6 +271,90 @@ int rte_node(int pe)
 	return node;
 }
 
+bool rte_host(int pe, char *name, size_t size)
+{
+	pmix_value_t *value = NULL;
+	pmix_proc_t peer;
+	bool told;
+
+	if (!rte.connected)
+		return gethostname(name, size) == 0;
+	PMIX_LOAD_PROCID(&peer, self.nspace, (pmix_rank_t)pe);
+	if (PMIx_Get(&peer, PMIX_HOSTNAME, NULL, 0, &value) != PMIX_SUCCESS || !value)
+		return false;
+	told = value->type == PMIX_STRING && (size_t)snprintf(name, size, "%s", value->data.string) < size;
+	PMIX_VALUE_RELEASE(value);
+	return told;
+}
+
+/*
+ * A value about the fabric; of a host, or of all where that is NULL. Only from what the server told at the start: few servers know
+ * of such things, and asking them one by one may take long.
+ */
+static pmix_value_t *fabric_value(const char *key, const char *host)
+{
+	pmix_value_t *value = NULL;
+	pmix_status_t status;
+	pmix_info_t about[3];
+	pmix_proc_t job;
+	bool yes = true;
+
+	if (!rte.connected)
+		return NULL;
+	PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+	PMIX_INFO_LOAD(&about[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);
+	PMIX_INFO_LOAD(&about[1], PMIX_NODE_INFO, &yes, PMIX_BOOL);
+	PMIX_INFO_LOAD(&about[2], PMIX_HOSTNAME, host ? host : "", PMIX_STRING);
+	status = PMIx_Get(&job, key, about, host ? 3 : 1, &value);
+	PMIX_INFO_DESTRUCT(&about[2]);
+	return status == PMIX_SUCCESS ? value : NULL;
+}
+
+static int take_numbers(const uint32_t *from, size_t count, int *to, int most)
+{
+	if (!from || count > (size_t)most)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		to[i] = (int)from[i];
+	return (int)count;
+}
+
+/* An array of numbers where there is one fabric; where there are several none is the one. */
+int rte_fabric_shape(int *size, int most)
+{
+	pmix_value_t *value = fabric_value(PMIX_FABRIC_SHAPE, NULL);
+	const pmix_data_array_t *array = value && value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
+	int axes = array && array->type == PMIX_UINT32 ? take_numbers(array->array, array->size, size, most) : 0;
+
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	return axes;
+}
+
+/* Of the first device of the host that has any, as they are numbered in the fabric. */
+int rte_fabric_coordinates(int pe, int *at, int most)
+{
+	const pmix_data_array_t *devices;
+	pmix_value_t *value;
+	char host[256];
+	int axes = 0;
+
+	if (!rte_host(pe, host, sizeof host))
+		return 0;
+	value = fabric_value(PMIX_FABRIC_COORDINATES, host);
+	devices = value && value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
+	for (size_t d = 0; devices && devices->type == PMIX_GEOMETRY && d < devices->size && axes == 0; d++) {
+		const pmix_geometry_t *device = (const pmix_geometry_t *)devices->array + d;
+
+		for (size_t c = 0; c < device->ncoords && axes == 0; c++)
+			if (device->coordinates[c].view != PMIX_COORD_PHYSICAL_VIEW)
+				axes = take_numbers(device->coordinates[c].coord, device->coordinates[c].dims, at, most);
+	}
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	return axes;
+}
+
 /*
  * A process that may run on fewer processors than there are PEs is bound to them, or all PEs share them. oshrun knows. Other
  * launchers do not say: bound is who has fewer than the machine or the container.

@@ -82,6 +82,16 @@ void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The number of the node of a PE, -1 if the launcher does not tell. */
 int rte_node(int pe);
 
+/* The name of the host that a PE is on. False: the launcher does not tell. */
+bool rte_host(int pe, char *name, size_t size);
+
+/*
+ * What the launcher knows of the fabric: the sizes of its axes, and where the node of a PE is. They return how many axes; 0: it
+ * does not tell, or there are more than most.
+ */
+int rte_fabric_shape(int *size, int most);
+int rte_fabric_coordinates(int pe, int *at, int most);
+
 /*
  * Processors that the PEs of this node have together; those this process may run on, fewer where it is bound. The memory
  * it may use (the machine's or its cgroup's).

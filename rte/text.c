@@ -2,12 +2,14 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST 64
+#define LARGEST_FILE (256L << 20)
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -132,4 +134,44 @@ bool text_parse_list(const char *text, bool *flags, size_t length)
 		text = *end ? end + 1 : end;
 	}
 	return true;
+}
+
+static char *refuse_file(char *text, char *problem, size_t size, const char *what, int error)
+{
+	snprintf(problem, size, "%s%s", what, error ? strerror(error) : "");
+	free(text);
+	return NULL;
+}
+
+char *text_of_file(const char *path, char *problem, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	size_t room = 0, length = 0, got = 1;
+	char *text = NULL;
+	int error;
+
+	if (!file)
+		return refuse_file(NULL, problem, size, "cannot be read: ", errno);
+	while (got > 0 && length < LARGEST_FILE) {
+		char *larger = text;
+
+		if (length + 65536 > room) {
+			room = 2 * room + 131072;
+			larger = realloc(text, room);
+		}
+		if (!larger)
+			break;
+		text = larger;
+		errno = 0;
+		got = fread(text + length, 1, 65535, file);
+		length += got;
+	}
+	error = ferror(file) ? errno : 0;
+	fclose(file);
+	if (error)
+		return refuse_file(text, problem, size, "cannot be read: ", error);
+	if (got > 0 || !text)
+		return refuse_file(text, problem, size, "cannot be read: it is too large", 0);
+	text[length] = '\0';
+	return strlen(text) == length ? text : refuse_file(text, problem, size, "not a text", 0);
 }

@@ -22,4 +22,7 @@ const char *text_size(size_t bytes, char buffer[32]);
 /* "1,3-5" into a set of flags of the given length; false if it is not such a list or leaves the range. */
 bool text_parse_list(const char *text, bool *flags, size_t length);
 
+/* All of a text file of up to 256 MiB, to be freed; NULL: problem says why not. */
+char *text_of_file(const char *path, char *problem, size_t size);
+
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "comms/globals.h"
+#include "comms/job.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
@@ -44,6 +45,23 @@ static const char *value_or_none(enum setting_id id)
 	return text[0] ? text : "(not set)";
 }
 
+static void print_torus(void)
+{
+	const struct torus_job *job = comms_torus();
+	char shape[TORUS_TEXT], machine[TORUS_TEXT], text[TORUS_SPREAD_TEXT];
+	struct torus_spread spread;
+
+	printf("Torus: %s, from %s%s\n", torus_shape_text(&job->sites.shape, shape), torus_source_text(job->source),
+	       torus_job_logical(job) ? " (logical: nobody says how they are cabled)" : "");
+	if (job->sites.nodes < job->machine.places)
+		printf("  %d of the %d places of %s\n", job->sites.nodes, job->machine.places,
+		       torus_shape_text(&job->machine, machine));
+	if (job->sites.nodes > 1 && torus_spread_find(&spread, &job->sites)) {
+		printf("  hops between nodes: %.2f on average; %s\n", spread.mean, torus_spread_text(&spread, text));
+		torus_spread_free(&spread);
+	}
+}
+
 static void print_info(void)
 {
 	char heap[32];
@@ -54,6 +72,7 @@ static void print_info(void)
 	printf("Symmetric heap: %s per PE, %s\n", text_size(comms.heap_size, heap), comms.pages);
 	printf("Global data: %zu bytes, %s%s\n", globals.size, globals.why_private ? "private: " : "shared",
 	       globals.why_private ? globals.why_private : "");
+	print_torus();
 	printf("Settings:\n");
 	for (int i = 0; i < SETTING_COUNT; i++)
 		printf("  %-22s %-12s (%s) %s\n", settings_table[i].name, value_or_none(i), setting_origin(i),

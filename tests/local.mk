@@ -57,6 +57,7 @@ UNIT_TESTS = \
 	tests/unit/blocks \
 	tests/unit/settings \
 	tests/unit/text \
+	tests/unit/torus_job \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
@@ -74,6 +75,7 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
+tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la

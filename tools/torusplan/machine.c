@@ -1,59 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rte/text.h"
 #include "torusplan.h"
-
-#define LARGEST_FILE (256L << 20)
-
-/* All of a file as text, or NULL, having said why. */
-static char *read_text(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0, length = 0, got = 1;
-
-	if (!file) {
-		say("--file %s: cannot be read: %s", path, strerror(errno));
-		return NULL;
-	}
-	while (got > 0 && length < LARGEST_FILE) {
-		char *larger = text;
-
-		if (length + 65536 > size) {
-			size = 2 * size + 131072;
-			larger = realloc(text, size);
-		}
-		if (!larger)
-			break;
-		text = larger;
-		got = fread(text + length, 1, 65535, file);
-		length += got;
-	}
-	if (ferror(file) || got > 0) {
-		say("--file %s: cannot be read: %s", path, ferror(file) ? strerror(errno) : "it is too large");
-		free(text);
-		text = NULL;
-	}
-	fclose(file);
-	if (text && strnlen(text, length) < length) {
-		say("--file %s: not a text", path);
-		free(text);
-		return NULL;
-	}
-	if (text)
-		text[length] = '\0';
-	return text;
-}
 
 static int read_file(struct machine *machine, const char *path)
 {
-	char problem[TORUS_PROBLEM], *text = read_text(path);
+	char problem[TORUS_PROBLEM], *text = text_of_file(path, problem, sizeof problem);
 	bool good;
 
 	if (!text)
-		return MISTAKE;
+		return say("--file %s: %s", path, problem);
 	good = torus_file_read(&machine->file, text, problem);
 	free(text);
 	if (!good)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS 4000000L /* looked at, for the spread */
+#define RANGES 12      /* of hops in a text */
+
+const char *torus_source_text(enum torus_source source)
+{
+	static const char *const texts[TORUS_SOURCES] = {"the vendor's library", "the launcher", "SHMEM_TORUS_FILE", "SHMEM_TORUS",
+							 "the number of nodes"};
+
+	return texts[source];
+}
+
+/* Nodes at the same place, no node anywhere else: no place twice. */
+static bool places_differ(const struct torus_shape *machine, const int *place, int nodes, int *twice)
+{
+	bool *taken = calloc((size_t)machine->places, sizeof *taken);
+
+	*twice = -1;
+	if (!taken)
+		return false;
+	for (int n = 0; n < nodes && *twice < 0; n++) {
+		if (taken[place[n]])
+			*twice = n;
+		taken[place[n]] = true;
+	}
+	free(taken);
+	return *twice < 0;
+}
+
+/* Launchers fill nodes one after the other, or deal PEs out; either needs no table. */
+static int find_run(const int *node_of, int nodes, int pes)
+{
+	int run = 1;
+
+	while (run < pes && node_of[run] == node_of[0])
+		run++;
+	for (int pe = 0; pe < pes; pe++)
+		if (node_of[pe] != pe / run % nodes)
+			return 0;
+	return run;
+}
+
+static bool keep_table(struct torus_job *job, const int *node_of)
+{
+	job->node_of = malloc((size_t)job->pes * sizeof *job->node_of);
+	job->first = malloc((size_t)job->sites.nodes * sizeof *job->first);
+	if (!job->node_of || !job->first)
+		return false;
+	for (int pe = job->pes - 1; pe >= 0; pe--) {
+		job->node_of[pe] = node_of[pe];
+		job->first[node_of[pe]] = pe;
+	}
+	return true;
+}
+
+bool torus_job_make(struct torus_job *job, enum torus_source source, const struct torus_shape *machine,
+		    const int *place_of_node, int nodes, const int *node_of_pe, int pes, int *twice)
+{
+	memset(job, 0, sizeof *job);
+	if (!places_differ(machine, place_of_node, nodes, twice))
+		return false;
+	job->source = source;
+	job->machine = *machine;
+	job->pes = pes;
+	job->run = find_run(node_of_pe, nodes, pes);
+	if (torus_sites_some(&job->sites, &job->box, machine, place_of_node, nodes) &&
+	    (job->run || keep_table(job, node_of_pe)))
+		return true;
+	torus_job_free(job);
+	return false;
+}
+
+void torus_job_free(struct torus_job *job)
+{
+	torus_sites_free(&job->sites);
+	free(job->node_of);
+	free(job->first);
+	memset(job, 0, sizeof *job);
+}
+
+int torus_job_pe(const struct torus_job *job, int node, int i)
+{
+	int pe;
+
+	if (job->run) {
+		long at = ((long)(i / job->run) * job->sites.nodes + node) * job->run + i % job->run;
+
+		return at < job->pes ? (int)at : -1;
+	}
+	for (pe = job->first[node]; pe < job->pes; pe++)
+		if (job->node_of[pe] == node && i-- == 0)
+			return pe;
+	return -1;
+}
+
+int torus_job_machine_place(const struct torus_job *job, int pe)
+{
+	return torus_box_outside(&job->box, &job->machine, &job->sites.shape, torus_job_place(job, pe));
+}
+
+bool torus_spread_find(struct torus_spread *spread, const struct torus_sites *sites)
+{
+	long starts = PAIRS / sites->nodes + 1, pairs = 0, hops = 0, *count;
+	int most = torus_diameter(&sites->shape), step;
+
+	memset(spread, 0, sizeof *spread);
+	starts = starts < sites->nodes ? starts : sites->nodes;
+	step = sites->nodes / (int)starts;
+	count = calloc((size_t)most + 1, sizeof *count);
+	spread->share = calloc((size_t)most + 1, sizeof *spread->share);
+	if (!count || !spread->share) {
+		free(count);
+		torus_spread_free(spread);
+		return false;
+	}
+	for (int from = 0; from < sites->nodes; from += step)
+		for (int to = 0; to < sites->nodes; to++)
+			count[torus_hops(&sites->shape, sites->place[from], sites->place[to])] += to != from;
+	for (int h = 1; h <= most; h++) {
+		pairs += count[h];
+		hops += h * count[h];
+		spread->longest = count[h] ? h : spread->longest;
+	}
+	for (int h = 1; h <= spread->longest; h++)
+		spread->share[h] = (double)count[h] / (double)pairs;
+	spread->mean = pairs ? (double)hops / (double)pairs : 0;
+	free(count);
+	return true;
+}
+
+void torus_spread_free(struct torus_spread *spread)
+{
+	free(spread->share);
+	spread->share = NULL;
+}
+
+const char *torus_spread_text(const struct torus_spread *spread, char buffer[TORUS_SPREAD_TEXT])
+{
+	int width = (spread->longest + RANGES - 1) / RANGES, length = 0;
+
+	buffer[0] = '\0';
+	for (int h = 1; h <= spread->longest; h += width) {
+		int last = h + width - 1 < spread->longest ? h + width - 1 : spread->longest;
+		double share = 0;
+
+		for (int i = h; i <= last; i++)
+			share += spread->share[i];
+		length += snprintf(buffer + length, TORUS_SPREAD_TEXT - (size_t)length, "%s%d", h > 1 ? ", " : "", h);
+		if (last > h)
+			length += snprintf(buffer + length, TORUS_SPREAD_TEXT - (size_t)length, "-%d", last);
+		length += snprintf(buffer + length, TORUS_SPREAD_TEXT - (size_t)length, ": %.0f %%", 100 * share);
+	}
+	return buffer;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_JOB_H
+#define TORUS_JOB_H
+
+#include "sites.h"
+
+/*
+ * The torus of a job: which PE is on which node, where the nodes are, and how that is known.
+ *
+ * node     numbered by their first PEs, so PE 0 is on node 0
+ * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
+ * logical  nobody knows where the nodes are: the shape is made up from their number
+ */
+enum torus_source { TORUS_FROM_VENDOR, TORUS_FROM_LAUNCHER, TORUS_FROM_FILE, TORUS_FROM_SETTING, TORUS_LOGICAL, TORUS_SOURCES };
+
+struct torus_job {
+	enum torus_source source;
+	struct torus_shape machine;
+	struct torus_box box;
+	struct torus_sites sites;
+	int pes;
+	int run;      /* as many PEs in a row are on one node, and round again; 0: node_of and first say it */
+	int *node_of; /* by PE */
+	int *first;   /* PE of each node */
+};
+
+/*
+ * The places of the nodes are in the machine. False: two nodes are at one place (*twice is the second of them), or there is no
+ * memory (-1).
+ */
+bool torus_job_make(struct torus_job *job, enum torus_source source, const struct torus_shape *machine,
+		    const int *place_of_node, int nodes, const int *node_of_pe, int pes, int *twice);
+void torus_job_free(struct torus_job *job);
+
+/* "the launcher", "SHMEM_TORUS" and so on. */
+const char *torus_source_text(enum torus_source source);
+
+static inline bool torus_job_logical(const struct torus_job *job)
+{
+	return job->source == TORUS_LOGICAL;
+}
+
+static inline int torus_job_node(const struct torus_job *job, int pe)
+{
+	return job->run ? pe / job->run % job->sites.nodes : job->node_of[pe];
+}
+
+static inline int torus_job_place(const struct torus_job *job, int pe)
+{
+	return job->sites.place[torus_job_node(job, pe)];
+}
+
+/* Which PE is the i-th of a node, in ascending order; -1: it has not so many. */
+int torus_job_pe(const struct torus_job *job, int node, int i);
+
+/* Where a PE is in the machine. */
+int torus_job_machine_place(const struct torus_job *job, int pe);
+
+/* From the node of one PE to that of another; 0 on one node. */
+static inline int torus_job_hops(const struct torus_job *job, int pe, int other)
+{
+	return torus_hops(&job->sites.shape, torus_job_place(job, pe), torus_job_place(job, other));
+}
+
+/*
+ * How far nodes are from each other: the share of pairs at each number of hops. Of many nodes, as seen from some that are spread
+ * evenly.
+ */
+struct torus_spread {
+	int longest;
+	double mean;
+	double *share; /* of the pairs, by hops up to the longest */
+};
+
+/* False: no memory. */
+bool torus_spread_find(struct torus_spread *spread, const struct torus_sites *sites);
+void torus_spread_free(struct torus_spread *spread);
+
+/* "1: 60 %, 2: 40 %"; ranges of hops where there are many. */
+enum { TORUS_SPREAD_TEXT = 512 };
+const char *torus_spread_text(const struct torus_spread *spread, char buffer[TORUS_SPREAD_TEXT]);
+
+#endif
