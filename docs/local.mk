@@ -28,9 +28,11 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-dist_man3_MANS = docs/man/shmemx_exchange.3
+dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_grid.3
 shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
 	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy
+shmemx_grid_links = shmemx_grid_create shmemx_grid_sizes shmemx_grid_coordinates shmemx_grid_pe shmemx_grid_neighbour \
+	shmemx_grid_shift shmemx_grid_report shmemx_torus_shape shmemx_torus_coordinates shmemx_torus_hops shmemx_torus_source
 man3_texts = \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \
@@ -78,12 +80,13 @@ UNINSTALL_HOOKS += uninstall-man3-pages
 install-man3-pages: docs/man/man3.stamp
 	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && $(INSTALL_DATA) docs/man/man3-pages/*.3 "$(DESTDIR)$(man3dir)"
 	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_links); do \
-		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done
+		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done && \
+		for page in $(shmemx_grid_links); do rm -f $$page.3 && $(LN_S) shmemx_grid.3 $$page.3 || exit 1; done
 
 uninstall-man3-pages: docs/man/man3.stamp
 	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
 		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
-	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links); do rm -f $$page.3; done || :
+	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links); do rm -f $$page.3; done || :
 
 clean-local: clean-headers
 	rm -rf docs/man/man3-pages

@@ -11,6 +11,39 @@ extern "C" {
 #endif
 
 /*
+ * The torus, see shmemx_grid(3): axes of the part of the machine that this job has, coordinates of PEs in it, hops between them.
+ */
+#define SHMEMX_AXES 6
+int shmemx_torus_shape(int *sizes, int *rings);
+int shmemx_torus_coordinates(int pe, int *coordinates);
+int shmemx_torus_hops(int pe, int other);
+const char *shmemx_torus_source(void);
+
+/*
+ * A grid is a team whose PEs have coordinates, the last counting fastest. Neighbours in it are neighbours on the torus where that
+ * can be had. It ends with shmem_team_destroy.
+ */
+typedef struct {
+	double mean_hops; /* of a message to a neighbour */
+	int longest;	  /* hops */
+	long worst_link;  /* messages over the fullest link when each PE sends one to every neighbour */
+} shmemx_grid_cost_t;
+
+typedef struct {
+	shmemx_grid_cost_t before, after; /* in the order of the parent's PEs, and in this one */
+	const char *how;		  /* it was placed */
+	int logical;			  /* nobody knows how the nodes are cabled */
+} shmemx_grid_report_t;
+
+int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder, shmem_team_t *grid);
+int shmemx_grid_sizes(shmem_team_t grid, int *sizes, int *wraps);
+void shmemx_grid_coordinates(shmem_team_t grid, int pe, int *coordinates);
+int shmemx_grid_pe(shmem_team_t grid, const int *coordinates);
+int shmemx_grid_neighbour(shmem_team_t grid, int dim, int steps);
+void shmemx_grid_shift(shmem_team_t grid, int dim, int steps, int *source, int *dest);
+void shmemx_grid_report(shmem_team_t grid, shmemx_grid_report_t *report);
+
+/*
  * Neighbour exchange, see shmemx_exchange(3). An exchange has edges; each joins this PE to a neighbour and carries messages
  * one way or both. Iteration: get the send buffer, fill it, start; compute; wait, read what came, release.
  */

@@ -41,6 +41,7 @@ struct shmemx_team {
 	struct comms_group group;
 	int *members; /* owned; NULL where start and stride say it all */
 	shmem_team_config_t config;
+	struct grid *grid;	     /* NULL: its PEs have no coordinates */
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
 	uint64_t broadcasts, gathers, alltoalls, pieces; /* begun so far, alike in all members; see collectives.h */
 	struct shmemx_team *next;    /* of all that the user made */

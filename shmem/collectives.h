@@ -39,6 +39,9 @@ void api_forget_active_sets(void);
 enum slot_wish { SLOT_NOT_FOR_ME, SLOT_IF_FREE, SLOT_NEVER };
 int api_agree_on_slot(const struct set *set, enum slot_wish wish);
 
+/* A team of these PEs of the world, of which the list becomes the team's; all PEs of the set are in it. NULL: no slot is left. */
+struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me);
+
 void set_sync(const struct set *set);
 
 /* Makes what this PE has put into others' memory arrive, then meets. */

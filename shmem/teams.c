@@ -72,6 +72,7 @@ static void free_team(struct shmemx_team *team)
 	api_forget_contexts(team);
 	comms_group_forget(&team->group);
 	free(team->members);
+	free(team->grid);
 	free(team);
 }
 
@@ -137,6 +138,31 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 	}
 }
 
+static struct shmemx_team *enlist(struct shmemx_team *team)
+{
+	team->group.on_node = comms_all_on_node(&team->group);
+	pthread_mutex_lock(&making);
+	team->next = made;
+	made = team;
+	pthread_mutex_unlock(&making);
+	return team;
+}
+
+struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me)
+{
+	int slot = api_agree_on_slot(set, SLOT_IF_FREE);
+	struct shmemx_team *team;
+
+	if (slot == COMMS_SLOTS)
+		return NULL;
+	team = calloc(1, sizeof *team);
+	if (!team)
+		rte_die(set->routine, "no memory");
+	team->members = pes;
+	team->group = (struct comms_group){.members = pes, .size = set->group->size, .me = me, .slot = slot};
+	return enlist(team);
+}
+
 static struct shmemx_team *make_team(const struct comms_group *parent, int start, int stride, int size, int slot)
 {
 	struct shmemx_team *team = calloc(1, sizeof *team);
@@ -157,12 +183,7 @@ static struct shmemx_team *make_team(const struct comms_group *parent, int start
 		team->group.start = parent->start + start * parent->stride;
 		team->group.stride = parent->stride * stride;
 	}
-	team->group.on_node = comms_all_on_node(&team->group);
-	pthread_mutex_lock(&making);
-	team->next = made;
-	made = team;
-	pthread_mutex_unlock(&making);
-	return team;
+	return enlist(team);
 }
 
 static bool is_member(const struct comms_group *parent, int start, int stride, int size)

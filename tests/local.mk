@@ -29,6 +29,7 @@ API_TESTS = \
 	tests/api/generics \
 	tests/api/global_exit \
 	tests/api/globals \
+	tests/api/grid \
 	tests/api/heap \
 	tests/api/locks \
 	tests/api/many \
@@ -117,6 +118,9 @@ EXTRA_DIST += \
 	tests/tools/progs/histogram.c \
 	tests/tools/progs/old_style.c \
 	tests/tools/progs/rod.c \
+	tests/tools/torus.bats \
+	tests/tools/torus/fabric.c \
+	tests/tools/torus/where.c \
 	tests/tools/scale.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c

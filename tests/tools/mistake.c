@@ -248,6 +248,29 @@ static void exchange_wrongly(bool odd)
 	}
 }
 
+static void grid_wrongly(bool odd)
+{
+	int sizes[2] = {1, 0}, coordinates[2];
+	shmem_team_t grid;
+
+	if (strncmp(mistake, "grid-", 5))
+		return;
+	if (is("grid-product"))
+		sizes[0] = 3, sizes[1] = 1;
+	if (is("grid-rest"))
+		sizes[0] = 3;
+	if (is("grid-size"))
+		sizes[0] = -2;
+	shmemx_grid_create(WORLD, is("grid-dims") ? 7 : 2, sizes, NULL, 1, &grid);
+	if (odd && is("grid-none"))
+		shmemx_grid_neighbour(WORLD, 0, 1);
+	if (odd && is("grid-dim"))
+		shmemx_grid_neighbour(grid, 2, 1);
+	if (odd && is("grid-pe"))
+		shmemx_grid_coordinates(grid, 2, coordinates);
+	shmem_team_destroy(grid);
+}
+
 int main(int argc, char *argv[])
 {
 	bool last, odd;
@@ -268,6 +291,7 @@ int main(int argc, char *argv[])
 	differ_in_arithmetic(odd);
 	differ_on_set(odd, shmem_n_pes());
 	exchange_wrongly(odd);
+	grid_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();

@@ -145,6 +145,16 @@ fails()
 	fails edge-unreleased '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=0' 'release one first'
 }
 
+@test "grids" {
+	fails grid-dims '^torushmem: PE 0: shmemx_grid_create: ' 'dims=7' '1 to 6'
+	fails grid-size '^torushmem: PE 0: shmemx_grid_create: ' 'sizes\[0\]=-2' 'from 1'
+	fails grid-product '^torushmem: PE 0: shmemx_grid_create: ' 'product of 3' '2 PEs; both must be the same'
+	fails grid-rest '^torushmem: PE 0: shmemx_grid_create: ' 'product of 3' '2 PEs; it must divide them'
+	fails grid-none '^torushmem: PE 1: shmemx_grid_neighbour: ' 'no grid; shmemx_grid_create'
+	fails grid-dim '^torushmem: PE 1: shmemx_grid_neighbour: ' 'dim=2' 'dimensions 0 to 1'
+	fails grid-pe '^torushmem: PE 1: shmemx_grid_coordinates: ' 'pe=2' 'PEs 0 to 1'
+}
+
 @test "misaligned atomic" {
 	fails misaligned '^torushmem: PE 1: shmem_long_atomic_add: ' 'dest=0x' 'align'
 }
