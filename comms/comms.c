@@ -21,6 +21,7 @@
 #include "rte/settings.h"
 #include "ucx.h"
 #include "wait.h"
+#include "watch.h"
 
 struct comms comms;
 
@@ -212,6 +213,20 @@ const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)
 	return card ? card + 1 : NULL;
 }
 
+void comms_count_peers(uint64_t *peers, uint64_t *bytes)
+{
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		const struct comms_peer *peer = comms_peer(pe);
+		size_t ucx_bytes;
+
+		if (peer == &comms.unmet)
+			continue;
+		++*peers;
+		comms_ucx_card(peer, &ucx_bytes);
+		*bytes += sizeof *peer + (peer->card ? sizeof(struct card) + ucx_bytes : 0);
+	}
+}
+
 /* Does any pair of PEs need UCX? All PEs must come to the same answer: every card then has its part. */
 static bool ucx_needed(void)
 {
@@ -234,6 +249,8 @@ void comms_start(void)
 	for (int pe = 0; pe < rte.n_pes; pe++)
 		comms.peers[pe] = &comms.unmet;
 	comms.n_pes = rte.n_pes;
+	watch_start();
+	comms.quick_pes = comms.watched ? 0 : comms.n_pes;
 	wait_start();
 	if (ucx_needed()) {
 		if (!comms.ucx_path)

@@ -128,6 +128,7 @@ enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS };
 struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
+	int quick_pes;		   /* n_pes; but 0 while calls are watched: then they come by the slow way */
 	struct comms_peer **peers; /* by PE; the record of an unmet PE is &comms.unmet */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
@@ -140,6 +141,7 @@ struct comms {
 	bool crowded; /* more PEs than processors on this node */
 	bool threads;	/* several may be inside at once; said before the start */
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
+	bool watched;	/* calls are counted: see watch.h */
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
 	bool ucx;	/* UCX is up */
@@ -173,6 +175,9 @@ static inline bool comms_shared(enum comms_segment_id segment)
 /* The record of a PE after making its acquaintance. */
 struct comms_peer *comms_meet(int pe);
 
+/* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
+void comms_count_peers(uint64_t *peers, uint64_t *bytes);
+
 static inline struct comms_peer *comms_peer(int pe)
 {
 	return __atomic_load_n(&comms.peers[pe], __ATOMIC_ACQUIRE);
@@ -193,11 +198,11 @@ COMMS_INLINE void *comms_within(const struct comms_reach *reach, size_t offset, 
 	return there;
 }
 
-COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+COMMS_INLINE void *comms_reach_among(int pes, const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	size_t heap, globals;
 
-	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
+	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)pes))
 		return NULL;
 	*peer = comms_peer(pe);
 	heap = (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);
@@ -207,6 +212,17 @@ COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct
 	if (COMMS_LIKELY(globals < (*peer)->reach[COMMS_GLOBALS].size))
 		return comms_within(&(*peer)->reach[COMMS_GLOBALS], globals, bytes);
 	return NULL;
+}
+
+COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+{
+	return comms_reach_among(comms.n_pes, address, bytes, pe, peer);
+}
+
+/* For what a routine of the API does without calling anything: NULL as well while its calls are watched. */
+COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+{
+	return comms_reach_among(comms.quick_pes, address, bytes, pe, peer);
 }
 
 void comms_ring(struct comms_bell *bell, const void *address, size_t bytes);
@@ -404,6 +420,31 @@ void comms_slot_clear(int slot);
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
 void comms_check_up(const char *routine);
 void comms_check_pe(int pe, const char *routine);
+
+/*
+ * What a routine of the API begins with: is the library up? If calls are watched, from here to the end of the block is one. PE
+ * is whom it is about, if it is one. Costs one look at a word that says that there is nothing to do.
+ */
+#define COMMS_NOBODY (-1)
+#define COMMS_CALL(routine, bytes, pe) \
+	bool watched_ __attribute__((cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
+
+void comms_watch_begin(const char *routine, size_t bytes, int pe);
+void comms_watch_end(void);
+
+COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
+{
+	if (COMMS_LIKELY(comms.quick_pes > 0))
+		return false;
+	comms_watch_begin(routine, bytes, pe);
+	return true;
+}
+
+COMMS_INLINE void comms_call_end(const bool *watched)
+{
+	if (COMMS_UNLIKELY(*watched))
+		comms_watch_end();
+}
 
 /* One look's worth of waiting: lets UCX work, else the other hardware thread. Did something come? Then more may. */
 bool comms_spin(void);

@@ -10,6 +10,7 @@
 #include "globals.h"
 #include "rte/rte.h"
 #include "ucx.h"
+#include "watch.h"
 
 struct target {
 	struct comms_peer *peer;
@@ -98,6 +99,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, bytes);
 	if (t.here) {
 		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
@@ -116,6 +118,7 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(source, bytes, "source", pe, routine);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, bytes);
 	if (t.here)
 		comms_copy_out(dest, t.here, bytes);
 	else
@@ -125,24 +128,28 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 		       const char *routine)
 {
+	COMMS_CALL(routine, bytes, pe);
 	put(channel, dest, source, bytes, false, pe, routine);
 }
 
 void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine)
 {
+	COMMS_CALL(routine, bytes, pe);
 	put(channel, dest, source, bytes, true, pe, routine);
 }
 
 void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 		       const char *routine)
 {
+	COMMS_CALL(routine, bytes, pe);
 	get(channel, dest, source, bytes, false, pe, routine);
 }
 
 void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine)
 {
+	COMMS_CALL(routine, bytes, pe);
 	get(channel, dest, source, bytes, true, pe, routine);
 }
 
@@ -161,12 +168,14 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 
 	if ((uintptr_t)dest % width)
 		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, width);
 	return t;
 }
 
 void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
 		       int pe, const char *routine)
 {
+	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
 
 	if (t.here)
@@ -178,6 +187,7 @@ void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t 
 uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
 				 uint64_t operand, uint64_t cond, int pe, const char *routine)
 {
+	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
 	uint64_t result = 0;
 
@@ -190,6 +200,7 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
 				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine)
 {
+	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
 
 	if (!t.here) {
@@ -207,7 +218,9 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
 
+	watch_if_on(shown.here ? WATCH_LOCAL : WATCH_UCX, pe, sizeof value);
 	if (bytes && !data.here && !shown.here) {
+		watch_if_on(WATCH_UCX, pe, bytes);
 		ucx_put_untracked(data.peer, data.segment, data.offset, source, bytes);
 	} else if (bytes) {
 		comms_put(dest, source, bytes, pe, routine);
@@ -246,10 +259,12 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 
 	telling->value = value;
-	if (!data.here && !shown.here)
+	if (!data.here && !shown.here) {
+		watch_if_on(WATCH_UCX, pe, bytes + sizeof value);
 		ucx_tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
-	else
+	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);
+	}
 }
 
 void comms_complete_all(void)
@@ -262,6 +277,7 @@ void comms_complete_all(void)
 void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
 			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)
 {
+	COMMS_CALL(routine, bytes, pe);
 	struct target signal = locate_word(word, sizeof *word, pe, routine);
 
 	put(channel, dest, source, bytes, nbi, pe, routine);

@@ -15,6 +15,7 @@
 #include <ucs/debug/debug.h>
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "watch.h"
 
 /* In the card: the lengths, then the worker's address, then the keys. */
 struct ucx_card {
@@ -232,7 +234,14 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 		ucs_status_string(status));
 }
 
-struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer)
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_peer *peer)
 {
 	struct ucx_peer *made = calloc(1, sizeof *made);
 	size_t size;
@@ -260,6 +269,16 @@ struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *p
 	made->pe = peer->pe;
 	made->mark.peer = made;
 	atomic_init(&made->mark.channel, channel);
+	return made;
+}
+
+struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer)
+{
+	size_t before = comms.watched ? memory_in_use() : 0;
+	struct ucx_peer *made = connect_to(channel, peer);
+
+	if (comms.watched)
+		watch_connection(memory_in_use() - before);
 	return made;
 }
 

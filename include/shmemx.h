@@ -5,6 +5,7 @@
 
 #include <shmem.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,19 @@ const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *b
 const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes);
 void shmemx_exchange_release(shmemx_exchange_t exchange, int edge);
 void shmemx_exchange_destroy(shmemx_exchange_t exchange);
+
+/* Counters of this PE, see shmemx_stats(3). Rows have names: "put", "barrier", "path ucx", ... */
+typedef struct {
+	uint64_t calls; /* or operations of a path, or peers */
+	uint64_t bytes;
+	uint64_t nanoseconds; /* inside the calls */
+} shmemx_stats_t;
+
+int shmemx_stats_enabled(void);
+int shmemx_stats_count(void);
+const char *shmemx_stats_name(int row);
+int shmemx_stats_read(const char *name, shmemx_stats_t *stats);
+void shmemx_stats_reset(void);
 
 #ifdef __cplusplus
 }

@@ -145,13 +145,14 @@ void set_sync(const struct set *set)
 		sync_by_counters(set);
 }
 
-/* Within a body: the set that the last parameters name. */
-#define ACTIVE_SET(set) \
+/* Within a body: the set that the last parameters name; this PE brings so many bytes. */
+#define ACTIVE_SET(set, bytes) \
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY); \
 	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);
 
 API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-	ACTIVE_SET(set)
+	ACTIVE_SET(set, 0)
 	set_finish(&set);
 }
 PROFILED(shmem_barrier)
@@ -159,7 +160,7 @@ PROFILED(shmem_barrier)
 #undef shmem_sync
 API void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-	ACTIVE_SET(set)
+	ACTIVE_SET(set, 0)
 	set_sync(&set);
 }
 PROFILED(shmem_sync)
@@ -168,31 +169,31 @@ PROFILED(shmem_sync)
 	API void pshmem_broadcast##BITS(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,      \
 					int logPE_stride, int PE_size, long *pSync)                                    \
 	{                                                                                                              \
-		ACTIVE_SET(set)                                                                                        \
+		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
 		set_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                    \
 	}                                                                                                              \
 	API void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,   \
 				      int PE_size, long *pSync)                                                        \
 	{                                                                                                              \
-		ACTIVE_SET(set)                                                                                        \
+		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
 		set_collect(&set, dest, source, nelems *(BYTES));                                                      \
 	}                                                                                                              \
 	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				       int PE_size, long *pSync)                                                       \
 	{                                                                                                              \
-		ACTIVE_SET(set)                                                                                        \
+		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
 		set_fcollect(&set, dest, source, nelems *(BYTES));                                                     \
 	}                                                                                                              \
 	API void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				       int PE_size, long *pSync)                                                       \
 	{                                                                                                              \
-		ACTIVE_SET(set)                                                                                        \
+		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
 		set_alltoall(&set, dest, source, nelems *(BYTES));                                                     \
 	}                                                                                                              \
 	API void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,   \
 					int PE_start, int logPE_stride, int PE_size, long *pSync)                      \
 	{                                                                                                              \
-		ACTIVE_SET(set)                                                                                        \
+		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
 		set_alltoalls(&set, dest, source, dst, sst, BYTES, nelems);                                            \
 	}                                                                                                              \
 	PROFILED(shmem_broadcast##BITS)                                                                                \

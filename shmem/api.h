@@ -101,6 +101,9 @@ void api_teams_stop(void);
 void api_collectives_start(void);
 void api_forget_contexts(struct shmemx_team *team);
 
+/* Prints what all PEs counted, if they did. */
+void api_stats_stop(void);
+
 /* Finishes what was started on the default context, then meets all PEs. */
 void api_barrier_all(void);
 

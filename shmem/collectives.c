@@ -121,20 +121,21 @@ struct set set_of_leaders(const struct set *set)
 
 API void pshmem_barrier_all(void)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	api_barrier_all();
 }
 PROFILED(shmem_barrier_all)
 
 API void pshmem_sync_all(void)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_sync(&api_world.group);
 }
 PROFILED(shmem_sync_all)
 
 API int pshmem_team_sync(shmem_team_t team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_sync(&api_team_or_die(team, __func__)->group);
 	return 0;
 }
@@ -143,24 +144,28 @@ PROFILED(shmem_team_sync)
 #define COLLECTIVES(TYPE, SIZE, BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS)                                    \
 	API int pshmem_##BROADCAST(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root)     \
 	{                                                                                                             \
+		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                     \
 		return 0;                                                                                             \
 	}                                                                                                             \
 	API int pshmem_##COLLECT(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                    \
 	{                                                                                                             \
+		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_collect(&set, dest, source, nelems *(SIZE));                                                      \
 		return 0;                                                                                             \
 	}                                                                                                             \
 	API int pshmem_##FCOLLECT(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                   \
 	{                                                                                                             \
+		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_fcollect(&set, dest, source, nelems *(SIZE));                                                     \
 		return 0;                                                                                             \
 	}                                                                                                             \
 	API int pshmem_##ALLTOALL(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                   \
 	{                                                                                                             \
+		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_alltoall(&set, dest, source, nelems *(SIZE));                                                     \
 		return 0;                                                                                             \
@@ -168,6 +173,7 @@ PROFILED(shmem_team_sync)
 	API int pshmem_##ALLTOALLS(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst,   \
 				   size_t nelems)                                                                     \
 	{                                                                                                             \
+		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_alltoalls(&set, dest, source, dst, sst, SIZE, nelems);                                            \
 		return 0;                                                                                             \

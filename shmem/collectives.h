@@ -85,6 +85,9 @@ uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
 /* The greatest of what the members of a team bring. */
 uint64_t set_max(const struct set *team, uint64_t mine);
+/* Word by word, what the members of a team bring becomes the result; it need not be symmetric memory. */
+enum set_operation { SET_SUM, SET_LEAST, SET_MOST };
+void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enum set_operation operation);
 
 #define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to tell them */
 #define PIECE_BYTES 2048 /* of a small exchange between two members */

@@ -54,21 +54,24 @@ void api_forget_contexts(struct shmemx_team *team)
 
 API int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
 	return create(SHMEM_TEAM_WORLD, options, ctx);
 }
 PROFILED(shmem_ctx_create)
 
 API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
 	return create(team, options, ctx);
 }
 PROFILED(shmem_team_create_ctx)
 
 API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT)

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "collectives.h"
+#include "comms/watch.h"
 
 #define SLOTS 2
 #define LINE 64
@@ -188,6 +189,7 @@ static void enlist(struct shmemx_exchange *x)
 
 API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, __func__);
 	const struct comms_group *group = n_edges ? &api_team_or_die(team, __func__)->group : world.group;
 	struct shmemx_exchange *x;
@@ -285,6 +287,8 @@ static void start(struct edge *edge, size_t bytes, const char *routine)
 	uint64_t number = ++edge->started;
 	int s = (int)(number % SLOTS);
 
+	if (COMMS_UNLIKELY(comms.watched))
+		watch_message(message == edge->slot_here[s] ? WATCH_LOCAL : WATCH_UCX, edge->pe, bytes);
 	edge->filled = NULL;
 	message->bytes = bytes;
 	message->released = edge->released;
@@ -311,6 +315,7 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	}
 	e = edge_of(exchange, edge, __func__);
 	must_send(e, edge, __func__);
+	COMMS_CALL(__func__, bytes, e->pe);
 	if (COMMS_UNLIKELY(bytes > e->send_bytes))
 		rte_die(__func__, "bytes=%zu: edge %d carries messages of at most %zu", bytes, edge, e->send_bytes);
 	start(e, bytes, __func__);
@@ -365,6 +370,7 @@ static const struct message *await(struct edge *edge, int i, const char *routine
 
 API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	const struct message *message;
 	struct edge *e;
 
@@ -441,7 +447,8 @@ static void come_to_rest(struct shmemx_exchange *x)
 
 API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
 	if (!exchange)
 		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
 	come_to_rest(exchange);

@@ -65,9 +65,9 @@ static size_t offset_of(const void *ptr, const char *routine)
 
 static void *allocate(size_t alignment, size_t size, const char *other, long value, const char *routine)
 {
+	COMMS_CALL(routine, size, COMMS_NOBODY);
 	void *ptr;
 
-	comms_check_up(routine);
 	check_agreement(size, other, value, NULL, routine);
 	if (size == 0)
 		return NULL;
@@ -78,7 +78,8 @@ static void *allocate(size_t alignment, size_t size, const char *other, long val
 
 static void *allocate_aligned(size_t alignment, size_t size, const char *routine)
 {
-	comms_check_up(routine);
+	COMMS_CALL(routine, size, COMMS_NOBODY);
+
 	if (alignment == 0 || alignment % sizeof(void *) || (alignment & (alignment - 1)))
 		rte_die_together(routine, "alignment=%zu is not a power of two and a multiple of %zu", alignment, sizeof(void *));
 	return allocate(alignment, size, "alignment", (long)alignment, routine);
@@ -87,10 +88,10 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 /* The zeros are there before anyone leaves: a put that comes early must not be wiped out. */
 static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 {
+	COMMS_CALL(routine, count * size, COMMS_NOBODY);
 	size_t total;
 	void *ptr;
 
-	comms_check_up(routine);
 	if (__builtin_mul_overflow(count, size, &total))
 		total = SIZE_MAX;
 	check_agreement(total, NULL, 0, NULL, routine);
@@ -105,9 +106,9 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 
 static void release(void *ptr, const char *routine)
 {
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	size_t offset;
 
-	comms_check_up(routine);
 	if (!ptr)
 		return;
 	offset = offset_of(ptr, routine);
@@ -119,6 +120,7 @@ static void release(void *ptr, const char *routine)
 /* Others may still put into the old block until they have come here, too: hence a barrier before the move. */
 static void *reallocate(void *ptr, size_t size, const char *routine)
 {
+	COMMS_CALL(routine, size, COMMS_NOBODY);
 	size_t offset, old;
 	void *moved;
 
@@ -128,7 +130,6 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 		release(ptr, routine);
 		return NULL;
 	}
-	comms_check_up(routine);
 	offset = offset_of(ptr, routine);
 	check_agreement(size, NULL, 0, ptr, routine);
 	api_barrier_all();

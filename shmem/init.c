@@ -141,6 +141,7 @@ static void initialise(int requested, const char *routine)
 
 static void go_down(void)
 {
+	api_stats_stop();
 	api_barrier_all();
 	api_exchanges_stop();
 	api_teams_stop();

@@ -37,6 +37,7 @@ static uint32_t me_in_queue(void)
 
 API void pshmem_set_lock(long *lock)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 	uint32_t before;
@@ -56,6 +57,7 @@ PROFILED(shmem_set_lock)
 
 API int pshmem_test_lock(long *lock)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 
@@ -70,6 +72,7 @@ PROFILED(shmem_test_lock)
 /* What was done under the lock is complete before the next one has it. */
 API void pshmem_clear_lock(long *lock)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct lock_word *word = (struct lock_word *)lock;
 	int home = home_of(lock, __func__);
 	uint32_t next;

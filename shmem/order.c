@@ -4,21 +4,21 @@
 
 API void pshmem_fence(void)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_fence();
 }
 PROFILED(shmem_fence)
 
 API void pshmem_quiet(void)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_quiet();
 }
 PROFILED(shmem_quiet)
 
 API void pshmem_ctx_fence(shmem_ctx_t ctx)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	comms_channel_fence(api_channel(ctx));
@@ -27,7 +27,7 @@ PROFILED(shmem_ctx_fence)
 
 API void pshmem_ctx_quiet(shmem_ctx_t ctx)
 {
-	comms_check_up(__func__);
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	comms_channel_quiet(api_channel(ctx));
@@ -39,9 +39,9 @@ PROFILED(shmem_ctx_quiet)
 /* All PEs are looked at before anything is completed, so that a wrong one is named without delay. */
 static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const char *routine)
 {
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	int pes[PES_AT_ONCE];
 
-	comms_check_up(routine);
 	for (size_t i = 0; i < npes; i++)
 		comms_check_pe(api_target(ctx, target_pes[i], routine), routine);
 	for (size_t done = 0; done < npes; done += PES_AT_ONCE) {

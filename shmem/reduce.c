@@ -362,6 +362,7 @@ uint64_t set_max(const struct set *set, uint64_t mine)
 #define REDUCE(NAME, TYPE, OP)                                                                                   \
 	API int pshmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                        \
+		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                              \
 		struct set set = set_of_team(team, __func__);                                                    \
 		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), NAME##_##OP);                              \
 		return 0;                                                                                        \
@@ -385,12 +386,14 @@ FOR_SUM_TYPES(SUM)
 #define SCANS(NAME, TYPE)                                                                                            \
 	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
+		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
 		struct set set = set_of_team(team, __func__);                                                        \
 		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, true);                                \
 		return 0;                                                                                            \
 	}                                                                                                            \
 	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
+		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
 		struct set set = set_of_team(team, __func__);                                                        \
 		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, false);                               \
 		return 0;                                                                                            \
@@ -398,6 +401,15 @@ FOR_SUM_TYPES(SUM)
 	PROFILED(shmem_##NAME##_sum_inscan)                                                                          \
 	PROFILED(shmem_##NAME##_sum_exscan)
 FOR_SUM_TYPES(SCANS)
+
+void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
+{
+	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
+	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0};
+
+	comms_group_see(set->group);
+	reduce_small(&r);
+}
 
 /* The deprecated interface has its own, older choice of types. */
 #define SIGNED_LOGIC(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
@@ -407,6 +419,7 @@ SIGNED_LOGIC(LOGIC_COMBINE)
 	API void pshmem_##NAME##_##OP##_to_all(TYPE *dest, const TYPE *source, int nreduce, int PE_start,            \
 					       int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)               \
 	{                                                                                                            \
+		COMMS_CALL(__func__, nreduce > 0 ? (size_t)nreduce * sizeof(TYPE) : 0, COMMS_NOBODY);    \
 		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);                    \
 		(void)pWrk;                                                                                          \
 		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), NAME##_##OP);        \

@@ -13,7 +13,7 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach(dest, bytes, pe, &peer);
+	here = comms_reach_quickly(dest, bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL)) {
 		comms_put_here(peer, dest, here, source, bytes);
 	} else if (nbi) {
@@ -27,7 +27,7 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 #define PUT_ELEMENT(TYPE)                                                                \
 	struct comms_peer *peer;                                                         \
 	int world_pe = api_target(ctx, pe, __func__);                                    \
-	TYPE *here = comms_reach(dest, sizeof value, world_pe, &peer);                   \
+	TYPE *here = comms_reach_quickly(dest, sizeof value, world_pe, &peer);                   \
 	if (COMMS_LIKELY(here != NULL)) {                                                \
 		comms_put_here(peer, dest, here, &value, sizeof value);                  \
 	} else {                                                                         \
@@ -38,7 +38,7 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 #define GET_ELEMENT(TYPE)                                                                \
 	struct comms_peer *peer;                                                         \
 	int world_pe = api_target(ctx, pe, __func__);                                    \
-	const TYPE *here = comms_reach(source, sizeof *source, world_pe, &peer);         \
+	const TYPE *here = comms_reach_quickly(source, sizeof *source, world_pe, &peer);         \
 	TYPE value;                                                                      \
 	if (COMMS_LIKELY(here != NULL)) {                                                \
 		comms_copy_out(&value, here, sizeof value);                              \
@@ -56,7 +56,7 @@ COMMS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	const void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach(source, bytes, pe, &peer);
+	here = comms_reach_quickly(source, bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL))
 		comms_copy_out(dest, here, bytes);
 	else if (nbi)
@@ -103,8 +103,9 @@ static void put_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 
 	if (blocks == 0)
 		return;
-	here = comms_reach(dest, span_of(dst, bytes, blocks), world_pe, &peer);
+	here = comms_reach_quickly(dest, span_of(dst, bytes, blocks), world_pe, &peer);
 	if (!here) {
+		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
 			put(ctx, dest + i * dst, source + i * sst, bytes, false, pe, routine);
 		return;
@@ -123,8 +124,9 @@ static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 
 	if (blocks == 0)
 		return;
-	here = comms_reach(source, span_of(sst, bytes, blocks), world_pe, &peer);
+	here = comms_reach_quickly(source, span_of(sst, bytes, blocks), world_pe, &peer);
 	if (!here) {
+		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
 			get(ctx, dest + i * dst, source + i * sst, bytes, true, pe, routine);
 		if (comms.ucx)

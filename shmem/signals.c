@@ -22,8 +22,8 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 	void *here, *signal;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach(dest, bytes, pe, &peer);
-	signal = here ? comms_reach(word, sizeof *word, pe, &peer) : NULL;
+	here = comms_reach_quickly(dest, bytes, pe, &peer);
+	signal = here ? comms_reach_quickly(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
 		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
 		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);
@@ -68,6 +68,7 @@ API_BOTH(void, signal_set, change_signal(ctx, COMMS_SWAP, sig_addr, signal, pe, 
 
 API uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	comms_check_symmetric(sig_addr, sizeof *sig_addr, "sig_addr", __func__);
 	return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }

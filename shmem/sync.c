@@ -64,8 +64,9 @@ static size_t somewhere(size_t nelems)
 	DEFINE_HOLDS(NAME, TYPE)                                                                      \
 	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                 \
 	{                                                                                             \
-		if (comms.n_pes > 0 && NAME##_holds(ivar, cmp, value))                                \
+		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, value))                                \
 			return;                                                                       \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                        \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                 \
 		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                     \
 	}                                                                                             \
@@ -76,8 +77,9 @@ static size_t somewhere(size_t nelems)
 	PROFILED(shmem_##NAME##_wait_until)                                                           \
 	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                             \
 	{                                                                                             \
-		if (comms.n_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                            \
+		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                            \
 			return 1;                                                                     \
+		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                       \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                \
 		make_progress();                                                                      \
 		return NAME##_holds(ivar, cmp, cmp_value);                                            \
@@ -126,6 +128,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_wait_any(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		size_t found = SIZE_MAX;                                                                              \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
@@ -136,6 +139,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_wait_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
 				       const TYPE *values, size_t step, const char *routine)                          \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		size_t found = 0;                                                                                     \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
@@ -146,6 +150,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static void NAME##_wait_all(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values, \
 				    size_t step, const char *routine)                                                 \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return;                                                                                       \
 		for (size_t i = 0; i < nelems; i++)                                                                   \
@@ -155,6 +160,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 1;                                                                                     \
 		if (NAME##_all(ivars, nelems, status, cmp, values, step))                                             \
@@ -165,6 +171,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_test_any_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                \
 					 const TYPE *values, size_t step, const char *routine)                        \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		size_t found;                                                                                         \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
@@ -177,6 +184,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_test_some_of(const TYPE *ivars, size_t nelems, size_t *indices, const int *status,       \
 					  int cmp, const TYPE *values, size_t step, const char *routine)              \
 	{                                                                                                             \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                                 \
 		size_t found;                                                                                         \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
@@ -190,7 +198,6 @@ FOR_OLD_TYPES(DEFINE_ONE)
 static bool nothing_to_wait_for(const void *ivars, size_t size, size_t nelems, const int *status, int cmp,
 				const char *routine)
 {
-	comms_check_up(routine);
 	check_cmp(cmp, routine);
 	for (size_t i = 0; i < nelems; i++)
 		if (!(status && status[i])) {
@@ -240,6 +247,7 @@ FOR_AMO_TYPES(MANY)
 /* Returns the value that satisfied the comparison, not one read later. */
 API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	uint64_t now;
 
 	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, __func__);

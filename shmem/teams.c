@@ -240,6 +240,8 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
 				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
 	return split(parent_team, start, stride, size, config, config_mask, new_team, __func__);
 }
 PROFILED(shmem_team_split_strided)
@@ -253,11 +255,11 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 			     long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
 			     long yaxis_mask, shmem_team_t *yaxis_team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	int n, x, y, row_slot, column_slot;
 	struct shmemx_team *parent;
 	struct set set;
 
-	comms_check_up(__func__);
 	*xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
 	parent = api_team(parent_team);
 	if (!parent || xrange < 1)
@@ -298,9 +300,9 @@ static void unlink_team(const struct shmemx_team *team)
 /* Everybody has done with the team's collectives before its slot may serve another. */
 API void pshmem_team_destroy(shmem_team_t team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct set set;
 
-	comms_check_up(__func__);
 	if (team == SHMEM_TEAM_INVALID)
 		return;
 	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)

@@ -48,6 +48,7 @@ API_TESTS = \
 	tests/api/signals \
 	tests/api/sleeping \
 	tests/api/start_pes \
+	tests/api/stats \
 	tests/api/strided \
 	tests/api/team_collectives \
 	tests/api/teams \
@@ -56,6 +57,7 @@ API_TESTS = \
 	tests/api/wait_sets
 UNIT_TESTS = \
 	tests/unit/blocks \
+	tests/unit/families \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_job \
@@ -74,6 +76,8 @@ tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
+tests_unit_families_SOURCES = tests/unit/families.c comms/families.c comms/watch.h
+tests_unit_families_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
@@ -86,6 +90,7 @@ tests_unit_torus_trees_LDADD = libtorusthink.la
 EXTRA_DIST += \
 	docs/decisions/testing.md \
 	docs/decisions/cluster.md \
+	docs/decisions/watching.md \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
@@ -122,6 +127,7 @@ EXTRA_DIST += \
 	tests/tools/torus/fabric.c \
 	tests/tools/torus/where.c \
 	tests/tools/scale.bats \
+	tests/tools/stats.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 

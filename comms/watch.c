@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counting. While calls are watched, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
+ * them come by the slow way, which counts. Not watched, there is nothing here that anything would pass.
+ *
+ * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
+ */
+#include "watch.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+static struct {
+	_Atomic uint64_t calls, bytes, nanoseconds;
+} rows[WATCH_ROWS];
+
+static bool counting;
+
+/* The call this thread is in: the outermost of those that are watched. */
+static _Thread_local struct {
+	int depth;
+	enum watch_family family;
+	int pe;
+	size_t bytes;
+	uint64_t began;
+} now __attribute__((tls_model("initial-exec")));
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void add(_Atomic uint64_t *counter, uint64_t n)
+{
+	if (comms.threads)
+		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+	else
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+				      memory_order_relaxed);
+}
+
+void watch_start(void)
+{
+	if (!setting_bool(SETTING_STATS, &counting))
+		rte_die_together("shmem_init", "SHMEM_STATS=%s: give yes or no", setting_text(SETTING_STATS));
+	watch_reset();
+	comms.watched = counting;
+}
+
+bool watch_counts(void)
+{
+	return counting;
+}
+
+/* --- Calls --- */
+
+void comms_watch_begin(const char *routine, size_t bytes, int pe)
+{
+	comms_check_up(routine);
+	if (now.depth++ > 0)
+		return;
+	now.family = watch_family_of(routine);
+	now.bytes = bytes;
+	now.pe = pe;
+	now.began = nanoseconds();
+}
+
+void comms_watch_end(void)
+{
+	enum watch_family family = now.family;
+
+	if (--now.depth > 0)
+		return;
+	add(&rows[family].calls, 1);
+	add(&rows[family].bytes, now.bytes);
+	add(&rows[family].nanoseconds, nanoseconds() - now.began);
+}
+
+/* --- Operations --- */
+
+/* What calls of these families move is what the program wants moved. */
+static bool is_programs(void)
+{
+	return now.depth > 0 && now.family <= WATCH_ATOMIC_NBI;
+}
+
+void watch_operation(enum watch_row path, int pe, size_t bytes)
+{
+	if (is_programs())
+		watch_message(path, pe, bytes);
+	else if (path == WATCH_UCX)
+		watch_message(WATCH_INSIDE, pe, bytes);
+}
+
+void watch_message(enum watch_row path, int pe, size_t bytes)
+{
+	(void)pe;
+	add(&rows[path].calls, 1);
+	add(&rows[path].bytes, bytes);
+}
+
+void watch_connection(size_t bytes)
+{
+	add(&rows[WATCH_PEERS].bytes, bytes);
+}
+
+/* --- Reading --- */
+
+const char *watch_row_name(int row)
+{
+	static const char *const names[] = {
+#define WATCH_NAME(id, name) name,
+		WATCH_FAMILIES(WATCH_NAME)
+#undef WATCH_NAME
+		"path local", "path ucx", "inside ucx", "peers",
+	};
+
+	_Static_assert(sizeof names / sizeof names[0] == WATCH_ROWS, "every row has a name");
+	return row >= 0 && row < WATCH_ROWS ? names[row] : NULL;
+}
+
+void watch_read(int row, struct watch_row_values *values)
+{
+	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
+	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
+	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);
+	if (row == WATCH_PEERS)
+		comms_count_peers(&values->calls, &values->bytes);
+}
+
+void watch_reset(void)
+{
+	for (int row = 0; row < WATCH_ROWS; row++) {
+		atomic_store(&rows[row].calls, 0);
+		atomic_store(&rows[row].bytes, 0);
+		atomic_store(&rows[row].nanoseconds, 0);
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_WATCH_H
+#define COMMS_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comms.h"
+
+/*
+ * What is known of calls and of what they move while they are watched (SHMEM_STATS).
+ *
+ * family     routines that do the same thing: "put" is the blocking put of every type
+ * call       of a routine by the program; what a routine calls in its turn belongs to it
+ * operation  one transfer or atomic on a path; a call may be several, or none
+ *
+ * Nothing of this is reached unless calls are watched: see COMMS_CALL. Any thread may count.
+ */
+
+#define WATCH_FAMILIES(F)                       \
+	F(PUT, "put")                           \
+	F(PUT_NBI, "put_nbi")                   \
+	F(P, "p")                               \
+	F(IPUT, "iput")                         \
+	F(GET, "get")                           \
+	F(GET_NBI, "get_nbi")                   \
+	F(G, "g")                               \
+	F(IGET, "iget")                         \
+	F(PUT_SIGNAL, "put_signal")             \
+	F(SIGNAL, "signal")                     \
+	F(ATOMIC, "atomic")                     \
+	F(ATOMIC_FETCH, "atomic_fetch")         \
+	F(ATOMIC_NBI, "atomic_nbi")             \
+	F(FENCE, "fence")                       \
+	F(QUIET, "quiet")                       \
+	F(WAIT, "wait")                         \
+	F(TEST, "test")                         \
+	F(LOCK, "lock")                         \
+	F(BARRIER, "barrier")                   \
+	F(SYNC, "sync")                         \
+	F(BROADCAST, "broadcast")               \
+	F(COLLECT, "collect")                   \
+	F(FCOLLECT, "fcollect")                 \
+	F(ALLTOALL, "alltoall")                 \
+	F(REDUCE, "reduce")                     \
+	F(SCAN, "scan")                         \
+	F(EXCHANGE, "exchange")                 \
+	F(MEMORY, "memory")                     \
+	F(TEAM, "team")                         \
+	F(CONTEXT, "context")                   \
+	F(OTHER, "other")
+
+enum watch_family {
+#define WATCH_NAME(id, name) WATCH_##id,
+	WATCH_FAMILIES(WATCH_NAME)
+#undef WATCH_NAME
+	WATCH_FAMILY_COUNT
+};
+
+/* Rows of counters: the families, then the paths, then the peers. */
+enum watch_row {
+	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
+	WATCH_UCX,
+	WATCH_INSIDE, /* what collectives, locks and exchanges send by UCX for themselves */
+	WATCH_PEERS,  /* those that this PE has met, and the memory that took */
+	WATCH_ROWS
+};
+
+struct watch_row_values {
+	uint64_t calls, bytes, nanoseconds;
+};
+
+/* Reads the settings; before anything is counted. */
+void watch_start(void);
+bool watch_counts(void);
+
+const char *watch_row_name(int row);
+void watch_read(int row, struct watch_row_values *values);
+void watch_reset(void);
+
+/* The family of a routine by its name, with or without the p of the profiling names. */
+enum watch_family watch_family_of(const char *routine);
+
+/* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
+void watch_operation(enum watch_row path, int pe, size_t bytes);
+/* A message of an exchange, which the program's stores and ours move together. */
+void watch_message(enum watch_row path, int pe, size_t bytes);
+/* UCX took so much for a new connection. */
+void watch_connection(size_t bytes);
+
+/* An operation of the program or, inside a collective or a lock, of the library. */
+COMMS_INLINE void watch_if_on(enum watch_row path, int pe, size_t bytes)
+{
+	if (COMMS_UNLIKELY(comms.watched))
+		watch_operation(path, pe, bytes);
+}
+
+#endif

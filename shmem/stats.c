@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counters of SHMEM_STATS: for the program to read, and as a table of the whole job when it ends.
+ *
+ * No PE ever has the numbers of all. Least, most and sum of a number are reductions; the median is found by halving the range
+ * between least and most, as a reduction says how many PEs lie below, for all numbers at once. So it takes a
+ * few kilobytes and at most 64 rounds, however many PEs there are.
+ */
+#include <shmemx.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives.h"
+#include "comms/watch.h"
+
+API int shmemx_stats_enabled(void)
+{
+	comms_check_up(__func__);
+	return watch_counts();
+}
+
+API int shmemx_stats_count(void)
+{
+	return WATCH_ROWS;
+}
+
+API const char *shmemx_stats_name(int row)
+{
+	return watch_row_name(row);
+}
+
+API int shmemx_stats_read(const char *name, shmemx_stats_t *stats)
+{
+	struct watch_row_values values;
+
+	comms_check_up(__func__);
+	for (int row = 0; watch_counts() && name && row < WATCH_ROWS; row++)
+		if (!strcmp(name, watch_row_name(row))) {
+			watch_read(row, &values);
+			*stats = (shmemx_stats_t){values.calls, values.bytes, values.nanoseconds};
+			return 0;
+		}
+	return 1;
+}
+
+API void shmemx_stats_reset(void)
+{
+	comms_check_up(__func__);
+	watch_reset();
+}
+
+/* --- The table --- */
+
+enum measure { CALLS, BYTES, NANOSECONDS, MEASURES };
+#define NUMBERS (WATCH_ROWS * MEASURES)
+
+struct table {
+	uint64_t mine[NUMBERS], sum[NUMBERS], least[NUMBERS], median[NUMBERS], most[NUMBERS];
+};
+
+static void read_mine(uint64_t *numbers)
+{
+	for (int row = 0; row < WATCH_ROWS; row++) {
+		struct watch_row_values values = {0};
+
+		watch_read(row, &values);
+		numbers[row * MEASURES + CALLS] = values.calls;
+		numbers[row * MEASURES + BYTES] = values.bytes;
+		numbers[row * MEASURES + NANOSECONDS] = values.nanoseconds;
+	}
+}
+
+/* The lower one, where the number of PEs is even. */
+static void find_medians(const struct set *world, struct table *t)
+{
+	uint64_t high[NUMBERS], below[NUMBERS];
+	bool found = false;
+
+	memcpy(t->median, t->least, sizeof t->median);
+	memcpy(high, t->most, sizeof high);
+	while (!found) {
+		for (int i = 0; i < NUMBERS; i++)
+			below[i] = t->mine[i] <= t->median[i] + (high[i] - t->median[i]) / 2;
+		set_reduce_words(world, below, NUMBERS, SET_SUM);
+		found = true;
+		for (int i = 0; i < NUMBERS; i++) {
+			uint64_t middle = t->median[i] + (high[i] - t->median[i]) / 2;
+
+			if (2 * below[i] >= (uint64_t)comms.n_pes)
+				high[i] = middle;
+			else
+				t->median[i] = middle + 1;
+			found = found && t->median[i] == high[i];
+		}
+	}
+}
+
+static void gather(struct table *t)
+{
+	struct set world = set_of_team(SHMEM_TEAM_WORLD, "shmem_finalize");
+
+	memcpy(t->sum, t->mine, sizeof t->sum);
+	memcpy(t->least, t->mine, sizeof t->least);
+	memcpy(t->most, t->mine, sizeof t->most);
+	set_reduce_words(&world, t->sum, NUMBERS, SET_SUM);
+	set_reduce_words(&world, t->least, NUMBERS, SET_LEAST);
+	set_reduce_words(&world, t->most, NUMBERS, SET_MOST);
+	find_medians(&world, t);
+}
+
+static void print_numbers(const struct table *t, int i)
+{
+	fprintf(stderr, " | %14" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64, t->sum[i], t->least[i], t->median[i],
+		t->most[i]);
+}
+
+static void print_times(const struct table *t, int i)
+{
+	fprintf(stderr, " | %10.3f %10.3f %10.3f", (double)t->least[i] / 1e6, (double)t->median[i] / 1e6,
+		(double)t->most[i] / 1e6);
+}
+
+static void print(const struct table *t)
+{
+	fprintf(stderr, "torushmem: what %d PEs did (SHMEM_STATS); least, median and most of a PE\n", comms.n_pes);
+	fprintf(stderr, "%-14s | %14s %12s %12s %12s | %14s %12s %12s %12s | %10s %10s %10s\n", "", "calls, all", "least",
+		"median", "most", "bytes, all", "least", "median", "most", "ms, least", "median", "most");
+	for (int row = 0; row < WATCH_ROWS; row++) {
+		const int first = row * MEASURES;
+
+		if (t->sum[first + CALLS] == 0)
+			continue;
+		fprintf(stderr, "%-14s", watch_row_name(row));
+		print_numbers(t, first + CALLS);
+		print_numbers(t, first + BYTES);
+		if (t->sum[first + NANOSECONDS] > 0)
+			print_times(t, first + NANOSECONDS);
+		fputc('\n', stderr);
+	}
+	fflush(stderr);
+}
+
+void api_stats_stop(void)
+{
+	struct table t;
+
+	if (!watch_counts())
+		return;
+	read_mine(t.mine);
+	gather(&t);
+	if (comms.pe == 0)
+		print(&t);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: pes=1,2,3,4 mixed3=7 split=3 env=SHMEM_STATS=yes */
+/*
+ * What is counted is what was done: each part of the program does a known number of things, and reads the counters
+ * before and after. The path of an operation is known from whether its target has an address here.
+ */
+#include <shmemx.h>
+
+#include "tests/lib/check.h"
+
+#define REPEAT 7
+
+static long word;
+static uint64_t signal_word;
+static int next;
+
+static shmemx_stats_t row(const char *name)
+{
+	shmemx_stats_t stats;
+
+	CHECK(shmemx_stats_read(name, &stats) == 0);
+	return stats;
+}
+
+/* The rows that a part is about, as they were. */
+static struct {
+	const char *name;
+	shmemx_stats_t family, local, ucx;
+} before;
+
+static void count_from(const char *family)
+{
+	NOTE("family %s", family);
+	before.name = family;
+	before.family = row(family);
+	before.local = row("path local");
+	before.ucx = row("path ucx");
+}
+
+static void expect(const void *target, uint64_t calls, uint64_t bytes, uint64_t operations, uint64_t moved)
+{
+	shmemx_stats_t family = row(before.name), local = row("path local"), ucx = row("path ucx");
+	bool here = shmem_ptr(target, next) != NULL;
+
+	CHECK_EQUAL(family.calls - before.family.calls, calls);
+	CHECK_EQUAL(family.bytes - before.family.bytes, bytes);
+	CHECK_EQUAL(local.calls - before.local.calls, here ? operations : (uint64_t)0);
+	CHECK_EQUAL(local.bytes - before.local.bytes, here ? moved : (uint64_t)0);
+	CHECK_EQUAL(ucx.calls - before.ucx.calls, here ? (uint64_t)0 : operations);
+	CHECK_EQUAL(ucx.bytes - before.ucx.bytes, here ? (uint64_t)0 : moved);
+}
+
+#define COUNTED(family, target, bytes, operations, moved, what)                       \
+	do {                                                                          \
+		count_from(family);                                                        \
+		for (int i = 0; i < REPEAT; i++)                                      \
+			what;                                                         \
+		expect(target, REPEAT, REPEAT * (bytes), REPEAT * (operations), REPEAT * (moved)); \
+		shmem_quiet();                                                        \
+	} while (0)
+
+static void transfers(char *heap, shmem_ctx_t ctx)
+{
+	char mine[1024] = {0};
+	long there = 0;
+
+	COUNTED("put", heap, 100, 1, 100, shmem_putmem(heap, mine, 100, next));
+	COUNTED("put", heap, 80, 1, 80, shmem_ctx_long_put(ctx, (long *)heap, (long *)mine, 10, next));
+	COUNTED("put", heap, 0, 0, 0, shmem_putmem(heap, mine, 0, next));
+	COUNTED("put", &word, 8, 1, 8, shmem_put64(&word, mine, 1, next));
+	COUNTED("put_nbi", heap, 1000, 1, 1000, shmem_putmem_nbi(heap, mine, 1000, next));
+	COUNTED("p", heap, 2, 1, 2, shmem_short_p((short *)heap, 1, next));
+	COUNTED("get", heap, 96, 1, 96, shmem_get32(mine, heap, 24, next));
+	COUNTED("get_nbi", heap, 96, 1, 96, shmem_ctx_getmem_nbi(ctx, mine, heap, 96, next));
+	shmem_ctx_quiet(ctx);
+	COUNTED("g", &word, 8, 1, 8, there += shmem_long_g(&word, next));
+	COUNTED("iput", heap, 5 * 8, 5, 5 * 8, shmem_long_iput((long *)heap, (long *)mine, 2, 3, 5, next));
+	COUNTED("iput", heap, 12 * 4, 4, 12 * 4, shmem_int_ibput((int *)heap, (int *)mine, 4, 5, 3, 4, next));
+	COUNTED("iget", heap, 5 * 8, 5, 5 * 8, shmem_long_iget((long *)mine, (long *)heap, 2, 3, 5, next));
+}
+
+static void atomics(long *heap)
+{
+	long sum = 0;
+
+	COUNTED("atomic", heap, 8, 1, 8, shmem_long_atomic_add(heap, 1, next));
+	COUNTED("atomic", heap, 4, 1, 4, shmem_int_atomic_set((int *)heap, 1, next));
+	COUNTED("atomic_fetch", heap, 8, 1, 8, sum += shmem_long_atomic_fetch(heap, next));
+	COUNTED("atomic_fetch", heap, 8, 1, 8, sum += shmem_long_atomic_compare_swap(heap, 1, 2, next));
+	COUNTED("atomic_nbi", heap, 8, 1, 8, shmem_long_atomic_fetch_inc_nbi(&sum, heap, next));
+	shmem_quiet();
+}
+
+static void signals(char *heap)
+{
+	char mine[64] = {0};
+
+	COUNTED("put_signal", heap, 64, 2, 72,
+		shmem_putmem_signal(heap, mine, 64, (uint64_t *)(heap + 512), 1, SHMEM_SIGNAL_ADD, next));
+	COUNTED("signal", heap, 8, 1, 8, shmem_signal_set((uint64_t *)(heap + 512), 3, next));
+	COUNTED("signal", heap, 0, 0, 0, CHECK(shmem_signal_fetch(&signal_word) == 0));
+}
+
+static void waiting(void)
+{
+	long started = word;
+
+	COUNTED("fence", &word, 0, 0, 0, shmem_fence());
+	COUNTED("quiet", &word, 0, 0, 0, shmem_quiet());
+	COUNTED("wait", &word, 0, 0, 0, shmem_long_wait_until(&word, SHMEM_CMP_EQ, started));
+	COUNTED("test", &word, 0, 0, 0, CHECK(shmem_long_test(&word, SHMEM_CMP_EQ, started)));
+	COUNTED("test", &word, 0, 0, 0, CHECK(shmem_long_test_all(&word, 1, NULL, SHMEM_CMP_EQ, started)));
+}
+
+static void collectives(long *heap)
+{
+	long *out = heap + 64 * npes;
+
+	COUNTED("barrier", heap, 0, 0, 0, shmem_barrier_all());
+	COUNTED("sync", heap, 0, 0, 0, shmem_team_sync(SHMEM_TEAM_WORLD));
+	COUNTED("broadcast", heap, 80, 0, 0, shmem_long_broadcast(SHMEM_TEAM_WORLD, out, heap, 10, 0));
+	COUNTED("fcollect", heap, 80, 0, 0, shmem_long_fcollect(SHMEM_TEAM_WORLD, out, heap, 10));
+	COUNTED("collect", heap, 80, 0, 0, shmem_long_collect(SHMEM_TEAM_WORLD, out, heap, 10));
+	COUNTED("alltoall", heap, 16, 0, 0, shmem_long_alltoall(SHMEM_TEAM_WORLD, out, heap, 2));
+	COUNTED("reduce", heap, 80, 0, 0, shmem_long_sum_reduce(SHMEM_TEAM_WORLD, out, heap, 10));
+	COUNTED("scan", heap, 80, 0, 0, shmem_long_sum_inscan(SHMEM_TEAM_WORLD, out, heap, 10));
+	COUNTED("memory", heap, 4096, 0, 0, CHECK(shmem_malloc(4096) != NULL));
+}
+
+static void locks(void)
+{
+	static long lock;
+
+	count_from("lock");
+	shmem_set_lock(&lock);
+	shmem_clear_lock(&lock);
+	expect(&lock, 2, 0, 0, 0);
+	shmem_barrier_all();
+}
+
+/* A wait that lasts is time inside. */
+static void time_inside(void)
+{
+	uint64_t nanoseconds;
+
+	shmem_barrier_all();
+	nanoseconds = row("wait").nanoseconds;
+	if (me == 0) {
+		nap(0.05);
+		for (int pe = 1; pe < npes; pe++)
+			shmem_long_p(&word, 4711, pe);
+	} else {
+		shmem_long_wait_until(&word, SHMEM_CMP_EQ, 4711);
+		nanoseconds = row("wait").nanoseconds - nanoseconds;
+		CHECK(nanoseconds > 1000000 && nanoseconds < 60000000000);
+	}
+	shmem_barrier_all();
+}
+
+static void rows(void)
+{
+	shmemx_stats_t stats;
+
+	CHECK(shmemx_stats_enabled() == 1);
+	CHECK(shmemx_stats_read("no such row", &stats) != 0);
+	for (int i = 0; i < shmemx_stats_count(); i++)
+		CHECK(shmemx_stats_read(shmemx_stats_name(i), &stats) == 0);
+	CHECK(shmemx_stats_name(shmemx_stats_count()) == NULL);
+	CHECK(row("peers").calls >= 1 && row("peers").calls <= (uint64_t)npes);
+	CHECK(row("peers").bytes >= row("peers").calls * 64);
+	CHECK(row("other").calls == 0);
+	shmemx_stats_reset();
+	CHECK(row("put").calls == 0 && row("path local").bytes == 0 && row("path ucx").bytes == 0);
+}
+
+int main(void)
+{
+	shmem_ctx_t ctx;
+	char *heap;
+
+	begin();
+	next = (me + 1) % npes;
+	heap = symmetric(1 << 16);
+	CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0);
+	transfers(heap, ctx);
+	atomics((long *)heap);
+	signals(heap);
+	shmem_barrier_all();
+	waiting();
+	collectives((long *)heap);
+	locks();
+	time_inside();
+	rows();
+	shmem_ctx_destroy(ctx);
+	return end();
+}
