@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Routes: axis after axis. Which way round each ring is settled when the packet sets out, and goes with it; so it can go the
+ * long way where a link of the short one is cut, and no router on the way sends it back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "softofu/net/state.h"
+
+const char *net_link_text(const struct net *net, const struct net_link *link, char text[NET_PROBLEM])
+{
+	char from[TORUS_TEXT], to[TORUS_TEXT];
+
+	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_way_name(link->way),
+		 torus_place_text(&net->settings.shape, link->from, from),
+		 torus_place_text(&net->settings.shape, link->to, to));
+	return text;
+}
+
+/* The first cut link on the way along an axis; NULL: there is none, and *at is where it leads. */
+static const struct net_link *cut_along(const struct net *net, int *at, int way, int coordinate)
+{
+	while (net_coordinates(net, *at)[way / 2] != coordinate) {
+		const struct net_link *link = net_link(net, net_link_number(net, *at, way));
+
+		if (link->cut)
+			return link;
+		*at = link->to;
+	}
+	return NULL;
+}
+
+static bool plan_around(struct net *net, int from, int to, uint8_t *down)
+{
+	const struct torus_shape *shape = &net->settings.shape;
+
+	for (int a = 0; a < shape->axes; a++) {
+		int way = 2 * a + (*down >> a & 1), goal = net_coordinates(net, to)[a], at = from;
+		const struct net_link *cut = cut_along(net, &at, way, goal), *other = NULL;
+
+		if (cut && shape->axis[a].ring) {
+			at = from;
+			*down ^= (uint8_t)(1u << a);
+			other = cut_along(net, &at, way ^ 1, goal);
+		}
+		if (cut && (other || !shape->axis[a].ring)) {
+			char text[NET_PROBLEM], place[TORUS_TEXT];
+
+			net_link_text(net, cut, text);
+			net_fail(net, "the link %.160s is lost, and there is no way round it to node %.60s", text,
+				 torus_place_text(shape, to, place));
+			return false;
+		}
+		from = at;
+	}
+	return true;
+}
+
+bool net_plan(struct net *net, int from, int to, uint8_t *down)
+{
+	const struct torus_shape *shape = &net->settings.shape;
+	const uint16_t *here = net_coordinates(net, from), *there = net_coordinates(net, to);
+
+	*down = 0;
+	for (int a = 0; a < shape->axes; a++)
+		if (torus_steps(&shape->axis[a], here[a], there[a]) < 0)
+			*down |= (uint8_t)(1u << a);
+	return net->cut_links == 0 || plan_around(net, from, to, down);
+}
+
+int net_way_on(const struct net *net, int node, int to, uint8_t down)
+{
+	const uint16_t *here = net_coordinates(net, node), *there = net_coordinates(net, to);
+
+	for (int a = 0; a < net->ways / 2; a++)
+		if (here[a] != there[a])
+			return 2 * a + (down >> a & 1);
+	return -1;
+}
+
+int net_hops(const struct net *net, int from, int to)
+{
+	return torus_hops(&net->settings.shape, from, to);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Routers. The first packet of each input wants one port. A port that is due serves, of the inputs that want it and can be
+ * served, the one that has been ready longest. The paths from inputs to ports are wider than a link, as in a chip: packets
+ * that waited together may leave an input together, by different ports.
+ */
+#include "softofu/net/state.h"
+
+/*
+ * In a ring, packets start in lane 0 and change to lane 1 with the step over the dateline, the link between the ring's ends.
+ * None goes over it twice. So in each lane the buffers of a ring have an order in which packets only go up.
+ */
+static int lane_on(const struct net *net, int node, int way, int from_input, int lane)
+{
+	const struct torus_axis *axis = &net->settings.shape.axis[way / 2];
+	int at = net_coordinates(net, node)[way / 2];
+
+	if (net->settings.lanes == 1)
+		return 0;
+	if (at == (way % 2 ? 0 : axis->size - 1))
+		return 1;
+	if (from_input < net->ways * NET_CHANNELS && from_input / NET_CHANNELS / 2 == way / 2)
+		return lane;
+	return 0;
+}
+
+void net_show_first(struct net *net, int node, int number)
+{
+	struct net_input *input = net_input(net, node, number);
+	const struct net_packet *packet;
+	int way, port;
+
+	if (input->filled == input->freed) {
+		input->port = -1;
+		return;
+	}
+	packet = &net_slot(net, net_slot_number(net, node, number, input->freed))->packet;
+	way = net_way_on(net, node, (int)packet->to, packet->down);
+	input->head = packet->head;
+	input->port = way >= 0 ? way : net->ways + packet->to_tni;
+	if (way >= 0)
+		input->channel = packet->channel / NET_LANES * NET_LANES +
+				 lane_on(net, node, way, number, packet->channel % NET_LANES);
+	port = net_port_number(net, node, input->port);
+	net_port(net, port)->wants |= 1ull << number;
+	net_hasten(net, port, input->head);
+}
+
+void net_leave(struct net *net, int node, int number, int64_t end)
+{
+	struct net_input *input = net_input(net, node, number);
+
+	net_port(net, net_port_number(net, node, input->port))->wants &= ~(1ull << number);
+	*net_freed_at(net, net_slot_number(net, node, number, input->freed)) = end;
+	input->freed++;
+	if (number < net->ways * NET_CHANNELS) {
+		int way = number / NET_CHANNELS, back = net_link(net, net_link_number(net, node, way))->to;
+		struct net_link *link = net_link(net, net_link_number(net, back, way ^ 1));
+
+		if (link->span == NET_HERE) {
+			link->limit[number % NET_CHANNELS] = input->freed + (uint32_t)net->settings.buffers;
+			net_hasten(net, net_port_number(net, back, way ^ 1), end + net->hop_time);
+		}
+	}
+	net_show_first(net, node, number);
+}
+
+/* Since when there is room for the first packet of an input behind the port. */
+static int64_t room_behind(const struct net *net, int node, int port, int number)
+{
+	const struct net_input *input = net_input(net, node, number);
+
+	if (port < net->ways)
+		return net_link_room(net, net_link(net, net_link_number(net, node, port)), input->channel);
+	return net_door_room(net, &net_slot(net, net_slot_number(net, node, number, input->freed))->packet) ? 0 : NET_NEVER;
+}
+
+int net_choose(struct net *net, int node, int port, int64_t *due)
+{
+	const struct net_port *entry = net_port(net, net_port_number(net, node, port));
+	uint64_t high = ~0ull << entry->served << 1, wants[2] = {entry->wants & high, entry->wants & ~high};
+	int best = -1;
+
+	*due = NET_NEVER;
+	/* Those behind the one served last come first, if they are not later. */
+	for (int part = 0; part < 2; part++)
+		for (uint64_t left = wants[part]; left; left &= left - 1) {
+			int number = __builtin_ctzll(left);
+			int64_t room = room_behind(net, node, port, number), ready;
+
+			if (room == NET_NEVER)
+				continue;
+			ready = net_later(net_later(room, entry->free_at), net_input(net, node, number)->head);
+			if (ready < *due) {
+				*due = ready;
+				best = number;
+			}
+		}
+	return best;
+}
+
+static void serve(struct net *net, int number, int64_t now)
+{
+	int node = number / net->ports, port = number % net->ports;
+
+	if (port < net->ways)
+		net_serve_link(net, node, port, now);
+	else
+		net_serve_tni(net, node, port - net->ways, now);
+}
+
+int net_step(struct net *net, int most)
+{
+	int steps = 0, port = 0;
+	int64_t due;
+
+	if (net->settings.mode == NET_THROUGH)
+		return 0;
+	if (!net_try_lock(net))
+		return net_trouble(net) ? -1 : 0;
+	while (steps < most && !net->broken && (port = net_earliest(net, &due)) >= 0) {
+		net->now = net_later(net->now, due);
+		serve(net, port, due);
+		steps++;
+	}
+	net_unlock(net);
+	return net->broken ? -1 : steps;
+}
