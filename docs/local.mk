@@ -28,12 +28,8 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-<<<<<<< HEAD
-dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_grid.3
-=======
-dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_stats.3
-stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
->>>>>>> 8a51c26 (SHMEM_STATS counts calls, bytes and time; off, no instruction is spent on it)
+dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
+shmemx_stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
 shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
 	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy
 shmemx_grid_links = shmemx_grid_create shmemx_grid_sizes shmemx_grid_coordinates shmemx_grid_pe shmemx_grid_neighbour \
@@ -85,23 +81,15 @@ UNINSTALL_HOOKS += uninstall-man3-pages
 install-man3-pages: docs/man/man3.stamp
 	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && $(INSTALL_DATA) docs/man/man3-pages/*.3 "$(DESTDIR)$(man3dir)"
 	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_links); do \
-<<<<<<< HEAD
 		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done && \
 		for page in $(shmemx_grid_links); do rm -f $$page.3 && $(LN_S) shmemx_grid.3 $$page.3 || exit 1; done
-=======
-		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done
-	cd "$(DESTDIR)$(man3dir)" && for page in $(stats_links); do \
+	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_stats_links); do \
 		rm -f $$page.3 && $(LN_S) shmemx_stats.3 $$page.3 || exit 1; done
->>>>>>> 8a51c26 (SHMEM_STATS counts calls, bytes and time; off, no instruction is spent on it)
 
 uninstall-man3-pages: docs/man/man3.stamp
 	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
 		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
-<<<<<<< HEAD
-	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links); do rm -f $$page.3; done || :
-=======
-	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(stats_links); do rm -f $$page.3; done || :
->>>>>>> 8a51c26 (SHMEM_STATS counts calls, bytes and time; off, no instruction is spent on it)
+	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links) $(shmemx_stats_links); do rm -f $$page.3; done || :
 
 clean-local: clean-headers
 	rm -rf docs/man/man3-pages
