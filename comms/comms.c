@@ -37,7 +37,7 @@ struct card {
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x31306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x32306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {

@@ -29,12 +29,14 @@
 #include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "silence.h"
 #include "watch.h"
 
-/* In the card: the lengths, then the worker's address, then the keys. */
+/* In the card: the lengths and where UCX listens, then the worker's address, then the keys. */
 struct ucx_card {
 	uint32_t address_bytes;
 	uint32_t key_bytes[COMMS_SEGMENTS];
+	struct silence_address listens[SILENCE_ADDRESSES];
 };
 
 #define NAP_ALONE 200000L    /* ns */
@@ -136,8 +138,10 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 
 static void make_main_worker(void)
 {
+	silence_before_worker();
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
 	ucx_check(ucp_worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
+	silence_behind_worker(ucx.listens);
 }
 
 static void register_memory(void)
@@ -204,6 +208,7 @@ void *ucx_make_card(size_t *size)
 	if (!card)
 		rte_die("shmem_init", "no memory");
 	card->address_bytes = (uint32_t)address_bytes;
+	memcpy(card->listens, ucx.listens, sizeof card->listens);
 	end = (char *)(card + 1);
 	memcpy(end, address, address_bytes);
 	end += address_bytes;
@@ -220,18 +225,21 @@ void *ucx_make_card(size_t *size)
 
 /*
  * The connection to a PE broke. If that PE failed, the launcher knows better what happened and is about to
- * end the job: leave it the time to say so before we say what we saw.
+ * end the job: leave it the time to say so before we say what we saw. (How long others wait for the launcher, and for each other, is in silence.c.)
  */
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
 	const struct comms_peer *peer = argument;
+	char host[256] = "?";
 
 	(void)endpoint;
 	if (atomic_load(&ucx.ending))
 		return;
 	rte_let_others_speak();
-	rte_die(NULL, "the connection to PE %d broke (%s); has its process or its host ended?", peer->pe,
-		ucs_status_string(status));
+	silence_take_turn(peer->pe);
+	rte_host(peer->pe, host, sizeof host);
+	rte_die(NULL, "the connection to PE %d on host %s broke (%s); has its process or its host ended?", peer->pe,
+		host, ucs_status_string(status));
 }
 
 static size_t memory_in_use(void)
@@ -258,6 +266,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 		rte_die(NULL, "PE %d cannot be reached: %s", peer->pe,
 			made ? "it published no UCX address (do all PEs have the same SHMEM_ settings?)" : "no memory");
 	params.address = (const ucp_address_t *)at;
+	silence_expect(card->listens);
 	ucx_check(ucp_ep_create(channel->worker, &params, &made->endpoint), "ucp_ep_create");
 	at += card->address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
@@ -295,6 +304,15 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 	return peer->ucx;
 }
 
+const struct silence_address *ucx_addresses(int pe)
+{
+	const struct comms_peer *peer = comms_peer(pe);
+	size_t size;
+	const struct ucx_card *card = peer->met ? comms_ucx_card(peer, &size) : NULL;
+
+	return card ? card->listens : NULL;
+}
+
 bool ucx_progress(void)
 {
 	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
@@ -317,7 +335,7 @@ static int shorter(int one, int other)
 void ucx_doze(long nanoseconds)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
-	int milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), channels_push());
+	int milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), shorter(channels_push(), silence_look()));
 
 	if (!ucx_progress() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
 		poll(&event, 1, milliseconds);
@@ -334,7 +352,7 @@ static void *serve(void *unused)
 	unsigned seen = 0;
 
 	while (!(events[1].revents & POLLIN)) {
-		int push_again = channels_push();
+		int look_again = shorter(channels_push(), silence_look());
 		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 		bool worked = false;
 
@@ -345,7 +363,7 @@ static void *serve(void *unused)
 		if (visits != seen)
 			ppoll(&events[1], 1, &nap, NULL);
 		else if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
-			poll(events, 2, shorter(ucx.longest_sleep, push_again));
+			poll(events, 2, shorter(ucx.longest_sleep, look_again));
 		seen = visits;
 	}
 	return unused;
@@ -376,6 +394,7 @@ void ucx_serve(void)
 void ucx_expect_end(void)
 {
 	atomic_store(&ucx.ending, true);
+	silence_end();
 	if (!ucx.served)
 		start_server();
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "silence.h"
 #include "ucx.h"
 
 /*
@@ -65,6 +66,7 @@ struct ucx {
 	ucp_context_h context;
 	struct comms_channel main; /* the default channel; its worker is the one that other PEs know */
 	ucp_mem_h memory[COMMS_SEGMENTS];
+	struct silence_address listens[SILENCE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
 	bool overtaking;   /* messages and their answers may overtake each other */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pmix.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,15 @@ static bool read_job_size(void)
 	return rte.n_pes > 0;
 }
 
+static void count_hosts(void)
+{
+	pmix_value_t *value = job_value(PMIX_NUM_NODES);
+
+	rte.several_hosts = value && value->type == PMIX_UINT32 ? value->data.uint32 > 1 : rte.n_local < rte.n_pes;
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+}
+
 /* "0,1,5-7": the PEs of this node. Without that knowledge a PE is a node of its own. */
 static bool read_local_peers(void)
 {
@@ -145,6 +156,7 @@ enum rte_status rte_init(void)
 		return failed("PMIx_Get(" PMIX_JOB_SIZE ")", PMIX_ERR_NOT_FOUND);
 	if (!read_local_peers())
 		return failed("malloc", PMIX_ERR_NOMEM);
+	count_hosts();
 	return RTE_OK;
 }
 
@@ -228,7 +240,8 @@ enum rte_status rte_exchange(const void *card, size_t size)
 	status = PMIx_Commit();
 	if (status != PMIX_SUCCESS)
 		return failed("PMIx_Commit", status);
-	return rte.n_pes <= COLLECTED_JOB ? meet_in_fence(true) : rte_fence();
+	rte.all_cards = rte.n_pes <= COLLECTED_JOB;
+	return rte.all_cards ? meet_in_fence(true) : rte_fence();
 }
 
 void *rte_fetch(int pe, size_t *size)
@@ -375,14 +388,26 @@ int rte_node_processors(void)
 	return all;
 }
 
+/* A launcher's server may want to reach a host that is gone before it answers. */
+static void *end_anyway(void *status)
+{
+	const struct timespec patience = {5, 0};
+
+	nanosleep(&patience, NULL);
+	_exit((int)(intptr_t)status);
+}
+
 void rte_abort(int status, const char *message)
 {
+	pthread_t thread;
+
 	/* What the program printed so far should be seen, but not at the price of waiting for another thread. */
 	if (ftrylockfile(stdout) == 0) {
 		fflush_unlocked(stdout);
 		funlockfile(stdout);
 	}
 	atomic_store(&leaving, true);
+	pthread_create(&thread, NULL, end_anyway, (void *)(intptr_t)status);
 	/* A PE that fails before it came up, or after it went down, must tell the launcher, too: others may wait for it. */
 	if (rte.connected || kept || (!unreachable && getenv("PMIX_RANK") && PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS))
 		PMIx_Abort(status, message, NULL, 0);

@@ -26,6 +26,8 @@ struct rte {
 	int n_pes;
 	int n_local;	/* PEs on this node, this one included */
 	int *local_pes; /* their numbers, ascending */
+	bool several_hosts;
+	bool all_cards; /* every PE's card is on this node, to be fetched without asking another */
 	bool connected; /* a PMIx server is there */
 	int generation; /* how many times this process came up */
 	char problem[160];

@@ -91,10 +91,12 @@ EXTRA_DIST += \
 	docs/decisions/testing.md \
 	docs/decisions/cluster.md \
 	docs/decisions/watching.md \
+	docs/decisions/silence.md \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
 	tests/cluster/bed.bats \
+	tests/cluster/failures.bats \
 	tests/cluster/inside \
 	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \

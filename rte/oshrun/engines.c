@@ -89,10 +89,33 @@ static void add_seconds(struct words *command, const struct options *o)
 	words_add(command, "%ld", whole_seconds(o));
 }
 
+/*
+ * Their daemons ask each other for a sign of life after five minutes of silence, unless told otherwise, and the engine waits for a
+ * daemon of a lost host when it is to end the job. So the engine has to notice before the PEs do, who take twice the time.
+ */
+static void watch_hosts(const char *prefix)
+{
+	char name[64], value[16];
+	long seconds;
+
+	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds == 0)
+		return;
+	seconds = seconds < 8 ? 8 : seconds;
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = {"time", "intvl", "probes"};
+		const long values[] = {seconds / 4, (seconds + 19) / 20, 5};
+
+		snprintf(name, sizeof name, "%s_MCA_oob_tcp_keepalive_%s", prefix, names[i]);
+		snprintf(value, sizeof value, "%ld", values[i]);
+		setenv(name, value, 0);
+	}
+}
+
 static void mpirun_options(struct words *command, const struct engine *engine, const struct options *o,
 			   const struct hosts *hosts)
 {
 	(void)hosts;
+	watch_hosts("OMPI");
 	if (geteuid() == 0)
 		words_add(command, "--allow-run-as-root");
 	words_add(command, "--oversubscribe");
@@ -115,6 +138,7 @@ static void prterun_options(struct words *command, const struct engine *engine, 
 			    const struct hosts *hosts)
 {
 	(void)hosts;
+	watch_hosts("PRTE");
 	/* Not an option here: versions differ in having one, and agree on the variables. */
 	if (geteuid() == 0) {
 		setenv("PRTE_ALLOW_RUN_AS_ROOT", "1", 1);
