@@ -139,7 +139,7 @@ static void measure_edges(struct halo *h)
 	shmemx_edge_t edges[SIDES];
 
 	for (int s = 0; s < SIDES; s++)
-		edges[s] = (shmemx_edge_t){h->neighbour[s], s ^ 1, h->bytes, h->bytes};
+		edges[s] = (shmemx_edge_t){h->neighbour[s], s ^ 1, h->bytes, h->bytes, 0};
 	if (shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, SIDES, &e.exchange))
 		return;
 	harness_measure(&(struct spot){.measure = "halo", .variant = "exchange", .bytes = h->bytes, .sample = exchange_edges,

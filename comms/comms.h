@@ -381,15 +381,27 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
  * The same without waiting for anything. The source, and the record of it that the caller keeps, are left alone until the record
  * is at rest; the reader's answer says when the data has come.
  */
+struct comms_piece {
+	void *dest;
+	const void *source;
+	size_t bytes;
+};
+
 struct comms_telling {
 	atomic_bool under_way;
 	struct ucx_peer *connection;
 	uint64_t there; /* the word's address at the peer */
 	uint64_t value;
-	enum comms_segment_id segment;
+	enum comms_segment_id segment, data_segment;
+	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
+	uint64_t more_there;
 };
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine);
+
+/* The same with data from two places, to the same segment; neither may be empty. */
+void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
+			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
 /* Waits until all that was ever told over UCX has arrived. */
 void comms_complete_all(void);

@@ -259,11 +259,32 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 
 	telling->value = value;
+	telling->more.bytes = 0;
 	if (!data.here && !shown.here) {
 		watch_if_on(WATCH_UCX, pe, bytes + sizeof value);
 		ucx_tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
 	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);
+	}
+}
+
+void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
+			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine)
+{
+	struct target data = locate(first.dest, first.bytes, "dest", pe, routine);
+	struct target more = locate(second.dest, second.bytes, "dest", pe, routine);
+	struct target shown = locate(word, sizeof *word, "word", pe, routine);
+
+	telling->value = value;
+	telling->more = second;
+	telling->more_there = more.offset;
+	if (!data.here && !shown.here) {
+		watch_if_on(WATCH_UCX, pe, first.bytes + second.bytes + sizeof value);
+		ucx_tell_later(telling, data.peer, data.segment, data.offset, first.source, first.bytes, shown.segment,
+			       shown.offset);
+	} else {
+		comms_put(first.dest, first.source, first.bytes, pe, routine);
+		comms_tell(second.dest, second.source, second.bytes, word, value, pe, routine);
 	}
 }
 

@@ -123,6 +123,20 @@ static void send_word(struct comms_telling *telling)
 	rest(telling);
 }
 
+static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
+
+/* The second piece of the data, if there is one, and then the word. */
+static void send_rest(struct comms_telling *telling)
+{
+	size_t bytes = telling->more.bytes;
+
+	telling->more.bytes = 0;
+	if (bytes > 0)
+		send_data(telling, telling->more.source, bytes, telling->more_there);
+	else
+		send_word(telling);
+}
+
 static void data_sent(void *request, ucs_status_t status, void *telling)
 {
 	ucp_request_free(request);
@@ -131,31 +145,40 @@ static void data_sent(void *request, ucs_status_t status, void *telling)
 		return;
 	}
 	ucx_must_succeed(status, "an operation on another PE");
-	send_word(telling);
+	send_rest(telling);
 }
 
-void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.cb.send = data_sent,
 		.user_data = telling,
 	};
+	struct ucx_peer *peer = telling->connection;
+	ucs_status_ptr_t request =
+		ucp_put_nbx(peer->endpoint, source, bytes, there, peer->key[telling->data_segment], &param);
+
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
+	send_rest(telling);
+}
+
+void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+{
 	struct ucx_peer *peer = ucx_peer(to);
-	ucs_status_ptr_t request;
 
 	if (COMMS_UNLIKELY(ucx.overtaking))
 		connection_enter(peer);
 	telling->connection = peer;
+	telling->data_segment = segment;
 	telling->segment = word_segment;
 	telling->there = remote(peer, word_segment, word_offset);
+	telling->more_there = remote(peer, segment, telling->more_there);
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	request = ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset), peer->key[segment], &param);
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	send_word(telling);
+	send_data(telling, source, bytes, remote(peer, segment, offset));
 }
 
 void ucx_order(void)

@@ -31,7 +31,8 @@ uninstall-man-links:
 dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
 shmemx_stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
 shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
-	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy
+	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy shmemx_exchange_create_grid shmemx_exchange_send \
+	shmemx_exchange_sent shmemx_pack shmemx_unpack
 shmemx_grid_links = shmemx_grid_create shmemx_grid_sizes shmemx_grid_coordinates shmemx_grid_pe shmemx_grid_neighbour \
 	shmemx_grid_shift shmemx_grid_report shmemx_torus_shape shmemx_torus_coordinates shmemx_torus_hops shmemx_torus_source
 man3_texts = \

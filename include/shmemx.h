@@ -56,14 +56,25 @@ typedef struct {
 	int edge;	      /* which of its edges this is, there */
 	size_t send_bytes;    /* of the largest message to it; 0: none are sent */
 	size_t receive_bytes; /* of the largest message from it; 0: none come */
+	int options;	      /* 0, or some of these */
 } shmemx_edge_t;
+
+#define SHMEMX_EDGE_ONE_SEND_BUFFER 1 /* instead of two: less memory, and the buffer waits for the message before */
+#define SHMEMX_EDGE_EACH_ITERATION 2  /* each such edge is used once in every iteration, else the job ends with a message */
+
+/* The edges of an exchange on a grid: to the neighbour upwards and downwards along a dimension. */
+#define SHMEMX_EDGE_UP(dim) (2 * (dim))
+#define SHMEMX_EDGE_DOWN(dim) (2 * (dim) + 1)
 
 /* All edges that carry messages that way. */
 #define SHMEMX_ALL_EDGES (-1)
 
 int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange);
+int shmemx_exchange_create_grid(shmem_team_t grid, const size_t *bytes, int options, shmemx_exchange_t *exchange);
 void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge);
 void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t bytes);
+void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes);
+void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge);
 int shmemx_exchange_test(shmemx_exchange_t exchange, int edge);
 const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes);
 const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes);
@@ -82,6 +93,15 @@ int shmemx_stats_count(void);
 const char *shmemx_stats_name(int row);
 int shmemx_stats_read(const char *name, shmemx_stats_t *stats);
 void shmemx_stats_reset(void);
+
+/*
+ * A box of an array, such as a face of it, to a buffer and from one: counts elements from first on, along each of dims dimensions
+ * of which the last counts fastest. They return the bytes of the box.
+ */
+size_t shmemx_pack(void *to, const void *array, size_t element, int dims, const size_t *sizes, const size_t *first,
+		   const size_t *counts);
+size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, const size_t *sizes, const size_t *first,
+		     const size_t *counts);
 
 #ifdef __cplusplus
 }

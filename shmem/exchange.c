@@ -1,225 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Neighbour exchange: messages between fixed neighbours, iteration after iteration, without asking first.
- *
- * station   of an edge, in symmetric memory: what its owner said when it was made, and the words that the neighbour writes
- * slot      place for a message, two at the receiver: message k goes to slot k mod 2
- * message   header (its number, its length, and how many of the other direction's messages its sender has released) and
- *           payload; a small one is in one line with the header
- *
- * Numbers begin with 1 and only grow. A message's number is written after the rest of it is there. Message k may be written
- * when message k - 2 was released, which the sender learns in one of two ways: from the header of a message that came
- * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
- * before it starts the next one, the header always comes in time.
- *
- * Where the neighbour's memory can be loaded and stored, the buffer that the user fills is the slot itself.
- *
- * An exchange is used by one thread at a time.
- */
-#include <shmemx.h>
+/* Neighbour exchange: what happens in an iteration. Words and rules are in exchange.h. */
+#include "exchange.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "collectives.h"
 #include "comms/watch.h"
 
-#define SLOTS 2
-#define LINE 64
-
-struct station {
-	int64_t pe, edge; /* the neighbour's */
-	uint64_t send_bytes, receive_bytes;
-	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
-	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
-};
-
-struct message {
-	_Alignas(LINE) _Atomic uint64_t number;
-	uint64_t bytes;
-	uint64_t released;
-	char small[LINE - 3 * sizeof(uint64_t)];
-	char large[];
-};
-_Static_assert(sizeof(struct message) == LINE, "a large payload begins a line");
-
-struct edge {
-	int pe;
-	size_t send_bytes, receive_bytes;
-	uint64_t started, waited, released;
-	uint64_t credit; /* of the messages started, how many the neighbour is known to have released */
-	struct station *mine, *theirs;
-	struct message *in[SLOTS];			/* mine */
-	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
-	struct message *out[SLOTS];
-	size_t payload, their_payload; /* where it is in a message */
-	struct message *filled; /* what the user got last to fill, NULL: nothing */
-	struct comms_peer *peer;
-	struct comms_telling telling[SLOTS];
-};
-
-struct shmemx_exchange {
-	char *block;
-	struct shmemx_exchange *next;
-	int n_edges;
-	struct edge edges[];
-};
-
-static struct shmemx_exchange *exchanges;
-static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
-
-/* --- Making --- */
-
-static bool is_small(size_t most)
-{
-	return most <= sizeof ((struct message *)0)->small;
-}
-
-static size_t slot_size(size_t most)
-{
-	return sizeof(struct message) + (is_small(most) ? 0 : (most + LINE - 1) / LINE * LINE);
-}
-
-static void check_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group, const char *routine)
-{
-	if (n_edges < 0)
-		rte_die_together(routine, "n_edges=%d is negative", n_edges);
-	for (int i = 0; i < n_edges; i++) {
-		if ((unsigned)edges[i].pe >= (unsigned)group->size)
-			rte_die_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe, group->size - 1);
-		if (edges[i].edge < 0)
-			rte_die_together(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
-		if (edges[i].send_bytes > PTRDIFF_MAX / 8 || edges[i].receive_bytes > PTRDIFF_MAX / 8)
-			rte_die_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
-					 edges[i].send_bytes, edges[i].receive_bytes);
-	}
-}
-
-static size_t payload_at(size_t most)
-{
-	return is_small(most) ? offsetof(struct message, small) : sizeof(struct message);
-}
-
-static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t stations)
-{
-	size_t size = stations * sizeof(struct station);
-
-	for (int i = 0; i < n_edges; i++)
-		size += SLOTS * (slot_size(edges[i].receive_bytes) + slot_size(edges[i].send_bytes));
-	return size;
-}
-
-static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
-			     size_t stations)
-{
-	size_t at = stations * sizeof(struct station);
-
-	for (int i = 0; i < x->n_edges; i++) {
-		struct edge *edge = &x->edges[i];
-
-		edge->pe = comms_group_pe(group, edges[i].pe);
-		edge->send_bytes = edges[i].send_bytes;
-		edge->receive_bytes = edges[i].receive_bytes;
-		edge->mine = (struct station *)x->block + i;
-		memset(edge->mine, 0, sizeof *edge->mine);
-		*edge->mine = (struct station){.pe = edge->pe,
-					       .edge = edges[i].edge,
-					       .send_bytes = edge->send_bytes,
-					       .receive_bytes = edge->receive_bytes,
-					       .slots = at};
-		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->receive_bytes)) {
-			edge->in[s] = (struct message *)(x->block + at);
-			memset(edge->in[s], 0, sizeof *edge->in[s]);
-		}
-		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->send_bytes))
-			edge->out[s] = (struct message *)(x->block + at);
-		edge->their_payload = payload_at(edge->receive_bytes);
-	}
-}
-
-/* Both ends may see that they do not fit; one complaint is enough. */
-static void let_lower_speak(const struct edge *edge)
-{
-	if (comms.pe > edge->pe)
-		rte_let_others_speak();
-}
-
-static void check_neighbour(const struct edge *edge, int i, const struct station *theirs, const char *routine)
-{
-	if (theirs->pe == comms.pe && theirs->edge == i) {
-		if (theirs->receive_bytes >= edge->send_bytes)
-			return;
-		rte_die(routine, "edges[%d].send_bytes=%zu, but PE %d receives at most %zu bytes on that edge", i,
-			edge->send_bytes, edge->pe, (size_t)theirs->receive_bytes);
-	}
-	let_lower_speak(edge);
-	rte_die(routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i,
-		(int)edge->mine->edge, edge->pe, (int)theirs->edge, (int)theirs->pe);
-}
-
-static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const char *routine)
-{
-	struct edge *edge = &x->edges[i];
-	struct station theirs;
-
-	if (edge->mine->edge >= stations) {
-		let_lower_speak(edge);
-		rte_die(routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)edge->mine->edge, edge->pe);
-	}
-	edge->theirs = (struct station *)x->block + edge->mine->edge;
-	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
-	check_neighbour(edge, i, &theirs, routine);
-	edge->payload = payload_at(theirs.receive_bytes);
-	for (int s = 0; s < SLOTS; s++) {
-		size_t size = slot_size(theirs.receive_bytes);
-
-		edge->slot[s] = (struct message *)(x->block + theirs.slots + (size_t)s * size);
-		edge->slot_here[s] = comms_reach(edge->slot[s], size, edge->pe, &edge->peer);
-	}
-}
-
-static void enlist(struct shmemx_exchange *x)
-{
-	pthread_mutex_lock(&listing);
-	x->next = exchanges;
-	exchanges = x;
-	pthread_mutex_unlock(&listing);
-}
-
-API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct set world = set_of_team(SHMEM_TEAM_WORLD, __func__);
-	const struct comms_group *group = n_edges ? &api_team_or_die(team, __func__)->group : world.group;
-	struct shmemx_exchange *x;
-	size_t stations, size;
-
-	check_edges(edges, n_edges, group, __func__);
-	*exchange = SHMEMX_EXCHANGE_INVALID;
-	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
-	if (!x)
-		rte_die(__func__, "no memory for %d edges", n_edges);
-	x->n_edges = n_edges;
-	stations = set_max(&world, (uint64_t)n_edges);
-	size = set_max(&world, block_size(edges, n_edges, stations));
-	x->block = api_allocate(size ? size : LINE, __func__);
-	if (!x->block) {
-		free(x);
-		return 1;
-	}
-	/* Stations that are none say so. */
-	memset(x->block, 0xff, stations * sizeof(struct station));
-	say_who_is_there(x, edges, group, stations);
-	api_barrier_all();
-	for (int i = 0; i < n_edges; i++)
-		find_neighbour(x, i, (int)stations, __func__);
-	enlist(x);
-	*exchange = x;
-	return 0;
-}
-
-/* --- Using --- */
+#define COPIED 8192 /* bytes */
 
 static struct edge *edge_of(struct shmemx_exchange *x, int i, const char *routine)
 {
@@ -228,6 +15,33 @@ static struct edge *edge_of(struct shmemx_exchange *x, int i, const char *routin
 	if (COMMS_UNLIKELY((unsigned)i >= (unsigned)x->n_edges))
 		rte_die(routine, "edge=%d: the exchange has edges 0 to %d", i, x->n_edges - 1);
 	return &x->edges[i];
+}
+
+/* Another edge was not used in this iteration: which is it? */
+static _Noreturn void complain_of_turn(const struct shmemx_exchange *x, const struct turn *turn, bool sending, const char *routine)
+{
+	int i = 0;
+
+	while (!x->edges[i].each_iteration || (sending ? x->edges[i].send_bytes == 0 || x->edges[i].started > turn->over
+							: x->edges[i].receive_bytes == 0 || x->edges[i].waited > turn->over))
+		i++;
+	rte_die(routine, "edge=%d was not %s in iteration %llu, and the next one begins; it is marked SHMEMX_EDGE_EACH_ITERATION", i,
+		sending ? "started" : "waited for", (unsigned long long)turn->over + 1);
+}
+
+/* An edge that has the mark is about to be used: for this message, after all others were for the one before. */
+static void check_turn(const struct shmemx_exchange *x, const struct turn *turn, uint64_t number, const char *routine)
+{
+	if (COMMS_UNLIKELY(number > turn->over + 1))
+		complain_of_turn(x, turn, turn == &x->sending, routine);
+}
+
+static void end_turn(struct turn *turn)
+{
+	if (++turn->done < turn->edges)
+		return;
+	turn->over++;
+	turn->done = 0;
 }
 
 /* Of an own message: has the neighbour released the one that was in its slot? */
@@ -246,16 +60,25 @@ static bool has_room(struct edge *edge, uint64_t number)
 	return number <= edge->credit + SLOTS;
 }
 
+static void await_sent(struct edge *edge, int s)
+{
+	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire));
+}
+
 /* Where the next message is to be written. */
-static struct message *claim(struct edge *edge)
+static struct message *claim(const struct shmemx_exchange *x, struct edge *edge, const char *routine)
 {
 	uint64_t number = edge->started + 1;
 	int s = (int)(number % SLOTS);
 
+	if (edge->each_iteration)
+		check_turn(x, &x->sending, number, routine);
 	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
 	if (edge->slot_here[s])
 		return edge->slot_here[s];
-	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire));
+	await_sent(edge, s);
+	if (edge->one_out)
+		await_sent(edge, !s);
 	return edge->out[s];
 }
 
@@ -277,21 +100,31 @@ API void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge)
 
 	must_send(e, edge, __func__);
 	if (!e->filled)
-		e->filled = claim(e);
+		e->filled = claim(exchange, e, __func__);
 	return (char *)e->filled + e->payload;
 }
 
-static void start(struct edge *edge, size_t bytes, const char *routine)
+static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_t bytes, const char *routine)
 {
-	struct message *message = edge->filled ? edge->filled : claim(edge);
-	uint64_t number = ++edge->started;
-	int s = (int)(number % SLOTS);
+	struct message *message = edge->filled ? edge->filled : claim(x, edge, routine);
 
 	if (COMMS_UNLIKELY(comms.watched))
-		watch_message(message == edge->slot_here[s] ? WATCH_LOCAL : WATCH_UCX, edge->pe, bytes);
+		watch_message(edge->slot_here[0] ? WATCH_LOCAL : WATCH_UCX, edge->pe, bytes);
 	edge->filled = NULL;
+	edge->started++;
+	if (edge->each_iteration)
+		end_turn(&x->sending);
 	message->bytes = bytes;
 	message->released = edge->released;
+	return message;
+}
+
+static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, const char *routine)
+{
+	struct message *message = begin(x, edge, bytes, routine);
+	uint64_t number = edge->started;
+	int s = (int)(number % SLOTS);
+
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
 		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
@@ -302,23 +135,69 @@ static void start(struct edge *edge, size_t bytes, const char *routine)
 	}
 }
 
+static struct edge *edge_to_send(struct shmemx_exchange *x, int i, size_t bytes, const char *routine)
+{
+	struct edge *edge = edge_of(x, i, routine);
+
+	must_send(edge, i, routine);
+	if (COMMS_UNLIKELY(bytes > edge->send_bytes))
+		rte_die(routine, "bytes=%zu: edge %d carries messages of at most %zu", bytes, i, edge->send_bytes);
+	return edge;
+}
+
 API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t bytes)
 {
 	struct edge *e;
 
 	if (edge == SHMEMX_ALL_EDGES && exchange) {
-		for (int i = 0; i < exchange->n_edges; i++)
-			if (exchange->edges[i].send_bytes > 0)
-				shmemx_exchange_start(exchange, i,
-						      bytes < exchange->edges[i].send_bytes ? bytes : exchange->edges[i].send_bytes);
+		for (int i = 0; i < exchange->n_edges; i++) {
+			e = &exchange->edges[i];
+			if (e->send_bytes > 0)
+				start(exchange, e, bytes < e->send_bytes ? bytes : e->send_bytes, __func__);
+		}
 		return;
 	}
-	e = edge_of(exchange, edge, __func__);
-	must_send(e, edge, __func__);
+	e = edge_to_send(exchange, edge, bytes, __func__);
 	COMMS_CALL(__func__, bytes, e->pe);
-	if (COMMS_UNLIKELY(bytes > e->send_bytes))
-		rte_die(__func__, "bytes=%zu: edge %d carries messages of at most %zu", bytes, edge, e->send_bytes);
-	start(e, bytes, __func__);
+	start(exchange, e, bytes, __func__);
+}
+
+/*
+ * From where the user has it: once, to the neighbour's slot. What is small goes faster in one piece with the header, and so does
+ * what is not large: a copy takes less time than UCX takes for a piece.
+ */
+API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes)
+{
+	struct edge *e = edge_to_send(exchange, edge, bytes, __func__);
+	COMMS_CALL(__func__, bytes, e->pe);
+	int s = (int)((e->started + 1) % SLOTS);
+	struct comms_piece payload, header;
+	struct message *message;
+
+	if (e->slot_here[s] || bytes <= COPIED) {
+		if (!e->filled)
+			e->filled = claim(exchange, e, __func__);
+		memcpy((char *)e->filled + e->payload, source, bytes);
+		start(exchange, e, bytes, __func__);
+		return;
+	}
+	message = begin(exchange, e, bytes, __func__);
+	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
+	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes, offsetof(struct message, small) - sizeof message->number};
+	comms_tell_both_later(&e->telling[s], payload, header, &e->slot[s]->number, e->started, e->pe, __func__);
+}
+
+API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
+	if (edge == SHMEMX_ALL_EDGES && exchange) {
+		for (int i = 0; i < exchange->n_edges; i++)
+			shmemx_exchange_sent(exchange, i);
+		return;
+	}
+	for (int s = 0; s < SLOTS; s++)
+		await_sent(edge_of(exchange, edge, __func__), s);
 }
 
 static struct message *next_message(struct edge *edge)
@@ -349,7 +228,16 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 	return come;
 }
 
-static const struct message *await(struct edge *edge, int i, const char *routine)
+static void check_iteration(const struct shmemx_exchange *x, const struct edge *edge, int i, const char *routine)
+{
+	check_turn(x, &x->receiving, edge->waited + 1, routine);
+	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
+		rte_die(routine, "edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
+				 "SHMEMX_EDGE_EACH_ITERATION",
+			i, (unsigned long long)edge->waited + 1, edge->pe);
+}
+
+static const struct message *await(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)
 {
 	struct message *message = next_message(edge);
 	uint64_t number;
@@ -357,9 +245,13 @@ static const struct message *await(struct edge *edge, int i, const char *routine
 	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS))
 		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i, SLOTS,
 			edge->pe);
+	if (edge->each_iteration)
+		check_iteration(x, edge, i, routine);
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
 	edge->waited++;
+	if (edge->each_iteration)
+		end_turn(&x->receiving);
 	if (COMMS_UNLIKELY(number != edge->waited))
 		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i, (unsigned long long)number,
 			edge->pe, (unsigned long long)edge->waited);
@@ -377,12 +269,12 @@ API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_
 	if (edge == SHMEMX_ALL_EDGES && exchange) {
 		for (int i = 0; i < exchange->n_edges; i++)
 			if (exchange->edges[i].receive_bytes > 0)
-				await(&exchange->edges[i], i, __func__);
+				await(exchange, &exchange->edges[i], i, __func__);
 		return NULL;
 	}
 	e = edge_of(exchange, edge, __func__);
 	must_receive(e, edge, __func__);
-	message = await(e, edge, __func__);
+	message = await(exchange, e, edge, __func__);
 	if (bytes)
 		*bytes = message->bytes;
 	return (const char *)message + e->their_payload;
@@ -422,49 +314,4 @@ API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
 		return;
 	}
 	release(edge_of(exchange, edge, __func__), edge, __func__);
-}
-
-/* --- The end --- */
-
-static void forget(struct shmemx_exchange *x)
-{
-	struct shmemx_exchange **link = &exchanges;
-
-	pthread_mutex_lock(&listing);
-	while (*link != x)
-		link = &(*link)->next;
-	*link = x->next;
-	pthread_mutex_unlock(&listing);
-}
-
-static void come_to_rest(struct shmemx_exchange *x)
-{
-	for (int i = 0; i < x->n_edges; i++)
-		for (int s = 0; s < SLOTS; s++)
-			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->edges[i].telling[s].under_way));
-	comms_complete_all();
-}
-
-API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-
-	if (!exchange)
-		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
-	come_to_rest(exchange);
-	forget(exchange);
-	api_release(exchange->block, __func__);
-	free(exchange);
-}
-
-/* After the last barrier; the memory goes with the heap. */
-void api_exchanges_stop(void)
-{
-	while (exchanges) {
-		struct shmemx_exchange *x = exchanges;
-
-		come_to_rest(x);
-		exchanges = x->next;
-		free(x);
-	}
 }

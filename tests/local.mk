@@ -25,6 +25,7 @@ API_TESTS = \
 	tests/api/contact \
 	tests/api/contexts \
 	tests/api/exchange \
+	tests/api/faces \
 	tests/api/fork \
 	tests/api/generics \
 	tests/api/global_exit \

@@ -57,9 +57,9 @@ static void dawdle(uint64_t n)
 }
 
 /* Both ways to the next and the previous, which on one or two PEs are the same. */
-static shmemx_exchange_t make_ring(size_t most)
+static shmemx_exchange_t make_ring(size_t most, int options)
 {
-	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, most}, {(me + npes - 1) % npes, 0, most, most}};
+	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, most, options}, {(me + npes - 1) % npes, 0, most, most, options}};
 	shmemx_exchange_t x = SHMEMX_EXCHANGE_INVALID;
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x), 0);
@@ -67,9 +67,9 @@ static shmemx_exchange_t make_ring(size_t most)
 	return x;
 }
 
-static void ring(size_t most, bool dawdles)
+static void ring(size_t most, int options, bool dawdles)
 {
-	shmemx_exchange_t x = make_ring(most);
+	shmemx_exchange_t x = make_ring(most, options);
 	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
 
 	for (long k = 1; k <= rounds; k++) {
@@ -85,10 +85,36 @@ static void ring(size_t most, bool dawdles)
 	shmemx_exchange_destroy(x);
 }
 
+/* The same from memory of this PE, on the heap and elsewhere, which changes as soon as it may. */
+static void from_memory(void)
+{
+	shmemx_exchange_t x = make_ring(MOST, SHMEMX_EDGE_EACH_ITERATION);
+	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
+	char *source[2] = {symmetric(MOST), malloc(MOST)};
+
+	for (long k = 1; k <= rounds; k++) {
+		for (int edge = 0; edge < 2; edge++) {
+			size_t bytes = length(seed(me, edge, k), MOST);
+
+			fill_noise(source[edge], bytes, seed(me, edge, k));
+			shmemx_exchange_send(x, edge, source[edge], bytes);
+		}
+		dawdle((uint64_t)(k * npes + me));
+		receive(x, 0, next, 1, k, MOST);
+		receive(x, 1, previous, 0, k, MOST);
+		shmemx_exchange_sent(x, k % 2 ? SHMEMX_ALL_EDGES : 0);
+		if (k % 2 == 0)
+			shmemx_exchange_sent(x, 1);
+	}
+	shmemx_exchange_destroy(x);
+	shmem_free(source[0]);
+	free(source[1]);
+}
+
 /* Starts one ahead of what it waits for. */
 static void ahead(void)
 {
-	shmemx_exchange_t x = make_ring(1000);
+	shmemx_exchange_t x = make_ring(1000, 0);
 	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
 
 	for (long k = 1; k <= rounds; k++) {
@@ -107,7 +133,7 @@ static void ahead(void)
 /* Edge 0 sends to the next, edge 1 receives from the previous. PE 0 begins each round; so nothing flows back. */
 static void shift(bool dawdles)
 {
-	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, 500, 0}, {(me + npes - 1) % npes, 0, 0, 500}};
+	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, 500, 0, 0}, {(me + npes - 1) % npes, 0, 0, 500, 0}};
 	shmemx_exchange_t x;
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x), 0);
@@ -124,7 +150,7 @@ static void shift(bool dawdles)
 static void one_way(void)
 {
 	bool first = me == 0, last = me == npes - 1 && npes > 1;
-	shmemx_edge_t edge = {first ? npes - 1 : 0, 0, first ? 300 : 0, last ? 300 : 0};
+	shmemx_edge_t edge = {first ? npes - 1 : 0, 0, first ? 300 : 0, last ? 300 : 0, 0};
 	shmemx_exchange_t x;
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, &edge, npes > 1 && (first || last), &x), 0);
@@ -145,7 +171,7 @@ static void one_way(void)
 static void bursts(void)
 {
 	bool here = me < npes / 2 * 2;
-	shmemx_edge_t edge = {me ^ 1, 0, 300, 300};
+	shmemx_edge_t edge = {me ^ 1, 0, 300, 300, 0};
 	shmemx_exchange_t x;
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, &edge, here, &x), 0);
@@ -171,7 +197,7 @@ static void all_at_once(void)
 
 	shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, NULL, 0, &team);
 	for (int i = 0; i < n; i++)
-		edges[i] = (shmemx_edge_t){(shmem_team_my_pe(team) + i) % npes, (npes - i) % npes, 8, 8};
+		edges[i] = (shmemx_edge_t){(shmem_team_my_pe(team) + i) % npes, (npes - i) % npes, 8, 8, 0};
 	CHECK_EQUAL(shmemx_exchange_create(team, edges, npes <= 8 ? n : 0, &x), 0);
 	for (long k = 1; npes <= 8 && k <= rounds; k++) {
 		for (int i = 0; i < n; i++)
@@ -196,15 +222,18 @@ int main(void)
 	rounds = 4000 / ease() + 10;
 	if (getenv("TEST_ROUNDS"))
 		rounds = atol(getenv("TEST_ROUNDS"));
-	ring(300, false);
-	ring(MOST, true);
+	ring(300, 0, false);
+	ring(MOST, 0, true);
 	ahead();
 	shift(false);
 	shift(true);
 	one_way();
 	bursts();
 	all_at_once();
-	left = make_ring(64); /* not destroyed, and with messages nobody waited for */
+	rounds = rounds / 4 + 10;
+	ring(MOST, SHMEMX_EDGE_EACH_ITERATION | SHMEMX_EDGE_ONE_SEND_BUFFER, true);
+	from_memory();
+	left = make_ring(64, 0); /* not destroyed, and with messages nobody waited for */
 	send(left, 0, 1, 64);
 	return end();
 }

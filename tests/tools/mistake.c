@@ -216,13 +216,13 @@ static void differ_on_set(bool odd, int n)
 /* Edges both ways to the other PE of two; the last PE makes the mistake. */
 static void exchange_wrongly(bool odd)
 {
-	shmemx_edge_t edges[2] = {{!shmem_my_pe(), 0, 64, 64}, {!shmem_my_pe(), 1, 64, 0}};
+	shmemx_edge_t edges[2] = {{!shmem_my_pe(), 0, 64, 64, 0}, {!shmem_my_pe(), 1, 64, 0, 0}};
 	shmemx_exchange_t x;
 
 	if (strncmp(mistake, "edge-", 5))
 		return;
 	if (!odd)
-		edges[1] = (shmemx_edge_t){!shmem_my_pe(), 1, 0, 64};
+		edges[1] = (shmemx_edge_t){!shmem_my_pe(), 1, 0, 64, 0};
 	if (odd && is("edge-pe"))
 		edges[1].pe = 2;
 	if (odd && is("edge-elsewhere"))
@@ -231,7 +231,25 @@ static void exchange_wrongly(bool odd)
 		edges[1].edge = 7;
 	if (odd && is("edge-small"))
 		edges[0].send_bytes = 65;
+	if (odd && is("edge-options"))
+		edges[1].options = 64;
+	if (is("edge-skipped") || is("edge-no-start"))
+		edges[0].options = edges[1].options = SHMEMX_EDGE_EACH_ITERATION;
 	shmemx_exchange_create(WORLD, edges, 2, &x);
+	if (odd && is("edge-skipped")) {
+		shmemx_exchange_start(x, 0, 1);
+		shmemx_exchange_start(x, 1, 1);
+		shmemx_exchange_start(x, 0, 1);
+		shmemx_exchange_wait(x, 0, NULL);
+		shmemx_exchange_release(x, 0);
+		shmemx_exchange_start(x, 0, 1);
+	}
+	if (is("edge-skipped") && !odd) {
+		shmemx_exchange_start(x, 0, 1);
+		shmemx_exchange_start(x, 0, 1);
+	}
+	if (odd && is("edge-no-start"))
+		shmemx_exchange_wait(x, 0, NULL);
 	if (odd && is("edge-number"))
 		shmemx_exchange_buffer(x, 2);
 	if (odd && is("edge-long"))

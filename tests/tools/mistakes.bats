@@ -133,6 +133,7 @@ fails()
 @test "neighbour exchange: edges that are none, or lead elsewhere" {
 	fails edge-pe '^torushmem: PE 1: shmemx_exchange_create: ' 'edges\[1\].pe=2' 'PEs 0 to 1'
 	fails edge-elsewhere '^torushmem: PE [01]: shmemx_exchange_create: ' 'edges\[1\] leads to edge'
+	fails edge-options '^torushmem: PE [01]: shmemx_exchange_create: ' 'edges\[1\].options=0x40'
 	fails edge-none '^torushmem: PE [01]: shmemx_exchange_create: ' 'edge'
 	fails edge-small '^torushmem: PE 1: shmemx_exchange_create: ' 'edges\[0\].send_bytes=65' 'at most 64'
 }
@@ -142,6 +143,8 @@ fails()
 	fails edge-long '^torushmem: PE 1: shmemx_exchange_start: ' 'bytes=65' 'at most 64'
 	fails edge-one-way '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=1' 'receive_bytes is 0'
 	fails edge-release '^torushmem: PE 1: shmemx_exchange_release: ' 'edge=0' 'no message'
+	fails edge-skipped '^torushmem: PE 1: shmemx_exchange_start: ' 'edge=1 was not started in iteration 2'
+	fails edge-no-start '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=0' 'message 1 of PE 0' 'none was started'
 	fails edge-unreleased '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=0' 'release one first'
 }
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_EXCHANGE_H
+#define SHMEM_EXCHANGE_H
+
+/*
+ * Neighbour exchange: messages between fixed neighbours, iteration after iteration, without asking first.
+ *
+ * station   of an edge, in symmetric memory: what its owner said when it was made, and the words that the neighbour writes
+ * slot      place for a message, two at the receiver: message k goes to slot k mod 2
+ * message   header (its number, its length, and how many of the other direction's messages its sender has released) and
+ *           payload; a small one is in one line with the header
+ *
+ * Numbers begin with 1 and only grow. A message's number is written after the rest of it is there. Message k may be written
+ * when message k - 2 was released, which the sender learns in one of two ways: from the header of a message that came
+ * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
+ * before it starts the next one, the header always comes in time.
+ *
+ * Where the neighbour's memory can be loaded and stored, the buffer that the user fills is the slot itself.
+ *
+ * An exchange is used by one thread at a time.
+ */
+#include <shmemx.h>
+
+#include <stdatomic.h>
+
+#include "api.h"
+
+#define SLOTS 2
+#define LINE 64
+
+struct station {
+	int64_t pe, edge; /* the neighbour's */
+	uint64_t send_bytes, receive_bytes;
+	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
+	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
+};
+
+struct message {
+	_Alignas(LINE) _Atomic uint64_t number;
+	uint64_t bytes;
+	uint64_t released;
+	char small[LINE - 3 * sizeof(uint64_t)];
+	char large[];
+};
+_Static_assert(sizeof(struct message) == LINE, "a large payload begins a line");
+
+struct edge {
+	int pe;
+	size_t send_bytes, receive_bytes;
+	uint64_t started, waited, released;
+	uint64_t credit; /* of the messages started, how many the neighbour is known to have released */
+	struct station *mine, *theirs;
+	struct message *in[SLOTS];			/* mine */
+	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
+	struct message *out[SLOTS];
+	size_t payload, their_payload; /* where it is in a message */
+	struct message *filled; /* what the user got last to fill, NULL: nothing */
+	struct comms_peer *peer;
+	struct comms_telling telling[SLOTS];
+	bool each_iteration;   /* SHMEMX_EDGE_EACH_ITERATION */
+	bool one_out;	       /* SHMEMX_EDGE_ONE_SEND_BUFFER */
+};
+
+/* Of the edges that take part in each iteration, who has in this one. */
+struct turn {
+	uint64_t over; /* iterations that all have */
+	int edges, done;
+};
+
+struct shmemx_exchange {
+	char *block;
+	struct shmemx_exchange *next;
+	struct turn sending, receiving;
+	int n_edges;
+	struct edge edges[];
+};
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making an exchange, whose ends find each other, and its end. */
+#include "exchange.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives.h"
+#include "comms/watch.h"
+#include "grid.h"
+
+static struct shmemx_exchange *exchanges;
+static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_small(size_t most)
+{
+	return most <= sizeof ((struct message *)0)->small;
+}
+
+static size_t slot_size(size_t most)
+{
+	return sizeof(struct message) + (is_small(most) ? 0 : (most + LINE - 1) / LINE * LINE);
+}
+
+static void check_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group, const char *routine)
+{
+	if (n_edges < 0)
+		rte_die_together(routine, "n_edges=%d is negative", n_edges);
+	for (int i = 0; i < n_edges; i++) {
+		if ((unsigned)edges[i].pe >= (unsigned)group->size)
+			rte_die_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe, group->size - 1);
+		if (edges[i].edge < 0)
+			rte_die_together(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
+		if (edges[i].options & ~(SHMEMX_EDGE_ONE_SEND_BUFFER | SHMEMX_EDGE_EACH_ITERATION))
+			rte_die_together(routine, "edges[%d].options=%#x: no such option; initialise the edges", i, edges[i].options);
+		if (edges[i].send_bytes > PTRDIFF_MAX / 8 || edges[i].receive_bytes > PTRDIFF_MAX / 8)
+			rte_die_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
+					 edges[i].send_bytes, edges[i].receive_bytes);
+	}
+}
+
+static size_t payload_at(size_t most)
+{
+	return is_small(most) ? offsetof(struct message, small) : sizeof(struct message);
+}
+
+static size_t out_buffers(const shmemx_edge_t *edge)
+{
+	return edge->options & SHMEMX_EDGE_ONE_SEND_BUFFER ? 1 : SLOTS;
+}
+
+static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t stations)
+{
+	size_t size = stations * sizeof(struct station);
+
+	for (int i = 0; i < n_edges; i++)
+		size += SLOTS * slot_size(edges[i].receive_bytes) + out_buffers(&edges[i]) * slot_size(edges[i].send_bytes);
+	return size;
+}
+
+static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
+			     size_t stations)
+{
+	size_t at = stations * sizeof(struct station);
+
+	for (int i = 0; i < x->n_edges; i++) {
+		struct edge *edge = &x->edges[i];
+
+		edge->pe = comms_group_pe(group, edges[i].pe);
+		edge->send_bytes = edges[i].send_bytes;
+		edge->receive_bytes = edges[i].receive_bytes;
+		edge->mine = (struct station *)x->block + i;
+		memset(edge->mine, 0, sizeof *edge->mine);
+		*edge->mine = (struct station){.pe = edge->pe,
+					       .edge = edges[i].edge,
+					       .send_bytes = edge->send_bytes,
+					       .receive_bytes = edge->receive_bytes,
+					       .slots = at};
+		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->receive_bytes)) {
+			edge->in[s] = (struct message *)(x->block + at);
+			memset(edge->in[s], 0, sizeof *edge->in[s]);
+		}
+		edge->one_out = out_buffers(&edges[i]) == 1;
+		edge->out[0] = (struct message *)(x->block + at);
+		edge->out[1] = (struct message *)(x->block + at + (edge->one_out ? 0 : slot_size(edge->send_bytes)));
+		at += out_buffers(&edges[i]) * slot_size(edge->send_bytes);
+		edge->their_payload = payload_at(edge->receive_bytes);
+		edge->each_iteration = edges[i].options & SHMEMX_EDGE_EACH_ITERATION;
+		x->sending.edges += edge->each_iteration && edge->send_bytes > 0;
+		x->receiving.edges += edge->each_iteration && edge->receive_bytes > 0;
+	}
+}
+
+/* Both ends may see that they do not fit; one complaint is enough. */
+static void let_lower_speak(const struct edge *edge)
+{
+	if (comms.pe > edge->pe)
+		rte_let_others_speak();
+}
+
+static void check_neighbour(const struct edge *edge, int i, const struct station *theirs, const char *routine)
+{
+	if (theirs->pe == comms.pe && theirs->edge == i) {
+		if (theirs->receive_bytes >= edge->send_bytes)
+			return;
+		rte_die(routine, "edges[%d].send_bytes=%zu, but PE %d receives at most %zu bytes on that edge", i,
+			edge->send_bytes, edge->pe, (size_t)theirs->receive_bytes);
+	}
+	let_lower_speak(edge);
+	rte_die(routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i,
+		(int)edge->mine->edge, edge->pe, (int)theirs->edge, (int)theirs->pe);
+}
+
+static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const char *routine)
+{
+	struct edge *edge = &x->edges[i];
+	struct station theirs;
+
+	if (edge->mine->edge >= stations) {
+		let_lower_speak(edge);
+		rte_die(routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)edge->mine->edge, edge->pe);
+	}
+	edge->theirs = (struct station *)x->block + edge->mine->edge;
+	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
+	check_neighbour(edge, i, &theirs, routine);
+	edge->payload = payload_at(theirs.receive_bytes);
+	for (int s = 0; s < SLOTS; s++) {
+		size_t size = slot_size(theirs.receive_bytes);
+
+		edge->slot[s] = (struct message *)(x->block + theirs.slots + (size_t)s * size);
+		edge->slot_here[s] = comms_reach(edge->slot[s], size, edge->pe, &edge->peer);
+	}
+}
+
+static void enlist(struct shmemx_exchange *x)
+{
+	pthread_mutex_lock(&listing);
+	x->next = exchanges;
+	exchanges = x;
+	pthread_mutex_unlock(&listing);
+}
+
+API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct set world = set_of_team(SHMEM_TEAM_WORLD, __func__);
+	const struct comms_group *group = n_edges ? &api_team_or_die(team, __func__)->group : world.group;
+	struct shmemx_exchange *x;
+	size_t stations, size;
+
+	check_edges(edges, n_edges, group, __func__);
+	*exchange = SHMEMX_EXCHANGE_INVALID;
+	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
+	if (!x)
+		rte_die(__func__, "no memory for %d edges", n_edges);
+	x->n_edges = n_edges;
+	stations = set_max(&world, (uint64_t)n_edges);
+	size = set_max(&world, block_size(edges, n_edges, stations));
+	x->block = api_allocate(size ? size : LINE, __func__);
+	if (!x->block) {
+		free(x);
+		return 1;
+	}
+	/* Stations that are none say so. */
+	memset(x->block, 0xff, stations * sizeof(struct station));
+	say_who_is_there(x, edges, group, stations);
+	api_barrier_all();
+	for (int i = 0; i < n_edges; i++)
+		find_neighbour(x, i, (int)stations, __func__);
+	enlist(x);
+	*exchange = x;
+	return 0;
+}
+
+/* Upwards is what the neighbour has downwards. Where the grid ends, the edge leads to itself and carries nothing. */
+API int shmemx_exchange_create_grid(shmem_team_t team, const size_t *bytes, int options, shmemx_exchange_t *exchange)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	const struct grid *grid = api_grid_or_die(team, __func__);
+	shmemx_edge_t edges[2 * TORUS_AXES] = {0};
+
+	for (int e = 0; e < 2 * grid->cells.dims; e++) {
+		int pe = api_grid_neighbour(grid, team->group.me, e / 2, e % 2 ? -1 : 1);
+
+		edges[e] = pe < 0 ? (shmemx_edge_t){team->group.me, e, 0, 0, 0}
+				  : (shmemx_edge_t){pe, e ^ 1, bytes[e], bytes[e ^ 1], options};
+	}
+	return shmemx_exchange_create(team, edges, 2 * grid->cells.dims, exchange);
+}
+
+/* --- The end --- */
+
+static void forget(struct shmemx_exchange *x)
+{
+	struct shmemx_exchange **link = &exchanges;
+
+	pthread_mutex_lock(&listing);
+	while (*link != x)
+		link = &(*link)->next;
+	*link = x->next;
+	pthread_mutex_unlock(&listing);
+}
+
+static void come_to_rest(struct shmemx_exchange *x)
+{
+	for (int i = 0; i < x->n_edges; i++)
+		for (int s = 0; s < SLOTS; s++)
+			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->edges[i].telling[s].under_way));
+	comms_complete_all();
+}
+
+API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+
+	if (!exchange)
+		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
+	come_to_rest(exchange);
+	forget(exchange);
+	api_release(exchange->block, __func__);
+	free(exchange);
+}
+
+/* After the last barrier; the memory goes with the heap. */
+void api_exchanges_stop(void)
+{
+	while (exchanges) {
+		struct shmemx_exchange *x = exchanges;
+
+		come_to_rest(x);
+		exchanges = x->next;
+		free(x);
+	}
+}

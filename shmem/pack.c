@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Boxes of arrays to buffers and back. A box is runs of elements that lie side by side, and levels of equal distances between
+ * them; what lies side by side along more than one dimension is one run.
+ */
+#include <shmemx.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "api.h"
+
+#define DIMS 16
+
+struct box {
+	size_t start, run; /* bytes */
+	int levels;
+	size_t count[DIMS], stride[DIMS]; /* outermost first */
+};
+
+static void check(int dims, const size_t *sizes, const size_t *first, const size_t *counts, const char *routine)
+{
+	if (dims < 1 || dims > DIMS)
+		rte_die(routine, "dims=%d: an array has 1 to %d dimensions", dims, DIMS);
+	for (int i = 0; i < dims; i++)
+		if (first[i] > sizes[i] || counts[i] > sizes[i] - first[i])
+			rte_die(routine, "counts[%d]=%zu from first[%d]=%zu on: the array ends at %zu", i, counts[i], i, first[i], sizes[i]);
+}
+
+static struct box find_box(size_t element, int dims, const size_t *sizes, const size_t *first, const size_t *counts)
+{
+	struct box box = {.run = element};
+	size_t stride = element;
+	bool whole = true; /* along all dimensions so far, so the next ones lie side by side */
+
+	for (int i = dims - 1; i >= 0; i--) {
+		box.start += first[i] * stride;
+		if (whole) {
+			box.run *= counts[i];
+		} else {
+			memmove(box.count + 1, box.count, (size_t)box.levels * sizeof *box.count);
+			memmove(box.stride + 1, box.stride, (size_t)box.levels * sizeof *box.stride);
+			box.count[0] = counts[i];
+			box.stride[0] = stride;
+			box.levels++;
+		}
+		whole = whole && counts[i] == sizes[i];
+		stride *= sizes[i];
+	}
+	return box;
+}
+
+/* Runs of one length at equal distances. With a constant length the compiler needs no call for each. */
+COMMS_INLINE void copy_runs(char *to, size_t to_stride, const char *from, size_t from_stride, size_t count, size_t run)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy(to + i * to_stride, from + i * from_stride, run);
+}
+
+static void copy_level(char *to, size_t to_stride, const char *from, size_t from_stride, size_t count, size_t run)
+{
+	if (run == 8)
+		copy_runs(to, to_stride, from, from_stride, count, 8);
+	else if (run == 4)
+		copy_runs(to, to_stride, from, from_stride, count, 4);
+	else if (run == 16)
+		copy_runs(to, to_stride, from, from_stride, count, 16);
+	else
+		copy_runs(to, to_stride, from, from_stride, count, run);
+}
+
+/* The buffer goes on where it ended; returns where that is. */
+static char *move(const struct box *box, int level, char *array, char *buffer, bool pack)
+{
+	size_t count = box->levels ? box->count[level] : 1, stride = box->levels ? box->stride[level] : 0;
+
+	if (level + 1 >= box->levels) {
+		if (pack)
+			copy_level(buffer, box->run, array, stride, count, box->run);
+		else
+			copy_level(array, stride, buffer, box->run, count, box->run);
+		return buffer + count * box->run;
+	}
+	for (size_t i = 0; i < count; i++)
+		buffer = move(box, level + 1, array + i * stride, buffer, pack);
+	return buffer;
+}
+
+API size_t shmemx_pack(void *to, const void *array, size_t element, int dims, const size_t *sizes, const size_t *first,
+		       const size_t *counts)
+{
+	struct box box;
+
+	check(dims, sizes, first, counts, __func__);
+	box = find_box(element, dims, sizes, first, counts);
+	return (size_t)(move(&box, 0, (char *)(uintptr_t)array + box.start, to, true) - (char *)to);
+}
+
+API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, const size_t *sizes, const size_t *first,
+			 const size_t *counts)
+{
+	char *buffer = (char *)(uintptr_t)from;
+	struct box box;
+
+	check(dims, sizes, first, counts, __func__);
+	box = find_box(element, dims, sizes, first, counts);
+	return (size_t)(move(&box, 0, (char *)array + box.start, buffer, false) - buffer);
+}
