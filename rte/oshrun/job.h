@@ -64,6 +64,7 @@ struct job {
 	int absent;    /* exited without ever connecting */
 	int connected; /* in PE_CONNECTED and alive */
 	char **environment;
+	struct map *map; /* where the ranks are in a Tofu network, NULL: nobody asked */
 
 	enum job_phase phase;
 	double deadline;	/* of this phase, 0: none */

@@ -15,6 +15,7 @@
 #include "program.h"
 #include "rehearse.h"
 #include "say.h"
+#include "tofu.h"
 
 /*
  * oshrun: reads the command line (options.c), decides who starts the job (hosts.c, engines.c), and if that is
@@ -76,6 +77,9 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
 		return 1;
+	code = tofu_prepare(&job);
+	if (code)
+		return code;
 	job.pes = calloc((size_t)job.count, sizeof *job.pes);
 	if (!job.pes) {
 		say("out of memory for %d PEs", job.count);
@@ -91,6 +95,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
 	}
 	machine_forget(&job.machine);
+	free(job.map);
 	environment_free(job.environment);
 	free(job.pes);
 	free(job.program);

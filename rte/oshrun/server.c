@@ -14,6 +14,7 @@
 #include "say.h"
 
 #include "rte/rte.h"
+#include "softofu/map.h"
 
 /*
  * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
@@ -248,6 +249,11 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 	PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, job->guard->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
+	if (job->map) {
+		pmix_byte_object_t map = {.bytes = (char *)job->map, .size = job->map->bytes};
+
+		PMIX_INFO_LOAD(&info[n++], MAP_KEY, &map, PMIX_BYTE_OBJECT);
+	}
 	free(pes);
 	free(nodes);
 	free(places);
@@ -257,7 +263,7 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 static pmix_status_t register_job(struct job *job)
 {
 	struct answers answers = ANSWERS(1 + job->count);
-	size_t count = (size_t)job->count + JOB_KEYS;
+	size_t count = (size_t)job->count + JOB_KEYS + (job->map ? 1 : 0);
 	pmix_info_t *info;
 	pmix_status_t status;
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tofu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+#include "softofu/map.h"
+#include "softofu/settings.h"
+
+#define RANKS "SOFTOFU_RANKS="
+
+static bool is_ours(const char *entry)
+{
+	return !strncmp(entry, RANKS, strlen(RANKS)) || !strncmp(entry, "SOFTOFU_RANK=", strlen("SOFTOFU_RANK="));
+}
+
+/* A job within a job must not be taken for the outer one. */
+static bool tell_size(struct job *job)
+{
+	size_t kept = 0, count = 0;
+	char entry[64], **grown;
+
+	snprintf(entry, sizeof entry, RANKS "%d", job->count);
+	for (; job->environment[count]; count++) {
+		if (is_ours(job->environment[count]))
+			free(job->environment[count]);
+		else
+			job->environment[kept++] = job->environment[count];
+	}
+	job->environment[kept] = NULL;
+	grown = realloc(job->environment, (kept + 2) * sizeof *grown);
+	if (!grown)
+		return false;
+	job->environment = grown;
+	grown[kept] = strdup(entry);
+	grown[kept + 1] = NULL;
+	return grown[kept];
+}
+
+int tofu_prepare(struct job *job)
+{
+	const char *shape = getenv("SOFTOFU_SHAPE");
+	struct box box;
+
+	if (!tell_size(job)) {
+		say("out of memory");
+		return 1;
+	}
+	if (!shape || !*shape)
+		return 0;
+	if (!settings_box(&box, job->count))
+		return 1;
+	job->map = map_make(&box, (uint32_t)job->count);
+	if (!job->map)
+		say("out of memory for the map of %d ranks", job->count);
+	return job->map ? 0 : 1;
+}

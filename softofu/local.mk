@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A Tofu network in software: libtofucom (also found as libutofu) and libjtofu. Links nothing of the rest of the tree.
+
+# The box of nodes and the map of ranks; oshrun uses them, too.
+noinst_LTLIBRARIES += libsoftofubox.la
+libsoftofubox_la_SOURCES = \
+	softofu/box.c softofu/box.h \
+	softofu/map.c softofu/map.h \
+	softofu/settings.c softofu/settings.h
+libsoftofubox_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+lib_LTLIBRARIES += libtofucom.la libjtofu.la
+libtofucom_la_SOURCES = \
+	softofu/nic/card.c \
+	softofu/nic/carry.h \
+	softofu/nic/descriptor.h \
+	softofu/nic/direct.c \
+	softofu/nic/gates.c \
+	softofu/nic/ids.c \
+	softofu/nic/job.c softofu/nic/job.h \
+	softofu/nic/memory.c \
+	softofu/nic/notices.c \
+	softofu/nic/queue.c \
+	softofu/nic/reach.c softofu/nic/reach.h \
+	softofu/nic/rendezvous.c \
+	softofu/nic/thread.c \
+	softofu/nic/vcq.c softofu/nic/vcq.h \
+	softofu/utofu/armw.c \
+	softofu/utofu/describe.c softofu/utofu/describe.h \
+	softofu/utofu/gates.c \
+	softofu/utofu/get.c \
+	softofu/utofu/memory.c \
+	softofu/utofu/piggyback.c \
+	softofu/utofu/poll.c \
+	softofu/utofu/put.c \
+	softofu/utofu/queries.c \
+	softofu/utofu/vcqs.c
+libtofucom_la_LIBADD = libsoftofubox.la -lpthread
+libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^utofu_'
+
+libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/paths.c softofu/jtofu/places.c
+libjtofu_la_LIBADD = libsoftofubox.la -lpthread
+libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^jtofu_'
+
+include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h
+
+# The name some programs link.
+INSTALL_SOFTOFU_LINKS = so a
+install-softofu-links:
+	cd "$(DESTDIR)$(libdir)" && for end in $(INSTALL_SOFTOFU_LINKS); do \
+		rm -f libutofu.$$end; test ! -e libtofucom.$$end || $(LN_S) libtofucom.$$end libutofu.$$end || exit 1; done
+
+uninstall-softofu-links:
+	cd "$(DESTDIR)$(libdir)" 2>/dev/null && for end in $(INSTALL_SOFTOFU_LINKS); do rm -f libutofu.$$end; done || :
+
+.PHONY: install-softofu-links uninstall-softofu-links
+

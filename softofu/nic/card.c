@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/carry.h"
+
+/* What a card does when a carrier tells it something: notices, and the scheduling pointer of sessions. */
+
+uint64_t descriptor_span(const struct descriptor *what)
+{
+	if (what->kind == KIND_ARMW)
+		return what->armw.size;
+	if (what->kind == KIND_PIGGYBACK || what->memory.blocks < 2)
+		return what->length;
+	return what->memory.stride * (what->memory.blocks - 1) + what->length;
+}
+
+static uint64_t bytes_of(const struct descriptor *what)
+{
+	if (what->kind == KIND_PIGGYBACK)
+		return what->length;
+	return what->kind == KIND_PUT ? (uint64_t)what->length * what->memory.blocks : 0;
+}
+
+void card_sent(struct vcq *from, const struct descriptor *what, void *cbdata, int code)
+{
+	if (!code)
+		atomic_fetch_add_explicit(&from->counts.bytes_out, bytes_of(what), memory_order_relaxed);
+	if (code || (what->flags & UTOFU_ONESIDED_FLAG_TCQ_NOTICE))
+		tcq_put(from, cbdata, code);
+}
+
+static uint8_t type_of(const struct descriptor *what, bool remote)
+{
+	static const uint8_t types[][2] = {
+		[KIND_PUT] = {UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT},
+		[KIND_PIGGYBACK] = {UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT},
+		[KIND_GET] = {UTOFU_MRQ_TYPE_LCL_GET, UTOFU_MRQ_TYPE_RMT_GET},
+		[KIND_ARMW] = {UTOFU_MRQ_TYPE_LCL_ARMW, UTOFU_MRQ_TYPE_RMT_ARMW},
+	};
+
+	return types[what->kind][remote];
+}
+
+/* Addresses in notices are those after the last byte; an atomic operation's is the word's. */
+static uint64_t end_of(const struct descriptor *what, uint64_t stadd)
+{
+	return what->kind == KIND_ARMW ? stadd : stadd + descriptor_span(what);
+}
+
+static void move_pointer(struct nic *nic, struct shared_vcq *to, const struct descriptor *what)
+{
+	uint64_t steps = what->flags >> 24 & MOST_SPS;
+
+	if (!steps || !(to->flags & UTOFU_VCQ_FLAG_SESSION_MODE))
+		return;
+	if (nic->settings.sps_by_block && what->kind == KIND_PUT)
+		steps *= what->memory.blocks;
+	atomic_fetch_add_explicit(&to->scheduled, steps, memory_order_release);
+	process_ring(job_process(nic->job, to->rank));
+}
+
+void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what)
+{
+	struct mrq_entry notice = {
+		.vcq_id = from->id,
+		.rmt_value = end_of(what, what->rmt_stadd),
+		.rmt_stadd = end_of(what, what->rmt_stadd),
+		.type = type_of(what, true),
+		.edata = what->edata,
+	};
+
+	if (what->flags & UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE)
+		mrq_put(nic, to, &notice);
+	move_pointer(nic, to, what);
+}
+
+void card_completed(struct nic *nic, struct shared_vcq *from, const struct descriptor *what, int code, uint64_t value)
+{
+	bool has_source = what->kind == KIND_PUT || what->kind == KIND_GET;
+	struct mrq_entry notice = {
+		.vcq_id = id_plain(what->vcq_id),
+		.rmt_value = value,
+		.lcl_stadd = has_source ? end_of(what, what->memory.lcl_stadd) : 0,
+		.rmt_stadd = end_of(what, what->rmt_stadd),
+		.type = type_of(what, false),
+		.edata = what->edata,
+		.code = (int16_t)code,
+	};
+
+	if (code || (what->flags & UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE))
+		mrq_put(nic, from, &notice);
+}

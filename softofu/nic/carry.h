@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOFTOFU_NIC_CARRY_H
+#define SOFTOFU_NIC_CARRY_H
+
+#include "softofu/nic/vcq.h"
+
+/*
+ * Between a card and whatever carries its communications. The card hands over one descriptor at a time, in the order in
+ * which they leave; the carrier tells by the calls below what became of it. All of them may be made by any thread of
+ * any process of the job, and later, except that card_sent belongs to the process that handed over.
+ */
+struct carrier {
+	const char *name;
+
+	/* strong: bytes arrive in the order of their addresses, the last word last, and after all that went before. */
+	void (*carry)(struct vcq *from, const struct descriptor *what, void *cbdata, bool strong);
+};
+
+/* The source may be used again, or code says why nothing was sent. A notice for the TCQ, if one is wanted. */
+void card_sent(struct vcq *from, const struct descriptor *what, void *cbdata, int code);
+
+/* All of it is at the other side: its notice, and the scheduling pointer. value: what an atomic operation found. */
+void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what);
+
+/* And the sender knows, or code says what the other side did not like. */
+void card_completed(struct nic *nic, struct shared_vcq *from, const struct descriptor *what, int code, uint64_t value);
+
+/* Straight from memory to memory, in the caller's thread. */
+extern const struct carrier direct_carrier;
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+
+#include "softofu/nic/carry.h"
+#include "softofu/nic/reach.h"
+
+/*
+ * The carrier that needs no network: what a descriptor says is done at once, straight from memory to memory, by the
+ * thread that hands it over.
+ *
+ * Where order was not asked for, the adversary cuts a block into pieces and copies them in an order drawn by lot, so
+ * that a program that looks at the last word of a buffer is found out. Where it was, the last word goes last.
+ */
+enum { PIECE_LEAST = 256, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
+
+struct pieces {
+	struct piece piece[PIECES];
+	int count;
+	uint32_t rank;
+	bool write, shuffle;
+	struct vcq *from;
+};
+
+static void shuffle(struct pieces *pieces)
+{
+	vcq_lock(pieces->from);
+	for (int i = pieces->count - 1; i > 0; i--) {
+		int other = (int)vcq_lot(pieces->from, (uint32_t)i + 1);
+		struct piece swapped = pieces->piece[i];
+
+		pieces->piece[i] = pieces->piece[other];
+		pieces->piece[other] = swapped;
+	}
+	vcq_unlock(pieces->from);
+}
+
+static enum reached flush(struct pieces *pieces)
+{
+	int count = pieces->count;
+
+	if (pieces->shuffle)
+		shuffle(pieces);
+	pieces->count = 0;
+	return pieces->write ? reach_write(pieces->from->nic, pieces->rank, pieces->piece, count)
+			     : reach_read(pieces->from->nic, pieces->rank, pieces->piece, count);
+}
+
+static enum reached add(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
+{
+	if (!bytes)
+		return REACHED;
+	pieces->piece[pieces->count++] = (struct piece){(void *)(uintptr_t)here, there, bytes};
+	return pieces->count == PIECES ? flush(pieces) : REACHED;
+}
+
+/* The aligned word that a block ends with. */
+static size_t last_word(uint64_t there, size_t bytes)
+{
+	size_t last = (there + bytes) % LAST_WORD;
+
+	last = last ? last : LAST_WORD;
+	return last < bytes ? last : bytes;
+}
+
+static size_t size_of_pieces(size_t bytes)
+{
+	size_t size = (bytes / PIECES_OF_A_BLOCK + PIECE_LEAST - 1) / PIECE_LEAST * PIECE_LEAST;
+
+	if (bytes <= LAST_WORD)
+		return bytes;
+	if (bytes <= PIECE_LEAST)
+		return (bytes / 2 + LAST_WORD - 1) / LAST_WORD * LAST_WORD;
+	return size > PIECE_LEAST ? size : PIECE_LEAST;
+}
+
+static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
+{
+	size_t size = size_of_pieces(bytes), last;
+	enum reached reached = REACHED;
+
+	if (!pieces->shuffle) {
+		last = last_word(there, bytes);
+		reached = add(pieces, here, there, bytes - last);
+		return reached ? reached : add(pieces, here + bytes - last, there + bytes - last, last);
+	}
+	for (size_t at = 0; at < bytes && !reached; at += size)
+		reached = add(pieces, here + at, there + at, bytes - at < size ? bytes - at : size);
+	return reached;
+}
+
+static enum reached copy(struct vcq *from, struct shared_vcq *to, const struct descriptor *what, uint64_t here,
+			 uint64_t there, bool strong)
+{
+	struct pieces pieces = {.rank = to->rank, .write = what->kind != KIND_GET, .shuffle = !strong, .from = from};
+	uint32_t blocks = what->kind == KIND_PIGGYBACK ? 1 : what->memory.blocks;
+	uint64_t stride = blocks > 1 ? what->memory.stride : 0;
+	enum reached reached = REACHED;
+
+	pieces.count = 0;
+	for (uint32_t i = 0; i < blocks && !reached; i++)
+		reached = add_block(&pieces, here + i * stride, there + i * stride, what->length);
+	if (!reached && pieces.count)
+		reached = flush(&pieces);
+	return reached;
+}
+
+static int of_reached(enum reached reached)
+{
+	static const int codes[] = {
+		[REACHED] = UTOFU_SUCCESS,
+		[NOBODY_THERE] = UTOFU_ERR_MRQ_PEER,
+		[NO_MEMORY_THERE] = UTOFU_ERR_MRQ_RMT_MEMORY,
+		[NOT_ALLOWED] = UTOFU_ERR_MRQ_OTHER,
+	};
+
+	return codes[reached];
+}
+
+static int here_is(struct vcq *from, const struct descriptor *what, uint64_t span, uint64_t *here)
+{
+	static const int codes[] = {
+		[TRANSLATED] = UTOFU_SUCCESS,
+		[NO_SUCH_STAG] = UTOFU_ERR_TCQ_STADD,
+		[TOO_LONG] = UTOFU_ERR_TCQ_LENGTH,
+		[NO_ACCESS] = UTOFU_ERR_TCQ_MEMORY,
+	};
+
+	*here = (uint64_t)(uintptr_t)what->data;
+	if (what->kind == KIND_PIGGYBACK || what->kind == KIND_ARMW)
+		return UTOFU_SUCCESS;
+	return codes[memory_find(from->nic, from->shared, from->number, what->memory.lcl_stadd, span,
+				 what->kind == KIND_GET, here)];
+}
+
+static int there_is(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what,
+		    uint64_t span, uint64_t *there)
+{
+	static const int codes[] = {
+		[TRANSLATED] = UTOFU_SUCCESS,
+		[NO_SUCH_STAG] = UTOFU_ERR_MRQ_RMT_STADD,
+		[TOO_LONG] = UTOFU_ERR_MRQ_RMT_LENGTH,
+		[NO_ACCESS] = UTOFU_ERR_MRQ_RMT_MEMORY,
+	};
+
+	/* A queue whose notices were lost is broken: nothing arrives there any more. */
+	if (atomic_load_explicit(&to->mrq_lost, memory_order_relaxed))
+		return UTOFU_ERR_MRQ_PEER;
+	return codes[memory_find(nic, to, number, what->rmt_stadd, span, what->kind != KIND_GET, there)];
+}
+
+static void direct_carry(struct vcq *from, const struct descriptor *what, void *cbdata, bool strong)
+{
+	uint64_t span = descriptor_span(what), here, there, value = 0;
+	struct nic *nic = from->nic;
+	struct shared_vcq *to;
+	uint32_t number;
+	int code;
+
+	if (what->kind == KIND_NOP) {
+		card_sent(from, what, cbdata, UTOFU_SUCCESS);
+		return;
+	}
+	code = here_is(from, what, span, &here);
+	if (code) {
+		card_sent(from, what, cbdata, code);
+		return;
+	}
+	to = vcq_find(nic, what->vcq_id, &number);
+	code = to ? there_is(nic, to, number, what, span, &there) : UTOFU_ERR_MRQ_PEER;
+	if (!code && what->kind == KIND_ARMW)
+		code = of_reached(reach_change(nic, to->rank, there, what, &value));
+	else if (!code)
+		code = of_reached(copy(from, to, what, here, there, strong));
+	card_sent(from, what, cbdata, UTOFU_SUCCESS);
+	if (!code)
+		card_arrived(nic, from->shared, to, what);
+	card_completed(nic, from->shared, what, code, value);
+}
+
+const struct carrier direct_carrier = {"direct", direct_carry};

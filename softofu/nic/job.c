@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/job.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "softofu/nic/carry.h"
+#include "softofu/nic/vcq.h"
+
+#define PAGE 4096u
+#define VCQS_PER_RANK 64u
+#define VCQS_MOST 65536u
+#define SPINS 1000
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct nic the_nic = {.member_fd = -1, .job_fd = -1};
+static bool usable;
+
+void job_lock(_Atomic int32_t *lock)
+{
+	int32_t me = (int32_t)getpid(), holder = 0;
+
+	for (int spins = 0;
+	     !atomic_compare_exchange_weak_explicit(lock, &holder, me, memory_order_acquire, memory_order_relaxed);
+	     spins++) {
+		/* One that was killed at it cannot be waited for. */
+		if (holder && spins % SPINS == SPINS - 1 && kill(holder, 0) && errno == ESRCH &&
+		    atomic_compare_exchange_strong(lock, &holder, me))
+			return;
+		if (spins > SPINS)
+			sched_yield();
+		holder = 0;
+	}
+}
+
+void job_unlock(_Atomic int32_t *lock)
+{
+	atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+void process_ring(struct process *process)
+{
+	atomic_fetch_add(&process->bell, 1);
+	if (atomic_load(&process->asleep))
+		syscall(SYS_futex, &process->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static uint64_t pages(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* The same from the same settings in every process of the job. */
+static void lay_out(struct job *job, const struct settings *settings)
+{
+	uint64_t ranks = (uint64_t)(settings->ranks ? settings->ranks : box_room(&settings->box));
+
+	for (job->mrq_size = 16; job->mrq_size < (uint64_t)settings->mrq_size;)
+		job->mrq_size *= 2;
+	job->processes = (uint32_t)ranks;
+	job->cards = (uint32_t)box_nodes(&settings->box);
+	job->vcqs = (uint32_t)(ranks * VCQS_PER_RANK < VCQS_MOST ? ranks * VCQS_PER_RANK : VCQS_MOST);
+	job->vcq_bytes = pages(sizeof(struct shared_vcq) + job->mrq_size * sizeof(struct mrq_entry));
+	job->processes_at = pages(sizeof *job);
+	job->cards_at = pages(job->processes_at + ranks * sizeof(struct process));
+	job->vcqs_at = pages(job->cards_at + job->cards * sizeof(struct card));
+	job->bytes = job->vcqs_at + job->vcqs * job->vcq_bytes;
+}
+
+/* The process that had our rank before us and ended without a word leaves its queues to be cleared. */
+static void clear_after_former(struct nic *nic)
+{
+	struct job *job = nic->job;
+
+	for (uint32_t i = 0; i < job->vcqs && i < atomic_load(&job->next_vcq); i++)
+		if (atomic_load(&job_vcq(job, i)->live) && job_vcq(job, i)->rank == (uint32_t)nic->rank)
+			vcq_release(nic, i);
+	memset(nic->me->memories, 0, sizeof nic->me->memories);
+	gates_release(nic);
+}
+
+static bool enter(struct nic *nic)
+{
+	int32_t before = atomic_load(&nic->me->pid);
+
+	if (before && before != (int32_t)getpid() && !(kill(before, 0) && errno == ESRCH)) {
+		fprintf(stderr, "softofu: rank %d is taken by process %d; give each process its own SOFTOFU_RANK\n",
+			nic->rank, (int)before);
+		return false;
+	}
+	if (before)
+		clear_after_former(nic);
+	atomic_store(&nic->me->pid, (int32_t)getpid());
+	return true;
+}
+
+static bool map_job(struct nic *nic)
+{
+	struct job plan = {0};
+	struct meeting meeting;
+	bool entered;
+
+	lay_out(&plan, &nic->settings);
+	if (!job_meet(&meeting, &nic->settings, plan.bytes))
+		return false;
+	nic->job_fd = meeting.job_fd;
+	nic->member_fd = meeting.member_fd;
+	nic->job = mmap(NULL, plan.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, meeting.job_fd, 0);
+	if (nic->job == MAP_FAILED) {
+		fprintf(stderr, "softofu: %llu bytes of address space cannot be had: %s; see ulimit -v\n",
+			(unsigned long long)plan.bytes, strerror(errno));
+		return false;
+	}
+	if (meeting.first) {
+		memcpy(nic->job, &plan, sizeof plan);
+		atomic_store(&nic->job->ready, 1);
+	}
+	if (nic->job->bytes != plan.bytes || !atomic_load(&nic->job->ready)) {
+		fprintf(stderr,
+			"softofu: rank %d has other settings than the job it joins; SOFTOFU_* must be equal in all\n",
+			nic->rank);
+		return false;
+	}
+	nic->me = job_process(nic->job, (uint32_t)nic->rank);
+	entered = enter(nic);
+	job_met(&meeting);
+	return entered;
+}
+
+static void leave(void)
+{
+	struct nic *nic = &the_nic;
+
+	if (!usable || atomic_load(&nic->me->pid) != (int32_t)getpid())
+		return;
+	if (nic->settings.stats)
+		vcq_report(nic);
+	vcq_release_all(nic);
+	gates_release(nic);
+	atomic_store(&nic->me->pid, 0);
+	if (nic->settings.run)
+		job_leave_directory(nic->settings.run, nic->job_fd);
+}
+
+static void start(void)
+{
+	struct nic *nic = &the_nic;
+
+	settings_read(&nic->settings);
+	nic->rank = (int)nic->settings.rank;
+	nic->local = nic->rank % nic->settings.box.per_node;
+	box_place(&nic->settings.box, nic->rank, nic->coords, NULL);
+	nic->node = (int)box_node(&nic->settings.box, nic->coords);
+	pthread_mutex_init(&nic->lock, NULL);
+	nic->carrier = &direct_carrier;
+	nic->vcqs = vcq_table(&nic->vcq_count);
+	if (!nic->vcqs || !map_job(nic))
+		return;
+	/* Where Yama guards processes, the others of the job may still reach our memory. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	usable = true;
+	atexit(leave);
+}
+
+struct nic *nic_get(void)
+{
+	pthread_once(&once, start);
+	return usable ? &the_nic : NULL;
+}

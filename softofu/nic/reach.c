@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/reach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "softofu/nic/descriptor.h"
+
+/*
+ * The memory of another process is read and written by the kernel (process_vm_readv, process_vm_writev), so nothing
+ * has to be mapped, moved or asked of its owner. The kernel copies pieces one after the other; a piece of up to 8
+ * aligned bytes is seen whole by others.
+ */
+static enum reached what_failed(void)
+{
+	static _Atomic bool said;
+
+	if (errno == ESRCH)
+		return NOBODY_THERE;
+	if (errno == EFAULT)
+		return NO_MEMORY_THERE;
+	if (!atomic_exchange(&said, true))
+		fprintf(stderr,
+			"softofu: the memory of another process of the job cannot be reached (process_vm_writev: %s); "
+			"in a container allow it (--cap-add SYS_PTRACE)\n",
+			strerror(errno));
+	return NOT_ALLOWED;
+}
+
+/* Word by word where it is one, so that a reader of our own never sees half of it. */
+static void copy(void *to, const void *from, size_t bytes)
+{
+	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) % 8))
+		__atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELEASE);
+	else if (bytes == 4 && !(((uintptr_t)to | (uintptr_t)from) % 4))
+		__atomic_store_n((uint32_t *)to, *(const uint32_t *)from, __ATOMIC_RELEASE);
+	else
+		memcpy(to, from, bytes);
+}
+
+static ssize_t move(int32_t pid, struct iovec *here, struct iovec *there, int count, bool write)
+{
+	if (write)
+		return process_vm_writev(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
+	return process_vm_readv(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
+}
+
+static enum reached reach(struct nic *nic, uint32_t rank, const struct piece *pieces, int count, bool write)
+{
+	struct iovec here[PIECES], there[PIECES];
+	int32_t pid = atomic_load_explicit(&job_process(nic->job, rank)->pid, memory_order_relaxed);
+	ssize_t bytes = 0, moved;
+
+	if (!pid)
+		return NOBODY_THERE;
+	for (int i = 0; i < count; i++) {
+		void *other = (void *)(uintptr_t)pieces[i].there;
+
+		if (rank == (uint32_t)nic->rank && write)
+			copy(other, pieces[i].here, pieces[i].bytes);
+		else if (rank == (uint32_t)nic->rank)
+			copy(pieces[i].here, other, pieces[i].bytes);
+		here[i] = (struct iovec){pieces[i].here, pieces[i].bytes};
+		there[i] = (struct iovec){other, pieces[i].bytes};
+		bytes += (ssize_t)pieces[i].bytes;
+	}
+	if (rank == (uint32_t)nic->rank || !bytes)
+		return REACHED;
+	moved = move(pid, here, there, count, write);
+	if (moved < 0)
+		return what_failed();
+	return moved == bytes ? REACHED : NO_MEMORY_THERE;
+}
+
+enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
+{
+	return reach(nic, rank, pieces, count, true);
+}
+
+enum reached reach_read(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
+{
+	return reach(nic, rank, pieces, count, false);
+}
+
+static uint64_t result(const struct descriptor *what, uint64_t old)
+{
+	uint64_t operand = what->armw.operand;
+
+	switch (what->armw.op) {
+	case ARMW_SWAP: return operand;
+	case ARMW_ADD: return old + operand;
+	case ARMW_XOR: return old ^ operand;
+	case ARMW_AND: return old & operand;
+	case ARMW_OR: return old | operand;
+	default: return old == what->armw.expected ? operand : old;
+	}
+}
+
+/* In our own memory the processor's atomic operations count, too. */
+static uint64_t change_here(uint64_t address, const struct descriptor *what)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)address;
+	uint32_t *half = (uint32_t *)(uintptr_t)address;
+
+	if (what->armw.size == 8) {
+		uint64_t old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+		while (!__atomic_compare_exchange_n(word, &old, result(what, old), false, __ATOMIC_ACQ_REL,
+						    __ATOMIC_ACQUIRE))
+			;
+		return old;
+	}
+	uint32_t old = __atomic_load_n(half, __ATOMIC_ACQUIRE);
+
+	while (!__atomic_compare_exchange_n(half, &old, (uint32_t)result(what, old), false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE))
+		;
+	return old;
+}
+
+enum reached reach_change(struct nic *nic, uint32_t rank, uint64_t there, const struct descriptor *what,
+			  uint64_t *value)
+{
+	struct process *process = job_process(nic->job, rank);
+	uint64_t old = 0, changed;
+	struct piece piece = {&old, there, what->armw.size};
+	enum reached reached = REACHED;
+
+	job_lock(&process->changing);
+	if (rank == (uint32_t)nic->rank) {
+		old = change_here(there, what);
+	} else {
+		reached = reach_read(nic, rank, &piece, 1);
+		changed = result(what, old);
+		piece.here = &changed;
+		if (reached == REACHED)
+			reached = reach_write(nic, rank, &piece, 1);
+	}
+	job_unlock(&process->changing);
+	*value = old;
+	return reached;
+}

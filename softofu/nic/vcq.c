@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/vcq.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/*
+ * Which queues of a card a process has. Up to 4 ranks of a node have all TNIs, up to 8 three, up to 12 two, more one;
+ * ranks that share a TNI divide its CQs. Which CQ a rank's begin with is what programs that address without asking
+ * expect of the machine.
+ */
+static const uint8_t first_cqs[9][8] = {
+	[1] = {0},
+	[2] = {0, 6},
+	[3] = {0, 4, 8},
+	[4] = {0, 2, 5, 8},
+	[5] = {0, 2, 5, 8, 10},
+	[6] = {0, 2, 5, 8, 9, 10},
+	[7] = {0, 2, 5, 6, 8, 9, 10},
+	[8] = {0, 2, 4, 5, 6, 8, 9, 10},
+};
+
+struct share {
+	int first_tni, tnis; /* consecutive */
+	int first_cq, cqs;
+};
+
+static struct share share_of(const struct nic *nic)
+{
+	int per_node = nic->settings.box.per_node, ways, mine;
+	struct share share;
+
+	share.tnis = per_node <= 4 ? 6 : per_node <= 8 ? 3 : per_node <= 12 ? 2 : 1;
+	ways = per_node <= 4 ? per_node : per_node <= 24 ? 4 : (per_node + 5) / 6;
+	mine = nic->local / (TNIS / share.tnis);
+	share.first_tni = nic->local % (TNIS / share.tnis) * share.tnis;
+	share.first_cq = first_cqs[ways][mine];
+	share.cqs = (mine + 1 < ways ? first_cqs[ways][mine + 1] : CQS) - share.first_cq;
+	return share;
+}
+
+int card_tnis(const struct nic *nic, uint16_t tnis[TNIS])
+{
+	struct share share = share_of(nic);
+
+	for (int i = 0; i < share.tnis; i++)
+		tnis[i] = (uint16_t)(share.first_tni + i);
+	return share.tnis;
+}
+
+struct vcq *vcq_table(int *count)
+{
+	*count = VCQS_OF_PROCESS;
+	return calloc(VCQS_OF_PROCESS, sizeof(struct vcq));
+}
+
+struct shared_vcq *vcq_find(struct nic *nic, uint64_t id, uint32_t *number)
+{
+	struct vcq_name name;
+	struct shared_vcq *vcq;
+	uint32_t at;
+	long node;
+
+	if (!id_read(id, &name) || (node = box_node(&nic->settings.box, name.coords)) < 0)
+		return NULL;
+	at = atomic_load_explicit(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component],
+				  memory_order_acquire);
+	if (!at)
+		return NULL;
+	vcq = job_vcq(nic->job, at - 1);
+	*number = at - 1;
+	return atomic_load_explicit(&vcq->live, memory_order_acquire) ? vcq : NULL;
+}
+
+static bool is_apart(struct nic *nic, uint32_t at)
+{
+	return job_vcq(nic->job, at - 1)->flags & (UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE);
+}
+
+static bool is_empty(_Atomic uint32_t components[COMPONENTS])
+{
+	for (int i = 0; i < COMPONENTS; i++)
+		if (atomic_load(&components[i]))
+			return false;
+	return true;
+}
+
+/* The queue a new VCQ gets: its own if it wants to be alone, else the first of the rank's. */
+static int choose(struct nic *nic, unsigned tni, int component, bool apart, unsigned *cq, unsigned *chosen)
+{
+	struct share share = share_of(nic);
+	struct card *card = job_card(nic->job, (uint32_t)nic->node);
+	int at = share.first_cq;
+
+	if (apart) {
+		for (at = share.first_cq + share.cqs - 1; at >= share.first_cq; at--)
+			if (is_empty(card->vcqs[tni][at]))
+				break;
+		if (at < share.first_cq)
+			return UTOFU_ERR_FULL;
+	}
+	*cq = (unsigned)at;
+	for (int i = component < 0 ? NAMED_COMPONENTS : component; i < COMPONENTS; i++) {
+		uint32_t there = atomic_load(&card->vcqs[tni][at][i]);
+
+		*chosen = (unsigned)i;
+		if (there && (is_apart(nic, there) || component >= 0))
+			return is_apart(nic, there) ? UTOFU_ERR_FULL : UTOFU_ERR_USED;
+		if (!there)
+			return UTOFU_SUCCESS;
+	}
+	return UTOFU_ERR_FULL;
+}
+
+static int claim(struct nic *nic, uint32_t *number)
+{
+	struct job *job = nic->job;
+
+	for (uint32_t tries = 0; tries < job->vcqs; tries++) {
+		uint32_t at = tries, next = atomic_load(&job->next_vcq), none = 0;
+
+		if (at < next && atomic_load(&job_vcq(job, at)->live))
+			continue;
+		if (!atomic_compare_exchange_strong(&job_vcq(job, at)->live, &none, 2))
+			continue;
+		while (next <= at && !atomic_compare_exchange_weak(&job->next_vcq, &next, at + 1))
+			;
+		*number = at;
+		return UTOFU_SUCCESS;
+	}
+	return UTOFU_ERR_OUT_OF_RESOURCE;
+}
+
+static void clear(struct nic *nic, struct shared_vcq *shared)
+{
+	struct mrq_entry *entries = vcq_entries(shared);
+	uint64_t written = atomic_load(&shared->mrq_tail);
+
+	memset(shared->fixed, 0, sizeof shared->fixed);
+	memset(entries, 0, (written < nic->job->mrq_size ? written : nic->job->mrq_size) * sizeof *entries);
+	atomic_store(&shared->scheduled, 0);
+	atomic_store(&shared->mrq_tail, 0);
+	atomic_store(&shared->mrq_head, 0);
+	atomic_store(&shared->mrq_lost, 0);
+}
+
+/* Others can find it from when this returns. */
+static int publish(struct nic *nic, unsigned tni, int component, unsigned long flags, uint32_t *number)
+{
+	bool apart = flags & (UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE);
+	struct vcq_name name = {.tni = tni};
+	struct shared_vcq *shared;
+	int code;
+
+	memcpy(name.coords, nic->coords, sizeof name.coords);
+	job_lock(&nic->job->making);
+	code = choose(nic, tni, component, apart, &name.cq, &name.component);
+	if (!code)
+		code = claim(nic, number);
+	if (!code) {
+		shared = job_vcq(nic->job, *number);
+		clear(nic, shared);
+		shared->rank = (uint32_t)nic->rank;
+		shared->id = id_make(&name);
+		shared->flags = flags;
+		atomic_store(&shared->live, 1);
+		atomic_store(&job_card(nic->job, (uint32_t)nic->node)->vcqs[tni][name.cq][name.component], *number + 1);
+	}
+	job_unlock(&nic->job->making);
+	return code;
+}
+
+static bool may_use(const struct nic *nic, unsigned tni)
+{
+	struct share share = share_of(nic);
+
+	return (int)tni >= share.first_tni && (int)tni < share.first_tni + share.tnis;
+}
+
+static struct vcq *free_slot(struct nic *nic)
+{
+	for (int i = 0; i < nic->vcq_count; i++)
+		if (!atomic_load(&nic->vcqs[i].live))
+			return &nic->vcqs[i];
+	return NULL;
+}
+
+static int fill(struct nic *nic, struct vcq *vcq, unsigned tni, int component, unsigned long flags)
+{
+	int code;
+
+	memset(vcq, 0, sizeof *vcq);
+	vcq->nic = nic;
+	vcq->flags = flags;
+	vcq->toq = calloc(TOQ_SIZE, sizeof *vcq->toq);
+	vcq->tcq = calloc(TCQ_SIZE, sizeof *vcq->tcq);
+	code = vcq->toq && vcq->tcq ? publish(nic, tni, component, flags, &vcq->number) : UTOFU_ERR_OUT_OF_MEMORY;
+	if (code) {
+		free(vcq->toq);
+		free(vcq->tcq);
+		return code;
+	}
+	vcq->shared = job_vcq(nic->job, vcq->number);
+	vcq->lots = (nic->settings.seed * 0x9e3779b97f4a7c15 + 1) ^ (vcq->shared->id * 0xbf58476d1ce4e5b9);
+	atomic_store(&vcq->live, true);
+	return UTOFU_SUCCESS;
+}
+
+int vcq_create(struct nic *nic, unsigned tni, int component, unsigned long flags, struct vcq **vcq)
+{
+	struct vcq *slot;
+	int code;
+
+	if (!may_use(nic, tni))
+		return UTOFU_ERR_NOT_AVAILABLE;
+	if ((flags & UTOFU_VCQ_FLAG_SESSION_MODE) && !card_thread_start(nic))
+		return UTOFU_ERR_OUT_OF_RESOURCE;
+	pthread_mutex_lock(&nic->lock);
+	slot = free_slot(nic);
+	code = slot ? fill(nic, slot, tni, component, flags) : UTOFU_ERR_FULL;
+	pthread_mutex_unlock(&nic->lock);
+	*vcq = slot;
+	return code;
+}
+
+void vcq_release(struct nic *nic, uint32_t number)
+{
+	struct shared_vcq *shared = job_vcq(nic->job, number);
+	struct vcq_name name;
+	long node;
+
+	id_read(shared->id, &name);
+	node = box_node(&nic->settings.box, name.coords);
+	atomic_store(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0);
+	atomic_store(&shared->live, 0);
+}
+
+int vcq_free(struct vcq *vcq)
+{
+	struct nic *nic = vcq->nic;
+
+	queue_drain(vcq);
+	pthread_mutex_lock(&nic->lock);
+	vcq_release(nic, vcq->number);
+	atomic_store(&vcq->live, false);
+	free(vcq->toq);
+	free(vcq->tcq);
+	vcq->toq = NULL;
+	vcq->tcq = NULL;
+	pthread_mutex_unlock(&nic->lock);
+	return UTOFU_SUCCESS;
+}
+
+void vcq_release_all(struct nic *nic)
+{
+	for (int i = 0; i < nic->vcq_count; i++)
+		if (atomic_load(&nic->vcqs[i].live))
+			vcq_release(nic, nic->vcqs[i].number);
+}
+
+void vcq_report(struct nic *nic)
+{
+	for (int i = 0; i < nic->vcq_count; i++) {
+		struct vcq *vcq = &nic->vcqs[i];
+		struct vcq_name name;
+
+		if (!vcq->shared || !id_read(vcq->shared->id, &name))
+			continue;
+		fprintf(stderr,
+			"softofu: rank %d TNI %u CQ %u component %u: %" PRIu64 " descriptors by the caller, %" PRIu64
+			" by the card, %" PRIu64 " bytes sent, %" PRIu64 " notices read\n",
+			nic->rank, name.tni, name.cq, name.component, atomic_load(&vcq->counts.by_caller),
+			atomic_load(&vcq->counts.by_card), atomic_load(&vcq->counts.bytes_out),
+			atomic_load(&vcq->counts.notices_in));
+	}
+}
+
+static void two_inside(struct vcq *vcq, const char *routine)
+{
+	fprintf(stderr,
+		"softofu: rank %d: %s: two threads are at one VCQ at once; create it with UTOFU_VCQ_FLAG_THREAD_SAFE\n",
+		vcq->nic->rank, routine);
+}
+
+struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
+{
+	struct nic *nic = nic_get();
+	uintptr_t first = nic ? (uintptr_t)nic->vcqs : 0;
+	struct vcq *vcq = (struct vcq *)handle; /* NOLINT: a handle is an address */
+
+	*code = nic ? UTOFU_ERR_INVALID_VCQ_HDL : UTOFU_ERR_FATAL;
+	if (!nic || handle < first || handle >= first + (uintptr_t)nic->vcq_count * sizeof *vcq ||
+	    (handle - first) % sizeof *vcq || !atomic_load_explicit(&vcq->live, memory_order_acquire))
+		return NULL;
+	if (!(vcq->flags & UTOFU_VCQ_FLAG_THREAD_SAFE) &&
+	    atomic_exchange_explicit(&vcq->entered, 1, memory_order_acquire)) {
+		two_inside(vcq, routine);
+		*code = UTOFU_ERR_FATAL;
+		return NULL;
+	}
+	return vcq;
+}
+
+void vcq_leave(struct vcq *vcq)
+{
+	atomic_store_explicit(&vcq->entered, 0, memory_order_release);
+}
+
+void vcq_lock(struct vcq *vcq)
+{
+	for (int spins = 0; atomic_exchange_explicit(&vcq->lock, 1, memory_order_acquire); spins++)
+		if (spins > 100)
+			sched_yield();
+}
+
+void vcq_unlock(struct vcq *vcq)
+{
+	atomic_store_explicit(&vcq->lock, 0, memory_order_release);
+}
+
+/* splitmix64. */
+uint32_t vcq_lot(struct vcq *vcq, uint32_t below)
+{
+	uint64_t lot = vcq->lots += 0x9e3779b97f4a7c15;
+
+	lot = (lot ^ lot >> 30) * 0xbf58476d1ce4e5b9;
+	lot = (lot ^ lot >> 27) * 0x94d049bb133111eb;
+	return (uint32_t)((lot ^ lot >> 31) >> 32) % below;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static const char *first_of(const char *const names[])
+{
+	for (int i = 0; names[i]; i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return names[i];
+	return NULL;
+}
+
+static bool complain(const char *name, const char *wrong)
+{
+	fprintf(stderr, "softofu: %s=%s: %s\n", name, getenv(name), wrong);
+	return false;
+}
+
+/* A number of the environment, or otherwise. Ends the process where it is none. */
+static long number(const char *name, long least, long most, long otherwise)
+{
+	const char *text = name ? getenv(name) : NULL;
+	char *end;
+	long value;
+
+	if (!text || !*text)
+		return otherwise;
+	errno = 0;
+	value = strtol(text, &end, 0);
+	if (*end || errno || value < least || value > most) {
+		fprintf(stderr, "softofu: %s=%s: a number from %ld to %ld is wanted\n", name, text, least, most);
+		exit(1);
+	}
+	return value;
+}
+
+static bool yes(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text && strcmp(text, "0") != 0 && strcmp(text, "no") != 0;
+}
+
+bool settings_box(struct box *box, long ranks)
+{
+	const char *shape = getenv("SOFTOFU_SHAPE"), *holes = getenv("SOFTOFU_HOLES");
+	long per_node = number("SOFTOFU_RANKS_PER_NODE", 1, BOX_PER_NODE_MOST, 1);
+	const char *wrong;
+
+	if (!shape || !*shape) {
+		box_around(box, ranks > 0 ? ranks : 288 * per_node, (int)per_node);
+		return true;
+	}
+	wrong = box_read(box, shape, NULL, (int)per_node);
+	if (wrong)
+		return complain("SOFTOFU_SHAPE", wrong);
+	wrong = box_read(box, shape, holes, (int)per_node);
+	if (wrong)
+		return complain("SOFTOFU_HOLES", wrong);
+	if (ranks > box_room(box)) {
+		fprintf(stderr, "softofu: SOFTOFU_SHAPE=%s has room for %ld ranks at %ld per node, the job has %ld\n",
+			shape, box_room(box), per_node, ranks);
+		return false;
+	}
+	return true;
+}
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return (hash ^ 0xff) * 0x100000001b3;
+}
+
+/*
+ * What all processes of the job have in common and nobody else has: the name the launcher gave it and, because such
+ * names repeat, where its server listens.
+ */
+static void name_job(struct settings *settings)
+{
+	static const char *const names[] = {"SOFTOFU_JOB", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+					    "PMI_JOBID",   "SLURM_JOB_ID",   NULL};
+	const char *name = first_of(names);
+	uint64_t hash = 0xcbf29ce484222325;
+
+	settings->job[0] = '\0';
+	if (!name)
+		return;
+	hash = mix(hash, getenv(name));
+	if (name != names[0])
+		for (char **entry = environ; *entry; entry++)
+			if (!strncmp(*entry, "PMIX_SERVER_URI", 15) || !strncmp(*entry, "SLURM_STEP_ID=", 14))
+				hash = mix(hash, *entry);
+	snprintf(settings->job, sizeof settings->job, "%016llx", (unsigned long long)hash);
+}
+
+static void read_order(struct settings *settings)
+{
+	const char *order = getenv("SOFTOFU_ORDER"), *sps = getenv("SOFTOFU_SPS");
+
+	settings->order = ORDER_ADVERSARIAL;
+	if (order && !strcmp(order, "posted"))
+		settings->order = ORDER_POSTED;
+	else if (order && *order && strcmp(order, "adversarial") != 0) {
+		complain("SOFTOFU_ORDER", "adversarial or posted is wanted");
+		exit(1);
+	}
+	settings->sps_by_block = sps && !strcmp(sps, "block");
+	if (sps && *sps && !settings->sps_by_block && strcmp(sps, "descriptor") != 0) {
+		complain("SOFTOFU_SPS", "descriptor or block is wanted");
+		exit(1);
+	}
+}
+
+void settings_read(struct settings *settings)
+{
+	static const char *const ranks[] = {"SOFTOFU_RANK", "PMIX_RANK",    "OMPI_COMM_WORLD_RANK",
+					    "PMI_RANK",	    "SLURM_PROCID", NULL};
+	static const char *const sizes[] = {"SOFTOFU_RANKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+
+	memset(settings, 0, sizeof *settings);
+	name_job(settings);
+	settings->run = getenv("SOFTOFU_RUN_DIRECTORY");
+	if (settings->run && !*settings->run)
+		settings->run = NULL;
+	settings->rank = number(first_of(ranks), 0, 1 << 20, 0);
+	settings->ranks = number(first_of(sizes), 1, 1 << 20, 0);
+	if (!settings->job[0] && !settings->run && !first_of(ranks))
+		settings->ranks = 1;
+	if (settings->ranks && settings->rank >= settings->ranks) {
+		fprintf(stderr, "softofu: %s says rank %ld, %s says that there are %ld; they belong together\n",
+			first_of(ranks), settings->rank, first_of(sizes), settings->ranks);
+		exit(1);
+	}
+	settings->seed = (unsigned long)number("SOFTOFU_SEED", 0, 0x7fffffffffffffff, 1);
+	settings->mrq_size = number("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
+	settings->stats = yes("SOFTOFU_STATS");
+	read_order(settings);
+	if (!settings_box(&settings->box, settings->ranks))
+		exit(1);
+	if (settings->rank >= box_room(&settings->box)) {
+		fprintf(stderr, "softofu: rank %ld has no place in a box for %ld ranks; set SOFTOFU_SHAPE\n",
+			settings->rank, box_room(&settings->box));
+		exit(1);
+	}
+}

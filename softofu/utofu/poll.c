@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/vcq.h"
+
+/* Notices. Whoever looks for one also gives what is held back a chance. */
+int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbdata)
+{
+	int code;
+	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_poll_tcq", &code);
+
+	if (!vcq)
+		return code;
+	code = flags ? UTOFU_ERR_INVALID_FLAGS : cbdata ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
+	if (!code) {
+		queue_relent(vcq);
+		vcq_lock(vcq);
+		code = tcq_take(vcq, cbdata);
+		vcq_unlock(vcq);
+	}
+	vcq_leave(vcq);
+	return code;
+}
+
+int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utofu_mrq_notice *notice)
+{
+	int code;
+	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_poll_mrq", &code);
+
+	if (!vcq)
+		return code;
+	code = flags ? UTOFU_ERR_INVALID_FLAGS : notice ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
+	if (!code) {
+		queue_relent(vcq);
+		vcq_lock(vcq);
+		code = mrq_take(vcq, notice);
+		vcq_unlock(vcq);
+	}
+	vcq_leave(vcq);
+	return code;
+}
+
+int utofu_query_num_unread_tcq(utofu_vcq_hdl_t vcq_hdl, size_t *count)
+{
+	int code;
+	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_query_num_unread_tcq", &code);
+
+	if (!vcq)
+		return code;
+	code = count ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
+	if (!code) {
+		queue_relent(vcq);
+		vcq_lock(vcq);
+		*count = (size_t)(vcq->tcq_tail - vcq->tcq_head);
+		vcq_unlock(vcq);
+	}
+	vcq_leave(vcq);
+	return code;
+}
+
+int utofu_query_num_unread_mrq(utofu_vcq_hdl_t vcq_hdl, size_t *count)
+{
+	int code;
+	struct vcq *vcq = vcq_enter(vcq_hdl, "utofu_query_num_unread_mrq", &code);
+
+	if (!vcq)
+		return code;
+	code = count ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
+	if (!code) {
+		queue_relent(vcq);
+		*count = mrq_unread(vcq);
+	}
+	vcq_leave(vcq);
+	return code;
+}
