@@ -5,7 +5,12 @@
  */
 #include "floor.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const char driver_name[] = "floor";
 const char driver_help[] = "floor [options] [sub-command ...]\n\n"
@@ -18,6 +23,7 @@ const struct measure measures[] = {
 	{"line", "a cache line there and back: half a round trip", 2, floor_line},
 	{"atomic", "locked instructions: by one process alone, and by both on one word", 2, floor_atomics},
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
+	{"crowd", "four on two processors count each other and give way while they wait: a barrier", 2, floor_crowd},
 	{"copy", "copies into the other's memory, in several ways", 2, floor_copy},
 	{"copied", "a copy and a flag, there and back: half a round trip", 2, floor_copied},
 	{"ucx", "bare UCP calls; UCX_TLS chooses the transport", 2, floor_ucx},
@@ -206,6 +212,54 @@ static double exchange_flags(void *context, long n)
 void floor_flags(void)
 {
 	harness_measure(&(struct spot){.measure = "flags", .variant = "two", .sample = exchange_flags});
+}
+
+enum { CROWD = 4 };
+
+/* The last to come lets all go; the others leave the processor to whom they share it with. */
+static void meet_in_crowd(long n)
+{
+	uint64_t *arrived = group.raw + 320, *epoch = group.raw + 384;
+
+	for (long i = 0; i < n; i++) {
+		uint64_t old = __atomic_load_n(epoch, __ATOMIC_ACQUIRE);
+
+		if (__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL) == CROWD - 1) {
+			__atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(epoch, old + 1, __ATOMIC_RELEASE);
+		} else {
+			while (__atomic_load_n(epoch, __ATOMIC_ACQUIRE) == old)
+				sched_yield();
+		}
+	}
+}
+
+/* For the time of a sample each of the two has a second one beside it. */
+static double crowd(void *context, long n)
+{
+	pid_t parent = getpid(), beside = fork();
+	double start;
+
+	(void)context;
+	if (beside < 0)
+		group_fail("no process for a crowd");
+	if (beside == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			meet_in_crowd(n + 1);
+		_exit(0);
+	}
+	meet_in_crowd(1);
+	start = now_ns();
+	meet_in_crowd(n);
+	start = now_ns() - start;
+	waitpid(beside, NULL, 0);
+	return start;
+}
+
+void floor_crowd(void)
+{
+	harness_measure(&(struct spot){.measure = "crowd", .variant = "gate", .sample = crowd});
 }
 
 /* --- Locked instructions --- */

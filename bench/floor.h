@@ -26,6 +26,7 @@ void floor_load(void);
 void floor_line(void);
 void floor_atomics(void);
 void floor_flags(void);
+void floor_crowd(void);
 void floor_copy(void);
 void floor_copied(void);
 void floor_ucx(void);

@@ -31,7 +31,7 @@ prepare()
 	name=$1
 	shift
 	{
-		"$work/$name/compile" -std=gnu11 -O2 -o "$work/$name/bench" "$@" -lm &&
+		"$work/$name/compile" -std=gnu11 -O3 -march=native -o "$work/$name/bench" "$@" -lm &&
 			"$work/$name/compile" -O2 -o "$work/$name/hello" "$here/hello.c"
 	} >"$out/compile-$name.log" 2>&1 || fail "$name does not compile the benchmarks; see $out/compile-$name.log"
 }

@@ -122,6 +122,40 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 	set_finish(set);
 }
 
+/*
+ * Small blocks between a few members of a node: each into a slot of its taker's, which has one for every other member. A
+ * member is done when it has heard from all, so this is an epoch like that of a reduction, and nobody meets.
+ */
+static void exchange_pieces(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
+{
+	struct scratch *scratch = team_scratch(set->team);
+	uint64_t epoch = ++set->team->pieces;
+	int n = set->group->size, me = set->group->me;
+
+	for (int i = 1; i < n; i++) {
+		int to = (me + i) % n;
+
+		comms_tell(piece_place(scratch, epoch, i - 1, bytes), source + (size_t)to * source_step, bytes,
+			   &scratch->slot[epoch & 1][i - 1].heard, epoch, set_pe(set, to), set->routine);
+	}
+	memcpy(dest + (size_t)me * bytes, source + (size_t)me * source_step, bytes);
+	for (int i = 1; i < n; i++) {
+		int from = (me + n - i) % n;
+
+		hear(&scratch->slot[epoch & 1][i - 1].heard, epoch);
+		memcpy(dest + (size_t)from * bytes, piece_place(scratch, epoch, i - 1, bytes), bytes);
+	}
+}
+
+void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
+{
+	comms_group_see(set->group);
+	if (set->team && set->group->on_node && !set->group->crowded && set->group->size <= ROUNDS && bytes <= SMALL_PIECE)
+		exchange_pieces(set, dest, source, source_step, bytes);
+	else
+		set_push_blocks(set, dest + (size_t)set->group->me * bytes, source, source_step, bytes);
+}
+
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
 {
 	struct alltoall a = {set, dest, source, bytes, 0};
@@ -135,7 +169,7 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 		a.number = ++set->team->alltoalls;
 		alltoall_by_nodes(&a);
 	} else {
-		set_push_blocks(set, (char *)dest + (size_t)set->group->me * bytes, source, bytes, bytes);
+		set_exchange_blocks(set, dest, source, bytes, bytes);
 	}
 }
 

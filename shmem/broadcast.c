@@ -6,7 +6,6 @@
  * its node and the leader for any other; then on each node. Nobody waits but for its own data, so the root, and with it the
  * parent of a member, may be another one in the next broadcast while a word of this one is still on its way. So each broadcast
  * has a word of its own, chosen by its number; all meet often enough that the words in flight are never more than there are.
- * Only on a node with more PEs than processors do all meet at once: who waits must sleep, and is better woken with all others.
  *
  * Large: between the nodes a chain, each handing on segment after segment as it comes; on a node all get it at once from
  * the one that has it.
@@ -84,17 +83,6 @@ static void push_down(const struct broadcast *b, const struct tree *tree, bool f
 		hand_to(b, tree_pe(tree, me + step), 0, b->bytes, 1);
 }
 
-/* From one to all others of its node, whose processors are shared: they are woken once, by their gate. */
-static void push_to_crowd(const struct broadcast *b, const struct comms_group *node, int top)
-{
-	for (int i = 0; node->me == top && i < node->size; i++)
-		if (i != top)
-			comms_put(b->dest, b->source, b->bytes, comms_group_pe(node, i), b->set->routine);
-	if (!comms_shared(comms_find_segment(b->dest)))
-		comms_quiet();
-	comms_meet_node(b->set->group, NULL, NULL);
-}
-
 /* The place on my node of who has the data first: the root or the leader. */
 static int place_of_first(const struct comms_levels *levels, int root)
 {
@@ -116,6 +104,12 @@ static struct tree tree_of_nodes(const struct set *set, int root)
 	return (struct tree){&levels->leaders, levels->my_node, levels->node_of[root], set_pe(set, root)};
 }
 
+/* Where processors are shared, each member that hands on has to get one first. */
+static bool tells_all(const struct comms_group *node)
+{
+	return node->crowded || node->size <= FLAT_AT_MOST;
+}
+
 static void push(const struct broadcast *b)
 {
 	const struct comms_group *group = b->set->group;
@@ -123,20 +117,14 @@ static void push(const struct broadcast *b)
 	struct tree nodes = tree_of_nodes(b->set, b->root), node;
 
 	if (!levels) {
-		if (group->on_node && group->crowded)
-			push_to_crowd(b, group, b->root);
-		else
-			push_down(b, &nodes, group->on_node && group->size <= FLAT_AT_MOST);
+		push_down(b, &nodes, group->on_node && tells_all(group));
 		return;
 	}
 	node = (struct tree){&levels->node, levels->node.me, place_of_first(levels, b->root), 0};
 	node.top_pe = comms_group_pe(&levels->node, node.top);
 	if (node.me == node.top)
 		push_down(b, &nodes, false);
-	if (levels->node.crowded)
-		push_to_crowd(b, &levels->node, node.top);
-	else
-		push_down(b, &node, levels->node.size <= FLAT_AT_MOST);
+	push_down(b, &node, tells_all(&levels->node));
 }
 
 static void chain(const struct broadcast *b, const struct tree *nodes)

@@ -80,6 +80,9 @@ void set_scan(const struct set *set, void *dest, const void *source, size_t coun
 /* Each member puts a block to every member's dest: the same one, or, with a step, each its own. Then they meet. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
+/* The same with blocks of one size, the lowest member's first at dest; all have theirs when they return, maybe not all others. */
+void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
+
 /* The and of what the members bring; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);

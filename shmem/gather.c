@@ -145,7 +145,9 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 	struct layout layout = {bytes, NULL, 0, set->group->size};
 
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	if (bytes > 0)
+	if (bytes > 0 && set->team && set->group->on_node)
+		set_exchange_blocks(set, dest, source, 0, bytes);
+	else if (bytes > 0)
 		gather(set, &layout, dest, source);
 }
 
