@@ -3,21 +3,31 @@
 
 EXAMPLES = \
 	examples/globals \
+	examples/heat \
 	examples/hello \
 	examples/histogram \
+	examples/lattice \
 	examples/pi \
+	examples/poisson \
 	examples/ring \
-	examples/stencil
+	examples/stencil \
+	examples/upwind
 
 noinst_PROGRAMS += $(EXAMPLES)
+examples_poisson_LDADD = libtorushmem.la -lm
 examples_stencil_LDADD = libtorushmem.la -lm
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	examples/Makefile \
 	examples/globals.c \
+	examples/halo.h \
+	examples/heat.c \
 	examples/hello.c \
 	examples/histogram.c \
+	examples/lattice.c \
 	examples/pi.c \
+	examples/poisson.c \
 	examples/ring.c \
-	examples/stencil.c
+	examples/stencil.c \
+	examples/upwind.c

@@ -102,6 +102,7 @@ EXTRA_DIST += \
 	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \
 	tests/cluster/slurm \
+	tests/cluster/stencils.bats \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \

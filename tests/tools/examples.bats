@@ -7,7 +7,7 @@ setup_file()
 	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.c "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"
+	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.[ch] "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"
 	# By its name, as users do: make would take a path with spaces for several words.
 	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR" OSHCC="${OSHCC##*/}" CFLAGS='-O2 -Wall -Wextra -Werror'
 }
@@ -79,6 +79,47 @@ Hello from PE 2 of 3" ]
 	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
 	runs 3 stencil --size 24 --tolerance 1e-2
 	says '^PASS$'
+}
+
+# solves N PROGRAM ARGUMENTS...: the serial answer to the last bit, and where the time went
+solves()
+{
+	runs "$@"
+	says '^PASS$'
+	says '^microseconds in a sweep of PE 0: pack [0-9.]+, start [0-9.]+, bulk [0-9.]+, wait [0-9.]+, boundary [0-9.]+$'
+	says '^communication takes [0-9.]+ where nothing is computed meanwhile; hidden: [0-9]+ %$'
+}
+
+@test "heat, poisson, lattice, upwind: the serial answer to the last bit, on any grid" {
+	for pes in 1 3 4; do
+		solves "$pes" heat --side 7 --iterations 40
+		solves "$pes" poisson --iterations 100
+		solves "$pes" lattice --side 4 --iterations 20
+		solves "$pes" upwind --side 9 --iterations 100
+	done
+	solves 4 heat --side 6 --iterations 40 --open --grid 1,2,2
+	solves 3 lattice --side 3 --iterations 20 --open
+	solves 4 upwind --side 1 --iterations 60 --grid 4,1
+	solves 4 poisson --side 2 --iterations 60 --slow 1 --dawdle 50 --scale 100
+}
+
+@test "heat, poisson, lattice, upwind: over UCX, on a torus whose order is not the grid's" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self SHMEM_TORUS=2x3
+	solves 6 heat --side 5 --iterations 20 --grid 3,2,1
+	says 'placed axis by axis: 1.00 hops between neighbours, 1.[0-9]+ in rank order'
+	solves 3 upwind --side 20 --iterations 50
+	solves 4 lattice --side 4 --iterations 10
+	solves 4 poisson --side 20 --iterations 50 --scale 64
+}
+
+@test "poisson: help, and options that make no sense" {
+	runs 2 poisson --help
+	[ "$(printf '%s\n' "$output" | grep -c '^usage:')" -eq 1 ]
+	for wrong in --side=4 '--scale 0' '--iterations x'; do
+		# shellcheck disable=SC2086 # two words
+		run timeout -k 2 20 "$OSHRUN" -q -n 2 ./poisson $wrong
+		[ "$status" -eq 2 ]
+	done
 }
 
 @test "stencil: a picture" {
