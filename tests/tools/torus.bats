@@ -60,15 +60,15 @@ refused()
 }
 
 @test "SHMEM_TORUS_FILE goes before SHMEM_TORUS" {
-	printf 'shape 4x3\nhost a 3,2\nhost b 0,2\nhost c 0,0\n' >file
-	SHMEM_NODE_PES=1 SHMEM_TORUS=9 SHMEM_TORUS_FILE=file where 3
+	printf 'shape 4x3\nhost a 3,2\nhost b 0,2\nhost c 0,0\n' >hosts.shape
+	SHMEM_NODE_PES=1 SHMEM_TORUS=9 SHMEM_TORUS_FILE=hosts.shape where 3
 	says "source SHMEM_TORUS_FILE" "shape 2 2" "at 0,0 1,0 1,1"
 }
 
 @test "hosts of a file are found by name, with or without a domain" {
 	for name in "$(hostname)" "$(hostname).example.org"; do
-		printf 'shape 4x3\nhost elsewhere 0,0\nhost %s 3,2\n' "$name" >file
-		SHMEM_TORUS_FILE=file SHMEM_INFO=1 where 2
+		printf 'shape 4x3\nhost elsewhere 0,0\nhost %s 3,2\n' "$name" >hosts.shape
+		SHMEM_TORUS_FILE=hosts.shape SHMEM_INFO=1 where 2
 		says "source SHMEM_TORUS_FILE" "Torus: 1x1, from SHMEM_TORUS_FILE" "  1 of the 12 places of 4x3"
 	done
 }
@@ -90,19 +90,19 @@ refused()
 	SHMEM_TORUS=4y2 refused "SHMEM_TORUS=4y2: not a shape"
 	SHMEM_NODE_PES=1 SHMEM_TORUS=2 refused "SHMEM_TORUS=2: that is 2 nodes, and the job has 3"
 	SHMEM_TORUS_FILE=/nowhere refused "SHMEM_TORUS_FILE=/nowhere: cannot be read: No such file"
-	printf 'shape 4x3\nhost a 4,0\n' >file
-	SHMEM_TORUS_FILE=file refused "SHMEM_TORUS_FILE=file: line 2: 4,0: outside of 4x3"
-	printf 'shape 4x3\nhost a 3,0\n' >file
-	SHMEM_TORUS_FILE=file refused "SHMEM_TORUS_FILE=file: host $(hostname), where PE 0 is, is not in it; add a line"
-	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=file refused "SHMEM_TORUS_FILE=file: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
+	printf 'shape 4x3\nhost a 4,0\n' >hosts.shape
+	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: line 2: 4,0: outside of 4x3"
+	printf 'shape 4x3\nhost a 3,0\n' >hosts.shape
+	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: host $(hostname), where PE 0 is, is not in it; add a line"
+	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
 }
 
 @test "oshinfo says what a shape or file in the environment means" {
 	run env SHMEM_TORUS=4x4x2 "$OSHINFO" --parsable
 	says "torus.source:SHMEM_TORUS" "torus.shape:4x4x2" "torus.nodes:32"
 	[[ "$output" == *"torus.hops:1: 16 %, 2: 32 %, 3: 32 %, 4: 16 %, 5: 3 %"* ]]
-	printf 'shape 9m\nhost a 3\nhost b 5\n' >file
-	run env SHMEM_TORUS=4x4x2 SHMEM_TORUS_FILE=file "$OSHINFO" --parsable
+	printf 'shape 9m\nhost a 3\nhost b 5\n' >hosts.shape
+	run env SHMEM_TORUS=4x4x2 SHMEM_TORUS_FILE=hosts.shape "$OSHINFO" --parsable
 	says "torus.source:SHMEM_TORUS_FILE" "torus.shape:3m" "torus.machine:9m" "torus.nodes:2"
 	run env SHMEM_TORUS=4y "$OSHINFO" --parsable
 	says "torus.problem:SHMEM_TORUS=4y: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2"
