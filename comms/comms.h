@@ -81,15 +81,17 @@ struct comms_gate {
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (16UL << 20) /* whole huge pages, so that the heap behind it begins with one */
+#define COMMS_SYSTEM_BYTES (64UL << 20) /* whole huge pages, so that the heap behind it begins with one */
 #define COMMS_SLOTS 63
-#define COMMS_SLOT_BYTES (256UL << 10)
-#define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES - 4096)
+#define COMMS_SLOT_BYTES (1UL << 20)
+#define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
+#define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
 
 struct comms_slot {
 	struct comms_gate gate;
 	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
+	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */
 };
 _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
 
@@ -378,7 +380,7 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 		const char *routine);
 
 /*
- * The same without waiting for anything. The source, and the record of it that the caller keeps, are left alone until the record
+ * The same without waiting for anything; bytes may be 0. The source, and the record of it that the caller keeps, are left alone until the record
  * is at rest; the reader's answer says when the data has come.
  */
 struct comms_piece {

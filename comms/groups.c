@@ -15,17 +15,20 @@
 #include "rte/rte.h"
 #include "wait.h"
 
-/* Two members are on one node where their keys are equal. False: this cannot be known (alike for all PEs). */
+/*
+ * Two members are on one node where their keys are equal. False: this cannot be known (alike for all PEs). Parts of a node are as far
+ * apart as numbers of hosts are.
+ */
 static bool node_key(int pe, uint64_t *key)
 {
-	int node;
-
 	*key = (uint64_t)pe;
 	if (!comms.local_path)
 		return true;
-	node = rte_node(pe);
-	*key = (uint64_t)node << 32 | (uint32_t)(comms.node_size > 0 ? pe / comms.node_size : 0);
-	return node >= 0;
+	if (!rte_node(pe, key))
+		return false;
+	if (comms.node_size > 0)
+		*key += (uint64_t)(pe / comms.node_size) * 0x9e3779b97f4a7c15;
+	return true;
 }
 
 struct member {

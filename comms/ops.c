@@ -255,8 +255,8 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine)
 {
-	struct target data = locate(dest, bytes, "dest", pe, routine);
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
+	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
 
 	telling->value = value;
 	telling->more.bytes = 0;

@@ -178,7 +178,10 @@ void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 	telling->there = remote(peer, word_segment, word_offset);
 	telling->more_there = remote(peer, segment, telling->more_there);
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	send_data(telling, source, bytes, remote(peer, segment, offset));
+	if (bytes > 0)
+		send_data(telling, source, bytes, remote(peer, segment, offset));
+	else
+		send_word(telling);
 }
 
 void ucx_order(void)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -81,8 +82,8 @@ void rte_let_others_speak(void);
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The number of the node of a PE, -1 if the launcher does not tell. */
-int rte_node(int pe);
+/* A number for the host that a PE is on, another one for each. False: the launcher does not tell. */
+bool rte_node(int pe, uint64_t *number);
 
 /* The name of the host that a PE is on. False: the launcher does not tell. */
 bool rte_host(int pe, char *name, size_t size);

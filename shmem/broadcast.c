@@ -7,23 +7,30 @@
  * parent of a member, may be another one in the next broadcast while a word of this one is still on its way. So each broadcast
  * has a word of its own, chosen by its number; all meet often enough that the words in flight are never more than there are.
  *
- * Large: between the nodes a chain, each handing on segment after segment as it comes; on a node all get it at once from
- * the one that has it.
+ * Large: where the nodes are on a torus, down several trees at once that share no link (comms/relay.c); there a parent waits until
+ * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get
+ * it at once from the one that has it.
  */
 #include "collectives.h"
 
 #include <string.h>
 
+#include "comms/job.h"
+
 #define PUSH_ON_NODE 2048
 #define PUSH_AFAR 65536
 #define SEGMENT (128UL << 10)
+#define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth a look */
 #define FLAT_AT_MOST 4 /* members of a node that one tells by itself */
 
-static enum algorithm algorithm;
+/* The kinds of trees in the order of enum torus_trees. */
+static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } algorithm;
 
 void api_broadcasts_start(void)
 {
-	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, "tree", "pull");
+	static const char *const words[] = {"auto", "tree", "pull", "torus", "torus-both", "torus-up", "torus-twice"};
+
+	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, words, 7);
 }
 
 struct broadcast {
@@ -34,6 +41,7 @@ struct broadcast {
 	int root;
 	_Atomic uint64_t *word;
 	uint64_t number;
+	struct torus_forest trees; /* between nodes */
 };
 
 /* The value of the word when so many segments have come. */
@@ -143,6 +151,34 @@ static void chain(const struct broadcast *b, const struct tree *nodes)
 	}
 }
 
+static void along_trees(const struct broadcast *b, const struct tree *nodes)
+{
+	const struct shmemx_team *team = b->set->team;
+	struct torus_cast cast = {
+		.ground = team->ground,
+		.kind = b->trees.kind,
+		.root = team->ground->sites.place[nodes->top],
+		.root_pe = nodes->top_pe,
+		.words = &team_torus(team)->words,
+		.number = b->number,
+		.dest = b->dest,
+		.source = b->source,
+		.bytes = b->bytes,
+		.segment = b->trees.segment,
+		.routine = b->set->routine,
+	};
+
+	torus_broadcast(&cast);
+}
+
+static void between_nodes(const struct broadcast *b, const struct tree *nodes)
+{
+	if (b->trees.trees > 0)
+		along_trees(b, nodes);
+	else
+		chain(b, nodes);
+}
+
 /* On the root's node all can begin at once; on another, when the chain has come through. */
 static void chain_and_pull(const struct broadcast *b)
 {
@@ -152,19 +188,19 @@ static void chain_and_pull(const struct broadcast *b)
 	int first;
 
 	if (!levels) {
-		chain(b, &nodes);
+		between_nodes(b, &nodes);
 		return;
 	}
 	first = place_of_first(levels, b->root);
 	if (nodes.me == nodes.top) {
 		comms_meet_node(group, NULL, NULL);
 		if (levels->node.me == first)
-			chain(b, &nodes);
+			between_nodes(b, &nodes);
 		else
 			comms_get(b->dest, b->source, b->bytes, set_pe(b->set, b->root), b->set->routine);
 	} else {
 		if (levels->node.me == first)
-			chain(b, &nodes);
+			between_nodes(b, &nodes);
 		comms_meet_node(group, NULL, NULL);
 		if (levels->node.me != first)
 			comms_get(b->dest, b->dest, b->bytes, comms_group_pe(&levels->node, first), b->set->routine);
@@ -182,23 +218,54 @@ static void pull(const struct set *set, void *dest, const void *source, size_t b
 
 static bool pushes(const struct set *set, size_t bytes)
 {
-	if (algorithm != AUTO)
-		return algorithm == FIRST;
+	if (algorithm == TREE || algorithm == PULL)
+		return algorithm == TREE;
 	return bytes <= (set->group->on_node ? PUSH_ON_NODE : PUSH_AFAR);
+}
+
+/* The node of a member, by number. */
+static int node_of(const struct set *set, int i)
+{
+	return set->group->levels ? set->group->levels->node_of[i] : i;
+}
+
+static struct torus_forest choose_trees(const struct set *set, size_t bytes, int root)
+{
+	const struct torus_forest none = {0};
+	const struct torus_ground *ground;
+	struct torus_forest best;
+	int place;
+
+	if (algorithm == TREE || algorithm == PULL || set->group->on_node)
+		return none;
+	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return none;
+	ground = set_ground(set);
+	if (!ground)
+		return none;
+	place = ground->sites.place[node_of(set, root)];
+	if (algorithm >= TORUS_KIND)
+		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, place, bytes, TORUS_SEGMENTS,
+					    &ground->costs);
+	best = torus_choose_trees(&ground->sites.shape, place, bytes, TORUS_SEGMENTS, &ground->costs);
+	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.shape.places, bytes, &ground->costs) < best.seconds)
+		return none;
+	return best;
 }
 
 static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	uint64_t number = ++set->team->broadcasts;
-	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number};
+	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
 	comms_group_see(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
-	if (pushes(set, bytes)) {
+	b.trees = choose_trees(set, bytes, root);
+	if (b.trees.trees == 0 && pushes(set, bytes)) {
 		push(&b);
-	} else if (set->group->on_node) {
+	} else if (b.trees.trees == 0 && set->group->on_node) {
 		pull(set, dest, source, bytes, root);
 	} else {
 		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source

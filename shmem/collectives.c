@@ -4,6 +4,7 @@
  */
 #include "collectives.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void api_barrier_all(void)
@@ -12,15 +13,17 @@ void api_barrier_all(void)
 	comms_sync(&api_world.group);
 }
 
-enum algorithm set_algorithm(enum setting_id id, const char *first, const char *second)
+int set_algorithm(enum setting_id id, const char *const *words, int count)
 {
-	const char *const words[] = {"auto", first, second};
-	int choice = setting_choice(id, words, 3);
+	int choice = setting_choice(id, words, count), length = 0;
+	char list[200];
 
-	if (choice < 0)
-		rte_die_together("shmem_init", "%s=%s: give auto, %s or %s", settings_table[id].name, setting_text(id),
-				 first, second);
-	return (enum algorithm)choice;
+	if (choice >= 0)
+		return choice;
+	for (int i = 0; i < count; i++)
+		length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
+				   i == 0 ? "" : i < count - 1 ? ", " : " or ", words[i]);
+	rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text(id), list);
 }
 
 void api_collectives_start(void)

@@ -3,6 +3,7 @@
 #define SHMEM_COLLECTIVES_H
 
 #include "api.h"
+#include "comms/relay.h"
 #include "rte/settings.h"
 
 /*
@@ -50,6 +51,12 @@ void set_finish(const struct set *set);
 /* Of a team, the leaders of its nodes; where its members share no node, the team. */
 struct set set_of_leaders(const struct set *set);
 
+/*
+ * The torus that the nodes of a team are on, NULL if there is none. To be asked by all members together: the first time they
+ * find it out.
+ */
+const struct torus_ground *set_ground(const struct set *set);
+
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
@@ -60,9 +67,8 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
 void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
 			 const void *dest);
 
-/* What SHMEM_BROADCAST_ALGORITHM and SHMEM_REDUCE_ALGORITHM ask for, in the order of their words. */
-enum algorithm { AUTO, FIRST, SECOND };
-enum algorithm set_algorithm(enum setting_id id, const char *first, const char *second);
+/* Which of the words a setting has. Ends the job with a message if it is none of them. */
+int set_algorithm(enum setting_id id, const char *const *words, int count);
 void api_broadcasts_start(void);
 void api_reductions_start(void);
 
@@ -143,6 +149,11 @@ static inline char *piece_place(struct scratch *scratch, uint64_t epoch, int rou
 static inline struct scratch *team_scratch(const struct shmemx_team *team)
 {
 	return (struct scratch *)comms.system->slot[team->group.slot].scratch;
+}
+
+static inline struct torus_area *team_torus(const struct shmemx_team *team)
+{
+	return (struct torus_area *)comms.system->slot[team->group.slot].torus;
 }
 
 /* The scratch of another member of this node, for load and store. */

@@ -23,11 +23,13 @@
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
-static enum algorithm algorithm;
+static enum { AUTO, DOUBLING, PARTS } algorithm;
 
 void api_reductions_start(void)
 {
-	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, "doubling", "parts");
+	static const char *const words[] = {"auto", "doubling", "parts"};
+
+	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 3);
 }
 
 struct reduction {
@@ -300,7 +302,7 @@ static void reduce_by_levels(const struct reduction *r)
 static bool doubles(const struct comms_group *group, size_t bytes)
 {
 	if (algorithm != AUTO)
-		return algorithm == FIRST;
+		return algorithm == DOUBLING;
 	return bytes <= (group->on_node && !group->crowded ? DOUBLED_UP_TO : ROW_BYTES);
 }
 

@@ -71,6 +71,7 @@ static void free_team(struct shmemx_team *team)
 {
 	api_forget_contexts(team);
 	comms_group_forget(&team->group);
+	torus_ground_free(team->ground);
 	free(team->members);
 	free(team->grid);
 	free(team);
@@ -87,6 +88,7 @@ void api_teams_stop(void)
 	api_forget_contexts(&api_world);
 	api_forget_contexts(&shared);
 	comms_group_forget(&api_world.group);
+	torus_ground_free(api_world.ground);
 	api_forget_active_sets();
 }
 

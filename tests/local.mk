@@ -54,6 +54,7 @@ API_TESTS = \
 	tests/api/team_collectives \
 	tests/api/teams \
 	tests/api/threads \
+	tests/api/torus_broadcast \
 	tests/api/wait \
 	tests/api/wait_sets
 UNIT_TESTS = \
@@ -62,6 +63,7 @@ UNIT_TESTS = \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_job \
+	tests/unit/torus_model \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
@@ -82,6 +84,7 @@ tests_unit_families_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
+tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la

@@ -11,6 +11,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/grid.c comms/torus/grid.h \
 	comms/torus/job.c comms/torus/job.h \
+	comms/torus/model.c comms/torus/model.h \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \

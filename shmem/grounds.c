@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The torus below a team: where its nodes are, and what their links do. Found out when a collective first has use for it, by
+ * all members together.
+ */
+#include <time.h>
+
+#include "collectives.h"
+
+#define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
+#define SLOWEST 1e5	     /* bytes a second that are believed, and most */
+#define FASTEST 1e11
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * How long the sample takes over the slowest link towards this node. All nodes take theirs at once, as they will in a
+ * collective. What is taken is of no interest; the first word brings up the connection.
+ */
+static uint64_t time_links(const struct set *set, const struct torus_ground *ground)
+{
+	char *sample = team_torus(set->team)->staging;
+	uint64_t slowest = 0;
+
+	for (int way = 0; way < 2 * ground->sites.shape.axes; way++) {
+		int place = torus_neighbour(&ground->sites.shape, ground->me, way);
+		uint64_t begun, took;
+
+		if (place < 0 || place == ground->me)
+			continue;
+		comms_get(sample, sample, sizeof(uint64_t), ground->pe[place], set->routine);
+		begun = nanoseconds();
+		comms_get(sample, sample, SAMPLE, ground->pe[place], set->routine);
+		took = nanoseconds() - begun;
+		slowest = took > slowest ? took : slowest;
+	}
+	return slowest;
+}
+
+/* The words of a team that had the slot before must be gone when the first of this one comes: nobody leaves before all came. */
+static void prepare(const struct set *set, struct torus_ground *ground)
+{
+	bool leads = ground->pe[ground->me] == set_pe(set, set->group->me);
+	char text[TORUS_TEXT];
+	uint64_t slowest;
+
+	torus_area_clear(team_torus(set->team));
+	slowest = set_max(set, leads ? time_links(set, ground) : 0);
+	if (slowest > 0)
+		ground->costs.rate = SAMPLE / (1e-9 * (double)slowest);
+	if (ground->costs.rate < SLOWEST)
+		ground->costs.rate = SLOWEST;
+	if (ground->costs.rate > FASTEST)
+		ground->costs.rate = FASTEST;
+	rte_debug("a team is on a torus %s whose links carry %.3g MB/s",
+		  torus_shape_text(&ground->sites.shape, text), ground->costs.rate * 1e-6);
+}
+
+const struct torus_ground *set_ground(const struct set *set)
+{
+	struct shmemx_team *team = set->team;
+
+	if (!team->ground_seen) {
+		comms_group_see(set->group);
+		team->ground_seen = true;
+		team->ground = torus_ground_make(set->group);
+		if (team->ground)
+			prepare(set, team->ground);
+	}
+	return team->ground;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The model of collectives on a torus: parts of messages, choices of trees and segments; and what the model rests on, that a
+ * pipeline over all trees at once takes as many steps as the deepest tree has levels, and one for each further segment.
+ */
+#include "comms/torus/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/tori.h"
+#include "tests/lib/unit.h"
+
+static char text[TORUS_TEXT];
+
+static void check_parts(void)
+{
+	for (int trees = 1; trees <= TORUS_WAYS; trees++)
+		for (size_t bytes = 1; bytes < 3000; bytes += 1 + bytes / 7) {
+			size_t longest = torus_part_begin(bytes, trees, 1);
+
+			EXPECT(torus_part_begin(bytes, trees, 0) == 0 && torus_part_begin(bytes, trees, trees) == bytes,
+			       "%zu bytes in %d parts", bytes, trees);
+			for (int t = 0; t < trees; t++) {
+				size_t begin = torus_part_begin(bytes, trees, t), end = torus_part_begin(bytes, trees, t + 1);
+
+				EXPECT(begin <= end && end - begin <= longest, "%zu bytes, part %d: %zu to %zu", bytes, t, begin, end);
+				EXPECT(begin % 64 == 0 || begin == bytes, "%zu bytes, part %d begins at %zu", bytes, t, begin);
+			}
+		}
+}
+
+static void check_choice(const struct torus_shape *shape, int root, size_t bytes, const struct torus_costs *costs)
+{
+	struct torus_forest best = torus_choose_trees(shape, root, bytes, 256, costs);
+
+	torus_shape_text(shape, text);
+	EXPECT((best.trees > 0) == (shape->places > 1), "%s: %d trees", text, best.trees);
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
+		struct torus_forest choice = torus_choose_segment(shape, kind, root, bytes, 256, costs);
+
+		EXPECT(choice.trees == torus_tree_count(shape, kind), "%s: %d trees", text, choice.trees);
+		if (choice.trees == 0)
+			continue;
+		EXPECT(choice.segment > 0 && choice.segment * 256 >= torus_part_begin(bytes, choice.trees, 1),
+		       "%s, %zu bytes: segments of %zu are too many", text, bytes, choice.segment);
+		EXPECT(best.seconds <= choice.seconds, "%s, %zu bytes: kind %d is faster", text, bytes, (int)kind);
+	}
+}
+
+/* What people rely on. */
+static void check_known(void)
+{
+	static const struct {
+		const char *shape;
+		size_t bytes;
+		double rate;
+		int trees; /* 0: binomial */
+	} rows[] = {
+		{"3x3x3", 64, 1e9, 0},	    {"3x3x3", 16 << 20, 2.5e6, 6}, {"3x3x3", 16 << 20, 1e9, 6},
+		{"4x4", 16 << 20, 5e6, 4},  {"4mx4m", 16 << 20, 5e6, 2},   {"2x2x2", 16 << 20, 5e6, 3},
+		{"24x16x24", 64 << 20, 5e8, 6},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct torus_costs costs = torus_costs_usual;
+		struct torus_forest choice;
+		struct torus_shape shape;
+
+		tori_read(&shape, rows[i].shape);
+		costs.rate = rows[i].rate;
+		choice = torus_choose_trees(&shape, 0, rows[i].bytes, 1024, &costs);
+		if (torus_binomial_seconds(shape.places, rows[i].bytes, &costs) < choice.seconds)
+			choice.trees = 0;
+		EXPECT(choice.trees == rows[i].trees, "%s, %zu bytes: %d trees, expected %d", rows[i].shape, rows[i].bytes,
+		       choice.trees, rows[i].trees);
+	}
+}
+
+/* In each step every link carries one segment that its node had before. Returns the number of steps. */
+static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, int root, int segments)
+{
+	int trees = torus_tree_count(shape, kind), steps = 0, missing = trees * (shape->places - 1) * segments;
+	int *had = calloc((size_t)(trees * shape->places), sizeof *had), *has = calloc((size_t)(trees * shape->places), sizeof *has);
+
+	for (int t = 0; t < trees; t++)
+		has[t * shape->places + root] = segments;
+	for (; missing > 0 && steps < 100000; steps++) {
+		memcpy(had, has, (size_t)(trees * shape->places) * sizeof *had);
+		for (int t = 0; t < trees; t++)
+			for (int p = 0; p < shape->places; p++) {
+				int way, parent = torus_tree_parent(shape, kind, root, t, p, &way);
+
+				if (parent >= 0 && had[t * shape->places + p] < had[t * shape->places + parent]) {
+					has[t * shape->places + p]++;
+					missing--;
+				}
+			}
+	}
+	free(had);
+	free(has);
+	return steps;
+}
+
+static void check_pipeline(const struct torus_shape *shape, int root)
+{
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
+		int deepest = 0, steps;
+
+		for (int t = 0; t < torus_tree_count(shape, kind); t++) {
+			int depth = torus_tree_depth(shape, kind, root, t);
+
+			deepest = depth > deepest ? depth : deepest;
+		}
+		if (deepest == 0)
+			continue;
+		steps = run_pipeline(shape, kind, root, 20);
+		EXPECT(steps == deepest + 19, "%s from %d: %d steps for 20 segments, depth %d", torus_shape_text(shape, text), root,
+		       steps, deepest);
+	}
+}
+
+int main(void)
+{
+	struct torus_costs costs = torus_costs_usual;
+	struct torus_shape shape;
+
+	check_parts();
+	check_known();
+	for (int i = 0; i < 300; i++) {
+		tori_shape(&shape, 300);
+		costs.rate = 1e5 * (1 + tori_lot(100000));
+		check_choice(&shape, tori_lot(shape.places), (size_t)1 << tori_lot(28), &costs);
+		check_pipeline(&shape, tori_lot(shape.places));
+	}
+	return unit_failures != 0;
+}
