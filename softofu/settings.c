@@ -132,7 +132,7 @@ void settings_read(struct settings *settings)
 		settings->run = NULL;
 	settings->rank = number(first_of(ranks), 0, 1 << 20, 0);
 	settings->ranks = number(first_of(sizes), 1, 1 << 20, 0);
-	if (!settings->job[0] && !settings->run && !first_of(ranks))
+	if (!settings->ranks && !settings->job[0] && !settings->run && !first_of(ranks))
 		settings->ranks = 1;
 	if (settings->ranks && settings->rank >= settings->ranks) {
 		fprintf(stderr, "softofu: %s says rank %ld, %s says that there are %ld; they belong together\n",

@@ -64,9 +64,10 @@ struct shared_vcq {
 	uint32_t rank;
 	uint64_t id;
 	uint64_t flags;
-	_Atomic uint64_t scheduled; /* how far the session's descriptors may go */
-	alignas(64) _Atomic uint64_t mrq_tail;
 	_Atomic uint32_t mrq_lost;	       /* it was full once: it is broken */
+	alignas(64) _Atomic uint64_t scheduled; /* how far the session's descriptors may go */
+	alignas(64) _Atomic uint64_t mrq_tail;
+	_Atomic uint64_t mrq_head_seen;	      /* by those who write, who need not look at the owner's each time */
 	alignas(64) _Atomic uint64_t mrq_head; /* written by the owner */
 	alignas(64) struct memory fixed[FIXED_STAGS];
 	/* Then the entries of the message receive queue: settings.mrq_size rounded up to a power of two. */

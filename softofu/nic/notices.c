@@ -20,6 +20,18 @@ static void say_lost(struct nic *nic, struct shared_vcq *vcq)
 		vcq->rank, name.tni, name.cq, name.component, (unsigned long long)nic->job->mrq_size);
 }
 
+/* Whether there is room for notice number turn. */
+static bool has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t turn)
+{
+	uint64_t size = nic->job->mrq_size, head;
+
+	if (turn - atomic_load_explicit(&vcq->mrq_head_seen, memory_order_acquire) < size)
+		return true;
+	head = atomic_load_explicit(&vcq->mrq_head, memory_order_acquire);
+	atomic_store_explicit(&vcq->mrq_head_seen, head, memory_order_release);
+	return turn - head < size;
+}
+
 bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *notice)
 {
 	uint64_t size = nic->job->mrq_size, turn = atomic_load_explicit(&vcq->mrq_tail, memory_order_relaxed);
@@ -28,7 +40,7 @@ bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *no
 	do {
 		if (atomic_load_explicit(&vcq->mrq_lost, memory_order_relaxed))
 			return false;
-		if (turn - atomic_load_explicit(&vcq->mrq_head, memory_order_acquire) >= size) {
+		if (!has_room(nic, vcq, turn)) {
 			if (!atomic_exchange(&vcq->mrq_lost, 1))
 				say_lost(nic, vcq);
 			return false;

@@ -200,7 +200,9 @@ void job_leave_directory(const char *directory, int job_fd)
 	char path[4096];
 
 	name_file(path, directory);
-	if (lock_byte(job_fd, 0, F_WRLCK, false) && lock_byte(job_fd, 1, F_WRLCK, false))
+	lock_byte(job_fd, 0, F_WRLCK, true);
+	if (lock_byte(job_fd, 1, F_WRLCK, false))
 		unlink(path);
+	lock_byte(job_fd, 1, F_UNLCK, false);
 	lock_byte(job_fd, 0, F_UNLCK, false);
 }

@@ -145,6 +145,7 @@ static void clear(struct nic *nic, struct shared_vcq *shared)
 	atomic_store(&shared->scheduled, 0);
 	atomic_store(&shared->mrq_tail, 0);
 	atomic_store(&shared->mrq_head, 0);
+	atomic_store(&shared->mrq_head_seen, 0);
 	atomic_store(&shared->mrq_lost, 0);
 }
 
@@ -217,7 +218,9 @@ int vcq_create(struct nic *nic, unsigned tni, int component, unsigned long flags
 
 	if (!may_use(nic, tni))
 		return UTOFU_ERR_NOT_AVAILABLE;
-	if ((flags & UTOFU_VCQ_FLAG_SESSION_MODE) && !card_thread_start(nic))
+	/* Without it nothing is held back; a session cannot do without. */
+	if (((flags & UTOFU_VCQ_FLAG_SESSION_MODE) || nic->settings.order == ORDER_ADVERSARIAL) &&
+	    !card_thread_start(nic) && (flags & UTOFU_VCQ_FLAG_SESSION_MODE))
 		return UTOFU_ERR_OUT_OF_RESOURCE;
 	pthread_mutex_lock(&nic->lock);
 	slot = free_slot(nic);

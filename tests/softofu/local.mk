@@ -2,16 +2,34 @@
 # Programs of uTofu alone; tests/tools/softofu.bats starts them.
 
 SOFTOFU_TESTS = \
+	tests/softofu/errors \
+	tests/softofu/gates \
 	tests/softofu/notices \
-	tests/softofu/pmix_map
+	tests/softofu/order \
+	tests/softofu/places \
+	tests/softofu/pmix_map \
+	tests/softofu/session \
+	tests/softofu/threads
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
+tests_softofu_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_errors_LDADD = $(SOFTOFU_LIBS)
+tests_softofu_gates_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_gates_LDADD = $(SOFTOFU_LIBS) -lm
 tests_softofu_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 tests_softofu_notices_LDADD = $(SOFTOFU_LIBS)
+tests_softofu_order_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_order_LDADD = $(SOFTOFU_LIBS)
+tests_softofu_places_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_places_LDADD = $(SOFTOFU_LIBS)
 tests_softofu_pmix_map_CPPFLAGS = $(SOFTOFU_CPPFLAGS) $(PMIX_CFLAGS)
 tests_softofu_pmix_map_LDADD = $(SOFTOFU_LIBS) $(PMIX_LIBS)
+tests_softofu_session_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_session_LDADD = $(SOFTOFU_LIBS)
+tests_softofu_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
 
 EXTRA_DIST += \
 	tests/conformance/check-tofu.awk \

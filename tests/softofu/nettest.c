@@ -40,14 +40,15 @@ int main(int argc, char **argv)
 	settings.cqs = 2;
 	traffic.packets = strtoull(argv[2], NULL, 10);
 	if (!net_settings_set(&settings, "shape", argv[1], problem) ||
-	    (argc > 3 && !net_settings_read(&settings, argv[3], problem)) || !(net = traffic_network(&settings, problem)))
+	    (argc > 3 && !net_settings_read(&settings, argv[3], problem)) ||
+	    !(net = traffic_network(&settings, problem)))
 		return complain(problem);
 	start = seconds();
 	good = traffic_run(&traffic, net);
 	start = seconds() - start;
 	printf("%s: %llu messages, %llu packets sent, %llu arrived, in %.2f s: %.3f million packets/s\n", argv[1],
-	       (unsigned long long)traffic.messages, (unsigned long long)traffic.sent, (unsigned long long)traffic.arrived,
-	       start, (double)traffic.arrived / start * 1e-6);
+	       (unsigned long long)traffic.messages, (unsigned long long)traffic.sent,
+	       (unsigned long long)traffic.arrived, start, (double)traffic.arrived / start * 1e-6);
 	net_report(net, stdout);
 	if (traffic.cycle)
 		printf("deadlock: %d buffers wait for each other: %s\n", traffic.cycle, traffic.text);

@@ -44,7 +44,11 @@ static struct {
 	utofu_vcq_id_t ids[TOGETHER_MOST];
 	uint64_t meetings;
 } together;
-static _Alignas(256) volatile uint64_t together_met[TOGETHER_MOST];
+enum { BOARD_WORDS = 16 };
+static _Alignas(256) struct {
+	volatile uint64_t met[TOGETHER_MOST];
+	volatile uint64_t board[TOGETHER_MOST][BOARD_WORDS]; /* what each rank told the others */
+} together_seen;
 
 /* The CQ that a rank's first VCQs are on, and its TNI, as on the machine. */
 static inline utofu_cq_id_t together_cq(int local, int per_node)
@@ -92,8 +96,19 @@ static inline void together_meet(void)
 	for (int i = 0; i < together.ranks; i++)
 		together_put(together.ids[i], meeting, (size_t)together.rank * 8);
 	for (int i = 0; i < together.ranks; i++)
-		while (together_met[i] < meeting)
+		while (together_seen.met[i] < meeting)
 			usleep(20);
+}
+
+/* Everybody's values are on everybody's board when it returns. */
+static inline void together_tell(const uint64_t *values, int count)
+{
+	size_t at = offsetof(__typeof__(together_seen), board) + (size_t)together.rank * sizeof together_seen.board[0];
+
+	for (int i = 0; i < together.ranks; i++)
+		for (int j = 0; j < count; j++)
+			together_put(together.ids[i], values[j], at + (size_t)j * 8);
+	together_meet();
 }
 
 static inline void together_start(void)
@@ -116,7 +131,7 @@ static inline void together_start(void)
 	together.tni = tnis[0];
 	free(tnis);
 	OK(utofu_create_vcq_with_cmp_id(together.tni, TOGETHER_CMP, 0, &together.vcq));
-	OK(utofu_reg_mem_with_stag(together.vcq, (void *)together_met, sizeof together_met, TOGETHER_STAG, 0, &stadd));
+	OK(utofu_reg_mem_with_stag(together.vcq, &together_seen, sizeof together_seen, TOGETHER_STAG, 0, &stadd));
 	for (int i = 0; i < together.ranks; i++)
 		together.ids[i] = together_id(i, together.tni, TOGETHER_CMP);
 	together_meet();

@@ -7,7 +7,7 @@
 
 /* What the note of every packet of a message says. */
 struct label {
-	uint64_t number; /* in its flow */
+	uint64_t number;  /* in its flow */
 	uint64_t pattern; /* where the bytes begin in the pattern */
 };
 
@@ -79,7 +79,8 @@ static size_t flow_count(const struct state *state)
 }
 
 /* The flow from a TNI to a door. */
-static struct flow *flow_of(struct state *state, size_t from, size_t from_tni, size_t to, size_t to_tni, size_t to_cq, size_t class)
+static struct flow *flow_of(struct state *state, size_t from, size_t from_tni, size_t to, size_t to_tni, size_t to_cq,
+			    size_t class)
 {
 	size_t tnis = (size_t)state->tnis, number = from * tnis + from_tni;
 
@@ -96,12 +97,14 @@ static void compose(struct state *state, struct post *post, int node, int tni, i
 
 	memset(message, 0, sizeof *message);
 	message->from = (struct net_address){node, tni, (int)draw(state, (uint64_t)state->settings->cqs)};
-	message->to = (struct net_address){(int)draw(state, (uint64_t)state->nodes), (int)draw(state, (uint64_t)state->tnis),
-					   (int)draw(state, (uint64_t)state->settings->cqs)};
+	message->to =
+		(struct net_address){(int)draw(state, (uint64_t)state->nodes), (int)draw(state, (uint64_t)state->tnis),
+				     (int)draw(state, (uint64_t)state->settings->cqs)};
 	message->class = class ? NET_REPLY : NET_REQUEST;
 	message->bytes = (uint32_t)draw(state, draw(state, 16) ? 65 : (uint64_t)state->traffic->largest + 1);
 	label.number = flow_of(state, (size_t)node, (size_t)tni, (size_t)message->to.node, (size_t)message->to.tni,
-			       (size_t)message->to.cq, (size_t)class)->sent++;
+			       (size_t)message->to.cq, (size_t) class)
+			       ->sent++;
 	label.pattern = draw(state, PATTERN - (uint64_t)state->traffic->largest);
 	memcpy(message->note, &label, sizeof label);
 	post->done = 0;
@@ -125,7 +128,8 @@ static bool send_some(struct state *state)
 		if (!post->busy) {
 			if (state->traffic->sent >= state->traffic->packets)
 				continue;
-			compose(state, post, p / NET_CLASSES / state->tnis, p / NET_CLASSES % state->tnis, p % NET_CLASSES);
+			compose(state, post, p / NET_CLASSES / state->tnis, p / NET_CLASSES % state->tnis,
+				p % NET_CLASSES);
 			before = 0;
 		}
 		memcpy(&label, post->message.note, sizeof label);
@@ -144,7 +148,7 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 	struct traffic *traffic = state->traffic;
 	int class = packet->channel / NET_LANES;
 	struct flow *flow = flow_of(state, packet->from, packet->from_tni, packet->to, packet->to_tni, packet->to_cq,
-				    (size_t)class);
+				    (size_t) class);
 	struct label label;
 
 	if (class == NET_REQUEST && traffic->shy && draw(state, 8) == 0)
@@ -152,7 +156,8 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 	memcpy(&label, packet->note, sizeof label);
 	if (packet->offset == 0 && !flow->open) {
 		if (label.number != flow->begun)
-			traffic->fault = label.number < flow->begun ? "a message came twice" : "a message was overtaken";
+			traffic->fault =
+				label.number < flow->begun ? "a message came twice" : "a message was overtaken";
 		flow->begun++;
 		flow->offset = 0;
 		flow->open = true;
@@ -179,7 +184,7 @@ static bool take_some(struct state *state, bool all)
 	for (int node = 0; node < state->nodes; node++)
 		for (int tni = 0; tni < state->tnis; tni++)
 			for (int cq = 0; cq < state->settings->cqs; cq++)
-				for (int class = 0; class < NET_CLASSES; class++) {
+				for (int class = 0; class < NET_CLASSES; class ++) {
 					struct net_address at = {node, tni, cq};
 
 					if (!net_waiting(state->net, &at, class))
@@ -226,7 +231,14 @@ static void run(struct state *state)
 bool traffic_run(struct traffic *traffic, struct net *net)
 {
 	const struct net_settings *settings = net_settings(net);
-	struct state state = {traffic, net, settings, settings->shape.places, settings->tnis, NULL, NULL, NULL,
+	struct state state = {traffic,
+			      net,
+			      settings,
+			      settings->shape.places,
+			      settings->tnis,
+			      NULL,
+			      NULL,
+			      NULL,
 			      88172645463325252 ^ traffic->seed << 20};
 	size_t tnis = (size_t)(state.nodes * state.tnis);
 
@@ -239,7 +251,8 @@ bool traffic_run(struct traffic *traffic, struct net *net)
 		for (int i = 0; i < PATTERN; i++)
 			state.pattern[i] = (unsigned char)draw(&state, 256);
 		run(&state);
-		for (size_t f = 0; f < flow_count(&state) && !traffic->stuck && !traffic->fault && !net_trouble(net); f++)
+		for (size_t f = 0; f < flow_count(&state) && !traffic->stuck && !traffic->fault && !net_trouble(net);
+		     f++)
 			if (state.flows[f].sent != state.flows[f].begun || state.flows[f].open)
 				traffic->fault = "a message was lost";
 	}

@@ -108,3 +108,59 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_ORDER=random: adversarial or posted is wanted" ]
 }
+
+@test "every mistake has its code, and a full queue is told of once" {
+	run "$TESTS/errors"
+	[ "$status" -eq 0 ]
+	[ "$output" = "softofu: rank 0: the MRQ of TNI 5 CQ 0 component 8 holds 16 notices that nobody reads and is full; what comes from now on is lost. Read it with utofu_poll_mrq" ]
+}
+
+@test "without strong order nothing is in order, with it everything; SOFTOFU_ORDER=posted does without surprises" {
+	on 2 "$TESTS/order"
+	SOFTOFU_SEED=12345 on 2 "$TESTS/order"
+	SOFTOFU_ORDER=posted on 2 "$TESTS/order" posted
+}
+
+@test "a broadcast over three chains of sessions needs no call of those who wait; the card did it all" {
+	SOFTOFU_STATS=1 run on 4 "$TESTS/session"
+	[ "$status" -eq 0 ]
+	# 5 broadcasts of 32 chunks: what those between root and end forward, they forward by their cards alone.
+	relays=$(grep -c ': 0 descriptors by the caller, 160 by the card' <<<"$output")
+	[ "$relays" -eq 6 ]
+	SOFTOFU_SPS=block on 4 "$TESTS/session"
+	SOFTOFU_RANKS_PER_NODE=3 SOFTOFU_SHAPE=1x1x1 on 3 "$TESTS/session"
+	mpi 4 "$TESTS/session"
+}
+
+@test "gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
+	for ranks in 1 2 3 4; do
+		on "$ranks" "$TESTS/gates"
+	done
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 on 4 "$TESTS/gates"
+}
+
+@test "jTofu: places, ranks, ways and hops in boxes of many shapes" {
+	"$TESTS/places"
+}
+
+@test "threads share a VCQ that allows it; two at one that does not get a line" {
+	on 2 "$TESTS/threads"
+	run on 1 "$TESTS/threads" misuse
+	[ "$status" -eq 0 ]
+	[ "$output" = "softofu: rank 0: utofu_poll_tcq: two threads are at one VCQ at once; create it with UTOFU_VCQ_FLAG_THREAD_SAFE" ]
+}
+
+@test "ranks that are killed leave nothing, and nobody waits for them" {
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 "$TESTS/session" &
+	first=$!
+	sleep 0.3
+	grep -q "@softofu/.*/$first/" /proc/net/unix
+	kill -9 "$first"
+	run wait "$first"
+	# The same rank again, with a partner this time: the first one's queues are not in the way.
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=1 timeout 60 "$TESTS/session" &
+	second=$!
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 timeout 60 "$TESTS/session"
+	wait "$second"
+	run ! grep -E "@softofu/.*/($first|$second)/" /proc/net/unix
+}
