@@ -31,11 +31,13 @@ const struct measure measures[] = {
 
 struct floor_memory floor_memory;
 
+enum { WORDS_BYTES = 4096 };
+
 void floor_take_memory(void)
 {
 	struct floor_memory *m = &floor_memory;
 
-	m->words = shared_take(4096);
+	m->words = shared_take(WORDS_BYTES);
 	m->fresh = shared_take(FRESH_LINES * LINE_WORDS * sizeof *m->fresh);
 	m->from = shared_take(LARGEST_COPY);
 	m->to = shared_take(LARGEST_COPY);
@@ -111,34 +113,40 @@ static __attribute__((noipa)) uint64_t called_load(const uint64_t *word, unsigne
 	return 0;
 }
 
-static void share_words(void)
+static void share(uint64_t *words, size_t size)
 {
 	shares.n = 2;
-	shares.base = (char *)floor_memory.words;
+	shares.base = (char *)words;
 	for (int i = 0; i < 2; i++) {
-		shares.of[i].size = 4096;
-		shares.of[i].here = (char *)floor_memory.words;
+		shares.of[i].size = size;
+		shares.of[i].here = (char *)words;
 	}
 }
 
 LOOP_OF_0(store_called, called_store((uint64_t *)word, (uint64_t)i, 1);)
+LOOP_OF_0(store_called_window, for (int j = 0; j < WINDOW; j++) called_store((uint64_t *)word + j, (uint64_t)i, 1);
+	  __atomic_thread_fence(__ATOMIC_SEQ_CST);)
 LOOP_OF_0(load_called, (void)called_load((const uint64_t *)word, 1);)
 
 /* A word of its own sample by sample: what member 1 has written since is in its cache, not in ours. */
 static double load_fresh(void *context, long n)
 {
 	volatile uint64_t *lines = floor_memory.fresh;
+	const bool *called = context;
 	double start;
 
-	(void)context;
 	for (long i = 0; group.me == 1 && i < n; i++)
 		lines[i * LINE_WORDS]++;
 	group_meet();
 	if (group.me)
 		return 0;
 	start = now_ns();
-	for (long i = 0; i < n; i++)
-		(void)lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS];
+	if (*called)
+		for (long i = 0; i < n; i++)
+			(void)called_load((const uint64_t *)&lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS], 1);
+	else
+		for (long i = 0; i < n; i++)
+			(void)lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS];
 	return now_ns() - start;
 }
 
@@ -148,16 +156,20 @@ void floor_store(void)
 	harness_measure(&(struct spot){.measure = "store", .variant = "fence", .bytes = 8, .sample = store_fence});
 	harness_measure(&(struct spot){.measure = "store", .variant = "window-64", .bytes = 8, .sample = store_window,
 				       .operations = WINDOW});
-	share_words();
+	share(floor_memory.words, WORDS_BYTES);
 	harness_measure(&(struct spot){.measure = "store", .variant = "called", .bytes = 8, .sample = store_called});
+	harness_measure(&(struct spot){.measure = "store", .variant = "called-window-64", .bytes = 8,
+				       .sample = store_called_window, .operations = WINDOW});
 }
 
 void floor_load(void)
 {
 	harness_measure(&(struct spot){.measure = "load", .variant = "loop", .bytes = 8, .sample = load_loop});
-	harness_measure(&(struct spot){
-		.measure = "load", .variant = "fresh", .bytes = 8, .sample = load_fresh, .most = FRESH_LINES});
-	share_words();
+	share(floor_memory.fresh, FRESH_LINES * LINE_WORDS * sizeof *floor_memory.fresh);
+	for (int called = 0; called < 2; called++)
+		harness_measure(&(struct spot){.measure = "load", .variant = called ? "fresh-called" : "fresh", .bytes = 8,
+					       .sample = load_fresh, .context = &(bool){called}, .most = FRESH_LINES});
+	share(floor_memory.words, WORDS_BYTES);
 	harness_measure(&(struct spot){.measure = "load", .variant = "called", .bytes = 8, .sample = load_called});
 }
 
