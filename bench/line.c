@@ -12,7 +12,7 @@
 enum {
 	BATCHES = 21,
 	ROUNDS = 60,
-	FAR_NS = 130, /* neighbours need some 50, two halves of a big processor some 250 */
+	FAR_NS = 95, /* neighbours need 10 to 60, others 120 to 250 */
 	PATIENCE = 1000000
 };
 
