@@ -86,7 +86,7 @@ function neighbour(host, i, step,   at, to) {
 	return host + (to - at) * stride[i]
 }
 
-function port(i, step) { return substr("xyzt", i, 1) (step > 0 ? "+" : "-") }
+function port(i, step) { return substr("xyza", i, 1) (step > 0 ? "+" : "-") }
 
 function direction(i, from, to,   forward) {
 	if (mesh[i])

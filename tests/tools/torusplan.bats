@@ -234,6 +234,33 @@ rate()
 	[ "$(grep -c '^echo\|^ip' out)" -eq 0 ]
 }
 
+# The routes of all hosts of a bed of this shape, one a line: host, target, the next host and the port to it.
+routes_of_bed()
+{
+	mkdir -p net/links
+	awk -v kind=torus -v shape="$1" -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
+	for file in net/links/h*; do
+		sed -n "s|^route replace \([0-9.]*\)/32 via \([0-9.]*\) dev \(..\) .*|${file#net/links/h} \1 \2 \3|p" "$file"
+	done | sort
+	rm -r net
+}
+
+routes_of_plan()
+{
+	"$TORUSPLAN" routes --shape "$1" --host all --batch |
+		sed -n 's/^# host \([0-9]*\) .*/host \1/p; s|^route add \([0-9.]*\)/32 via \([0-9.]*\) dev \(..\) .*|\1 \2 \3|p' |
+		awk '$1 == "host" { host = $2; next } { print host, $0 }' | sort
+}
+
+@test "routes: those of the bed of hosts are the same, in every shape" {
+	for shape in 2 5 4m 6 3x3 2x2x2 3x3x3 4mx2x3 5x4 6mx1x3 2x3x2x4 3x2x1x5m; do
+		routes_of_bed "$shape" >bed
+		routes_of_plan "$shape" >plan
+		[ -s plan ]
+		diff bed plan || { echo "shape $shape" && return 1; }
+	done
+}
+
 try_namespace()
 {
 	[ "$(id -u)" -eq 0 ] && command -v ip >/dev/null && ip netns add "tplan$$-0" 2>/dev/null &&
