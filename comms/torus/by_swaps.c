@@ -59,6 +59,49 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 	return better;
 }
 
+/* Costs as the other, but for hops; is this one to be kept? */
+static bool bears_fewer(struct torus_cost *cost, long *hops, const int *place, const struct torus_shape *shape,
+			const struct torus_tiling *tiling, const struct torus_cost *limit)
+{
+	bool good = torus_cost_find(cost, shape, &tiling->cells, place, tiling->weight) && torus_cost_bears(cost, limit) &&
+		    cost->hops < *hops;
+
+	if (good)
+		*hops = cost->hops;
+	torus_cost_free(cost);
+	return good;
+}
+
+bool torus_layout_improve_within(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling,
+				 const struct torus_cost *limit, long work)
+{
+	bool better = false, again = true;
+	long hops = limit->hops, price = (long)tiling->cells.cells * tiling->cells.dims + shape->places;
+	struct torus_cost cost;
+
+	while (again) {
+		again = false;
+		for (int a = 0; a < tiling->cells.cells && work > 0; a++)
+			for (int b = a + 1; b < tiling->cells.cells && work > 0; b++) {
+				long before = around(place, shape, tiling, limit->longest, a) +
+					      around(place, shape, tiling, limit->longest, b);
+
+				swap(place, a, b);
+				work--;
+				if (around(place, shape, tiling, limit->longest, a) + around(place, shape, tiling, limit->longest, b) <
+				    before) {
+					work -= price;
+					if (bears_fewer(&cost, &hops, place, shape, tiling, limit)) {
+						again = better = true;
+						continue;
+					}
+				}
+				swap(place, a, b);
+			}
+	}
+	return better;
+}
+
 void torus_layout_measure(struct torus_layout *layout, const struct torus_shape *shape,
 			  const struct torus_tiling *tiling)
 {

@@ -12,6 +12,7 @@
 #define MOST_TILINGS 24
 #define WORK_BY_AXES 3000000L /* places of lines */
 #define WORK_GENERAL 1000000L /* cells, over all tilings */
+#define WORK_WITHIN 4000000L /* looks at pairs, cells, links */
 #define WORK_BY_SWAPS 600000L /* pairs of cells */
 
 int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells)
@@ -237,6 +238,42 @@ static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites,
 	return true;
 }
 
+/* The tiling that leaves PEs in rank order, if there is one: nodes take runs of the last dimension. */
+static const struct torus_tiling *tiling_of_runs(const struct tilings *tilings, int pes, int *number)
+{
+	for (*number = 0; *number < tilings->count; ++*number) {
+		const struct torus_tiling *tiling = &tilings->list[*number];
+
+		if (tiling->tile[tiling->cells.dims - 1] == pes)
+			return tiling;
+	}
+	return NULL;
+}
+
+/* Where nothing bears comparison with rank order, rank order itself is made better step by step. */
+static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid,
+			       const struct tilings *tilings)
+{
+	struct torus_layout layout = {.how = "by careful swaps"};
+	const struct torus_tiling *tiling = tiling_of_runs(tilings, pes, &layout.tiling);
+	struct torus_cost limit;
+	bool good = true;
+
+	if (!tiling || plan->after.longest <= 1 || plan->after.hops < plan->before.hops)
+		return true;
+	layout.place = malloc((size_t)sites->nodes * sizeof *layout.place);
+	if (!layout.place || !torus_cost_find(&limit, &sites->shape, &tiling->cells, sites->place, tiling->weight)) {
+		free(layout.place);
+		return false;
+	}
+	memcpy(layout.place, sites->place, (size_t)sites->nodes * sizeof *layout.place);
+	if (torus_layout_improve_within(layout.place, &sites->shape, tiling, &limit, WORK_WITHIN))
+		good = try_layout(plan, sites, grid, tilings, &layout);
+	torus_cost_free(&limit);
+	free(layout.place);
+	return good;
+}
+
 static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid)
 {
 	struct torus_choice choice = {0};
@@ -252,6 +289,7 @@ static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, 
 		good = good && try_layout(plan, sites, grid, tilings, &choice.kept[c]);
 		free(choice.kept[c].place);
 	}
+	good = good && improve_rank_order(plan, sites, pes, grid, tilings);
 	free(tilings);
 	return good;
 }

@@ -75,6 +75,13 @@ bool torus_layout_by_line(int *place, const struct torus_sites *sites, const str
 bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
 			  long work);
 
+/*
+ * The same, but no swap may make the layout worse than the limit, which it is not to begin with, in anything. Counts the load of
+ * every link for each swap that it tries, so it is for small layouts.
+ */
+bool torus_layout_improve_within(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling,
+				 const struct torus_cost *limit, long work);
+
 /* Hops of all messages together, and the longest. */
 void torus_layout_measure(struct torus_layout *layout, const struct torus_shape *shape,
 			  const struct torus_tiling *tiling);
