@@ -35,6 +35,7 @@ API_TESTS = \
 	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \
+	tests/api/neighbours_soak \
 	tests/api/no_lock \
 	tests/api/order \
 	tests/api/ptr \
@@ -156,6 +157,11 @@ SOAK = 200
 check-soak: check-programs
 	@$(RUN_TESTS) --kinds api --only concurrent,threads,locks,contexts,collective_storm --repeat $(SOAK) $(CHECK_FLAGS)
 
+# Iterations of every pattern of neighbour exchange, on every path: make check-neighbours ROUNDS=100000
+ROUNDS = 1000000
+check-neighbours: check-programs
+	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
+
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
@@ -172,4 +178,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-cluster check-long check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-long check-neighbours check-soak check-asan check-ubsan check-tsan check-valgrind

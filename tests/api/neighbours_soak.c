@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: long time=20000 local=4 ucx-tcp=3 ucx-shm=3 mixed=4 mixed3=6 */
+/*
+ * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern. Every message says whose it is and which, and ends in a
+ * sum of all its words; none is lost, doubled, torn or overtaken.
+ */
+#include <shmemx.h>
+
+#include "tests/lib/check.h"
+
+#define WORDS 600 /* above 4 KiB; most messages are short */
+#define STRAGGLER 2
+
+static long rounds;
+static uint64_t draws;
+
+static uint64_t draw(void)
+{
+	return noise(draws++ * 64 + (uint64_t)me);
+}
+
+static uint64_t mark(int pe, int edge, long number)
+{
+	return noise((uint64_t)number * 1024 + (uint64_t)(pe * 8 + edge));
+}
+
+static size_t words_of(uint64_t mark, bool same)
+{
+	return same ? 8 : mark % 16 ? 2 + mark % 30 : 2 + mark % (WORDS - 2);
+}
+
+/* The mark, then words that follow from it, then their sum. */
+static size_t fill(uint64_t *words, uint64_t mark, bool same)
+{
+	size_t n = words_of(mark, same);
+	uint64_t sum = words[0] = mark;
+
+	for (size_t i = 1; i < n - 1; i++)
+		sum += words[i] = mark + i * 0x9e3779b97f4a7c15u;
+	words[n - 1] = sum;
+	return n * sizeof *words;
+}
+
+static void check(const uint64_t *words, size_t bytes, uint64_t expected, bool same)
+{
+	size_t n = words_of(expected, same);
+	uint64_t sum = words[0];
+
+	CHECK_EQUAL(bytes, n * sizeof *words);
+	CHECK_EQUAL(words[0], expected);
+	for (size_t i = 1; i < n - 1; i++) {
+		CHECK_EQUAL(words[i], expected + i * 0x9e3779b97f4a7c15u);
+		sum += words[i];
+	}
+	CHECK_EQUAL(words[n - 1], sum);
+}
+
+static void send(shmemx_exchange_t x, int edge, long k, bool same)
+{
+	static uint64_t source[WORDS];
+	uint64_t to_fill = mark(me, edge, k);
+
+	if (same || to_fill % 3) {
+		shmemx_exchange_start(x, edge, fill(shmemx_exchange_buffer(x, edge), to_fill, same));
+		return;
+	}
+	shmemx_exchange_send(x, edge, source, fill(source, to_fill, same));
+	shmemx_exchange_sent(x, edge);
+}
+
+static void receive(shmemx_exchange_t x, int edge, int from, int their_edge, long k, bool same)
+{
+	size_t bytes;
+	const uint64_t *words = shmemx_exchange_wait(x, edge, &bytes);
+
+	check(words, bytes, mark(from, their_edge, k), same);
+	shmemx_exchange_release(x, edge);
+}
+
+static shmemx_exchange_t make(bool back, int options)
+{
+	size_t most = WORDS * sizeof(uint64_t);
+	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, back ? most : 0, options},
+				  {(me + npes - 1) % npes, 0, back ? most : 0, most, options}};
+	shmemx_exchange_t x;
+
+	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x), 0);
+	return x;
+}
+
+static void dawdle(unsigned one_in)
+{
+	if (draw() % one_in == 0)
+		usleep((useconds_t)(draw() % 200));
+}
+
+/* Both ways in every iteration; skewed: a PE is late again and again; lots: any size, and all are late once in a while. */
+static void both_ways(bool skewed, bool lots, int options)
+{
+	shmemx_exchange_t x = make(true, options);
+	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
+
+	for (long k = 1; k <= rounds; k++) {
+		NOTE("both ways%s%s, iteration %ld", skewed ? ", skewed" : "", lots ? ", by lot" : "", k);
+		if (skewed && me == STRAGGLER % npes)
+			dawdle(50);
+		send(x, 0, k, !lots);
+		if (lots)
+			dawdle(500);
+		send(x, 1, k, !lots);
+		if (lots)
+			dawdle(500);
+		receive(x, 1, previous, 0, k, !lots);
+		receive(x, 0, next, 1, k, !lots);
+	}
+	shmemx_exchange_destroy(x);
+}
+
+/* Round the ring one way; nothing comes back. */
+static void one_way(bool lots)
+{
+	shmemx_exchange_t x = make(false, SHMEMX_EDGE_EACH_ITERATION);
+	int previous = (me + npes - 1) % npes;
+
+	for (long k = 1; k <= rounds; k++) {
+		NOTE("one way%s, iteration %ld", lots ? ", by lot" : "", k);
+		if (lots)
+			dawdle(300);
+		send(x, 0, k, !lots);
+		receive(x, 1, previous, 0, k, !lots);
+	}
+	shmemx_exchange_destroy(x);
+}
+
+/* From PE 0 along the line: each hands on what it got, so the first may be far ahead of the last. */
+static void down_a_line(void)
+{
+	shmemx_exchange_t x = make(false, 0);
+
+	for (long k = 1; k <= rounds; k++) {
+		NOTE("down a line, iteration %ld", k);
+		if (me > 0)
+			receive(x, 1, me - 1, 0, k, false);
+		if (me == npes - 1)
+			dawdle(200);
+		if (me < npes - 1)
+			send(x, 0, k, false);
+	}
+	shmemx_exchange_destroy(x);
+}
+
+int main(void)
+{
+	begin();
+	rounds = getenv("TEST_ROUNDS") ? atol(getenv("TEST_ROUNDS")) : 20000 / ease() + 10;
+	both_ways(false, false, 0);
+	both_ways(true, false, SHMEMX_EDGE_EACH_ITERATION);
+	both_ways(false, true, SHMEMX_EDGE_ONE_SEND_BUFFER);
+	both_ways(true, true, 0);
+	one_way(false);
+	one_way(true);
+	down_a_line();
+	return end();
+}
