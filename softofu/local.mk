@@ -42,6 +42,10 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/pa
 libjtofu_la_LIBADD = libsoftofubox.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^jtofu_'
 
+# For programs in this tree that use it.
+SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
+SOFTOFU_LIBS = libtofucom.la libjtofu.la
+
 include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h
 
 # The name some programs link.

@@ -75,6 +75,7 @@ void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *t
 void card_completed(struct nic *nic, struct shared_vcq *from, const struct descriptor *what, int code, uint64_t value)
 {
 	bool has_source = what->kind == KIND_PUT || what->kind == KIND_GET;
+	bool too_early = code == UTOFU_ERR_MRQ_PEER || code == UTOFU_ERR_MRQ_RMT_STADD;
 	struct mrq_entry notice = {
 		.vcq_id = id_plain(what->vcq_id),
 		.rmt_value = value,
@@ -85,6 +86,10 @@ void card_completed(struct nic *nic, struct shared_vcq *from, const struct descr
 		.code = (int16_t)code,
 	};
 
-	if (code || (what->flags & UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE))
+	/*
+	 * Programs that start without a barrier put until the other side is there and listens: that it was not yet is no
+	 * error to them, and only told where a notice was asked for.
+	 */
+	if ((code && !too_early) || (what->flags & UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE))
 		mrq_put(nic, from, &notice);
 }

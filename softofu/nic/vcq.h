@@ -36,6 +36,7 @@ struct counts {
 struct vcq {
 	_Atomic bool live;
 	_Atomic uint32_t entered; /* a thread is inside, where there may be but one */
+	_Atomic uint32_t looks;	  /* in vain, one after the other */
 	_Atomic uint32_t lock;	  /* guards what follows, between callers and the card's thread */
 	struct nic *nic;
 	struct shared_vcq *shared;

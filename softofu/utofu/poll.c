@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+
 #include "softofu/nic/vcq.h"
 
-/* Notices. Whoever looks for one also gives what is held back a chance. */
+/* Notices. Whoever looks for one also gives what is held back a chance, and after long looking others the processor. */
+enum { LOOKS_BEFORE_YIELD = 256 };
+
+static int looked(struct vcq *vcq, int code)
+{
+	if (code != UTOFU_ERR_NOT_FOUND)
+		atomic_store_explicit(&vcq->looks, 0, memory_order_relaxed);
+	else if (atomic_fetch_add_explicit(&vcq->looks, 1, memory_order_relaxed) % LOOKS_BEFORE_YIELD ==
+		 LOOKS_BEFORE_YIELD - 1)
+		sched_yield();
+	return code;
+}
+
 int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbdata)
 {
 	int code;
@@ -17,7 +31,7 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbda
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return code;
+	return looked(vcq, code);
 }
 
 int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utofu_mrq_notice *notice)
@@ -35,7 +49,7 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return code;
+	return looked(vcq, code);
 }
 
 int utofu_query_num_unread_tcq(utofu_vcq_hdl_t vcq_hdl, size_t *count)

@@ -154,7 +154,7 @@ static void arrived(int wanted, int type, uint64_t edata)
 	CODE(utofu_poll_mrq(vcq, 0, &notice), UTOFU_ERR_NOT_FOUND);
 }
 
-/* Known only when it is tried; no flag is needed to hear of it. */
+/* Known only when it is tried. No flag is needed to hear of it, except that nobody, or no memory, was there yet. */
 static void found_by_the_card(void)
 {
 	utofu_stadd_t of_another;
@@ -174,9 +174,9 @@ static void found_by_the_card(void)
 	sent(UTOFU_ERR_TCQ_LENGTH);
 	OK(utofu_get(vcq, self, closed, at, 8, 0, UTOFU_ONESIDED_FLAG_STRONG_ORDER, memory));
 	sent(UTOFU_ERR_TCQ_MEMORY);
-	OK(utofu_put(vcq, self, at, nowhere, 8, 1, 0, memory));
+	OK(utofu_put(vcq, self, at, nowhere, 8, 1, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, memory));
 	arrived(UTOFU_ERR_MRQ_RMT_STADD, UTOFU_MRQ_TYPE_LCL_PUT, 1);
-	OK(utofu_put(vcq, self, at, of_another, 8, 1, 0, memory));
+	OK(utofu_put(vcq, self, at, of_another, 8, 1, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, memory));
 	arrived(UTOFU_ERR_MRQ_RMT_STADD, UTOFU_MRQ_TYPE_LCL_PUT, 1);
 	OK(utofu_put(vcq, self, at, at + sizeof memory - 7, 8, 2, 0, memory));
 	arrived(UTOFU_ERR_MRQ_RMT_LENGTH, UTOFU_MRQ_TYPE_LCL_PUT, 2);
@@ -188,7 +188,9 @@ static void found_by_the_card(void)
 	arrived(UTOFU_ERR_MRQ_RMT_MEMORY, UTOFU_MRQ_TYPE_LCL_PUT, 5);
 	OK(utofu_get(vcq, self, at, closed, 8, 6, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, memory));
 	arrived(UTOFU_SUCCESS, UTOFU_MRQ_TYPE_LCL_GET, 6);
-	OK(utofu_put(vcq, nobody, at, at, 8, 7, 0, memory));
+	OK(utofu_put(vcq, nobody, at, at, 8, 7, UTOFU_ONESIDED_FLAG_STRONG_ORDER, memory));
+	OK(utofu_put(vcq, self, at, nowhere, 8, 7, UTOFU_ONESIDED_FLAG_STRONG_ORDER, memory));
+	OK(utofu_put(vcq, nobody, at, at, 8, 7, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, memory));
 	arrived(UTOFU_ERR_MRQ_PEER, UTOFU_MRQ_TYPE_LCL_PUT, 7);
 	OK(utofu_dereg_mem(other, of_another, 0));
 }

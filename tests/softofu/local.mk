@@ -12,8 +12,6 @@ SOFTOFU_TESTS = \
 	tests/softofu/threads
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
-SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
-SOFTOFU_LIBS = libtofucom.la libjtofu.la
 tests_softofu_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 tests_softofu_errors_LDADD = $(SOFTOFU_LIBS)
 tests_softofu_gates_CPPFLAGS = $(SOFTOFU_CPPFLAGS)

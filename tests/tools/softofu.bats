@@ -164,3 +164,33 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	wait "$second"
 	run ! grep -E "@softofu/.*/($first|$second)/" /proc/net/unix
 }
+
+@test "the examples, built in the tree and by their own Makefile, say what they promise" {
+	here="$TOP_BUILDDIR/examples/utofu"
+	for ranks in 1 2 3 5; do
+		run on "$ranks" "$here/put"
+		[ "$status" -eq 0 ]
+		for ((rank = 0; rank < ranks; rank++)); do
+			grep -qx "rank $rank of $ranks got \"a message from rank $(((rank + ranks - 1) % ranks))\", edata 42" <<<"$output"
+		done
+		run on "$ranks" "$here/counter"
+		[ "$output" = "$ranks ranks drew $((ranks * 1000)) tickets" ]
+		run on "$ranks" "$here/chain"
+		[ "$status" -eq 0 ]
+		[ "$(grep -c "of $ranks has 122880 bytes" <<<"$output")" -eq "$ranks" ]
+	done
+	# 1000 words a step from either side: the step times 1000, and the sender's rank.
+	for ranks in 1 2 3; do
+		run on "$ranks" "$here/double_buffer"
+		[ "$status" -eq 0 ]
+		for ((rank = 0; rank < ranks; rank++)); do
+			both=$(((rank + 1) % ranks + (rank + ranks - 1) % ranks))
+			grep -qx "rank $rank of $ranks: sum $((2 * 1000 * 1000 * 5050 + 1000 * 100 * both))" <<<"$output"
+		done
+	done
+	cp "$TOP"/examples/utofu/* .
+	make -s CC="${CC:-cc}" CFLAGS='-O2 -Wall -Wextra -Werror' \
+		TOFU="-I $TOP/softofu/include -L$TOP_BUILDDIR/.libs -ltofucom -ljtofu -Wl,-rpath,$TOP_BUILDDIR/.libs"
+	run on 2 ./counter
+	[ "$output" = "2 ranks drew 2000 tickets" ]
+}
