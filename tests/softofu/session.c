@@ -9,7 +9,7 @@ enum { CHAINS = 3, CHUNKS = 32, CHUNK = 1920, PART = CHUNKS * CHUNK, BROADCASTS 
 
 static _Alignas(256) volatile char data[CHAINS][PART];
 static _Alignas(256) volatile uint64_t ready[CHAINS];
-static _Alignas(256) volatile uint64_t word;
+static _Alignas(256) _Atomic uint64_t word;
 
 static struct chain {
 	utofu_vcq_hdl_t plain, session;
