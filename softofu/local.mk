@@ -29,6 +29,7 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/describe.c softofu/utofu/describe.h \
 	softofu/utofu/gates.c \
 	softofu/utofu/get.c \
+	softofu/utofu/last_error.c \
 	softofu/utofu/memory.c \
 	softofu/utofu/piggyback.c \
 	softofu/utofu/poll.c \
@@ -46,7 +47,7 @@ libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
-include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h
+include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h softofu/include/pmix_fjext.h
 
 # The name some programs link.
 INSTALL_SOFTOFU_LINKS = so a

@@ -97,6 +97,9 @@ size_t mrq_unread(struct vcq *vcq);
 void tcq_put(struct vcq *vcq, void *cbdata, int code);
 int tcq_take(struct vcq *vcq, void **cbdata);
 
+/* utofu/last_error.c: remembers what went wrong for this thread, and returns it */
+int error_note(const char *routine, int code);
+
 /* thread.c; struct process.asleep */
 enum { AWAKE, ASLEEP_A_MOMENT, ASLEEP_FOR_GOOD };
 bool card_thread_start(struct nic *nic);

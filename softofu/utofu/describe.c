@@ -20,6 +20,14 @@ static int check_vcq(const struct common *common)
 	return vcq ? UTOFU_SUCCESS : code;
 }
 
+/* Ways are numbered from 1; 0 is the usual one. */
+static unsigned long paths_of(const struct nic *nic)
+{
+	const int *size = nic->settings.box.size;
+
+	return (unsigned long)size[3] * (unsigned long)size[4] * (unsigned long)size[5];
+}
+
 static int describe_common(struct descriptor *what, enum kind kind, const struct common *common)
 {
 	struct vcq_name name;
@@ -35,6 +43,8 @@ static int describe_common(struct descriptor *what, enum kind kind, const struct
 		return UTOFU_ERR_INVALID_VCQ_ID;
 	if (kind != KIND_NOP && !(common->rmt_stadd & STADD_MARK))
 		return UTOFU_ERR_INVALID_STADD;
+	if ((common->flags >> 28 & 0xff) > paths_of(nic_get()))
+		return UTOFU_ERR_INVALID_PATH_ID;
 	if (common->edata > MOST_EDATA)
 		return UTOFU_ERR_INVALID_EDATA;
 	memset(what, 0, sizeof *what);
@@ -124,10 +134,10 @@ int describe_post(const char *routine, utofu_vcq_hdl_t vcq_hdl, const struct des
 	struct vcq *vcq = code ? NULL : vcq_enter(vcq_hdl, routine, &code);
 
 	if (!vcq)
-		return code;
+		return error_note(routine, code);
 	code = queue_post(vcq, what, 1, cbdata);
 	vcq_leave(vcq);
-	return code;
+	return error_note(routine, code);
 }
 
 int utofu_post_toq(utofu_vcq_hdl_t vcq_hdl, void *desc, size_t desc_size, void *cbdata)

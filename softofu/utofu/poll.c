@@ -6,14 +6,14 @@
 /* Notices. Whoever looks for one also gives what is held back a chance, and after long looking others the processor. */
 enum { LOOKS_BEFORE_YIELD = 256 };
 
-static int looked(struct vcq *vcq, int code)
+static int looked(struct vcq *vcq, const char *routine, int code)
 {
 	if (code != UTOFU_ERR_NOT_FOUND)
 		atomic_store_explicit(&vcq->looks, 0, memory_order_relaxed);
 	else if (atomic_fetch_add_explicit(&vcq->looks, 1, memory_order_relaxed) % LOOKS_BEFORE_YIELD ==
 		 LOOKS_BEFORE_YIELD - 1)
 		sched_yield();
-	return code;
+	return error_note(routine, code);
 }
 
 int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbdata)
@@ -31,7 +31,7 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbda
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return looked(vcq, code);
+	return looked(vcq, "utofu_poll_tcq", code);
 }
 
 int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utofu_mrq_notice *notice)
@@ -49,7 +49,7 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return looked(vcq, code);
+	return looked(vcq, "utofu_poll_mrq", code);
 }
 
 int utofu_query_num_unread_tcq(utofu_vcq_hdl_t vcq_hdl, size_t *count)

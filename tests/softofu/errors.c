@@ -106,8 +106,12 @@ static void registrations(void)
 	CODE(utofu_dereg_mem(vcq, at + 1, 0), UTOFU_ERR_INVALID_STADD);
 }
 
+/* As programs declare it. */
+extern void utofu_get_last_error(const char *);
+
 static void arguments(void)
 {
+	char text[1024];
 	char descriptors[128] = "not a descriptor";
 	size_t size;
 
@@ -118,6 +122,8 @@ static void arguments(void)
 	CODE(utofu_put(vcq, self, at, at, 16777216, 0, 0, NULL), UTOFU_ERR_INVALID_SIZE);
 	CODE(utofu_put(vcq, self, at, at, 8, 256, 0, NULL), UTOFU_ERR_INVALID_EDATA);
 	CODE(utofu_put(vcq, self, at, at, 8, 0, 1ul << 4, NULL), UTOFU_ERR_INVALID_FLAGS);
+	CODE(utofu_put(vcq, self, at, at, 8, 0, UTOFU_ONESIDED_FLAG_PATH(255), NULL), UTOFU_ERR_INVALID_PATH_ID);
+	OK(utofu_put(vcq, self, at, at, 8, 0, UTOFU_ONESIDED_FLAG_PATH(12), NULL));
 	CODE(utofu_put_gap(vcq, self, at, at, 8, 0, 0, 1921, 0, NULL), UTOFU_ERR_INVALID_SIZE);
 	CODE(utofu_get_gap(vcq, self, at, at, 8, 0, 0, 1920, 256, NULL), UTOFU_ERR_INVALID_SIZE);
 	CODE(utofu_put_stride(vcq, self, at, at, 8, 8, 0, 0, 0, NULL), UTOFU_ERR_INVALID_NUMBER);
@@ -133,6 +139,9 @@ static void arguments(void)
 	CODE(utofu_post_toq(vcq, NULL, 64, NULL), UTOFU_ERR_INVALID_POINTER);
 	CODE(utofu_post_toq(vcq, descriptors, 63, NULL), UTOFU_ERR_INVALID_SIZE);
 	CODE(utofu_post_toq(vcq, descriptors, 64, NULL), UTOFU_ERR_INVALID_DESC);
+	CODE(utofu_armw8(vcq, self, UTOFU_ARMW_OP_ADD, 0, at + 4, 0, 0, NULL), UTOFU_ERR_INVALID_STADD);
+	utofu_get_last_error(text);
+	CHECK(!strcmp(text, "utofu_armw8 returned -525: an argument is wrong"));
 }
 
 static void sent(int wanted)

@@ -97,7 +97,8 @@ static void reductions(void)
 	while ((code = utofu_poll_reduce_double(mine[0], 0, sums)) == UTOFU_ERR_NOT_COMPLETED)
 		usleep(1);
 	OK(code);
-	CHECK((n == 1 || fabs(sums[0]) < 1e290) && fabs(sums[1] - 0.05 * (double)(n * (n - 1))) < 1e-12 && isinf(sums[2]));
+	CHECK((n == 1 || fabs(sums[0]) < 1e290) && fabs(sums[1] - 0.05 * (double)(n * (n - 1))) < 1e-12 &&
+	      isinf(sums[2]));
 }
 
 /* Many in a row, some ranks late: values of one must not get into another, and nobody leaves before all have come. */

@@ -2,6 +2,7 @@
 /* Comes up as libraries on the real machine do: PMIx, the map of ranks, jTofu. Prints where it is. */
 #include <jtofu.h>
 #include <pmix.h>
+#include <pmix_fjext.h>
 #include <stdio.h>
 #include <string.h>
 #include <utofu.h>
@@ -27,7 +28,7 @@ int main(void)
 		return fail("PMIx_Init", code);
 	all = me;
 	all.rank = PMIX_RANK_WILDCARD;
-	if ((code = PMIx_Get(&all, "fjpmix.rankmap", NULL, 0, &map)))
+	if ((code = PMIx_Get(&all, FJPMIX_RANKMAP, NULL, 0, &map)))
 		return fail("PMIx_Get of fjpmix.rankmap", code);
 	if (map->type != PMIX_BYTE_OBJECT || (code = jtofu_initialize(0, me.rank, map->data.ptr)))
 		return fail("jtofu_initialize", code);
