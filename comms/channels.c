@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "comms.h"
+#include "hang.h"
 #include "rte/rte.h"
 #include "ucx_inside.h"
 
@@ -446,6 +447,7 @@ void ucx_channel_close(struct comms_channel *channel)
 			take_down(channel);
 		return;
 	}
+	hang_note_peer("shmem_ctx_destroy", "answers to operations of", comms.pe);
 	COMMS_WAIT(COMMS_NOWHERE, atomic_load(&channel->unsent) == 0);
 	free_marks(channel);
 	pthread_mutex_destroy(&channel->marking);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "globals.h"
+#include "hang.h"
 #include "job.h"
 #include "memory.h"
 #include "rte/rte.h"
@@ -37,7 +38,7 @@ struct card {
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x32306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x33306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {
@@ -205,6 +206,20 @@ struct comms_peer *comms_meet(int pe)
 	return peer;
 }
 
+bool comms_can_meet(int pe)
+{
+	struct card *card;
+	size_t size = 0;
+	bool there;
+
+	if (comms_peer(pe)->met || !on_my_node(pe))
+		return true;
+	card = rte_fetch(pe, &size);
+	there = card && size >= sizeof *card && (card->memory[COMMS_HEAP].fd < 0 || memory_is_there(&card->memory[COMMS_HEAP]));
+	free(card);
+	return there;
+}
+
 const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)
 {
 	const struct card *card = peer->card;
@@ -249,6 +264,7 @@ void comms_start(void)
 	for (int pe = 0; pe < rte.n_pes; pe++)
 		comms.peers[pe] = &comms.unmet;
 	comms.n_pes = rte.n_pes;
+	hang_start();
 	watch_start();
 	comms.quick_pes = comms.watched ? 0 : comms.n_pes;
 	wait_start();
@@ -280,6 +296,7 @@ static void forget_peer(struct comms_peer *peer)
 
 void comms_stop(void)
 {
+	hang_stop();
 	if (comms.ucx) {
 		ucx_expect_end();
 		ucx_complete();

@@ -95,11 +95,29 @@ struct comms_slot {
 };
 _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
 
+/* What a PE waits for, once the wait has become slow; hang.c writes it, and any PE may read it. */
+enum comms_waits { COMMS_WAITS_NOT, COMMS_WAITS, COMMS_WAITS_FOR_GROUP, COMMS_WAITS_FOR_LOCK, COMMS_WAITS_FOR_PE };
+#define COMMS_LISTED 64
+struct comms_waiting {
+	_Atomic uint32_t version; /* odd while the rest is being written */
+	int32_t kind;
+	int64_t since;		     /* ms of the real-time clock */
+	int32_t pe;		     /* whom it waits for; of a lock, the PE in front of it in the queue */
+	int32_t slot;		     /* of the group, and then the group */
+	int32_t start, stride, size; /* as in struct comms_group */
+	int32_t listed;		     /* its first members are in the list */
+	int32_t members[COMMS_LISTED];
+	char routine[64], text[192];
+};
+_Static_assert(sizeof(struct comms_waiting) <= 1024, "there is room in front of the slots");
+
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
 	bool crowded; /* this PE's node has more PEs than processors */
 	struct comms_bell bell;
+	_Alignas(64) struct comms_waiting waiting;
+	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
 	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
 };
@@ -179,6 +197,9 @@ struct comms_peer *comms_meet(int pe);
 
 /* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
+
+/* False: it has ended, as far as can be seen from here, and comms_meet would complain. */
+bool comms_can_meet(int pe);
 
 static inline struct comms_peer *comms_peer(int pe)
 {
@@ -468,6 +489,11 @@ uint32_t comms_bell_prepare(const void *address);
 void comms_bell_cancel(void);
 void comms_bell_sleep(uint32_t key, unsigned *naps);
 
+/* A wait of so many naps, some 0.1 s, is slow. To be told after each nap then, and in the end. */
+#define COMMS_SLOW 12
+void comms_wait_is_slow(void);
+void comms_wait_is_over(void);
+
 /* What to give for the address where no other PE changes what is waited for, and where any address may matter. */
 #define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
 #define COMMS_ANYWHERE NULL
@@ -495,6 +521,8 @@ void comms_bell_sleep(uint32_t key, unsigned *naps);
 			}                                                       \
 			comms_bell_sleep(key_, &naps_);                         \
 		}                                                               \
+		if (COMMS_UNLIKELY(naps_ >= COMMS_SLOW))                        \
+			comms_wait_is_over();                                   \
 	} while (0)
 
 #endif

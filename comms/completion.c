@@ -16,6 +16,7 @@
 #include <poll.h>
 
 #include "comms.h"
+#include "hang.h"
 #include "ucx_inside.h"
 
 void channel_touch(struct mark *mark)
@@ -79,7 +80,11 @@ static void wait_alone(struct comms_channel *channel, ucs_status_ptr_t request)
 			looks--;
 		else
 			sleep_alone(channel, &naps);
+		if (naps >= COMMS_SLOW)
+			comms_wait_is_slow();
 	}
+	if (naps >= COMMS_SLOW)
+		comms_wait_is_over();
 }
 
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request)
@@ -150,7 +155,7 @@ static ucs_status_ptr_t flush_behind_gate(struct comms_channel *channel, struct 
  */
 static void start_flush(struct comms_channel *channel, struct mark *mark)
 {
-	mark->in_flush = true;
+	atomic_store_explicit(&mark->in_flush, true, memory_order_relaxed);
 	if (COMMS_UNLIKELY(ucx.overtaking))
 		mark->flushing = flush_behind_gate(channel, mark->peer);
 	else
@@ -159,10 +164,14 @@ static void start_flush(struct comms_channel *channel, struct mark *mark)
 
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 {
+	struct hang_answer before = hang_answer;
+
 	for (; flushed; flushed = flushed->next_flushed) {
+		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
-		flushed->in_flush = false;
+		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
 	}
+	hang_answer = before;
 }
 
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */

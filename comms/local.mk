@@ -4,3 +4,4 @@ libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/ops.c comms/copy.c 
 	comms/ucx_inside.h comms/ucx_ops.c comms/channels.c comms/completion.c
 libtorushmem_la_SOURCES += comms/families.c comms/watch.c comms/watch.h comms/silence.c comms/silence.h
 libtorushmem_la_SOURCES += comms/ground.c comms/ground.h comms/relay.c comms/relay.h
+libtorushmem_la_SOURCES += comms/hang.c comms/hang.h comms/hang_report.c

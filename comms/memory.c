@@ -28,6 +28,15 @@ void memory_describe(const struct comms_segment *segment, struct memory_handle *
 	handle->inode = status.st_ino;
 }
 
+bool memory_is_there(const struct memory_handle *handle)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->fd);
+	return stat(path, &status) == 0 && status.st_dev == handle->device && status.st_ino == handle->inode;
+}
+
 void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 {
 	const char *problem = NULL;

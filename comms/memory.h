@@ -22,6 +22,9 @@ struct memory_handle {
 
 void memory_describe(const struct comms_segment *segment, struct memory_handle *handle);
 
+/* Is the process still there, with this memory? */
+bool memory_is_there(const struct memory_handle *handle);
+
 /* Ends the job with a message if the memory cannot be mapped. */
 void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe);
 void memory_unmap(void *base, size_t size);

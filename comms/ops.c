@@ -8,6 +8,7 @@
 #include "comms.h"
 #include "copy.h"
 #include "globals.h"
+#include "hang.h"
 #include "rte/rte.h"
 #include "ucx.h"
 #include "watch.h"
@@ -104,7 +105,11 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
 	} else {
+		struct hang_answer before = hang_answer;
+
+		hang_answer = (struct hang_answer){routine, pe};
 		ucx_put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
+		hang_answer = before;
 	}
 }
 
@@ -119,10 +124,15 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 	}
 	t = locate(source, bytes, "source", pe, routine);
 	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, bytes);
-	if (t.here)
+	if (t.here) {
 		comms_copy_out(dest, t.here, bytes);
-	else
+	} else {
+		struct hang_answer before = hang_answer;
+
+		hang_answer = (struct hang_answer){routine, pe};
 		ucx_get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
+		hang_answer = before;
+	}
 }
 
 void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
@@ -189,11 +199,14 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 {
 	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
+	struct hang_answer before = hang_answer;
 	uint64_t result = 0;
 
 	if (t.here)
 		return amo_here(op, width, &t, operand, cond);
+	hang_answer = (struct hang_answer){routine, pe};
 	ucx_amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
+	hang_answer = before;
 	return result; /* of a narrow word, the upper half stayed zero */
 }
 

@@ -59,6 +59,9 @@ bool ucx_progress(void);
 bool ucx_served(void);
 void ucx_doze(long nanoseconds);
 
+/* "; operations under way to PEs 1, 3", or nothing. */
+void ucx_name_under_way(char *text, size_t size);
+
 /* What a peer's card has for UCX (comms.c knows where). */
 const void *comms_ucx_card(const struct comms_peer *peer, size_t *size);
 

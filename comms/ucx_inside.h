@@ -26,7 +26,7 @@ struct mark {
 	struct mark *next_of_channel;	  /* of those to be freed with it */
 	struct mark *next_flushed;	  /* a quiet's own, and so are the next two */
 	ucs_status_ptr_t flushing;
-	bool in_flush;
+	atomic_bool in_flush;
 };
 
 struct ucx_peer {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The operations of the UCX path, each on a channel. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ucx_inside.h"
@@ -277,4 +278,23 @@ void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum co
 	else
 		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
 	channel_end(mark);
+}
+
+void ucx_name_under_way(char *text, size_t size)
+{
+	size_t used = 0;
+	int count = 0;
+
+	text[0] = '\0';
+	for (int pe = 0; comms.ucx && pe < comms.n_pes; pe++) {
+		struct ucx_peer *peer = __atomic_load_n(&comms_peer(pe)->ucx, __ATOMIC_ACQUIRE);
+
+		if (!peer || !(atomic_load(&peer->mark.touched) || atomic_load(&peer->mark.in_flush)))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, count++ ? ", %d" : "; operations under way to PEs %d", pe);
+		if (used + sizeof ", ..., 158976" > size) {
+			snprintf(text + used, size - used, ", ...");
+			return;
+		}
+	}
 }

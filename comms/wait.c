@@ -172,6 +172,8 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 	else
 		futex(&comms.system->bell.word, FUTEX_WAIT, key, &timeout);
 	comms_bell_cancel();
+	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
+		comms_wait_is_slow();
 }
 
 static bool may_wait_for(uint64_t granule, const void *address, size_t bytes)
@@ -196,6 +198,7 @@ void comms_ring(struct comms_bell *bell, const void *address, size_t bytes)
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
 	const struct timespec nap = {0, NAP_LONGEST};
+	unsigned naps = 0;
 
 	for (unsigned looks = comms.spin; looks > 0; looks = comms_spin() ? comms.spin : looks - 1)
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
@@ -206,7 +209,11 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 			ucx_doze(NAP_SHORTEST);
 		else
 			futex(word, FUTEX_WAIT, value, &nap);
+		if (++naps >= COMMS_SLOW)
+			comms_wait_is_slow();
 	}
+	if (naps >= COMMS_SLOW)
+		comms_wait_is_over();
 	atomic_fetch_sub(sleepers, 1);
 }
 

@@ -61,15 +61,26 @@ static bool be_alone(void)
 	return rte.local_pes != NULL;
 }
 
+static _Atomic(void (*)(void)) when_asked;
+
+void rte_when_asked(void (*function)(void))
+{
+	atomic_store(&when_asked, function);
+}
+
 /*
- * The launcher is gone (killed, or its node is): nobody will end us, so we do. Runs in PMIx's thread;
+ * It has a question; or it is gone (killed, or its node is): nobody will end us, so we do. Runs in PMIx's thread;
  * nothing but _exit is safe there.
  */
-static void lost_server(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
+static void server_speaks(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
 			pmix_info_t *results, size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *data)
 {
-	(void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-	if (!atomic_load(&leaving))
+	void (*function)(void) = atomic_load(&when_asked);
+
+	(void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+	if (status == RTE_EVENT_ASKED && function)
+		function();
+	else if (status != RTE_EVENT_ASKED && !atomic_load(&leaving))
 		_exit(1);
 	if (done)
 		done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
@@ -131,7 +142,7 @@ static bool read_local_peers(void)
 
 enum rte_status rte_init(void)
 {
-	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
 	pmix_status_t status;
 
 	rte.generation++;
@@ -148,7 +159,7 @@ enum rte_status rte_init(void)
 			unreachable = true;
 			return RTE_UNREACHABLE;
 		}
-		PMIx_Register_event_handler(&lost, 1, NULL, 0, lost_server, NULL, NULL);
+		PMIx_Register_event_handler(events, 2, NULL, 0, server_speaks, NULL, NULL);
 	}
 	kept = false;
 	rte.connected = true;

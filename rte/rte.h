@@ -54,6 +54,10 @@ enum rte_status rte_fence(void);
 /* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 
+/* What to do, in a thread of PMIx's, when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: nothing. */
+void rte_when_asked(void (*function)(void));
+#define RTE_EVENT_ASKED (-3141) /* a status of PMIx's, of those that are free for others */
+
 /* How a deliberate end reaches the launcher: the message that goes with the status. */
 #define RTE_SAID "torushmem:said"		/* the reason has been printed */
 #define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */

@@ -47,6 +47,7 @@ static void check_active(int start, int log_stride, int size, const long *psync,
 
 static struct set set_of(struct active_set *active, long *psync, const char *routine)
 {
+	hang_note_group(routine, &active->team.group);
 	return (struct set){&active->team.group, active->has_slot ? &active->team : NULL, psync, routine};
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "comms/comms.h"
+#include "comms/hang.h"
 #include "include/types.def"
 #include "rte/rte.h"
 
@@ -107,6 +108,6 @@ void api_forget_contexts(struct shmemx_team *team);
 void api_stats_stop(void);
 
 /* Finishes what was started on the default context, then meets all PEs. */
-void api_barrier_all(void);
+void api_barrier_all(const char *routine);
 
 #endif

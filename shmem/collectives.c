@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void api_barrier_all(void)
+void api_barrier_all(const char *routine)
 {
+	hang_note_group(routine, &api_world.group);
 	comms_complete();
 	comms_sync(&api_world.group);
 }
@@ -103,6 +104,7 @@ struct set set_of_team(shmem_team_t handle, const char *routine)
 {
 	struct shmemx_team *team = api_team_or_die(handle, routine);
 
+	hang_note_group(routine, &team->group);
 	return (struct set){&team->group, team, NULL, routine};
 }
 
@@ -125,13 +127,14 @@ struct set set_of_leaders(const struct set *set)
 API void pshmem_barrier_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	api_barrier_all();
+	api_barrier_all(__func__);
 }
 PROFILED(shmem_barrier_all)
 
 API void pshmem_sync_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	hang_note_group(__func__, &api_world.group);
 	comms_sync(&api_world.group);
 }
 PROFILED(shmem_sync_all)
@@ -139,7 +142,9 @@ PROFILED(shmem_sync_all)
 API int pshmem_team_sync(shmem_team_t team)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	comms_sync(&api_team_or_die(team, __func__)->group);
+	struct set set = set_of_team(team, __func__);
+
+	comms_sync(set.group);
 	return 0;
 }
 PROFILED(shmem_team_sync)

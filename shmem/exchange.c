@@ -62,6 +62,8 @@ static bool has_room(struct edge *edge, uint64_t number)
 
 static void await_sent(struct edge *edge, int s)
 {
+	if (atomic_load_explicit(&edge->telling[s].under_way, memory_order_relaxed))
+		hang_note_peer("shmemx_exchange_start", "an answer of", edge->pe);
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire));
 }
 
@@ -73,6 +75,8 @@ static struct message *claim(const struct shmemx_exchange *x, struct edge *edge,
 
 	if (edge->each_iteration)
 		check_turn(x, &x->sending, number, routine);
+	if (!has_room(edge, number))
+		hang_note_peer(routine, "a release of", edge->pe);
 	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
 	if (edge->slot_here[s])
 		return edge->slot_here[s];
@@ -247,6 +251,8 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 			edge->pe);
 	if (edge->each_iteration)
 		check_iteration(x, edge, i, routine);
+	if (!has_come(edge))
+		hang_note_peer(routine, "a message of", edge->pe);
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
 	edge->waited++;

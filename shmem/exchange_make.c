@@ -165,7 +165,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	/* Stations that are none say so. */
 	memset(x->block, 0xff, stations * sizeof(struct station));
 	say_who_is_there(x, edges, group, stations);
-	api_barrier_all();
+	api_barrier_all(__func__);
 	for (int i = 0; i < n_edges; i++)
 		find_neighbour(x, i, (int)stations, __func__);
 	enlist(x);
@@ -205,8 +205,10 @@ static void forget(struct shmemx_exchange *x)
 static void come_to_rest(struct shmemx_exchange *x)
 {
 	for (int i = 0; i < x->n_edges; i++)
-		for (int s = 0; s < SLOTS; s++)
+		for (int s = 0; s < SLOTS; s++) {
+			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
 			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->edges[i].telling[s].under_way));
+		}
 	comms_complete_all();
 }
 

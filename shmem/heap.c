@@ -72,7 +72,7 @@ static void *allocate(size_t alignment, size_t size, const char *other, long val
 	if (size == 0)
 		return NULL;
 	ptr = take(alignment, size, routine);
-	api_barrier_all();
+	api_barrier_all(routine);
 	return ptr;
 }
 
@@ -100,7 +100,7 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 	ptr = take(BLOCKS_UNIT, total, routine);
 	if (ptr)
 		memset(ptr, 0, total);
-	api_barrier_all();
+	api_barrier_all(routine);
 	return ptr;
 }
 
@@ -113,7 +113,7 @@ static void release(void *ptr, const char *routine)
 		return;
 	offset = offset_of(ptr, routine);
 	check_agreement(0, NULL, 0, ptr, routine);
-	api_barrier_all();
+	api_barrier_all(routine);
 	blocks_release(blocks, offset);
 }
 
@@ -132,7 +132,7 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 	}
 	offset = offset_of(ptr, routine);
 	check_agreement(size, NULL, 0, ptr, routine);
-	api_barrier_all();
+	api_barrier_all(routine);
 	if (blocks_resize(blocks, offset, size))
 		return ptr;
 	old = blocks_size(blocks, offset);
@@ -141,7 +141,7 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 		memcpy(moved, ptr, old < size ? old : size);
 		blocks_release(blocks, offset);
 	}
-	api_barrier_all();
+	api_barrier_all(routine);
 	return moved;
 }
 

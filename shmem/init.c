@@ -142,7 +142,7 @@ static void initialise(int requested, const char *routine)
 static void go_down(void)
 {
 	api_stats_stop();
-	api_barrier_all();
+	api_barrier_all("shmem_finalize");
 	api_exchanges_stop();
 	api_teams_stop();
 	api_heap_stop();
@@ -181,7 +181,7 @@ API void pshmem_finalize(void)
 	comms_check_up(__func__);
 	pthread_mutex_lock(&state.lock);
 	if (atomic_load(&state.inits) > 1) {
-		api_barrier_all();
+		api_barrier_all(__func__);
 		atomic_fetch_sub(&state.inits, 1);
 	} else {
 		go_down();

@@ -48,6 +48,7 @@ API void pshmem_set_lock(long *lock)
 		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
 	if (before != 0) {
 		comms_amo(COMMS_OR, 4, &word->link, me_in_queue(), (int)before - 1, __func__);
+		hang_note_lock(__func__, lock, (int)before - 1);
 		COMMS_WAIT(word, !(__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) & WAIT));
 	} else {
 		__atomic_fetch_and(&word->link, ~WAIT, __ATOMIC_SEQ_CST);
@@ -85,6 +86,7 @@ API void pshmem_clear_lock(long *lock)
 			return;
 		if (tail == 0)
 			rte_die(__func__, "lock=%p is not held by anyone", (void *)lock);
+		hang_note_word(__func__, &word->link, sizeof word->link, false, "!=", 0);
 		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_ACQUIRE) != 0); /* someone is about to link */
 	}
 	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQ_REL);

@@ -17,6 +17,16 @@ static void check_wait(const void *address, size_t bytes, const char *argument, 
 	comms_check_symmetric(address, bytes, argument, routine);
 }
 
+static const char *sign_of(int cmp)
+{
+	static const char *const signs[] = {
+		[SHMEM_CMP_EQ] = "==", [SHMEM_CMP_NE] = "!=", [SHMEM_CMP_GT] = ">",
+		[SHMEM_CMP_LE] = "<=", [SHMEM_CMP_LT] = "<",  [SHMEM_CMP_GE] = ">=",
+	};
+
+	return signs[cmp];
+}
+
 /* A test that fails must still let communication go on, or a loop around it might never end. */
 static void make_progress(void)
 {
@@ -68,6 +78,7 @@ static size_t somewhere(size_t nelems)
 			return;                                                                       \
 		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                        \
 		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                 \
+		hang_note_word(routine, ivar, sizeof *ivar, (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)value); \
 		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                     \
 	}                                                                                             \
 	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                      \
@@ -132,6 +143,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		size_t found = SIZE_MAX;                                                                              \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
+		hang_note_word(routine, ivars, 0, false, "", 0);                                                      \
 		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
 			   (found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);       \
 		return found;                                                                                         \
@@ -143,6 +155,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		size_t found = 0;                                                                                     \
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
+		hang_note_word(routine, ivars, 0, false, "", 0);                                                      \
 		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
 			   (found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);    \
 		return found;                                                                                         \
@@ -154,8 +167,11 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return;                                                                                       \
 		for (size_t i = 0; i < nelems; i++)                                                                   \
-			if (!(status && status[i]))                                                                   \
+			if (!(status && status[i])) {                                                                 \
+				hang_note_word(routine, &ivars[i], sizeof *ivars, (TYPE)-1 < (TYPE)1, sign_of(cmp),   \
+					       (uint64_t)values[i * step]);                                           \
 				COMMS_WAIT(&ivars[i], NAME##_entry_holds(ivars, i, cmp, values, step));       \
+			}                                                                                             \
 	}                                                                                                             \
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \
 				      const TYPE *values, size_t step, const char *routine)                           \
@@ -251,6 +267,7 @@ API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_
 	uint64_t now;
 
 	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, __func__);
+	hang_note_word(__func__, sig_addr, sizeof *sig_addr, false, sign_of(cmp), cmp_value);
 	COMMS_WAIT(sig_addr, uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
 	return now;
 }

@@ -225,7 +225,7 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 	parent = api_team(parent_handle);
 	if (!parent || !is_series(&parent->group, start, stride, size))
 		return 1;
-	set = (struct set){&parent->group, parent, NULL, routine};
+	set = set_of_team(parent_handle, routine);
 	set_check_agreement(&set, "start", start, "stride", stride, NULL);
 	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
@@ -267,7 +267,7 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 	if (!parent || xrange < 1)
 		return 1;
 	/* Rows share no member, nor do columns: one slot serves all rows, another all columns. */
-	set = (struct set){&parent->group, parent, NULL, __func__};
+	set = set_of_team(parent_team, __func__);
 	set_check_agreement(&set, "xrange", xrange, NULL, 0, NULL);
 	row_slot = api_agree_on_slot(&set, SLOT_IF_FREE);
 	column_slot = row_slot == COMMS_SLOTS ? COMMS_SLOTS : api_agree_on_slot(&set, SLOT_IF_FREE);

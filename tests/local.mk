@@ -96,6 +96,7 @@ EXTRA_DIST += \
 	docs/decisions/testing.md \
 	docs/decisions/cluster.md \
 	docs/decisions/watching.md \
+	docs/decisions/hangs.md \
 	docs/decisions/silence.md \
 	tests/checked \
 	tests/cluster/agent \
@@ -124,6 +125,8 @@ EXTRA_DIST += \
 	tests/suppressions/valgrind.supp \
 	tests/tools/conformance.bats \
 	tests/tools/examples.bats \
+	tests/tools/hang.c \
+	tests/tools/hangs.bats \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
 	tests/tools/programs.bats \

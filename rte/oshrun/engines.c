@@ -73,6 +73,17 @@ static void add_hosts(struct words *command, const struct engine *engine, const 
 	add_pair(command, "--hostfile", o->hostfile ? o->hostfile : o->hosts ? NULL : engine->hostfile);
 }
 
+/* An engine does not ask PEs what they wait for when time is up: let them tell before. */
+static void ask_for_reports(const struct options *o)
+{
+	char seconds[24];
+
+	if (o->timeout <= 0)
+		return;
+	snprintf(seconds, sizeof seconds, "%ld", o->timeout < 4 ? 1L : (long)o->timeout / 2);
+	setenv(settings_table[SETTING_HANG_SECONDS].name, seconds, 0);
+}
+
 /* The engines know whole seconds only: rounded up. */
 static long whole_seconds(const struct options *o)
 {
@@ -401,6 +412,7 @@ int engine_run(struct engine *engine, const struct options *options, const struc
 	environment_free(environment);
 	if (!environment)
 		return 1;
+	ask_for_reports(options);
 	words_add(&command, "%s", engine->name);
 	engine->dialect->options(&command, engine, options, hosts);
 	for (char **word = options->program; *word; word++)

@@ -15,6 +15,7 @@
 #include "session.h"
 
 #define PATIENCE 1.0 /* from SIGTERM to SIGKILL, and from there to giving up */
+#define TELLING 1.5  /* for a report on what the PEs wait for */
 #define TIMED_OUT 124
 #define SWEEPS 5
 
@@ -55,9 +56,8 @@ static void kill_all(struct job *job)
 	job_signal(job, SIGKILL);
 }
 
-static void run_out_of_time(struct job *job)
+static void time_is_up(struct job *job)
 {
-	job->time_limit = 0;
 	if (job->phase == JOB_ENDING || job->phase == JOB_KILLED)
 		return;
 	say("the job did not end within %g s (--timeout); ending %d PE%s", job->options->timeout, job->alive,
@@ -66,11 +66,36 @@ static void run_out_of_time(struct job *job)
 	job_end(job, TIMED_OUT, true);
 }
 
+static int first_connected(const struct job *job)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (!job->pes[pe].gone && job->pes[pe].phase == PE_CONNECTED)
+			return pe;
+	return -1;
+}
+
+/* What the PEs wait for when they had to be ended is what their user wants to know. */
+static void run_out_of_time(struct job *job)
+{
+	int witness = first_connected(job);
+
+	job->time_limit = 0;
+	if (job->phase != JOB_RUNNING || witness < 0) {
+		time_is_up(job);
+		return;
+	}
+	server_ask(job->server, witness);
+	job->phase = JOB_ASKED;
+	job->deadline = job_clock() + TELLING;
+}
+
 static void phase_is_over(struct job *job)
 {
 	job->deadline = 0;
 	if (job->phase == JOB_GRACE)
 		watch_grace(job);
+	else if (job->phase == JOB_ASKED)
+		time_is_up(job);
 	else if (job->phase == JOB_ENDING)
 		kill_all(job);
 	else if (job->phase == JOB_KILLED && job->alive) {

@@ -38,6 +38,7 @@ struct pe {
 
 enum job_phase {
 	JOB_RUNNING,
+	JOB_ASKED,  /* time is up; a PE has been asked to say what all wait for, and has a moment to do so */
 	JOB_GRACE,  /* a PE of an ordinary program failed; the others have a moment to end by themselves */
 	JOB_ENDING, /* all PEs have been asked to end (SIGTERM) */
 	JOB_KILLED, /* and then been killed */

@@ -310,6 +310,31 @@ bool server_environment(struct server *server, int pe, char ***environment)
 	return PMIx_server_setup_fork(&proc, environment) == PMIX_SUCCESS;
 }
 
+static void has_been_asked(pmix_status_t status, void *question)
+{
+	pmix_info_t *info = question;
+
+	(void)status;
+	PMIX_INFO_FREE(info, 1);
+}
+
+void server_ask(struct server *server, int pe)
+{
+	pmix_proc_t proc, self;
+	pmix_info_t *info;
+	pmix_status_t status;
+
+	PMIX_LOAD_PROCID(&proc, server->nspace, (pmix_rank_t)pe);
+	PMIX_LOAD_PROCID(&self, server->nspace, PMIX_RANK_UNDEF);
+	PMIX_INFO_CREATE(info, 1);
+	if (!info)
+		return;
+	PMIX_INFO_LOAD(info, PMIX_EVENT_CUSTOM_RANGE, &proc, PMIX_PROC);
+	status = PMIx_Notify_event(RTE_EVENT_ASKED, &self, PMIX_RANGE_CUSTOM, info, 1, has_been_asked, info);
+	if (status != PMIX_SUCCESS)
+		PMIX_INFO_FREE(info, 1);
+}
+
 int server_event_fd(const struct server *server)
 {
 	return server->event_fd;

@@ -25,6 +25,9 @@ struct server *server_start(struct job *job);
 /* Adds to *environment (malloc'ed array of malloc'ed strings) what this PE needs to find the server. */
 bool server_environment(struct server *server, int pe, char ***environment);
 
+/* Asks a PE to say what all PEs wait for, if its library can; does not wait for it. */
+void server_ask(struct server *server, int pe);
+
 /* Readable when events wait. */
 int server_event_fd(const struct server *server);
 

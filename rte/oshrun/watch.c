@@ -17,7 +17,7 @@
 
 static bool is_running(const struct job *job)
 {
-	return job->phase == JOB_RUNNING || job->phase == JOB_GRACE;
+	return job->phase == JOB_RUNNING || job->phase == JOB_ASKED || job->phase == JOB_GRACE;
 }
 
 /* "PE 2 (pid 4711, host node7)" */

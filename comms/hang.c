@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slow waits: what this PE waits for, kept up to date in its system memory while the wait lasts, and the call for a report
+ * (SHMEM_HANG_SECONDS, or the launcher's question when time is up).
+ *
+ * Of several threads that wait, the first is the one that is shown. Writers hold the lock; PEs that read from outside find an odd
+ * version, or two different ones, if they come in between, and look again.
+ */
+#include "hang.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "ucx.h"
+
+#define REFRESH 500 /* ms */
+#define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
+#define TRIES 100
+
+_Thread_local struct hang_note hang_note;
+_Thread_local struct hang_answer hang_answer = {NULL, COMMS_NOBODY};
+
+/* The slow wait of this thread. */
+static _Thread_local struct {
+	bool shown;
+	bool silent; /* this thread makes reports */
+	int64_t since, refreshed, due;
+} slow __attribute__((tls_model("initial-exec")));
+
+static struct {
+	pthread_mutex_t lock;
+	bool busy; /* some thread is shown */
+	int64_t limit; /* ms; 0: no reports */
+	bool reporting, begun;
+	int64_t longer_than;
+	pthread_t reporter;
+} hang = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- Notes --- */
+
+void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare, uint64_t wanted)
+{
+	hang_note.kind = HANG_WORD;
+	hang_note.routine = routine;
+	hang_note.word = word;
+	hang_note.size = size;
+	hang_note.is_signed = is_signed;
+	hang_note.text = compare;
+	hang_note.wanted = wanted;
+}
+
+void hang_note_lock(const char *routine, const long *lock, int before)
+{
+	hang_note.kind = HANG_LOCK;
+	hang_note.routine = routine;
+	hang_note.word = lock;
+	hang_note.pe = before;
+}
+
+void hang_note_peer(const char *routine, const char *what, int pe)
+{
+	hang_note.kind = HANG_PEER;
+	hang_note.routine = routine;
+	hang_note.text = what;
+	hang_note.pe = pe;
+}
+
+/* --- In words --- */
+
+static const char *place_of(const void *address, char place[64])
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+	uintptr_t offset = segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
+
+	if (segment == COMMS_HEAP)
+		snprintf(place, 64, "heap + 0x%" PRIxPTR, offset - COMMS_SYSTEM_BYTES);
+	else if (segment == COMMS_GLOBALS)
+		snprintf(place, 64, "global data + 0x%" PRIxPTR, offset);
+	else
+		snprintf(place, 64, "0x%" PRIxPTR, (uintptr_t)address);
+	return place;
+}
+
+static void print_value(char text[32], uint64_t value)
+{
+	int unused = 64 - 8 * (int)hang_note.size;
+
+	if (hang_note.is_signed)
+		snprintf(text, 32, "%" PRId64, (int64_t)(value << unused) >> unused);
+	else
+		snprintf(text, 32, "%" PRIu64, value << unused >> unused);
+}
+
+static uint64_t value_now(void)
+{
+	switch (hang_note.size) {
+	case 2: return __atomic_load_n((const uint16_t *)hang_note.word, __ATOMIC_RELAXED);
+	case 4: return __atomic_load_n((const uint32_t *)hang_note.word, __ATOMIC_RELAXED);
+	default: return __atomic_load_n((const uint64_t *)hang_note.word, __ATOMIC_RELAXED);
+	}
+}
+
+/* A profiling twin's name is the user's name with a p in front. */
+static void name_routine(struct comms_waiting *w, const char *routine)
+{
+	if (!routine)
+		routine = "a call";
+	snprintf(w->routine, sizeof w->routine, "%s", strncmp(routine, "pshmem_", 7) ? routine : routine + 1);
+}
+
+static void describe_word(struct comms_waiting *w)
+{
+	char place[64], seen[32], wanted[32];
+
+	if (hang_note.size == 0) {
+		snprintf(w->text, sizeof w->text, "waiting for any of the words at %s", place_of(hang_note.word, place));
+		return;
+	}
+	print_value(seen, value_now());
+	print_value(wanted, hang_note.wanted);
+	snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s", place_of(hang_note.word, place),
+		 seen, hang_note.text, wanted);
+}
+
+static void describe_group(struct comms_waiting *w)
+{
+	const struct comms_group *group = hang_note.group;
+
+	w->kind = COMMS_WAITS_FOR_GROUP;
+	w->slot = group->slot;
+	w->size = group->size;
+	w->start = group->start;
+	w->stride = group->stride;
+	w->listed = group->members != NULL;
+	for (int i = 0; w->listed && i < group->size && i < COMMS_LISTED; i++)
+		w->members[i] = group->members[i];
+}
+
+static void describe_answer(struct comms_waiting *w)
+{
+	char others[80];
+
+	w->kind = COMMS_WAITS_FOR_PE;
+	w->pe = hang_answer.pe;
+	name_routine(w, hang_answer.routine);
+	ucx_name_under_way(others, sizeof others);
+	snprintf(w->text, sizeof w->text, "waiting for an answer of PE %d%s", hang_answer.pe, others);
+}
+
+static void describe(struct comms_waiting *w)
+{
+	char place[64];
+
+	memset(w, 0, sizeof *w);
+	w->kind = COMMS_WAITS;
+	w->pe = COMMS_NOBODY;
+	name_routine(w, hang_note.routine);
+	if (hang_answer.pe != COMMS_NOBODY) {
+		describe_answer(w);
+	} else if (hang_note.kind == HANG_GROUP) {
+		describe_group(w);
+	} else if (hang_note.kind == HANG_WORD) {
+		describe_word(w);
+	} else if (hang_note.kind == HANG_LOCK) {
+		w->kind = COMMS_WAITS_FOR_LOCK;
+		w->pe = hang_note.pe;
+		snprintf(w->text, sizeof w->text, "waiting for the lock at %s", place_of(hang_note.word, place));
+	} else if (hang_note.kind == HANG_PEER) {
+		w->kind = COMMS_WAITS_FOR_PE;
+		w->pe = hang_note.pe;
+		snprintf(w->text, sizeof w->text, "waiting for %s PE %d", hang_note.text, hang_note.pe);
+	}
+}
+
+/* --- Where others see it --- */
+
+int64_t hang_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* With the lock held. */
+static void publish(const struct comms_waiting *w)
+{
+	struct comms_waiting *shown = &comms.system->waiting;
+	uint32_t version = atomic_load(&shown->version);
+
+	atomic_store(&shown->version, version + 1);
+	memcpy((char *)shown + sizeof shown->version, (const char *)w + sizeof w->version, sizeof *w - sizeof w->version);
+	atomic_store(&shown->version, version + 2);
+}
+
+static void show(int64_t now)
+{
+	struct comms_waiting w;
+
+	slow.refreshed = now;
+	describe(&w);
+	w.since = slow.since;
+	pthread_mutex_lock(&hang.lock);
+	publish(&w);
+	pthread_mutex_unlock(&hang.lock);
+}
+
+bool hang_read(int pe, struct comms_waiting *waiting)
+{
+	const struct comms_waiting *shown = &comms.system->waiting;
+
+	if (pe == comms.pe) {
+		pthread_mutex_lock(&hang.lock);
+		*waiting = *shown;
+		pthread_mutex_unlock(&hang.lock);
+		return true;
+	}
+	for (int i = 0; i < TRIES; i++) {
+		uint32_t after;
+
+		comms_get(waiting, shown, sizeof *waiting, pe, "SHMEM_HANG_SECONDS");
+		comms_get(&after, &shown->version, sizeof after, pe, "SHMEM_HANG_SECONDS");
+		if (atomic_load(&waiting->version) == after && after % 2 == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- Reports --- */
+
+static void *report(void *unused)
+{
+	slow.silent = true;
+	hang_report(hang.longer_than);
+	pthread_mutex_lock(&hang.lock);
+	hang.reporting = false;
+	pthread_mutex_unlock(&hang.lock);
+	return unused;
+}
+
+static void ask_for_report(int64_t longer_than)
+{
+	pthread_mutex_lock(&hang.lock);
+	if (!hang.reporting) {
+		if (hang.begun)
+			pthread_join(hang.reporter, NULL);
+		hang.longer_than = longer_than;
+		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report, NULL) == 0;
+	}
+	pthread_mutex_unlock(&hang.lock);
+}
+
+static bool become_shown(int64_t now)
+{
+	pthread_mutex_lock(&hang.lock);
+	slow.shown = !hang.busy;
+	hang.busy = true;
+	pthread_mutex_unlock(&hang.lock);
+	slow.since = now - ALREADY;
+	slow.refreshed = 0;
+	slow.due = hang.limit;
+	return slow.shown;
+}
+
+void comms_wait_is_slow(void)
+{
+	int64_t now;
+
+	if (slow.silent)
+		return;
+	now = hang_clock();
+	if (!slow.shown && !become_shown(now))
+		return;
+	if (now - slow.refreshed >= REFRESH)
+		show(now);
+	if (hang.limit > 0 && now - slow.since >= slow.due) {
+		slow.due *= 2;
+		show(now);
+		ask_for_report(hang.limit);
+	}
+}
+
+void comms_wait_is_over(void)
+{
+	const struct comms_waiting nothing = {.kind = COMMS_WAITS_NOT, .pe = COMMS_NOBODY};
+
+	if (!slow.shown)
+		return;
+	slow.shown = false;
+	pthread_mutex_lock(&hang.lock);
+	hang.busy = false;
+	publish(&nothing);
+	pthread_mutex_unlock(&hang.lock);
+}
+
+/* In a thread of the launcher's library. */
+static void launcher_asks(void)
+{
+	ask_for_report(0);
+}
+
+void hang_start(void)
+{
+	long seconds;
+
+	if (!setting_number(SETTING_HANG_SECONDS, &seconds) || seconds > 10000000)
+		rte_die_together("shmem_init", "SHMEM_HANG_SECONDS=%s: give a number of seconds, or 0 for no report",
+				 setting_text(SETTING_HANG_SECONDS));
+	hang.limit = seconds * 1000;
+	rte_when_asked(launcher_asks);
+}
+
+void hang_stop(void)
+{
+	bool begun;
+
+	rte_when_asked(NULL);
+	pthread_mutex_lock(&hang.lock);
+	begun = hang.begun;
+	hang.begun = false;
+	pthread_mutex_unlock(&hang.lock);
+	if (begun)
+		pthread_join(hang.reporter, NULL);
+}
