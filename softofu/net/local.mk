@@ -24,19 +24,24 @@ libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = -lm
 
 # Random packets over a network, as a program: for the soak below, and to look for where a network stands still.
-check_PROGRAMS += softofu-nettest
+# And what a network costs.
+check_PROGRAMS += softofu-nettest softofu-netspeed
+softofu_netspeed_SOURCES = tests/softofu/netspeed.c tests/softofu/traffic.c tests/softofu/traffic.h
+softofu_netspeed_LDADD = libsoftofunet.la
 softofu_nettest_SOURCES = tests/softofu/nettest.c tests/softofu/traffic.c tests/softofu/traffic.h
 softofu_nettest_LDADD = libsoftofunet.la
 
 SOFTOFU_UNIT_TESTS = \
 	tests/unit/softofu_net_model \
-	tests/unit/softofu_net_random
+	tests/unit/softofu_net_random \
+	tests/unit/softofu_net_shared
 check_PROGRAMS += $(SOFTOFU_UNIT_TESTS)
 tests_unit_softofu_net_model_SOURCES = tests/unit/softofu_net_model.c \
 	tests/softofu/flows.c tests/softofu/flows.h tests/softofu/traffic.c
 tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
 tests_unit_softofu_net_random_SOURCES = tests/unit/softofu_net_random.c tests/softofu/traffic.c
 tests_unit_softofu_net_random_LDADD = libsoftofunet.la
+tests_unit_softofu_net_shared_LDADD = libsoftofunet.la
 
 # Ten million packets with the smallest buffers, and once the network that must stand still: make soak-net SOAK_PACKETS=1000000
 SOAK_PACKETS = 10000000
