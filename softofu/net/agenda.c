@@ -2,6 +2,16 @@
 /* The agenda: a binary heap of the numbers of ports, by the time they are due. Seats count from 1. */
 #include "softofu/net/state.h"
 
+static int length_of(const struct net *net)
+{
+	return atomic_load_explicit((_Atomic int *)(uintptr_t)&net->agenda_length, memory_order_relaxed);
+}
+
+static void set_length(struct net *net, int length)
+{
+	atomic_store_explicit(&net->agenda_length, length, memory_order_relaxed);
+}
+
 static void sit(struct net *net, int32_t *seats, int seat, int port)
 {
 	seats[seat] = port;
@@ -22,14 +32,15 @@ static void move_up(struct net *net, int32_t *seats, int seat, int port)
 static void move_down(struct net *net, int32_t *seats, int seat, int port)
 {
 	int64_t due = net_port(net, port)->due;
+	int length = length_of(net);
 
 	for (;;) {
 		int below = 2 * seat;
 
-		if (below < net->agenda_length &&
+		if (below < length &&
 		    net_port(net, seats[below + 1])->due < net_port(net, seats[below])->due)
 			below++;
-		if (below > net->agenda_length || net_port(net, seats[below])->due >= due)
+		if (below > length || net_port(net, seats[below])->due >= due)
 			break;
 		sit(net, seats, seat, seats[below]);
 		seat = below;
@@ -45,21 +56,26 @@ void net_hasten(struct net *net, int port, int64_t due)
 	if (entry->seat && entry->due <= due)
 		return;
 	entry->due = due;
-	move_up(net, seats, entry->seat ? entry->seat : ++net->agenda_length, port);
+	if (!entry->seat) {
+		set_length(net, length_of(net) + 1);
+		entry->seat = length_of(net);
+	}
+	move_up(net, seats, entry->seat, port);
 }
 
 int net_earliest(struct net *net, int64_t *due)
 {
 	int32_t *seats = net_part(net, net->agenda);
-	int first, last;
+	int first, last, length = length_of(net);
 
-	if (net->agenda_length == 0)
+	if (length == 0)
 		return -1;
 	first = seats[1];
-	last = seats[net->agenda_length--];
+	last = seats[length];
+	set_length(net, length - 1);
 	*due = net_port(net, first)->due;
 	net_port(net, first)->seat = 0;
-	if (net->agenda_length > 0)
+	if (length > 1)
 		move_down(net, seats, 1, last);
 	return first;
 }

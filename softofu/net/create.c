@@ -172,9 +172,16 @@ static bool locked(struct net *net, int result)
 	return false;
 }
 
+/* The lock is held for microseconds, so it pays to look again a few times before the kernel is asked. */
 bool net_lock(struct net *net)
 {
-	return locked(net, pthread_mutex_lock(&net->lock));
+	int result = EBUSY;
+
+	for (int tries = 0; tries < 100 && result == EBUSY; tries++)
+		result = pthread_mutex_trylock(&net->lock);
+	if (result == EBUSY)
+		result = pthread_mutex_lock(&net->lock);
+	return locked(net, result);
 }
 
 bool net_try_lock(struct net *net)

@@ -79,6 +79,21 @@ bool net_waiting(const struct net *net, const struct net_address *at, int class)
 	return atomic_load_explicit(&room_of(net, number, n)->turn, memory_order_acquire) == turn_of(net, n) + 1;
 }
 
+/* The TNI may have found the door full, and packets want to go out to it. False: failed. */
+static bool wake_tni(struct net *net, const struct net_address *at)
+{
+	int port = net_port_number(net, at->node, net->ways + at->tni);
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!net_wants(net_port(net, port)))
+		return true;
+	if (!net_lock(net))
+		return false;
+	net_hasten(net, port, net->now);
+	net_unlock(net);
+	return true;
+}
+
 int net_take(struct net *net, const struct net_address *at, int class, int most, net_taker *taker, void *context)
 {
 	size_t number = door_number(net, at->node, at->tni, at->cq, class);
@@ -95,12 +110,7 @@ int net_take(struct net *net, const struct net_address *at, int class, int most,
 		atomic_store_explicit(&room->turn, turn_of(net, n) + 2, memory_order_release);
 		taken++;
 	}
-	/* The TNI may have waited for room here. */
-	if (taken > 0 && net->settings.mode == NET_PACKETS) {
-		if (!net_lock(net))
-			return -1;
-		net_hasten(net, net_port_number(net, at->node, net->ways + at->tni), net->now);
-		net_unlock(net);
-	}
+	if (taken > 0 && net->settings.mode == NET_PACKETS && !wake_tni(net, at))
+		return -1;
 	return net->broken ? -1 : taken;
 }

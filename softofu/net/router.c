@@ -24,6 +24,11 @@ static int lane_on(const struct net *net, int node, int way, int from_input, int
 	return 0;
 }
 
+static void set_wants(struct net_port *port, uint64_t wants)
+{
+	atomic_store_explicit(&port->wants, wants, memory_order_relaxed);
+}
+
 void net_show_first(struct net *net, int node, int number)
 {
 	struct net_input *input = net_input(net, node, number);
@@ -42,15 +47,16 @@ void net_show_first(struct net *net, int node, int number)
 		input->channel = packet->channel / NET_LANES * NET_LANES +
 				 lane_on(net, node, way, number, packet->channel % NET_LANES);
 	port = net_port_number(net, node, input->port);
-	net_port(net, port)->wants |= 1ull << number;
+	set_wants(net_port(net, port), net_wants(net_port(net, port)) | 1ull << number);
 	net_hasten(net, port, input->head);
 }
 
 void net_leave(struct net *net, int node, int number, int64_t end)
 {
 	struct net_input *input = net_input(net, node, number);
+	struct net_port *port = net_port(net, net_port_number(net, node, input->port));
 
-	net_port(net, net_port_number(net, node, input->port))->wants &= ~(1ull << number);
+	set_wants(port, net_wants(port) & ~(1ull << number));
 	*net_freed_at(net, net_slot_number(net, node, number, input->freed)) = end;
 	input->freed++;
 	if (number < net->ways * NET_CHANNELS) {
@@ -78,7 +84,7 @@ static int64_t room_behind(const struct net *net, int node, int port, int number
 int net_choose(struct net *net, int node, int port, int64_t *due)
 {
 	const struct net_port *entry = net_port(net, net_port_number(net, node, port));
-	uint64_t high = ~0ull << entry->served << 1, wants[2] = {entry->wants & high, entry->wants & ~high};
+	uint64_t high = ~0ull << entry->served << 1, wants[2] = {net_wants(entry) & high, net_wants(entry) & ~high};
 	int best = -1;
 
 	*due = NET_NEVER;
@@ -109,13 +115,17 @@ static void serve(struct net *net, int number, int64_t now)
 		net_serve_tni(net, node, port - net->ways, now);
 }
 
+enum { LOOK_AFTER = 64 };
+
 int net_step(struct net *net, int most)
 {
+	static _Thread_local unsigned idle;
 	int steps = 0, port = 0;
 	int64_t due;
 
-	if (net->settings.mode == NET_THROUGH)
-		return 0;
+	/* Where nothing is to be done the lock is left alone, but now and then to see that nobody died with it. */
+	if (atomic_load_explicit(&net->agenda_length, memory_order_relaxed) == 0 && ++idle % LOOK_AFTER)
+		return net->broken ? -1 : 0;
 	if (!net_try_lock(net))
 		return net_trouble(net) ? -1 : 0;
 	while (steps < most && !net->broken && (port = net_earliest(net, &due)) >= 0) {

@@ -24,7 +24,7 @@
 #define NET_NEVER INT64_MAX
 
 struct net_port {
-	uint64_t wants; /* a bit for each input whose first packet goes out here */
+	_Atomic uint64_t wants; /* a bit for each input whose first packet goes out here; a taker looks without the lock */
 	int64_t free_at;
 	int64_t due;
 	int32_t seat; /* on the agenda, from 1; 0: it is not */
@@ -95,7 +95,7 @@ struct net {
 	_Atomic int broken; /* 1: trouble is written */
 	char trouble[NET_PROBLEM];
 	uint64_t underway;
-	int agenda_length;
+	_Atomic int agenda_length; /* net_step looks without the lock */
 	int64_t now, clock;
 	uint64_t lots;		/* state of the random numbers */
 	double bits_to_error;
@@ -188,6 +188,11 @@ static inline struct net_slot *net_window(const struct net *net, int link, uint3
 	uint32_t window = (uint32_t)net->settings.window;
 
 	return (struct net_slot *)net_part(net, net->windows) + (size_t)link * window + n % window;
+}
+
+static inline uint64_t net_wants(const struct net_port *port)
+{
+	return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)&port->wants, memory_order_relaxed);
 }
 
 static inline int64_t net_later(int64_t a, int64_t b)

@@ -159,6 +159,11 @@ void net_serve_tni(struct net *net, int node, int tni, int64_t now)
 	int64_t due, takes;
 
 	from = net_choose(net, node, net->ways + tni, &due);
+	if (from < 0) {
+		/* A door is full. Either its taker sees that somebody wants in (net_take), or the room it made is seen here. */
+		atomic_thread_fence(memory_order_seq_cst);
+		from = net_choose(net, node, net->ways + tni, &due);
+	}
 	if (from < 0 || due > now) {
 		if (due != NET_NEVER)
 			net_hasten(net, number, due);
