@@ -30,6 +30,7 @@ static void lay_out(struct net *net, const struct net_settings *settings)
 			 tnis * NET_CLASSES * (size_t)settings->queue);
 	doors = nodes * tnis * (size_t)settings->cqs * NET_CLASSES;
 	net->coordinates = reserve(&end, nodes * 8, sizeof(uint16_t));
+	net->hosts = reserve(&end, nodes, sizeof(uint16_t));
 	net->links = reserve(&end, links, sizeof(struct net_link));
 	net->tni_list = reserve(&end, nodes * tnis, sizeof(struct net_tni));
 	net->port_list = reserve(&end, nodes * (size_t)net->ports, sizeof(struct net_port));

@@ -9,6 +9,7 @@ libsoftofunet_la_SOURCES = \
 	softofu/net/crc.c softofu/net/crc.h \
 	softofu/net/create.c \
 	softofu/net/cycle.c \
+	softofu/net/dial.c \
 	softofu/net/door.c \
 	softofu/net/faults.c \
 	softofu/net/link.c \
@@ -19,7 +20,8 @@ libsoftofunet_la_SOURCES = \
 	softofu/net/router.c \
 	softofu/net/settings.c softofu/net/settings.h \
 	softofu/net/state.h \
-	softofu/net/tni.c
+	softofu/net/tni.c \
+	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = -lm
 
@@ -34,14 +36,18 @@ softofu_nettest_LDADD = libsoftofunet.la
 SOFTOFU_UNIT_TESTS = \
 	tests/unit/softofu_net_model \
 	tests/unit/softofu_net_random \
-	tests/unit/softofu_net_shared
+	tests/unit/softofu_net_shared \
+	tests/unit/softofu_net_wires
 check_PROGRAMS += $(SOFTOFU_UNIT_TESTS)
 tests_unit_softofu_net_model_SOURCES = tests/unit/softofu_net_model.c \
 	tests/softofu/flows.c tests/softofu/flows.h tests/softofu/traffic.c
 tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
 tests_unit_softofu_net_random_SOURCES = tests/unit/softofu_net_random.c tests/softofu/traffic.c
 tests_unit_softofu_net_random_LDADD = libsoftofunet.la
+tests_unit_softofu_net_shared_SOURCES = tests/unit/softofu_net_shared.c tests/softofu/worker.c tests/softofu/worker.h
 tests_unit_softofu_net_shared_LDADD = libsoftofunet.la
+tests_unit_softofu_net_wires_SOURCES = tests/unit/softofu_net_wires.c tests/softofu/worker.c tests/softofu/traffic.c
+tests_unit_softofu_net_wires_LDADD = libsoftofunet.la
 
 # Ten million packets with the smallest buffers, and once the network that must stand still: make soak-net SOAK_PACKETS=1000000
 SOAK_PACKETS = 10000000

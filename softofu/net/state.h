@@ -85,11 +85,12 @@ struct net {
 	struct net_settings settings;
 	int ways, ports, inputs; /* of a node */
 	int cut_links;		 /* known ones */
+	int host;		 /* where this memory is; nodes of others are here only to be known */
 	int64_t hop_time, send_time, take_time;
 	double link_pace, tni_pace; /* picoseconds for a byte */
 
 	/* Where the parts are, in bytes from here. */
-	size_t coordinates, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows, doors, rooms, size;
+	size_t coordinates, hosts, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows, doors, rooms, size;
 
 	pthread_mutex_t lock;
 	_Atomic int broken; /* 1: trouble is written */

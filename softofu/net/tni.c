@@ -139,6 +139,8 @@ int net_inject(struct net *net, const struct net_message *message, const void *d
 		return net_fail(net, "a message from node %d TNI %d to node %d TNI %d CQ %d: there is no such place",
 				message->from.node, message->from.tni, message->to.node, message->to.tni,
 				message->to.cq);
+	if (((const uint16_t *)net_part(net, net->hosts))[message->from.node] != net->host)
+		return net_fail(net, "a message from node %d, which is on another host", message->from.node);
 	if (net->settings.mode == NET_THROUGH)
 		return send_through(net, message, data, done);
 	if (!net_lock(net))
