@@ -35,6 +35,7 @@ softofu_nettest_LDADD = libsoftofunet.la
 
 SOFTOFU_UNIT_TESTS = \
 	tests/unit/softofu_net_model \
+	tests/unit/softofu_net_parts \
 	tests/unit/softofu_net_random \
 	tests/unit/softofu_net_shared \
 	tests/unit/softofu_net_wires
@@ -42,6 +43,8 @@ check_PROGRAMS += $(SOFTOFU_UNIT_TESTS)
 tests_unit_softofu_net_model_SOURCES = tests/unit/softofu_net_model.c \
 	tests/softofu/flows.c tests/softofu/flows.h tests/softofu/traffic.c
 tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
+tests_unit_softofu_net_parts_SOURCES = tests/unit/softofu_net_parts.c tests/softofu/traffic.c
+tests_unit_softofu_net_parts_LDADD = libsoftofunet.la
 tests_unit_softofu_net_random_SOURCES = tests/unit/softofu_net_random.c tests/softofu/traffic.c
 tests_unit_softofu_net_random_LDADD = libsoftofunet.la
 tests_unit_softofu_net_shared_SOURCES = tests/unit/softofu_net_shared.c tests/softofu/worker.c tests/softofu/worker.h
@@ -59,3 +62,7 @@ soak-net: softofu-nettest
 	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY),lanes=1; test $$? = 3
 
 .PHONY: soak-net
+
+EXTRA_DIST += \
+	docs/decisions/softofu-network.md \
+	docs/protocols/softofu-link.md
