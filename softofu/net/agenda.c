@@ -37,8 +37,7 @@ static void move_down(struct net *net, int32_t *seats, int seat, int port)
 	for (;;) {
 		int below = 2 * seat;
 
-		if (below < length &&
-		    net_port(net, seats[below + 1])->due < net_port(net, seats[below])->due)
+		if (below < length && net_port(net, seats[below + 1])->due < net_port(net, seats[below])->due)
 			below++;
 		if (below > length || net_port(net, seats[below])->due >= due)
 			break;

@@ -34,8 +34,9 @@ static size_t name_buffer(const struct net *net, int buffer, const char *before,
 {
 	const struct net_link *link = net_link(net, buffer / NET_CHANNELS);
 	char place[TORUS_TEXT];
-	int length = snprintf(text, room, "%s%s %s lane %d", before, torus_place_text(&net->settings.shape, link->from, place),
-			      torus_way_name(link->way), buffer % NET_LANES);
+	int length = snprintf(text, room, "%s%s %s lane %d", before,
+			      torus_place_text(&net->settings.shape, link->from, place), torus_way_name(link->way),
+			      buffer % NET_LANES);
 
 	return (size_t)length < room ? (size_t)length : room;
 }

@@ -124,22 +124,25 @@ static int call(const struct net_host *host)
 	return file;
 }
 
-static bool call_host(struct net_wires *wires, int host, const struct net_host *where, double until, char problem[NET_PROBLEM])
+static bool call_host(struct net_wires *wires, int host, const struct net_host *where, double until,
+		      char problem[NET_PROBLEM])
 {
 	struct net_hello hello;
 	int file = call(where);
 
 	if (file < 0)
-		return torus_refuse(problem, "host %d at %s port %d cannot be reached: %s", host, where->address, where->port,
-				    strerror(errno));
+		return torus_refuse(problem, "host %d at %s port %d cannot be reached: %s", host, where->address,
+				    where->port, strerror(errno));
 	if (!send_hello(file, &wires->hello) || !receive_hello(file, &hello, until) || !is_ours(wires, &hello) ||
 	    hello.host != (uint32_t)host) {
 		close(file);
-		return torus_refuse(problem, "host %d at %s port %d is not of this job", host, where->address, where->port);
+		return torus_refuse(problem, "host %d at %s port %d is not of this job", host, where->address,
+				    where->port);
 	}
 	if (hello.plan != wires->hello.plan) {
 		close(file);
-		return torus_refuse(problem, "host %d has another network: shape, nodes and settings must be alike", host);
+		return torus_refuse(problem, "host %d has another network: shape, nodes and settings must be alike",
+				    host);
 	}
 	keep(wires, file, (uint32_t)host);
 	return true;
@@ -258,7 +261,8 @@ static bool is_plausible(const struct net *net, const struct net_party *party, c
 		return torus_refuse(problem, "host %d of %d: there is no such host", party->me, party->hosts);
 	for (int node = 0; node < net->settings.shape.places; node++)
 		if (party->host_of[node] < 0 || party->host_of[node] >= party->hosts)
-			return torus_refuse(problem, "node %d is on host %d of %d", node, party->host_of[node], party->hosts);
+			return torus_refuse(problem, "node %d is on host %d of %d", node, party->host_of[node],
+					    party->hosts);
 	return true;
 }
 

@@ -12,7 +12,7 @@ static size_t door_number(const struct net *net, int node, int tni, int cq, int 
 {
 	size_t tnis = (size_t)net->settings.tnis, cqs = (size_t)net->settings.cqs;
 
-	return (((size_t)node * tnis + (size_t)tni) * cqs + (size_t)cq) * NET_CLASSES + (size_t)class;
+	return (((size_t)node * tnis + (size_t)tni) * cqs + (size_t)cq) * NET_CLASSES + (size_t) class;
 }
 
 static struct net_door *door_of(const struct net *net, size_t number)

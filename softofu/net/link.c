@@ -33,7 +33,8 @@ int64_t net_link_room(const struct net *net, const struct net_link *link, int ch
 		return NET_NEVER;
 	if (link->span != NET_HERE)
 		return 0;
-	return *net_freed_at(net, net_slot_number(net, link->to, net_from_way(link->enters, channel), n)) + net->hop_time;
+	return *net_freed_at(net, net_slot_number(net, link->to, net_from_way(link->enters, channel), n)) +
+	       net->hop_time;
 }
 
 /* When the packet goes over the link, beginning now. Its last byte cannot overtake the time at which it came. */

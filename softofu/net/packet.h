@@ -49,7 +49,7 @@ struct net_packet {
 	uint8_t unused[3];
 	int64_t head, tail; /* modelled, picoseconds: when the first and the last byte reach what comes next */
 	unsigned char note[NET_NOTE];
-	uint32_t hops; /* links behind it */
+	uint32_t hops;	       /* links behind it */
 	uint32_t header_check; /* CRC-32 of all before it */
 };
 

@@ -72,7 +72,8 @@ void net_report(const struct net *net, FILE *file)
 	char text[NET_PROBLEM];
 
 	net_count_all(net, &all);
-	fprintf(file, "links: %llu packets, %llu bytes", (unsigned long long)all.packets, (unsigned long long)all.bytes);
+	fprintf(file, "links: %llu packets, %llu bytes", (unsigned long long)all.packets,
+		(unsigned long long)all.bytes);
 	if (net->settings.mode == NET_PACKETS)
 		fprintf(file, "; %llu sent again, %llu damaged, %llu lost, %llu refused, %llu doubled",
 			(unsigned long long)(all.sent - all.packets), (unsigned long long)all.damaged,

@@ -78,7 +78,8 @@ static int64_t room_behind(const struct net *net, int node, int port, int number
 
 	if (port < net->ways)
 		return net_link_room(net, net_link(net, net_link_number(net, node, port)), input->channel);
-	return net_door_room(net, &net_slot(net, net_slot_number(net, node, number, input->freed))->packet) ? 0 : NET_NEVER;
+	return net_door_room(net, &net_slot(net, net_slot_number(net, node, number, input->freed))->packet) ? 0
+													    : NET_NEVER;
 }
 
 int net_choose(struct net *net, int node, int port, int64_t *due)

@@ -64,23 +64,18 @@ static const struct {
 	double least, most;
 	enum { WHOLE, REAL, LONG } kind;
 } rows[] = {
-#define ROW(name, member, least, most, kind) {name, offsetof(struct net_settings, member), least, most, kind}
-	ROW("tnis", tnis, 1, NET_TNIS, WHOLE),
-	ROW("cqs", cqs, 1, NET_CQS, WHOLE),
-	ROW("buffers", buffers, 1, 1024, WHOLE),
-	ROW("queue", queue, 1, 1024, WHOLE),
-	ROW("door", door, 1, 65536, WHOLE),
-	ROW("window", window, 1, 1024, WHOLE),
-	ROW("lanes", lanes, 1, NET_LANES, WHOLE),
-	ROW("link-rate", link_rate, 1e-3, 1e6, REAL),
-	ROW("tni-rate", tni_rate, 1e-3, 1e6, REAL),
-	ROW("hop", hop_time, 0, 1e9, REAL),
-	ROW("send", send_time, 0, 1e9, REAL),
-	ROW("take", take_time, 0, 1e9, REAL),
-	ROW("envelope", envelope, 0, 4096, WHOLE),
-	ROW("errors", packet_errors, 0, 0.9, REAL),
-	ROW("bit-errors", bit_errors, 0, 0.01, REAL),
-	ROW("seed", seed, 0, 1e18, LONG),
+#define ROW(name, member, least, most, kind)                                   \
+	{                                                                      \
+		name, offsetof(struct net_settings, member), least, most, kind \
+	}
+	ROW("tnis", tnis, 1, NET_TNIS, WHOLE),	      ROW("cqs", cqs, 1, NET_CQS, WHOLE),
+	ROW("buffers", buffers, 1, 1024, WHOLE),      ROW("queue", queue, 1, 1024, WHOLE),
+	ROW("door", door, 1, 65536, WHOLE),	      ROW("window", window, 1, 1024, WHOLE),
+	ROW("lanes", lanes, 1, NET_LANES, WHOLE),     ROW("link-rate", link_rate, 1e-3, 1e6, REAL),
+	ROW("tni-rate", tni_rate, 1e-3, 1e6, REAL),   ROW("hop", hop_time, 0, 1e9, REAL),
+	ROW("send", send_time, 0, 1e9, REAL),	      ROW("take", take_time, 0, 1e9, REAL),
+	ROW("envelope", envelope, 0, 4096, WHOLE),    ROW("errors", packet_errors, 0, 0.9, REAL),
+	ROW("bit-errors", bit_errors, 0, 0.01, REAL), ROW("seed", seed, 0, 1e18, LONG),
 #undef ROW
 };
 
@@ -196,8 +191,8 @@ bool net_settings_read(struct net_settings *settings, const char *text, char pro
 		size_t before = strcspn(text, "="), length;
 
 		if (text[before] != '=' || before >= sizeof name)
-			return torus_refuse(problem, "%.60s: settings of the network are name=value, with commas between",
-					    text);
+			return torus_refuse(problem,
+					    "%.60s: settings of the network are name=value, with commas between", text);
 		memcpy(name, text, before);
 		name[before] = '\0';
 		text += before + 1;
@@ -219,16 +214,15 @@ bool net_settings_check(const struct net_settings *settings, char problem[NET_PR
 
 	for (int a = 0; a < shape->axes; a++)
 		if (shape->axis[a].size > UINT16_MAX)
-			return torus_refuse(problem, "the shape's axis of %d nodes is longer than %d", shape->axis[a].size,
-					    UINT16_MAX);
+			return torus_refuse(problem, "the shape's axis of %d nodes is longer than %d",
+					    shape->axis[a].size, UINT16_MAX);
 	if (shape->axes < 1 || shape->places < 1 || shape->places > 1 << 20)
 		return torus_refuse(problem, "a box of %d nodes; it can have from 1 to %d", shape->places, 1 << 20);
 	for (int i = 0; i < settings->cuts; i++)
 		if (settings->cut[i].place >= shape->places || settings->cut[i].way >= 2 * shape->axes ||
 		    torus_neighbour(shape, settings->cut[i].place, settings->cut[i].way) < 0)
 			return torus_refuse(problem, "a cut link is not in the shape; set the shape before the cut");
-	if (settings->mode == NET_THROUGH &&
-	    (settings->packet_errors > 0 || settings->bit_errors > 0))
+	if (settings->mode == NET_THROUGH && (settings->packet_errors > 0 || settings->bit_errors > 0))
 		return torus_refuse(problem, "errors on links need mode=packets; without routers no link is gone over");
 	return true;
 }

@@ -24,10 +24,11 @@
 #define NET_NEVER INT64_MAX
 
 struct net_port {
-	_Atomic uint64_t wants; /* a bit for each input whose first packet goes out here; a taker looks without the lock */
+	_Atomic uint64_t
+		wants; /* a bit for each input whose first packet goes out here; a taker looks without the lock */
 	int64_t free_at;
 	int64_t due;
-	int32_t seat; /* on the agenda, from 1; 0: it is not */
+	int32_t seat;	/* on the agenda, from 1; 0: it is not */
 	int32_t served; /* the input that was served last */
 };
 
@@ -42,7 +43,7 @@ struct net_input {
 enum net_span { NET_HERE, NET_OUT, NET_IN, NET_ELSEWHERE };
 
 struct net_link {
-	int32_t from, to; /* nodes; to is -1 where there is no cable */
+	int32_t from, to;    /* nodes; to is -1 where there is no cable */
 	uint8_t way, enters; /* the way it goes, and its cable's way as the node at its end sees it */
 	uint8_t span;
 	bool cut;  /* and all who plan routes know */
@@ -90,7 +91,8 @@ struct net {
 	double link_pace, tni_pace; /* picoseconds for a byte */
 
 	/* Where the parts are, in bytes from here. */
-	size_t coordinates, hosts, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows, doors, rooms, size;
+	size_t coordinates, hosts, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows, doors,
+		rooms, size;
 
 	pthread_mutex_t lock;
 	_Atomic int broken; /* 1: trouble is written */
@@ -98,7 +100,7 @@ struct net {
 	uint64_t underway;
 	_Atomic int agenda_length; /* net_step looks without the lock */
 	int64_t now, clock;
-	uint64_t lots;		/* state of the random numbers */
+	uint64_t lots; /* state of the random numbers */
 	double bits_to_error;
 };
 
@@ -226,12 +228,13 @@ const char *net_link_text(const struct net *net, const struct net_link *link, ch
 /* router.c */
 void net_show_first(struct net *net, int node, int input);
 void net_leave(struct net *net, int node, int input, int64_t end); /* the first packet leaves, its last byte at end */
-int net_choose(struct net *net, int node, int port, int64_t *due);  /* the input to serve; -1: none */
+int net_choose(struct net *net, int node, int port, int64_t *due); /* the input to serve; -1: none */
 
 /* link.c */
 enum net_answer { NET_SILENCE, NET_ACCEPTED, NET_REFUSED };
 void net_serve_link(struct net *net, int node, int way, int64_t now);
-int64_t net_link_room(const struct net *net, const struct net_link *link, int channel); /* since when; NET_NEVER: none */
+int64_t net_link_room(const struct net *net, const struct net_link *link,
+		      int channel); /* since when; NET_NEVER: none */
 enum net_answer net_receive(struct net *net, struct net_link *link, const struct net_slot *slot);
 void net_hear(struct net *net, struct net_link *link, enum net_answer answer, uint32_t expected, int64_t when);
 void net_go_back(struct net *net, struct net_link *link, int64_t when);

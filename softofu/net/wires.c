@@ -67,7 +67,8 @@ static bool write_packet(struct net_wires *wires, struct net_end *end, struct ne
 	struct net_slot *slot = net_window(wires->net, end->link, link->resend), damaged;
 	size_t length = (size_t)net_wire_bytes(&slot->packet);
 
-	if (NET_BUFFER - (wires->wire[end->host]->out.end - wires->wire[end->host]->out.start) < sizeof(struct net_frame) + length)
+	if (NET_BUFFER - (wires->wire[end->host]->out.end - wires->wire[end->host]->out.start) <
+	    sizeof(struct net_frame) + length)
 		return false;
 	link->resend++;
 	link->count.sent++;
@@ -91,8 +92,7 @@ static int64_t patience(const struct net_link *link)
 static int speak_sender(struct net_wires *wires, struct net_end *end, int64_t time)
 {
 	struct net_link *link = net_link(wires->net, end->link);
-	const struct net_port *port =
-		net_port(wires->net, net_port_number(wires->net, link->from, link->way));
+	const struct net_port *port = net_port(wires->net, net_port_number(wires->net, link->from, link->way));
 	int frames = 0;
 
 	if (wires->wire[end->host]->left) {
@@ -129,7 +129,8 @@ static int speak_receiver(struct net_wires *wires, struct net_end *end)
 	if (!due || wires->wire[end->host]->left)
 		return 0;
 	/* An answer that a fault loses was given, as far as this end knows. */
-	if (net_fate(wires->net, link, sizeof word) == NET_GOOD && !write_frame(wires, end, NET_WORD, &word, sizeof word))
+	if (net_fate(wires->net, link, sizeof word) == NET_GOOD &&
+	    !write_frame(wires, end, NET_WORD, &word, sizeof word))
 		return 0;
 	memcpy(end->told, word.freed, sizeof end->told);
 	end->due = end->refused = false;
@@ -234,7 +235,9 @@ static int push(struct net_wires *wires, int host)
 	if (gone < 0 && wires->wire[host]->left)
 		out->start = out->end;
 	if (gone < 0)
-		return errno == EAGAIN || errno == EINTR || wires->wire[host]->left ? 0 : lose(wires, host, strerror(errno));
+		return errno == EAGAIN || errno == EINTR || wires->wire[host]->left
+			       ? 0
+			       : lose(wires, host, strerror(errno));
 	out->start += (size_t)gone;
 	return 0;
 }

@@ -128,7 +128,8 @@ int main(int argc, char **argv)
 
 	net_settings_default(&settings);
 	if (!net_settings_read(&settings, "shape=2,door=64", problem) ||
-	    (argc > 1 && !net_settings_read(&settings, argv[1], problem)) || !(end.net = traffic_network(&settings, problem))) {
+	    (argc > 1 && !net_settings_read(&settings, argv[1], problem)) ||
+	    !(end.net = traffic_network(&settings, problem))) {
 		fprintf(stderr, "softofu-netspeed: %s\n", problem);
 		return 1;
 	}
@@ -143,7 +144,8 @@ int main(int argc, char **argv)
 	if (child == 0)
 		_exit(0);
 	waitpid(child, NULL, 0);
-	printf("pass %.0f ns, turn %.0f ns, stream of 8 B %.2f million packets/s, of 1 MiB %.2f GB/s (%.2f million packets/s)\n",
+	printf("pass %.0f ns, turn %.0f ns, stream of 8 B %.2f million packets/s, of 1 MiB %.2f GB/s (%.2f million "
+	       "packets/s)\n",
 	       times[0] * 1e9, times[1] * 1e9, 1e-6 / times[2], (1 << 20) / times[3] * 1e-9,
 	       ((1 << 20) + NET_PAYLOAD - 1) / NET_PAYLOAD / times[3] * 1e-6);
 	traffic_free(end.net);

@@ -12,10 +12,10 @@
  * taker    now and then a door is left alone for a while, so that packets pile up back to where they come from
  */
 struct traffic {
-	uint64_t packets;  /* to be sent, at least */
+	uint64_t packets; /* to be sent, at least */
 	uint64_t seed;
-	int largest;	   /* message, bytes */
-	bool shy;	   /* takers refuse requests now and then */
+	int largest; /* message, bytes */
+	bool shy;    /* takers refuse requests now and then */
 
 	uint64_t messages, sent, arrived; /* sent and arrived: packets */
 	uint64_t bytes;

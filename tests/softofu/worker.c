@@ -36,8 +36,8 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 	uint32_t label[2];
 
 	memcpy(label, packet->note, sizeof label);
-	if (worker->owner[packet->to] != worker->me || worker->owner[packet->from] != packet->to_cq || label[0] > WORKER_MESSAGES ||
-	    label[1] + packet->offset + packet->length > WORKER_PATTERN ||
+	if (worker->owner[packet->to] != worker->me || worker->owner[packet->from] != packet->to_cq ||
+	    label[0] > WORKER_MESSAGES || label[1] + packet->offset + packet->length > WORKER_PATTERN ||
 	    memcmp(data, worker->pattern + label[1] + packet->offset, packet->length) != 0)
 		worker->board->faults++;
 	worker->board->arrived++;
@@ -49,7 +49,7 @@ static bool take_at(struct worker *worker, int node)
 	bool moved = false;
 
 	for (int cq = 0; cq < WORKERS; cq++)
-		for (int class = 0; class < NET_CLASSES; class++) {
+		for (int class = 0; class < NET_CLASSES; class ++) {
 			struct net_address at = {node, 1, cq};
 
 			if (net_waiting(worker->net, &at, class))
@@ -72,7 +72,8 @@ static bool move(struct worker *worker)
 				      &worker->done);
 
 		if (sent == 1) {
-			worker->board->sent += worker->message.bytes ? (worker->message.bytes + NET_PAYLOAD - 1) / NET_PAYLOAD : 1;
+			worker->board->sent +=
+				worker->message.bytes ? (worker->message.bytes + NET_PAYLOAD - 1) / NET_PAYLOAD : 1;
 			if (--worker->left == 0)
 				worker->board->senders--;
 			else
@@ -99,4 +100,3 @@ void worker_run(struct worker *worker)
 		if (!move(worker))
 			sched_yield();
 }
-

@@ -45,7 +45,8 @@ static void check_stream(void)
 	double full = MESSAGE / LINK, rate;
 
 	for (int to = 0; to < 4; to++)
-		EXPECT(fabs(one_message("8", "", to, MESSAGE) - BASE - to * HOP - full) < 2, "256 KiB over %d hops", to);
+		EXPECT(fabs(one_message("8", "", to, MESSAGE) - BASE - to * HOP - full) < 2, "256 KiB over %d hops",
+		       to);
 	rate = MESSAGE / (one_message("8", "preset=tofud-wire", 1, MESSAGE) - BASE - HOP);
 	EXPECT(fabs(rate - 6.375) < 0.01, "the envelope costs a link 6 %%: %g GB/s", rate);
 	EXPECT(MESSAGE / one_message("8", "buffers=1", 1, MESSAGE) < 0.75 * LINK,
@@ -62,10 +63,10 @@ static double to_neighbours(int count, bool tni_each)
 
 	for (int i = 0; i < count; i++)
 		flows_post(flows, &(struct flows_message){.from_tni = tni_each ? i : 0,
-							   .from_cq = i % 4,
-							   .to = torus_neighbour(shape, 0, i),
-							   .to_tni = i,
-							   .bytes = MESSAGE});
+							  .from_cq = i % 4,
+							  .to = torus_neighbour(shape, 0, i),
+							  .to_tni = i,
+							  .bytes = MESSAGE});
 	time = flows_finish(flows);
 	flows_free(flows);
 	return time - BASE - HOP;
@@ -79,11 +80,13 @@ static void check_contention(void)
 		double time, alone = MESSAGE / LINK;
 
 		for (int i = 0; i < count; i++)
-			flows_post(flows, &(struct flows_message){.from_tni = i, .to = 1, .to_tni = i, .bytes = MESSAGE});
+			flows_post(flows,
+				   &(struct flows_message){.from_tni = i, .to = 1, .to_tni = i, .bytes = MESSAGE});
 		time = flows_finish(flows) - BASE - HOP;
 		EXPECT(fabs(time / (count * alone) - 1) < 0.01, "%d over one link: %g of one", count, time / alone);
 		net_count_link(flows_net(flows), 0, 0, &link);
-		EXPECT(link.bytes == (uint64_t)count * MESSAGE && (link.waited > 0) == (count > 1), "counters of the link");
+		EXPECT(link.bytes == (uint64_t)count * MESSAGE && (link.waited > 0) == (count > 1),
+		       "counters of the link");
 		flows_free(flows);
 
 		time = to_neighbours(count, true);
@@ -96,7 +99,11 @@ static void check_contention(void)
 /* A halo exchange of tiles of 2 x 2 ranks to a node, all messages through TNIs. Returns GB/s of a node. */
 static double halo(enum torus_assign how)
 {
-	struct torus_step step = {.dims = 2, .tile = {2, 2}, .engines = 6, .engine_rate = LINK, .link_rate = LINK,
+	struct torus_step step = {.dims = 2,
+				  .tile = {2, 2},
+				  .engines = 6,
+				  .engine_rate = LINK,
+				  .link_rate = LINK,
 				  .volume = {1, 1, 1, 1}};
 	struct flows *flows = flows_start("4x4", "", NULL, NULL);
 	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
@@ -153,12 +160,12 @@ static void forward(struct flows *flows, const struct net_packet *last, void *co
 
 	for (int c = 0; c < count; c++)
 		flows_post(flows, &(struct flows_message){.from = (int)last->to,
-							   .from_tni = ways[c] % 6,
-							   .to = children[c],
-							   .to_tni = ways[c] % 6,
-							   .bytes = broadcast->segment,
-							   .time = last->tail,
-							   .tag = flows_tag(last)});
+							  .from_tni = ways[c] % 6,
+							  .to = children[c],
+							  .to_tni = ways[c] % 6,
+							  .bytes = broadcast->segment,
+							  .time = last->tail,
+							  .tag = flows_tag(last)});
 }
 
 /* GB/s of a broadcast, and what the pipeline's fill leaves of it: the depth in segments, each with a message's latency. */
@@ -188,8 +195,8 @@ static void check_trees(const char *text, enum torus_trees kind, int expected)
 	fill = (depth - 1) * (one_segment + BASE + HOP) + BASE + HOP;
 	rate = (double)trees * segments * broadcast.segment / (time - fill);
 	printf("%s: %d trees: %.2f links, fill %.1f of %.1f us\n", text, trees, rate / LINK, fill * 1e-3, time * 1e-3);
-	EXPECT(time > 0 && fabs(time - ideal - fill) < 0.02 * ideal, "%s, %d trees: %.1f us, of %.1f + %.1f", text, trees,
-	       time * 1e-3, ideal * 1e-3, fill * 1e-3);
+	EXPECT(time > 0 && fabs(time - ideal - fill) < 0.02 * ideal, "%s, %d trees: %.1f us, of %.1f + %.1f", text,
+	       trees, time * 1e-3, ideal * 1e-3, fill * 1e-3);
 	EXPECT(fabs(rate / LINK - expected) < 0.02 * expected, "%s, %d trees: %.2f links less the fill", text, trees,
 	       rate / LINK);
 	flows_free(flows);

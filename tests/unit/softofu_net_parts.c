@@ -29,8 +29,8 @@ static void check_crc(void)
 		bytes[i] = (unsigned char)(i * i + i / 7);
 	for (size_t length = 0; length < 40; length++)
 		for (size_t from = 0; from < 9; from++)
-			EXPECT(net_crc(bytes + from, length) == plain_crc(bytes + from, length), "%zu bytes from %zu", length,
-			       from);
+			EXPECT(net_crc(bytes + from, length) == plain_crc(bytes + from, length), "%zu bytes from %zu",
+			       length, from);
 	EXPECT(net_crc(bytes, 300) == plain_crc(bytes, 300), "300 bytes");
 }
 
@@ -65,7 +65,8 @@ static void check_settings(void)
 
 		net_settings_default(&settings);
 		good = net_settings_read(&settings, rows[i].text, problem) && net_settings_check(&settings, problem);
-		EXPECT(good == !rows[i].problem && (good || strstr(problem, rows[i].problem)), "%s: %s", rows[i].text, problem);
+		EXPECT(good == !rows[i].problem && (good || strstr(problem, rows[i].problem)), "%s: %s", rows[i].text,
+		       problem);
 	}
 }
 
@@ -97,7 +98,8 @@ static uint64_t links_taken(const char *list, int from, int to)
 	EXPECT(net_inject(net, &message, "some bytes of a message", &done) == 1 && done == 23, "%s: in", list);
 	while (net_step(net, 100) > 0)
 		;
-	EXPECT(net_waiting(net, &message.to, NET_REQUEST) && !net_waiting(net, &message.to, NET_REPLY), "%s: there", list);
+	EXPECT(net_waiting(net, &message.to, NET_REQUEST) && !net_waiting(net, &message.to, NET_REPLY), "%s: there",
+	       list);
 	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_taker, &none) == 0, "%s: not taken", list);
 	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_taker, &one) == 1, "%s: taken", list);
 	EXPECT(!net_waiting(net, &message.to, NET_REQUEST) && net_underway(net) == 0, "%s: and gone", list);

@@ -59,9 +59,10 @@ static void check_arrival(void)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct traffic traffic;
 
-		EXPECT(send(rows[i].shape, rows[i].settings, rows[i].packets, &traffic), "%s %s: %llu of %llu arrived; %s %s",
-		       rows[i].shape, rows[i].settings, (unsigned long long)traffic.arrived,
-		       (unsigned long long)traffic.sent, traffic.fault ? traffic.fault : "", traffic.text);
+		EXPECT(send(rows[i].shape, rows[i].settings, rows[i].packets, &traffic),
+		       "%s %s: %llu of %llu arrived; %s %s", rows[i].shape, rows[i].settings,
+		       (unsigned long long)traffic.arrived, (unsigned long long)traffic.sent,
+		       traffic.fault ? traffic.fault : "", traffic.text);
 	}
 }
 

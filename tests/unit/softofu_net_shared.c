@@ -62,7 +62,8 @@ static struct net *make(const char *list, int *file, size_t *bytes)
 static void check_all(const char *list, bool processes)
 {
 	static struct worker workers[WORKERS];
-	struct worker_board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct worker_board *board =
+		mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_t threads[WORKERS];
 	pid_t children[WORKERS];
 	size_t bytes;
@@ -83,8 +84,8 @@ static void check_all(const char *list, bool processes)
 		if (!processes)
 			pthread_join(threads[w], NULL);
 		else
-			EXPECT(waitpid(children[w], &status, 0) == children[w] && status == 0, "%s: worker %d: %x", list, w,
-			       (unsigned)status);
+			EXPECT(waitpid(children[w], &status, 0) == children[w] && status == 0, "%s: worker %d: %x",
+			       list, w, (unsigned)status);
 	}
 	EXPECT(board->faults == 0 && board->arrived == board->sent && board->sent >= WORKERS * WORKER_MESSAGES,
 	       "%s: %llu of %llu packets, %d wrong", list, (unsigned long long)board->arrived,

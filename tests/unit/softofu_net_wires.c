@@ -89,7 +89,8 @@ static void send_all(const char *list, const int *host_of, int me, struct meetin
 
 static struct meeting *new_meeting(void)
 {
-	struct meeting *meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct meeting *meeting =
+		mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (meeting == MAP_FAILED)
 		exit(1);
@@ -187,12 +188,14 @@ static void check_departure(bool killed)
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 200 && net_wires_move(host.wires) >= 0; i++)
 		net_wires_sleep(host.wires, 1);
-	EXPECT(killed == (net_trouble(host.net) != NULL), "%s", net_trouble(host.net) ? net_trouble(host.net) : "no trouble");
+	EXPECT(killed == (net_trouble(host.net) != NULL), "%s",
+	       net_trouble(host.net) ? net_trouble(host.net) : "no trouble");
 	if (!killed)
 		EXPECT(net_inject(host.net, &message, "8 bytes", &done) == 1, "into the TNI it goes");
 	for (int i = 0; i < 200 && net_step(host.net, 10) >= 0 && net_wires_move(host.wires) >= 0; i++)
 		;
-	EXPECT(net_trouble(host.net) && strstr(net_trouble(host.net), "the links to host 1 are lost"), "and there it ends");
+	EXPECT(net_trouble(host.net) && strstr(net_trouble(host.net), "the links to host 1 are lost"),
+	       "and there it ends");
 	net_wires_close(host.wires);
 	munmap(meeting, sizeof *meeting);
 }
