@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "relay.h"
-
+/* The way down, and what both ways share; relay_up.c has the way up. */
 #include <string.h>
 
+#include "relay_inside.h"
 #include "torus/model.h"
-
-/*
- * Segments on their way to one child at once. The word of a segment goes out when the network has taken the segment, and so
- * behind those that were begun meanwhile: with more of them the next node learns later what it already has.
- */
-#define AHEAD 2
-
-struct branch {
-	int way, pe;
-	bool allowed;
-	size_t sent;
-	struct comms_telling telling[AHEAD];
-};
-
-struct part {
-	size_t at, bytes, segments;
-	size_t came;
-	int way, parent; /* parent: a PE, -1 at the root */
-	struct comms_telling asking;
-	struct branch *first, *end;
-};
 
 struct relay {
 	const struct torus_cast *cast;
@@ -35,7 +14,8 @@ struct relay {
 
 void torus_area_clear(struct torus_area *area)
 {
-	memset(&area->words, 0, sizeof area->words);
+	memset(&area->down, 0, sizeof area->down);
+	memset(&area->up, 0, sizeof area->up);
 }
 
 static int pe_at(const struct torus_cast *cast, int place)
@@ -55,10 +35,11 @@ static struct branch *find_children(const struct torus_cast *cast, int tree, str
 
 static void prepare(struct relay *relay, const struct torus_cast *cast)
 {
+	const struct torus_shape *shape = &cast->ground->sites.shape;
 	struct branch *branch = relay->branch;
 
 	relay->cast = cast;
-	relay->parts = torus_tree_count(&cast->ground->sites.shape, cast->kind);
+	relay->parts = torus_tree_count(shape, cast->kind);
 	for (int t = 0; t < relay->parts; t++) {
 		struct part *part = &relay->part[t];
 		int parent, way = 0;
@@ -68,11 +49,10 @@ static void prepare(struct relay *relay, const struct torus_cast *cast)
 		if (part->bytes == 0)
 			continue;
 		part->segments = (part->bytes + cast->segment - 1) / cast->segment;
-		parent = torus_tree_parent(&cast->ground->sites.shape, cast->kind, cast->root, t, cast->ground->me, &way);
+		parent = torus_tree_parent(shape, cast->kind, cast->root, t, cast->ground->me, &way);
 		part->way = way;
 		part->parent = parent < 0 ? -1 : pe_at(cast, parent);
-		if (parent < 0)
-			part->came = part->segments;
+		part->came = parent < 0 && !cast->combine ? part->segments : 0;
 		part->end = branch = find_children(cast, t, branch);
 	}
 }
@@ -85,51 +65,46 @@ static void ask(struct relay *relay)
 		struct part *part = &relay->part[t];
 
 		if (part->segments > 0 && part->parent >= 0)
-			comms_tell_later(&part->asking, NULL, NULL, 0, &cast->words->leave[part->way], cast->number, part->parent,
-					 cast->routine);
+			comms_tell_later(&part->asking, NULL, NULL, 0, &cast->area->down.leave[part->way], cast->number,
+					 part->parent, cast->routine);
 	}
 }
 
-static bool is_under_way(struct comms_telling *telling)
+/* Of a broadcast, the root has what it sends in source; all others have it in dest. */
+static const char *data_of(const struct torus_cast *cast, const struct part *part)
 {
-	return atomic_load_explicit(&telling->under_way, memory_order_acquire);
-}
-
-static bool is_at_rest(struct branch *branch)
-{
-	for (int i = 0; i < AHEAD; i++)
-		if (is_under_way(&branch->telling[i]))
-			return false;
-	return true;
+	return part->parent < 0 && !cast->combine ? cast->source : cast->dest;
 }
 
 static void send_segment(const struct torus_cast *cast, const struct part *part, struct branch *branch)
 {
-	size_t i = branch->sent++, at = i * cast->segment, left = part->bytes - at;
+	size_t i = branch->sent++, at = part->at + i * cast->segment;
 
-	comms_tell_later(&branch->telling[i % AHEAD], cast->dest + part->at + at, cast->source + part->at + at,
-			 left < cast->segment ? left : cast->segment, &cast->words->came[branch->way][i], cast->number,
-			 branch->pe, cast->routine);
+	comms_tell_later(&branch->telling[i % RELAY_AHEAD], cast->dest + at, data_of(cast, part) + at,
+			 segment_bytes(cast, part, i), &cast->area->down.came[branch->way][i], cast->number, branch->pe,
+			 cast->routine);
 }
 
 /* Hands on what came, as far as it goes now. Is all done towards this child? */
 static bool feed(const struct torus_cast *cast, const struct part *part, struct branch *branch)
 {
 	if (!branch->allowed &&
-	    atomic_load_explicit(&cast->words->leave[branch->way], memory_order_acquire) < cast->number)
+	    atomic_load_explicit(&cast->area->down.leave[branch->way], memory_order_acquire) < cast->number)
 		return false;
 	branch->allowed = true;
-	while (branch->sent < part->came && !is_under_way(&branch->telling[branch->sent % AHEAD]))
+	while (branch->sent < part->came && !is_under_way(&branch->telling[branch->sent % RELAY_AHEAD]))
 		send_segment(cast, part, branch);
-	return branch->sent == part->segments && is_at_rest(branch);
+	return branch->sent == part->segments && are_at_rest(branch->telling);
 }
 
 static bool advance_part(const struct torus_cast *cast, struct part *part)
 {
-	_Atomic uint64_t *came = cast->words->came[part->way];
-	bool done = true;
+	_Atomic uint64_t *came = cast->area->down.came[part->way];
+	bool done = cast->combine ? relay_raise(cast, part) : true;
 
-	while (part->came < part->segments &&
+	if (part->parent < 0 && cast->combine)
+		part->came = part->combined;
+	while (part->parent >= 0 && part->came < part->segments &&
 	       atomic_load_explicit(&came[part->came], memory_order_acquire) >= cast->number)
 		part->came++;
 	for (struct branch *branch = part->first; branch < part->end; branch++)
@@ -146,7 +121,7 @@ static bool advance(struct relay *relay)
 	return done;
 }
 
-void torus_broadcast(const struct torus_cast *cast)
+void torus_relay(const struct torus_cast *cast)
 {
 	struct relay relay = {0};
 

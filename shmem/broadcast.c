@@ -42,6 +42,7 @@ struct broadcast {
 	_Atomic uint64_t *word;
 	uint64_t number;
 	struct torus_forest trees; /* between nodes */
+	uint64_t relay;
 };
 
 /* The value of the word when so many segments have come. */
@@ -159,8 +160,8 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 		.kind = b->trees.kind,
 		.root = team->ground->sites.place[nodes->top],
 		.root_pe = nodes->top_pe,
-		.words = &team_torus(team)->words,
-		.number = b->number,
+		.number = b->relay,
+		.area = team_torus(team),
 		.dest = b->dest,
 		.source = b->source,
 		.bytes = b->bytes,
@@ -168,7 +169,7 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 		.routine = b->set->routine,
 	};
 
-	torus_broadcast(&cast);
+	torus_relay(&cast);
 }
 
 static void between_nodes(const struct broadcast *b, const struct tree *nodes)
@@ -234,7 +235,7 @@ static struct torus_forest choose_trees(const struct set *set, size_t bytes, int
 	const struct torus_forest none = {0};
 	const struct torus_ground *ground;
 	struct torus_forest best;
-	int place;
+	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
 
 	if (algorithm == TREE || algorithm == PULL || set->group->on_node)
 		return none;
@@ -243,11 +244,10 @@ static struct torus_forest choose_trees(const struct set *set, size_t bytes, int
 	ground = set_ground(set);
 	if (!ground)
 		return none;
-	place = ground->sites.place[node_of(set, root)];
+	task.root = ground->sites.place[node_of(set, root)];
 	if (algorithm >= TORUS_KIND)
-		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, place, bytes, TORUS_SEGMENTS,
-					    &ground->costs);
-	best = torus_choose_trees(&ground->sites.shape, place, bytes, TORUS_SEGMENTS, &ground->costs);
+		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, &task, &ground->costs);
+	best = torus_choose_trees(&ground->sites.shape, &task, &ground->costs);
 	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.shape.places, bytes, &ground->costs) < best.seconds)
 		return none;
 	return best;
@@ -256,13 +256,15 @@ static struct torus_forest choose_trees(const struct set *set, size_t bytes, int
 static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	uint64_t number = ++set->team->broadcasts;
-	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}};
+	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}, 0};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
 	comms_group_see(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
 	b.trees = choose_trees(set, bytes, root);
+	if (b.trees.trees > 0)
+		b.relay = ++set->team->relays;
 	if (b.trees.trees == 0 && pushes(set, bytes)) {
 		push(&b);
 	} else if (b.trees.trees == 0 && set->group->on_node) {

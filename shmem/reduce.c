@@ -11,25 +11,30 @@
  * Large ones are shared out. On a node, each member combines a part of everybody's source and writes it to everybody's dest. In
  * place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
  * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
- * Every part is computed once, so all have the same bits.
+ * Every part is computed once, so all have the same bits. Where the nodes are on a torus, each part goes up one of its trees,
+ * combined on the way, and from the root down again, both at the same time (comms/relay_up.c).
  */
 #include "collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/job.h"
+
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
 #define LOOKED_AT_UP_TO 128 /* bytes: with more, looking keeps lines from their writer for longer than it saves */
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
+#define TREES_LEAST 65536    /* bytes; with fewer, trees on a torus are never worth a look */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
-static enum { AUTO, DOUBLING, PARTS } algorithm;
+/* The kinds of trees in the order of enum torus_trees. */
+static enum { AUTO, DOUBLING, PARTS, TORUS, TORUS_KIND } algorithm;
 
 void api_reductions_start(void)
 {
-	static const char *const words[] = {"auto", "doubling", "parts"};
+	static const char *const words[] = {"auto", "doubling", "parts", "torus", "torus-both", "torus-up"};
 
-	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 3);
+	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 6);
 }
 
 struct reduction {
@@ -38,7 +43,9 @@ struct reduction {
 	const char *source;
 	size_t count, size;
 	combine_t *combine;
-	uint64_t epoch; /* of the first piece */
+	uint64_t epoch;		   /* of the first piece */
+	struct torus_forest trees; /* between nodes */
+	uint64_t relay;		   /* of the first message that goes along them */
 };
 
 struct piece {
@@ -269,8 +276,45 @@ static void reduce_by_parts(const struct reduction *r)
 	free(window);
 }
 
+/* A part of a message may have so many segments that it takes several messages. */
+static size_t bytes_at_once(const struct torus_forest *trees)
+{
+	return (size_t)TORUS_SEGMENTS * trees->segment * (size_t)trees->trees;
+}
+
+static void reduce_along_trees(const struct reduction *r)
+{
+	const struct torus_ground *ground = r->set->team->ground;
+	int middle = torus_middle(&ground->sites.shape);
+	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees);
+
+	for (size_t at = 0; at < bytes; at += most) {
+		struct torus_cast cast = {
+			.ground = ground,
+			.kind = r->trees.kind,
+			.root = middle,
+			.root_pe = ground->pe[middle],
+			.number = r->relay + at / most,
+			.area = team_torus(r->set->team),
+			.dest = r->dest + at,
+			.source = r->source + at,
+			.bytes = bytes - at < most ? bytes - at : most,
+			.segment = r->trees.segment,
+			.combine = r->combine,
+			.element = r->size,
+			.routine = r->set->routine,
+		};
+
+		torus_relay(&cast);
+	}
+}
+
 static void reduce_in_place(const struct reduction *r)
 {
+	if (r->trees.trees > 0) {
+		reduce_along_trees(r);
+		return;
+	}
 	if (r->dest != r->source)
 		memmove(r->dest, r->source, r->count * r->size);
 	reduce_by_parts(r);
@@ -288,11 +332,12 @@ static void reduce_by_levels(const struct reduction *r)
 	leader.group = &alone;
 	on_node.set = &node;
 	among.set = &leaders;
+	among.source = r->dest;
 	comms_meet_node(r->set->group, NULL, NULL);
 	combine_my_part(&on_node, &leader);
 	comms_meet_node(r->set->group, NULL, NULL);
 	if (leaders.group->me >= 0)
-		reduce_by_parts(&among);
+		reduce_in_place(&among);
 	comms_meet_node(r->set->group, NULL, NULL);
 	if (leaders.group->me < 0)
 		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&alone, 0), r->set->routine);
@@ -301,7 +346,7 @@ static void reduce_by_levels(const struct reduction *r)
 
 static bool doubles(const struct comms_group *group, size_t bytes)
 {
-	if (algorithm != AUTO)
+	if (algorithm == DOUBLING || algorithm == PARTS)
 		return algorithm == DOUBLING;
 	return bytes <= (group->on_node && !group->crowded ? DOUBLED_UP_TO : ROW_BYTES);
 }
@@ -311,16 +356,58 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
+static struct torus_forest choose_trees(const struct reduction *r)
+{
+	const struct set *set = r->set;
+	size_t bytes = r->count * r->size;
+	struct torus_task task = {.bytes = bytes, .up_first = true};
+	const struct torus_forest none = {0};
+	const struct torus_ground *ground;
+	struct torus_forest best;
+
+	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
+		return none;
+	if (set->group->levels && !shared_here(r->dest, r->source))
+		return none;
+	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return none;
+	ground = set_ground(set);
+	if (!ground)
+		return none;
+	task.root = torus_middle(&ground->sites.shape);
+	task.longest = torus_longest_up(&ground->sites.shape);
+	if (algorithm >= TORUS_KIND)
+		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, &task, &ground->costs);
+	best = torus_choose_trees(&ground->sites.shape, &task, &ground->costs);
+	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) < best.seconds)
+		return none;
+	return best;
+}
+
+/* Alike in all members, also those that do not stand for a node. */
+static void plan_trees(struct reduction *r)
+{
+	size_t bytes = r->count * r->size, most;
+
+	r->trees = choose_trees(r);
+	if (r->trees.trees == 0)
+		return;
+	most = bytes_at_once(&r->trees);
+	r->relay = r->set->team->relays + 1;
+	r->set->team->relays += (bytes + most - 1) / most;
+}
+
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
 {
-	struct reduction r = {set, dest, source, count, size, combine, 0};
+	struct reduction r = {.set = set, .dest = dest, .source = source, .count = count, .size = size, .combine = combine};
 
 	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	comms_group_see(set->group);
-	if (set->team && doubles(set->group, count * size))
+	plan_trees(&r);
+	if (r.trees.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);
@@ -346,7 +433,7 @@ static void combine_max(void *out, const void *low, const void *high, size_t cou
 
 static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0};
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {0}, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);
@@ -419,7 +506,7 @@ FOR_SUM_TYPES(SCANS)
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
 	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
-	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0};
+	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {0}, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);

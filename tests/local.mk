@@ -56,6 +56,7 @@ API_TESTS = \
 	tests/api/teams \
 	tests/api/threads \
 	tests/api/torus_broadcast \
+	tests/api/torus_reduce \
 	tests/api/wait \
 	tests/api/wait_sets
 UNIT_TESTS = \
@@ -112,6 +113,7 @@ EXTRA_DIST += \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \
 	tests/conformance/openshmem-1.6.tsv \
+	tests/lib/boxes.h \
 	tests/lib/check.h \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \

@@ -33,13 +33,15 @@ static int depth(const struct torus_shape *shape, enum torus_trees kind, int roo
  * handle them: at a node as many come in as there are trees, and as many go out. Before all that a child has to say that it is
  * ready.
  */
-static double seconds_of_trees(int levels, int trees, size_t bytes, size_t segment, const struct torus_costs *costs)
+static double seconds_of_trees(int levels, int trees, size_t segment, const struct torus_task *task,
+			       const struct torus_costs *costs)
 {
-	double part = (double)torus_part_begin(bytes, trees, 1), count = part / (double)segment;
+	int passes = task->up_first ? 2 : 1;
+	double part = (double)torus_part_begin(task->bytes, trees, 1), count = part / (double)segment;
 	double first = part < (double)segment ? part : (double)segment, on_link = (double)segment / costs->rate;
-	double busy = 2 * trees * costs->handle;
+	double busy = 2 * passes * trees * costs->handle;
 
-	return costs->forward + levels * (costs->forward + first / costs->rate) + trees * costs->handle +
+	return costs->forward + passes * levels * (costs->forward + first / costs->rate) + passes * trees * costs->handle +
 	       (count > 1 ? (count - 1) * (on_link > busy ? on_link : busy) : 0);
 }
 
@@ -52,52 +54,78 @@ double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs 
 	return rounds * (costs->forward + (double)bytes / costs->rate);
 }
 
+/* Routes from all to all load the links alike: what leaves a node, times the hops it makes, is shared by the node's links. */
+double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double hops = 0, links = 0, nodes = shape->places;
+
+	for (int a = 0; a < shape->axes; a++) {
+		double size = shape->axis[a].size;
+
+		hops += shape->axis[a].ring ? size / 4 : (size - 1 / size) / 3;
+		links += shape->axis[a].ring ? 2 : 2 * (size - 1) / size;
+	}
+	return 2 * (costs->forward + nodes * costs->handle + (double)bytes * hops / (links * costs->rate));
+}
+
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */
-static void choose_segment(struct torus_forest *choice, int levels, size_t shortest, size_t bytes,
+static void choose_segment(struct torus_forest *forest, int levels, size_t shortest, const struct torus_task *task,
 			   const struct torus_costs *costs)
 {
-	double best = seconds_of_trees(levels, choice->trees, bytes, shortest, costs);
+	size_t longest = task->longest ? task->longest : LONGEST;
+	double best = seconds_of_trees(levels, forest->trees, shortest, task, costs);
 
-	for (size_t segment = 2 * shortest; segment <= LONGEST; segment *= 2) {
-		double seconds = seconds_of_trees(levels, choice->trees, bytes, segment, costs);
+	for (size_t segment = 2 * shortest; segment <= longest; segment *= 2) {
+		double seconds = seconds_of_trees(levels, forest->trees, segment, task, costs);
 
 		best = seconds < best ? seconds : best;
 	}
-	for (size_t segment = shortest; segment == shortest || segment <= LONGEST; segment *= 2) {
-		double seconds = seconds_of_trees(levels, choice->trees, bytes, segment, costs);
+	for (size_t segment = shortest; segment == shortest || segment <= longest; segment *= 2) {
+		double seconds = seconds_of_trees(levels, forest->trees, segment, task, costs);
 
 		if (segment == shortest || seconds <= best * (1 + SLACK)) {
-			choice->segment = segment;
-			choice->seconds = seconds;
+			forest->segment = segment;
+			forest->seconds = seconds;
 		}
 	}
 }
 
-struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind, int root, size_t bytes,
-					 size_t most_segments, const struct torus_costs *costs)
+struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
+					 const struct torus_task *task, const struct torus_costs *costs)
 {
-	struct torus_forest choice = {.trees = torus_tree_count(shape, kind), .kind = kind};
+	struct torus_forest forest = {.trees = torus_tree_count(shape, kind), .kind = kind};
 	size_t part, shortest = SHORTEST;
 
-	if (choice.trees == 0)
-		return choice;
-	part = torus_part_begin(bytes, choice.trees, 1);
-	while (shortest * most_segments < part)
+	if (forest.trees == 0)
+		return forest;
+	part = torus_part_begin(task->bytes, forest.trees, 1);
+	while (task->most_segments && shortest * task->most_segments < part)
 		shortest *= 2;
-	choose_segment(&choice, depth(shape, kind, root, choice.trees), shortest, bytes, costs);
-	return choice;
+	choose_segment(&forest, depth(shape, kind, task->root, forest.trees), shortest, task, costs);
+	return forest;
 }
 
-struct torus_forest torus_choose_trees(const struct torus_shape *shape, int root, size_t bytes, size_t most_segments,
+struct torus_forest torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 				       const struct torus_costs *costs)
 {
+	enum torus_trees last = task->up_first ? TORUS_TREES_UP : TORUS_TREES_TWICE;
 	struct torus_forest best = {0};
 
-	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
-		struct torus_forest choice = torus_choose_segment(shape, kind, root, bytes, most_segments, costs);
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= last; kind++) {
+		struct torus_forest forest = torus_choose_segment(shape, kind, task, costs);
 
-		if (choice.trees > 0 && (best.trees == 0 || choice.seconds < best.seconds))
-			best = choice;
+		/* With the links used both ways, the kind that shares none goes first. */
+		if (forest.trees > 0 && (best.trees == 0 || task->up_first || forest.seconds < best.seconds))
+			best = forest;
 	}
 	return best;
+}
+
+int torus_middle(const struct torus_shape *shape)
+{
+	int at[TORUS_AXES];
+
+	for (int a = 0; a < shape->axes; a++)
+		at[a] = shape->axis[a].ring ? 0 : shape->axis[a].size / 2;
+	return torus_place_at(shape, at);
 }

@@ -29,15 +29,33 @@ struct torus_forest {
 /* The parts of a message, one a tree, begin at whole lines. Where part t begins; that of t = trees is the end. */
 size_t torus_part_begin(size_t bytes, int trees, int t);
 
-/* The best segments for trees of this kind, of which a part may have so many at most. No trees where the shape has none. */
-struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind, int root, size_t bytes,
-					 size_t most_segments, const struct torus_costs *costs);
+/* What is to be done. */
+struct torus_task {
+	size_t bytes;
+	int root;	      /* place */
+	bool up_first;	      /* an all-reduce: up the trees and, at the same time, down again */
+	size_t most_segments; /* of a part; 0: any number */
+	size_t longest;	      /* bytes of a segment; 0: any */
+};
 
-/* The best kind of trees with its best segments. No trees: the shape has no links. */
-struct torus_forest torus_choose_trees(const struct torus_shape *shape, int root, size_t bytes, size_t most_segments,
+/* The best segments for trees of this kind. No trees where the shape has none. */
+struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
+					 const struct torus_task *task, const struct torus_costs *costs);
+
+/*
+ * The best kind of trees with its best segments. No trees: the shape has no links. An all-reduce uses the links both ways, so
+ * twice as many trees would have half of each.
+ */
+struct torus_forest torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 				       const struct torus_costs *costs);
+
+/* The place from which the others are nearest. */
+int torus_middle(const struct torus_shape *shape);
 
 /* What a binomial tree takes for a message as a whole. */
 double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
+
+/* What an all-reduce takes in which each node combines a part of everybody's and then takes the others' parts. */
+double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
 #endif

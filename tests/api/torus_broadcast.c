@@ -6,6 +6,7 @@
  * are planes or lines of the torus while others have theirs.
  */
 #include "tests/lib/check.h"
+#include "tests/lib/boxes.h"
 
 #define LARGEST (600000UL + 13)
 #define IN_A_ROW 3
@@ -62,7 +63,7 @@ static void check_parts(int across, uint64_t seed)
 static int live(const char *shape, int life)
 {
 	const uint64_t seed = (uint64_t)life * 100000;
-	int nodes, *most;
+	int nodes;
 
 	if (shape)
 		setenv("SHMEM_TORUS", shape, 1);
@@ -71,37 +72,13 @@ static int live(const char *shape, int life)
 	for (int i = 0; i < IN_A_ROW; i++)
 		dest[i] = symmetric(LARGEST + 1);
 	source = symmetric(LARGEST);
-	most = symmetric(2 * sizeof *most);
-	most[0] = shmem_team_n_pes(SHMEM_TEAM_SHARED);
-	shmem_int_max_reduce(SHMEM_TEAM_WORLD, &most[1], &most[0], 1);
-	nodes = (npes + most[1] - 1) / most[1];
+	nodes = count_nodes();
 	if (shape) {
 		check_team(SHMEM_TEAM_WORLD, "the world", seed);
 		check_parts(nodes % 2 || npes == nodes ? 2 : npes / 2, seed + 50000);
 	}
 	shmem_finalize();
 	return nodes;
-}
-
-/* Some shape of a number of nodes: the i-th way to write it as three factors, with marks drawn by lot. */
-static bool write_shape(char *text, int nodes, int i)
-{
-	for (int a = 1; a <= nodes; a++)
-		for (int b = 1; a * b <= nodes; b++) {
-			int size[3] = {a, b, nodes / (a * b)}, length = 0;
-
-			if (a * b * size[2] != nodes || i-- > 0)
-				continue;
-			for (int axis = 0; axis < 3; axis++) {
-				const char *mark = noise((uint64_t)(nodes * 100 + a * 10 + b + axis)) % 3 ? "" : "m";
-
-				if (size[axis] <= 2)
-					mark = size[axis] == 2 && noise((uint64_t)(a + axis)) % 2 ? "d" : "";
-				length += sprintf(text + length, "%s%d%s", axis ? "x" : "", size[axis], mark);
-			}
-			return true;
-		}
-	return false;
 }
 
 int main(void)

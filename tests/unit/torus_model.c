@@ -32,12 +32,13 @@ static void check_parts(void)
 
 static void check_choice(const struct torus_shape *shape, int root, size_t bytes, const struct torus_costs *costs)
 {
-	struct torus_forest best = torus_choose_trees(shape, root, bytes, 256, costs);
+	struct torus_task task = {.bytes = bytes, .root = root, .most_segments = 256};
+	struct torus_forest best = torus_choose_trees(shape, &task, costs);
 
 	torus_shape_text(shape, text);
 	EXPECT((best.trees > 0) == (shape->places > 1), "%s: %d trees", text, best.trees);
 	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
-		struct torus_forest choice = torus_choose_segment(shape, kind, root, bytes, 256, costs);
+		struct torus_forest choice = torus_choose_segment(shape, kind, &task, costs);
 
 		EXPECT(choice.trees == torus_tree_count(shape, kind), "%s: %d trees", text, choice.trees);
 		if (choice.trees == 0)
@@ -69,7 +70,7 @@ static void check_known(void)
 
 		tori_read(&shape, rows[i].shape);
 		costs.rate = rows[i].rate;
-		choice = torus_choose_trees(&shape, 0, rows[i].bytes, 1024, &costs);
+		choice = torus_choose_trees(&shape, &(struct torus_task){.bytes = rows[i].bytes, .most_segments = 1024}, &costs);
 		if (torus_binomial_seconds(shape.places, rows[i].bytes, &costs) < choice.seconds)
 			choice.trees = 0;
 		EXPECT(choice.trees == rows[i].trees, "%s, %zu bytes: %d trees, expected %d", rows[i].shape, rows[i].bytes,

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
+/*
+ * Reductions up and down the trees of a torus: shapes of as many nodes as there are, both kinds of trees, elements of one to
+ * sixteen bytes, counts from one up, in place and not, one after the other without a pause, with PEs that come late, mixed with
+ * broadcasts over the same links.
+ */
+#include "tests/lib/check.h"
+#include "tests/lib/boxes.h"
+
+#define LARGEST (900000UL + 16)
+
+static const char *const algorithms[] = {"torus-both", "torus-up", "torus"};
+static unsigned char *dest, *source, *flood;
+
+/* What PE i brings as its k-th element: small, so that sums are exact in every type. */
+static long brought(int i, size_t k, uint64_t seed)
+{
+	return (long)(noise(seed * 1000003 + (uint64_t)i * 4099 + k % 4093) % 100 / (uint64_t)npes);
+}
+
+#define TYPED(NAME, TYPE)                                                                                            \
+	static void sum_##NAME(size_t count, bool in_place, uint64_t seed)                                           \
+	{                                                                                                            \
+		TYPE *out = (TYPE *)dest, *in = in_place ? out : (TYPE *)source;                                     \
+                                                                                                                     \
+		NOTE("%s, %zu elements of " #NAME "%s", getenv("SHMEM_TORUS"), count, in_place ? " in place" : "");   \
+		for (size_t k = 0; k < count; k++)                                                                   \
+			in[k] = (TYPE)brought(me, k, seed);                                                          \
+		shmem_sync_all();                                                                                    \
+		if (noise(seed) % (uint64_t)npes == (uint64_t)me)                                                    \
+			usleep((unsigned)(noise(seed + 1) % 3000));                                                  \
+		CHECK_EQUAL(shmem_##NAME##_sum_reduce(SHMEM_TEAM_WORLD, out, in, count), 0);                         \
+		for (size_t k = 0; k < count; k++) {                                                                 \
+			long sum = 0;                                                                                \
+                                                                                                                     \
+			for (int i = 0; i < npes; i++)                                                               \
+				sum += brought(i, k, seed);                                                          \
+			if (out[k] != (TYPE)sum)                                                                     \
+				check_failed(__FILE__, __LINE__, "element %zu: got %g, expected %ld", k,             \
+					     (double)out[k], sum);                                                   \
+		}                                                                                                    \
+	}
+TYPED(char, char)
+TYPED(int, int)
+TYPED(double, double)
+TYPED(longdouble, long double)
+
+static void reduce_in_a_row(uint64_t seed)
+{
+	static const size_t counts[] = {1, 3, 1025, 20001};
+
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+		sum_char(counts[i], i % 2, seed++);
+		sum_int(counts[i], i % 2 == 0, seed++);
+		shmem_broadcastmem(SHMEM_TEAM_WORLD, flood, source, 70000, (int)(seed % (uint64_t)npes));
+		sum_double(counts[i], i % 2, seed++);
+		sum_longdouble(counts[i], i % 2 == 0, seed++);
+	}
+	sum_longdouble(LARGEST / sizeof(long double), false, seed++);
+	sum_char(LARGEST, true, seed++);
+}
+
+/* The order of combining is fixed, so equal calls give equal bits, whoever is late. */
+static void check_same_bits(uint64_t seed)
+{
+	double *in = (double *)source, *out = (double *)dest, *first = (double *)flood;
+
+	for (int round = 0; round < 3; round++) {
+		for (size_t k = 0; k < 5000; k++)
+			in[k] = 1.0 / (double)(1 + noise(seed + (uint64_t)me * 5000 + k) % 1000003);
+		if (noise(seed + (uint64_t)round) % (uint64_t)npes == (uint64_t)me)
+			usleep(2000);
+		shmem_double_sum_reduce(SHMEM_TEAM_WORLD, round ? out : first, in, 5000);
+		if (round)
+			CHECK_BYTES(out, first, 5000 * sizeof *out);
+	}
+	shmem_barrier_all();
+}
+
+static int live(const char *shape, int life)
+{
+	int nodes;
+
+	if (shape)
+		setenv("SHMEM_TORUS", shape, 1);
+	setenv("SHMEM_REDUCE_ALGORITHM", algorithms[life % 3], 1);
+	setenv("SHMEM_BROADCAST_ALGORITHM", "torus", 1);
+	begin();
+	dest = symmetric(LARGEST);
+	source = symmetric(LARGEST);
+	flood = symmetric(LARGEST);
+	nodes = count_nodes();
+	if (shape) {
+		reduce_in_a_row((uint64_t)life * 1000);
+		check_same_bits((uint64_t)life * 1000 + 500);
+	}
+	shmem_finalize();
+	return nodes;
+}
+
+int main(void)
+{
+	char shape[64];
+	int nodes;
+
+	setenv("SHMEM_SYMMETRIC_SIZE", "32m", 1);
+	nodes = live(NULL, 0);
+	for (int life = 0; write_shape(shape, nodes, life); life++)
+		live(shape, life);
+	return 0;
+}
