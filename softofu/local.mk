@@ -20,6 +20,7 @@ libtofucom_la_SOURCES = \
 	softofu/nic/job.c softofu/nic/job.h \
 	softofu/nic/memory.c \
 	softofu/nic/notices.c \
+	softofu/nic/packets.c \
 	softofu/nic/queue.c \
 	softofu/nic/reach.c softofu/nic/reach.h \
 	softofu/nic/rendezvous.c \
@@ -36,7 +37,7 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/put.c \
 	softofu/utofu/queries.c \
 	softofu/utofu/vcqs.c
-libtofucom_la_LIBADD = libsoftofubox.la -lpthread
+libtofucom_la_LIBADD = libsoftofubox.la libsoftofunet.la -lpthread
 libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^utofu_'
 
 libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/paths.c softofu/jtofu/places.c

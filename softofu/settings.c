@@ -119,6 +119,21 @@ static void read_order(struct settings *settings)
 	}
 }
 
+/* direct, or packets and, behind a colon, what they go through. */
+static void read_net(struct settings *settings)
+{
+	const char *net = getenv("SOFTOFU_NET");
+
+	if (!net || !*net || !strcmp(net, "direct"))
+		return;
+	if (!strcmp(net, "packets") || !strncmp(net, "packets:", 8)) {
+		settings->net = net + (net[7] ? 8 : 7);
+		return;
+	}
+	complain("SOFTOFU_NET", "direct, packets or packets:SETTINGS is wanted, as in packets:errors=1e-4");
+	exit(1);
+}
+
 void settings_read(struct settings *settings)
 {
 	static const char *const ranks[] = {"SOFTOFU_RANK", "PMIX_RANK",    "OMPI_COMM_WORLD_RANK",
@@ -143,6 +158,7 @@ void settings_read(struct settings *settings)
 	settings->mrq_size = number("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
 	settings->stats = yes("SOFTOFU_STATS");
 	read_order(settings);
+	read_net(settings);
 	if (!settings_box(&settings->box, settings->ranks))
 		exit(1);
 	if (settings->rank >= box_room(&settings->box)) {

@@ -21,6 +21,7 @@ struct settings {
 	long mrq_size;
 	bool sps_by_block; /* a strided put moves the scheduling pointer with each block */
 	bool stats;
+	const char *net; /* settings of the network between the cards; NULL: there is none */
 };
 
 /* Ends the process after one line about what is wrong. */

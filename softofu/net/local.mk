@@ -65,4 +65,5 @@ soak-net: softofu-nettest
 
 EXTRA_DIST += \
 	docs/decisions/softofu-network.md \
-	docs/protocols/softofu-link.md
+	docs/protocols/softofu-link.md \
+	tests/tools/softofu_net.bats

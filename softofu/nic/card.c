@@ -3,6 +3,8 @@
 
 /* What a card does when a carrier tells it something: notices, and the scheduling pointer of sessions. */
 
+_Thread_local int64_t card_time;
+
 uint64_t descriptor_span(const struct descriptor *what)
 {
 	if (what->kind == KIND_ARMW)

@@ -2,6 +2,7 @@
 #ifndef SOFTOFU_NIC_CARRY_H
 #define SOFTOFU_NIC_CARRY_H
 
+#include "softofu/nic/reach.h"
 #include "softofu/nic/vcq.h"
 
 /*
@@ -27,5 +28,20 @@ void card_completed(struct nic *nic, struct shared_vcq *from, const struct descr
 
 /* Straight from memory to memory, in the caller's thread. */
 extern const struct carrier direct_carrier;
+
+/* Through the network of softofu/net. Its settings, from SOFTOFU_NET: false after a line. */
+extern const struct carrier packets_carrier;
+struct net_settings;
+bool packets_plan(const struct settings *settings, struct net_settings *plan);
+void packets_report(struct nic *nic);
+
+/* direct.c: where a descriptor's bytes are on this side and on the other, or an error for a notice. */
+int carry_here(struct vcq *from, const struct descriptor *what, uint64_t span, uint64_t *here);
+int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what, uint64_t span,
+		uint64_t *there);
+int carry_code(enum reached reached);
+
+/* The modelled time that the notices of this thread are about, picoseconds. */
+extern _Thread_local int64_t card_time;
 
 #endif

@@ -104,7 +104,7 @@ static enum reached copy(struct vcq *from, struct shared_vcq *to, const struct d
 	return reached;
 }
 
-static int of_reached(enum reached reached)
+int carry_code(enum reached reached)
 {
 	static const int codes[] = {
 		[REACHED] = UTOFU_SUCCESS,
@@ -116,7 +116,7 @@ static int of_reached(enum reached reached)
 	return codes[reached];
 }
 
-static int here_is(struct vcq *from, const struct descriptor *what, uint64_t span, uint64_t *here)
+int carry_here(struct vcq *from, const struct descriptor *what, uint64_t span, uint64_t *here)
 {
 	static const int codes[] = {
 		[TRANSLATED] = UTOFU_SUCCESS,
@@ -132,7 +132,7 @@ static int here_is(struct vcq *from, const struct descriptor *what, uint64_t spa
 				 what->kind == KIND_GET, here)];
 }
 
-static int there_is(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what,
+int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what,
 		    uint64_t span, uint64_t *there)
 {
 	static const int codes[] = {
@@ -160,17 +160,17 @@ static void direct_carry(struct vcq *from, const struct descriptor *what, void *
 		card_sent(from, what, cbdata, UTOFU_SUCCESS);
 		return;
 	}
-	code = here_is(from, what, span, &here);
+	code = carry_here(from, what, span, &here);
 	if (code) {
 		card_sent(from, what, cbdata, code);
 		return;
 	}
 	to = vcq_find(nic, what->vcq_id, &number);
-	code = to ? there_is(nic, to, number, what, span, &there) : UTOFU_ERR_MRQ_PEER;
+	code = to ? carry_there(nic, to, number, what, span, &there) : UTOFU_ERR_MRQ_PEER;
 	if (!code && what->kind == KIND_ARMW)
-		code = of_reached(reach_change(nic, to->rank, there, what, &value));
+		code = carry_code(reach_change(nic, to->rank, there, what, &value));
 	else if (!code)
-		code = of_reached(copy(from, to, what, here, there, strong));
+		code = carry_code(copy(from, to, what, here, there, strong));
 	card_sent(from, what, cbdata, UTOFU_SUCCESS);
 	if (!code)
 		card_arrived(nic, from->shared, to, what);

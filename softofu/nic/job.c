@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "softofu/net/net.h"
 #include "softofu/nic/carry.h"
 #include "softofu/nic/vcq.h"
 
@@ -60,8 +61,9 @@ static uint64_t pages(uint64_t bytes)
 }
 
 /* The same from the same settings in every process of the job. */
-static void lay_out(struct job *job, const struct settings *settings)
+static void lay_out(struct job *job, const struct settings *settings, const struct net_settings *net)
 {
+	char problem[NET_PROBLEM];
 	uint64_t ranks = (uint64_t)(settings->ranks ? settings->ranks : box_room(&settings->box));
 
 	for (job->mrq_size = 16; job->mrq_size < (uint64_t)settings->mrq_size;)
@@ -74,6 +76,11 @@ static void lay_out(struct job *job, const struct settings *settings)
 	job->cards_at = pages(job->processes_at + ranks * sizeof(struct process));
 	job->vcqs_at = pages(job->cards_at + job->cards * sizeof(struct card));
 	job->bytes = job->vcqs_at + job->vcqs * job->vcq_bytes;
+	if (net) {
+		job->taking_at = job->bytes;
+		job->net_at = pages(job->taking_at + job->cards * TNIS * CQS * sizeof(int32_t));
+		job->bytes = pages(job->net_at + net_bytes(net, problem));
+	}
 }
 
 /* The process that had our rank before us and ended without a word leaves its queues to be cleared. */
@@ -105,11 +112,16 @@ static bool enter(struct nic *nic)
 
 static bool map_job(struct nic *nic)
 {
+	bool through_net = nic->carrier == &packets_carrier;
+	struct net_settings net;
+	char problem[NET_PROBLEM];
 	struct job plan = {0};
 	struct meeting meeting;
 	bool entered;
 
-	lay_out(&plan, &nic->settings);
+	if (through_net && !packets_plan(&nic->settings, &net))
+		return false;
+	lay_out(&plan, &nic->settings, through_net ? &net : NULL);
 	if (!job_meet(&meeting, &nic->settings, plan.bytes))
 		return false;
 	nic->job_fd = meeting.job_fd;
@@ -122,6 +134,10 @@ static bool map_job(struct nic *nic)
 	}
 	if (meeting.first) {
 		memcpy(nic->job, &plan, sizeof plan);
+		if (through_net && !net_create((struct net *)((char *)nic->job + plan.net_at), &net, problem)) {
+			fprintf(stderr, "softofu: SOFTOFU_NET: %s\n", problem);
+			return false;
+		}
 		atomic_store(&nic->job->ready, 1);
 	}
 	if (nic->job->bytes != plan.bytes || !atomic_load(&nic->job->ready)) {
@@ -144,6 +160,8 @@ static void leave(void)
 		return;
 	if (nic->settings.stats)
 		vcq_report(nic);
+	if (nic->settings.stats && nic->carrier == &packets_carrier && nic->rank == 0)
+		packets_report(nic);
 	vcq_release_all(nic);
 	gates_release(nic);
 	atomic_store(&nic->me->pid, 0);
@@ -161,7 +179,7 @@ static void start(void)
 	box_place(&nic->settings.box, nic->rank, nic->coords, NULL);
 	nic->node = (int)box_node(&nic->settings.box, nic->coords);
 	pthread_mutex_init(&nic->lock, NULL);
-	nic->carrier = &direct_carrier;
+	nic->carrier = nic->settings.net ? &packets_carrier : &direct_carrier;
 	nic->vcqs = vcq_table(&nic->vcq_count);
 	if (!nic->vcqs || !map_job(nic))
 		return;

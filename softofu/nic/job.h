@@ -55,7 +55,9 @@ struct mrq_entry {
 	uint8_t type;
 	uint8_t edata;
 	int16_t code;
-	uint32_t unused[5];
+	uint32_t unused;
+	int64_t time; /* modelled, picoseconds; 0: without a network */
+	uint64_t unused_end;
 };
 static_assert(sizeof(struct mrq_entry) == 64, "a cache line");
 
@@ -103,11 +105,20 @@ struct card {
 	struct gate gates[TNIS][GATES];
 };
 
+/* What a thread that carries something through the network waits for. */
+enum { TICKETS = 64, TICKET_FREE = 0, TICKET_DRAWN, TICKET_ARRIVED };
+struct ticket {
+	_Atomic uint32_t state;
+	_Atomic int32_t reached;
+	_Atomic int64_t time;
+};
+
 struct process {
 	_Atomic int32_t pid;
 	_Atomic int32_t changing; /* process that is at an atomic operation on this one's memory */
 	_Atomic uint32_t bell;	  /* futex: something is there for the card's thread */
 	_Atomic uint32_t asleep;
+	struct ticket tickets[TICKETS];
 	struct memory memories[MEMORIES];
 };
 
@@ -115,8 +126,10 @@ struct job {
 	_Atomic uint32_t ready;
 	_Atomic int32_t making; /* process that makes or frees a VCQ or a gate */
 	uint64_t bytes, vcq_bytes, mrq_size, processes_at, cards_at, vcqs_at;
+	uint64_t taking_at, net_at; /* 0: there is no network */
 	uint32_t processes, cards, vcqs;
 	_Atomic uint32_t next_vcq;
+	_Atomic uint32_t net_told; /* somebody has said what is wrong with the network */
 };
 
 struct vcq;
@@ -133,6 +146,7 @@ struct nic {
 	struct vcq *vcqs; /* an array */
 	int vcq_count;
 	pthread_mutex_t lock;  /* guards the making and freeing of VCQs, and the thread's */
+	_Atomic int64_t clock; /* modelled: the latest notice that was read */
 	_Atomic uint32_t held; /* descriptors that wait for their time */
 	_Atomic bool thread_runs;
 	_Atomic uint64_t waits; /* by how many turns the card's thread has slept */
@@ -155,6 +169,12 @@ static inline struct card *job_card(struct job *job, uint32_t node)
 static inline struct shared_vcq *job_vcq(struct job *job, uint32_t number)
 {
 	return (struct shared_vcq *)((char *)job + job->vcqs_at + number * job->vcq_bytes);
+}
+
+/* The process that takes from a door of the network, or 0. */
+static inline _Atomic int32_t *job_taking(struct job *job, int node, int tni, int cq)
+{
+	return (_Atomic int32_t *)((char *)job + job->taking_at) + (node * TNIS + tni) * CQS + cq;
 }
 
 static inline struct mrq_entry *vcq_entries(struct shared_vcq *vcq)

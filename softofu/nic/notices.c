@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "softofu/nic/vcq.h"
+#include "softofu/nic/carry.h"
 
 /*
  * The message receive queue. Any process may write: it takes the next turn, fills the entry and then writes the turn
@@ -55,6 +55,7 @@ bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *no
 	entry->type = notice->type;
 	entry->edata = notice->edata;
 	entry->code = notice->code;
+	entry->time = card_time;
 	atomic_store_explicit(&entry->turn, turn + 1, memory_order_release);
 	return true;
 }
@@ -83,6 +84,8 @@ int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 		.rmt_stadd = entry->rmt_stadd,
 	};
 	code = entry->code;
+	if (entry->time > atomic_load_explicit(&vcq->nic->clock, memory_order_relaxed))
+		atomic_store_explicit(&vcq->nic->clock, entry->time, memory_order_relaxed);
 	atomic_store_explicit(&shared->mrq_head, head + 1, memory_order_release);
 	atomic_fetch_add_explicit(&vcq->counts.notices_in, 1, memory_order_relaxed);
 	return code;

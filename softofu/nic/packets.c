@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "softofu/net/net.h"
+#include "softofu/nic/carry.h"
+#include "softofu/nic/reach.h"
+
+/*
+ * The carrier that sends everything through the network of softofu/net: routers, links, faults and the modelled clock.
+ *
+ * The thread that hands over a descriptor sees it through. It hands in the packets, lets the network move, and takes what
+ * arrives at the door it sends to, its own packets or others', into the memory they are for. Nobody else has to do anything for it, so
+ * a process that computes holds up nobody. What the other side's card does with a get or an atomic operation it does itself.
+ */
+enum { TRIES_BEFORE_SWEEP = 64, CHUNK = 1 << 16, LAST = 8, NOBODY = -1 };
+
+/* What the note of each packet says. */
+struct label {
+	uint64_t address; /* where the message goes in the memory of a rank, or NOBODY's */
+	int32_t rank;
+	uint32_t sender, ticket, strong;
+};
+static_assert(sizeof(struct label) <= NET_NOTE, "it is in the note");
+
+static struct net *net_of(struct nic *nic)
+{
+	return (struct net *)((char *)nic->job + nic->job->net_at);
+}
+
+/* One process says what is wrong with the network, and all end. */
+static void end_job(struct nic *nic)
+{
+	if (!atomic_exchange(&nic->job->net_told, 1))
+		fprintf(stderr, "softofu: rank %d: %s\n", nic->rank, net_trouble(net_of(nic)));
+	_exit(1);
+}
+
+static struct net_address address_of(struct nic *nic, uint64_t id)
+{
+	const struct torus_shape *shape = &net_settings(net_of(nic))->shape;
+	struct vcq_name name;
+	int coordinates[BOX_AXES];
+
+	id_read(id, &name);
+	for (int a = 0; a < BOX_AXES; a++)
+		coordinates[a] = name.coords[a];
+	return (struct net_address){torus_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
+}
+
+/* --- Taking --- */
+
+/* Written in two pieces. In order: the last word goes last. Otherwise: the end before the beginning. */
+static enum reached write_payload(struct nic *nic, const struct label *label, const struct net_packet *packet,
+				  const char *data)
+{
+	size_t length = packet->length, first = length / 2;
+	uint64_t there = label->address + packet->offset;
+	struct piece pieces[2];
+
+	if (label->strong)
+		first = length > LAST ? length - LAST : 0;
+	pieces[0] = (struct piece){(void *)(uintptr_t)data, there, first};
+	pieces[1] = (struct piece){(void *)(uintptr_t)(data + first), there + first, length - first};
+	if (!label->strong) {
+		struct piece end = pieces[1];
+
+		pieces[1] = pieces[0];
+		pieces[0] = end;
+	}
+	return reach_write(nic, (uint32_t)label->rank, pieces, 2);
+}
+
+static bool taker(void *context, const struct net_packet *packet, const void *data)
+{
+	struct nic *nic = context;
+	struct label label;
+	struct ticket *ticket;
+
+	memcpy(&label, packet->note, sizeof label);
+	ticket = &job_process(nic->job, label.sender)->tickets[label.ticket];
+	if (label.rank != NOBODY && packet->length > 0) {
+		enum reached reached = write_payload(nic, &label, packet, data);
+
+		if (reached != REACHED)
+			ticket->reached = (int32_t)reached;
+	}
+	if (packet->last) {
+		ticket->time = packet->tail;
+		atomic_store_explicit(&ticket->state, TICKET_ARRIVED, memory_order_release);
+	}
+	return true;
+}
+
+/* One process at a time takes from a door. One that was killed at it is not waited for. */
+static bool take_at(struct nic *nic, const struct net_address *at)
+{
+	_Atomic int32_t *taking = job_taking(nic->job, at->node, at->tni, at->cq);
+	int32_t me = atomic_load(&nic->me->pid), holder = 0;
+	int taken = 0;
+
+	if (!net_waiting(net_of(nic), at, NET_REQUEST) && !net_waiting(net_of(nic), at, NET_REPLY))
+		return false;
+	if (!atomic_compare_exchange_strong(taking, &holder, me) &&
+	    !(holder != me && kill(holder, 0) && errno == ESRCH && atomic_compare_exchange_strong(taking, &holder, me)))
+		return false;
+	for (int class = 0; class < NET_CLASSES && taken >= 0; class ++)
+		taken = net_take(net_of(nic), at, class, 64, taker, nic);
+	atomic_store(taking, 0);
+	if (taken < 0)
+		end_job(nic);
+	return true;
+}
+
+/* Whoever waits long looks at all doors: another's packets may be in the way, and the other may not get a processor. */
+static void sweep(struct nic *nic)
+{
+	for (uint32_t i = 0; i < nic->job->vcqs && i < atomic_load(&nic->job->next_vcq); i++)
+		if (atomic_load(&job_vcq(nic->job, i)->live)) {
+			struct net_address at = address_of(nic, job_vcq(nic->job, i)->id);
+
+			take_at(nic, &at);
+		}
+}
+
+/* --- Sending --- */
+
+static uint32_t draw_ticket(struct nic *nic)
+{
+	for (uint32_t i = 0;; i = (i + 1) % TICKETS) {
+		uint32_t nobody = TICKET_FREE;
+
+		if (atomic_compare_exchange_strong(&nic->me->tickets[i].state, &nobody, TICKET_DRAWN))
+			return i;
+		if (i == TICKETS - 1)
+			sched_yield();
+	}
+}
+
+/* A message from one door to another and, once it is there, what became of it. *time: when it sets out, then when it arrived. */
+static enum reached send_message(struct nic *nic, struct net_message *message, struct label *label, const void *data,
+				 int64_t *time)
+{
+	struct ticket *ticket = &nic->me->tickets[label->ticket = draw_ticket(nic)];
+	struct net *net = net_of(nic);
+	uint64_t done = 0;
+	enum reached reached;
+	int in = 0;
+
+	ticket->reached = REACHED;
+	label->sender = (uint32_t)nic->rank;
+	message->time = *time;
+	memcpy(message->note, label, sizeof *label);
+	for (int tries = 1; atomic_load_explicit(&ticket->state, memory_order_acquire) != TICKET_ARRIVED; tries++) {
+		int steps;
+
+		if (!in)
+			in = net_inject(net, message, (const char *)data + done, &done);
+		steps = net_step(net, 64);
+		if (in < 0 || steps < 0)
+			end_job(nic);
+		if (!take_at(nic, &message->to) && !steps && tries % TRIES_BEFORE_SWEEP == 0) {
+			sweep(nic);
+			sched_yield();
+		}
+	}
+	reached = (enum reached)ticket->reached;
+	*time = ticket->time;
+	atomic_store(&ticket->state, TICKET_FREE);
+	return reached;
+}
+
+struct trip {
+	struct nic *nic;
+	struct vcq *vcq;
+	struct net_address from, to;
+	const struct descriptor *what;
+	uint64_t here, there;
+	uint32_t rank; /* the other side's */
+	bool strong;
+	int64_t time;
+};
+
+static enum reached put_part(struct trip *trip, uint64_t here, uint64_t there, uint32_t bytes)
+{
+	struct net_message message = {.from = trip->from, .to = trip->to, .bytes = bytes};
+	struct label label = {there, (int32_t)trip->rank, 0, 0, trip->strong};
+
+	return send_message(trip->nic, &message, &label, (const char *)(uintptr_t)here, &trip->time);
+}
+
+/* Where no order was asked for, the adversary sends a block's end before its beginning, cut by lot. */
+static enum reached put_block(struct trip *trip, uint64_t here, uint64_t there, uint32_t bytes)
+{
+	uint32_t cut = 0;
+	enum reached reached;
+
+	if (!trip->strong && bytes > NET_PAYLOAD) {
+		vcq_lock(trip->vcq);
+		cut = (vcq_lot(trip->vcq, (bytes - 1) / NET_PAYLOAD) + 1) * NET_PAYLOAD;
+		vcq_unlock(trip->vcq);
+	}
+	reached = put_part(trip, here + cut, there + cut, bytes - cut);
+	return cut && reached == REACHED ? put_part(trip, here, there, cut) : reached;
+}
+
+static enum reached put(struct trip *trip)
+{
+	uint32_t blocks = trip->what->kind == KIND_PIGGYBACK ? 1 : trip->what->memory.blocks;
+	uint64_t stride = blocks > 1 ? trip->what->memory.stride : 0;
+	enum reached reached = REACHED;
+
+	for (uint32_t i = 0; i < blocks && reached == REACHED; i++)
+		reached = put_block(trip, trip->here + i * stride, trip->there + i * stride, trip->what->length);
+	return reached;
+}
+
+/* A word or nothing, which is not written to anybody's memory. */
+static enum reached ask(struct trip *trip, bool back, uint32_t bytes)
+{
+	struct net_message message = {.from = back ? trip->to : trip->from,
+				      .to = back ? trip->from : trip->to,
+				      .class = back ? NET_REPLY : NET_REQUEST,
+				      .bytes = bytes};
+	struct label label = {0, NOBODY, 0, 0, 0};
+	uint64_t words[2] = {0, 0};
+
+	return send_message(trip->nic, &message, &label, words, &trip->time);
+}
+
+static enum reached get_block(struct trip *trip, uint64_t here, uint64_t there, uint64_t bytes)
+{
+	static _Thread_local char chunk[CHUNK];
+	enum reached reached = REACHED;
+
+	for (uint64_t at = 0; at < bytes && reached == REACHED; at += CHUNK) {
+		uint32_t length = (uint32_t)(bytes - at < CHUNK ? bytes - at : CHUNK);
+		struct net_message message = {.from = trip->to, .to = trip->from, .class = NET_REPLY, .bytes = length};
+		struct label label = {here + at, trip->nic->rank, 0, 0, trip->strong};
+		struct piece piece = {chunk, there + at, length};
+
+		reached = reach_read(trip->nic, trip->rank, &piece, 1);
+		if (reached == REACHED)
+			reached = send_message(trip->nic, &message, &label, chunk, &trip->time);
+	}
+	return reached;
+}
+
+static enum reached get(struct trip *trip)
+{
+	uint32_t blocks = trip->what->memory.blocks;
+	uint64_t stride = blocks > 1 ? trip->what->memory.stride : 0;
+	enum reached reached = ask(trip, false, 0);
+
+	for (uint32_t i = 0; i < blocks && reached == REACHED; i++)
+		reached = get_block(trip, trip->here + i * stride, trip->there + i * stride, trip->what->length);
+	return reached;
+}
+
+static enum reached change(struct trip *trip, uint64_t *value)
+{
+	enum reached reached = ask(trip, false, 2 * sizeof *value);
+
+	if (reached == REACHED)
+		reached = reach_change(trip->nic, trip->rank, trip->there, trip->what, value);
+	return reached == REACHED ? ask(trip, true, sizeof *value) : reached;
+}
+
+static enum reached travel(struct trip *trip, uint64_t *value)
+{
+	switch (trip->what->kind) {
+	case KIND_GET: return get(trip);
+	case KIND_ARMW: return change(trip, value);
+	default: return put(trip);
+	}
+}
+
+static void packets_carry(struct vcq *from, const struct descriptor *what, void *cbdata, bool strong)
+{
+	struct nic *nic = from->nic;
+	struct trip trip = {.nic = nic, .vcq = from, .what = what, .strong = strong, .time = atomic_load(&nic->clock)};
+	uint64_t span = descriptor_span(what), value = 0;
+	struct shared_vcq *to;
+	uint32_t number;
+	int code = what->kind == KIND_NOP ? UTOFU_SUCCESS : carry_here(from, what, span, &trip.here);
+
+	if (what->kind == KIND_NOP || code) {
+		card_sent(from, what, cbdata, code);
+		return;
+	}
+	to = vcq_find(nic, what->vcq_id, &number);
+	code = to ? carry_there(nic, to, number, what, span, &trip.there) : UTOFU_ERR_MRQ_PEER;
+	if (!code) {
+		trip.from = address_of(nic, from->shared->id);
+		trip.to = address_of(nic, to->id);
+		trip.rank = to->rank;
+		code = carry_code(travel(&trip, &value));
+	}
+	card_time = trip.time;
+	card_sent(from, what, cbdata, UTOFU_SUCCESS);
+	if (!code)
+		card_arrived(nic, from->shared, to, what);
+	card_completed(nic, from->shared, what, code, value);
+}
+
+const struct carrier packets_carrier = {"packets", packets_carry};
+
+/* --- The network of the job --- */
+
+bool packets_plan(const struct settings *settings, struct net_settings *plan)
+{
+	char problem[NET_PROBLEM];
+
+	net_settings_default(plan);
+	plan->cqs = CQS;
+	plan->buffers = plan->queue = plan->door = 4;
+	plan->seed = settings->seed;
+	plan->shape.axes = BOX_AXES;
+	for (int a = 0; a < BOX_AXES; a++)
+		plan->shape.axis[a] =
+			(struct torus_axis){settings->box.size[a], settings->box.ring[a] && settings->box.size[a] > 2};
+	if (!torus_shape_complete(&plan->shape))
+		fprintf(stderr, "softofu: SOFTOFU_NET: the box is too large\n");
+	else if (net_settings_read(plan, settings->net, problem) && net_bytes(plan, problem))
+		return true;
+	else
+		fprintf(stderr, "softofu: SOFTOFU_NET=%.80s: %s\n", settings->net, problem);
+	return false;
+}
+
+void packets_report(struct nic *nic)
+{
+	net_report(net_of(nic), stderr);
+}
