@@ -22,6 +22,7 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/stencil.c \
 	bench/strided.c \
 	bench/sync.c
+bench_bench_CPPFLAGS = $(AM_CPPFLAGS) -DBREAKDOWN='"$(abs_top_srcdir)/bench/breakdown"'
 bench_bench_LDADD = libtorushmem.la -lm
 
 bench_floor_SOURCES = $(bench_shared) \
@@ -33,10 +34,21 @@ bench_floor_SOURCES = $(bench_shared) \
 bench_floor_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 bench_floor_LDADD = $(UCX_LIBS)
 
+# It calls what is inside the library, so it takes the archive.
+if HAVE_ARCHIVE
+noinst_PROGRAMS += bench/layers
+bench_layers_SOURCES = bench/layers.c bench/layers.h bench/layers_path.c bench/layers_report.c bench/layers_report.h \
+	bench/layers_socket.c bench/layers_uct.c bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
+bench_layers_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+bench_layers_LDFLAGS = -static
+bench_layers_LDADD = libtorushmem.la $(UCX_LIBS) -lm
+endif
+
 bench_stopwatch_SOURCES = bench/stopwatch.c
 bench_stopwatch_LDADD =
 
 EXTRA_DIST += \
+	bench/breakdown \
 	bench/compare \
 	bench/make-page \
 	bench/make-plots \

@@ -215,6 +215,7 @@ int main(int argc, char *argv[])
 {
 	int count;
 
+	driver_hand_over(argc, argv);
 	read_options(argc, argv);
 	for (int i = optind; i < argc; i++)
 		if (!find(argv[i]))

@@ -46,6 +46,8 @@ struct measure {
 /* Each driver's own; the table ends with a NULL name. */
 extern const struct measure measures[];
 extern const char driver_name[], driver_help[];
+/* What is another program's business goes there, before anything else happens. */
+void driver_hand_over(int argc, char *argv[]);
 
 /* --- The members --- */
 

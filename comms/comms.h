@@ -161,7 +161,8 @@ struct comms {
 	bool crowded; /* more PEs than processors on this node */
 	bool threads;	/* several may be inside at once; said before the start */
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
-	bool watched;	/* calls are counted: see watch.h */
+	bool watched;	/* calls are counted or traced: see watch.h */
+	bool traced;
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
 	bool ucx;	/* UCX is up */

@@ -2,6 +2,7 @@
 libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/ops.c comms/copy.c comms/copy.h comms/groups.c comms/wait.c comms/wait.h \
 	comms/memory.c comms/memory.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/job.c comms/job.h comms/ucx.c comms/ucx.h \
 	comms/ucx_inside.h comms/ucx_ops.c comms/channels.c comms/completion.c
-libtorushmem_la_SOURCES += comms/families.c comms/watch.c comms/watch.h comms/silence.c comms/silence.h
+libtorushmem_la_SOURCES += comms/silence.c comms/silence.h
 libtorushmem_la_SOURCES += comms/ground.c comms/ground.h comms/relay.c comms/relay.h comms/relay_inside.h comms/relay_up.c
 libtorushmem_la_SOURCES += comms/hang.c comms/hang.h comms/hang_report.c
+libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h

@@ -100,7 +100,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, bytes);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, bytes);
 	if (t.here) {
 		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
@@ -123,7 +123,7 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(source, bytes, "source", pe, routine);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, bytes);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_HERE, pe, bytes);
 	if (t.here) {
 		comms_copy_out(dest, t.here, bytes);
 	} else {
@@ -178,7 +178,7 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 
 	if ((uintptr_t)dest % width)
 		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, pe, width);
+	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, width);
 	return t;
 }
 
@@ -231,9 +231,9 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
 
-	watch_if_on(shown.here ? WATCH_LOCAL : WATCH_UCX, pe, sizeof value);
+	watch_if_on(shown.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, sizeof value);
 	if (bytes && !data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, pe, bytes);
+		watch_if_on(WATCH_UCX, WATCH_THERE, pe, bytes);
 		ucx_put_untracked(data.peer, data.segment, data.offset, source, bytes);
 	} else if (bytes) {
 		comms_put(dest, source, bytes, pe, routine);
@@ -274,7 +274,7 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	telling->value = value;
 	telling->more.bytes = 0;
 	if (!data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, pe, bytes + sizeof value);
+		watch_if_on(WATCH_UCX, WATCH_THERE, pe, bytes + sizeof value);
 		ucx_tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
 	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "links.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "trace.h"
 
 static struct {
 	_Atomic uint64_t calls, bytes, nanoseconds;
@@ -24,12 +26,13 @@ static bool counting;
 static _Thread_local struct {
 	int depth;
 	enum watch_family family;
+	const char *routine;
 	int pe;
 	size_t bytes;
-	uint64_t began;
+	uint64_t began, position;
 } now __attribute__((tls_model("initial-exec")));
 
-static uint64_t nanoseconds(void)
+uint64_t watch_clock(void)
 {
 	struct timespec t;
 
@@ -51,7 +54,8 @@ void watch_start(void)
 	if (!setting_bool(SETTING_STATS, &counting))
 		rte_die_together("shmem_init", "SHMEM_STATS=%s: give yes or no", setting_text(SETTING_STATS));
 	watch_reset();
-	comms.watched = counting;
+	comms.traced = trace_start();
+	comms.watched = counting || comms.traced;
 }
 
 bool watch_counts(void)
@@ -69,18 +73,24 @@ void comms_watch_begin(const char *routine, size_t bytes, int pe)
 	now.family = watch_family_of(routine);
 	now.bytes = bytes;
 	now.pe = pe;
-	now.began = nanoseconds();
+	now.routine = routine;
+	now.position = comms.traced ? trace_position() : 0;
+	now.began = watch_clock();
 }
 
 void comms_watch_end(void)
 {
 	enum watch_family family = now.family;
+	uint64_t end;
 
 	if (--now.depth > 0)
 		return;
+	end = watch_clock();
 	add(&rows[family].calls, 1);
 	add(&rows[family].bytes, now.bytes);
-	add(&rows[family].nanoseconds, nanoseconds() - now.began);
+	add(&rows[family].nanoseconds, end - now.began);
+	if (comms.traced)
+		trace_call(now.routine, family, now.began, end, now.bytes, now.pe, now.position);
 }
 
 /* --- Operations --- */
@@ -91,19 +101,27 @@ static bool is_programs(void)
 	return now.depth > 0 && now.family <= WATCH_ATOMIC_NBI;
 }
 
-void watch_operation(enum watch_row path, int pe, size_t bytes)
+static void count_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+{
+	add(&rows[path].calls, 1);
+	add(&rows[path].bytes, bytes);
+	if (path != WATCH_LOCAL)
+		links_count(way == WATCH_THERE ? comms.pe : pe, way == WATCH_THERE ? pe : comms.pe, bytes);
+	if (comms.traced)
+		trace_message(path == WATCH_LOCAL, way, pe, bytes);
+}
+
+void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
 {
 	if (is_programs())
-		watch_message(path, pe, bytes);
+		count_operation(path, way, pe, bytes);
 	else if (path == WATCH_UCX)
-		watch_message(WATCH_INSIDE, pe, bytes);
+		count_operation(WATCH_INSIDE, way, pe, bytes);
 }
 
 void watch_message(enum watch_row path, int pe, size_t bytes)
 {
-	(void)pe;
-	add(&rows[path].calls, 1);
-	add(&rows[path].bytes, bytes);
+	count_operation(path, WATCH_THERE, pe, bytes);
 }
 
 void watch_connection(size_t bytes)
@@ -119,7 +137,8 @@ const char *watch_row_name(int row)
 #define WATCH_NAME(id, name) name,
 		WATCH_FAMILIES(WATCH_NAME)
 #undef WATCH_NAME
-		"path local", "path ucx", "inside ucx", "peers",
+		"path local", "path ucx", "inside ucx", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
+		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
 	};
 
 	_Static_assert(sizeof names / sizeof names[0] == WATCH_ROWS, "every row has a name");
@@ -131,6 +150,8 @@ void watch_read(int row, struct watch_row_values *values)
 	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
 	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
 	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);
+	if (row >= WATCH_AXES)
+		links_read_way(row - WATCH_AXES, &values->calls, &values->bytes);
 	if (row == WATCH_PEERS)
 		comms_count_peers(&values->calls, &values->bytes);
 }
@@ -142,4 +163,5 @@ void watch_reset(void)
 		atomic_store(&rows[row].bytes, 0);
 		atomic_store(&rows[row].nanoseconds, 0);
 	}
+	links_reset();
 }

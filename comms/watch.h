@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 #include "comms.h"
+#include "torus/shape.h"
 
 /*
- * What is known of calls and of what they move while they are watched (SHMEM_STATS).
+ * What is known of calls and of what they move while they are watched (SHMEM_STATS, SHMEM_TRACE).
  *
  * family     routines that do the same thing: "put" is the blocking put of every type
  * call       of a routine by the program; what a routine calls in its turn belongs to it
@@ -58,18 +59,23 @@ enum watch_family {
 	WATCH_FAMILY_COUNT
 };
 
-/* Rows of counters: the families, then the paths, then the peers. */
+/* Rows of counters: the families, then the paths, the peers, the ways. */
 enum watch_row {
 	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
 	WATCH_UCX,
 	WATCH_INSIDE, /* what collectives, locks and exchanges send by UCX for themselves */
 	WATCH_PEERS,  /* those that this PE has met, and the memory that took */
+	WATCH_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
+	WATCH_LAST_AXIS = WATCH_AXES + TORUS_WAYS - 1,
 	WATCH_ROWS
 };
 
 struct watch_row_values {
 	uint64_t calls, bytes, nanoseconds;
 };
+
+/* Nanoseconds of this host's clock. */
+uint64_t watch_clock(void);
 
 /* Reads the settings; before anything is counted. */
 void watch_start(void);
@@ -83,17 +89,18 @@ void watch_reset(void);
 enum watch_family watch_family_of(const char *routine);
 
 /* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
-void watch_operation(enum watch_row path, int pe, size_t bytes);
+enum watch_way { WATCH_THERE, WATCH_HERE }; /* where the data goes */
+void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes);
 /* A message of an exchange, which the program's stores and ours move together. */
 void watch_message(enum watch_row path, int pe, size_t bytes);
 /* UCX took so much for a new connection. */
 void watch_connection(size_t bytes);
 
 /* An operation of the program or, inside a collective or a lock, of the library. */
-COMMS_INLINE void watch_if_on(enum watch_row path, int pe, size_t bytes)
+COMMS_INLINE void watch_if_on(enum watch_row path, enum watch_way way, int pe, size_t bytes)
 {
 	if (COMMS_UNLIKELY(comms.watched))
-		watch_operation(path, pe, bytes);
+		watch_operation(path, way, pe, bytes);
 }
 
 #endif

@@ -420,6 +420,8 @@ void rte_abort(int status, const char *message)
 		funlockfile(stdout);
 	}
 	atomic_store(&leaving, true);
+	if (rte.last_words)
+		rte.last_words();
 	pthread_create(&thread, NULL, end_anyway, (void *)(intptr_t)status);
 	/* A PE that fails before it came up, or after it went down, must tell the launcher, too: others may wait for it. */
 	if (rte.connected || kept || (!unreachable && getenv("PMIX_RANK") && PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS))

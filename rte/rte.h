@@ -32,6 +32,7 @@ struct rte {
 	bool connected; /* a PMIx server is there */
 	int generation; /* how many times this process came up */
 	char problem[160];
+	void (*last_words)(void); /* called before the process ends otherwise than it should; NULL: nothing */
 };
 
 extern struct rte rte;

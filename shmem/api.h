@@ -104,6 +104,10 @@ void api_teams_stop(void);
 void api_collectives_start(void);
 void api_forget_contexts(struct shmemx_team *team);
 
+/* The trace of SHMEM_TRACE, if there is to be one: after the heap is up, before it goes. */
+void api_trace_start(void);
+void api_trace_stop(void);
+
 /* Prints what all PEs counted, if they did. */
 void api_stats_stop(void);
 

@@ -123,6 +123,7 @@ static void come_up(const char *routine)
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
+	api_trace_start();
 	greet();
 }
 
@@ -143,6 +144,7 @@ static void go_down(void)
 {
 	api_stats_stop();
 	api_barrier_all("shmem_finalize");
+	api_trace_stop();
 	api_exchanges_stop();
 	api_teams_stop();
 	api_heap_stop();

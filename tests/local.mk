@@ -99,6 +99,7 @@ EXTRA_DIST += \
 	docs/decisions/watching.md \
 	docs/decisions/hangs.md \
 	docs/decisions/silence.md \
+	docs/decisions/breakdown.md \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
@@ -140,6 +141,7 @@ EXTRA_DIST += \
 	tests/tools/torus/fabric.c \
 	tests/tools/torus/where.c \
 	tests/tools/scale.bats \
+	tests/tools/breakdown.bats \
 	tests/tools/stats.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c

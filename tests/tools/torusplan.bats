@@ -46,7 +46,7 @@ refused()
 }
 
 @test "mistakes are refused in one line" {
-	refused "no command; there are show, place, tni and routes"
+	refused "no command; there are show, place, tni, routes and watch"
 	refused "unknown command shwo; did you mean show?" shwo
 	refused "unknown command frobnicate; there are" frobnicate
 	refused "no machine; give --shape" show

@@ -11,13 +11,24 @@ torusplan_SOURCES = \
 	tools/torusplan/show.c \
 	tools/torusplan/svg.c \
 	tools/torusplan/tni.c \
-	tools/torusplan/torusplan.h
+	tools/torusplan/torusplan.h \
+	tools/torusplan/watch.c
+nodist_torusplan_SOURCES = tools/torusplan/watch_page.h
+BUILT_SOURCES += tools/torusplan/watch_page.h
+CLEANFILES += tools/torusplan/watch_page.h
+
+# The page as a C string, a line for each of its lines.
+tools/torusplan/watch_page.h: tools/torusplan/watch.html
+	@$(MKDIR_P) tools/torusplan
+	$(AM_V_GEN)sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(top_srcdir)/tools/torusplan/watch.html >$@.new && mv $@.new $@
+
 torusplan_LDADD = libtorusthink.la librtebase.la -lm
 
 dist_man1_MANS += docs/man/torusplan.1
 
 EXTRA_DIST += \
 	docs/decisions/torus.md \
+	tools/torusplan/watch.html \
 	tests/machines/show \
 	tests/tools/torusplan.bats \
 	$(TEST_MACHINES)

@@ -21,7 +21,7 @@ static const struct option_row {
 	[OPT_SVG] = {"--svg", "FILE", "also write a drawing"},
 	[OPT_DIMS] = {"--dims", "GRID", "the grid of PEs, as in 8x8mx4; m: does not wrap"},
 	[OPT_FORMAT] = {"--format", "FORM", "print a rank file: openmpi, prrte, slurm or fujitsu"},
-	[OPT_OUTPUT] = {"--output", "FILE", "write the rank file there, and print the report"},
+	[OPT_OUTPUT] = {"--output", "FILE", "write there: the rank file (the report is printed), the page"},
 	[OPT_TILE] = {"--tile", "TILE", "the part of the grid that the PEs of a node are, as in 2x2"},
 	[OPT_ENGINES] = {"--engines", "N", "network engines of a node (6)"},
 	[OPT_RATE] = {"--rate", "GB/s", "of an engine (6.8)"},
@@ -36,6 +36,7 @@ static const struct option_row {
 	[OPT_DEVICE] = {"--device", "NAME", "the interface that has the host's own address (lo)"},
 	[OPT_NO_CYCLES] = {"--no-cycles", NULL, "routes without channel cycles, some of them longer"},
 	[OPT_BATCH] = {"--batch", NULL, "for ip -batch: only addresses and routes, without the word ip"},
+	[OPT_TRACE] = {"TRACE.json", NULL, "what SHMEM_TRACE has written"},
 	[OPT_HELP] = {"--help", NULL, "print this"},
 	[OPT_VERSION] = {"--version", NULL, "print the version"},
 };
@@ -104,6 +105,10 @@ int options_read(const struct command *command, int argc, char **argv, const cha
 		size_t length = equals ? (size_t)(equals - word) : strlen(word);
 		int id = find(command, word, length);
 
+		if (word[0] != '-' && takes(command, OPT_TRACE) && !value[OPT_TRACE]) {
+			value[OPT_TRACE] = word;
+			continue;
+		}
 		if (id == OPTIONS)
 			return refuse(command, word, length);
 		if (!rows[id].value && equals)

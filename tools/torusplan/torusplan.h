@@ -39,6 +39,7 @@ enum option_id {
 	OPT_DEVICE,
 	OPT_NO_CYCLES,
 	OPT_BATCH,
+	OPT_TRACE,
 	OPT_HELP,
 	OPT_VERSION,
 	OPTIONS
@@ -87,6 +88,7 @@ int run_show(const char *const value[OPTIONS]);
 int run_place(const char *const value[OPTIONS]);
 int run_tni(const char *const value[OPTIONS]);
 int run_routes(const char *const value[OPTIONS]);
+int run_watch(const char *const value[OPTIONS]);
 
 /* A drawing for a browser. Returns 0 or an exit code. */
 int draw_svg(const struct machine *machine, const char *path);

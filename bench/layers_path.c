@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layers of each path. This program is linked with the library's archive, so that it can call what is inside: the
+ * comms layer, and UCP by the library's own connection.
+ */
+#include "comms/comms.h"
+#include "comms/copy.h"
+#include "comms/ucx_inside.h"
+
+/* After the library's own, which have words of the bench for other things. */
+#include "layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct layer_word *layer_word;
+uint64_t layer_value;
+bool layer_acknowledges;
+
+static uint64_t value_now(void)
+{
+	return __atomic_load_n(&layer_word->value, __ATOMIC_ACQUIRE);
+}
+
+/* --- The call of the program --- */
+
+static void shmem_post(uint64_t value)
+{
+	shmem_putmem(&layer_word->value, &value, sizeof value, !group.me);
+}
+
+static bool comms_look(void)
+{
+	return comms_spin();
+}
+
+static void shmem_await(uint64_t value)
+{
+	shmem_ulong_wait_until((unsigned long *)&layer_word->value, SHMEM_CMP_GE, value);
+}
+
+/* --- The comms layer --- */
+
+static void comms_post(uint64_t value)
+{
+	struct comms_peer *peer;
+	void *here = comms_reach_quickly(&layer_word->value, sizeof value, !group.me, &peer);
+
+	if (here)
+		comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
+	else
+		comms_put(&layer_word->value, &value, sizeof value, !group.me, "shmem_putmem");
+}
+
+static void comms_await(uint64_t value)
+{
+	COMMS_WAIT(&layer_word->value, value_now() >= value);
+}
+
+static void comms_flush(void)
+{
+	comms_quiet();
+}
+
+/* --- UCP --- */
+
+static struct {
+	ucp_ep_h endpoint;
+	ucp_rkey_h key;
+	uint64_t remote;
+} ucp;
+
+static void open_ucp(void)
+{
+	struct comms_peer *other = comms_meet(!group.me);
+	struct ucx_peer *peer = ucx_peer(other);
+	enum comms_segment_id segment = comms_find_segment(layer_word);
+
+	ucp.endpoint = peer->endpoint;
+	ucp.key = peer->key[segment];
+	ucp.remote = (uint64_t)(uintptr_t)(peer->base[segment] + ((char *)layer_word - comms.segments[segment].base)) +
+		     offsetof(struct layer_word, value);
+}
+
+static void finish(ucs_status_ptr_t request)
+{
+	while (UCS_PTR_IS_PTR(request) && ucp_request_check_status(request) == UCS_INPROGRESS)
+		ucp_worker_progress(ucx.main.worker);
+	if (UCS_PTR_IS_ERR(request))
+		group_fail("UCP: %s", ucs_status_string(UCS_PTR_STATUS(request)));
+	if (UCS_PTR_IS_PTR(request))
+		ucp_request_free(request);
+}
+
+static void ucp_post(uint64_t value)
+{
+	finish(ucp_put_nbx(ucp.endpoint, &value, sizeof value, ucp.remote, ucp.key, &ucx_plain));
+}
+
+static void ucp_flush(void)
+{
+	finish(ucp_ep_flush_nbx(ucp.endpoint, &ucx_plain));
+}
+
+static bool ucp_look(void)
+{
+	return ucp_worker_progress(ucx.main.worker) > 0;
+}
+
+static void ucp_await(uint64_t value)
+{
+	while (value_now() < value)
+		ucp_worker_progress(ucx.main.worker);
+}
+
+/* --- The machine --- */
+
+static volatile uint64_t *line_mine, *line_other;
+
+/* On the word that the library is measured with: another line may be farther from both. */
+static void open_local_line(void)
+{
+	line_mine = &layer_word->value;
+	line_other = shmem_ptr(&layer_word->value, !group.me);
+}
+
+static void open_line(void)
+{
+	if (!group.has_raw)
+		group_fail("PEs 0 and 1 share no memory of their own to compare with");
+	line_mine = group.raw + 64 * (1 + group.me);
+	line_other = group.raw + 64 * (1 + !group.me);
+}
+
+static void line_post(uint64_t value)
+{
+	*line_other = value;
+}
+
+static void fence_flush(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Where a flush is answered by the other's software, so is this. */
+static void line_flush(void)
+{
+	uint64_t wanted = *line_other;
+
+	while (*line_mine != wanted)
+		;
+}
+
+static bool line_look(void)
+{
+	uint64_t now = *line_mine;
+
+	if (now == layer_value)
+		return false;
+	layer_value = now;
+	if (layer_acknowledges && group.me == 1)
+		*line_other = now;
+	return true;
+}
+
+/* With the library's manners: a reader that never pauses slows the writer down. */
+static void line_await(uint64_t value)
+{
+	for (unsigned looks = 0; *line_mine < value; looks++)
+		if (looks >= comms.bare_looks)
+			relax();
+}
+
+static void uct_await(uint64_t value)
+{
+	while (layer_value < value)
+		uct_look();
+}
+
+static void socket_await(uint64_t value)
+{
+	while (layer_value < value)
+		socket_look();
+}
+
+/* What the library itself has to do at the target, for the word that ends a loop, too. */
+void library_look(void)
+{
+	comms_spin();
+}
+
+/* --- The paths --- */
+
+static struct layer local_layers[] = {
+	{"shmem", shmem_post, shmem_quiet, NULL, shmem_await, 0},
+	{"comms", comms_post, comms_flush, NULL, comms_await, 0},
+	{"floor", line_post, fence_flush, NULL, line_await, 0},
+	{0},
+};
+
+static struct layer ucx_layers[] = {
+	{"shmem", shmem_post, shmem_quiet, comms_look, shmem_await, 0},
+	{"comms", comms_post, comms_flush, comms_look, comms_await, 0},
+	{"ucp", ucp_post, ucp_flush, ucp_look, ucp_await, 0},
+	{"uct", uct_post, uct_flush, uct_look, uct_await, 0},
+	{"floor", line_post, line_flush, line_look, line_await, 0},
+	{0},
+};
+
+/* Which transport UCX uses is what UCX_TLS leaves it. */
+static bool by_tcp(void)
+{
+	const char *list = getenv("UCX_TLS");
+
+	return !list || !strstr(list, "posix");
+}
+
+struct layer *layers_of_path(const char **path)
+{
+	struct comms_peer *peer;
+
+	layer_word = shmem_calloc(1, sizeof *layer_word);
+	if (!layer_word)
+		group_fail("no symmetric memory");
+	comms_meet(!group.me);
+	if (comms_reach(layer_word, sizeof *layer_word, !group.me, &peer)) {
+		*path = "local";
+		open_local_line();
+		return local_layers;
+	}
+	open_ucp();
+	*path = by_tcp() ? "ucx tcp" : "ucx posix";
+	uct_open(by_tcp() ? "tcp" : "posix");
+	if (by_tcp()) {
+		struct layer *floor = &ucx_layers[4];
+
+		socket_open();
+		*floor = (struct layer){"floor", socket_post, socket_flush, socket_look, socket_await, 0};
+	} else {
+		open_line();
+	}
+	return ucx_layers;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_LINKS_H
+#define COMMS_LINKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "torus/shape.h"
+
+/*
+ * A link is numbered by the place where it begins and the way it goes. How many there are, if their loads are kept one by one; 0:
+ * there are too many for that.
+ */
+int links_known(void);
+
+/* Visits the links on the way from one PE to another; none on one node. */
+typedef void links_visitor(int link, int way, void *argument);
+void links_follow(int from, int to, links_visitor *visit, void *argument);
+
+/* A message of this PE that takes them. */
+void links_count(int from, int to, size_t bytes);
+
+/* All links of a way together: how often one was taken, and the bytes that took it. */
+void links_read_way(int way, uint64_t *hops, uint64_t *bytes);
+uint64_t links_read(int link);
+void links_reset(void);
+
+/* "0,1 x+" */
+enum { LINKS_TEXT = TORUS_TEXT + 8 };
+const char *links_name(int link, char text[LINKS_TEXT]);
+
+#endif

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# bench breakdown: the arithmetic of its report, with numbers made up for it, and that it runs on every path. A layer that is
+# slowed down by more than any machine varies is seen in that layer.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" BREAKDOWN="$TOP_BUILDDIR/bench/bench"
+	[ -x "$TOP_BUILDDIR/bench/layers" ] || skip "there is no static library"
+	cd "$BATS_FILE_TMPDIR" || return
+	# Of a path over UCX; per layer: post progress total half sent transfer came satisfied.
+	{
+		layer shmem 130 20 152 600 105 0 0 7
+		layer comms 120 18 140 590 100 50 260 5
+		layer ucp 100 16 118 550 80 60 250 3
+		layer uct 60 10 71 300 50 20 100 2
+		layer floor 10 4 14 150 5 0 0 1
+		printf 'ucx tcp\tempty\tpost\t2\t2\t2\t9\n'
+	} >made_up
+}
+
+layer()
+{
+	name=$1
+	shift
+	for quantity in post progress total half sent transfer came satisfied; do
+		printf 'ucx tcp\t%s\t%s\t%s\t%s\t%s\t9\n' "$name" "$quantity" "$1" "$1" "$1"
+		shift
+	done
+}
+
+part() # NAME: its nanoseconds in the first of the tables on standard output; with 2, in the second
+{
+	printf '%s\n' "$output" | awk -v name="$1" -v want="${2:-1}" '/ of 8 bytes$/ { n++ } n == want && $1 == name { print $2 }'
+}
+
+@test "what a layer takes, the model and the residual" {
+	run "$BREAKDOWN" breakdown --from "$BATS_FILE_TMPDIR/made_up"
+	[ "$status" -eq 0 ]
+	[ "$(part put-post.shmem)" = 10.0 ]
+	[ "$(part put-post.comms)" = 20.0 ]
+	[ "$(part put-post.ucp)" = 40.0 ]
+	[ "$(part put-post.uct)" = 50.0 ]
+	[ "$(part put-post.floor)" = 8.0 ]
+	[ "$(part progress.ucp)" = 6.0 ]
+	[ "$(part misc)" = 2.0 ]
+	[ "$(part model)" = 150.0 ] # 130 + 20
+	[ "$(part measured)" = 152.0 ]
+	[ "$(part residual)" = 2.0 ]
+	# 105 to post, 20 by UCT and 40 more by UCP, 260 and 7 to see it
+	[ "$(part transfer.uct 2)" = 20.0 ]
+	[ "$(part transfer.ucp 2)" = 40.0 ]
+	[ "$(part progress.ucp 2)" = 150.0 ]
+	[ "$(part model 2)" = 432.0 ]
+	[ "$(part residual 2)" = 168.0 ]
+}
+
+@test "what if" {
+	run "$BREAKDOWN" breakdown --from "$BATS_FILE_TMPDIR/made_up" --what-if put-post=-50%
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'what if put-post-50 %: 88.0 ns, -42.11 %'* ]] # 152 - 128 / 2
+	run "$BREAKDOWN" breakdown --from "$BATS_FILE_TMPDIR/made_up" --what-if put-post.ucp=+20ns
+	[[ "$output" == *'what if put-post.ucp+20 ns: 172.0 ns, +13.16 %'* ]]
+	run "$BREAKDOWN" breakdown --from "$BATS_FILE_TMPDIR/made_up" --what-if progress=half
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+}
+
+@test "JSON and SVG can be read" {
+	"$BREAKDOWN" breakdown --from "$BATS_FILE_TMPDIR/made_up" --json --svg "$BATS_TEST_TMPDIR/bars.svg" >"$BATS_TEST_TMPDIR/out.json"
+	grep -q '"name": "put-post.uct", "ns": 50.000' "$BATS_TEST_TMPDIR/out.json"
+	grep -q '<title>put-post.uct: 50.0 ns, 32.89 %</title>' "$BATS_TEST_TMPDIR/bars.svg"
+	command -v python3 >/dev/null || skip "no python3 to read them with"
+	python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$BATS_TEST_TMPDIR/out.json"
+	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/bars.svg"
+}
+
+@test "every path is measured, and a slow layer is seen where it is" {
+	run "$BREAKDOWN" breakdown --paths local,ucx-posix,ucx-tcp --slow comms=20000
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c ' of 8 bytes$')" -eq 6 ]
+	for table in 1 3 5; do
+		for name in shmem comms floor; do
+			took=$(part put-post.$name $table)
+			[ "$name" = comms ] || took=$(awk -v ns="$took" 'BEGIN { print ns + 20000 }')
+			awk -v ns="$took" 'BEGIN { exit !(ns > 12000 && ns < 40000) }'
+		done
+	done
+}
+
+@test "mistakes are said in one line" {
+	for words in '--paths nowhere' '--slow comms' '--from /nonexistent' '--bars'; do
+		# shellcheck disable=SC2086
+		run "$BREAKDOWN" breakdown $words
+		[ "$status" -ne 0 ]
+	done
+	echo nonsense >"$BATS_TEST_TMPDIR/bad"
+	run "$BREAKDOWN" breakdown --from "$BATS_TEST_TMPDIR/bad"
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+}
