@@ -292,7 +292,7 @@ void comms_tell_both_later(struct comms_telling *telling, struct comms_piece fir
 	telling->more = second;
 	telling->more_there = more.offset;
 	if (!data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, pe, first.bytes + second.bytes + sizeof value);
+		watch_if_on(WATCH_UCX, WATCH_THERE, pe, first.bytes + second.bytes + sizeof value);
 		ucx_tell_later(telling, data.peer, data.segment, data.offset, first.source, first.bytes, shown.segment,
 			       shown.offset);
 	} else {

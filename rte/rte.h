@@ -84,6 +84,13 @@ _Noreturn void rte_die_together(const char *routine, const char *format, ...) __
  */
 void rte_let_others_speak(void);
 
+/*
+ * From now on a signal that ends the process says first which PE it is and which routine it was in, with the calls that led
+ * there (SHMEM_BACKTRACE). Handlers that the program has installed before are called afterwards; later ones take their place.
+ */
+void rte_crash_start(void);
+void rte_crash_stop(void);
+
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -119,6 +119,7 @@ static void come_up(const char *routine)
 		on_exit(note_status, NULL);
 	state.pid = getpid();
 	comms.threads = api_threads_at_once();
+	rte_crash_start();
 	comms_start();
 	api_heap_start();
 	api_teams_start();
@@ -149,6 +150,7 @@ static void go_down(void)
 	api_teams_stop();
 	api_heap_stop();
 	comms_stop();
+	rte_crash_stop();
 	rte_finalize();
 }
 

@@ -2,5 +2,5 @@
 libtorushmem_la_SOURCES += shmem/api.h shmem/init.c shmem/info.c shmem/heap.c shmem/blocks.c shmem/blocks.h \
 	shmem/rma.c shmem/amo.c shmem/signals.c shmem/order.c shmem/sync.c shmem/collectives.c shmem/collectives.h \
 	shmem/broadcast.c shmem/gather.c shmem/alltoall.c shmem/scan.c shmem/reduce.c shmem/active_sets.c shmem/teams.c shmem/contexts.c shmem/exchange.c shmem/exchange.h shmem/exchange_make.c shmem/pack.c shmem/grid.c shmem/grid.h shmem/torus.c shmem/locks.c shmem/removed.c
-libtorushmem_la_SOURCES += shmem/stats.c shmem/trace.c shmem/trace_text.c shmem/trace_text.h
+libtorushmem_la_SOURCES += shmem/stats.c shmem/trace.c
 libtorushmem_la_SOURCES += shmem/grounds.c

@@ -21,7 +21,7 @@
 #include "comms/job.h"
 #include "comms/links.h"
 #include "rte/settings.h"
-#include "trace_text.h"
+#include "rte/plain.h"
 
 enum { QUESTIONS = 16, FETCHED = 256, BINS = 200 };
 
@@ -89,49 +89,49 @@ static int64_t time_of(const struct clock *clock, uint64_t when)
 	return (int64_t)(when - clock->zero) - clock->ahead - (int64_t)(clock->drift * (double)since);
 }
 
-static void write_names(struct trace_text *text, int pe)
+static void write_names(struct plain_text *text, int pe)
 {
 	static const char *const threads[] = {"calls", "memory"};
 
-	trace_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"PE %d\"}},", pe, pe);
-	trace_put(text, "\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}},", pe, pe);
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"PE %d\"}},", pe, pe);
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}},", pe, pe);
 	for (int t = 0; t < 2; t++)
-		trace_put(text, "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},", pe, t + 1,
+		plain_put(text, "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},", pe, t + 1,
 			  threads[t]);
 }
 
-static void write_call(struct trace_text *text, int pe, const struct clock *clock, const struct trace_event *e)
+static void write_call(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e)
 {
 	const char *name = trace_name(e->name);
 
 	if (!strncmp(name, "pshmem_", 7))
 		name++;
-	trace_put(text, "\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,\"dur\":%t,\"args\":{\"bytes\":%l", name,
+	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,\"dur\":%t,\"args\":{\"bytes\":%l", name,
 		  watch_row_name(e->family), pe, time_of(clock, e->begin), (int64_t)(e->end - e->begin), (int64_t)e->bytes);
 	if (e->pe >= 0)
-		trace_put(text, ",\"pe\":%d", e->pe);
-	trace_put(text, "}},");
+		plain_put(text, ",\"pe\":%d", e->pe);
+	plain_put(text, "}},");
 }
 
 /*
  * From the one's track to the other's: on the side of this PE the arrow hangs on the call, on the other's on a short mark in
  * the track of its memory. What has not arrived has no arrow.
  */
-static void write_message(struct trace_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
+static void write_message(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
 {
 	bool there = e->way == WATCH_THERE;
 	int64_t left = time_of(clock, e->begin), arrived = time_of(clock, e->end), mark = there ? arrived : left;
 
-	trace_put(text, "\n{\"ph\":\"X\",\"name\":\"%s PE %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":2,\"ts\":%t,\"dur\":0.1,\"args\":{\"bytes\":%l}},",
+	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s PE %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":2,\"ts\":%t,\"dur\":0.1,\"args\":{\"bytes\":%l}},",
 		  there ? "from" : "read by", pe, e->local ? "local" : "network", e->pe, mark, (int64_t)e->bytes);
-	trace_put(text, "\n{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", pe, number,
+	plain_put(text, "\n{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", pe, number,
 		  there ? pe : e->pe, there ? 1 : 2, left);
-	trace_put(text,
+	plain_put(text,
 		  "\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", pe,
 		  number, there ? e->pe : pe, there ? 2 : 1, there ? arrived : arrived - 1);
 }
 
-static void write_event(struct trace_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
+static void write_event(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
 {
 	if (e->kind == TRACE_CALL)
 		write_call(text, pe, clock, e);
@@ -178,7 +178,7 @@ static void load_add(int pe, const struct clock *clock, const struct trace_event
 }
 
 /* The torus is one more process, its links are counters; rates in bytes per millisecond, which is kB/s. */
-static void load_write(struct trace_text *text)
+static void load_write(struct plain_text *text)
 {
 	char name[LINKS_TEXT];
 
@@ -190,7 +190,7 @@ static void load_write(struct trace_text *text)
 			uint64_t bytes = load.bytes[link * BINS + bin];
 
 			if (bytes != before)
-				trace_put(text,
+				plain_put(text,
 					  "\n{\"ph\":\"C\",\"name\":\"link %s\",\"cat\":\"link\",\"pid\":%d,\"ts\":%t,\"args\":{\"kB/s\":%l}},",
 					  name, comms.n_pes, (int64_t)bin * load.step,
 					  (int64_t)(bytes * 1000000 / (uint64_t)load.step));
@@ -201,23 +201,23 @@ static void load_write(struct trace_text *text)
 }
 
 /* What torusplan watch needs to draw it. */
-static void write_torus(struct trace_text *text)
+static void write_torus(struct plain_text *text)
 {
 	const struct torus_shape *shape = &comms_torus()->sites.shape;
 	char line[TORUS_TEXT];
 
-	trace_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"torus %s\"}},", comms.n_pes,
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"torus %s\"}},", comms.n_pes,
 		  torus_shape_text(shape, line));
-	trace_put(text, "\n{\"ph\":\"M\",\"name\":\"torus\",\"pid\":%d,\"args\":{\"shape\":\"%s\",\"pes\":%d,\"end\":%t,\"step\":%t,\"place\":[",
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"torus\",\"pid\":%d,\"args\":{\"shape\":\"%s\",\"pes\":%d,\"end\":%t,\"step\":%t,\"place\":[",
 		  comms.n_pes, line, comms.n_pes, load.step * BINS, load.step);
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		trace_put(text, pe ? ",%d" : "%d", torus_job_place(comms_torus(), pe));
-	trace_put(text, "]}}");
+		plain_put(text, pe ? ",%d" : "%d", torus_job_place(comms_torus(), pe));
+	plain_put(text, "]}}");
 }
 
 /* --- The end --- */
 
-static void write_pe(struct trace_text *text, int pe, int64_t ahead_now)
+static void write_pe(struct plain_text *text, int pe, int64_t ahead_now)
 {
 	struct trace_event fetched[FETCHED];
 	struct trace_ring head;
@@ -248,16 +248,16 @@ static void write_pe(struct trace_text *text, int pe, int64_t ahead_now)
 
 static void write_all(void)
 {
-	struct trace_text text = {.file = file};
+	struct plain_text text = {.file = file};
 
 	load_start(ring->started);
-	trace_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	for (int pe = 0; pe < comms.n_pes; pe++)
 		write_pe(&text, pe, pe == 0 || shares_clock(pe) ? 0 : compare_clock(pe));
 	load_write(&text);
 	write_torus(&text);
-	trace_put(&text, "\n]}\n");
-	trace_flush(&text);
+	plain_put(&text, "\n]}\n");
+	plain_flush(&text);
 	if (text.failed)
 		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE), strerror(text.failed));
 }
@@ -265,7 +265,7 @@ static void write_all(void)
 /* Of this PE alone, in its own time. Nothing here allocates or locks. */
 static void last_words(void)
 {
-	struct trace_text text = {0};
+	struct plain_text text = {0};
 	struct clock clock;
 	struct trace_ring *mine = ring;
 
@@ -273,12 +273,12 @@ static void last_words(void)
 	if (!mine || (text.file = open(own_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		return;
 	clock = (struct clock){mine->ahead, 0, mine->started, mine->started - (uint64_t)mine->ahead};
-	trace_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	write_names(&text, comms.pe);
 	for (uint64_t i = mine->recorded > mine->capacity ? mine->recorded - mine->capacity : 0; i < mine->recorded; i++)
 		write_event(&text, comms.pe, &clock, &mine->event[i % mine->capacity], (int64_t)i);
-	trace_put(&text, "\n{\"ph\":\"M\",\"name\":\"ended\",\"pid\":%d,\"args\":{\"name\":\"ended before shmem_finalize\"}}\n]}\n", comms.pe);
-	trace_flush(&text);
+	plain_put(&text, "\n{\"ph\":\"M\",\"name\":\"ended\",\"pid\":%d,\"args\":{\"name\":\"ended before shmem_finalize\"}}\n]}\n", comms.pe);
+	plain_flush(&text);
 	close(text.file);
 }
 

@@ -143,6 +143,8 @@ EXTRA_DIST += \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \
 	tests/tools/stats.bats \
+	tests/tools/tools.bats \
+	tests/tools/traces.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace_text.h"
+#include "plain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void trace_flush(struct trace_text *text)
+void plain_flush(struct plain_text *text)
 {
 	size_t done = 0;
 
@@ -22,15 +22,15 @@ void trace_flush(struct trace_text *text)
 	text->used = 0;
 }
 
-static void put_bytes(struct trace_text *text, const char *bytes, size_t length)
+static void put_bytes(struct plain_text *text, const char *bytes, size_t length)
 {
 	if (text->used + length > sizeof text->buffer)
-		trace_flush(text);
+		plain_flush(text);
 	memcpy(text->buffer + text->used, bytes, length);
 	text->used += length;
 }
 
-static void put_number(struct trace_text *text, uint64_t number, int least_digits)
+static void put_number(struct plain_text *text, uint64_t number, int least_digits)
 {
 	char digits[24];
 	int at = sizeof digits;
@@ -43,14 +43,25 @@ static void put_number(struct trace_text *text, uint64_t number, int least_digit
 	put_bytes(text, digits + at, sizeof digits - (size_t)at);
 }
 
-static uint64_t put_sign(struct trace_text *text, int64_t number)
+static void put_address(struct plain_text *text, uintptr_t address)
+{
+	int digits = 1;
+
+	while (digits < 16 && address >> (4 * digits))
+		digits++;
+	put_bytes(text, "0x", 2);
+	while (digits-- > 0)
+		put_bytes(text, &"0123456789abcdef"[address >> (4 * digits) & 15], 1);
+}
+
+static uint64_t put_sign(struct plain_text *text, int64_t number)
 {
 	if (number < 0)
 		put_bytes(text, "-", 1);
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-static void put_time(struct trace_text *text, int64_t nanoseconds)
+static void put_time(struct plain_text *text, int64_t nanoseconds)
 {
 	uint64_t size = put_sign(text, nanoseconds);
 
@@ -59,7 +70,7 @@ static void put_time(struct trace_text *text, int64_t nanoseconds)
 	put_number(text, size % 1000, 3);
 }
 
-void trace_put(struct trace_text *text, const char *format, ...)
+void plain_put(struct plain_text *text, const char *format, ...)
 {
 	va_list arguments;
 	const char *word;
@@ -74,6 +85,9 @@ void trace_put(struct trace_text *text, const char *format, ...)
 		case 's':
 			word = va_arg(arguments, const char *);
 			put_bytes(text, word, strlen(word));
+			break;
+		case 'x':
+			put_address(text, va_arg(arguments, uintptr_t));
 			break;
 		case 'd':
 			put_number(text, put_sign(text, va_arg(arguments, int)), 1);

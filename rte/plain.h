@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RTE_PLAIN_H
+#define RTE_PLAIN_H
+
+#include <stddef.h>
+
+/* Text on its way into a file, by write and nothing else, so that the handler of a signal may do it. */
+struct plain_text {
+	int file;
+	int failed; /* the errno of it, 0: none */
+	size_t used;
+	char buffer[8192];
+};
+
+/* %s text; %x an address; %d an int; %l an int64_t; %t an int64_t of nanoseconds, written as microseconds with three decimals. */
+void plain_put(struct plain_text *text, const char *format, ...);
+void plain_flush(struct plain_text *text);
+
+#endif

@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Tools that people have: a profiler between program and library by LD_PRELOAD, back-traces of PEs that die, debuggers.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	cd "$BATS_FILE_TMPDIR" || return
+	cat >count.c <<'END'
+#include <pshmem.h>
+#include <stdio.h>
+
+static int puts_made;
+
+void shmem_long_put(long *dest, const long *source, size_t nelems, int pe)
+{
+	puts_made++;
+	pshmem_long_put(dest, source, nelems, pe);
+}
+
+void shmem_finalize(void)
+{
+	printf("PE %d: %d puts\n", pshmem_my_pe(), puts_made);
+	pshmem_finalize();
+}
+END
+	cat >program.c <<'END'
+#include <shmem.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static long word;
+
+static void mine(int number)
+{
+	(void)number;
+	if (write(1, "own handler\n", 12) < 0)
+		_exit(1);
+	_exit(5);
+}
+
+int main(int argc, char *argv[])
+{
+	long source = 1;
+	const char *way = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(way, "chained"))
+		signal(SIGSEGV, mine);
+	shmem_init();
+	for (int i = 0; i < 3; i++)
+		shmem_long_put(&word, &source, 1, 0);
+	if (shmem_my_pe() == 1 && (!strcmp(way, "inside") || !strcmp(way, "chained")))
+		shmem_long_put(&word, (const long *)64, 1, 0);
+	if (shmem_my_pe() == 1 && !strcmp(way, "abort"))
+		abort();
+	shmem_barrier_all();
+	shmem_finalize();
+	return 0;
+}
+END
+	"$OSHCC" -shared -fPIC count.c -o count.so
+	"$OSHCC" -g program.c -o program
+}
+
+@test "a library in between by LD_PRELOAD" {
+	run "$OSHRUN" -q -n 2 env LD_PRELOAD="$BATS_FILE_TMPDIR/count.so" "$BATS_FILE_TMPDIR/program"
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | sort)" = "$(printf 'PE 0: 3 puts\nPE 1: 3 puts')" ]
+}
+
+@test "a signal inside a routine: PE, routine and calls" {
+	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" inside
+	[ "$status" -eq 139 ]
+	[[ "$output" == *'torushmem: PE 1: shmem_long_put: SIGSEGV at address 0x40; the calls that led there:'* ]]
+	[[ "$output" == *'#0 pshmem_long_put + 0x'* ]]
+	[[ "$output" == *"$BATS_FILE_TMPDIR/program + 0x"* ]]
+}
+
+@test "a signal in the program; no back-trace where none is wanted" {
+	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" abort
+	[ "$status" -eq 134 ]
+	[[ "$output" == *'torushmem: PE 1: SIGABRT in the program; the calls that led there:'* ]]
+	run "$OSHRUN" -q -n 2 env SHMEM_BACKTRACE=no "$BATS_FILE_TMPDIR/program" abort
+	[ "$status" -eq 134 ]
+	[[ "$output" != *'torushmem: PE 1'* ]]
+}
+
+@test "the program's own handler has its turn" {
+	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" chained
+	[ "$status" -eq 5 ]
+	[[ "$output" == *'PE 1: shmem_long_put: SIGSEGV'* ]]
+	[[ "$output" == *'own handler'* ]]
+}
