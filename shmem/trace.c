@@ -308,7 +308,7 @@ void api_trace_start(void)
 		rte_die_together("shmem_init", "no room for %ld events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
 					       "SHMEM_TRACE_EVENTS", events);
 	trace_use(ring, (uint64_t)events);
-	api_barrier_all();
+	api_barrier_all("shmem_init");
 	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
 		int64_t ahead = shares_clock(pe) ? 0 : compare_clock(pe);
 
@@ -316,7 +316,7 @@ void api_trace_start(void)
 	}
 	if (comms.pe != 0 && !shares_clock(0))
 		answer_clock();
-	api_barrier_all();
+	api_barrier_all("shmem_init");
 	rte.last_words = last_words;
 }
 
@@ -326,12 +326,12 @@ void api_trace_stop(void)
 		return;
 	trace_use(NULL, 0);
 	rte.last_words = NULL;
-	api_barrier_all();
+	api_barrier_all("shmem_finalize");
 	if (comms.pe == 0)
 		write_all();
 	else if (!shares_clock(0))
 		answer_clock();
-	api_barrier_all();
+	api_barrier_all("shmem_finalize");
 	if (file >= 0)
 		close(file);
 	file = -1;
