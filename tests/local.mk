@@ -73,10 +73,11 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/phases
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/phases tests/cluster/torus_times
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
@@ -109,6 +110,8 @@ EXTRA_DIST += \
 	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \
 	tests/cluster/slurm \
+	tests/cluster/torus-bench \
+	tests/cluster/torus_times_mpi.c \
 	tests/cluster/stencils.bats \
 	tests/conformance/check-api \
 	tests/conformance/make-page \

@@ -185,3 +185,11 @@ speak()
 	[ "$(grep -c 'rma_am(tcp/node0)' out)" -ge 4 ]
 	! grep 'rma_am(tcp/' out | grep -v 'rma_am(tcp/node0)'
 }
+
+@test "torus-bench measures broadcasts on hosts; no cable carries more than its share" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	timeout 90 "$TOP_SRCDIR/tests/cluster/torus-bench" 2x3 100mbit --build "$TOP_BUILDDIR" --sizes 512k --only broadcast,torus-up,tree >out
+	awk '$2 == "torus-up" { found++; if ($5 < 1 || $6 > 0.6) bad++ } $2 == "tree" { found++ } END { exit found != 2 || bad > 0 }' out
+	run -2 "$TOP_SRCDIR/tests/cluster/torus-bench" 2x3 fast
+	[[ $output == *"give kbit, mbit or gbit"* ]]
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the programs of tests/cluster/torus-bench share: the clock, sizes, and how much this host's cables have carried. */
+#ifndef CLUSTER_TORUS_TIMES_H
+#define CLUSTER_TORUS_TIMES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PORTS 32
+
+struct cables {
+	int count;
+	char name[PORTS][16];
+	double sent[PORTS]; /* bytes, by the kernel */
+};
+
+static double seconds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The ports of a torus are those with a + or a - in their names. */
+static void read_cables(struct cables *cables)
+{
+	FILE *file = fopen("/proc/net/dev", "r");
+	char line[512], name[16];
+	double sent;
+
+	cables->count = 0;
+	while (file && cables->count < PORTS && fgets(line, sizeof line, file))
+		if (sscanf(line, " %15[^:]: %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &sent) == 2 && strpbrk(name, "+-")) {
+			strcpy(cables->name[cables->count], name);
+			cables->sent[cables->count++] = sent;
+		}
+	if (file)
+		fclose(file);
+}
+
+/* What the busiest cable of this host has carried since. */
+static double busiest_since(const struct cables *before)
+{
+	struct cables now;
+	double most = 0;
+
+	read_cables(&now);
+	for (int i = 0; i < now.count && i < before->count; i++)
+		if (now.sent[i] - before->sent[i] > most)
+			most = now.sent[i] - before->sent[i];
+	return most;
+}
+
+/* "64k", "16m": the next size of a list with commas; 0: there is none. */
+static size_t next_size(const char **list)
+{
+	char *end;
+	size_t size = strtoul(*list, &end, 10);
+
+	if (*end == 'k' || *end == 'm')
+		size <<= *end++ == 'k' ? 10 : 20;
+	*list = *end == ',' ? end + 1 : end;
+	return size;
+}
+
+static unsigned char byte_at(size_t i, int pe)
+{
+	return (unsigned char)(i * 7 + i / 4093 + (size_t)pe);
+}
+
+/* One line for tests/cluster/torus-bench. */
+static void print_time(const char *collective, size_t bytes, double seconds, double busiest)
+{
+	printf("%s %zu %.6f %.0f\n", collective, bytes, seconds, busiest);
+	fflush(stdout);
+}
+
+#endif
