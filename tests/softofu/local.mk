@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of uTofu alone; tests/tools/softofu.bats starts them.
+# Programs of uTofu alone; tests/tools/softofu.bats starts them. speed is no test: oshrun -n 2 tests/softofu/speed
 
 SOFTOFU_TESTS = \
 	tests/softofu/errors \
@@ -9,6 +9,7 @@ SOFTOFU_TESTS = \
 	tests/softofu/places \
 	tests/softofu/pmix_map \
 	tests/softofu/session \
+	tests/softofu/speed \
 	tests/softofu/threads
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
@@ -26,6 +27,8 @@ tests_softofu_pmix_map_CPPFLAGS = $(SOFTOFU_CPPFLAGS) $(PMIX_CFLAGS)
 tests_softofu_pmix_map_LDADD = $(SOFTOFU_LIBS) $(PMIX_LIBS)
 tests_softofu_session_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 tests_softofu_session_LDADD = $(SOFTOFU_LIBS)
+tests_softofu_speed_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+tests_softofu_speed_LDADD = $(SOFTOFU_LIBS)
 tests_softofu_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 tests_softofu_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
 

@@ -58,7 +58,7 @@ static void put(void)
 	OK(utofu_put(vcq, next, FROM(large), AT(large), BYTES, 1, ALL, (void *)1));
 	expect(1, UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT, FROM(large) + BYTES, AT(large) + BYTES, NULL);
 	for (int i = 0; i < BYTES; i++)
-		CHECK(window.large[i] == 'a' + (together.rank + together.ranks - 1) % together.ranks);
+		CHECK(window.large[i] == (char)('a' + (together.rank + together.ranks - 1) % together.ranks));
 	together_meet();
 	OK(utofu_put_piggyback(vcq, next, "exactly 32 bytes of a piggyback", AT(small), 32, 2, ALL, (void *)2));
 	expect(2, UTOFU_MRQ_TYPE_LCL_PUT, UTOFU_MRQ_TYPE_RMT_PUT, 0, AT(small) + 32, NULL);
@@ -95,7 +95,7 @@ static void get(void)
 	OK(utofu_get(vcq, next, FROM(got), AT(large), BYTES, 6, ALL, (void *)6));
 	expect(6, UTOFU_MRQ_TYPE_LCL_GET, UTOFU_MRQ_TYPE_RMT_GET, FROM(got) + BYTES, AT(large) + BYTES, NULL);
 	for (int i = 0; i < BYTES; i++)
-		CHECK(source.got[i] == 'a' + together.rank);
+		CHECK(source.got[i] == (char)('a' + together.rank));
 	together_meet();
 }
 
