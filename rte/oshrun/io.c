@@ -99,6 +99,7 @@ static void say_line(void *arg, const char *line, size_t length)
 bool io_start(struct io *io, const struct options *options, int pes, int error_fd)
 {
 	io->pes = pes;
+	io->reader = options->debug >= 0 ? options->debug : 0;
 	io->label = options->label;
 	io->timestamp = options->timestamp;
 	io->pumping = io->label || io->timestamp;
@@ -164,10 +165,10 @@ static bool open_output_file(struct io *io, int pe, int *fd)
 
 bool io_child_files(struct io *io, int pe, int fds[3])
 {
-	fds[0] = pe == 0 ? 0 : io->null_fd;
+	fds[0] = pe == io->reader ? 0 : io->null_fd;
 	fds[1] = 1;
 	fds[2] = io->error_fd;
-	if (pe == 0 && isatty(0) && !open_typing(io, &fds[0]))
+	if (pe == io->reader && isatty(0) && !open_typing(io, &fds[0]))
 		return false;
 	if (io->folder) {
 		if (!open_output_file(io, pe, &fds[1]))

@@ -44,12 +44,13 @@ struct io {
 	int label_width;
 	const char *folder; /* --output */
 	int pes;
+	int reader; /* the PE that gets our stdin: 0, or the one that is debugged */
 	struct io_stream *streams;
 	int stream_count;
 	struct io_sink sinks[2];
 	int null_fd;
 	int error_fd;  /* our stderr, as the user gave it */
-	int typing_fd; /* PE 0's stdin when ours is a terminal; else -1 */
+	int typing_fd; /* its stdin when ours is a terminal; else -1 */
 	struct io_buffer typed;
 };
 

@@ -54,6 +54,8 @@ struct inherited {
 struct job {
 	struct options *options;
 	char *program; /* the file to execute */
+	char *debugger; /* and that of the PE that is debugged, with its words */
+	char **debug_words;
 	char host[HOST_NAME_MAX + 1];
 	char name[64]; /* PMIx namespace, and last part of the session folder */
 	struct machine machine;

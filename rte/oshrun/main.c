@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "debug.h"
 #include "engines.h"
 #include "environment.h"
 #include "hosts.h"
@@ -85,6 +86,9 @@ static int run_here(struct options *options, const struct hosts *hosts)
 		say("out of memory for %d PEs", job.count);
 		return 1;
 	}
+	code = debug_prepare(&job);
+	if (code)
+		return code;
 	if (options->report_bindings || options->dry_run)
 		rehearse_bindings(&job);
 	code = options->dry_run ? rehearse_job(&job) : job_run(&job);
@@ -99,7 +103,17 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	environment_free(job.environment);
 	free(job.pes);
 	free(job.program);
+	free(job.debugger);
 	return code;
+}
+
+/* The launcher of a job on several hosts has ways of its own. */
+static int refuse_debug(const struct engine *engine, const struct options *options)
+{
+	if (!engine->name || options->debug < 0)
+		return -1;
+	say("--debug is for jobs on this machine; this one is handed to %s", engine->name);
+	return 2;
 }
 
 int main(int argc, char **argv)
@@ -115,6 +129,8 @@ int main(int argc, char **argv)
 		code = hosts_read(&hosts, &options);
 	if (code < 0)
 		code = engine_choose(&engine, &options, &hosts);
+	if (code < 0)
+		code = refuse_debug(&engine, &options);
 	if (code < 0)
 		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
 	free(options.exports);

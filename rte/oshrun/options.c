@@ -27,6 +27,8 @@ enum option_id {
 	OPT_OUTPUT,
 	OPT_TIMEOUT,
 	OPT_BIND,
+	OPT_DEBUG,
+	OPT_DEBUGGER,
 	OPT_REPORT,
 	OPT_HOST,
 	OPT_HOSTFILE,
@@ -54,6 +56,8 @@ static const struct option_row {
 	{OPT_OUTPUT, {"--output", "--output-dir"}, "DIR", "write each PE's output to a file of its own in DIR"},
 	{OPT_TIMEOUT, {"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
 	{OPT_BIND, {"--bind-to"}, "WHAT", "none, core, hwthread, socket or numa (default: core where the PEs fit)"},
+	{OPT_DEBUG, {"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
+	{OPT_DEBUGGER, {"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
 	{OPT_REPORT, {"--report-bindings"}, NULL, "say where each PE may run"},
 	{OPT_HOST, {"-H", "--host"}, "A[:N],B[:N]", "hosts to run on; others than this one need an engine"},
 	{OPT_HOSTFILE, {"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
@@ -173,6 +177,19 @@ static int read_timeout(struct options *options, const char *text)
 	return GO_ON;
 }
 
+static int read_debug(struct options *options, const char *text)
+{
+	char *end;
+	long pe = strtol(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || pe >= MOST_PES) {
+		say("--debug %s: give the number of a PE", text);
+		return MISTAKE;
+	}
+	options->debug = (int)pe;
+	return GO_ON;
+}
+
 static int read_bind(struct options *options, const char *text)
 {
 	const char *nearest;
@@ -218,6 +235,8 @@ static int apply_value(struct options *o, const struct option_row *row, const ch
 	case OPT_EXPORT: return read_export(o, value);
 	case OPT_TIMEOUT: return read_timeout(o, value);
 	case OPT_BIND: return read_bind(o, value);
+	case OPT_DEBUG: return read_debug(o, value);
+	case OPT_DEBUGGER: return read_text(&o->debugger, name, value);
 	case OPT_WDIR: return read_text(&o->wdir, name, value);
 	case OPT_OUTPUT: return read_text(&o->output, name, value);
 	case OPT_HOST: return read_text(&o->hosts, name, value);
@@ -282,6 +301,10 @@ static int check_together(const struct options *o)
 		say("--output gives each PE a file of its own; it cannot be combined with --label or --timestamp");
 		return MISTAKE;
 	}
+	if (o->debugger && o->debug < 0) {
+		say("--debugger is for the PE that --debug names");
+		return MISTAKE;
+	}
 	if (o->hosts && o->hostfile) {
 		say("--host and --hostfile both name the hosts; give one of them");
 		return MISTAKE;
@@ -294,6 +317,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	int at = 1;
 
 	memset(options, 0, sizeof *options);
+	options->debug = -1;
 	options->exports = calloc((size_t)argc, sizeof *options->exports);
 	if (!options->exports) {
 		say("out of memory");

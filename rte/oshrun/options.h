@@ -18,6 +18,8 @@ struct options {
 	const char *hostfile; /* --hostfile, NULL: none */
 	const char *launcher; /* --launcher, NULL: none */
 	double timeout;	      /* seconds, 0: no limit */
+	int debug;	      /* the PE to run under the debugger, -1: none */
+	const char *debugger; /* --debugger, NULL: gdb */
 	enum bind_to bind;
 	bool label;
 	bool timestamp;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "debug.h"
 #include "job.h"
 #include "say.h"
 #include "words.h"
@@ -34,7 +35,7 @@ int rehearse_job(const struct job *job)
 	for (int pe = 0; pe < job->count; pe++) {
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
 		       bind_describe(&job->machine, job->bind, pe, job->count, where, sizeof where), here);
-		words_print(job->options->program);
+		words_print(debug_is(job, pe) ? job->debug_words : job->options->program);
 		putchar('\n');
 	}
 	free(here);

@@ -11,6 +11,7 @@
 
 #include <hwloc/glibc-sched.h>
 
+#include "debug.h"
 #include "job.h"
 #include "program.h"
 #include "say.h"
@@ -21,6 +22,7 @@
 struct newborn {
 	struct job *job;
 	const char *path;
+	char **program;
 	char **environment;
 	int files[3];
 	cpu_set_t *cpus; /* NULL: not bound */
@@ -71,7 +73,7 @@ static _Noreturn void become_pe(struct newborn *newborn)
 	sigprocmask(SIG_SETMASK, &given->mask, NULL);
 	newborn->in_folder = wdir && chdir(wdir);
 	if (!newborn->in_folder)
-		execve(newborn->path, newborn->job->options->program, newborn->environment);
+		execve(newborn->path, newborn->program, newborn->environment);
 	newborn->error = errno;
 	_exit(1);
 }
@@ -145,7 +147,7 @@ static int say_failed_exec(struct newborn *newborn)
 	const struct options *options = newborn->job->options;
 
 	if (!newborn->in_folder)
-		return program_failed(options->program[0], newborn->path, newborn->error);
+		return program_failed(newborn->program[0], newborn->path, newborn->error);
 	say("--wdir %s: the PEs cannot go there: %s", options->wdir, strerror(newborn->error));
 	return 1;
 }
@@ -155,7 +157,8 @@ static int spawn_pe(struct job *job, int number)
 	struct pe *pe = &job->pes[number];
 	struct newborn newborn = {
 		.job = job,
-		.path = job->program,
+		.path = debug_is(job, number) ? job->debugger : job->program,
+		.program = debug_is(job, number) ? job->debug_words : job->options->program,
 		.environment = copy_environment(job->environment),
 		.parent = getpid(),
 		.group = &job->guard->groups[number],

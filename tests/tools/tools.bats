@@ -94,3 +94,32 @@ END
 	[[ "$output" == *'PE 1: shmem_long_put: SIGSEGV'* ]]
 	[[ "$output" == *'own handler'* ]]
 }
+
+@test "one PE under gdb, the others not" {
+	command -v gdb >/dev/null || skip "no gdb here"
+	run "$OSHRUN" -q -n 2 --debug 1 --debugger 'gdb -q -batch -ex run -ex bt --args' "$BATS_FILE_TMPDIR/program" inside
+	[[ "$output" == *'received signal SIGSEGV'* ]]
+	[[ "$output" == *'pshmem_long_put'* ]]
+	[ "$(printf '%s\n' "$output" | grep -c 'received signal')" -eq 1 ]
+}
+
+@test "what is typed goes to the debugged PE" {
+	printf '#!/bin/sh\nread -r word\necho "got $word"\nexec "$@"\n' >"$BATS_TEST_TMPDIR/reader"
+	chmod +x "$BATS_TEST_TMPDIR/reader"
+	run "$OSHRUN" -q -n 2 --debug 1 --debugger "$BATS_TEST_TMPDIR/reader" "$BATS_FILE_TMPDIR/program" <<<'typed'
+	[ "$status" -eq 0 ]
+	[ "$output" = 'got typed' ]
+	run "$OSHRUN" -q -n 2 --dry-run --debug 1 --debugger 'valgrind -q' "$BATS_FILE_TMPDIR/program" 7
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c 'valgrind -q')" -eq 1 ]
+	[[ "$output" == *'PE 1 '*"valgrind -q $BATS_FILE_TMPDIR/program 7"* ]]
+}
+
+@test "mistakes with --debug are said in one line" {
+	for words in '--debug 2' '--debug one' '--debugger gdb' '--debug 1 --debugger /nonexistent/gdb'; do
+		# shellcheck disable=SC2086
+		run "$OSHRUN" -q -n 2 $words "$BATS_FILE_TMPDIR/program"
+		[ "$status" -ne 0 ]
+		[ "${#lines[@]}" -eq 1 ]
+	done
+}
