@@ -73,7 +73,7 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/phases tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/pair tests/cluster/phases tests/cluster/torus_times
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
@@ -106,6 +106,7 @@ EXTRA_DIST += \
 	tests/cluster/bed \
 	tests/cluster/bed.bats \
 	tests/cluster/failures.bats \
+	tests/cluster/figures \
 	tests/cluster/inside \
 	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \
