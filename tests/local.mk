@@ -96,6 +96,7 @@ tests_unit_torus_trees_LDADD = libtorusthink.la
 
 EXTRA_DIST += \
 	docs/decisions/testing.md \
+	docs/cluster-figures.md \
 	docs/decisions/cluster.md \
 	docs/decisions/watching.md \
 	docs/decisions/hangs.md \
