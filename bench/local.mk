@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The benchmarks. Built in the tree, never installed; bench/compare compiles the same sources with other libraries.
 
-noinst_PROGRAMS += bench/bench bench/floor bench/hello bench/stopwatch
+noinst_PROGRAMS += bench/bench bench/floor bench/hello bench/neighbours bench/stopwatch
 
 bench_shared = bench/harness.c bench/line.c bench/main.c bench/measure.h bench/record.c
 
@@ -44,14 +44,19 @@ bench_layers_LDFLAGS = -static
 bench_layers_LDADD = libtorushmem.la $(UCX_LIBS) -lm
 endif
 
+bench_neighbours_SOURCES = bench/neighbours.h bench/neighbours_main.c bench/neighbours_shmem.c
+
 bench_stopwatch_SOURCES = bench/stopwatch.c
 bench_stopwatch_LDADD =
 
 EXTRA_DIST += \
 	bench/breakdown \
 	bench/compare \
+	bench/compare-neighbours \
 	bench/make-page \
 	bench/make-plots \
+	bench/neighbours.awk \
+	bench/neighbours_mpi.c \
 	bench/plots.awk \
 	bench/report.awk \
 	bench/running.sh \
@@ -59,6 +64,7 @@ EXTRA_DIST += \
 	bench/targets \
 	docs/performance \
 	docs/performance.md \
+	docs/torus-performance.md \
 	tests/tools/bench.bats
 
 bench_hello_SOURCES = bench/hello.c

@@ -244,3 +244,31 @@ made_up_records()
 		one_line_and 2
 	done
 }
+
+@test "neighbours: every transport brings what was sent, in records that can be read" {
+	run timeout 60 "$OSHRUN" -q -n 2 "$TOP_BUILDDIR/bench/neighbours" faces hidden
+	[ "$status" -eq 0 ]
+	for transport in exchange 'put[+]signal' hand-shake; do
+		[ "$(printf '%s\n' "$output" | grep -Ec "^faces,none,$transport,[0-9]+,[0-9]+$")" -eq 5 ]
+	done
+	timeout 60 "$OSHRUN" -q -n 1 "$TOP_BUILDDIR/bench/neighbours" poisson >one
+	[ "$(grep -c '^poisson,even,exchange,' one)" -eq 5 ]
+}
+
+@test "compare-neighbours: medians of ratios, round by round, and what is met" {
+	mkdir results
+	echo 'made today' >results/about
+	for round in 1 2 3; do
+		echo "node,$round,faces,none,exchange,2048,${round}000"
+		echo "node,$round,faces,none,MPI persistent single,2048,$((round * round + 3))000"
+		echo "hosts,$round,hidden,alone,exchange,2048,20000"
+		echo "hosts,$round,hidden,with bulk,exchange,2048,${round}00"
+	done >results/records.csv
+	run "$SOURCES/compare-neighbours" --build "$TOP_BUILDDIR" --report --out results --page page.md
+	[ "$status" -eq 0 ]
+	says '^\| 8 faces of 2 KiB, on a node \| 2.00 µs \| MPI persistent single, 7\.00 µs \| 0\.25 \(0\.25–0\.29\) \| ≤ 0\.5 \| met \|$'
+	says '^\| hidden of waiting for 8 faces of 2 KiB, between hosts \| 99 % \| .* \| met \|$'
+	grep -q '^# Exchanges with neighbours, and MPI$' page.md
+	run "$SOURCES/compare-neighbours" --only nothing
+	one_line_and 2
+}
