@@ -27,6 +27,8 @@ extern const struct transport transports[]; /* the last has no name */
 
 void job_begin(int *argc, char ***argv, int *me, int *pes);
 void job_meet(void);
+/* PE 0's value. */
+double job_tell(double value);
 void job_end(void);
 
 #endif

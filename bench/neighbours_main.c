@@ -161,29 +161,19 @@ static double median(double *values)
 	return values[SAMPLES / 2];
 }
 
-/* All PEs do as many iterations: as many as the time of a sample is worth by the size. */
-static long iterations_of(double guess_ns)
+/* As many iterations as take a while, after a few that nobody counts. */
+static double measure(void (*iterate)(long k))
 {
-	long n = (long)(SAMPLE_NS / guess_ns);
+	double values[SAMPLES], start = 0;
+	long n, k = 0;
 
-	return n < 4 ? 4 : n;
-}
-
-static double guess(void)
-{
-	return 3000 + 4 * (double)bytes / 2;
-}
-
-static double measure(void (*iterate)(long k), double guess_ns)
-{
-	long n = iterations_of(guess_ns), k = 0;
-	double values[SAMPLES];
-
-	while (k < n)
+	while (k < 20) {
+		if (k == 10)
+			start = clock_ns();
 		iterate(++k);
+	}
+	n = 1 + (long)job_tell(SAMPLE_NS / ((clock_ns() - start) / 10));
 	for (int s = 0; s < SAMPLES; s++) {
-		double start;
-
 		job_meet();
 		start = clock_ns();
 		for (long i = 0; i < n; i++)
@@ -206,7 +196,7 @@ static void faces(const int *pe)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		bytes = sizes[i];
 		t->open(EDGES, pe, bytes);
-		say("faces", "none", measure(exchange_faces, guess() * EDGES / 4));
+		say("faces", "none", measure(exchange_faces));
 		t->close();
 		job_meet();
 	}
@@ -218,7 +208,7 @@ static void poisson(const int *pe)
 		for (size_t scale = 1; scale <= 8192; scale *= 8) {
 			bytes = scale * SIDE * sizeof(double);
 			t->open(4, pe, bytes);
-			say("poisson", imbalance ? "uneven" : "even", measure(multiply, guess() + 5000 * (1 + imbalance)));
+			say("poisson", imbalance ? "uneven" : "even", measure(multiply));
 			t->close();
 			job_meet();
 		}
@@ -235,7 +225,7 @@ static void hidden(const int *pe)
 		t->open(EDGES, pe, bytes);
 		waited_ns = 0;
 		waits = 0;
-		measure(overlap, guess() * EDGES / 4 + bulk_ns);
+		measure(overlap);
 		say("hidden", i % 2 ? "with bulk" : "alone", waited_ns / (double)waits);
 		t->close();
 		job_meet();

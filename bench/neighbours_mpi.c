@@ -22,6 +22,12 @@ void job_meet(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+double job_tell(double value)
+{
+	MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	return value;
+}
+
 void job_end(void)
 {
 	MPI_Finalize();

@@ -22,6 +22,16 @@ void job_meet(void)
 	shmem_barrier_all();
 }
 
+double job_tell(double value)
+{
+	static double from, to;
+
+	from = value;
+	shmem_double_broadcast(SHMEM_TEAM_WORLD, &to, &from, 1, 0);
+	shmem_barrier_all();
+	return to;
+}
+
 void job_end(void)
 {
 	shmem_finalize();

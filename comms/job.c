@@ -205,7 +205,7 @@ const struct torus_job *comms_torus(void)
 
 void comms_torus_start(void)
 {
-	if (setting_given(SETTING_TORUS) || setting_given(SETTING_TORUS_FILE))
+	if (setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
 		comms_torus();
 }
 

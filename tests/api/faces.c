@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,4,6 ucx-tcp=1,3 ucx-shm=2 mixed=4 */
+/* run: local=1,2,4,6 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
 /*
  * Faces: boxes of arrays packed and unpacked, against a plain loop over their elements; and the faces of a grid of PEs exchanged in up to
  * four dimensions that wrap or do not, also one way, checked against what each neighbour must have sent.
