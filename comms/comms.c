@@ -20,6 +20,7 @@
 #include "memory.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "tofu/tofu.h"
 #include "ucx.h"
 #include "wait.h"
 #include "watch.h"
@@ -35,6 +36,7 @@ struct card {
 	uint64_t base[COMMS_SEGMENTS];
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
+	uint64_t tofu; /* its queue */
 	uint64_t ucx_bytes;
 };
 
@@ -62,6 +64,8 @@ static bool on_my_node(int pe)
 		return pe == comms.pe;
 	if (comms.node_size > 0 && pe / comms.node_size != comms.pe / comms.node_size)
 		return false;
+	if (comms.tofu && tofu_node(pe) != tofu_node(comms.pe))
+		return false;
 	return bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) != NULL;
 }
 
@@ -84,7 +88,7 @@ static void count_node(void)
 static void read_paths(void)
 {
 	char *copy = strdup(setting_text(SETTING_PATHS)), *rest = copy;
-	bool good = copy != NULL;
+	bool good = copy != NULL, tofu = false;
 
 	comms.local_path = comms.ucx_path = false;
 	for (char *name; good && (name = strsep(&rest, ", "));) {
@@ -92,12 +96,15 @@ static void read_paths(void)
 			comms.local_path = true;
 		else if (!strcmp(name, "ucx"))
 			comms.ucx_path = true;
+		else if (!strcmp(name, "tofu"))
+			tofu = true;
 		else if (name[0])
 			good = false;
 	}
 	free(copy);
-	if (!good || !(comms.local_path || comms.ucx_path))
-		rte_die_together("shmem_init", "SHMEM_PATHS=%s: give local, ucx or local,ucx", setting_text(SETTING_PATHS));
+	if (!good || !(comms.local_path || comms.ucx_path || tofu))
+		rte_die_together("shmem_init", "SHMEM_PATHS=%s: give one or more of local, tofu and ucx", setting_text(SETTING_PATHS));
+	comms.tofu = tofu && tofu_find(setting_given(SETTING_PATHS) && rte.n_pes > 1);
 }
 
 static void check_settings(void)
@@ -124,7 +131,7 @@ static void check_settings(void)
 static void publish_card(void)
 {
 	size_t ucx_bytes = 0;
-	void *ucx_card = comms.ucx ? ucx_make_card(&ucx_bytes) : NULL;
+	void *ucx_card = comms.network == &ucx_network ? ucx_make_card(&ucx_bytes) : NULL;
 	struct card *card = calloc(1, sizeof *card + ucx_bytes);
 
 	if (!card)
@@ -132,6 +139,7 @@ static void publish_card(void)
 	card->magic = CARD_MAGIC;
 	card->layout = globals.layout;
 	card->ucx_bytes = ucx_bytes;
+	card->tofu = comms.tofu && comms.network ? tofu_queue() : 0;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		memory_describe(&comms.segments[i], &card->memory[i]);
 		card->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;
@@ -185,6 +193,8 @@ static struct comms_peer *make_acquaintance(int pe)
 		reach_self(peer);
 	else if (on_my_node(pe))
 		reach_locally(peer, card);
+	if (comms.tofu && comms.network)
+		tofu_meet(peer, card->tofu);
 	peer->card = card;
 	return peer;
 }
@@ -242,12 +252,29 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 	}
 }
 
-/* Does any pair of PEs need UCX? All PEs must come to the same answer: every card then has its part. */
-static bool ucx_needed(void)
+/* Does any pair of PEs need a network? All PEs must come to the same answer: every card then has its part. */
+static bool network_needed(void)
 {
 	bool globals_private = globals.size > 0 && globals.fd < 0;
 
 	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
+}
+
+/* Tofu does all that UCX does, so where it is there UCX is not started. */
+static void start_network(void)
+{
+	if (comms.tofu) {
+		comms.network = tofu_start();
+		comms.network_atomics = true;
+		comms.quick_atomic_pes = 0;
+		return;
+	}
+	if (!comms.ucx_path)
+		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need UCX, and SHMEM_PATHS=%s leaves it out; "
+					       "add ucx",
+				 setting_text(SETTING_PATHS));
+	ucx_start();
+	comms.network = &ucx_network;
 }
 
 void comms_start(void)
@@ -266,20 +293,14 @@ void comms_start(void)
 	comms.n_pes = rte.n_pes;
 	hang_start();
 	watch_start();
-	comms.quick_pes = comms.watched ? 0 : comms.n_pes;
+	comms.quick_pes = comms.quick_atomic_pes = comms.watched ? 0 : comms.n_pes;
 	wait_start();
-	if (ucx_needed()) {
-		if (!comms.ucx_path)
-			rte_die_together("shmem_init", "PEs or data outside this node's shared memory need UCX, and "
-					      "SHMEM_PATHS=%s leaves it out; add ucx",
-				setting_text(SETTING_PATHS));
-		ucx_start();
-		comms.ucx = true;
-	}
+	if (network_needed())
+		start_network();
 	publish_card();
 	comms_meet(comms.pe);
 	comms_torus_start();
-	if (comms.ucx)
+	if (comms.network == &ucx_network)
 		ucx_serve();
 }
 
@@ -296,24 +317,32 @@ static void forget_peer(struct comms_peer *peer)
 
 void comms_stop(void)
 {
+	bool ucx = comms.network == &ucx_network;
+
 	hang_stop();
-	if (comms.ucx) {
+	if (ucx)
 		ucx_expect_end();
-		ucx_complete();
+	if (comms.network)
+		comms.network->complete();
+	if (ucx)
 		ucx_take_down_spares();
-		/* What UCX still owes a peer is owed through that peer's software: all go on until all are done. */
-		if (rte_fence() != RTE_OK)
-			rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+	/* What UCX still owes a peer is owed through that peer's software: all go on until all are done. */
+	if (comms.network && rte_fence() != RTE_OK)
+		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+	if (ucx)
 		ucx_rest();
-	}
 	for (int pe = 0; pe < comms.n_pes; pe++)
 		if (comms.peers[pe] != &comms.unmet)
 			forget_peer(comms.peers[pe]);
 	free(comms.peers);
 	free(comms.node_pes);
 	comms_torus_stop();
-	if (comms.ucx)
+	if (ucx)
 		ucx_stop();
+	else if (comms.network)
+		tofu_stop();
+	if (comms.tofu)
+		tofu_lose();
 	memory_unmake_heap();
 	memset(&comms, 0, sizeof comms);
 }

@@ -124,6 +124,7 @@ struct comms_system {
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 
 struct ucx_peer;
+struct comms_network;
 
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
@@ -135,6 +136,8 @@ struct comms_peer {
 	int pe;
 	bool met;
 	bool same_program;
+	uint64_t vcq; /* its queue on the Tofu network, with a path to it */
+	uint64_t tofu_memory[COMMS_SEGMENTS];
 };
 
 struct comms_segment {
@@ -165,12 +168,15 @@ struct comms {
 	bool traced;
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
-	bool ucx;	/* UCX is up */
+	bool tofu;	/* the launcher said where in a Tofu network we are, and it may be used */
+	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
 	bool local_path;
 	bool ucx_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */
 	const char *pages; /* kind of pages obtained for the heap */
 	struct torus_job *torus; /* NULL: not asked for yet; see job.h */
+	const struct comms_network *network; /* NULL: none is needed */
+	int quick_atomic_pes; /* quick_pes; but 0 where atomics go through the network */
 };
 
 extern struct comms comms;
@@ -247,6 +253,12 @@ COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct
 COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	return comms_reach_among(comms.quick_pes, address, bytes, pe, peer);
+}
+
+/* The same for atomics, of which there is one kind in a job. */
+COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int pe, struct comms_peer **peer)
+{
+	return comms_reach_among(comms.quick_atomic_pes, address, bytes, pe, peer);
 }
 
 void comms_ring(struct comms_bell *bell, const void *address, size_t bytes);
@@ -385,12 +397,12 @@ static inline void comms_quiet(void)
 }
 
 /*
- * The quiet in front of a meeting: what UCX carries is complete. Stores need nothing here: the meeting publishes them, and who
+ * The quiet in front of a meeting: what the network carries is complete. Stores need nothing here: the meeting publishes them, and who
  * leaves it has seen the words of all others.
  */
 static inline void comms_complete(void)
 {
-	if (comms.ucx)
+	if (comms.network)
 		comms_quiet();
 }
 
@@ -414,6 +426,7 @@ struct comms_piece {
 struct comms_telling {
 	atomic_bool under_way;
 	struct ucx_peer *connection;
+	atomic_int left; /* of what it consists of, on a network that has no connections */
 	uint64_t there; /* the word's address at the peer */
 	uint64_t value;
 	enum comms_segment_id segment, data_segment;
@@ -427,7 +440,7 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
 			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
-/* Waits until all that was ever told over UCX has arrived. */
+/* Waits until all that was ever told over the network has arrived. */
 void comms_complete_all(void);
 
 /* Nobody leaves before every member has come. Plain stores made before are visible after. */
@@ -482,7 +495,7 @@ COMMS_INLINE void comms_call_end(const bool *watched)
 		comms_watch_end();
 }
 
-/* One look's worth of waiting: lets UCX work, else the other hardware thread. Did something come? Then more may. */
+/* One look's worth of waiting: lets the network work, else the other hardware thread. Did something come? Then more may. */
 bool comms_spin(void);
 
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */

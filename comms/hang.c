@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "ucx.h"
 
 #define REFRESH 500 /* ms */
 #define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
@@ -148,7 +148,9 @@ static void describe_answer(struct comms_waiting *w)
 	w->kind = COMMS_WAITS_FOR_PE;
 	w->pe = hang_answer.pe;
 	name_routine(w, hang_answer.routine);
-	ucx_name_under_way(others, sizeof others);
+	others[0] = '\0';
+	if (comms.network)
+		comms.network->name_under_way(others, sizeof others);
 	snprintf(w->text, sizeof w->text, "waiting for an answer of PE %d%s", hang_answer.pe, others);
 }
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "hang.h"
+#include "network.h"
 #include "rte/rte.h"
-#include "ucx.h"
 
 #define MOST_PES 256 /* to look at: each takes a connection */
 #define LINE 512
@@ -46,7 +46,7 @@ static bool can_be_read(int pe)
 {
 	if (!comms_can_meet(pe))
 		return false;
-	return !comms.ucx || ucx_served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
+	return !comms.network || comms.network->served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
 }
 
 static bool look(struct report *report)

@@ -1,8 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/ops.c comms/copy.c comms/copy.h comms/groups.c comms/wait.c comms/wait.h \
+libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/network.h comms/ops.c comms/copy.c comms/copy.h comms/groups.c comms/wait.c comms/wait.h \
 	comms/memory.c comms/memory.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/job.c comms/job.h comms/ucx.c comms/ucx.h \
 	comms/ucx_inside.h comms/ucx_ops.c comms/channels.c comms/completion.c
 libtorushmem_la_SOURCES += comms/silence.c comms/silence.h
 libtorushmem_la_SOURCES += comms/ground.c comms/ground.h comms/relay.c comms/relay.h comms/relay_inside.h comms/relay_up.c
 libtorushmem_la_SOURCES += comms/hang.c comms/hang.h comms/hang_report.c
 libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h
+libtorushmem_la_SOURCES += comms/tofu/tofu.h
+
+# The Tofu path: only where configure was told of uTofu.
+TOFU_SOURCES = comms/tofu/inside.h comms/tofu/ops.c comms/tofu/places.c comms/tofu/queue.c
+EXTRA_DIST += $(TOFU_SOURCES)
+if WITH_TOFU
+libtorushmem_la_SOURCES += $(TOFU_SOURCES)
+libtorushmem_la_CPPFLAGS += $(TOFU_CPPFLAGS)
+libtorushmem_la_LIBADD += $(TOFU_LIBS)
+endif
+if WITH_SOFTOFU
+libtorushmem_la_LIBADD += libtofucom.la libjtofu.la
+endif

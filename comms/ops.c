@@ -9,15 +9,15 @@
 #include "copy.h"
 #include "globals.h"
 #include "hang.h"
+#include "network.h"
 #include "rte/rte.h"
-#include "ucx.h"
 #include "watch.h"
 
 struct target {
 	struct comms_peer *peer;
 	enum comms_segment_id segment;
 	size_t offset;
-	void *here; /* where to load and store it, NULL: through UCX */
+	void *here; /* where to load and store it, NULL: through the network */
 };
 
 void comms_check_up(const char *routine)
@@ -82,12 +82,17 @@ static struct target locate(const void *address, size_t bytes, const char *argum
 	     bytes > t.peer->remote_size[t.segment] - t.offset))
 		complain_of_remote(&t, bytes, routine);
 	t.here = t.offset < t.peer->reach[t.segment].size ? t.peer->reach[t.segment].base + t.offset : NULL;
-	if (!t.here && !comms.ucx)
+	if (!t.here && !comms.network)
 		rte_die(routine,
-			"no path to this memory of PE %d: it is not shared and UCX is not in use; do all PEs have "
+			"no path to this memory of PE %d: it is not shared and no network is in use; do all PEs have "
 			"the same SHMEM_ settings?",
 			pe);
 	return t;
+}
+
+static enum watch_row row_of(const struct target *t)
+{
+	return t->here ? WATCH_LOCAL : comms.network->row;
 }
 
 static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
@@ -100,7 +105,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, bytes);
+	watch_if_on(row_of(&t), WATCH_THERE, pe, bytes);
 	if (t.here) {
 		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
@@ -108,7 +113,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		struct hang_answer before = hang_answer;
 
 		hang_answer = (struct hang_answer){routine, pe};
-		ucx_put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
+		comms.network->put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
 		hang_answer = before;
 	}
 }
@@ -123,14 +128,14 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(source, bytes, "source", pe, routine);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_HERE, pe, bytes);
+	watch_if_on(row_of(&t), WATCH_HERE, pe, bytes);
 	if (t.here) {
 		comms_copy_out(dest, t.here, bytes);
 	} else {
 		struct hang_answer before = hang_answer;
 
 		hang_answer = (struct hang_answer){routine, pe};
-		ucx_get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
+		comms.network->get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
 		hang_answer = before;
 	}
 }
@@ -178,7 +183,9 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 
 	if ((uintptr_t)dest % width)
 		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
-	watch_if_on(t.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, width);
+	if (comms.network_atomics)
+		t.here = NULL;
+	watch_if_on(row_of(&t), WATCH_THERE, pe, width);
 	return t;
 }
 
@@ -191,7 +198,7 @@ void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t 
 	if (t.here)
 		amo_here(op, width, &t, operand, 0);
 	else
-		ucx_amo(channel, t.peer, t.segment, t.offset, op, width, operand);
+		comms.network->amo(channel, t.peer, t.segment, t.offset, op, width, operand);
 }
 
 uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
@@ -205,7 +212,7 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 	if (t.here)
 		return amo_here(op, width, &t, operand, cond);
 	hang_answer = (struct hang_answer){routine, pe};
-	ucx_amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
+	comms.network->amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
 	hang_answer = before;
 	return result; /* of a narrow word, the upper half stayed zero */
 }
@@ -217,7 +224,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo o
 	struct target t = locate_word(dest, width, pe, routine);
 
 	if (!t.here) {
-		ucx_amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
+		comms.network->amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
 	} else if (width == 8) {
 		*(uint64_t *)result = amo_here(op, width, &t, operand, cond);
 	} else {
@@ -231,17 +238,17 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
 
-	watch_if_on(shown.here ? WATCH_LOCAL : WATCH_UCX, WATCH_THERE, pe, sizeof value);
+	watch_if_on(row_of(&shown), WATCH_THERE, pe, sizeof value);
 	if (bytes && !data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, WATCH_THERE, pe, bytes);
-		ucx_put_untracked(data.peer, data.segment, data.offset, source, bytes);
+		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
+		comms.network->put_untracked(data.peer, data.segment, data.offset, source, bytes);
 	} else if (bytes) {
 		comms_put(dest, source, bytes, pe, routine);
 		comms_quiet(); /* two paths: only completion orders them */
 	}
 	if (!shown.here) {
-		ucx_order();
-		ucx_put_untracked(shown.peer, shown.segment, shown.offset, &value, sizeof value);
+		comms.network->order();
+		comms.network->put_untracked(shown.peer, shown.segment, shown.offset, &value, sizeof value);
 		return;
 	}
 	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);
@@ -274,8 +281,8 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	telling->value = value;
 	telling->more.bytes = 0;
 	if (!data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, WATCH_THERE, pe, bytes + sizeof value);
-		ucx_tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
+		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes + sizeof value);
+		comms.network->tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
 	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);
 	}
@@ -292,8 +299,8 @@ void comms_tell_both_later(struct comms_telling *telling, struct comms_piece fir
 	telling->more = second;
 	telling->more_there = more.offset;
 	if (!data.here && !shown.here) {
-		watch_if_on(WATCH_UCX, WATCH_THERE, pe, first.bytes + second.bytes + sizeof value);
-		ucx_tell_later(telling, data.peer, data.segment, data.offset, first.source, first.bytes, shown.segment,
+		watch_if_on(comms.network->row, WATCH_THERE, pe, first.bytes + second.bytes + sizeof value);
+		comms.network->tell_later(telling, data.peer, data.segment, data.offset, first.source, first.bytes, shown.segment,
 			       shown.offset);
 	} else {
 		comms_put(first.dest, first.source, first.bytes, pe, routine);
@@ -303,67 +310,74 @@ void comms_tell_both_later(struct comms_telling *telling, struct comms_piece fir
 
 void comms_complete_all(void)
 {
-	if (comms.ucx)
-		ucx_complete();
+	if (comms.network)
+		comms.network->complete();
 }
 
-/* On one path a fence between data and signal is enough; on two, only completion orders them. */
+/* On one network the signal follows its data in order; on two paths, only completion orders them. */
 void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
 			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine)
 {
 	COMMS_CALL(routine, bytes, pe);
 	struct target signal = locate_word(word, sizeof *word, pe, routine);
+	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : signal;
 
+	if (bytes && !data.here && !signal.here) {
+		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
+		comms.network->put_signal(channel, data.peer, data.segment, data.offset, source, bytes, nbi, signal.segment,
+					  signal.offset, op, value);
+		return;
+	}
 	put(channel, dest, source, bytes, nbi, pe, routine);
 	if (signal.here) {
-		if (comms.ucx && bytes && !locate(dest, bytes, "dest", pe, routine).here)
-			ucx_quiet_pes(channel, &pe, 1);
+		if (bytes && !data.here)
+			comms.network->quiet_pes(channel, &pe, 1);
 		amo_here(op, sizeof *word, &signal, value, 0);
 		return;
 	}
 	comms_channel_fence(channel);
-	ucx_amo(channel, signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
+	comms.network->amo(channel, signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
 }
 
 /*
- * A peer may be reached both ways (heap by store, globals through UCX). Stores that follow a fence could
- * overtake what UCX still carries, so then order needs completion.
+ * A peer may be reached both ways (heap by store, globals through the network). Stores that follow a fence could
+ * overtake what the network still carries, so then order needs completion.
  */
 void comms_channel_fence(struct comms_channel *channel)
 {
 	atomic_thread_fence(memory_order_release);
-	if (!comms.ucx)
+	if (!comms.network)
 		return;
 	if (globals.fd < 0 && comms.n_node > 1)
-		ucx_quiet(channel);
+		comms.network->quiet(channel);
 	else
-		ucx_fence(channel);
+		comms.network->fence(channel);
 }
 
 void comms_channel_quiet(struct comms_channel *channel)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (comms.ucx)
-		ucx_quiet(channel);
+	if (comms.network)
+		comms.network->quiet(channel);
 }
 
 void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (comms.ucx)
-		ucx_quiet_pes(channel, pes, n);
+	if (comms.network)
+		comms.network->quiet_pes(channel, pes, n);
 }
 
-/* Where no operation ever needs UCX, there is nothing to tell channels apart by: all are the default one. */
+/* Where no operation ever needs a network, there is nothing to tell channels apart by: all are the default one. */
 bool comms_channel_open(bool alone, struct comms_channel **channel)
 {
-	*channel = comms.ucx ? ucx_channel_open(alone) : NULL;
-	return *channel || !comms.ucx;
+	*channel = comms.network ? comms.network->channel_open(alone) : NULL;
+	return *channel || !comms.network;
 }
 
 void comms_channel_close(struct comms_channel *channel)
 {
 	comms_channel_quiet(channel);
 	if (channel)
-		ucx_channel_close(channel);
+		comms.network->channel_close(channel);
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "network.h"
 #include "silence.h"
 #include "ucx.h"
 
@@ -108,6 +109,19 @@ struct mark *channel_known_mark(struct comms_channel *channel, int pe);
 /* Of an alone channel. */
 void channel_take_turn(struct comms_channel *channel);
 void channel_end_turn(struct comms_channel *channel);
+
+/* What ucx_network is made of. */
+struct comms_channel *ucx_channel_open(bool is_alone);
+void ucx_channel_close(struct comms_channel *channel);
+void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+	     const void *source, size_t bytes, bool nbi);
+void ucx_fence(struct comms_channel *channel);
+void ucx_quiet(struct comms_channel *channel);
+void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
+void ucx_complete(void);
+bool ucx_progress(void);
+bool ucx_served(void);
+void ucx_doze(long nanoseconds);
 
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);

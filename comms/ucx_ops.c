@@ -74,7 +74,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	channel_end(mark);
 }
 
-void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
+static void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
 		       size_t bytes)
 {
 	struct ucx_peer *peer = ucx_peer(to);
@@ -102,6 +102,12 @@ static void word_sent(void *request, ucs_status_t status, void *telling)
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	rest(telling);
+}
+
+/* Puts that follow come behind those that have returned, nonblocking ones left aside. */
+static void ucx_order(void)
+{
+	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
 }
 
 /* UCX has handed the data on, so what follows comes after it. */
@@ -166,7 +172,7 @@ static void send_data(struct comms_telling *telling, const void *source, size_t 
 	send_rest(telling);
 }
 
-void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+static void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
 {
 	struct ucx_peer *peer = ucx_peer(to);
@@ -185,12 +191,7 @@ void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 		send_word(telling);
 }
 
-void ucx_order(void)
-{
-	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
-}
-
-void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
+static void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
 	     void *dest, size_t bytes, bool nbi)
 {
 	struct mark *mark = channel_begin(&channel, from);
@@ -231,7 +232,31 @@ static const void *narrow(const uint64_t *operand, size_t width, uint32_t *half)
 	return half;
 }
 
-void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		   enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
+{
+	struct mark *mark = channel_begin(&channel, to);
+	struct ucx_peer *peer = mark->peer;
+	ucp_request_param_t param = nbi ? when_done(mark) : ucx_plain;
+	const uint64_t *first = op == COMMS_CSWAP ? &cond : &operand;
+	ucs_status_ptr_t request;
+	uint32_t half;
+
+	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+	param.datatype = ucp_dt_make_contig(width);
+	param.reply_buffer = result;
+	if (op == COMMS_CSWAP) /* the new value travels in the result's place */
+		memcpy(result, narrow(&operand, width, &half), width);
+	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
+				    remote(peer, segment, offset), peer->key[segment], &param);
+	if (nbi)
+		started(mark, request, "ucp_atomic_op_nbx");
+	else
+		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
+	channel_end(mark);
+}
+
+static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 	     enum comms_amo op, size_t width, uint64_t operand)
 {
 	ucp_request_param_t param;
@@ -256,37 +281,23 @@ void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	channel_end(mark);
 }
 
-void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		   enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
+static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+			   const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment, size_t word_offset,
+			   enum comms_amo op, uint64_t value)
 {
-	struct mark *mark = channel_begin(&channel, to);
-	struct ucx_peer *peer = mark->peer;
-	ucp_request_param_t param = nbi ? when_done(mark) : ucx_plain;
-	const uint64_t *first = op == COMMS_CSWAP ? &cond : &operand;
-	ucs_status_ptr_t request;
-	uint32_t half;
-
-	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-	param.datatype = ucp_dt_make_contig(width);
-	param.reply_buffer = result;
-	if (op == COMMS_CSWAP) /* the new value travels in the result's place */
-		memcpy(result, narrow(&operand, width, &half), width);
-	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
-				    remote(peer, segment, offset), peer->key[segment], &param);
-	if (nbi)
-		started(mark, request, "ucp_atomic_op_nbx");
-	else
-		ucx_must_succeed(channel_finish(channel, request), "ucp_atomic_op_nbx");
-	channel_end(mark);
+	ucx_put(channel, peer, segment, offset, source, bytes, nbi);
+	ucx_fence(channel);
+	ucx_amo(channel, peer, word_segment, word_offset, op, sizeof value, value);
 }
 
-void ucx_name_under_way(char *text, size_t size)
+/* "; operations under way to PEs 1, 3", or nothing. */
+static void name_under_way(char *text, size_t size)
 {
 	size_t used = 0;
 	int count = 0;
 
 	text[0] = '\0';
-	for (int pe = 0; comms.ucx && pe < comms.n_pes; pe++) {
+	for (int pe = 0; pe < comms.n_pes; pe++) {
 		struct ucx_peer *peer = __atomic_load_n(&comms_peer(pe)->ucx, __ATOMIC_ACQUIRE);
 
 		if (!peer || !(atomic_load(&peer->mark.touched) || atomic_load(&peer->mark.in_flush)))
@@ -298,3 +309,26 @@ void ucx_name_under_way(char *text, size_t size)
 		}
 	}
 }
+
+const struct comms_network ucx_network = {
+	.name = "UCX",
+	.row = WATCH_UCX,
+	.channel_open = ucx_channel_open,
+	.channel_close = ucx_channel_close,
+	.put = ucx_put,
+	.put_signal = ucx_put_signal,
+	.get = ucx_get,
+	.amo = ucx_amo,
+	.amo_fetch = ucx_amo_fetch,
+	.fence = ucx_fence,
+	.quiet = ucx_quiet,
+	.quiet_pes = ucx_quiet_pes,
+	.put_untracked = ucx_put_untracked,
+	.order = ucx_order,
+	.tell_later = ucx_tell_later,
+	.complete = ucx_complete,
+	.progress = ucx_progress,
+	.served = ucx_served,
+	.doze = ucx_doze,
+	.name_under_way = name_under_way,
+};

@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #include "comms.h"
+#include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "ucx.h"
 
 #define NAP_SHORTEST 50000L	/* ns */
 #define NAP_LONGEST 20000000L	/* ns */
@@ -104,13 +104,13 @@ static void give_way(void)
 
 bool comms_spin(void)
 {
-	if (comms.ucx && ucx_progress()) {
+	if (comms.network && comms.network->progress()) {
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
 		return true;
 	}
 	if (comms.crowded)
 		give_way();
-	else if (!comms.ucx)
+	else if (!comms.network)
 		pause_processor();
 	return false;
 }
@@ -163,14 +163,17 @@ void comms_bell_cancel(void)
 /* The longer the wait, the longer the naps: a bell ends one at once anyway. */
 void comms_bell_sleep(uint32_t key, unsigned *naps)
 {
+	long longest = comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_LONGEST;
 	long nap = NAP_SHORTEST << (*naps < 9 ? *naps : 9);
-	struct timespec timeout = {0, nap < NAP_LONGEST ? nap : NAP_LONGEST};
+	struct timespec timeout = {0, nap < longest ? nap : longest};
 
 	++*naps;
-	if (comms.ucx && !ucx_served())
-		ucx_doze(timeout.tv_nsec);
+	if (comms.network && !comms.network->served())
+		comms.network->doze(timeout.tv_nsec);
 	else
 		futex(&comms.system->bell.word, FUTEX_WAIT, key, &timeout);
+	if (longest < NAP_LONGEST)
+		comms.network->progress();
 	comms_bell_cancel();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
 		comms_wait_is_slow();
@@ -205,8 +208,8 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 			return;
 	atomic_fetch_add(sleepers, 1);
 	while (atomic_load(word) == value) {
-		if (comms.ucx && !ucx_served())
-			ucx_doze(NAP_SHORTEST);
+		if (comms.network && !comms.network->served())
+			comms.network->doze(NAP_SHORTEST);
 		else
 			futex(word, FUTEX_WAIT, value, &nap);
 		if (++naps >= COMMS_SLOW)

@@ -115,7 +115,7 @@ void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t byt
 {
 	if (is_programs())
 		count_operation(path, way, pe, bytes);
-	else if (path == WATCH_UCX)
+	else if (path != WATCH_LOCAL)
 		count_operation(WATCH_INSIDE, way, pe, bytes);
 }
 
@@ -137,7 +137,7 @@ const char *watch_row_name(int row)
 #define WATCH_NAME(id, name) name,
 		WATCH_FAMILIES(WATCH_NAME)
 #undef WATCH_NAME
-		"path local", "path ucx", "inside ucx", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
+		"path local", "path ucx", "path tofu", "inside ucx", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
 		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
 	};
 

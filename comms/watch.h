@@ -63,7 +63,8 @@ enum watch_family {
 enum watch_row {
 	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
 	WATCH_UCX,
-	WATCH_INSIDE, /* what collectives, locks and exchanges send by UCX for themselves */
+	WATCH_TOFU,
+	WATCH_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
 	WATCH_PEERS,  /* those that this PE has met, and the memory that took */
 	WATCH_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
 	WATCH_LAST_AXIS = WATCH_AXES + TORUS_WAYS - 1,

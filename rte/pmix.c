@@ -345,6 +345,25 @@ static int take_numbers(const uint32_t *from, size_t count, int *to, int most)
 	return (int)count;
 }
 
+void *rte_vendor_map(bool ask, size_t *size)
+{
+	static const char key[] = "fjpmix.rankmap";
+	pmix_value_t *value = NULL;
+	void *map = NULL;
+
+	if (rte.connected)
+		value = ask ? job_value(key) : fabric_value(key, NULL);
+	if (value && value->type == PMIX_BYTE_OBJECT && value->data.bo.size > 0) {
+		map = malloc(value->data.bo.size);
+		*size = value->data.bo.size;
+	}
+	if (map)
+		memcpy(map, value->data.bo.bytes, *size);
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	return map;
+}
+
 /* An array of numbers where there is one fabric; where there are several none is the one. */
 int rte_fabric_shape(int *size, int most)
 {

@@ -108,6 +108,12 @@ int rte_fabric_shape(int *size, int most);
 int rte_fabric_coordinates(int pe, int *at, int most);
 
 /*
+ * Where the ranks of this job are, as a vendor's launcher tells its own library: bytes that only that understands, and that the
+ * caller frees. NULL: nobody says. Only from what the launcher told at the start, unless it is to be asked.
+ */
+void *rte_vendor_map(bool ask, size_t *size);
+
+/*
  * Processors that the PEs of this node have together; those this process may run on, fewer where it is bound. The memory
  * it may use (the machine's or its cgroup's).
  */

@@ -30,7 +30,7 @@ COMMS_INLINE uint64_t fetching(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 	struct comms_peer *peer;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_quickly(word, width, pe, &peer);
+	here = comms_reach_atomically(word, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, width)))
 		return comms_channel_amo_fetch(api_channel(ctx), op, width, word, operand, cond, pe, routine);
 	return amo_here(op, width, word, here, operand, cond, peer);
@@ -43,7 +43,7 @@ COMMS_INLINE void posting(shmem_ctx_t ctx, enum comms_amo op, size_t width, void
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_quickly(dest, width, pe, &peer);
+	here = comms_reach_atomically(dest, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(dest, width)))
 		comms_channel_amo(api_channel(ctx), op, width, dest, operand, pe, routine);
 	else
@@ -58,7 +58,7 @@ COMMS_INLINE void fetching_nbi(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 	uint64_t old;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_quickly(word, width, pe, &peer);
+	here = comms_reach_atomically(word, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, width))) {
 		comms_channel_amo_fetch_nbi(api_channel(ctx), op, width, result, word, operand, cond, pe, routine);
 		return;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "comms/network.h"
 #include "comms/watch.h"
 
 #define COPIED 8192 /* bytes */
@@ -113,7 +114,7 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 	struct message *message = edge->filled ? edge->filled : claim(x, edge, routine);
 
 	if (COMMS_UNLIKELY(comms.watched))
-		watch_message(edge->slot_here[0] ? WATCH_LOCAL : WATCH_UCX, edge->pe, bytes);
+		watch_message(edge->slot_here[0] ? WATCH_LOCAL : comms.network->row, edge->pe, bytes);
 	edge->filled = NULL;
 	edge->started++;
 	if (edge->each_iteration)
@@ -227,7 +228,7 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 		must_receive(e, edge, __func__);
 		come = has_come(e);
 	}
-	if (!come && comms.ucx)
+	if (!come && comms.network)
 		comms_spin();
 	return come;
 }

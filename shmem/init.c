@@ -16,6 +16,7 @@
 
 #include "comms/globals.h"
 #include "comms/job.h"
+#include "comms/network.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
@@ -67,8 +68,8 @@ static void print_info(void)
 	char heap[32];
 
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-	printf("PEs: %d, of which %d on this node by load and store%s\n", comms.n_pes, comms.n_node,
-	       comms.ucx ? "; others by UCX" : "");
+	printf("PEs: %d, of which %d on this node by load and store%s%s\n", comms.n_pes, comms.n_node,
+	       comms.network ? "; others by " : "", comms.network ? comms.network->name : "");
 	printf("Symmetric heap: %s per PE, %s\n", text_size(comms.heap_size, heap), comms.pages);
 	printf("Global data: %zu bytes, %s%s\n", globals.size, globals.why_private ? "private: " : "shared",
 	       globals.why_private ? globals.why_private : "");

@@ -51,7 +51,8 @@ API void pshmem_set_lock(long *lock)
 		hang_note_lock(__func__, lock, (int)before - 1);
 		COMMS_WAIT(word, !(__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) & WAIT));
 	} else {
-		__atomic_fetch_and(&word->link, ~WAIT, __ATOMIC_SEQ_CST);
+		/* Another PE may be linking itself at this moment. */
+		comms_amo_fetch(COMMS_AND, 4, &word->link, ~WAIT, 0, comms.pe, __func__);
 	}
 }
 PROFILED(shmem_set_lock)

@@ -129,7 +129,7 @@ static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
 			get(ctx, dest + i * dst, source + i * sst, bytes, true, pe, routine);
-		if (comms.ucx)
+		if (comms.network)
 			comms_channel_quiet_pes(api_channel(ctx), &world_pe, 1);
 		return;
 	}

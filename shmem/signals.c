@@ -23,7 +23,7 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_quickly(dest, bytes, pe, &peer);
-	signal = here ? comms_reach_quickly(word, sizeof *word, pe, &peer) : NULL;
+	signal = here ? comms_reach_atomically(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
 		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
 		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);

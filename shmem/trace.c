@@ -149,7 +149,7 @@ static struct {
 
 static void load_start(uint64_t started)
 {
-	load.links = comms.ucx ? links_known() : 0;
+	load.links = comms.network ? links_known() : 0;
 	load.step = (int64_t)((watch_clock() - started) / BINS + 1);
 	load.bytes = load.links ? calloc((size_t)load.links * BINS, sizeof *load.bytes) : NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=2 ucx-tcp=2 mixed=3 not=asan,tsan,valgrind */
+/* run: local=2 ucx-tcp=2 mixed=3 paths=local,ucx-tcp,ucx-shm,mixed,hosts not=asan,tsan,valgrind */
 /*
  * Operations on private and serialised contexts take no lock: this program has its own pthread_mutex_lock in front of the
- * real one, and counts.
+ * real one, and counts. On Tofu all contexts share one queue, which a lock guards.
  */
 #include <dlfcn.h>
 #include <pthread.h>

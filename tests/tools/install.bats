@@ -109,7 +109,7 @@ PE 2 got 1" ]
 	while read -r name; do
 		grep -q "^\.It Ev $name\( \|\$\)" "$page"
 	done <names
-	grep -Fqx '.Ql local,ucx .' "$page"
+	grep -Fqx '.Ql local,tofu,ucx .' "$page"
 	run grep -F @ "$page"
 	[ "$output" = "" ]
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_NETWORK_H
+#define COMMS_NETWORK_H
+
+#include "comms.h"
+#include "watch.h"
+
+/*
+ * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
+ * (segment, offset) at a peer. Channels as in comms.h; NULL is the default one, NULL from channel_open: no memory. A network
+ * that fails ends the job with a message.
+ */
+struct comms_network {
+	const char *name;
+	enum watch_row row;
+	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
+
+	struct comms_channel *(*channel_open)(bool alone);
+	void (*channel_close)(struct comms_channel *channel);
+
+	void (*put)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, bool nbi);
+	/* Data, which may not be empty, then an atomic on a word of 8 bytes that shows it. */
+	void (*put_signal)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
+			   size_t offset, const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment,
+			   size_t word_offset, enum comms_amo op, uint64_t value);
+	void (*get)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    void *dest, size_t bytes, bool nbi);
+	void (*amo)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    enum comms_amo op, size_t width, uint64_t operand);
+	/* result holds 4 or 8 bytes; with nbi it is written by the next quiet at the latest. */
+	void (*amo_fetch)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
+			  size_t offset, enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result,
+			  bool nbi);
+	void (*fence)(struct comms_channel *channel);
+	void (*quiet)(struct comms_channel *channel);
+	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
+
+	/* A put that no quiet waits for: its reader says otherwise that it came. The source may be reused on return. */
+	void (*put_untracked)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source,
+			      size_t bytes);
+	/* Such puts that follow come behind those that have returned. */
+	void (*order)(void);
+	/* A put, then a put of the record's value to its word, both on their way; bytes may be 0. */
+	void (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
+			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
+			   size_t word_offset);
+	/* Completes all that was ever put, what no quiet waits for included. */
+	void (*complete)(void);
+
+	/* Returns true if something happened. */
+	bool (*progress)(void);
+	/* Is there a thread that progresses, or none needed? Without one, who waits calls doze: sleeps until there may be something to do. */
+	bool (*served)(void);
+	void (*doze)(long nanoseconds);
+
+	/* "; operations under way to PEs 1, 3", or nothing. */
+	void (*name_under_way)(char *text, size_t size);
+};
+
+extern const struct comms_network ucx_network;
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_TOFU_INSIDE_H
+#define COMMS_TOFU_INSIDE_H
+
+#include <pthread.h>
+#include <utofu.h>
+
+#include "tofu.h"
+
+/*
+ * What the files of the Tofu path share: places.c (where PEs are), queue.c (the queue, and what is under way in it), ops.c
+ * (the operations).
+ *
+ * flight  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
+ *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
+ * staging memory of each flight that the card can read and write, for small data that lies in unregistered memory
+ */
+enum { TOFU_FLIGHTS = 255, TOFU_STAGING = 4096 };
+
+struct flight {
+	struct flight *next_free;
+	uint8_t number;
+	int pe, notices; /* notices: still to come */
+	bool tells_sent; /* one of them says that the source may be reused */
+	bool is_registered;
+	utofu_stadd_t registered; /* for this flight only */
+	void *result; /* where to put what comes: an old value, or what came into the staging memory */
+	size_t result_bytes;
+	struct comms_telling *telling;
+	atomic_int *arrived, *sent; /* counters to lower; NULL: nobody counts */
+};
+
+/* What a communication is for: the counters it is in until it has arrived, and until its source may be reused. */
+struct purpose {
+	atomic_int *arrived, *sent;
+	struct comms_telling *telling;
+	unsigned long flags;
+};
+
+enum request_kind { REQUEST_PUT, REQUEST_SMALL_PUT, REQUEST_GET, REQUEST_ATOMIC };
+
+struct request {
+	enum request_kind kind;
+	const struct comms_peer *peer;
+	utofu_stadd_t here, there;
+	const void *data; /* of a small put */
+	size_t bytes;
+	enum comms_amo op;
+	uint64_t operand, cond;
+	unsigned long flags;
+};
+
+struct tofu_channel {
+	atomic_int pending;
+};
+
+struct tofu {
+	utofu_vcq_hdl_t vcq;
+	utofu_vcq_id_t id;
+	utofu_stadd_t memory[COMMS_SEGMENTS];
+	size_t most_bytes, most_small;
+	struct tofu_channel main;
+	pthread_mutex_t lock; /* of the queue and of the flights, where there are threads */
+	char *staging;
+	utofu_stadd_t staging_stadd;
+	struct flight flights[TOFU_FLIGHTS + 1];
+	struct flight *free;
+	atomic_int under_way;
+};
+extern struct tofu tofu;
+extern const struct comms_network tofu_network;
+
+/* A number of the job, and how many PEs of its node come before a PE. */
+int tofu_place_on_node(void);
+
+_Noreturn void tofu_fail(const char *what, int pe, int code);
+void tofu_check(int code, const char *what);
+
+/* A flight for a communication that is about to begin, counted by its purpose; then off it goes. */
+struct flight *flight_begin(const struct purpose *purpose, int pe);
+void flight_go(struct flight *flight, struct request *request);
+char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
+void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
+
+bool tofu_progress(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where PEs are in the network: the launcher's map, read by jTofu. */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <jtofu.h>
+
+#include "rte/rte.h"
+
+#define JOB 0
+
+static bool reading;
+
+/* The node's coordinates as digits of one number. */
+static uint64_t number_of(const union jtofu_phys_coords *at)
+{
+	uint64_t number = 0;
+
+	for (int axis = 0; axis < 6; axis++)
+		number = number << 8 | at->a[axis];
+	return number;
+}
+
+static union jtofu_phys_coords place_of(int pe)
+{
+	union jtofu_phys_coords at = {0};
+	int code = jtofu_query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
+
+	if (code != JTOFU_SUCCESS)
+		rte_die(NULL, "jtofu_query_phys_coords: error %d: the launcher's map does not say where PE %d is", code, pe);
+	return at;
+}
+
+bool tofu_find(bool must)
+{
+	size_t size;
+	void *map = rte_vendor_map(must, &size);
+	int code = map ? jtofu_initialize(JOB, (jtofu_rank_t)comms.pe, map) : JTOFU_ERR_NOT_INITIALIZED;
+
+	free(map);
+	reading = code == JTOFU_SUCCESS;
+	if (!map && must)
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
+					       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE for oshrun, as in SOFTOFU_SHAPE=2x2");
+	if (map && !reading)
+		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to jTofu; "
+					       "set SHMEM_PATHS=local,ucx",
+				 code);
+	return reading;
+}
+
+uint64_t tofu_node(int pe)
+{
+	union jtofu_phys_coords at = place_of(pe);
+
+	return number_of(&at);
+}
+
+int tofu_place_on_node(void)
+{
+	uint64_t node = tofu_node(comms.pe);
+	int place = 0;
+
+	for (int i = 0; i < rte.n_local && rte.local_pes[i] < comms.pe; i++)
+		place += tofu_node(rte.local_pes[i]) == node;
+	return place;
+}
+
+void tofu_lose(void)
+{
+	if (reading)
+		jtofu_finalize();
+	reading = false;
+}

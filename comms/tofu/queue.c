@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queue of this PE and what is under way in it.
+ *
+ * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
+ * some for the one that says that it has been sent. Nobody asks for notices at the target: so a PE that computes for long has
+ * a queue that holds nothing but what it asked for itself, and no thread need empty it.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rte/rte.h"
+
+struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { POLLS = 64 }; /* notices read at a time */
+
+static void lock(void)
+{
+	if (comms.threads)
+		pthread_mutex_lock(&tofu.lock);
+}
+
+static bool try_lock(void)
+{
+	return !comms.threads || !pthread_mutex_trylock(&tofu.lock);
+}
+
+static void unlock(void)
+{
+	if (comms.threads)
+		pthread_mutex_unlock(&tofu.lock);
+}
+
+/* --- Errors --- */
+
+static const char *text_of(int code)
+{
+	switch (code) {
+	case UTOFU_ERR_FULL: return "full";
+	case UTOFU_ERR_NOT_AVAILABLE: return "not for this process";
+	case UTOFU_ERR_MRQ_PEER: return "the other side does not answer";
+	case UTOFU_ERR_MRQ_RMT_MEMORY: return "the other side's memory cannot be had";
+	case UTOFU_ERR_MRQ_RMT_STADD: return "the other side has registered no such memory";
+	case UTOFU_ERR_OUT_OF_RESOURCE: return "no resources left";
+	case UTOFU_ERR_OUT_OF_MEMORY: return "no memory";
+	case UTOFU_ERR_FATAL: return "fatal";
+	default: return "see utofu.h";
+	}
+}
+
+/* If the PE has failed, the launcher knows better what happened and is about to end the job. */
+void tofu_fail(const char *what, int pe, int code)
+{
+	if (pe < 0)
+		rte_die(NULL, "%s: error %d of uTofu (%s)", what, code, text_of(code));
+	rte_let_others_speak();
+	rte_die(NULL, "%s PE %d: error %d of uTofu (%s); has its process or its node ended?", what, pe, code, text_of(code));
+}
+
+void tofu_check(int code, const char *what)
+{
+	if (code != UTOFU_SUCCESS)
+		tofu_fail(what, -1, code);
+}
+
+/* --- Notices --- */
+
+static void land(struct flight *flight)
+{
+	if (--flight->notices > 0)
+		return;
+	flight->next_free = tofu.free;
+	tofu.free = flight;
+	atomic_fetch_sub(&tofu.under_way, 1);
+}
+
+static void lower(atomic_int **counter)
+{
+	if (*counter)
+		atomic_fetch_sub(*counter, 1);
+	*counter = NULL;
+}
+
+/* Who counts is told last: what the counters are in may be gone then. */
+static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
+{
+	struct comms_telling *telling = flight->telling;
+	atomic_int *arrived = flight->arrived;
+	utofu_stadd_t stadd;
+
+	if (flight->is_registered)
+		tofu_check(utofu_dereg_mem(tofu.vcq, flight->registered, 0), "utofu_dereg_mem");
+	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
+		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
+	else if (flight->result)
+		memcpy(flight->result, flight_staging(flight, &stadd), flight->result_bytes);
+	if (!flight->tells_sent)
+		lower(&flight->sent);
+	land(flight);
+	if (arrived && atomic_fetch_sub(arrived, 1) == 1 && telling)
+		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
+static bool take_sent(void)
+{
+	void *which = NULL;
+	int code = utofu_poll_tcq(tofu.vcq, 0, &which);
+	struct flight *flight = which;
+
+	if (code == UTOFU_ERR_NOT_FOUND)
+		return false;
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("sending to", flight ? flight->pe : -1, code);
+	lower(&flight->sent);
+	land(flight);
+	return true;
+}
+
+static bool take_arrived(void)
+{
+	struct utofu_mrq_notice notice = {0};
+	int code = utofu_poll_mrq(tofu.vcq, 0, &notice);
+
+	if (code == UTOFU_ERR_NOT_FOUND)
+		return false;
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("an operation on", notice.edata ? tofu.flights[notice.edata].pe : -1, code);
+	arrive(&tofu.flights[notice.edata], &notice);
+	return true;
+}
+
+bool tofu_progress(void)
+{
+	bool worked = false;
+
+	if (!try_lock())
+		return false;
+	for (int i = 0; i < POLLS && take_sent(); i++)
+		worked = true;
+	for (int i = 0; i < POLLS && take_arrived(); i++)
+		worked = true;
+	unlock();
+	return worked;
+}
+
+/* --- Flights --- */
+
+static struct flight *take_free(void)
+{
+	struct flight *flight;
+
+	lock();
+	flight = tofu.free;
+	if (flight) {
+		tofu.free = flight->next_free;
+		atomic_fetch_add(&tofu.under_way, 1);
+	}
+	unlock();
+	return flight;
+}
+
+struct flight *flight_begin(const struct purpose *purpose, int pe)
+{
+	struct flight *flight;
+	uint8_t number;
+
+	while (!(flight = take_free()))
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load(&tofu.under_way) < TOFU_FLIGHTS);
+	number = flight->number;
+	*flight = (struct flight){
+		.number = number,
+		.pe = pe,
+		.notices = 1,
+		.telling = purpose->telling,
+		.arrived = purpose->arrived,
+		.sent = purpose->sent,
+	};
+	if (flight->arrived)
+		atomic_fetch_add(flight->arrived, 1);
+	if (flight->sent)
+		atomic_fetch_add(flight->sent, 1);
+	return flight;
+}
+
+char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd)
+{
+	size_t at = (size_t)(flight->number - 1) * TOFU_STAGING;
+
+	*stadd = tofu.staging_stadd + at;
+	return tofu.staging + at;
+}
+
+void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd)
+{
+	int code;
+
+	lock();
+	code = utofu_reg_mem(tofu.vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
+	unlock();
+	tofu_check(code, "utofu_reg_mem");
+	flight->registered = *stadd;
+	flight->is_registered = true;
+}
+
+static int atomic(const struct request *r, uint64_t number, void *flight)
+{
+	static const enum utofu_armw_op ops[] = {
+		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
+		[COMMS_ADD] = UTOFU_ARMW_OP_ADD,   [COMMS_AND] = UTOFU_ARMW_OP_AND, [COMMS_OR] = UTOFU_ARMW_OP_OR,
+		[COMMS_XOR] = UTOFU_ARMW_OP_XOR,   [COMMS_SWAP] = UTOFU_ARMW_OP_SWAP,
+	};
+	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
+
+	if (r->bytes == 8)
+		return r->op == COMMS_CSWAP ? utofu_cswap8(tofu.vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
+					    : utofu_armw8(tofu.vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+	return r->op == COMMS_CSWAP ? utofu_cswap4(tofu.vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number,
+						   r->flags, flight)
+				    : utofu_armw4(tofu.vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags,
+						  flight);
+}
+
+static int post(const struct request *r, uint64_t number, void *flight)
+{
+	switch (r->kind) {
+	case REQUEST_PUT:
+		return utofu_put(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+	case REQUEST_SMALL_PUT:
+		return utofu_put_piggyback(tofu.vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags,
+					   flight);
+	case REQUEST_GET:
+		return utofu_get(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+	case REQUEST_ATOMIC:
+		return atomic(r, number, flight);
+	}
+	return UTOFU_ERR_INVALID_ARG;
+}
+
+void flight_go(struct flight *flight, struct request *request)
+{
+	int pe = flight->pe, code;
+
+	request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+	if (flight->tells_sent) {
+		request->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		flight->notices++;
+	}
+	for (;;) {
+		lock();
+		code = post(request, flight->number, flight);
+		unlock();
+		if (code != UTOFU_ERR_BUSY)
+			break;
+		comms_spin(); /* reads notices, which makes room */
+	}
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("an operation on", pe, code);
+}
+
+/* --- Life --- */
+
+static utofu_stadd_t register_segment(int i)
+{
+	const struct comms_segment *segment = &comms.segments[i];
+	utofu_stadd_t stadd = 0;
+
+	if (segment->size > 0)
+		tofu_check(utofu_reg_mem_with_stag(tofu.vcq, segment->base, segment->size, (unsigned)i, 0, &stadd),
+			   "utofu_reg_mem_with_stag");
+	return stadd;
+}
+
+static void make_queue(void)
+{
+	struct utofu_onesided_caps *caps;
+	utofu_tni_id_t *tnis, tni;
+	size_t count;
+	int code;
+
+	tofu_check(utofu_get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
+	tni = tnis[(size_t)tofu_place_on_node() % count];
+	free(tnis);
+	code = utofu_create_vcq(tni, 0, &tofu.vcq);
+	if (code != UTOFU_SUCCESS)
+		rte_die("shmem_init", "utofu_create_vcq: error %d (%s): TNI %u has no queue for this PE; put fewer PEs on a node, or "
+				      "set SHMEM_PATHS=local,ucx",
+			code, text_of(code), (unsigned)tni);
+	tofu_check(utofu_query_vcq_id(tofu.vcq, &tofu.id), "utofu_query_vcq_id");
+	tofu_check(utofu_query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
+	if (!(caps->flags & UTOFU_ONESIDED_CAP_FLAG_ARMW))
+		rte_die_together("shmem_init", "this Tofu network has no atomics; set SHMEM_PATHS=local,ucx");
+	tofu.most_bytes = caps->max_putget_size;
+	tofu.most_small = caps->max_piggyback_size;
+}
+
+const struct comms_network *tofu_start(void)
+{
+	size_t bytes = (size_t)TOFU_FLIGHTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
+
+	make_queue();
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		tofu.memory[i] = register_segment(i);
+	tofu.staging = aligned_alloc(page, (bytes + page - 1) / page * page);
+	if (!tofu.staging)
+		rte_die("shmem_init", "no memory");
+	tofu_check(utofu_reg_mem(tofu.vcq, tofu.staging, bytes, 0, &tofu.staging_stadd), "utofu_reg_mem");
+	tofu.free = NULL;
+	for (int i = TOFU_FLIGHTS; i > 0; i--) {
+		tofu.flights[i] = (struct flight){.number = (uint8_t)i, .next_free = tofu.free};
+		tofu.free = &tofu.flights[i];
+	}
+	return &tofu_network;
+}
+
+uint64_t tofu_queue(void)
+{
+	return tofu.id;
+}
+
+/* Where its memory is follows from the queue: all PEs register alike. */
+void tofu_meet(struct comms_peer *peer, uint64_t queue)
+{
+	if (queue == 0)
+		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		tofu_check(utofu_query_stadd(queue, (unsigned)i, &peer->tofu_memory[i]), "utofu_query_stadd");
+	tofu_check(utofu_set_vcq_id_path(&queue, NULL), "utofu_set_vcq_id_path");
+	peer->vcq = queue;
+}
+
+void tofu_stop(void)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		if (comms.segments[i].size > 0)
+			tofu_check(utofu_dereg_mem(tofu.vcq, tofu.memory[i], 0), "utofu_dereg_mem");
+	tofu_check(utofu_dereg_mem(tofu.vcq, tofu.staging_stadd, 0), "utofu_dereg_mem");
+	tofu_check(utofu_free_vcq(tofu.vcq), "utofu_free_vcq");
+	free(tofu.staging);
+}

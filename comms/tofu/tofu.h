@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_TOFU_TOFU_H
+#define COMMS_TOFU_TOFU_H
+
+#include "comms/network.h"
+
+/*
+ * The Tofu network, through uTofu and jTofu: Fujitsu's libraries or those of softofu/. Taken when the launcher says where in
+ * the network the PEs are.
+ */
+#if HAVE_TOFU
+
+/* Does the launcher say it? Asks it, and complains, if it must. Alike on all PEs. */
+bool tofu_find(bool must);
+/* The coordinates of a PE's node, as one number. */
+uint64_t tofu_node(int pe);
+
+/* This PE's queue, and its memory registered with it; the network that it is on. */
+const struct comms_network *tofu_start(void);
+/* What a PE tells others of itself, and what they make of it. */
+uint64_t tofu_queue(void);
+void tofu_meet(struct comms_peer *peer, uint64_t queue);
+/* Nothing is under way any more, anywhere. */
+void tofu_stop(void);
+void tofu_lose(void);
+
+#else
+
+#include "rte/rte.h"
+
+static inline bool tofu_find(bool must)
+{
+	if (must)
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and this library was built without it; configure it with "
+					       "--with-tofu, or leave tofu out");
+	return false;
+}
+static inline uint64_t tofu_node(int pe) { return (uint64_t)pe; }
+static inline const struct comms_network *tofu_start(void) { return NULL; }
+static inline uint64_t tofu_queue(void) { return 0; }
+static inline void tofu_meet(struct comms_peer *peer, uint64_t queue) { (void)peer, (void)queue; }
+static inline void tofu_stop(void) {}
+static inline void tofu_lose(void) {}
+
+#endif
+#endif
