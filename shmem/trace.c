@@ -103,11 +103,12 @@ static void write_names(struct plain_text *text, int pe)
 static void write_call(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e)
 {
 	const char *name = trace_name(e->name);
+	int64_t begin = time_of(clock, e->begin);
 
 	if (!strncmp(name, "pshmem_", 7))
 		name++;
 	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,\"dur\":%t,\"args\":{\"bytes\":%l", name,
-		  watch_row_name(e->family), pe, time_of(clock, e->begin), (int64_t)(e->end - e->begin), (int64_t)e->bytes);
+		  watch_row_name(e->family), pe, begin, time_of(clock, e->end) - begin, (int64_t)e->bytes);
 	if (e->pe >= 0)
 		plain_put(text, ",\"pe\":%d", e->pe);
 	plain_put(text, "}},");
