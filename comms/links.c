@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What messages load onto the links of the job's torus, each on its route in dimension order. By axis always; by link where
- * there are few enough of them.
+ * What messages load onto the links of the job's torus, each on its route in dimension order: counted by way, and for traces
+ * link by link where there are few enough of them.
  */
 #include "links.h"
 
@@ -16,8 +16,6 @@
 static struct {
 	_Atomic uint64_t hops, bytes;
 } ways[TORUS_WAYS];
-
-static _Atomic uint64_t by_link[MOST_LINKS];
 
 int links_known(void)
 {
@@ -43,10 +41,9 @@ static void count(int link, int way, void *argument)
 {
 	uint64_t bytes = *(const size_t *)argument;
 
+	(void)link;
 	atomic_fetch_add_explicit(&ways[way].hops, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ways[way].bytes, bytes, memory_order_relaxed);
-	if (link < MOST_LINKS)
-		atomic_fetch_add_explicit(&by_link[link], bytes, memory_order_relaxed);
 }
 
 void links_count(int from, int to, size_t bytes)
@@ -58,11 +55,6 @@ void links_read_way(int way, uint64_t *hops, uint64_t *bytes)
 {
 	*hops = atomic_load_explicit(&ways[way].hops, memory_order_relaxed);
 	*bytes = atomic_load_explicit(&ways[way].bytes, memory_order_relaxed);
-}
-
-uint64_t links_read(int link)
-{
-	return atomic_load_explicit(&by_link[link], memory_order_relaxed);
 }
 
 const char *links_name(int link, char text[LINKS_TEXT])
@@ -81,6 +73,4 @@ void links_reset(void)
 		atomic_store(&ways[way].hops, 0);
 		atomic_store(&ways[way].bytes, 0);
 	}
-	for (int link = 0; link < MOST_LINKS; link++)
-		atomic_store_explicit(&by_link[link], 0, memory_order_relaxed);
 }

@@ -9,7 +9,7 @@
 #include "torus/shape.h"
 
 /*
- * A link is numbered by the place where it begins and the way it goes. How many there are, if their loads are kept one by one; 0:
+ * A link is numbered by the place where it begins and the way it goes. How many there are, if a trace shows them one by one; 0:
  * there are too many for that.
  */
 int links_known(void);
@@ -23,7 +23,6 @@ void links_count(int from, int to, size_t bytes);
 
 /* All links of a way together: how often one was taken, and the bytes that took it. */
 void links_read_way(int way, uint64_t *hops, uint64_t *bytes);
-uint64_t links_read(int link);
 void links_reset(void);
 
 /* "0,1 x+" */

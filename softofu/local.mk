@@ -29,13 +29,12 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/armw.c \
 	softofu/utofu/describe.c softofu/utofu/describe.h \
 	softofu/utofu/gates.c \
-	softofu/utofu/get.c \
 	softofu/utofu/last_error.c \
 	softofu/utofu/memory.c \
 	softofu/utofu/piggyback.c \
 	softofu/utofu/poll.c \
-	softofu/utofu/put.c \
 	softofu/utofu/queries.c \
+	softofu/utofu/transfer.c \
 	softofu/utofu/vcqs.c
 libtofucom_la_LIBADD = libsoftofubox.la libsoftofunet.la -lpthread
 libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^utofu_'
