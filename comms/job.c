@@ -21,6 +21,8 @@ struct survey {
 	int *first_pe; /* by node */
 	int *place;    /* by node, in the machine */
 	struct torus_shape machine;
+	struct torus_flaw *flaw; /* of the machine */
+	int flaws;
 };
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +86,7 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 	char name[HOST_NAME];
 
 	for (int n = 0, h = 0; n < survey->nodes; n++) {
-		int looked = 0;
+		int looked = 0, dead = 0;
 
 		if (!rte_host(survey->first_pe[n], name, sizeof name))
 			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
@@ -92,6 +94,12 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 		/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
 		while (looked < file->hosts && !same_host(name, file->name[h % file->hosts]))
 			looked++, h++;
+		while (looked == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
+			dead++;
+		if (looked == file->hosts && dead < file->dead)
+			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
+						       "line out, or start on other hosts",
+					 path, name, survey->first_pe[n]);
 		if (looked == file->hosts)
 			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
 						       "%s and its coordinates",
@@ -120,6 +128,9 @@ static bool file_knows(struct survey *survey)
 		memcpy(survey->place, file.place, (size_t)survey->nodes * sizeof(int));
 	else
 		find_hosts(survey, &file, path);
+	survey->flaw = file.flaw;
+	survey->flaws = file.flaws;
+	file.flaw = NULL;
 	torus_file_free(&file);
 	return true;
 }
@@ -183,9 +194,12 @@ static struct torus_job *make(void)
 		rte_die_together("shmem_init", "%s puts PE %d's node where another node is; each needs coordinates of its own",
 				 torus_source_text(sources[s].source), survey.first_pe[twice]);
 	}
+	if (!torus_sites_mark(&job->sites, &job->box, &job->machine, survey.flaw, survey.flaws))
+		rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
 	free(survey.node_of);
 	free(survey.first_pe);
 	free(survey.place);
+	free(survey.flaw);
 	return job;
 }
 

@@ -57,6 +57,8 @@ static void print_torus(void)
 	if (job->sites.nodes < job->machine.places)
 		printf("  %d of the %d places of %s\n", job->sites.nodes, job->machine.places,
 		       torus_shape_text(&job->machine, machine));
+	if (job->sites.share)
+		printf("  with cables that are dead or slow\n");
 	if (job->sites.nodes > 1 && torus_spread_find(&spread, &job->sites)) {
 		printf("  hops between nodes: %.2f on average; %s\n", spread.mean, torus_spread_text(&spread, text));
 		torus_spread_free(&spread);

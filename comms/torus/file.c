@@ -8,11 +8,12 @@
 #include <string.h>
 
 #define LONGEST_NAME 256
+#define MOST_TIMES 1e6 /* slower */
 
 struct reader {
 	struct torus_file *file;
 	int room;   /* for so many hosts there is memory */
-	int *taken; /* by place: the host there plus 1 */
+	int *taken; /* by place: the host there plus 1; below 0: it is dead */
 	int line;
 	char *problem;
 };
@@ -44,8 +45,8 @@ static bool add_host(struct reader *reader, const char *name, int place)
 	char text[TORUS_TEXT];
 
 	if (reader->taken[place])
-		return refuse(reader, "host %.60s: %.60s is at %s already", name, file->name[reader->taken[place] - 1],
-			      torus_place_text(&file->shape, place, text));
+		return refuse(reader, "host %.60s: %.60s is at %s already", name,
+			      file->name[abs(reader->taken[place]) - 1], torus_place_text(&file->shape, place, text));
 	if (file->hosts == reader->room) {
 		int room = reader->room ? 2 * reader->room : 64;
 		char **names = realloc(file->name, (size_t)room * sizeof *names);
@@ -68,14 +69,14 @@ static bool add_host(struct reader *reader, const char *name, int place)
 	return true;
 }
 
-static bool read_shape(struct reader *reader, const char *text)
+static bool read_shape(struct reader *reader, char **word)
 {
 	struct torus_file *file = reader->file;
 	char problem[TORUS_PROBLEM];
 
 	if (file->shape.axes)
 		return refuse(reader, "a second shape; a file has one");
-	if (!torus_shape_read(&file->shape, text, problem)) {
+	if (!torus_shape_read(&file->shape, word[0], problem)) {
 		file->shape.axes = 0;
 		return refuse(reader, "shape %s", problem);
 	}
@@ -83,13 +84,13 @@ static bool read_shape(struct reader *reader, const char *text)
 	return reader->taken || refuse(reader, "no memory for so many places");
 }
 
-static bool read_pes(struct reader *reader, const char *text)
+static bool read_pes(struct reader *reader, char **word)
 {
-	const char *at = text;
+	const char *at = word[0];
 	char mark;
 
 	if (!torus_read_size(&at, "", &reader->file->pes, &mark) || *at || reader->file->pes > 65536)
-		return refuse(reader, "pes %.60s: not a number of PEs on a node; give 1 to 65536", text);
+		return refuse(reader, "pes %.60s: not a number of PEs on a node; give 1 to 65536", word[0]);
 	return true;
 }
 
@@ -117,8 +118,9 @@ static bool read_coordinates(struct reader *reader, const char *text, int *place
 	return true;
 }
 
-static bool read_pattern(struct reader *reader, const char *pattern)
+static bool read_pattern(struct reader *reader, char **word)
 {
+	const char *pattern = word[0];
 	char name[LONGEST_NAME];
 
 	for (int p = 0; p < reader->file->shape.places; p++) {
@@ -132,33 +134,140 @@ static bool read_pattern(struct reader *reader, const char *pattern)
 	return true;
 }
 
-static bool read_statement(struct reader *reader, char **word, int words)
+static bool read_host(struct reader *reader, char **word)
 {
-	bool host = !strcmp(word[0], "host"), hosts = !strcmp(word[0], "hosts");
 	int place;
 
-	if (!host && !hosts && strcmp(word[0], "shape") && strcmp(word[0], "pes"))
-		return refuse(reader, "%.60s: no such statement; there are shape, pes, host and hosts", word[0]);
-	if (words != (host ? 3 : 2))
-		return refuse(reader, "%s: it takes %s", word[0],
-			      host ? "a name and coordinates, as in: host node7 1,0,1" : "one value");
-	if (!strcmp(word[0], "shape"))
-		return read_shape(reader, word[1]);
-	if (!strcmp(word[0], "pes"))
-		return read_pes(reader, word[1]);
-	if (!reader->file->shape.axes)
+	if (strlen(word[0]) >= LONGEST_NAME)
+		return refuse(reader, "host %.60s...: its name is longer than %d letters", word[0], LONGEST_NAME - 1);
+	return read_coordinates(reader, word[1], &place) && add_host(reader, word[0], place);
+}
+
+/* A host by its name, or a place by its coordinates. */
+static bool read_where(struct reader *reader, const char *text, int *place)
+{
+	const struct torus_file *file = reader->file;
+
+	if (text[strspn(text, "0123456789,")] == '\0')
+		return read_coordinates(reader, text, place);
+	for (int h = 0; h < file->hosts; h++)
+		if (!strcmp(file->name[h], text)) {
+			*place = file->place[h];
+			return true;
+		}
+	return refuse(reader,
+		      "%.60s: no such host up to here; give its coordinates, or its name behind the line with it",
+		      text);
+}
+
+static bool add_flaw(struct reader *reader, int place, int way, float share)
+{
+	struct torus_file *file = reader->file;
+
+	/* Room grows where the number is a power of two. */
+	if ((file->flaws & (file->flaws - 1)) == 0) {
+		size_t room = file->flaws ? 2 * (size_t)file->flaws : 1;
+		struct torus_flaw *flaw = realloc(file->flaw, room * sizeof *flaw);
+
+		if (!flaw)
+			return refuse(reader, "no memory for so many flaws");
+		file->flaw = flaw;
+	}
+	file->flaw[file->flaws++] = (struct torus_flaw){place, way, share};
+	return true;
+}
+
+static bool has_cable(const struct torus_shape *shape, int place, int way)
+{
+	return shape->axis[way / 2].size > 1 && torus_neighbour(shape, place, way) >= 0;
+}
+
+static bool read_cable(struct reader *reader, const char *text, int place, float share)
+{
+	const struct torus_shape *shape = &reader->file->shape;
+	char where[TORUS_TEXT];
+	int way = 0;
+
+	while (way < 2 * shape->axes && strcmp(text, torus_way_name(way)) != 0)
+		way++;
+	if (way == 2 * shape->axes)
+		return refuse(reader, "%.60s: not a way; give one of x+ to %s", text, torus_way_name(way - 1));
+	if (!has_cable(shape, place, way))
+		return refuse(reader, "%.60s: no cable leaves %s this way", text,
+			      torus_place_text(shape, place, where));
+	return add_flaw(reader, place, way, share);
+}
+
+static bool read_dead(struct reader *reader, char **word)
+{
+	char where[TORUS_TEXT];
+	int place;
+
+	if (!read_where(reader, word[0], &place))
+		return false;
+	if (word[1])
+		return read_cable(reader, word[1], place, 0);
+	if (!reader->taken[place])
+		return refuse(reader, "dead %s: no host is there up to here; write its line before",
+			      torus_place_text(&reader->file->shape, place, where));
+	reader->taken[place] = -abs(reader->taken[place]);
+	return true;
+}
+
+static bool read_slow(struct reader *reader, char **word)
+{
+	const struct torus_shape *shape = &reader->file->shape;
+	char *end;
+	double times = strtod(word[0], &end);
+	bool good;
+	int place;
+
+	if (end == word[0] || *end || !(times > 1 && times <= MOST_TIMES))
+		return refuse(reader, "slow %.60s: not how many times slower; give a number above 1, to %.0f", word[0],
+			      MOST_TIMES);
+	good = read_where(reader, word[1], &place);
+	if (good && word[2])
+		return read_cable(reader, word[2], place, (float)(1 / times));
+	for (int way = 0; good && way < 2 * shape->axes; way++)
+		good = !has_cable(shape, place, way) || add_flaw(reader, place, way, (float)(1 / times));
+	return good;
+}
+
+static const struct {
+	const char *name;
+	int least, most; /* words behind the name */
+	bool (*read)(struct reader *reader, char **word);
+	const char *takes;
+} statements[] = {
+	{"shape", 1, 1, read_shape, "one value"},
+	{"pes", 1, 1, read_pes, "one value"},
+	{"host", 2, 2, read_host, "a name and coordinates, as in: host node7 1,0,1"},
+	{"hosts", 1, 1, read_pattern, "one value"},
+	{"dead", 1, 2, read_dead, "a host and perhaps a way, as in: dead node7 x+"},
+	{"slow", 2, 3, read_slow, "a number, a host and perhaps a way, as in: slow 4 node7 x+"},
+};
+
+/* Behind the last word is NULL. */
+static bool read_statement(struct reader *reader, char **word, int words)
+{
+	size_t s = 0, count = sizeof statements / sizeof statements[0];
+
+	while (s < count && strcmp(word[0], statements[s].name) != 0)
+		s++;
+	if (s == count)
+		return refuse(reader, "%.60s: no such statement; there are shape, pes, host, hosts, dead and slow",
+			      word[0]);
+	if (words - 1 < statements[s].least || words - 1 > statements[s].most)
+		return refuse(reader, "%s: it takes %s", word[0], statements[s].takes);
+	if (!reader->file->shape.axes && statements[s].read != read_shape && statements[s].read != read_pes)
 		return refuse(reader, "%s: no shape yet; write the shape before the first host", word[0]);
-	if (hosts)
-		return read_pattern(reader, word[1]);
-	if (strlen(word[1]) >= LONGEST_NAME)
-		return refuse(reader, "host %.60s...: its name is longer than %d letters", word[1], LONGEST_NAME - 1);
-	return read_coordinates(reader, word[2], &place) && add_host(reader, word[1], place);
+	return statements[s].read(reader, word + 1);
 }
 
 /* As in a shell, # begins a comment only where a word could begin. */
 static bool read_line(struct reader *reader, char *line)
 {
-	char *word[5], *rest = NULL;
+	char *word[6] = {NULL}, *rest = NULL;
 	int words = 0;
 
 	for (char *next = strtok_r(line, " \t\r", &rest); next && next[0] != '#' && words < 5;
@@ -193,6 +302,27 @@ static bool names_differ(struct reader *reader)
 	return good;
 }
 
+/* Dead hosts leave the others; that they are known is kept, for who asks for one. */
+static bool bury_dead(struct reader *reader)
+{
+	struct torus_file *file = reader->file;
+	int left = 0;
+
+	file->dead_name = malloc((size_t)file->hosts * sizeof *file->dead_name);
+	if (!file->dead_name)
+		return torus_refuse(reader->problem, "no memory for so many hosts");
+	for (int h = 0; h < file->hosts; h++) {
+		if (reader->taken[file->place[h]] < 0) {
+			file->dead_name[file->dead++] = file->name[h];
+		} else {
+			file->name[left] = file->name[h];
+			file->place[left++] = file->place[h];
+		}
+	}
+	file->hosts = left;
+	return left || torus_refuse(reader->problem, "all its hosts are dead");
+}
+
 static bool read_lines(struct reader *reader, const char *text)
 {
 	while (*text) {
@@ -213,7 +343,7 @@ static bool read_lines(struct reader *reader, const char *text)
 		return torus_refuse(reader->problem, "it has no shape; it needs a line like: shape 4x4mx2");
 	if (!reader->file->hosts)
 		return torus_refuse(reader->problem, "it has no host; it needs lines like: host node7 1,0,1");
-	return names_differ(reader);
+	return names_differ(reader) && bury_dead(reader);
 }
 
 bool torus_file_read(struct torus_file *file, const char *text, char problem[TORUS_PROBLEM])
@@ -234,7 +364,11 @@ void torus_file_free(struct torus_file *file)
 {
 	for (int i = 0; i < file->hosts; i++)
 		free(file->name[i]);
+	for (int i = 0; i < file->dead; i++)
+		free(file->dead_name[i]);
 	free(file->name);
 	free(file->place);
+	free(file->dead_name);
+	free(file->flaw);
 	memset(file, 0, sizeof *file);
 }

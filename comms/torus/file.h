@@ -2,7 +2,7 @@
 #ifndef TORUS_FILE_H
 #define TORUS_FILE_H
 
-#include "shape.h"
+#include "sites.h"
 
 /*
  * A shape file says what a machine looks like and which host is where. One statement a line, # begins a comment:
@@ -11,8 +11,12 @@
  *     pes 4                   PEs on each node (1)
  *     host node7 1,0,1        the host with this name is at these coordinates
  *     hosts node###           every place has a host: its number with as many digits, from 0, in order of places
+ *     dead node7              behind its host: nobody is to be there, and nothing goes through it
+ *     dead node7 x+           the cable that leaves there this way carries nothing, neither to nor fro
+ *     slow 4 node7 x+         it takes four times as long as others
+ *     slow 4 1,0,1            so do all cables of the host there
  *
- * Places without a host are holes.
+ * Places without a host are holes, and so are those of dead ones.
  */
 struct torus_file {
 	struct torus_shape shape;
@@ -20,6 +24,10 @@ struct torus_file {
 	int hosts;
 	char **name; /* of each host, in the order of the file */
 	int *place;  /* of each host, in the machine */
+	int dead;    /* hosts that are */
+	char **dead_name;
+	int flaws;
+	struct torus_flaw *flaw; /* dead and slow cables */
 };
 
 /* Reads the text of a shape file. False: problem says which line is wrong and why. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "routes.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,38 +33,98 @@ int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to
 }
 
 /*
- * next: for one goal, the way on from every place. after: for each link, a bit for every way on which a route leaves it.
- * A goal's routes are a tree, so the number of hops of a place is that of the next plus one; it is remembered.
+ * after: for each link, a bit for every way on which a route leaves it. The others are about one goal and by place: the
+ * routes to a goal are a tree.
  */
 struct walk {
 	const struct torus_sites *sites;
 	bool cautious;
-	int *next, *hops;
 	uint16_t *after;
+	signed char *next;
+	int *hops;   /* 0: not known yet, and at the goal */
+	float *cost; /* hops, slow ones counted as more; above 0: not in dimension order */
 };
 
-/* Hops from a place to the goal, or -1 - p if p, in the way, has no host. */
-static int hops_from(struct walk *walk, int place, int goal)
+/* Whether dimension order leads from a place to the goal over nothing but whole cables; marks all on the way. */
+static bool is_whole(struct walk *walk, int place, int goal)
 {
-	int count = 0, at = place, result;
+	const struct torus_sites *sites = walk->sites;
+	int count = 0, at = place;
+	bool whole = true;
 
-	while (at != goal && walk->hops[at] == 0 && walk->sites->node[at] >= 0) {
-		at = torus_neighbour(&walk->sites->shape, at, walk->next[at]);
+	while (whole && at != goal && walk->hops[at] == 0 && walk->cost[at] == 0) {
+		whole = torus_sites_share(sites, at, walk->next[at]) == 1;
+		at = torus_neighbour(&sites->shape, at, walk->next[at]);
 		count++;
 	}
-	if (walk->sites->node[at] < 0)
-		result = -1 - at;
-	else
-		result = walk->hops[at];
-	/* The same way again, to leave behind what was found out. */
-	for (at = place; count > 0; count--) {
-		if (result >= 0)
-			walk->hops[at] = result + count;
+	whole = whole && walk->cost[at] == 0;
+	for (int left = count + (whole ? walk->hops[at] : 0), p = place; count > 0; count--, left--) {
+		if (whole)
+			walk->hops[p] = left;
 		else
-			walk->hops[at] = result;
-		at = torus_neighbour(&walk->sites->shape, at, walk->next[at]);
+			walk->cost[p] = INFINITY;
+		p = torus_neighbour(&sites->shape, p, walk->next[p]);
 	}
-	return place == goal ? 0 : walk->hops[place];
+	return place == goal || walk->cost[place] == 0;
+}
+
+/* Gives a place that has no whole way the best one that its neighbours know. */
+static bool look_around(struct walk *walk, int place, int goal)
+{
+	const struct torus_sites *sites = walk->sites;
+	bool better = false;
+
+	for (int way = 0; way < 2 * sites->shape.axes; way++) {
+		float share = torus_sites_share(sites, place, way), cost;
+		int next;
+
+		if (share == 0)
+			continue;
+		next = torus_neighbour(&sites->shape, place, way);
+		cost = walk->cost[next] > 0 ? walk->cost[next] : (float)walk->hops[next];
+		if (next != goal && cost == 0)
+			continue;
+		if (cost + 1 / share < walk->cost[place]) {
+			walk->cost[place] = cost + 1 / share;
+			walk->next[place] = (signed char)way;
+			better = true;
+		}
+	}
+	return better;
+}
+
+/* The way on to a goal from every place with a node. */
+static void find_ways(struct walk *walk, int goal)
+{
+	const struct torus_sites *sites = walk->sites;
+	const struct torus_shape *shape = &sites->shape;
+	bool all_whole = true, better;
+
+	memset(walk->hops, 0, (size_t)shape->places * sizeof *walk->hops);
+	memset(walk->cost, 0, (size_t)shape->places * sizeof *walk->cost);
+	for (int p = 0; p < shape->places; p++)
+		walk->next[p] = (signed char)torus_forward(shape, walk->cautious, p, goal);
+	for (int n = 0; n < sites->nodes; n++)
+		all_whole = is_whole(walk, sites->place[n], goal) && all_whole;
+	if (all_whole)
+		return;
+	do {
+		better = false;
+		for (int n = 0; n < sites->nodes; n++)
+			if (walk->cost[sites->place[n]] > 0)
+				better = look_around(walk, sites->place[n], goal) || better;
+	} while (better);
+}
+
+static int count_hops(const struct walk *walk, int place, int goal)
+{
+	int hops = 0;
+
+	while (place != goal && walk->hops[place] == 0) {
+		place = torus_neighbour(&walk->sites->shape, place, walk->next[place]);
+		hops++;
+	}
+	return hops + walk->hops[place];
 }
 
 static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
@@ -72,24 +133,25 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 	const struct torus_shape *shape = &sites->shape;
 	int to = sites->node[goal];
 
-	memset(walk->hops, 0, (size_t)shape->places * sizeof *walk->hops);
-	for (int p = 0; p < shape->places; p++)
-		walk->next[p] = torus_forward(shape, walk->cautious, p, goal);
+	walk->next = &routes->next[(size_t)to * (size_t)shape->places];
+	find_ways(walk, goal);
 	for (int n = 0; n < sites->nodes; n++) {
-		int place = sites->place[n], hops = hops_from(walk, place, goal), second;
+		int place = sites->place[n], hops, second;
 
 		if (place == goal)
 			continue;
 		routes->pairs++;
-		if (hops < 0) {
-			if (routes->hole < 0) {
+		if (isinf(walk->cost[place])) {
+			walk->next[place] = -1;
+			if (routes->from < 0) {
 				routes->from = n;
 				routes->to = to;
-				routes->hole = -1 - hops;
 			}
 			continue;
 		}
+		hops = count_hops(walk, place, goal);
 		routes->reached++;
+		routes->around += walk->cost[place] > 0;
 		routes->hops += hops;
 		routes->longest = hops > routes->longest ? hops : routes->longest;
 		second = torus_neighbour(shape, place, walk->next[place]);
@@ -147,20 +209,24 @@ static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *sites, bool cautious)
 {
 	size_t places = (size_t)sites->shape.places, links = places * 2 * (size_t)sites->shape.axes;
-	struct walk walk = {sites, cautious, malloc(places * sizeof(int)), malloc(places * sizeof(int)),
-			    calloc(links, sizeof(uint16_t))};
+	struct walk walk = {.sites = sites,
+			    .cautious = cautious,
+			    .after = calloc(links, sizeof *walk.after),
+			    .hops = malloc(places * sizeof *walk.hops),
+			    .cost = malloc(places * sizeof *walk.cost)};
 	bool good;
 
-	*routes = (struct torus_routes){.from = -1, .to = -1, .hole = -1};
+	*routes = (struct torus_routes){.from = -1, .to = -1};
+	routes->next = malloc((size_t)sites->nodes * places);
 	routes->places = malloc(links * sizeof *routes->places);
 	routes->ways = malloc(links * sizeof *routes->ways);
-	good = walk.next && walk.hops && walk.after && routes->places && routes->ways;
+	good = walk.after && walk.hops && walk.cost && routes->next && routes->places && routes->ways;
 	for (int n = 0; good && n < sites->nodes; n++)
 		follow_to(&walk, routes, sites->place[n]);
 	good = good && find_cycle(routes, &walk);
-	free(walk.next);
-	free(walk.hops);
 	free(walk.after);
+	free(walk.hops);
+	free(walk.cost);
 	if (!good)
 		torus_routes_free(routes);
 	return good;
@@ -168,7 +234,9 @@ bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *s
 
 void torus_routes_free(struct torus_routes *routes)
 {
+	free(routes->next);
 	free(routes->places);
 	free(routes->ways);
+	routes->next = NULL;
 	routes->places = routes->ways = NULL;
 }

@@ -6,7 +6,8 @@
 
 /*
  * Routes for hosts that forward for each other. A host knows only where a packet goes, so a route is a function of where
- * it is and where it goes, in dimension order.
+ * it is and where it goes: in dimension order, and the shortest way from where that would lead over a hole, or a cable that
+ * is dead or slow. A slow cable counts as the more cables.
  *
  * A channel cycle: packets of several routes hold one link each and want the next, round a ring. Networks that stop a sender
  * when a queue is full can stop for good there. Rings of four and more have such cycles when packets take the shorter way.
@@ -17,15 +18,17 @@ int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to
 
 struct torus_routes {
 	long pairs, reached; /* from every node to every other */
-	int from, to, hole; /* the first pair that is not, by number of node, and the place without a host in its way */
-	long hops;	    /* of the pairs that are reached, and the longest */
+	int from, to;	     /* the first pair that is not, by number of node */
+	long around;	     /* pairs whose way is not in dimension order */
+	long hops;	     /* of the pairs that are reached, and the longest */
 	int longest;
-	int cycle;   /* links in a channel cycle, 0: there is none */
-	int *places; /* where each of them begins */
-	int *ways;   /* and which way it goes */
+	signed char *next; /* the way on, by number of the node it goes to times places plus place; -1: none */
+	int cycle;	   /* links in a channel cycle, 0: there is none */
+	int *places;	   /* where each of them begins */
+	int *ways;	   /* and which way it goes */
 };
 
-/* Follows every route. False: no memory. */
+/* Finds and follows every route. False: no memory. */
 bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *sites, bool cautious);
 void torus_routes_free(struct torus_routes *routes);
 

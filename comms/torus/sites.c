@@ -91,6 +91,7 @@ int torus_box_outside(const struct torus_box *box, const struct torus_shape *mac
 static bool allocate(struct torus_sites *sites, int nodes)
 {
 	sites->nodes = nodes;
+	sites->share = NULL;
 	sites->place = malloc((size_t)nodes * sizeof *sites->place);
 	sites->node = malloc((size_t)sites->shape.places * sizeof *sites->node);
 	if (sites->place && sites->node)
@@ -125,9 +126,67 @@ bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const st
 	return true;
 }
 
+static bool is_inside(const struct torus_box *box, const struct torus_shape *machine, int place)
+{
+	for (int a = 0; a < machine->axes; a++) {
+		int c = torus_coordinate(machine, place, a) - box->origin[a];
+
+		if ((c < 0 ? c + machine->axis[a].size : c) >= box->extent[a])
+			return false;
+	}
+	return true;
+}
+
+/* Of two flaws of a cable the worse one counts. */
+static void mark(struct torus_sites *sites, int place, int way, float share)
+{
+	float *link = &sites->share[(size_t)place * (size_t)(2 * sites->shape.axes) + (size_t)way];
+
+	*link = share < *link ? share : *link;
+}
+
+bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
+		      const struct torus_flaw *flaw, int flaws)
+{
+	size_t links = (size_t)sites->shape.places * (size_t)(2 * sites->shape.axes);
+
+	if (!flaws)
+		return true;
+	sites->share = malloc(links * sizeof *sites->share);
+	if (!sites->share)
+		return false;
+	for (size_t l = 0; l < links; l++)
+		sites->share[l] = 1;
+	for (int i = 0; i < flaws; i++) {
+		int place, next;
+
+		if (!is_inside(box, machine, flaw[i].place))
+			continue;
+		place = torus_box_inside(box, machine, &sites->shape, flaw[i].place);
+		next = torus_neighbour(&sites->shape, place, flaw[i].way);
+		if (next < 0)
+			continue;
+		mark(sites, place, flaw[i].way, flaw[i].share);
+		mark(sites, next, flaw[i].way ^ 1, flaw[i].share);
+	}
+	return true;
+}
+
+float torus_sites_share(const struct torus_sites *sites, int place, int way)
+{
+	const struct torus_shape *shape = &sites->shape;
+	int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1;
+
+	if (next < 0 || sites->node[place] < 0 || sites->node[next] < 0)
+		return 0;
+	return sites->share ? sites->share[(size_t)place * (size_t)(2 * shape->axes) + (size_t)way] : 1;
+}
+
 void torus_sites_free(struct torus_sites *sites)
 {
 	free(sites->place);
 	free(sites->node);
+	free(sites->share);
 	sites->place = sites->node = NULL;
+	sites->share = NULL;
 }

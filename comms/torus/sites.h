@@ -10,6 +10,7 @@
  *
  * box     the smallest one that holds all nodes. It may begin near the end of a ring and go on at its beginning.
  * sites   the box as a shape of its own, with the nodes in it. A ring that the box does not fill is a mesh there.
+ * flaw    a cable known to be dead or slow
  */
 struct torus_box {
 	int origin[TORUS_AXES], extent[TORUS_AXES];
@@ -18,8 +19,15 @@ struct torus_box {
 struct torus_sites {
 	struct torus_shape shape;
 	int nodes;
-	int *place; /* of each node */
-	int *node;  /* at each place, or -1: a hole */
+	int *place;   /* of each node */
+	int *node;    /* at each place, or -1: a hole */
+	float *share; /* of each link, by place times ways plus way: see torus_sites_share. NULL: no flaws */
+};
+
+struct torus_flaw {
+	int place;   /* of the machine */
+	int way;     /* in which the cable leaves there */
+	float share; /* of the usual rate: 0 is dead */
 };
 
 void torus_box_find(struct torus_box *box, const struct torus_shape *machine, const int *places, int count);
@@ -38,6 +46,16 @@ bool torus_sites_all(struct torus_sites *sites, const struct torus_shape *shape)
 /* Nodes at these places of a machine, no place twice. False: no memory. */
 bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const struct torus_shape *machine,
 		      const int *places, int count);
+
+/* Takes note of flaws of the machine, of which some may be outside of the box. False: no memory. */
+bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
+		      const struct torus_flaw *flaw, int flaws);
+
+/*
+ * What a link carries of the usual rate: 1; less where it is slow; 0 where nothing can go, because the link is dead, or no node is
+ * at one end of it, or there is no cable.
+ */
+float torus_sites_share(const struct torus_sites *sites, int place, int way);
 void torus_sites_free(struct torus_sites *sites);
 
 #endif

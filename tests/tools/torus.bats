@@ -94,6 +94,8 @@ refused()
 	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: line 2: 4,0: outside of 4x3"
 	printf 'shape 4x3\nhost a 3,0\n' >hosts.shape
 	SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: host $(hostname), where PE 0 is, is not in it; add a line"
+	printf 'shape 4x3\nhost %s 0,0\nhost b 0,1\ndead %s\n' "$(hostname)" "$(hostname)" >dead.shape
+	SHMEM_TORUS_FILE=dead.shape refused "SHMEM_TORUS_FILE=dead.shape: it calls host $(hostname) dead, and PE 0 is there; take the line out"
 	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
 }
 
@@ -101,9 +103,10 @@ refused()
 	run env SHMEM_TORUS=4x4x2 "$OSHINFO" --parsable
 	says "torus.source:SHMEM_TORUS" "torus.shape:4x4x2" "torus.nodes:32"
 	[[ "$output" == *"torus.hops:1: 16 %, 2: 32 %, 3: 32 %, 4: 16 %, 5: 3 %"* ]]
-	printf 'shape 9m\nhost a 3\nhost b 5\n' >hosts.shape
+	printf 'shape 9m\nhost a 3\nhost b 5\nhost c 8\ndead c\nslow 2 a\n' >hosts.shape
 	run env SHMEM_TORUS=4x4x2 SHMEM_TORUS_FILE=hosts.shape "$OSHINFO" --parsable
-	says "torus.source:SHMEM_TORUS_FILE" "torus.shape:3m" "torus.machine:9m" "torus.nodes:2"
+	says "torus.source:SHMEM_TORUS_FILE" "torus.shape:3m" "torus.machine:9m" "torus.nodes:2" "torus.dead_hosts:1" \
+		"torus.flaws:2"
 	run env SHMEM_TORUS=4y "$OSHINFO" --parsable
 	says "torus.problem:SHMEM_TORUS=4y: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2"
 	run "$OSHINFO" --parsable

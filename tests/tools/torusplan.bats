@@ -218,7 +218,28 @@ rate()
 	run "$TORUSPLAN" routes --file holes
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == "torusplan: "*"pairs are not reached: the way from "*" leads over 1,0, where no host is"* ]]
+	[[ "$output" == "torusplan: 4 of 6 pairs are not reached: no cables lead from b to a by way of hosts" ]]
+}
+
+@test "dead and slow cables and hosts: shown, drawn, and gone around" {
+	printf 'shape 4x3\nhosts n#\ndead n5\ndead n0 x+\nslow 4 0,1 y+\n' >flawed
+	run "$TORUSPLAN" show --file flawed --links --svg out.svg
+	[ "$status" -eq 0 ]
+	for line in "cables     19" "dead       n5" "dead       0,0 x+" "slow       0,1 y+, 4 times" \
+		"  0 n0 0,0: x- 8 y+ 1 y- 2"; do
+		[[ "$output" == *"$line"* ]]
+	done
+	[ "$(grep -c 'stroke-dasharray="1.5,2"' out.svg)" -eq 1 ]
+	[ "$(grep -c 'stroke-dasharray="6,5"' out.svg)" -eq 1 ]
+	run "$TORUSPLAN" routes --file flawed
+	[[ "$output" == *"reached    all 110 pairs"*"around     26 pairs go round"* ]]
+	"$TORUSPLAN" routes --file flawed --host n0 >commands
+	grep -Fqx 'ip route add 10.60.0.4/32 via 10.60.0.2 dev y+ onlink src 10.60.0.1' commands
+	[ "$(grep -c 'dev x+' commands)" -eq 0 ]
+	run "$TORUSPLAN" routes --file flawed --no-cycles
+	[ "$status" -eq 1 ]
+	printf 'shape 4x3\nhosts n#\ndead n12\n' >flawed
+	refused "--file flawed: line 3: n12: no such host up to here" show --file flawed
 }
 
 @test "routes: one host's, all hosts', by number, place and name" {

@@ -271,6 +271,20 @@ static void check_files(void)
 		{"shape 2x2\nhosts n#n#\n", -1, "line 2: hosts n#n#: not a pattern"},
 		{"shape 2x2\npes 0\n", -1, "line 2: pes 0: not a number"},
 		{"shape 2x2\nhots a 0,0\n", -1, "line 2: hots: no such statement"},
+		{"shape 4\nhosts n#\ndead n1\ndead n2 x+\nslow 2.5 0 x-\nslow 4 n3\n", 3, NULL},
+		{"shape 2x2\nhosts n#\ndead\n", -1, "line 3: dead: it takes a host and perhaps a way"},
+		{"shape 2x2\nhosts n#\nslow 4\n", -1, "line 3: slow: it takes a number, a host"},
+		{"dead a\n", -1, "line 1: dead: no shape yet"},
+		{"shape 2x2\nhosts n#\ndead n4\n", -1, "line 3: n4: no such host up to here"},
+		{"shape 2x2\nhosts n#\ndead 0,2\n", -1, "line 3: 0,2: outside of 2x2"},
+		{"shape 2x2\nhosts n#\ndead n1 z+\n", -1, "line 3: z+: not a way; give one of x+ to y-"},
+		{"shape 2x2\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 0,1 this way"},
+		{"shape 2x1\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 1,0 this way"},
+		{"shape 2x2\nhost a 0,0\ndead 0,1\n", -1, "line 3: dead 0,1: no host is there"},
+		{"shape 2x2\nhosts n#\nslow 1 n1\n", -1, "line 3: slow 1: not how many times slower"},
+		{"shape 2x2\nhosts n#\nslow nan n1\n", -1, "line 3: slow nan: not how many"},
+		{"shape 2\nhosts n#\ndead n0\ndead n1\n", -1, "all its hosts are dead"},
+		{"shape 2\nhost a 0\ndead a\nhost b 0\n", -1, "line 4: host b: a is at 0 already"},
 	};
 	struct torus_file file;
 
@@ -288,6 +302,38 @@ static void check_files(void)
 	torus_file_free(&file);
 }
 
+static float share_at(const struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine, int place,
+		      int way)
+{
+	return torus_sites_share(sites, torus_box_inside(box, machine, &sites->shape, place), way);
+}
+
+/* A box that goes over the end of a ring of eight, from 6 to 1: what is wrong inside of it is known, at both ends. */
+static void check_flaws(void)
+{
+	const char *lines = "shape 8x3\nhost a 6,0\nhost b 7,0\nhost c 0,0\nhost d 1,0\nhost e 7,1\nhost f 0,1\nhost g 0,2\n"
+			    "dead b x+\nslow 4 c y+\nslow 2 f y-\nslow 3 d x+\ndead e\ndead 3,0 x+\ndead d x+\n";
+	struct torus_sites sites;
+	struct torus_file file;
+	struct torus_box box;
+
+	EXPECT(torus_file_read(&file, lines, problem), "%s", problem);
+	EXPECT(file.hosts == 6 && file.dead == 1 && !strcmp(file.dead_name[0], "e") && !strcmp(file.name[4], "f") && file.place[4] == 1,
+	       "a dead host is none");
+	EXPECT(torus_sites_some(&sites, &box, &file.shape, file.place, file.hosts), "memory");
+	EXPECT(torus_sites_mark(&sites, &box, &file.shape, file.flaw, file.flaws), "memory");
+	EXPECT(!strcmp(torus_shape_text(&sites.shape, text), "4mx3"), "the box is %s", text);
+	EXPECT(share_at(&sites, &box, &file.shape, 21, 0) == 0 && share_at(&sites, &box, &file.shape, 0, 1) == 0, "dead, both ways");
+	EXPECT(share_at(&sites, &box, &file.shape, 18, 0) == 1 && share_at(&sites, &box, &file.shape, 0, 0) == 1, "whole");
+	EXPECT(share_at(&sites, &box, &file.shape, 0, 2) == 0.25 && share_at(&sites, &box, &file.shape, 1, 3) == 0.25,
+	       "of two flaws the worse one");
+	EXPECT(share_at(&sites, &box, &file.shape, 1, 1) == 0, "nothing goes where a host is dead");
+	EXPECT(share_at(&sites, &box, &file.shape, 3, 0) == 0, "nor out of the box");
+	EXPECT(share_at(&sites, &box, &file.shape, 0, 3) == 1, "round a ring");
+	torus_sites_free(&sites);
+	torus_file_free(&file);
+}
+
 int main(void)
 {
 	check_texts();
@@ -297,5 +343,6 @@ int main(void)
 	check_halves();
 	check_guesses();
 	check_files();
+	check_flaws();
 	return unit_failures > 0;
 }

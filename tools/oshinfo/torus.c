@@ -27,6 +27,14 @@ static void report_sites(struct report *report, enum torus_source source, const 
 	}
 }
 
+static void report_flaws(struct report *report, const struct torus_file *file)
+{
+	if (file->dead)
+		report_fact(report, "dead_hosts", "dead hosts", "%d", file->dead);
+	if (file->flaws)
+		report_fact(report, "flaws", "dead and slow cables", "%d", file->flaws);
+}
+
 static void report_file(struct report *report, const char *path)
 {
 	char problem[TORUS_PROBLEM], *text = text_of_file(path, problem, sizeof problem);
@@ -39,6 +47,7 @@ static void report_file(struct report *report, const char *path)
 	} else {
 		if (torus_sites_some(&sites, &box, &file.shape, file.place, file.hosts))
 			report_sites(report, TORUS_FROM_FILE, &file.shape, &sites);
+		report_flaws(report, &file);
 		torus_sites_free(&sites);
 		torus_file_free(&file);
 	}

@@ -19,7 +19,8 @@ static int read_file(struct machine *machine, const char *path)
 	machine->whole = machine->file.shape;
 	machine->pes = machine->file.pes;
 	if (!torus_sites_some(&machine->sites, &machine->box, &machine->whole, machine->file.place,
-			      machine->file.hosts))
+			      machine->file.hosts) ||
+	    !torus_sites_mark(&machine->sites, &machine->box, &machine->whole, machine->file.flaw, machine->file.flaws))
 		return say("--file %s: no memory for so many places", path);
 	return 0;
 }

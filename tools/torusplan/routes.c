@@ -53,13 +53,6 @@ static int read_network(struct plan *plan, const char *text)
 
 /* --- Commands of one host --- */
 
-static bool has_cable(const struct torus_sites *sites, int place, int way)
-{
-	int next = sites->shape.axis[way / 2].size > 1 ? torus_neighbour(&sites->shape, place, way) : -1;
-
-	return next >= 0 && sites->node[next] >= 0;
-}
-
 static void print_settings(const struct plan *plan, int place)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
@@ -67,11 +60,11 @@ static void print_settings(const struct plan *plan, int place)
 	/* The way there and the way back differ, so the kernel must not ask whether a sender is where it would answer. */
 	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
 	for (int way = 0; way < 2 * sites->shape.axes; way++)
-		if (has_cable(sites, place, way))
+		if (torus_sites_share(sites, place, way) > 0)
 			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", torus_way_name(way));
 }
 
-static void print_host(const struct plan *plan, int node)
+static void print_host(const struct plan *plan, const struct torus_routes *routes, int node)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
 	const char *ip = plan->batch ? "" : "ip ";
@@ -85,13 +78,14 @@ static void print_host(const struct plan *plan, int node)
 		print_settings(plan, place);
 	printf("%saddress add %s/32 dev %s\n%slink set %s up\n", ip, own, plan->device, ip, plan->device);
 	for (int way = 0; way < 2 * sites->shape.axes; way++)
-		if (has_cable(sites, place, way))
+		if (torus_sites_share(sites, place, way) > 0)
 			printf("%slink set %s up\n", ip, torus_way_name(way));
 	for (int n = 0; n < sites->nodes; n++) {
-		int way = torus_forward(&sites->shape, plan->cautious, place, sites->place[n]), next;
+		int way, next;
 
-		if (way < 0 || !has_cable(sites, place, way))
+		if (n == node)
 			continue;
+		way = routes->next[(size_t)n * (size_t)sites->shape.places + (size_t)place];
 		next = torus_neighbour(&sites->shape, place, way);
 		printf("%sroute add %s/32 via %s dev %s onlink src %s\n", ip, address_of(plan, n, to),
 		       address_of(plan, sites->node[next], via), torus_way_name(way), own);
@@ -119,54 +113,66 @@ static void report_cycle(const struct plan *plan, const struct torus_routes *rou
 
 static int report_unreached(const struct plan *plan, const struct torus_routes *routes)
 {
-	const struct machine *machine = plan->machine;
-	char from[512], to[512], text[TORUS_TEXT];
-	int hole = torus_box_outside(&machine->box, &machine->whole, &machine->sites.shape, routes->hole);
+	char from[512], to[512];
 
-	say("%ld of %ld pairs are not reached: the way from %s to %s leads over %s, where no host is; routes in "
-	    "dimension order need a box without holes",
-	    routes->pairs - routes->reached, routes->pairs, machine_host(machine, routes->from, from, sizeof from),
-	    machine_host(machine, routes->to, to, sizeof to), torus_place_text(&machine->whole, hole, text));
+	say("%ld of %ld pairs are not reached: no cables lead from %s to %s by way of hosts",
+	    routes->pairs - routes->reached, routes->pairs,
+	    machine_host(plan->machine, routes->from, from, sizeof from),
+	    machine_host(plan->machine, routes->to, to, sizeof to));
 	return FAILED;
 }
 
-static int check(const struct plan *plan, bool print)
+static int report(const struct plan *plan, const struct torus_routes *routes)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
-	struct torus_routes routes;
 	char text[TORUS_TEXT];
-	int code = 0;
 
-	if (sites->nodes > MOST_HOSTS)
-		return say("routes of %d hosts take too long to check; at most %d", sites->nodes, MOST_HOSTS);
-	if (!torus_routes_check(&routes, sites, plan->cautious))
-		return say("no memory to check the routes of %d hosts", sites->nodes);
-	if (routes.reached < routes.pairs) {
-		code = report_unreached(plan, &routes);
-	} else if (print) {
-		printf("shape      %s, %d hosts\n", torus_shape_text(&sites->shape, text), sites->nodes);
-		printf("reached    all %ld pairs, in %.3f hops on average and %d at most\n", routes.pairs,
-		       routes.pairs ? (double)routes.hops / (double)routes.pairs : 0, routes.longest);
-		report_cycle(plan, &routes);
+	if (plan->cautious && routes->cycle) {
+		say("--no-cycles: ways around holes and what is dead or slow make a cycle of %d links; without the "
+		    "option they are "
+		    "printed all the same",
+		    routes->cycle);
+		return FAILED;
 	}
-	torus_routes_free(&routes);
+	printf("shape      %s, %d hosts\n", torus_shape_text(&sites->shape, text), sites->nodes);
+	printf("reached    all %ld pairs, in %.3f hops on average and %d at most\n", routes->pairs,
+	       routes->pairs ? (double)routes->hops / (double)routes->pairs : 0, routes->longest);
+	if (routes->around)
+		printf("around     %ld pairs go round a hole or a cable that is dead or slow\n", routes->around);
+	report_cycle(plan, routes);
+	return 0;
+}
+
+static int print_commands(const struct plan *plan, const struct torus_routes *routes, const char *host)
+{
+	int node, code;
+
+	if (!strcmp(host, "all")) {
+		for (node = 0; node < plan->machine->sites.nodes; node++)
+			print_host(plan, routes, node);
+		return 0;
+	}
+	code = machine_node(plan->machine, OPT_HOST, host, &node);
+	if (code == 0)
+		print_host(plan, routes, node);
 	return code;
 }
 
 static int print_routes(const struct plan *plan, const char *host)
 {
-	int node, code = check(plan, !host);
+	const struct torus_sites *sites = &plan->machine->sites;
+	struct torus_routes routes;
+	int code;
 
-	if (code || !host)
-		return code;
-	if (!strcmp(host, "all")) {
-		for (node = 0; node < plan->machine->sites.nodes; node++)
-			print_host(plan, node);
-		return 0;
-	}
-	code = machine_node(plan->machine, OPT_HOST, host, &node);
-	if (code == 0)
-		print_host(plan, node);
+	if (sites->nodes > MOST_HOSTS)
+		return say("routes of %d hosts take too long to check; at most %d", sites->nodes, MOST_HOSTS);
+	if (!torus_routes_check(&routes, sites, plan->cautious))
+		return say("no memory to check the routes of %d hosts", sites->nodes);
+	if (routes.reached < routes.pairs)
+		code = report_unreached(plan, &routes);
+	else
+		code = host ? print_commands(plan, &routes, host) : report(plan, &routes);
+	torus_routes_free(&routes);
 	return code;
 }
 

@@ -20,11 +20,8 @@ static long count_cables(const struct torus_sites *sites)
 	long links = 0;
 
 	for (int n = 0; n < sites->nodes; n++)
-		for (int way = 0; way < 2 * sites->shape.axes; way++) {
-			int next = torus_neighbour(&sites->shape, sites->place[n], way);
-
-			links += sites->shape.axis[way / 2].size > 1 && next >= 0 && sites->node[next] >= 0;
-		}
+		for (int way = 0; way < 2 * sites->shape.axes; way++)
+			links += torus_sites_share(sites, sites->place[n], way) > 0;
 	return links / 2;
 }
 
@@ -66,6 +63,26 @@ static void show_shape(const struct machine *machine)
 	       torus_diameter(shape) == 1 ? "" : "s");
 }
 
+/* What the file says is dead or slow, also outside of the box. */
+static void show_flaws(const struct machine *machine)
+{
+	const struct torus_file *file = &machine->file;
+	char text[TORUS_TEXT];
+
+	for (int i = 0; i < file->dead; i++)
+		printf("dead       %s\n", file->dead_name[i]);
+	for (int i = 0; i < file->flaws; i++) {
+		const struct torus_flaw *flaw = &file->flaw[i];
+
+		torus_place_text(&machine->whole, flaw->place, text);
+		if (flaw->share > 0)
+			printf("slow       %s %s, %.4g times\n", text, torus_way_name(flaw->way),
+			       1 / (double)flaw->share);
+		else
+			printf("dead       %s %s\n", text, torus_way_name(flaw->way));
+	}
+}
+
 /* Which tori the box can be walked as, with one cable from neighbour to neighbour. */
 static void show_virtual(const struct torus_shape *shape)
 {
@@ -97,10 +114,9 @@ static void show_links(const struct machine *machine)
 		printf("  %d %s %s:", n, machine_host(machine, n, name, sizeof name),
 		       torus_place_text(&machine->whole, machine_place(machine, n), text));
 		for (int way = 0; way < 2 * sites->shape.axes; way++) {
-			int next = torus_neighbour(&sites->shape, sites->place[n], way);
-
-			if (sites->shape.axis[way / 2].size > 1 && next >= 0 && sites->node[next] >= 0)
-				printf(" %s %d", torus_way_name(way), sites->node[next]);
+			if (torus_sites_share(sites, sites->place[n], way) > 0)
+				printf(" %s %d", torus_way_name(way),
+				       sites->node[torus_neighbour(&sites->shape, sites->place[n], way)]);
 		}
 		puts("");
 	}
@@ -157,6 +173,7 @@ int run_show(const char *const value[OPTIONS])
 	if (code == 0) {
 		show_box(&machine);
 		show_shape(&machine);
+		show_flaws(&machine);
 		if (machine.sites.nodes == machine.sites.shape.places) {
 			show_virtual(&machine.sites.shape);
 			show_trees(&machine, root, value[OPT_TREES] != NULL);

@@ -55,9 +55,20 @@ static void locate(const struct drawing *drawing, int place, double *x, double *
 	}
 }
 
+/* Dead cables are dashed, slow ones dotted. */
+static const char *style_of(const struct torus_sites *sites, int place, int axis)
+{
+	float share = torus_sites_share(sites, place, 2 * axis);
+
+	if (share < 1)
+		return share > 0 ? " stroke-dasharray=\"1.5,2\"" : " stroke-dasharray=\"6,5\" stroke-opacity=\"0.5\"";
+	return "";
+}
+
 static void draw_cable(const struct drawing *drawing, int place, int axis, int next)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
+	const char *style = style_of(&drawing->machine->sites, place, axis);
 	bool closing = torus_coordinate(shape, next, axis) < torus_coordinate(shape, place, axis);
 	double x1, y1, x2, y2, bow = closing ? 0.55 * GAP : axis > 2 ? 0.3 * GAP : 0;
 	double length = 1, across_x, across_y;
@@ -68,12 +79,12 @@ static void draw_cable(const struct drawing *drawing, int place, int axis, int n
 	across_y = x1 - x2;
 	length = (across_x < 0 ? -across_x : across_x) + (across_y < 0 ? -across_y : across_y);
 	if (bow > 0)
-		fprintf(drawing->file, "<path d=\"M%.1f,%.1f Q%.1f,%.1f %.1f,%.1f\" stroke=\"%s\"%s/>\n", x1, y1,
+		fprintf(drawing->file, "<path d=\"M%.1f,%.1f Q%.1f,%.1f %.1f,%.1f\" stroke=\"%s\"%s%s/>\n", x1, y1,
 			(x1 + x2) / 2 + across_x / length * bow, (y1 + y2) / 2 + across_y / length * bow, x2, y2,
-			colours[axis], axis > 2 ? " stroke-width=\"0.6\"" : "");
+			colours[axis], axis > 2 ? " stroke-width=\"0.6\"" : "", style);
 	else
-		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"/>\n", x1, y1, x2, y2,
-			colours[axis]);
+		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"%s/>\n", x1, y1, x2, y2,
+			colours[axis], style);
 }
 
 /* The upward link of every cable, so that each is drawn once. */
