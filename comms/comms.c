@@ -37,10 +37,11 @@ struct card {
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
 	uint64_t tofu; /* its queue */
+	uint64_t watched; /* see watch_agreement */
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x33306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x34306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {
@@ -138,6 +139,7 @@ static void publish_card(void)
 		rte_die("shmem_init", "no memory");
 	card->magic = CARD_MAGIC;
 	card->layout = globals.layout;
+	card->watched = watch_agreement();
 	card->ucx_bytes = ucx_bytes;
 	card->tofu = comms.tofu && comms.network ? tofu_queue() : 0;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
@@ -216,18 +218,25 @@ struct comms_peer *comms_meet(int pe)
 	return peer;
 }
 
+static bool read_card(int pe, struct card *card)
+{
+	size_t size = 0;
+	struct card *theirs = rte_fetch(pe, &size);
+	bool good = theirs && size >= sizeof *card && theirs->magic == CARD_MAGIC;
+
+	if (good)
+		*card = *theirs;
+	free(theirs);
+	return good;
+}
+
 bool comms_can_meet(int pe)
 {
-	struct card *card;
-	size_t size = 0;
-	bool there;
+	struct card card;
 
 	if (comms_peer(pe)->met || !on_my_node(pe))
 		return true;
-	card = rte_fetch(pe, &size);
-	there = card && size >= sizeof *card && (card->memory[COMMS_HEAP].fd < 0 || memory_is_there(&card->memory[COMMS_HEAP]));
-	free(card);
-	return there;
+	return read_card(pe, &card) && (card.memory[COMMS_HEAP].fd < 0 || memory_is_there(&card.memory[COMMS_HEAP]));
 }
 
 const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)
@@ -250,6 +259,17 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 		comms_ucx_card(peer, &ucx_bytes);
 		*bytes += sizeof *peer + (peer->card ? sizeof(struct card) + ucx_bytes : 0);
 	}
+}
+
+/* PE 0 looks at all, if it watches; who watches looks at PE 0. So every difference is seen by somebody. */
+static void agree_on_watching(void)
+{
+	struct card card;
+	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
+
+	for (int pe = first; comms.watched && rte.connected && pe < last; pe++)
+		if (read_card(pe, &card))
+			watch_agree_with(pe, card.watched);
 }
 
 /* Does any pair of PEs need a network? All PEs must come to the same answer: every card then has its part. */
@@ -298,8 +318,10 @@ void comms_start(void)
 	if (network_needed())
 		start_network();
 	publish_card();
+	agree_on_watching();
 	comms_meet(comms.pe);
 	comms_torus_start();
+	watch_links_start();
 	if (comms.network == &ucx_network)
 		ucx_serve();
 }
@@ -336,6 +358,7 @@ void comms_stop(void)
 			forget_peer(comms.peers[pe]);
 	free(comms.peers);
 	free(comms.node_pes);
+	watch_links_stop();
 	comms_torus_stop();
 	if (ucx)
 		ucx_stop();

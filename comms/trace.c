@@ -5,16 +5,27 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "rte/rte.h"
 #include "rte/settings.h"
 
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_ring *ring;
+static long events;
 static uint64_t unsettled; /* no message before this one is still to arrive */
 static const char anchor[] = "names are told by how far they are from here";
 
 bool trace_start(void)
 {
-	return setting_text(SETTING_TRACE)[0] != '\0';
+	bool wanted = setting_text(SETTING_TRACE)[0] != '\0';
+
+	if (wanted && (!setting_number(SETTING_TRACE_EVENTS, &events) || events < 1))
+		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events", setting_text(SETTING_TRACE_EVENTS));
+	return wanted;
+}
+
+uint64_t trace_events(void)
+{
+	return (uint64_t)events;
 }
 
 void trace_use(struct trace_ring *memory, uint64_t capacity)

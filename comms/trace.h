@@ -35,8 +35,9 @@ struct trace_ring {
 	struct trace_event event[];
 };
 
-/* Is there to be a trace? Read from the settings before memory is there for it. */
+/* Is there to be a trace, and of how many events? Read from the settings before memory is there for it. */
 bool trace_start(void);
+uint64_t trace_events(void);
 /* Records into this memory from now on, which has room for so many; NULL: no more. */
 void trace_use(struct trace_ring *ring, uint64_t capacity);
 

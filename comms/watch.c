@@ -63,6 +63,44 @@ bool watch_counts(void)
 	return counting;
 }
 
+void watch_links_start(void)
+{
+	if (counting && comms.network && !links_count_each())
+		rte_die("shmem_init", "SHMEM_STATS: no memory to count %d links", links_known());
+}
+
+void watch_links_stop(void)
+{
+	links_stop();
+}
+
+/* --- Do all PEs watch alike? --- */
+
+enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_EVENTS = 2 /* bits before the number of events */ };
+
+uint64_t watch_agreement(void)
+{
+	return (counting ? AGREE_COUNT : 0u) | (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
+}
+
+static void complain_of_difference(const char *setting, int pe)
+{
+	rte_die("shmem_init", "%s is not the same here and on PE %d; give it to all PEs (with mpirun over hosts: -x %s)", setting, pe,
+		setting);
+}
+
+void watch_agree_with(int pe, uint64_t theirs)
+{
+	uint64_t mine = watch_agreement();
+
+	if ((mine ^ theirs) & AGREE_COUNT)
+		complain_of_difference("SHMEM_STATS", pe);
+	if ((mine ^ theirs) & AGREE_TRACE)
+		complain_of_difference("SHMEM_TRACE", pe);
+	if (mine != theirs)
+		complain_of_difference("SHMEM_TRACE_EVENTS", pe);
+}
+
 /* --- Calls --- */
 
 void comms_watch_begin(const char *routine, size_t bytes, int pe)
@@ -131,22 +169,34 @@ void watch_connection(size_t bytes)
 
 /* --- Reading --- */
 
+int watch_rows(void)
+{
+	return WATCH_ROWS + links_counted();
+}
+
 const char *watch_row_name(int row)
 {
 	static const char *const names[] = {
 #define WATCH_NAME(id, name) name,
 		WATCH_FAMILIES(WATCH_NAME)
 #undef WATCH_NAME
-		"path local", "path ucx", "path tofu", "inside ucx", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
+		"path local", "path ucx", "path tofu", "inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
 		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
 	};
 
 	_Static_assert(sizeof names / sizeof names[0] == WATCH_ROWS, "every row has a name");
+	if (row >= WATCH_ROWS && row < watch_rows())
+		return links_counted_name(row - WATCH_ROWS);
 	return row >= 0 && row < WATCH_ROWS ? names[row] : NULL;
 }
 
 void watch_read(int row, struct watch_row_values *values)
 {
+	if (row >= WATCH_ROWS) {
+		values->nanoseconds = 0;
+		links_read(row - WATCH_ROWS, &values->calls, &values->bytes);
+		return;
+	}
 	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
 	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
 	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);

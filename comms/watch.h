@@ -59,7 +59,7 @@ enum watch_family {
 	WATCH_FAMILY_COUNT
 };
 
-/* Rows of counters: the families, then the paths, the peers, the ways. */
+/* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
 enum watch_row {
 	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
 	WATCH_UCX,
@@ -81,7 +81,19 @@ uint64_t watch_clock(void);
 /* Reads the settings; before anything is counted. */
 void watch_start(void);
 bool watch_counts(void);
+/* Makes a row for each link, once the network and the torus are known; lets go of them. */
+void watch_links_start(void);
+void watch_links_stop(void);
 
+/*
+ * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
+ * they have published: ends the job with a message where one was told something else.
+ */
+uint64_t watch_agreement(void);
+void watch_agree_with(int pe, uint64_t theirs);
+
+/* How many rows there are, links included. */
+int watch_rows(void);
 const char *watch_row_name(int row);
 void watch_read(int row, struct watch_row_values *values);
 void watch_reset(void);

@@ -10,10 +10,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives.h"
+#include "comms/links.h"
 #include "comms/watch.h"
+#include "rte/rte.h"
 
 API int shmemx_stats_enabled(void)
 {
@@ -23,7 +26,7 @@ API int shmemx_stats_enabled(void)
 
 API int shmemx_stats_count(void)
 {
-	return WATCH_ROWS;
+	return watch_rows();
 }
 
 API const char *shmemx_stats_name(int row)
@@ -36,7 +39,7 @@ API int shmemx_stats_read(const char *name, shmemx_stats_t *stats)
 	struct watch_row_values values;
 
 	comms_check_up(__func__);
-	for (int row = 0; watch_counts() && name && row < WATCH_ROWS; row++)
+	for (int row = 0; watch_counts() && name && row < watch_rows(); row++)
 		if (!strcmp(name, watch_row_name(row))) {
 			watch_read(row, &values);
 			*stats = (shmemx_stats_t){values.calls, values.bytes, values.nanoseconds};
@@ -54,7 +57,7 @@ API void shmemx_stats_reset(void)
 /* --- The table --- */
 
 enum measure { CALLS, BYTES, NANOSECONDS, MEASURES };
-#define NUMBERS (WATCH_ROWS * MEASURES)
+enum { PER_PEER = WATCH_ROWS * MEASURES, NUMBERS }; /* behind the rows: bytes for each peer met */
 
 struct table {
 	uint64_t mine[NUMBERS], sum[NUMBERS], least[NUMBERS], median[NUMBERS], most[NUMBERS];
@@ -70,6 +73,7 @@ static void read_mine(uint64_t *numbers)
 		numbers[row * MEASURES + BYTES] = values.bytes;
 		numbers[row * MEASURES + NANOSECONDS] = values.nanoseconds;
 	}
+	numbers[PER_PEER] = numbers[WATCH_PEERS * MEASURES + BYTES] / numbers[WATCH_PEERS * MEASURES + CALLS];
 }
 
 /* The lower one, where the number of PEs is even. */
@@ -97,17 +101,15 @@ static void find_medians(const struct set *world, struct table *t)
 	}
 }
 
-static void gather(struct table *t)
+static void gather(const struct set *world, struct table *t)
 {
-	struct set world = set_of_team(SHMEM_TEAM_WORLD, "shmem_finalize");
-
 	memcpy(t->sum, t->mine, sizeof t->sum);
 	memcpy(t->least, t->mine, sizeof t->least);
 	memcpy(t->most, t->mine, sizeof t->most);
-	set_reduce_words(&world, t->sum, NUMBERS, SET_SUM);
-	set_reduce_words(&world, t->least, NUMBERS, SET_LEAST);
-	set_reduce_words(&world, t->most, NUMBERS, SET_MOST);
-	find_medians(&world, t);
+	set_reduce_words(world, t->sum, NUMBERS, SET_SUM);
+	set_reduce_words(world, t->least, NUMBERS, SET_LEAST);
+	set_reduce_words(world, t->most, NUMBERS, SET_MOST);
+	find_medians(world, t);
 }
 
 static void print_numbers(const struct table *t, int i)
@@ -139,17 +141,86 @@ static void print(const struct table *t)
 			print_times(t, first + NANOSECONDS);
 		fputc('\n', stderr);
 	}
-	fflush(stderr);
+	fprintf(stderr, "memory for each peer met: least %" PRIu64 ", median %" PRIu64 ", most %" PRIu64 " bytes\n", t->least[PER_PEER],
+		t->median[PER_PEER], t->most[PER_PEER]);
 }
 
+/* --- The links: what all PEs have sent over each --- */
+
+enum { MOST_SHOWN = 100 };
+
+struct link_load {
+	uint64_t messages, bytes;
+};
+
+struct link_row {
+	const char *name;
+	struct link_load load;
+};
+
+static int by_load(const void *left, const void *right)
+{
+	const struct link_row *a = left, *b = right;
+
+	if (a->load.bytes != b->load.bytes)
+		return a->load.bytes < b->load.bytes ? 1 : -1;
+	return (a->name > b->name) - (a->name < b->name); /* names lie in the order of the links */
+}
+
+static struct link_load *read_links(int links)
+{
+	struct link_load *load = calloc((size_t)links, sizeof *load);
+
+	if (!load)
+		rte_die("shmem_finalize", "SHMEM_STATS: no memory for the counters of %d links", links);
+	for (int i = 0; i < links; i++)
+		links_read(i, &load[i].messages, &load[i].bytes);
+	return load;
+}
+
+static void print_links(const struct link_load *load, int links)
+{
+	struct link_row *rows = calloc((size_t)links, sizeof *rows);
+	int used = 0;
+
+	if (!rows)
+		return;
+	for (int i = 0; i < links; i++)
+		if (load[i].messages > 0)
+			rows[used++] = (struct link_row){links_counted_name(i), load[i]};
+	qsort(rows, (size_t)used, sizeof *rows, by_load);
+	fprintf(stderr, "%d of %d links of the torus were used%s%s\n", used, links, used > 0 ? "; messages and bytes of all PEs" : "",
+		used > MOST_SHOWN ? ", the busiest hundred:" : used > 0 ? ", the busiest first:" : "");
+	for (int i = 0; i < used && i < MOST_SHOWN; i++)
+		fprintf(stderr, "%-20s | %14" PRIu64 " | %14" PRIu64 "\n", rows[i].name, rows[i].load.messages, rows[i].load.bytes);
+	free(rows);
+}
+
+static void add_up_links(const struct set *world, struct link_load *load, int links)
+{
+	set_reduce_words(world, &load[0].messages, (size_t)links * sizeof *load / sizeof load[0].messages, SET_SUM);
+	if (comms.pe == 0)
+		print_links(load, links);
+	free(load);
+}
+
+/* All is read before anything is sent: this, too, is messages. */
 void api_stats_stop(void)
 {
+	struct set world;
 	struct table t;
+	struct link_load *load;
+	int links = links_counted();
 
 	if (!watch_counts())
 		return;
+	world = set_of_team(SHMEM_TEAM_WORLD, "shmem_finalize");
 	read_mine(t.mine);
-	gather(&t);
+	load = links > 0 ? read_links(links) : NULL;
+	gather(&world, &t);
 	if (comms.pe == 0)
 		print(&t);
+	if (load)
+		add_up_links(&world, load, links);
+	fflush(stderr);
 }

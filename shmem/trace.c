@@ -297,18 +297,16 @@ static void open_file(void)
 
 void api_trace_start(void)
 {
-	long events;
+	uint64_t events = trace_events();
 
 	if (!comms.traced)
 		return;
-	if (!setting_number(SETTING_TRACE_EVENTS, &events) || events < 1)
-		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events", setting_text(SETTING_TRACE_EVENTS));
 	open_file();
-	ring = api_allocate(sizeof *ring + (size_t)events * sizeof ring->event[0], "shmem_init");
+	ring = api_allocate(sizeof *ring + events * sizeof ring->event[0], "shmem_init");
 	if (!ring)
-		rte_die_together("shmem_init", "no room for %ld events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
-					       "SHMEM_TRACE_EVENTS", events);
-	trace_use(ring, (uint64_t)events);
+		rte_die_together("shmem_init", "no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
+					       "SHMEM_TRACE_EVENTS", (unsigned long long)events);
+	trace_use(ring, events);
 	api_barrier_all("shmem_init");
 	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
 		int64_t ahead = shares_clock(pe) ? 0 : compare_clock(pe);

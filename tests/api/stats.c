@@ -165,6 +165,37 @@ static void time_inside(void)
 	shmem_barrier_all();
 }
 
+/* What this PE has sent over links, by axes, and link by link. */
+static shmemx_stats_t links(const char *begin)
+{
+	shmemx_stats_t sum = {0, 0, 0}, one;
+
+	for (int i = 0; i < shmemx_stats_count(); i++)
+		if (!strncmp(shmemx_stats_name(i), begin, strlen(begin))) {
+			one = row(shmemx_stats_name(i));
+			sum.calls += one.calls;
+			sum.bytes += one.bytes;
+		}
+	return sum;
+}
+
+/* A message takes as many links as there are hops to its target. */
+static void on_the_torus(char *heap)
+{
+	shmemx_stats_t axes = links("torus "), each = links("link "), now;
+	uint64_t hops = shmem_ptr(heap, next) ? 0 : (uint64_t)shmemx_torus_hops(me, next);
+	char mine[100] = {0};
+
+	for (int i = 0; i < REPEAT; i++)
+		shmem_putmem(heap, mine, sizeof mine, next);
+	now = links("torus ");
+	CHECK_EQUAL(now.calls - axes.calls, REPEAT * hops);
+	CHECK_EQUAL(now.bytes - axes.bytes, REPEAT * hops * sizeof mine);
+	now = links("link ");
+	CHECK_EQUAL(now.calls - each.calls, REPEAT * hops);
+	CHECK_EQUAL(now.bytes - each.bytes, REPEAT * hops * sizeof mine);
+}
+
 static void rows(void)
 {
 	shmemx_stats_t stats;
@@ -197,6 +228,7 @@ int main(void)
 	waiting();
 	collectives((long *)heap);
 	locks();
+	on_the_torus(heap);
 	time_inside();
 	rows();
 	shmem_ctx_destroy(ctx);

@@ -74,6 +74,13 @@ one_job()
 	[[ "$output" == *"the job did not end within 0.7 s"* ]]
 }
 
+@test "one PE with the setting is enough" {
+	# shellcheck disable=SC2016 # for the shell of each PE
+	run -124 timeout -k 2 20 "$OSHRUN" -q --timeout 1.6 -n 3 sh -c '[ "$PMIX_RANK" != 2 ] || export SHMEM_HANG_SECONDS=1; exec "$@"' sh \
+		"$PROGRAM" missing
+	[[ "$output" == *"PE 2: hang report: PEs 0,2: in shmem_barrier_all, waiting for PE 1"* ]]
+}
+
 @test "a program that does not hang says nothing" {
 	run -0 env SHMEM_HANG_SECONDS=1 "$OSHRUN" -q -n 4 "$PROGRAM" none
 	[ -z "$output" ]

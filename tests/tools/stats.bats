@@ -53,6 +53,45 @@ row()
 	[ "$(row 'path ucx' | cut -d' ' -f1-4)" = '60 0 0 40' ]
 }
 
+# Four nodes in a line. PE i sends 10 * (i + 1) messages to the next, PE 3 over three links back to PE 0. Each of the two barriers is a
+# message to the next PE and one to the next but one.
+@test "links and axes of the torus, memory of a peer" {
+	run "$OSHRUN" -n 4 env SHMEM_STATS=yes SHMEM_NODE_PES=1 SHMEM_TORUS=4m "$BATS_FILE_TMPDIR/counted"
+	[ "$status" -eq 0 ]
+	[ "$(row 'link 0 x+')" = '14 112' ]
+	[ "$(row 'link 1 x+')" = '26 208' ]
+	[ "$(row 'link 2 x+')" = '34 272' ]
+	[ "$(row 'link 3 x-')" = '44 352' ]
+	[ "$(row 'link 2 x-')" = '46 368' ]
+	[ "$(row 'link 1 x-')" = '44 352' ]
+	[[ "$output" == *'6 of 6 links of the torus were used'* ]]
+	[ "$(row 'torus x+' | cut -d' ' -f1,5)" = '74 592' ]
+	[ "$(row 'torus x-' | cut -d' ' -f1,5)" = '134 1072' ]
+	[ "$(row inside | cut -d' ' -f1,5)" = '16 128' ]
+	[[ "$output" =~ 'memory for each peer met: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
+}
+
+# only PE SETTING COMMAND...: runs the command with the setting on that PE alone
+only()
+{
+	# shellcheck disable=SC2016 # for the shell of each PE
+	timeout 20 "$OSHRUN" -q -n 3 sh -c '[ "$PMIX_RANK" != "$1" ] || export "$2"; shift 2; exec "$@"' sh "$@"
+}
+
+@test "a setting that only some PEs were given: one line, and no hang" {
+	for pe in 0 2; do
+		for setting in SHMEM_STATS=1 SHMEM_TRACE="$BATS_TEST_TMPDIR/trace"; do
+			run only "$pe" "$setting" "$BATS_FILE_TMPDIR/counted"
+			[ "$status" -eq 1 ]
+			[ "${#lines[@]}" -eq 1 ]
+			[[ "$output" == *"shmem_init: ${setting%%=*} is not the same here and on PE "[01]"; give it to all PEs"* ]]
+		done
+	done
+	SHMEM_TRACE=$BATS_TEST_TMPDIR/trace run only 1 SHMEM_TRACE_EVENTS=10 "$BATS_FILE_TMPDIR/counted"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'SHMEM_TRACE_EVENTS is not the same'* ]]
+}
+
 @test "one PE; nothing without the setting; a bad value" {
 	run env SHMEM_STATS=1 "$BATS_FILE_TMPDIR/counted"
 	[ "$status" -eq 0 ]
