@@ -66,6 +66,7 @@ UNIT_TESTS = \
 	tests/unit/text \
 	tests/unit/torus_job \
 	tests/unit/torus_model \
+	tests/unit/torus_packing \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
@@ -88,6 +89,7 @@ tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
+tests_unit_torus_packing_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la
@@ -150,6 +152,7 @@ EXTRA_DIST += \
 	tests/tools/stats.bats \
 	tests/tools/tools.bats \
 	tests/tools/traces.bats \
+	tests/tools/trees.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 

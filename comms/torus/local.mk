@@ -10,8 +10,10 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_swaps.c \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/grid.c comms/torus/grid.h \
+	comms/torus/grove.c \
 	comms/torus/job.c comms/torus/job.h \
 	comms/torus/model.c comms/torus/model.h \
+	comms/torus/packing.c comms/torus/packing.h \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \

@@ -16,18 +16,6 @@ size_t torus_part_begin(size_t bytes, int trees, int t)
 	return at < bytes ? at : bytes;
 }
 
-static int depth(const struct torus_shape *shape, enum torus_trees kind, int root, int trees)
-{
-	int deepest = 0;
-
-	for (int t = 0; t < trees; t++) {
-		int levels = torus_tree_depth(shape, kind, root, t);
-
-		deepest = levels > deepest ? levels : deepest;
-	}
-	return deepest;
-}
-
 /*
  * The first segment goes all the way; the others follow, one behind the other, as fast as the links carry them or the nodes
  * handle them: at a node as many come in as there are trees, and as many go out. Before all that a child has to say that it is
@@ -93,26 +81,32 @@ static void choose_segment(struct torus_forest *forest, int levels, size_t short
 struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
 					 const struct torus_task *task, const struct torus_costs *costs)
 {
-	struct torus_forest forest = {.trees = torus_tree_count(shape, kind), .kind = kind};
+	struct torus_grove grove = {shape, kind, task->root, task->packing};
+	struct torus_forest forest = {.kind = kind};
 	size_t part, shortest = SHORTEST;
 
+	if (kind != TORUS_TREES_PACKED && task->damaged)
+		return forest;
+	forest.trees = torus_grove_count(&grove);
 	if (forest.trees == 0)
 		return forest;
 	part = torus_part_begin(task->bytes, forest.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)
 		shortest *= 2;
-	choose_segment(&forest, depth(shape, kind, task->root, forest.trees), shortest, task, costs);
+	choose_segment(&forest, torus_grove_depth(&grove), shortest, task, costs);
 	return forest;
 }
 
 struct torus_forest torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 				       const struct torus_costs *costs)
 {
-	enum torus_trees last = task->up_first ? TORUS_TREES_UP : TORUS_TREES_TWICE;
 	struct torus_forest best = {0};
 
-	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= last; kind++) {
-		struct torus_forest forest = torus_choose_segment(shape, kind, task, costs);
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_PACKED; kind++) {
+		struct torus_forest forest = {0};
+
+		if (!task->up_first || kind < TORUS_TREES_TWICE || task->damaged)
+			forest = torus_choose_segment(shape, kind, task, costs);
 
 		/* With the links used both ways, the kind that shares none goes first. */
 		if (forest.trees > 0 && (best.trees == 0 || task->up_first || forest.seconds < best.seconds))

@@ -2,7 +2,7 @@
 #ifndef TORUS_MODEL_H
 #define TORUS_MODEL_H
 
-#include "trees.h"
+#include "packing.h"
 
 /*
  * What collectives take on a torus by a simple model, and which one to take.
@@ -36,6 +36,8 @@ struct torus_task {
 	bool up_first;	      /* an all-reduce: up the trees and, at the same time, down again */
 	size_t most_segments; /* of a part; 0: any number */
 	size_t longest;	      /* bytes of a segment; 0: any */
+	const struct torus_packing *packing; /* from this root; NULL: none is known */
+	bool damaged;			     /* nothing but the packing may be used */
 };
 
 /* The best segments for trees of this kind. No trees where the shape has none. */

@@ -16,8 +16,9 @@
  * both    the neighbour nearer to the root, either way: works on any shape, as many trees as axes, least deep
  * up      always the neighbour below, so that links go upwards only: needs rings, or pairs
  * twice   up, and the same downwards: two trees for each axis; needs rings, pairs only with two cables
+ * packed  found by search, see packing.h; nothing here knows them
  */
-enum torus_trees { TORUS_TREES_BOTH, TORUS_TREES_UP, TORUS_TREES_TWICE };
+enum torus_trees { TORUS_TREES_BOTH, TORUS_TREES_UP, TORUS_TREES_TWICE, TORUS_TREES_PACKED };
 
 /* How many trees of the kind the shape has; 0: none, the shape does not allow it. */
 int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind);

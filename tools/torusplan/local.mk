@@ -3,6 +3,7 @@
 
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \
+	tools/torusplan/drawing.h \
 	tools/torusplan/machine.c \
 	tools/torusplan/main.c \
 	tools/torusplan/options.c \
@@ -12,15 +13,20 @@ torusplan_SOURCES = \
 	tools/torusplan/svg.c \
 	tools/torusplan/tni.c \
 	tools/torusplan/torusplan.h \
+	tools/torusplan/trees.c \
 	tools/torusplan/watch.c
-nodist_torusplan_SOURCES = tools/torusplan/watch_page.h
-BUILT_SOURCES += tools/torusplan/watch_page.h
-CLEANFILES += tools/torusplan/watch_page.h
+nodist_torusplan_SOURCES = tools/torusplan/trees_page.h tools/torusplan/watch_page.h
+BUILT_SOURCES += $(nodist_torusplan_SOURCES)
+CLEANFILES += $(nodist_torusplan_SOURCES)
 
-# The page as a C string, a line for each of its lines.
+# A page as a C string, a line for each of its lines.
+PAGE_AS_STRING = $(MKDIR_P) tools/torusplan && sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/'
 tools/torusplan/watch_page.h: tools/torusplan/watch.html
-	@$(MKDIR_P) tools/torusplan
-	$(AM_V_GEN)sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(top_srcdir)/tools/torusplan/watch.html >$@.new && mv $@.new $@
+	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/watch.html >$@.new && mv $@.new $@
+tools/torusplan/trees_page.h: tools/torusplan/trees.html
+	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/trees.html >$@.new && mv $@.new $@
+tools/torusplan/watch.$(OBJEXT): tools/torusplan/watch_page.h
+tools/torusplan/trees.$(OBJEXT): tools/torusplan/trees_page.h
 
 torusplan_LDADD = libtorusthink.la librtebase.la -lm
 
@@ -28,6 +34,7 @@ dist_man1_MANS += docs/man/torusplan.1
 
 EXTRA_DIST += \
 	docs/decisions/torus.md \
+	tools/torusplan/trees.html \
 	tools/torusplan/watch.html \
 	tests/machines/show \
 	tests/tools/torusplan.bats \

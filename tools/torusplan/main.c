@@ -13,7 +13,8 @@
 
 static const struct command commands[] = {
 	{"show", "the shape: its axes, the box of a job in it, cables, trees; as text or as a drawing", run_show,
-	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_SVG)},
+	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_KIND) | BIT(OPT_SVG) |
+		 BIT(OPT_PAGE)},
 	{"place", "a grid of PEs onto it, so that neighbours are neighbours; rank files for launchers", run_place,
 	 ANY | WHERE | BIT(OPT_PES) | BIT(OPT_DIMS) | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT)},
 	{"tni", "which message of a node goes through which of its network engines", run_tni,
@@ -49,6 +50,7 @@ static void print_help(void)
 	     "  torusplan COMMAND --help lists the options of a command; see also torusplan(1).\n"
 	     "\n"
 	     "  torusplan show --shape 4x4mx2\n"
+	     "  torusplan show --shape 3x3x3 --trees --page trees.html\n"
 	     "  torusplan place --shape 4mx6mx8mx2x3x2 --dims 12x16x12 --format openmpi\n"
 	     "  torusplan tni --tile 2x2 --engines 6 --volume x=2,y=1 --assign best\n"
 	     "  torusplan routes --shape 3x3x3 --address 10.60.0.0/16 --host 4\n"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "comms/torus/strands.h"
-#include "comms/torus/trees.h"
 #include "torusplan.h"
 
 static const char *axis_kind(const struct torus_axis *axis)
@@ -122,43 +121,6 @@ static void show_links(const struct machine *machine)
 	}
 }
 
-static void list_tree(const struct machine *machine, enum torus_trees kind, int root, int tree)
-{
-	const struct torus_sites *sites = &machine->sites;
-
-	printf("  tree %d:", tree);
-	for (int n = 0; n < sites->nodes; n++) {
-		int way, parent = torus_tree_parent(&sites->shape, kind, sites->place[root], tree, sites->place[n],
-						    &way);
-
-		if (parent >= 0)
-			printf(" %d<%d", n, sites->node[parent]);
-	}
-	puts("");
-}
-
-void show_trees(const struct machine *machine, int root, bool all)
-{
-	static const char *const names[] = {"both ways", "upwards", "twice"};
-	const struct torus_sites *sites = &machine->sites;
-	const struct torus_shape *shape = &sites->shape;
-
-	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
-		int count = torus_tree_count(shape, kind), deepest = 0;
-
-		if (count == 0)
-			continue;
-		for (int t = 0; t < count; t++) {
-			int depth = torus_tree_depth(shape, kind, sites->place[root], t);
-
-			deepest = depth > deepest ? depth : deepest;
-		}
-		printf("trees      %s: %d from node %d, up to %d deep\n", names[kind], count, root, deepest);
-		for (int t = 0; all && t < count; t++)
-			list_tree(machine, kind, root, t);
-	}
-}
-
 int run_show(const char *const value[OPTIONS])
 {
 	struct machine machine;
@@ -168,18 +130,17 @@ int run_show(const char *const value[OPTIONS])
 		return code;
 	if (value[OPT_ROOT])
 		code = machine_node(&machine, OPT_ROOT, value[OPT_ROOT], &root);
-	if (code == 0 && value[OPT_SVG])
+	if (code == 0 && (value[OPT_PAGE] || value[OPT_KIND]) && !value[OPT_TREES])
+		code = say("%s is about trees; give --trees as well", options_name(value[OPT_PAGE] ? OPT_PAGE : OPT_KIND));
+	if (code == 0 && value[OPT_SVG] && !value[OPT_TREES])
 		code = draw_svg(&machine, value[OPT_SVG]);
 	if (code == 0) {
 		show_box(&machine);
 		show_shape(&machine);
 		show_flaws(&machine);
-		if (machine.sites.nodes == machine.sites.shape.places) {
+		if (machine.sites.nodes == machine.sites.shape.places)
 			show_virtual(&machine.sites.shape);
-			show_trees(&machine, root, value[OPT_TREES] != NULL);
-		} else if (value[OPT_TREES]) {
-			puts("trees      none: a tree needs a node at every place of the box");
-		}
+		code = show_trees(&machine, root, value);
 		if (value[OPT_LINKS])
 			show_links(&machine);
 	}

@@ -7,43 +7,36 @@
 #include <errno.h>
 #include <string.h>
 
-#include "torusplan.h"
+#include "drawing.h"
 
 #define MOST_NODES 4096
-#define GAP 64.0 /* between nodes */
+#define GAP 64.0 /* between nodes of the shape */
 
 static const char *const colours[TORUS_AXES] = {"#1b6ca8", "#b3541e", "#2e7d32", "#7b3fa0", "#8a6d00", "#444444"};
 
-struct drawing {
-	FILE *file;
-	const struct machine *machine;
-	double dx[TORUS_AXES], dy[TORUS_AXES]; /* of one step along an axis */
-	double left, top, width, height;
-};
-
 /* Steps and the size of the whole: each axis beyond the third is set behind all before it. */
-static void lay_out(struct drawing *drawing)
+void drawing_lay_out(struct drawing *drawing)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
-	static const double first[3][2] = {{GAP, 0}, {0, -GAP}, {0.42 * GAP, -0.3 * GAP}};
+	const double gap = drawing->gap, first[3][2] = {{gap, 0}, {0, -gap}, {0.42 * gap, -0.3 * gap}};
 	double width = 0, height = 0, up = 0;
 
 	for (int a = 0; a < shape->axes; a++) {
 		int steps = shape->axis[a].size - 1;
 
-		drawing->dx[a] = a < 3 ? first[a][0] : a % 2 ? width + 1.5 * GAP : 0;
-		drawing->dy[a] = a < 3 ? first[a][1] : a % 2 ? 0 : height + 1.5 * GAP;
+		drawing->dx[a] = a < 3 ? first[a][0] : a % 2 ? width + 1.5 * gap : 0;
+		drawing->dy[a] = a < 3 ? first[a][1] : a % 2 ? 0 : height + 1.5 * gap;
 		width += steps * drawing->dx[a];
 		height += steps * (drawing->dy[a] < 0 ? -drawing->dy[a] : drawing->dy[a]);
 		up += drawing->dy[a] < 0 ? -steps * drawing->dy[a] : 0;
 	}
-	drawing->left = GAP;
-	drawing->top = up + GAP;
-	drawing->width = width + 2 * GAP;
-	drawing->height = height + 2 * GAP + 24;
+	drawing->left = gap;
+	drawing->top = up + gap;
+	drawing->width = width + 2 * gap;
+	drawing->height = height + 2 * gap + 24;
 }
 
-static void locate(const struct drawing *drawing, int place, double *x, double *y)
+void drawing_locate(const struct drawing *drawing, int place, double *x, double *y)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
 
@@ -70,25 +63,26 @@ static void draw_cable(const struct drawing *drawing, int place, int axis, int n
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
 	const char *style = style_of(&drawing->machine->sites, place, axis);
 	bool closing = torus_coordinate(shape, next, axis) < torus_coordinate(shape, place, axis);
-	double x1, y1, x2, y2, bow = closing ? 0.55 * GAP : axis > 2 ? 0.3 * GAP : 0;
+	double x1, y1, x2, y2, bow = closing ? 0.55 * drawing->gap : axis > 2 ? 0.3 * drawing->gap : 0;
+	const char *colour = drawing->pale ? "#ccc" : colours[axis];
 	double length = 1, across_x, across_y;
 
-	locate(drawing, place, &x1, &y1);
-	locate(drawing, next, &x2, &y2);
+	drawing_locate(drawing, place, &x1, &y1);
+	drawing_locate(drawing, next, &x2, &y2);
 	across_x = y2 - y1;
 	across_y = x1 - x2;
 	length = (across_x < 0 ? -across_x : across_x) + (across_y < 0 ? -across_y : across_y);
 	if (bow > 0)
 		fprintf(drawing->file, "<path d=\"M%.1f,%.1f Q%.1f,%.1f %.1f,%.1f\" stroke=\"%s\"%s%s/>\n", x1, y1,
 			(x1 + x2) / 2 + across_x / length * bow, (y1 + y2) / 2 + across_y / length * bow, x2, y2,
-			colours[axis], axis > 2 ? " stroke-width=\"0.6\"" : "", style);
+			colour, axis > 2 ? " stroke-width=\"0.6\"" : "", style);
 	else
 		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"%s/>\n", x1, y1, x2, y2,
-			colours[axis], style);
+			colour, style);
 }
 
 /* The upward link of every cable, so that each is drawn once. */
-static void draw_cables(const struct drawing *drawing)
+void drawing_cables(const struct drawing *drawing)
 {
 	const struct torus_sites *sites = &drawing->machine->sites;
 
@@ -116,7 +110,7 @@ static void write_escaped(FILE *file, const char *text)
 	}
 }
 
-static void draw_nodes(const struct drawing *drawing)
+void drawing_nodes(const struct drawing *drawing)
 {
 	const struct machine *machine = drawing->machine;
 	const struct torus_shape *shape = &machine->sites.shape;
@@ -127,7 +121,7 @@ static void draw_nodes(const struct drawing *drawing)
 		int node = machine->sites.node[p];
 		double x, y;
 
-		locate(drawing, p, &x, &y);
+		drawing_locate(drawing, p, &x, &y);
 		if (node < 0) {
 			fprintf(drawing->file,
 				"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"9\" fill=\"none\" stroke=\"#999\" "
@@ -138,7 +132,7 @@ static void draw_nodes(const struct drawing *drawing)
 		fprintf(drawing->file, "<g><title>");
 		write_escaped(drawing->file, machine_host(machine, node, name, sizeof name));
 		fprintf(drawing->file,
-			" at %s</title><circle cx=\"%.1f\" cy=\"%.1f\" r=\"10\" fill=\"#fff\" stroke=\"#222\"/>"
+			" at %s</title><circle class=\"node\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\" fill=\"#fff\" stroke=\"#222\"/>"
 			"<text x=\"%.1f\" y=\"%.1f\">%d</text></g>\n",
 			torus_place_text(&machine->whole, machine_place(machine, node), text), x, y, x, y + 3.5, node);
 	}
@@ -161,29 +155,46 @@ static void draw_legend(const struct drawing *drawing)
 	fprintf(drawing->file, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n</g>\n", x, y, torus_shape_text(shape, text));
 }
 
-int draw_svg(const struct machine *machine, const char *path)
+int drawing_open(struct drawing *drawing, enum option_id id, const char *path, int most)
 {
-	struct drawing drawing = {.machine = machine};
+	int places = drawing->machine->sites.shape.places;
 
-	if (machine->sites.shape.places > MOST_NODES)
-		return say("--svg: a drawing of %d places shows nothing; at most %d can be drawn",
-			   machine->sites.shape.places, MOST_NODES);
-	drawing.file = fopen(path, "we");
-	if (!drawing.file)
-		return say("--svg %s: cannot be written: %s", path, strerror(errno));
-	lay_out(&drawing);
-	fprintf(drawing.file,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-		"width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n<rect width=\"100%%\" height=\"100%%\" "
-		"fill=\"#fff\"/>\n",
-		drawing.width, drawing.height, drawing.width, drawing.height);
-	draw_cables(&drawing);
-	draw_nodes(&drawing);
-	draw_legend(&drawing);
-	fputs("</svg>\n", drawing.file);
-	if (ferror(drawing.file) | fclose(drawing.file)) {
-		say("--svg %s: cannot be written: %s", path, strerror(errno));
+	if (places > most)
+		return say("%s: a drawing of %d places shows nothing; at most %d can be drawn", options_name(id), places, most);
+	drawing->file = fopen(path, "we");
+	return drawing->file ? 0 : say("%s %s: cannot be written: %s", options_name(id), path, strerror(errno));
+}
+
+int drawing_close(struct drawing *drawing, enum option_id id, const char *path)
+{
+	if (ferror(drawing->file) | fclose(drawing->file)) {
+		say("%s %s: cannot be written: %s", options_name(id), path, strerror(errno));
 		return FAILED;
 	}
 	return 0;
+}
+
+void drawing_begin(const struct drawing *drawing, double width, double height)
+{
+	fprintf(drawing->file,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		width, height, width, height);
+}
+
+int draw_svg(const struct machine *machine, const char *path)
+{
+	struct drawing drawing = {.machine = machine, .gap = GAP};
+	int code = drawing_open(&drawing, OPT_SVG, path, MOST_NODES);
+
+	if (code)
+		return code;
+	drawing_lay_out(&drawing);
+	fputs(DRAWING_XML, drawing.file);
+	drawing_begin(&drawing, drawing.width, drawing.height);
+	drawing_cables(&drawing);
+	drawing_nodes(&drawing);
+	draw_legend(&drawing);
+	fputs("</svg>\n", drawing.file);
+	return drawing_close(&drawing, OPT_SVG, path);
 }

@@ -23,6 +23,8 @@ enum option_id {
 	OPT_LINKS,
 	OPT_TREES,
 	OPT_ROOT,
+	OPT_KIND,
+	OPT_PAGE,
 	OPT_SVG,
 	OPT_DIMS,
 	OPT_FORMAT,
@@ -92,6 +94,7 @@ int run_watch(const char *const value[OPTIONS]);
 
 /* A drawing for a browser. Returns 0 or an exit code. */
 int draw_svg(const struct machine *machine, const char *path);
-void show_trees(const struct machine *machine, int root, bool all);
+/* The trees from a node, in words, and as drawings where these were asked for. */
+int show_trees(const struct machine *machine, int root, const char *const value[OPTIONS]);
 
 #endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "packing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool torus_sites_flawed(const struct torus_sites *sites)
+{
+	const struct torus_shape *shape = &sites->shape;
+
+	if (sites->nodes < shape->places)
+		return true;
+	for (int p = 0; sites->share && p < shape->places; p++)
+		for (int way = 0; way < 2 * shape->axes; way++)
+			if (shape->axis[way / 2].size > 1 && torus_neighbour(shape, p, way) >= 0 && torus_sites_share(sites, p, way) < 1)
+				return true;
+	return false;
+}
+
+bool torus_links_of(struct torus_links *links, const struct torus_sites *sites, float least)
+{
+	const struct torus_shape *shape = &sites->shape;
+
+	links->sites = sites;
+	links->usable = calloc((size_t)shape->places * TORUS_WAYS, sizeof *links->usable);
+	if (!links->usable)
+		return false;
+	for (int p = 0; p < shape->places; p++)
+		for (int way = 0; way < 2 * shape->axes; way++) {
+			float share = torus_sites_share(sites, p, way);
+
+			links->usable[p * TORUS_WAYS + way] = share > 0 && share >= least;
+		}
+	return true;
+}
+
+void torus_links_free(struct torus_links *links)
+{
+	free(links->usable);
+	links->usable = NULL;
+}
+
+/* Looking for ways from the root (or a second source) to a place, over links that are free. */
+struct search {
+	const struct torus_shape *shape;
+	int root;
+	unsigned char *free; /* by link */
+	unsigned char *flow; /* by link: a way that was found uses it */
+	int *touched;	     /* the links that ever had flow, to clear it again: as many ways as there are, each past each place once */
+	int touches;
+	int *queue;
+	signed char *by; /* by place: the way from it towards the end; -1: not seen; TORUS_WAYS and up: against the flow */
+};
+
+static void search_free(struct search *search)
+{
+	free(search->free);
+	free(search->flow);
+	free(search->touched);
+	free(search->queue);
+	free(search->by);
+}
+
+static bool search_begin(struct search *search, const struct torus_links *links, int root)
+{
+	const struct torus_shape *shape = &links->sites->shape;
+	size_t places = (size_t)shape->places, all = places * TORUS_WAYS;
+
+	*search = (struct search){.shape = shape, .root = root};
+	search->free = malloc(all);
+	search->flow = calloc(all, 1);
+	search->touched = malloc(all * sizeof *search->touched);
+	search->queue = malloc(places * sizeof *search->queue);
+	search->by = malloc(places);
+	if (!search->free || !search->flow || !search->touched || !search->queue || !search->by) {
+		search_free(search);
+		return false;
+	}
+	memcpy(search->free, links->usable, all);
+	return true;
+}
+
+/* Can the place from which this way leads to the one at hand send one more there? Over the link, or by taking back what comes. */
+static int way_from(const struct search *search, int place, int way, int *from)
+{
+	*from = search->shape->axis[way / 2].size > 1 ? torus_neighbour(search->shape, place, way) : -1;
+	if (*from < 0 || search->by[*from] >= 0)
+		return -1;
+	if (search->free[*from * TORUS_WAYS + (way ^ 1)] && !search->flow[*from * TORUS_WAYS + (way ^ 1)])
+		return way ^ 1;
+	return search->flow[place * TORUS_WAYS + way] ? TORUS_WAYS + (way ^ 1) : -1;
+}
+
+/* Backwards from the end, until a source is found; -1: there is no further way. */
+static int look_back(struct search *search, int source, int end)
+{
+	int first = 0, last = 0;
+
+	memset(search->by, -1, (size_t)search->shape->places);
+	search->by[end] = TORUS_WAYS + TORUS_WAYS;
+	search->queue[last++] = end;
+	while (first < last) {
+		int place = search->queue[first++];
+
+		for (int way = 0; way < 2 * search->shape->axes; way++) {
+			int from, by = way_from(search, place, way, &from);
+
+			if (by < 0)
+				continue;
+			search->by[from] = (signed char)by;
+			if (from == search->root || from == source)
+				return from;
+			search->queue[last++] = from;
+		}
+	}
+	return -1;
+}
+
+static void send_along(struct search *search, int from, int end)
+{
+	while (from != end) {
+		int by = search->by[from], way = by % TORUS_WAYS, next = torus_neighbour(search->shape, from, way);
+		int link = by < TORUS_WAYS ? from * TORUS_WAYS + way : next * TORUS_WAYS + (way ^ 1);
+
+		search->flow[link] = by < TORUS_WAYS;
+		if (by < TORUS_WAYS)
+			search->touched[search->touches++] = link;
+		from = next;
+	}
+}
+
+/* How many ways there are to the end, no two over one link; no more than wanted are looked for. */
+static int count_ways(struct search *search, int source, int end, int wanted)
+{
+	int ways = 0, from;
+
+	search->touches = 0;
+	while (ways < wanted && (from = look_back(search, source, end)) >= 0) {
+		send_along(search, from, end);
+		ways++;
+	}
+	while (search->touches > 0)
+		search->flow[search->touched[--search->touches]] = 0;
+	return ways;
+}
+
+int torus_packing_most(const struct torus_links *links, int root)
+{
+	const struct torus_sites *sites = links->sites;
+	struct search search;
+	int most = 2 * sites->shape.axes;
+
+	if (sites->shape.places > TORUS_PACKED_PLACES)
+		return -1;
+	if (sites->nodes < 2 || !search_begin(&search, links, root))
+		return 0;
+	for (int n = 0; n < sites->nodes && most > 0; n++)
+		if (sites->place[n] != root)
+			most = count_ways(&search, root, sites->place[n], most);
+	search_free(&search);
+	return most;
+}
+
+/* A tree of links that leave ways enough for so many more; returns how deep it is. */
+static int grow(struct search *search, signed char *way, int more, int turn)
+{
+	const struct torus_shape *shape = search->shape;
+	int *level = calloc((size_t)shape->places, sizeof *level), *queue = malloc((size_t)shape->places * sizeof *queue);
+	int first = 0, last = 0, deepest = -1, ways = 2 * shape->axes;
+
+	if (level && queue)
+		queue[last++] = search->root;
+	while (first < last) {
+		int from = queue[first++];
+
+		deepest = level[from];
+		for (int w = 0; w < ways; w++) {
+			int out = (w + turn) % ways, link = from * TORUS_WAYS + out, next = torus_neighbour(shape, from, out);
+
+			if (!search->free[link] || next == search->root || way[next] >= 0)
+				continue;
+			search->free[link] = 0;
+			if (count_ways(search, from, next, more) < more) {
+				search->free[link] = 1;
+				continue;
+			}
+			way[next] = (signed char)out;
+			level[next] = level[from] + 1;
+			queue[last++] = next;
+		}
+	}
+	free(level);
+	free(queue);
+	return deepest;
+}
+
+bool torus_packing_find(struct torus_packing *packing, const struct torus_links *links, int root, int most)
+{
+	const struct torus_shape *shape = &links->sites->shape;
+	int trees = torus_packing_most(links, root);
+	struct search search;
+
+	*packing = (struct torus_packing){.root = root, .share = 1};
+	if (trees < 0)
+		return false;
+	packing->trees = trees < most ? trees : most;
+	packing->way = malloc((size_t)packing->trees * (size_t)shape->places + 1);
+	if (!packing->way || !search_begin(&search, links, root)) {
+		torus_packing_free(packing);
+		return false;
+	}
+	memset(packing->way, -1, (size_t)packing->trees * (size_t)shape->places);
+	for (int t = 0; t < packing->trees; t++) {
+		int depth = grow(&search, packing->way + (size_t)t * (size_t)shape->places, packing->trees - t - 1, 2 * t + t / shape->axes);
+
+		packing->depth = depth > packing->depth ? depth : packing->depth;
+	}
+	search_free(&search);
+	return true;
+}
+
+/* The greatest share below this one that a link has, 0: none is. */
+static float next_share(const struct torus_sites *sites, float below)
+{
+	float next = 0;
+
+	for (int p = 0; p < sites->shape.places; p++)
+		for (int way = 0; way < 2 * sites->shape.axes; way++) {
+			float share = torus_sites_share(sites, p, way);
+
+			if (share < below && share > next)
+				next = share;
+		}
+	return next;
+}
+
+bool torus_packing_best(struct torus_packing *packing, const struct torus_sites *sites, int root)
+{
+	float best = 0, share = next_share(sites, HUGE_VALF);
+	struct torus_links links;
+	int trees = 0;
+	bool found;
+
+	for (float least = share; least > 0; least = sites->share ? next_share(sites, least) : 0) {
+		int most;
+
+		if (!torus_links_of(&links, sites, least))
+			return false;
+		most = torus_packing_most(&links, root);
+		torus_links_free(&links);
+		if (most < 0)
+			return false;
+		if ((float)most * least > best) {
+			best = (float)most * least;
+			share = least;
+			trees = most;
+		}
+	}
+	if (!torus_links_of(&links, sites, share))
+		return false;
+	found = torus_packing_find(packing, &links, root, trees);
+	packing->share = share;
+	torus_links_free(&links);
+	return found;
+}
+
+void torus_packing_free(struct torus_packing *packing)
+{
+	free(packing->way);
+	packing->way = NULL;
+	packing->trees = 0;
+}

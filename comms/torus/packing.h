@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_PACKING_H
+#define TORUS_PACKING_H
+
+#include "sites.h"
+#include "trees.h"
+
+/*
+ * Trees found by search, where no arithmetic gives them: cables or nodes are missing, or rings and meshes are mixed and have
+ * more trees than axes. Like all trees they reach every node from one root, and no two of them use one link.
+ *
+ * By Edmonds there are as many such trees as there are ways, no two over one link, to the node that has the fewest of them. They
+ * are grown one after the other, each from the root outwards, nearest nodes first. A link may be added as long as what is
+ * left has ways enough for the trees to come (Lovasz); if it leads from u to v, only sets with v and without u lose one, so
+ * one flow, from the root or u to v, says whether it may.
+ */
+enum { TORUS_PACKED_PLACES = 1024 }; /* on more the search takes too long */
+
+/* A hole, or a cable that is dead or slow: trees by arithmetic would lead over it. */
+bool torus_sites_flawed(const struct torus_sites *sites);
+
+/* What may be used: links between nodes. */
+struct torus_links {
+	unsigned char *usable; /* by place * TORUS_WAYS + way of the link */
+	const struct torus_sites *sites;
+};
+
+/* All links that carry at least this share of the usual rate, more than nothing. False: no memory. */
+bool torus_links_of(struct torus_links *links, const struct torus_sites *sites, float least);
+void torus_links_free(struct torus_links *links);
+
+struct torus_packing {
+	int root, trees, depth;
+	float share; /* of the usual rate that each of its links carries, at least */
+	signed char *way; /* by tree * places + place: the way by which the place is sent the tree; -1: to nobody is it sent there */
+};
+
+/* How many trees there are from the root; 0: some node cannot be reached. Of shapes that are too large, -1. */
+int torus_packing_most(const struct torus_links *links, int root);
+
+/* So many trees at most. False: no memory, or the shape is too large. */
+bool torus_packing_find(struct torus_packing *packing, const struct torus_links *links, int root, int most);
+
+/*
+ * Those that carry the most together: where some links are slow, either trees without them, or more trees, all of which go as
+ * the slow ones do. False: no memory, or the shape is too large.
+ */
+bool torus_packing_best(struct torus_packing *packing, const struct torus_sites *sites, int root);
+void torus_packing_free(struct torus_packing *packing);
+
+/*
+ * Some trees, however they are known: by arithmetic, or as packed. What trees.h has for the former, for both.
+ */
+struct torus_grove {
+	const struct torus_shape *shape;
+	enum torus_trees kind;
+	int root;
+	const struct torus_packing *packing; /* of kind TORUS_TREES_PACKED */
+};
+
+int torus_grove_count(const struct torus_grove *grove);
+int torus_grove_parent(const struct torus_grove *grove, int tree, int place, int *way);
+int torus_grove_children(const struct torus_grove *grove, int tree, int place, int children[TORUS_WAYS], int ways[TORUS_WAYS]);
+int torus_grove_level(const struct torus_grove *grove, int tree, int place);
+int torus_grove_depth(const struct torus_grove *grove);
+
+#endif
