@@ -29,6 +29,17 @@ at()
 	run "$torusplan" show --file holes --trees
 	[[ "$output" == *'packed: 3 from node 0'* ]]
 	[[ "$output" != *twice* ]]
+	printf 'shape 3x3x3\nhosts h#\ndead h0 x+\n' >dead
+	run "$torusplan" show --file dead --trees
+	[[ "$output" == *'packed: 5 from node 0, up to '*', around what is missing or slow'* ]]
+	[[ "$output" != *twice* ]]
+	printf 'shape 3x3x3\nhosts h#\nslow 2 h0 x+\n' >slow
+	run "$torusplan" show --file slow
+	[[ "$output" == *'packed: 5 from node 0'* ]]
+	[[ "$output" != *'of the usual rate'* ]]
+	printf 'shape 4\nhosts h#\nslow 2 h0 x+\nslow 2 h0 x-\n' >slow
+	run "$torusplan" show --file slow
+	[[ "$output" == *'packed: 2 from node 0'*'over cables that carry 0.5 of the usual rate'* ]]
 	printf 'shape 5m\nhost a 0\nhost b 1\nhost c 3\nhost d 4\n' >apart
 	run "$torusplan" show --file apart --trees
 	[[ "$output" == *'trees      none: not every node can be reached'* ]]
