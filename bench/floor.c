@@ -30,6 +30,7 @@ const struct measure measures[] = {
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
 	{"crowd", "four on two processors count each other and give way while they wait: a barrier", 2, floor_crowd},
 	{"copy", "copies into the other's memory, in several ways", 2, floor_copy},
+	{"blocks", "what collectives of two have to copy, both at the same time", 2, floor_blocks},
 	{"copied", "a copy and a flag, there and back: half a round trip", 2, floor_copied},
 	{"ucx", "bare UCP calls; UCX_TLS chooses the transport", 2, floor_ucx},
 	{NULL, NULL, 0, NULL}};
@@ -58,6 +59,7 @@ void floor_touch_memory(void)
 
 	for (int i = 0; options.sizes[i] && options.sizes[i] <= LARGEST_COPY; i++)
 		largest = options.sizes[i];
+	largest = largest <= LARGEST_COPY / 2 ? 2 * largest : LARGEST_COPY; /* blocks: two side by side */
 	memset(group.me == 0 ? m->from : m->to, 1, largest);
 	memset(group.me == 0 ? m->back_to : m->back_from, 1, largest);
 	if (group.me == 1)

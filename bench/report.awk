@@ -106,18 +106,19 @@ function weigh_floor(key, g, f,    state, floor)
 		return
 	}
 	floor = Floor
-	look(key, "ours", state)
-	if (Median / floor <= Worst_floor)
+	compare(key, "ours", Floor_key, "floor", state)
+	if (Ratio <= Worst_floor)
 		return
-	Worst_floor = Median / floor
+	Worst_floor = Ratio
+	look(key, "ours", state)
 	Floor_text = amount(floor, "ns")
 	Floor_ours = amount(Median, Unit[key])
 	Floor_state = state
 	Floor_size = g[4]
 }
 
-# The fastest of the variants, in the state in which we and it were seen most. Sets Floor, and Floor_seen where there is
-# one in whatever state.
+# The fastest of the variants, in the state in which we and it were seen most. Sets Floor and
+# Floor_key, and Floor_seen where there is one in whatever state.
 function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 {
 	split(spec, m, "/")
@@ -141,6 +142,7 @@ function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 		look(floor, "floor", state)
 		if (best == "" || Median < Floor) {
 			Floor = Median
+			Floor_key = floor
 			best = state
 		}
 	}

@@ -85,8 +85,9 @@ function common_state(key1, who1, key2, who2,    state, n1, n2, best, most)
 	return best
 }
 
-# How one compares with the other in that state: Ratio of the medians, Ratio_low and Ratio_high of the rounds that
-# saw both (the extremes); returns the number of such rounds.
+# How one compares with the other in that state: Ratio_low, Ratio and Ratio_high are the least, the median and the greatest
+# ratio of the rounds that saw both, for the machine is not the same in all; returns the number of such rounds. Where there
+# is none, Ratio is that of the medians, and 1 is returned.
 function compare(key1, who1, key2, who2, state,    id1, id2, i, j, n, r, m1)
 {
 	if (!look(key1, who1, state))
@@ -101,14 +102,16 @@ function compare(key1, who1, key2, who2, state,    id1, id2, i, j, n, r, m1)
 	for (i = 1; i <= Count[id1]; i++)
 		for (j = 1; j <= Count[id2]; j++)
 			if (Round[id1, i] == Round[id2, j]) {
-				r = Value[id1, i] / Value[id2, j]
-				if (++n == 1 || r < Ratio_low)
-					Ratio_low = r
-				if (n == 1 || r > Ratio_high)
-					Ratio_high = r
+				r[++n] = Value[id1, i] / Value[id2, j]
 				break
 			}
-	return n > 0 ? n : 1
+	if (n == 0)
+		return 1
+	sort_values(r, n)
+	Ratio_low = r[1]
+	Ratio = quantile(r, n, 0.5)
+	Ratio_high = r[n]
+	return n
 }
 
 # --- Text ---

@@ -261,12 +261,34 @@ COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int
 	return comms_reach_among(comms.quick_atomic_pes, address, bytes, pe, peer);
 }
 
+/* In a bell's word of sleepers: wait.c. Which page a segment begins at differs from PE to PE, the low bits of an address do not. */
+#define COMMS_GRANULE 8
+#define COMMS_BELL_KNOWN (1UL << 15)
+#define COMMS_BELL_SHIFT 16
+#define COMMS_BELL_BITS 9
+
+COMMS_INLINE uint64_t comms_bell_low_bits(const void *address)
+{
+	return (uintptr_t)address / COMMS_GRANULE % (1UL << COMMS_BELL_BITS);
+}
+
+/* For sure no sleeper waits for [address, address + bytes): most puts to a PE that sleeps find that out here. */
+COMMS_INLINE bool comms_bell_is_for_others(uint64_t sleepers, const void *address, size_t bytes)
+{
+	uint64_t granules = ((uintptr_t)address % COMMS_GRANULE + bytes - 1) / COMMS_GRANULE;
+	uint64_t distance = (sleepers >> COMMS_BELL_SHIFT) - (uintptr_t)address / COMMS_GRANULE;
+
+	return (sleepers & COMMS_BELL_KNOWN) && distance % (1UL << COMMS_BELL_BITS) > granules;
+}
+
 void comms_ring(struct comms_bell *bell, const void *address, size_t bytes);
 
-/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. NULL: it may be anything. */
+/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. NULL, 0: it may be anything. */
 COMMS_INLINE void comms_notify_of(const struct comms_peer *peer, const void *address, size_t bytes)
 {
-	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed)))
+	uint64_t sleepers = atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed);
+
+	if (COMMS_UNLIKELY(sleepers) && !comms_bell_is_for_others(sleepers, address, bytes))
 		comms_ring(peer->bell, address, bytes);
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long copies. From some size on the processor's own string copy is the fastest where it has a fast one: it takes whole lines
- * without reading them first. docs/decisions/copies.md has the measurements.
+ * without reading them first; and from a larger one on, stores past the caches. docs/decisions/copies.md has the measurements.
  */
 #include "copy.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <emmintrin.h>
 
 #define STRING_FROM (64UL << 10)
+#define STREAM_FROM (32UL << 20) /* what no cache near the processor holds twice */
 
 /* "Enhanced rep movsb" in the processor's list of features. */
 static bool has_fast_string_copy(void)
@@ -32,10 +34,29 @@ static bool apart(const void *dest, const void *source, size_t bytes)
 	return to - from >= bytes && from - to >= bytes;
 }
 
+/*
+ * Past the caches: a store of a whole line need not read it first. The fence puts these stores, which follow no order, in
+ * front of all that come later.
+ */
+static void stream(char *dest, const char *source, size_t bytes)
+{
+	enum { LINE = 64, VECTOR = sizeof(__m128i) };
+	size_t head = -(uintptr_t)dest % LINE;
+
+	memcpy(dest, source, head);
+	for (dest += head, source += head, bytes -= head; bytes >= LINE; dest += LINE, source += LINE, bytes -= LINE)
+		for (int i = 0; i < LINE; i += VECTOR)
+			_mm_stream_si128((__m128i *)(dest + i), _mm_loadu_si128((const __m128i *)(source + i)));
+	memcpy(dest, source, bytes);
+	_mm_sfence();
+}
+
 void comms_copy_large(void *dest, const void *source, size_t bytes)
 {
 	if (bytes < STRING_FROM || !fast_string_copy || !apart(dest, source, bytes))
 		memmove(dest, source, bytes);
+	else if (bytes >= STREAM_FROM)
+		stream(dest, source, bytes);
 	else
 		__asm__ volatile("rep movsb" : "+D"(dest), "+S"(source), "+c"(bytes) : : "memory");
 }

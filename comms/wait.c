@@ -116,35 +116,41 @@ bool comms_spin(void)
 }
 
 /*
- * The bell's word of sleepers: in the low bits their number, above it the granule of 8 bytes that all of them wait for; 0 if
- * it is not one or not known. Both change at once, so who sees a sleeper sees what it waits for.
+ * The bell's word of sleepers: in the low bits their number, above it what all of them wait for, or 0 if that is not one
+ * granule of 8 bytes or not known: a bit that says there is one, the low bits of its address, and its place in its segment.
+ * All change at once, so who sees a sleeper sees what it waits for.
  */
-#define SLEEPER_BITS 16
-#define SLEEPER_MASK ((1UL << SLEEPER_BITS) - 1)
-#define GRANULE_BYTES 8
-#define NO_GRANULE (UINT64_MAX >> SLEEPER_BITS)
+#define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
+#define PLACE_SHIFT (COMMS_BELL_SHIFT + COMMS_BELL_BITS)
+#define NO_PLACE (UINT64_MAX >> PLACE_SHIFT)
 
-/* Granules of different segments differ by their remainder. */
-static uint64_t granule_of(const void *address)
+/* Granules of different segments differ by their remainder; 0 is that of no address of ours. */
+static uint64_t place_of(const void *address)
 {
-	enum comms_segment_id segment;
+	enum comms_segment_id segment = comms_find_segment(address);
 
-	if (address == COMMS_NOWHERE)
-		return NO_GRANULE;
-	segment = comms_find_segment(address);
 	if (segment == COMMS_SEGMENTS)
 		return 0;
-	return (uint64_t)((const char *)address - comms.segments[segment].base) / GRANULE_BYTES * COMMS_SEGMENTS + segment + 1;
+	return (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE * COMMS_SEGMENTS + segment + 1;
+}
+
+static uint64_t waited_for(const void *address)
+{
+	uint64_t place = address == COMMS_NOWHERE ? NO_PLACE : place_of(address);
+
+	if (place == 0 || place > NO_PLACE)
+		return 0;
+	return place << PLACE_SHIFT | comms_bell_low_bits(address) << COMMS_BELL_SHIFT | COMMS_BELL_KNOWN;
 }
 
 uint32_t comms_bell_prepare(const void *address)
 {
 	struct comms_bell *bell = &comms.system->bell;
 	uint32_t key = atomic_load(&bell->word);
-	uint64_t granule = granule_of(address) << SLEEPER_BITS, now = atomic_load(&bell->sleepers), then;
+	uint64_t target = waited_for(address), now = atomic_load(&bell->sleepers), then;
 
 	do {
-		then = now == 0 || (now & ~SLEEPER_MASK) == granule ? granule | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
+		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
 	} while (!atomic_compare_exchange_weak(&bell->sleepers, &now, then + 1));
 	if (have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
@@ -179,20 +185,20 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 		comms_wait_is_slow();
 }
 
-static bool may_wait_for(uint64_t granule, const void *address, size_t bytes)
+static bool may_wait_for(uint64_t sleepers, const void *address, size_t bytes)
 {
-	uint64_t first, last;
+	uint64_t place = sleepers >> PLACE_SHIFT, first, last;
 
-	if (!address || granule == 0)
+	if (!address || !(sleepers & COMMS_BELL_KNOWN))
 		return true;
-	first = granule_of(address);
-	last = granule_of((const char *)address + bytes - 1);
-	return granule >= first && granule <= last && (granule - first) % COMMS_SEGMENTS == 0;
+	first = place_of(address);
+	last = place_of((const char *)address + bytes - 1);
+	return place >= first && place <= last && (place - first) % COMMS_SEGMENTS == 0;
 }
 
 void comms_ring(struct comms_bell *bell, const void *address, size_t bytes)
 {
-	if (!may_wait_for(atomic_load(&bell->sleepers) >> SLEEPER_BITS, address, bytes))
+	if (!may_wait_for(atomic_load(&bell->sleepers), address, bytes))
 		return;
 	atomic_fetch_add(&bell->word, 1);
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);

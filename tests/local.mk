@@ -32,6 +32,7 @@ API_TESTS = \
 	tests/api/globals \
 	tests/api/grid \
 	tests/api/heap \
+	tests/api/large \
 	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \
