@@ -10,6 +10,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "rte/text.h"
+#include "tofu/tofu.h"
 #include "torus/file.h"
 
 #define HOST_NAME 256
@@ -48,7 +49,28 @@ static void find_nodes(struct survey *survey)
 
 /* --- The sources: each is asked whether it knows. All PEs get the same answers. --- */
 
-/* Nodes that SHMEM_NODE_PES makes have no place of their own. */
+static bool places_differ(const struct survey *survey)
+{
+	int *sorted = allocate(survey->nodes), n = 1;
+
+	memcpy(sorted, survey->place, (size_t)survey->nodes * sizeof *sorted);
+	qsort(sorted, (size_t)survey->nodes, sizeof *sorted, comms_compare_ints);
+	while (n < survey->nodes && sorted[n] != sorted[n - 1])
+		n++;
+	free(sorted);
+	return n >= survey->nodes;
+}
+
+/* Nodes that SHMEM_NODE_PES makes have no place of their own, nor have PEs of a node that do not share its memory. */
+static bool vendor_knows(struct survey *survey)
+{
+	if (!comms.tofu || comms.node_size > 0 || !tofu_machine(&survey->machine))
+		return false;
+	for (int n = 0; n < survey->nodes; n++)
+		survey->place[n] = tofu_machine_place(&survey->machine, survey->first_pe[n]);
+	return places_differ(survey);
+}
+
 static bool launcher_knows(struct survey *survey)
 {
 	int size[TORUS_AXES], at[TORUS_AXES];
@@ -165,11 +187,12 @@ static bool number_knows(struct survey *survey)
 	return true;
 }
 
-/* In this order. A vendor's library that tells coordinates gets a row before the others. */
+/* In this order. */
 static const struct {
 	enum torus_source source;
 	bool (*knows)(struct survey *survey);
 } sources[] = {
+	{TORUS_FROM_VENDOR, vendor_knows},
 	{TORUS_FROM_LAUNCHER, launcher_knows},
 	{TORUS_FROM_FILE, file_knows},
 	{TORUS_FROM_SETTING, setting_knows},

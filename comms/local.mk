@@ -8,14 +8,11 @@ libtorushmem_la_SOURCES += comms/hang.c comms/hang.h comms/hang_report.c
 libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h
 libtorushmem_la_SOURCES += comms/tofu/tofu.h
 
-# The Tofu path: only where configure was told of uTofu.
-TOFU_SOURCES = comms/tofu/inside.h comms/tofu/ops.c comms/tofu/places.c comms/tofu/queue.c
+# The Tofu path. What it calls is loaded when it is taken.
+TOFU_SOURCES = comms/tofu/inside.h comms/tofu/library.c comms/tofu/library.h comms/tofu/ops.c comms/tofu/places.c \
+	comms/tofu/queue.c
 EXTRA_DIST += $(TOFU_SOURCES)
 if WITH_TOFU
 libtorushmem_la_SOURCES += $(TOFU_SOURCES)
 libtorushmem_la_CPPFLAGS += $(TOFU_CPPFLAGS)
-libtorushmem_la_LIBADD += $(TOFU_LIBS)
-endif
-if WITH_SOFTOFU
-libtorushmem_la_LIBADD += libtofucom.la libjtofu.la
 endif

@@ -151,6 +151,7 @@ EXTRA_DIST += \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \
 	tests/tools/stats.bats \
+	tests/tools/tofu.bats \
 	tests/tools/tools.bats \
 	tests/tools/traces.bats \
 	tests/tools/trees.bats \

@@ -38,10 +38,15 @@ oshinfo_SOURCES = \
 	tools/oshinfo/report.c \
 	tools/oshinfo/report.h \
 	tools/oshinfo/settings.c \
+	tools/oshinfo/tofu.c \
 	tools/oshinfo/torus.c \
 	tools/oshinfo/ucx.c
 oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"'
+if WITH_TOFU
+oshinfo_SOURCES += comms/tofu/library.c comms/tofu/library.h
+oshinfo_CPPFLAGS += $(TOFU_CPPFLAGS)
+endif
 oshinfo_LDADD = libtorusthink.la librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)
 
 # --- pkg-config, CMake, autoconf ---

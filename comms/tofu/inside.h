@@ -3,12 +3,12 @@
 #define COMMS_TOFU_INSIDE_H
 
 #include <pthread.h>
-#include <utofu.h>
 
+#include "library.h"
 #include "tofu.h"
 
 /*
- * What the files of the Tofu path share: places.c (where PEs are), queue.c (the queue, and what is under way in it), ops.c
+ * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are), queue.c (the queue, and what is under way in it), ops.c
  * (the operations).
  *
  * flight  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither

@@ -3,7 +3,6 @@
 #include "inside.h"
 
 #include <stdlib.h>
-#include <jtofu.h>
 
 #include "rte/rte.h"
 
@@ -24,7 +23,7 @@ static uint64_t number_of(const union jtofu_phys_coords *at)
 static union jtofu_phys_coords place_of(int pe)
 {
 	union jtofu_phys_coords at = {0};
-	int code = jtofu_query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
+	int code = jtofu.query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
 
 	if (code != JTOFU_SUCCESS)
 		rte_die(NULL, "jtofu_query_phys_coords: error %d: the launcher's map does not say where PE %d is", code, pe);
@@ -33,19 +32,26 @@ static union jtofu_phys_coords place_of(int pe)
 
 bool tofu_find(bool must)
 {
+	char problem[TOFU_PROBLEM];
 	size_t size;
 	void *map = rte_vendor_map(must, &size);
-	int code = map ? jtofu_initialize(JOB, (jtofu_rank_t)comms.pe, map) : JTOFU_ERR_NOT_INITIALIZED;
+	bool there = map && tofu_library_load(problem);
+	int code = there ? jtofu.initialize(JOB, (jtofu_rank_t)comms.pe, map) : JTOFU_ERR_NOT_INITIALIZED;
 
 	free(map);
 	reading = code == JTOFU_SUCCESS;
 	if (!map && must)
 		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
 					       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE for oshrun, as in SOFTOFU_SHAPE=2x2");
-	if (map && !reading)
-		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to jTofu; "
-					       "set SHMEM_PATHS=local,ucx",
-				 code);
+	if (map && !there && must)
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
+					       "configure torushmem --with-tofu=DIR",
+				 problem);
+	if (there && !reading)
+		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
+					       "libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
+					       "SHMEM_PATHS=local,ucx",
+				 code, tofu_library_file());
 	return reading;
 }
 
@@ -54,6 +60,32 @@ uint64_t tofu_node(int pe)
 	union jtofu_phys_coords at = place_of(pe);
 
 	return number_of(&at);
+}
+
+/* A pair has one cable on this network. */
+bool tofu_machine(struct torus_shape *machine)
+{
+	union jtofu_phys_coords size, ring;
+
+	if (jtofu.query_sys_size(&size) != JTOFU_SUCCESS || jtofu.query_sys_torus(&ring) != JTOFU_SUCCESS)
+		return false;
+	machine->axes = TORUS_AXES;
+	for (int axis = 0; axis < TORUS_AXES; axis++)
+		machine->axis[axis] = (struct torus_axis){size.a[axis], ring.a[axis] && size.a[axis] > 2};
+	return torus_shape_complete(machine);
+}
+
+int tofu_machine_place(const struct torus_shape *machine, int pe)
+{
+	union jtofu_phys_coords at = place_of(pe);
+	int coordinates[TORUS_AXES];
+
+	for (int axis = 0; axis < TORUS_AXES; axis++) {
+		coordinates[axis] = at.a[axis];
+		if (coordinates[axis] >= machine->axis[axis].size)
+			rte_die(NULL, "jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size tells of", pe);
+	}
+	return torus_place_at(machine, coordinates);
 }
 
 int tofu_place_on_node(void)
@@ -69,6 +101,6 @@ int tofu_place_on_node(void)
 void tofu_lose(void)
 {
 	if (reading)
-		jtofu_finalize();
+		jtofu.finalize();
 	reading = false;
 }

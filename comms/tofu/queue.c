@@ -93,7 +93,7 @@ static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
 	utofu_stadd_t stadd;
 
 	if (flight->is_registered)
-		tofu_check(utofu_dereg_mem(tofu.vcq, flight->registered, 0), "utofu_dereg_mem");
+		tofu_check(utofu.dereg_mem(tofu.vcq, flight->registered, 0), "utofu_dereg_mem");
 	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
 		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
 	else if (flight->result)
@@ -108,7 +108,7 @@ static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
 static bool take_sent(void)
 {
 	void *which = NULL;
-	int code = utofu_poll_tcq(tofu.vcq, 0, &which);
+	int code = utofu.poll_tcq(tofu.vcq, 0, &which);
 	struct flight *flight = which;
 
 	if (code == UTOFU_ERR_NOT_FOUND)
@@ -123,7 +123,7 @@ static bool take_sent(void)
 static bool take_arrived(void)
 {
 	struct utofu_mrq_notice notice = {0};
-	int code = utofu_poll_mrq(tofu.vcq, 0, &notice);
+	int code = utofu.poll_mrq(tofu.vcq, 0, &notice);
 
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
@@ -199,7 +199,7 @@ void flight_register(struct flight *flight, void *memory, size_t bytes, bool rea
 	int code;
 
 	lock();
-	code = utofu_reg_mem(tofu.vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
+	code = utofu.reg_mem(tofu.vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
 	unlock();
 	tofu_check(code, "utofu_reg_mem");
 	flight->registered = *stadd;
@@ -216,11 +216,11 @@ static int atomic(const struct request *r, uint64_t number, void *flight)
 	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
 
 	if (r->bytes == 8)
-		return r->op == COMMS_CSWAP ? utofu_cswap8(tofu.vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
-					    : utofu_armw8(tofu.vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
-	return r->op == COMMS_CSWAP ? utofu_cswap4(tofu.vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number,
+		return r->op == COMMS_CSWAP ? utofu.cswap8(tofu.vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
+					    : utofu.armw8(tofu.vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+	return r->op == COMMS_CSWAP ? utofu.cswap4(tofu.vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number,
 						   r->flags, flight)
-				    : utofu_armw4(tofu.vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags,
+				    : utofu.armw4(tofu.vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags,
 						  flight);
 }
 
@@ -228,12 +228,12 @@ static int post(const struct request *r, uint64_t number, void *flight)
 {
 	switch (r->kind) {
 	case REQUEST_PUT:
-		return utofu_put(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.put(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_SMALL_PUT:
-		return utofu_put_piggyback(tofu.vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags,
+		return utofu.put_piggyback(tofu.vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags,
 					   flight);
 	case REQUEST_GET:
-		return utofu_get(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.get(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_ATOMIC:
 		return atomic(r, number, flight);
 	}
@@ -269,7 +269,7 @@ static utofu_stadd_t register_segment(int i)
 	utofu_stadd_t stadd = 0;
 
 	if (segment->size > 0)
-		tofu_check(utofu_reg_mem_with_stag(tofu.vcq, segment->base, segment->size, (unsigned)i, 0, &stadd),
+		tofu_check(utofu.reg_mem_with_stag(tofu.vcq, segment->base, segment->size, (unsigned)i, 0, &stadd),
 			   "utofu_reg_mem_with_stag");
 	return stadd;
 }
@@ -281,16 +281,16 @@ static void make_queue(void)
 	size_t count;
 	int code;
 
-	tofu_check(utofu_get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
+	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
 	tni = tnis[(size_t)tofu_place_on_node() % count];
 	free(tnis);
-	code = utofu_create_vcq(tni, 0, &tofu.vcq);
+	code = utofu.create_vcq(tni, 0, &tofu.vcq);
 	if (code != UTOFU_SUCCESS)
 		rte_die("shmem_init", "utofu_create_vcq: error %d (%s): TNI %u has no queue for this PE; put fewer PEs on a node, or "
 				      "set SHMEM_PATHS=local,ucx",
 			code, text_of(code), (unsigned)tni);
-	tofu_check(utofu_query_vcq_id(tofu.vcq, &tofu.id), "utofu_query_vcq_id");
-	tofu_check(utofu_query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
+	tofu_check(utofu.query_vcq_id(tofu.vcq, &tofu.id), "utofu_query_vcq_id");
+	tofu_check(utofu.query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
 	if (!(caps->flags & UTOFU_ONESIDED_CAP_FLAG_ARMW))
 		rte_die_together("shmem_init", "this Tofu network has no atomics; set SHMEM_PATHS=local,ucx");
 	tofu.most_bytes = caps->max_putget_size;
@@ -307,7 +307,7 @@ const struct comms_network *tofu_start(void)
 	tofu.staging = aligned_alloc(page, (bytes + page - 1) / page * page);
 	if (!tofu.staging)
 		rte_die("shmem_init", "no memory");
-	tofu_check(utofu_reg_mem(tofu.vcq, tofu.staging, bytes, 0, &tofu.staging_stadd), "utofu_reg_mem");
+	tofu_check(utofu.reg_mem(tofu.vcq, tofu.staging, bytes, 0, &tofu.staging_stadd), "utofu_reg_mem");
 	tofu.free = NULL;
 	for (int i = TOFU_FLIGHTS; i > 0; i--) {
 		tofu.flights[i] = (struct flight){.number = (uint8_t)i, .next_free = tofu.free};
@@ -327,8 +327,8 @@ void tofu_meet(struct comms_peer *peer, uint64_t queue)
 	if (queue == 0)
 		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
-		tofu_check(utofu_query_stadd(queue, (unsigned)i, &peer->tofu_memory[i]), "utofu_query_stadd");
-	tofu_check(utofu_set_vcq_id_path(&queue, NULL), "utofu_set_vcq_id_path");
+		tofu_check(utofu.query_stadd(queue, (unsigned)i, &peer->tofu_memory[i]), "utofu_query_stadd");
+	tofu_check(utofu.set_vcq_id_path(&queue, NULL), "utofu_set_vcq_id_path");
 	peer->vcq = queue;
 }
 
@@ -336,8 +336,8 @@ void tofu_stop(void)
 {
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
-			tofu_check(utofu_dereg_mem(tofu.vcq, tofu.memory[i], 0), "utofu_dereg_mem");
-	tofu_check(utofu_dereg_mem(tofu.vcq, tofu.staging_stadd, 0), "utofu_dereg_mem");
-	tofu_check(utofu_free_vcq(tofu.vcq), "utofu_free_vcq");
+			tofu_check(utofu.dereg_mem(tofu.vcq, tofu.memory[i], 0), "utofu_dereg_mem");
+	tofu_check(utofu.dereg_mem(tofu.vcq, tofu.staging_stadd, 0), "utofu_dereg_mem");
+	tofu_check(utofu.free_vcq(tofu.vcq), "utofu_free_vcq");
 	free(tofu.staging);
 }

@@ -3,6 +3,7 @@
 #define COMMS_TOFU_TOFU_H
 
 #include "comms/network.h"
+#include "comms/torus/shape.h"
 
 /*
  * The Tofu network, through uTofu and jTofu: Fujitsu's libraries or those of softofu/. Taken when the launcher says where in
@@ -14,6 +15,9 @@
 bool tofu_find(bool must);
 /* The coordinates of a PE's node, as one number. */
 uint64_t tofu_node(int pe);
+/* The whole machine, and where a PE's node is in it. False: jTofu does not say. */
+bool tofu_machine(struct torus_shape *machine);
+int tofu_machine_place(const struct torus_shape *machine, int pe);
 
 /* This PE's queue, and its memory registered with it; the network that it is on. */
 const struct comms_network *tofu_start(void);
@@ -36,6 +40,8 @@ static inline bool tofu_find(bool must)
 	return false;
 }
 static inline uint64_t tofu_node(int pe) { return (uint64_t)pe; }
+static inline bool tofu_machine(struct torus_shape *machine) { return (void)machine, false; }
+static inline int tofu_machine_place(const struct torus_shape *machine, int pe) { return (void)machine, (void)pe, 0; }
 static inline const struct comms_network *tofu_start(void) { return NULL; }
 static inline uint64_t tofu_queue(void) { return 0; }
 static inline void tofu_meet(struct comms_peer *peer, uint64_t queue) { (void)peer, (void)queue; }

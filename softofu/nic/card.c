@@ -59,7 +59,7 @@ static void move_pointer(struct nic *nic, struct shared_vcq *to, const struct de
 	process_ring(job_process(nic->job, to->rank));
 }
 
-void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what)
+static void tell_target(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what)
 {
 	struct mrq_entry notice = {
 		.vcq_id = from->id,
@@ -68,16 +68,32 @@ void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *t
 		.type = type_of(what, true),
 		.edata = what->edata,
 	};
+	uint64_t turn;
 
-	if (what->flags & UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE)
-		mrq_put(nic, to, &notice);
+	if ((what->flags & UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE) && mrq_reserve(nic, to, &turn))
+		mrq_fill(nic, to, turn, &notice);
 	move_pointer(nic, to, what);
 }
 
-void card_completed(struct nic *nic, struct shared_vcq *from, const struct descriptor *what, int code, uint64_t value)
+/*
+ * Programs that start without a barrier put until the other side is there and listens: that it was not yet is no error to
+ * them, and only told where a notice was asked for.
+ */
+static bool sender_wants(const struct descriptor *what, int code)
+{
+	bool too_early = code == UTOFU_ERR_MRQ_PEER || code == UTOFU_ERR_MRQ_RMT_STADD;
+
+	return (code && !too_early) || (what->flags & UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE);
+}
+
+/*
+ * On the machine the sender hears of the arrival before anything that the target does about it can come back. So its notice
+ * has its place before the target is told.
+ */
+void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what, int code,
+		  uint64_t value)
 {
 	bool has_source = what->kind == KIND_PUT || what->kind == KIND_GET;
-	bool too_early = code == UTOFU_ERR_MRQ_PEER || code == UTOFU_ERR_MRQ_RMT_STADD;
 	struct mrq_entry notice = {
 		.vcq_id = id_plain(what->vcq_id),
 		.rmt_value = value,
@@ -87,11 +103,11 @@ void card_completed(struct nic *nic, struct shared_vcq *from, const struct descr
 		.edata = what->edata,
 		.code = (int16_t)code,
 	};
+	uint64_t turn;
+	bool tells = sender_wants(what, code) && mrq_reserve(nic, from, &turn);
 
-	/*
-	 * Programs that start without a barrier put until the other side is there and listens: that it was not yet is no
-	 * error to them, and only told where a notice was asked for.
-	 */
-	if ((code && !too_early) || (what->flags & UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE))
-		mrq_put(nic, from, &notice);
+	if (!code)
+		tell_target(nic, from, to, what);
+	if (tells)
+		mrq_fill(nic, from, turn, &notice);
 }

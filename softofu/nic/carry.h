@@ -20,11 +20,12 @@ struct carrier {
 /* The source may be used again, or code says why nothing was sent. A notice for the TCQ, if one is wanted. */
 void card_sent(struct vcq *from, const struct descriptor *what, void *cbdata, int code);
 
-/* All of it is at the other side: its notice, and the scheduling pointer. value: what an atomic operation found. */
-void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what);
-
-/* And the sender knows, or code says what the other side did not like. */
-void card_completed(struct nic *nic, struct shared_vcq *from, const struct descriptor *what, int code, uint64_t value);
+/*
+ * All of it is at the other side, to: its notice, and the scheduling pointer; then the sender's notice. Or code says what the
+ * other side did not like. value: what an atomic operation found.
+ */
+void card_arrived(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what, int code,
+		  uint64_t value);
 
 /* Straight from memory to memory, in the caller's thread. */
 extern const struct carrier direct_carrier;

@@ -172,9 +172,7 @@ static void direct_carry(struct vcq *from, const struct descriptor *what, void *
 	else if (!code)
 		code = carry_code(copy(from, to, what, here, there, strong));
 	card_sent(from, what, cbdata, UTOFU_SUCCESS);
-	if (!code)
-		card_arrived(nic, from->shared, to, what);
-	card_completed(nic, from->shared, what, code, value);
+	card_arrived(nic, from->shared, to, what, code, value);
 }
 
 const struct carrier direct_carrier = {"direct", direct_carry};

@@ -5,8 +5,8 @@
 
 /*
  * The message receive queue. Any process may write: it takes the next turn, fills the entry and then writes the turn
- * into it, which is what the owner waits for. Full means broken, as on the machine: the notice is lost, and so is
- * every later one.
+ * into it, which is what the owner waits for. So a turn can be taken early, and keeps the place of a notice that comes
+ * later. Full means broken, as on the machine: the notice is lost, and so is every later one.
  */
 static void say_lost(struct nic *nic, struct shared_vcq *vcq)
 {
@@ -32,22 +32,26 @@ static bool has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t turn)
 	return turn - head < size;
 }
 
-bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *notice)
+bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *turn)
 {
-	uint64_t size = nic->job->mrq_size, turn = atomic_load_explicit(&vcq->mrq_tail, memory_order_relaxed);
-	struct mrq_entry *entry;
-
+	*turn = atomic_load_explicit(&vcq->mrq_tail, memory_order_relaxed);
 	do {
 		if (atomic_load_explicit(&vcq->mrq_lost, memory_order_relaxed))
 			return false;
-		if (!has_room(nic, vcq, turn)) {
+		if (!has_room(nic, vcq, *turn)) {
 			if (!atomic_exchange(&vcq->mrq_lost, 1))
 				say_lost(nic, vcq);
 			return false;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&vcq->mrq_tail, &turn, turn + 1, memory_order_relaxed,
+	} while (!atomic_compare_exchange_weak_explicit(&vcq->mrq_tail, turn, *turn + 1, memory_order_relaxed,
 							memory_order_relaxed));
-	entry = &vcq_entries(vcq)[turn & (size - 1)];
+	return true;
+}
+
+void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const struct mrq_entry *notice)
+{
+	struct mrq_entry *entry = &vcq_entries(vcq)[turn & (nic->job->mrq_size - 1)];
+
 	entry->vcq_id = notice->vcq_id;
 	entry->rmt_value = notice->rmt_value;
 	entry->lcl_stadd = notice->lcl_stadd;
@@ -57,7 +61,6 @@ bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *no
 	entry->code = notice->code;
 	entry->time = card_time;
 	atomic_store_explicit(&entry->turn, turn + 1, memory_order_release);
-	return true;
 }
 
 /* One thread at a time, with the lock. */

@@ -302,9 +302,7 @@ static void packets_carry(struct vcq *from, const struct descriptor *what, void 
 	}
 	card_time = trip.time;
 	card_sent(from, what, cbdata, UTOFU_SUCCESS);
-	if (!code)
-		card_arrived(nic, from->shared, to, what);
-	card_completed(nic, from->shared, what, code, value);
+	card_arrived(nic, from->shared, to, what, code, value);
 }
 
 const struct carrier packets_carrier = {"packets", packets_carry};

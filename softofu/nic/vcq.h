@@ -91,7 +91,8 @@ bool queue_run_card(struct vcq *vcq); /* the card's thread's turn; whether somet
 void queue_drain(struct vcq *vcq);    /* everything that is held back */
 
 /* notices.c */
-bool mrq_put(struct nic *nic, struct shared_vcq *vcq, const struct mrq_entry *notice);
+bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *turn);
+void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const struct mrq_entry *notice);
 int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice);
 size_t mrq_unread(struct vcq *vcq);
 void tcq_put(struct vcq *vcq, void *cbdata, int code);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* run: tofu-few=2 */
 /*
  * Put, get, p, g: every type and size of element, blocking and not, with and without a context; to and from
  * every PE, the own one included; heap and globals on the far side; nothing written beside.

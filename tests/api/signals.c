@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: split=3 */
+/* run: split=3 tofu-few=2 */
 /* Put with signal in all its types, sizes and forms; signals without data. */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"

@@ -110,5 +110,5 @@ refused()
 	run env SHMEM_TORUS=4y "$OSHINFO" --parsable
 	says "torus.problem:SHMEM_TORUS=4y: not a shape; after a size comes m (mesh), d (two cables) or x, as in 4x4mx2"
 	run "$OSHINFO" --parsable
-	says "torus.source:the number of nodes (logical: nobody says how they are cabled)" "torus.vendor:not built in"
+	says "torus.source:the number of nodes (logical: nobody says how they are cabled)" "torus.vendor:jTofu goes before all settings, in jobs that go over Tofu"
 }

@@ -92,6 +92,7 @@ int main(int argc, char **argv)
 		report_limits(&report);
 		report_paths(&report);
 		report_ucx(&report);
+		report_tofu(&report);
 		report_torus(&report);
 		report_launchers(&report);
 	}

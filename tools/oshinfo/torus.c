@@ -81,6 +81,7 @@ void report_torus(struct report *report)
 	else
 		report_fact(report, "source", "from", "%s (logical: nobody says how they are cabled)",
 			    torus_source_text(TORUS_LOGICAL));
-	report_fact(report, "vendor", "vendor's library", "not built in");
+	report_fact(report, "vendor", "vendor's library", "%s",
+		    HAVE_TOFU ? "jTofu goes before all settings, in jobs that go over Tofu" : "not built in");
 	report_note(report, "launcher", "a launcher that gives PMIx fabric coordinates goes before all settings");
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_TOFU_LIBRARY_H
+#define COMMS_TOFU_LIBRARY_H
+
+#include <jtofu.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <utofu.h>
+
+/*
+ * The functions of uTofu and jTofu that the Tofu path calls, as utofu.put and the like. Their libraries are loaded when the path
+ * is taken: programs that go another way load neither, and need not know of them when they are linked.
+ */
+#define UTOFU_FUNCTIONS(F)                                                                                               \
+	F(utofu, armw4) F(utofu, armw8) F(utofu, create_vcq) F(utofu, cswap4) F(utofu, cswap8) F(utofu, dereg_mem)       \
+	F(utofu, free_vcq) F(utofu, get) F(utofu, get_onesided_tnis) F(utofu, poll_mrq) F(utofu, poll_tcq) F(utofu, put) \
+	F(utofu, put_piggyback) F(utofu, query_onesided_caps) F(utofu, query_stadd) F(utofu, query_utofu_version)        \
+	F(utofu, query_vcq_id) F(utofu, reg_mem) F(utofu, reg_mem_with_stag) F(utofu, set_vcq_id_path)
+#define JTOFU_FUNCTIONS(F) \
+	F(jtofu, finalize) F(jtofu, initialize) F(jtofu, query_phys_coords) F(jtofu, query_sys_size) F(jtofu, query_sys_torus)
+
+#define TOFU_MEMBER(library, name) __typeof__(library##_##name) *name;
+struct utofu_library {
+	UTOFU_FUNCTIONS(TOFU_MEMBER)
+};
+struct jtofu_library {
+	JTOFU_FUNCTIONS(TOFU_MEMBER)
+};
+#undef TOFU_MEMBER
+extern struct utofu_library utofu;
+extern struct jtofu_library jtofu;
+
+/* False: problem says why they cannot be had. They stay until the process ends. */
+enum { TOFU_PROBLEM = 512 };
+bool tofu_library_load(char problem[TOFU_PROBLEM]);
+/* The file that uTofu came from, after that. */
+const char *tofu_library_file(void);
+
+#endif

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# OpenSHMEM over Tofu: when the path is taken, what its map says of the torus, and what becomes of a job whose network fails.
+
+setup_file()
+{
+	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}" API="$TOP_BUILDDIR/tests/api"
+	grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-tofu"
+	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || skip "built without shared libraries"
+	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/where" "${BATS_TEST_FILENAME%/*}/torus/where.c"
+}
+
+setup()
+{
+	unset "${!SHMEM_@}" "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"
+	export TEST_EASE=30
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# on PES PROGRAM...: what it says, and how it ends
+on()
+{
+	run timeout -k 2 40 "$OSHRUN" -q -n "$@"
+	echo "$output"
+}
+
+says()
+{
+	[ "$status" -eq 0 ]
+	for line in "$@"; do
+		grep -Fqx "$line" <<<"$output"
+	done
+}
+
+# ends TEXT: one of its lines has this in it, and the job failed
+ends()
+{
+	[ "$status" -ne 0 ]
+	grep -Fq "$1" <<<"$output"
+}
+
+@test "the shape of the torus and all places come from the map, whatever the settings say" {
+	SOFTOFU_SHAPE=3x1x1x2 SHMEM_TORUS=9 on 6 ./where
+	says "source the vendor's library" "shape 3 ring 1 1 2 1 1" \
+		"at 0,0,0,0,0,0 1,0,0,0,0,0 2,0,0,0,0,0 2,0,0,1,0,0 1,0,0,1,0,0 0,0,0,1,0,0"
+	SOFTOFU_SHAPE=4x1 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_HOLES=1,0,0,0,0,0 on 4 ./where
+	says "source the vendor's library" "shape 3 1 1 1 1 1" "at 0,0,0,0,0,0 0,0,0,0,0,0 2,0,0,0,0,0 2,0,0,0,0,0"
+}
+
+@test "PEs that share a node but not its memory have no places of their own" {
+	SOFTOFU_SHAPE=2x1 SOFTOFU_RANKS_PER_NODE=2 SHMEM_PATHS=tofu SHMEM_TORUS=2x2 on 4 ./where
+	says "source SHMEM_TORUS" "shape 2 2"
+}
+
+@test "no map, or no library: one line where SHMEM_PATHS names tofu, another way where it does not" {
+	SHMEM_PATHS=tofu on 2 ./where
+	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are"
+	[ "${#lines[@]}" -eq 1 ]
+	mkdir alone
+	cp "$TOP_BUILDDIR"/.libs/libtorushmem.so* alone
+	export SOFTOFU_SHAPE=2x1 LD_LIBRARY_PATH="$PWD/alone"
+	SHMEM_PATHS=tofu on 2 ./where
+	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and its libraries cannot be loaded (libtofucom.so"
+	[ "${#lines[@]}" -eq 1 ]
+	on 2 ./where
+	says "source the number of nodes"
+}
+
+@test "damaged packets are sent again and nobody notices" {
+	for program in rma amo order; do
+		SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu SOFTOFU_NET=packets:errors=1e-4 on 3 "$API/$program"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "a lost link of a ring is gone round; where there is no way round, a line names it and the job ends" {
+	export SHMEM_PATHS=tofu
+	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
+	[ "$status" -eq 0 ]
+	SOFTOFU_SHAPE=3mx1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
+	ends " is lost, and there is no way round it to node "
+	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
+	ends "the link x+ from node 0,0,0,0,0,0 to node 1,0,0,0,0,0 is lost: nothing gets through"
+}
