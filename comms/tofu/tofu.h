@@ -35,8 +35,8 @@ void tofu_lose(void);
 static inline bool tofu_find(bool must)
 {
 	if (must)
-		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and this library was built without it; configure it with "
-					       "--with-tofu, or leave tofu out");
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and this library was configured "
+					       "--without-tofu; configure it without that, or leave tofu out");
 	return false;
 }
 static inline uint64_t tofu_node(int pe) { return (uint64_t)pe; }
