@@ -6,6 +6,9 @@
 #include "job.h"
 #include "rte/rte.h"
 
+#define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by arithmetic are enough */
+#define SEARCHED_ON 512		   /* places */
+
 static void *allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
@@ -22,6 +25,27 @@ static const struct comms_group *leaders_of(struct comms_group *group)
 	return group->levels ? &group->levels->leaders : group;
 }
 
+/* The flaws of the job's torus, as the group's box sees them. */
+static void mark_flaws(struct torus_ground *ground, const struct torus_box *box, const struct torus_sites *job)
+{
+	int ways = 2 * job->shape.axes, count = 0;
+	struct torus_flaw *flaw;
+
+	if (!job->share)
+		return;
+	flaw = allocate((size_t)job->shape.places * (size_t)ways, sizeof *flaw);
+	for (int p = 0; p < job->shape.places; p++)
+		for (int way = 0; way < ways; way++) {
+			float share = job->share[p * ways + way];
+
+			if (share < 1)
+				flaw[count++] = (struct torus_flaw){p, way, share};
+		}
+	if (!torus_sites_mark(&ground->sites, box, &job->shape, flaw, count))
+		rte_die(NULL, "no memory for the torus of a team of %d nodes", ground->sites.nodes);
+	free(flaw);
+}
+
 static void fill(struct torus_ground *ground, const struct torus_job *job, const struct comms_group *leaders, int my_node)
 {
 	int nodes = leaders->size, *places = allocate((size_t)nodes, sizeof *places);
@@ -32,11 +56,21 @@ static void fill(struct torus_ground *ground, const struct torus_job *job, const
 	if (!torus_sites_some(&ground->sites, &box, &job->sites.shape, places, nodes))
 		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes);
 	free(places);
-	ground->pe = allocate((size_t)nodes, sizeof *ground->pe);
-	for (int n = 0; n < nodes && ground->sites.shape.places == nodes; n++)
-		ground->pe[ground->sites.place[n]] = comms_group_pe(leaders, n);
+	mark_flaws(ground, &box, &job->sites);
+	ground->pe = allocate((size_t)ground->sites.shape.places, sizeof *ground->pe);
+	for (int p = 0; p < ground->sites.shape.places; p++)
+		ground->pe[p] = ground->sites.node[p] < 0 ? -1 : comms_group_pe(leaders, ground->sites.node[p]);
 	ground->me = ground->sites.place[my_node];
+	ground->whole = !torus_sites_flawed(&ground->sites);
 	ground->costs = torus_costs_usual;
+}
+
+/* Is there a way from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */
+static bool is_connected(const struct torus_ground *ground)
+{
+	const struct torus_packing *packing = torus_ground_packing(ground, ground->sites.place[0]);
+
+	return packing && packing->trees > 0;
 }
 
 struct torus_ground *torus_ground_make(struct comms_group *group)
@@ -48,16 +82,78 @@ struct torus_ground *torus_ground_make(struct comms_group *group)
 		return NULL;
 	ground = allocate(1, sizeof *ground);
 	fill(ground, comms_torus(), leaders, group->levels ? group->levels->my_node : group->me);
-	if (ground->sites.shape.places == leaders->size)
+	if (ground->whole || is_connected(ground))
 		return ground;
 	torus_ground_free(ground);
 	return NULL;
+}
+
+const struct torus_packing *torus_ground_packing(const struct torus_ground *ground, int root)
+{
+	const struct torus_shape *shape = &ground->sites.shape;
+	struct torus_ground *changing = (struct torus_ground *)(uintptr_t)ground;
+
+	if (shape->places > TORUS_PACKED_PLACES)
+		return NULL;
+	if (!ground->packing)
+		changing->packing = allocate((size_t)shape->places, sizeof(struct torus_packing *));
+	if (!ground->packing[root]) {
+		ground->packing[root] = allocate(1, sizeof(struct torus_packing));
+		if (!torus_packing_best(ground->packing[root], &ground->sites, root))
+			rte_die(NULL, "no memory for the trees of a team of %d nodes", ground->sites.nodes);
+	}
+	return ground->packing[root];
+}
+
+/* Rings beside meshes, or pairs with one cable: there may be more trees than arithmetic finds. */
+static bool is_mixed(const struct torus_shape *shape)
+{
+	int rings = 0, others = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		rings += shape->axis[a].size > 1 && shape->axis[a].ring;
+		others += shape->axis[a].size > 1 && !shape->axis[a].ring;
+	}
+	return rings > 0 && others > 0;
+}
+
+struct torus_forest torus_ground_trees(const struct torus_ground *ground, int kind, struct torus_task *task)
+{
+	const struct torus_shape *shape = &ground->sites.shape;
+	struct torus_costs costs = ground->costs;
+	bool worth_it = !task->up_first && task->bytes >= SEARCHED_FOR && shape->places <= SEARCHED_ON && is_mixed(shape);
+
+	task->damaged = !ground->whole;
+	if (task->damaged || kind == TORUS_TREES_PACKED || (kind == TORUS_TREES_ANY && worth_it))
+		task->packing = torus_ground_packing(ground, task->root);
+	if (task->damaged && task->packing)
+		costs.rate *= (double)task->packing->share;
+	if (kind != TORUS_TREES_ANY)
+		return torus_choose_segment(shape, (enum torus_trees)kind, task, &costs);
+	return torus_choose_trees(shape, task, &costs);
+}
+
+int torus_ground_middle(const struct torus_ground *ground)
+{
+	const struct torus_shape *shape = &ground->sites.shape;
+	int middle = torus_middle(shape), best = ground->sites.place[0];
+
+	for (int n = 0; n < ground->sites.nodes; n++)
+		if (torus_hops(shape, ground->sites.place[n], middle) < torus_hops(shape, best, middle))
+			best = ground->sites.place[n];
+	return best;
 }
 
 void torus_ground_free(struct torus_ground *ground)
 {
 	if (!ground)
 		return;
+	for (int p = 0; ground->packing && p < ground->sites.shape.places; p++)
+		if (ground->packing[p]) {
+			torus_packing_free(ground->packing[p]);
+			free(ground->packing[p]);
+		}
+	free(ground->packing);
 	torus_sites_free(&ground->sites);
 	free(ground->pe);
 	free(ground);

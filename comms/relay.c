@@ -23,10 +23,9 @@ static int pe_at(const struct torus_cast *cast, int place)
 	return place == cast->root ? cast->root_pe : cast->ground->pe[place];
 }
 
-static struct branch *find_children(const struct torus_cast *cast, int tree, struct branch *branch)
+static struct branch *find_children(const struct torus_cast *cast, const struct torus_grove *grove, int tree, struct branch *branch)
 {
-	int places[TORUS_WAYS], ways[TORUS_WAYS];
-	int count = torus_tree_children(&cast->ground->sites.shape, cast->kind, cast->root, tree, cast->ground->me, places, ways);
+	int places[TORUS_WAYS], ways[TORUS_WAYS], count = torus_grove_children(grove, tree, cast->ground->me, places, ways);
 
 	for (int i = 0; i < count; i++)
 		*branch++ = (struct branch){.way = ways[i], .pe = pe_at(cast, places[i])};
@@ -35,11 +34,11 @@ static struct branch *find_children(const struct torus_cast *cast, int tree, str
 
 static void prepare(struct relay *relay, const struct torus_cast *cast)
 {
-	const struct torus_shape *shape = &cast->ground->sites.shape;
+	const struct torus_grove grove = {&cast->ground->sites.shape, cast->kind, cast->root, cast->packing};
 	struct branch *branch = relay->branch;
 
 	relay->cast = cast;
-	relay->parts = torus_tree_count(shape, cast->kind);
+	relay->parts = torus_grove_count(&grove);
 	for (int t = 0; t < relay->parts; t++) {
 		struct part *part = &relay->part[t];
 		int parent, way = 0;
@@ -49,11 +48,11 @@ static void prepare(struct relay *relay, const struct torus_cast *cast)
 		if (part->bytes == 0)
 			continue;
 		part->segments = (part->bytes + cast->segment - 1) / cast->segment;
-		parent = torus_tree_parent(shape, cast->kind, cast->root, t, cast->ground->me, &way);
+		parent = torus_grove_parent(&grove, t, cast->ground->me, &way);
 		part->way = way;
 		part->parent = parent < 0 ? -1 : pe_at(cast, parent);
 		part->came = parent < 0 && !cast->combine ? part->segments : 0;
-		part->end = branch = find_children(cast, t, branch);
+		part->end = branch = find_children(cast, &grove, t, branch);
 	}
 }
 

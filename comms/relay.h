@@ -51,7 +51,8 @@ typedef void torus_combine(void *out, const void *low, const void *high, size_t 
 struct torus_cast {
 	const struct torus_ground *ground;
 	enum torus_trees kind;
-	int root, root_pe; /* a place, and who stands for it */
+	const struct torus_packing *packing; /* of kind TORUS_TREES_PACKED, from this root */
+	int root, root_pe;		     /* a place, and who stands for it */
 	uint64_t number;   /* of what is done in this area, from 1 */
 	struct torus_area *area;
 	char *dest;

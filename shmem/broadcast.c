@@ -28,9 +28,9 @@ static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } algorithm;
 
 void api_broadcasts_start(void)
 {
-	static const char *const words[] = {"auto", "tree", "pull", "torus", "torus-both", "torus-up", "torus-twice"};
+	static const char *const words[] = {"auto", "tree", "pull", "torus", "torus-both", "torus-up", "torus-twice", "torus-packed"};
 
-	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, words, 7);
+	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, words, 8);
 }
 
 struct broadcast {
@@ -42,6 +42,7 @@ struct broadcast {
 	_Atomic uint64_t *word;
 	uint64_t number;
 	struct torus_forest trees; /* between nodes */
+	const struct torus_packing *packing;
 	uint64_t relay;
 };
 
@@ -158,6 +159,7 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 	struct torus_cast cast = {
 		.ground = team->ground,
 		.kind = b->trees.kind,
+		.packing = b->packing,
 		.root = team->ground->sites.place[nodes->top],
 		.root_pe = nodes->top_pe,
 		.number = b->relay,
@@ -230,39 +232,36 @@ static int node_of(const struct set *set, int i)
 	return set->group->levels ? set->group->levels->node_of[i] : i;
 }
 
-static struct torus_forest choose_trees(const struct set *set, size_t bytes, int root)
+static void choose_trees(struct broadcast *b)
 {
-	const struct torus_forest none = {0};
+	const struct set *set = b->set;
 	const struct torus_ground *ground;
-	struct torus_forest best;
-	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
+	struct torus_task task = {.bytes = b->bytes, .most_segments = TORUS_SEGMENTS};
 
 	if (algorithm == TREE || algorithm == PULL || set->group->on_node)
-		return none;
-	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
-		return none;
+		return;
+	if (algorithm == AUTO && (b->bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return;
 	ground = set_ground(set);
 	if (!ground)
-		return none;
-	task.root = ground->sites.place[node_of(set, root)];
-	if (algorithm >= TORUS_KIND)
-		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, &task, &ground->costs);
-	best = torus_choose_trees(&ground->sites.shape, &task, &ground->costs);
-	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.shape.places, bytes, &ground->costs) < best.seconds)
-		return none;
-	return best;
+		return;
+	task.root = ground->sites.place[node_of(set, b->root)];
+	b->trees = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	b->packing = task.packing;
+	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.nodes, b->bytes, &ground->costs) < b->trees.seconds)
+		b->trees.trees = 0;
 }
 
 static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	uint64_t number = ++set->team->broadcasts;
-	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}, 0};
+	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}, NULL, 0};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
 	comms_group_see(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
-	b.trees = choose_trees(set, bytes, root);
+	choose_trees(&b);
 	if (b.trees.trees > 0)
 		b.relay = ++set->team->relays;
 	if (b.trees.trees == 0 && pushes(set, bytes)) {

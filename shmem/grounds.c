@@ -20,7 +20,7 @@ static uint64_t nanoseconds(void)
 }
 
 /*
- * How long the sample takes over the slowest link towards this node. All nodes take theirs at once, as they will in a
+ * How long the sample takes over the slowest link towards this node, but for those that are known to be slow. All nodes take theirs at once, as they will in a
  * collective. What is taken is of no interest; the first word brings up the connection.
  */
 static uint64_t time_links(const struct set *set, const struct torus_ground *ground)
@@ -32,7 +32,7 @@ static uint64_t time_links(const struct set *set, const struct torus_ground *gro
 		int place = torus_neighbour(&ground->sites.shape, ground->me, way);
 		uint64_t begun, took;
 
-		if (place < 0 || place == ground->me)
+		if (torus_sites_share(&ground->sites, ground->me, way) < 1)
 			continue;
 		comms_get(sample, sample, sizeof(uint64_t), ground->pe[place], set->routine);
 		begun = nanoseconds();

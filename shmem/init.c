@@ -17,6 +17,7 @@
 #include "comms/globals.h"
 #include "comms/job.h"
 #include "comms/network.h"
+#include "comms/torus/packing.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
@@ -59,6 +60,9 @@ static void print_torus(void)
 		       torus_shape_text(&job->machine, machine));
 	if (job->sites.share)
 		printf("  with cables that are dead or slow\n");
+	if (job->sites.nodes > 1 && !torus_job_logical(job))
+		printf("  %d trees lead from PE 0's node to all others, no two of them over one link\n",
+		       torus_trees_left(&job->sites, torus_job_place(job, 0)));
 	if (job->sites.nodes > 1 && torus_spread_find(&spread, &job->sites)) {
 		printf("  hops between nodes: %.2f on average; %s\n", spread.mean, torus_spread_text(&spread, text));
 		torus_spread_free(&spread);

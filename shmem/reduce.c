@@ -45,6 +45,7 @@ struct reduction {
 	combine_t *combine;
 	uint64_t epoch;		   /* of the first piece */
 	struct torus_forest trees; /* between nodes */
+	const struct torus_packing *packing;
 	uint64_t relay;		   /* of the first message that goes along them */
 };
 
@@ -285,13 +286,14 @@ static size_t bytes_at_once(const struct torus_forest *trees)
 static void reduce_along_trees(const struct reduction *r)
 {
 	const struct torus_ground *ground = r->set->team->ground;
-	int middle = torus_middle(&ground->sites.shape);
+	int middle = torus_ground_middle(ground);
 	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees);
 
 	for (size_t at = 0; at < bytes; at += most) {
 		struct torus_cast cast = {
 			.ground = ground,
 			.kind = r->trees.kind,
+			.packing = r->packing,
 			.root = middle,
 			.root_pe = ground->pe[middle],
 			.number = r->relay + at / most,
@@ -356,32 +358,27 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
-static struct torus_forest choose_trees(const struct reduction *r)
+static void choose_trees(struct reduction *r)
 {
 	const struct set *set = r->set;
-	size_t bytes = r->count * r->size;
-	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_forest none = {0};
+	struct torus_task task = {.bytes = r->count * r->size, .up_first = true};
 	const struct torus_ground *ground;
-	struct torus_forest best;
 
 	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
-		return none;
+		return;
 	if (set->group->levels && !shared_here(r->dest, r->source))
-		return none;
-	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
-		return none;
+		return;
+	if (algorithm == AUTO && (task.bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return;
 	ground = set_ground(set);
 	if (!ground)
-		return none;
-	task.root = torus_middle(&ground->sites.shape);
+		return;
+	task.root = torus_ground_middle(ground);
 	task.longest = torus_longest_up(&ground->sites.shape);
-	if (algorithm >= TORUS_KIND)
-		return torus_choose_segment(&ground->sites.shape, algorithm - TORUS_KIND, &task, &ground->costs);
-	best = torus_choose_trees(&ground->sites.shape, &task, &ground->costs);
-	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) < best.seconds)
-		return none;
-	return best;
+	r->trees = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	r->packing = task.packing;
+	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, task.bytes, &ground->costs) < r->trees.seconds)
+		r->trees.trees = 0;
 }
 
 /* Alike in all members, also those that do not stand for a node. */
@@ -389,7 +386,7 @@ static void plan_trees(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;
 
-	r->trees = choose_trees(r);
+	choose_trees(r);
 	if (r->trees.trees == 0)
 		return;
 	most = bytes_at_once(&r->trees);
@@ -433,7 +430,7 @@ static void combine_max(void *out, const void *low, const void *high, size_t cou
 
 static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {0}, 0};
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {0}, NULL, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);
@@ -506,7 +503,7 @@ FOR_SUM_TYPES(SCANS)
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
 	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
-	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {0}, 0};
+	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {0}, NULL, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);

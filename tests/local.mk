@@ -57,6 +57,7 @@ API_TESTS = \
 	tests/api/teams \
 	tests/api/threads \
 	tests/api/torus_broadcast \
+	tests/api/torus_damaged \
 	tests/api/torus_reduce \
 	tests/api/wait \
 	tests/api/wait_sets

@@ -265,6 +265,22 @@ bool torus_packing_best(struct torus_packing *packing, const struct torus_sites 
 	return found;
 }
 
+int torus_trees_left(const struct torus_sites *sites, int root)
+{
+	int by_arithmetic = 0;
+	struct torus_packing packing;
+
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE && !torus_sites_flawed(sites); kind++)
+		if (torus_tree_count(&sites->shape, kind) > by_arithmetic)
+			by_arithmetic = torus_tree_count(&sites->shape, kind);
+	if (!torus_packing_best(&packing, sites, root))
+		return by_arithmetic;
+	if (packing.trees > by_arithmetic)
+		by_arithmetic = packing.trees;
+	torus_packing_free(&packing);
+	return by_arithmetic;
+}
+
 void torus_packing_free(struct torus_packing *packing)
 {
 	free(packing->way);

@@ -46,6 +46,8 @@ bool torus_packing_find(struct torus_packing *packing, const struct torus_links 
  * the slow ones do. False: no memory, or the shape is too large.
  */
 bool torus_packing_best(struct torus_packing *packing, const struct torus_sites *sites, int root);
+/* How many trees a root has at most, by arithmetic or, where that is affordable and gives more, by search. */
+int torus_trees_left(const struct torus_sites *sites, int root);
 void torus_packing_free(struct torus_packing *packing);
 
 /*

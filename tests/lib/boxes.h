@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static int count_nodes(void)
+static inline int count_nodes(void)
 {
 	int *most = symmetric(2 * sizeof *most);
 
@@ -15,7 +15,7 @@ static int count_nodes(void)
 }
 
 /* Some shape of a number of nodes: the i-th way to write it as three factors, with marks drawn by lot. */
-static bool write_shape(char *text, int nodes, int i)
+static inline bool write_shape(char *text, int nodes, int i)
 {
 	for (int a = 1; a <= nodes; a++)
 		for (int b = 1; a * b <= nodes; b++) {
