@@ -7,6 +7,10 @@
  * round, a quiet of another thread could take the mark away before there was anything to flush. Being marked and
  * being on the list are one step: who finds the mark there relies on the list.
  *
+ * Complete: most operations are complete after a flush of the connection, a question to the other side. Where software there answers
+ * each operation anyway, and in their order, operations that bring an answer of their own need no further question (see ask in
+ * ucx_ops.c): a quiet then waits for as many answers as had been asked for.
+ *
  * Gate: a flush of UCX waits for as many answers on a connection as requests had been sent. Where messages may overtake each
  * other (ucx.overtaking), it passes over requests that UCX still holds back, and takes the answer to another thread's
  * later operation for that to one of ours. So there a flush begins when UCX holds nothing back, and has the connection to
@@ -19,7 +23,9 @@
 #include "hang.h"
 #include "ucx_inside.h"
 
-void channel_touch(struct mark *mark)
+#define ASKED_MOST 512 /* operations to one PE that wait for their answers */
+
+static void put_on_list(struct mark *mark)
 {
 	struct comms_channel *channel = mark->channel;
 
@@ -40,6 +46,24 @@ void channel_touch(struct mark *mark)
 	pthread_mutex_unlock(&channel->marking);
 }
 
+/* A quiet takes the mark from the list before it looks whether to flush. */
+void channel_touch(struct mark *mark)
+{
+	if (!atomic_load(&mark->unflushed))
+		atomic_store(&mark->unflushed, true);
+	put_on_list(mark);
+}
+
+static bool is_answered(struct mark *mark, unsigned count)
+{
+	return (int)(atomic_load(&mark->answered) - count) >= 0;
+}
+
+void channel_answered(struct mark *mark)
+{
+	atomic_fetch_add(&mark->answered, 1);
+}
+
 /* --- Waiting --- */
 
 /* Until UCX has something for the channel, or for this PE where nobody serves it. */
@@ -58,20 +82,28 @@ static void sleep_alone(struct comms_channel *channel, unsigned *naps)
 	poll(events, ucx.served ? 1 : 2, milliseconds);
 }
 
-/* Until an operation is done, or, if it is NULL, until UCX holds none back. */
-static bool is_under_way(struct comms_channel *channel, ucs_status_ptr_t request)
+/* What an alone channel waits for: an operation; or answers; or, if both are NULL, that UCX holds nothing back. */
+struct awaited {
+	ucs_status_ptr_t request;
+	struct mark *mark;
+	unsigned count;
+};
+
+static bool is_under_way(struct comms_channel *channel, const struct awaited *what)
 {
-	if (request)
-		return ucp_request_check_status(request) == UCS_INPROGRESS;
+	if (what->request)
+		return ucp_request_check_status(what->request) == UCS_INPROGRESS;
+	if (what->mark)
+		return !is_answered(what->mark, what->count);
 	return atomic_load_explicit(&channel->unsent, memory_order_relaxed) > 0;
 }
 
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
-static void wait_alone(struct comms_channel *channel, ucs_status_ptr_t request)
+static void wait_alone(struct comms_channel *channel, const struct awaited *what)
 {
 	unsigned looks = comms.spin, naps = 0;
 
-	while (is_under_way(channel, request)) {
+	while (is_under_way(channel, what)) {
 		if (ucp_worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)
@@ -94,12 +126,35 @@ ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t requ
 	if (!UCS_PTR_IS_PTR(request))
 		return UCS_PTR_STATUS(request);
 	if (channel->alone)
-		wait_alone(channel, request);
+		wait_alone(channel, &(struct awaited){.request = request});
 	else
 		COMMS_WAIT(COMMS_NOWHERE, ucp_request_check_status(request) != UCS_INPROGRESS);
 	status = ucp_request_check_status(request);
 	ucp_request_free(request);
 	return status;
+}
+
+static void await_answers(struct comms_channel *channel, struct mark *mark, unsigned count)
+{
+	if (is_answered(mark, count))
+		return;
+	if (channel->alone)
+		wait_alone(channel, &(struct awaited){.mark = mark, .count = count});
+	else
+		COMMS_WAIT(COMMS_NOWHERE, is_answered(mark, count));
+}
+
+/* Counted before it is sent, or another thread's quiet could take its answer for that to an operation sent later. */
+void channel_ask(struct mark *mark)
+{
+	atomic_fetch_add(&mark->asked, 1);
+}
+
+/* UCX keeps something of each until its answer is there: not of a million. */
+void channel_asked(struct mark *mark)
+{
+	put_on_list(mark);
+	await_answers(mark->channel, mark, atomic_load(&mark->asked) - ASKED_MOST);
 }
 
 /* --- The gate --- */
@@ -123,7 +178,7 @@ void connection_leave(struct ucx_peer *peer)
 static void close_gate(struct comms_channel *channel, struct ucx_peer *peer)
 {
 	if (channel->alone) {
-		wait_alone(channel, NULL);
+		wait_alone(channel, &(struct awaited){0});
 		return;
 	}
 	while (atomic_exchange(&peer->closed, true))
@@ -156,6 +211,10 @@ static ucs_status_ptr_t flush_behind_gate(struct comms_channel *channel, struct 
 static void start_flush(struct comms_channel *channel, struct mark *mark)
 {
 	atomic_store_explicit(&mark->in_flush, true, memory_order_relaxed);
+	mark->awaited = atomic_load(&mark->asked);
+	mark->flushing = NULL;
+	if (!atomic_exchange(&mark->unflushed, false))
+		return;
 	if (COMMS_UNLIKELY(ucx.overtaking))
 		mark->flushing = flush_behind_gate(channel, mark->peer);
 	else
@@ -169,6 +228,7 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 	for (; flushed; flushed = flushed->next_flushed) {
 		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
+		await_answers(channel, flushed, flushed->awaited);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
 	}
 	hang_answer = before;

@@ -40,7 +40,7 @@ static bool is_alone(const struct ifaddrs *all, const struct ifaddrs *entry)
 	return true;
 }
 
-static bool have_rdma(void)
+bool device_has_rdma(void)
 {
 	DIR *folder = opendir("/sys/class/infiniband");
 	struct dirent *entry;
@@ -71,7 +71,7 @@ char *device_of_host(void)
 			found = entry;
 		}
 	}
-	if (candidates == 1 && networks > 1 && !have_rdma())
+	if (candidates == 1 && networks > 1 && !device_has_rdma())
 		name = strdup(found->ifa_name);
 	freeifaddrs(all);
 	return name;

@@ -18,11 +18,13 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +43,7 @@ struct ucx_card {
 
 #define NAP_ALONE 200000L    /* ns */
 #define NAP_CROWDED 2000000L /* ns */
+#define SLICE 100000	     /* ns, the shortest there is */
 
 struct ucx ucx = {
 	.connecting = PTHREAD_MUTEX_INITIALIZER,
@@ -122,6 +125,8 @@ static void make_context(void)
 	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
 	choose(config, "ATOMIC_MODE", "UCX_ATOMIC_MODE", "cpu");
+	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
+	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
 	choose_device(config);
 	ucx_check(ucp_init(&params, config, &ucx.context), "ucp_init");
 	ucp_config_release(config);
@@ -175,6 +180,14 @@ static ucp_err_handling_mode_t failure_mode(void)
 	return transports ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
 }
 
+/* Is TCP all there is? */
+static bool only_tcp(void)
+{
+	const char *transports = getenv("UCX_TLS");
+
+	return (transports && (!strcmp(transports, "tcp") || !strcmp(transports, "tcp,self"))) || !device_has_rdma();
+}
+
 void ucx_start(void)
 {
 	atomic_store(&ucx.ending, false);
@@ -182,6 +195,7 @@ void ucx_start(void)
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
 	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
 	ucx.gated = ucx.overtaking && comms.threads;
+	ucx.by_software = !ucx.overtaking && only_tcp();
 	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
 	make_context();
 	make_main_worker();
@@ -342,8 +356,29 @@ void ucx_doze(long nanoseconds)
 }
 
 /*
+ * What arrives for a PE that computes is urgent and soon done. Where the server finds no processor idle, a kernel gives it one at once if it
+ * asked for a short slice of time (Linux since 6.12), and otherwise when another's slice, of milliseconds, is over.
+ */
+static void shorten_slice(void)
+{
+	struct { /* the kernel's sched_attr, in its first form; its own header and glibc's cannot both be included */
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attributes = {0};
+
+	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) || attributes.policy != SCHED_OTHER)
+		return;
+	attributes.runtime = SLICE;
+	syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+/*
  * While the PE itself looks after the worker, in a wait, each event would wake the server for nothing and take the
- * processor from it. So then the server does not ask for events, and sees after a nap whether the PE still does.
+ * processor from it. So then the server leaves UCX alone, and sees after a nap whether the PE still does. It does not even take a
+ * look: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
  */
 static void *serve(void *unused)
 {
@@ -351,20 +386,23 @@ static void *serve(void *unused)
 	const struct timespec nap = {0, comms.crowded ? NAP_CROWDED : NAP_ALONE};
 	unsigned seen = 0;
 
+	shorten_slice();
 	while (!(events[1].revents & POLLIN)) {
 		int look_again = shorter(channels_push(), silence_look());
 		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 		bool worked = false;
 
+		if (visits != seen) {
+			seen = visits;
+			ppoll(&events[1], 1, &nap, NULL);
+			continue;
+		}
 		while (ucp_worker_progress(ucx.main.worker))
 			worked = true;
 		if (worked)
 			comms_notify(comms_peer(comms.pe));
-		if (visits != seen)
-			ppoll(&events[1], 1, &nap, NULL);
-		else if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
+		if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
 			poll(events, 2, shorter(ucx.longest_sleep, look_again));
-		seen = visits;
 	}
 	return unused;
 }

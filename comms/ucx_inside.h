@@ -22,11 +22,14 @@ struct mark {
 	_Atomic(struct comms_channel *) channel; /* NULL: free for another channel */
 	struct ucx_peer *peer;
 	atomic_bool touched;
+	atomic_bool unflushed; /* by something that only a flush completes */
+	atomic_uint asked, answered; /* how many operations that their answers complete have been sent, and are complete */
 	struct mark *next;		  /* of the channel's touched ones */
 	_Atomic(struct mark *) next_here; /* of the same connection */
 	struct mark *next_of_channel;	  /* of those to be freed with it */
-	struct mark *next_flushed;	  /* a quiet's own, and so are the next two */
+	struct mark *next_flushed;	  /* a quiet's own, and so are the next three */
 	ucs_status_ptr_t flushing;
+	unsigned awaited; /* answers */
 	atomic_bool in_flush;
 };
 
@@ -71,6 +74,7 @@ struct ucx {
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
 	bool overtaking;   /* messages and their answers may overtake each other */
+	bool by_software;  /* they may not, and no card carries anything out by itself */
 	bool gated;	   /* they may, and there are threads */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
@@ -126,6 +130,10 @@ void ucx_doze(long nanoseconds);
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
 void channel_touch(struct mark *mark);
+/* Before and behind an operation that its answer completes, and when the answer is there. */
+void channel_ask(struct mark *mark);
+void channel_asked(struct mark *mark);
+void channel_answered(struct mark *mark);
 /* Around an operation on a connection that is shared, where messages may overtake each other. */
 void connection_enter(struct ucx_peer *peer);
 void connection_leave(struct ucx_peer *peer);

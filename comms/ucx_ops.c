@@ -53,6 +53,72 @@ static uint64_t remote(const struct ucx_peer *peer, enum comms_segment_id segmen
 	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
 }
 
+static ucp_atomic_op_t ucp_op(enum comms_amo op)
+{
+	static const ucp_atomic_op_t names[] = {
+		[COMMS_FETCH] = UCP_ATOMIC_OP_ADD, /* of zero */
+		[COMMS_ADD] = UCP_ATOMIC_OP_ADD,   [COMMS_AND] = UCP_ATOMIC_OP_AND,
+		[COMMS_OR] = UCP_ATOMIC_OP_OR,	   [COMMS_XOR] = UCP_ATOMIC_OP_XOR,
+		[COMMS_SWAP] = UCP_ATOMIC_OP_SWAP, [COMMS_CSWAP] = UCP_ATOMIC_OP_CSWAP,
+	};
+
+	return names[op];
+}
+
+/* UCP reads its operand when called, at the given width: on a little-endian machine the low half is in front. */
+static const void *narrow(const uint64_t *operand, size_t width, uint32_t *half)
+{
+	if (width == sizeof *operand)
+		return operand;
+	*half = (uint32_t)*operand;
+	return half;
+}
+
+static void answer_came(void *request, ucs_status_t status, void *mark)
+{
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "an operation on another PE");
+	channel_answered(mark);
+}
+
+/* An atomic whose result nobody wants, but for that it says that all is done. */
+static void ask(struct mark *mark, uint64_t dest, ucp_rkey_h key, ucp_atomic_op_t op, const void *operand, size_t width)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
+				UCP_OP_ATTR_FIELD_REPLY_BUFFER,
+		.cb.send = answer_came,
+		.user_data = mark,
+		.datatype = ucp_dt_make_contig(width),
+		.reply_buffer = &mark->channel->nobody_reads,
+	};
+	ucs_status_ptr_t request;
+
+	channel_ask(mark);
+	request = ucp_atomic_op_nbx(mark->peer->endpoint, op, operand, 1, dest, key, &param);
+	if (!UCS_PTR_IS_PTR(request)) {
+		ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_atomic_op_nbx");
+		channel_answered(mark);
+	}
+	channel_asked(mark);
+}
+
+/*
+ * Without a card that writes by itself, a put is a message that the other side's software answers, as it answers a swap. But the answer to a
+ * put completes nothing: that takes a flush, which is one more message there and back.
+ */
+static bool swap_instead(struct mark *mark, uint64_t dest, ucp_rkey_h key, const void *source, size_t bytes)
+{
+	uint64_t word = 0; /* as aligned as UCX reads it */
+
+	if (!ucx.by_software || (bytes != sizeof word && bytes != sizeof(uint32_t)) || dest % bytes != 0)
+		return false;
+	memcpy(&word, source, bytes);
+	ask(mark, dest, key, UCP_ATOMIC_OP_SWAP, &word, bytes);
+	return true;
+}
+
 void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 	     const void *source, size_t bytes, bool nbi)
 {
@@ -60,6 +126,10 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	struct ucx_peer *peer = mark->peer;
 	uint64_t dest = remote(peer, segment, offset);
 
+	if (swap_instead(mark, dest, peer->key[segment], source, bytes)) {
+		channel_end(mark);
+		return;
+	}
 	if (nbi) {
 		ucp_request_param_t param = when_done(mark);
 
@@ -211,27 +281,6 @@ static void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum
 	channel_end(mark);
 }
 
-static ucp_atomic_op_t ucp_op(enum comms_amo op)
-{
-	static const ucp_atomic_op_t names[] = {
-		[COMMS_FETCH] = UCP_ATOMIC_OP_ADD, /* of zero */
-		[COMMS_ADD] = UCP_ATOMIC_OP_ADD,   [COMMS_AND] = UCP_ATOMIC_OP_AND,
-		[COMMS_OR] = UCP_ATOMIC_OP_OR,	   [COMMS_XOR] = UCP_ATOMIC_OP_XOR,
-		[COMMS_SWAP] = UCP_ATOMIC_OP_SWAP, [COMMS_CSWAP] = UCP_ATOMIC_OP_CSWAP,
-	};
-
-	return names[op];
-}
-
-/* UCP reads its operand when called, at the given width: on a little-endian machine the low half is in front. */
-static const void *narrow(const uint64_t *operand, size_t width, uint32_t *half)
-{
-	if (width == sizeof *operand)
-		return operand;
-	*half = (uint32_t)*operand;
-	return half;
-}
-
 static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 		   enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
 {
@@ -264,13 +313,18 @@ static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum c
 	struct mark *mark;
 	uint32_t half;
 
-	if (op == COMMS_SWAP) { /* without a result, UCX's software atomics do not know it */
+	if (op == COMMS_SWAP && !ucx.by_software) { /* without a result, UCX's software atomics do not know it */
 		channel = channel ? channel : &ucx.main;
 		ucx_amo_fetch(channel, to, segment, offset, op, width, operand, 0, &channel->nobody_reads, true);
 		return;
 	}
 	mark = channel_begin(&channel, to);
 	peer = mark->peer;
+	if (ucx.by_software) {
+		ask(mark, remote(peer, segment, offset), peer->key[segment], ucp_op(op), narrow(&operand, width, &half), width);
+		channel_end(mark);
+		return;
+	}
 	param = when_done(mark);
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
 	param.datatype = ucp_dt_make_contig(width);
