@@ -261,40 +261,43 @@ COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int
 	return comms_reach_among(comms.quick_atomic_pes, address, bytes, pe, peer);
 }
 
-/* In a bell's word of sleepers: wait.c. Which page a segment begins at differs from PE to PE, the low bits of an address do not. */
+/*
+ * A bell's word of sleepers: their number; whether all wait for one granule of memory; if so, its segment and its place there.
+ * All change at once, so who sees a sleeper sees what it waits for.
+ */
 #define COMMS_GRANULE 8
 #define COMMS_BELL_KNOWN (1UL << 15)
-#define COMMS_BELL_SHIFT 16
-#define COMMS_BELL_BITS 9
+#define COMMS_BELL_SEGMENT 16 /* the bit, and the place is above it */
+#define COMMS_BELL_PLACE 17
+#define COMMS_BELL_PLACES (UINT64_MAX >> COMMS_BELL_PLACE)
 
-COMMS_INLINE uint64_t comms_bell_low_bits(const void *address)
-{
-	return (uintptr_t)address / COMMS_GRANULE % (1UL << COMMS_BELL_BITS);
-}
-
-/* For sure no sleeper waits for [address, address + bytes): most puts to a PE that sleeps find that out here. */
+/* No sleeper waits for any of [address, address + bytes): most puts to a PE that sleeps find that out. */
 COMMS_INLINE bool comms_bell_is_for_others(uint64_t sleepers, const void *address, size_t bytes)
 {
-	uint64_t granules = ((uintptr_t)address % COMMS_GRANULE + bytes - 1) / COMMS_GRANULE;
-	uint64_t distance = (sleepers >> COMMS_BELL_SHIFT) - (uintptr_t)address / COMMS_GRANULE;
+	const char *base = comms.segments[sleepers >> COMMS_BELL_SEGMENT & 1].base;
+	uint64_t offset = (uint64_t)((uintptr_t)address - (uintptr_t)base);
+	uint64_t distance = (sleepers >> COMMS_BELL_PLACE) - offset / COMMS_GRANULE;
 
-	return (sleepers & COMMS_BELL_KNOWN) && distance % (1UL << COMMS_BELL_BITS) > granules;
+	return (sleepers & COMMS_BELL_KNOWN) &&
+	       (distance & COMMS_BELL_PLACES) > (offset % COMMS_GRANULE + bytes - 1) / COMMS_GRANULE;
 }
 
-void comms_ring(struct comms_bell *bell, const void *address, size_t bytes);
+void comms_ring(struct comms_bell *bell);
 
-/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. NULL, 0: it may be anything. */
+/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. */
 COMMS_INLINE void comms_notify_of(const struct comms_peer *peer, const void *address, size_t bytes)
 {
 	uint64_t sleepers = atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed);
 
 	if (COMMS_UNLIKELY(sleepers) && !comms_bell_is_for_others(sleepers, address, bytes))
-		comms_ring(peer->bell, address, bytes);
+		comms_ring(peer->bell);
 }
 
+/* It may be anything. */
 COMMS_INLINE void comms_notify(const struct comms_peer *peer)
 {
-	comms_notify_of(peer, NULL, 0);
+	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed)))
+		comms_ring(peer->bell);
 }
 
 /*

@@ -115,32 +115,23 @@ bool comms_spin(void)
 	return false;
 }
 
-/*
- * The bell's word of sleepers: in the low bits their number, above it what all of them wait for, or 0 if that is not one
- * granule of 8 bytes or not known: a bit that says there is one, the low bits of its address, and its place in its segment.
- * All change at once, so who sees a sleeper sees what it waits for.
- */
 #define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
-#define PLACE_SHIFT (COMMS_BELL_SHIFT + COMMS_BELL_BITS)
-#define NO_PLACE (UINT64_MAX >> PLACE_SHIFT)
 
-/* Granules of different segments differ by their remainder; 0 is that of no address of ours. */
-static uint64_t place_of(const void *address)
-{
-	enum comms_segment_id segment = comms_find_segment(address);
+_Static_assert(COMMS_SEGMENTS == 2, "one bit of a bell's word of sleepers says which");
 
-	if (segment == COMMS_SEGMENTS)
-		return 0;
-	return (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE * COMMS_SEGMENTS + segment + 1;
-}
-
+/* For the word of sleepers; 0 if it is not known. The last place of all is in nobody's memory. */
 static uint64_t waited_for(const void *address)
 {
-	uint64_t place = address == COMMS_NOWHERE ? NO_PLACE : place_of(address);
+	enum comms_segment_id segment;
+	uint64_t place = COMMS_BELL_PLACES;
 
-	if (place == 0 || place > NO_PLACE)
+	if (address == COMMS_NOWHERE)
+		return place << COMMS_BELL_PLACE | COMMS_BELL_KNOWN;
+	segment = comms_find_segment(address);
+	if (segment == COMMS_SEGMENTS)
 		return 0;
-	return place << PLACE_SHIFT | comms_bell_low_bits(address) << COMMS_BELL_SHIFT | COMMS_BELL_KNOWN;
+	place = (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE;
+	return place << COMMS_BELL_PLACE | (uint64_t)segment << COMMS_BELL_SEGMENT | COMMS_BELL_KNOWN;
 }
 
 uint32_t comms_bell_prepare(const void *address)
@@ -185,21 +176,8 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 		comms_wait_is_slow();
 }
 
-static bool may_wait_for(uint64_t sleepers, const void *address, size_t bytes)
+void comms_ring(struct comms_bell *bell)
 {
-	uint64_t place = sleepers >> PLACE_SHIFT, first, last;
-
-	if (!address || !(sleepers & COMMS_BELL_KNOWN))
-		return true;
-	first = place_of(address);
-	last = place_of((const char *)address + bytes - 1);
-	return place >= first && place <= last && (place - first) % COMMS_SEGMENTS == 0;
-}
-
-void comms_ring(struct comms_bell *bell, const void *address, size_t bytes)
-{
-	if (!may_wait_for(atomic_load(&bell->sleepers), address, bytes))
-		return;
 	atomic_fetch_add(&bell->word, 1);
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }

@@ -13,7 +13,6 @@
 #define THREADS 6
 #define BYTES 900
 #define MOST 64	      /* PEs */
-#define BIG (2 << 20) /* longs: more than sockets take by themselves */
 
 /* From each thread of each PE, on every PE. */
 static struct box {
@@ -24,6 +23,7 @@ static struct box {
 
 static long read_only[MOST], total, flag[MOST], data[MOST], answer;
 static long *big, *big_here;
+static long big_count = 2 << 20; /* more than sockets take by themselves */
 static long rounds;
 static pthread_barrier_t all_threads;
 static pthread_mutex_t baton = PTHREAD_MUTEX_INITIALIZER;
@@ -247,8 +247,8 @@ static bool comes_first(int way, shmem_ctx_t busy, shmem_ctx_t other, int far, i
 {
 	bool first;
 
-	memset(big_here, 0, BIG * sizeof *big_here);
-	shmem_ctx_long_get_nbi(busy, big_here, big, BIG, far);
+	memset(big_here, 0, (size_t)big_count * sizeof *big_here);
+	shmem_ctx_long_get_nbi(busy, big_here, big, big_count, far);
 	shmem_ctx_long_p(other, &data[me], 5, near);
 	switch (way) {
 	case QUIET: shmem_ctx_quiet(other); break;
@@ -259,9 +259,9 @@ static bool comes_first(int way, shmem_ctx_t busy, shmem_ctx_t other, int far, i
 		shmem_ctx_destroy(other);
 		break;
 	}
-	first = __atomic_load_n(&big_here[BIG - 1], __ATOMIC_RELAXED) != BIG;
+	first = __atomic_load_n(&big_here[big_count - 1], __ATOMIC_RELAXED) != big_count;
 	shmem_ctx_quiet(busy);
-	for (long i = 0; i < BIG; i++)
+	for (long i = 0; i < big_count; i++)
 		CHECK_EQUAL(big_here[i], i + 1);
 	return first;
 }
@@ -298,16 +298,16 @@ static void check_arrival(long options, bool waiting)
 	CHECK_EQUAL(shmem_ctx_create(options, &ctx), 0);
 	for (long round = 1; round <= 3; round++) {
 		answer = 0;
-		memset(big, 0, BIG * sizeof *big);
-		for (long i = 0; i < BIG; i++)
+		memset(big, 0, (size_t)big_count * sizeof *big);
+		for (long i = 0; i < big_count; i++)
 			big_here[i] = round;
 		shmem_barrier_all();
-		shmem_ctx_long_put_nbi(ctx, big, big_here, BIG, right);
+		shmem_ctx_long_put_nbi(ctx, big, big_here, big_count, right);
 		if (me % 2 == 0 && !waiting)
 			nap(0.1);
-		for (long i = 0; i < BIG; i += BIG / 16)
+		for (long i = 0; i < big_count; i += big_count / 16)
 			shmem_long_wait_until(&big[i], SHMEM_CMP_EQ, round);
-		shmem_long_wait_until(&big[BIG - 1], SHMEM_CMP_EQ, round);
+		shmem_long_wait_until(&big[big_count - 1], SHMEM_CMP_EQ, round);
 		shmem_long_atomic_set(&answer, round, left);
 		while (!waiting && shmem_long_atomic_fetch(&answer, me) != round)
 			nap(0.001); /* nothing here calls for anything else to happen */
@@ -441,9 +441,11 @@ static void come_up(void)
 	CHECK(npes <= MOST);
 	for (int pe = 0; pe < npes; pe++)
 		read_only[pe] = pe;
-	big = symmetric(BIG * sizeof *big);
-	big_here = symmetric(BIG * sizeof *big);
-	for (long i = 0; i < BIG; i++)
+	if (ease() > 10)
+		big_count /= 16;
+	big = symmetric((size_t)big_count * sizeof *big);
+	big_here = symmetric((size_t)big_count * sizeof *big);
+	for (long i = 0; i < big_count; i++)
 		big[i] = i + 1;
 	CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, NULL, 0, &reversed), 0);
 	shmem_barrier_all();
