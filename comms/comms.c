@@ -111,14 +111,14 @@ static void read_paths(void)
 static void check_settings(void)
 {
 	static const enum setting_id yes_no[] = {SETTING_SHARE_GLOBALS, SETTING_HUGE_PAGES};
-	static const char *const barriers[] = {"auto", "gate", "dissemination"};
-	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 3);
+	static const char *const barriers[] = {"auto", "gate", "dissemination", "torus"};
+	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
 	bool flag;
 
 	comms.debug = setting_given(SETTING_DEBUG);
 	comms.barrier = (enum comms_barrier)barrier;
 	if (barrier < 0)
-		rte_die_together("shmem_init", "SHMEM_BARRIER_ALGORITHM=%s: give auto, gate or dissemination",
+		rte_die_together("shmem_init", "SHMEM_BARRIER_ALGORITHM=%s: give auto, gate, dissemination or torus",
 				 setting_text(SETTING_BARRIER_ALGORITHM));
 	for (size_t i = 0; i < sizeof yes_no / sizeof yes_no[0]; i++)
 		if (!setting_bool(yes_no[i], &flag))

@@ -58,6 +58,7 @@ struct comms_group {
 	bool crowded; /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
 	uint64_t epoch;		     /* meetings in rounds this PE has begun */
+	int rounds, *told;	     /* on a torus, whom this PE tells in each round; NULL: those 1, 2, 4 ... places on */
 };
 
 /* A group whose members share nodes. The first member of each node is its leader. */
@@ -146,7 +147,7 @@ struct comms_segment {
 	int fd;
 };
 
-enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS };
+enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS, COMMS_TORUS };
 
 struct comms {
 	int pe;

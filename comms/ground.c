@@ -133,6 +133,37 @@ struct torus_forest torus_ground_trees(const struct torus_ground *ground, int ki
 	return torus_choose_trees(shape, task, &costs);
 }
 
+static struct torus_pass *list_passes(const struct torus_shape *shape, int place, int way, int *count)
+{
+	struct torus_pass *list;
+
+	*count = torus_pass_list(shape, place, way, NULL);
+	list = allocate((size_t)*count + 1, sizeof *list);
+	torus_pass_list(shape, place, way, list);
+	return list;
+}
+
+bool torus_ground_passes(const struct torus_ground *ground, int most)
+{
+	const struct torus_shape *shape = &ground->sites.shape;
+	struct torus_ground *changing = (struct torus_ground *)(uintptr_t)ground;
+
+	if (!ground->whole || shape->places > most)
+		return false;
+	if (ground->most_passes > 0)
+		return ground->most_passes <= most;
+	changing->most_passes = torus_pass_most(shape);
+	for (int way = 0; way < 2 * shape->axes && ground->most_passes <= most; way++) {
+		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, ground->me, way) : -1;
+
+		if (next < 0)
+			continue;
+		changing->passes_out[way] = list_passes(shape, ground->me, way, &changing->n_passes_out[way]);
+		changing->passes_in[way] = list_passes(shape, next, way ^ 1, &changing->n_passes_in[way]);
+	}
+	return ground->most_passes <= most;
+}
+
 int torus_ground_middle(const struct torus_ground *ground)
 {
 	const struct torus_shape *shape = &ground->sites.shape;
@@ -154,6 +185,10 @@ void torus_ground_free(struct torus_ground *ground)
 			free(ground->packing[p]);
 		}
 	free(ground->packing);
+	for (int way = 0; way < TORUS_WAYS; way++) {
+		free(ground->passes_out[way]);
+		free(ground->passes_in[way]);
+	}
 	torus_sites_free(&ground->sites);
 	free(ground->pe);
 	free(ground);

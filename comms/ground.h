@@ -4,6 +4,7 @@
 
 #include "comms.h"
 #include "torus/model.h"
+#include "torus/passes.h"
 #include "torus/sites.h"
 
 /*
@@ -18,6 +19,9 @@ struct torus_ground {
 	bool whole;
 	struct torus_costs costs;
 	struct torus_packing **packing; /* by root, those that were searched for; see torus_ground_packing */
+	/* By way, on a whole ground when it was asked for (torus_ground_passes): what goes out that way, and what comes in from there. */
+	int most_passes, n_passes_out[TORUS_WAYS], n_passes_in[TORUS_WAYS];
+	struct torus_pass *passes_out[TORUS_WAYS], *passes_in[TORUS_WAYS];
 };
 
 /* NULL: they fill no box, or are only one. */
@@ -33,6 +37,9 @@ const struct torus_packing *torus_ground_packing(const struct torus_ground *grou
  */
 #define TORUS_TREES_ANY (-1)
 struct torus_forest torus_ground_trees(const struct torus_ground *ground, int kind, struct torus_task *task);
+
+/* The lists of what is passed on to neighbours and comes from them. False: the ground is not whole, or one is longer than that. */
+bool torus_ground_passes(const struct torus_ground *ground, int most);
 
 /* The place from which the others are nearest, or one near it that has a node. */
 int torus_ground_middle(const struct torus_ground *ground);

@@ -7,11 +7,13 @@
  * rounds   dissemination: each member tells the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
  *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
  * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
+ * torus    the rounds of nodes go along one axis after the other (torus/meeting.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms.h"
+#include "meeting.h"
 #include "rte/rte.h"
 #include "tofu/tofu.h"
 #include "wait.h"
@@ -169,6 +171,8 @@ void comms_group_see(struct comms_group *group)
 		group->levels = make_levels(group, sorted, n_nodes);
 		group->levels->node.crowded = system_of(comms_group_pe(&group->levels->node, 0))->crowded;
 	}
+	if (n_nodes > 1)
+		comms_group_follow_torus(group->levels ? &group->levels->leaders : group);
 	free(sorted);
 }
 
@@ -176,6 +180,7 @@ void comms_group_forget(struct comms_group *group)
 {
 	struct comms_levels *levels = group->levels;
 
+	comms_group_leave_torus(levels ? &levels->leaders : group);
 	if (!levels)
 		return;
 	free((void *)(uintptr_t)levels->node.members);
@@ -225,11 +230,24 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 		wait_wake(&gate->epoch);
 }
 
+static void meet_along_axes(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
+{
+	for (int r = 0; r < group->rounds; r++) {
+		comms_tell(NULL, NULL, 0, &heard[r], epoch, group->told[r], __func__);
+		COMMS_WAIT(&heard[r], atomic_load_explicit(&heard[r], memory_order_acquire) >= epoch);
+	}
+}
+
 static void meet_in_rounds(struct comms_group *group)
 {
 	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
 	uint64_t epoch = ++group->epoch;
 	int n = group->size;
+
+	if (group->told) {
+		meet_along_axes(group, epoch, heard);
+		return;
+	}
 
 	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
 		int to = group->me < n - step ? group->me + step : group->me - (n - step);

@@ -16,6 +16,7 @@ void torus_area_clear(struct torus_area *area)
 {
 	memset(&area->down, 0, sizeof area->down);
 	memset(&area->up, 0, sizeof area->up);
+	memset(&area->arrived, 0, sizeof area->arrived);
 }
 
 static int pe_at(const struct torus_cast *cast, int place)

@@ -24,7 +24,9 @@
 enum {
 	TORUS_SEGMENTS = 1024, /* of a part, at most */
 	TORUS_SLOTS = 16,      /* for segments on their way up, on one way, at most */
-	TORUS_STAGING = 512 << 10
+	TORUS_STAGING = 512 << 10,
+	TORUS_LINE = 256,	   /* nodes along an axis, at most, for exchanges of all with all (combining.h) */
+	TORUS_WINDOWS = 128 << 10 /* and what these have of memory */
 };
 
 /* Of a group, in the slot of each of its members. */
@@ -37,7 +39,9 @@ struct torus_area {
 		_Atomic uint64_t leave[TORUS_WAYS];
 		_Atomic uint64_t came[TORUS_WAYS][TORUS_SLOTS];
 	} up;
+	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE]; /* from the node at that coordinate of the line: the number of the exchange */
 	_Alignas(4096) char staging[TORUS_STAGING];
+	char windows[TORUS_WINDOWS];
 };
 _Static_assert(sizeof(struct torus_area) <= COMMS_TORUS_BYTES, "a slot has room for it");
 

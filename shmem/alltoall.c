@@ -7,6 +7,8 @@
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
  * of the other leader's scratch; and when all have come, the members take what is theirs.
  *
+ * On a torus the leaders do this dimension by dimension (comms/combining.h), with as many bytes at a time as there is room for.
+ *
  * No meeting between nodes is needed. There are two sets of windows in turn: who sends for the next but one alltoall has
  * got the next one's part from here, which left when all members here had taken what was theirs.
  */
@@ -15,12 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/combining.h"
+#include "comms/job.h"
+
+#define COMBINED_UP_TO 65536 /* bytes that a node sends in all: with more, what is sent twice costs more than messages */
+
+static enum { AUTO, DIRECT, TORUS } algorithm;
+
+void api_alltoalls_start(void)
+{
+	static const char *const words[] = {"auto", "direct", "torus"};
+
+	algorithm = set_algorithm(SETTING_ALLTOALL_ALGORITHM, words, 3);
+}
+
 struct alltoall {
 	const struct set *set;
 	char *dest;
 	const char *source;
 	size_t bytes;
 	uint64_t number;
+	const struct torus_ground *ground; /* NULL: not on the torus */
+	uint64_t exchanged;		   /* there, before this */
 };
 
 static int node_size(const struct comms_levels *levels, int node)
@@ -47,6 +65,22 @@ static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
 		       a->source + (size_t)levels->places[levels->first[node] + i] * a->bytes, a->bytes);
 }
 
+/* Blocks of one size, by node, as much of each at a time as there are windows for. */
+static void exchange_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
+{
+	size_t most = torus_exchange_most(a->ground);
+	struct torus_exchange exchange = {.ground = a->ground, .area = team_torus(a->set->team), .number = a->exchanged,
+					  .from_step = bytes, .to_step = bytes, .routine = a->set->routine};
+
+	for (size_t at = 0; at < bytes; at += most) {
+		exchange.number++;
+		exchange.from = from + at;
+		exchange.to = to + at;
+		exchange.bytes = bytes - at < most ? bytes - at : most;
+		torus_exchange(&exchange);
+	}
+}
+
 static void exchange_parts(void *argument)
 {
 	const struct alltoall *a = argument;
@@ -54,6 +88,10 @@ static void exchange_parts(void *argument)
 	struct scratch *scratch = team_scratch(a->set->team);
 	int n = levels->leaders.size, me = levels->my_node;
 
+	if (a->ground) {
+		exchange_on_torus(a, scratch->out, scratch->in[a->number & 1], part_of(levels, me, 1, a->bytes));
+		return;
+	}
 	for (int i = 1; i < n; i++) {
 		int to = (me + i) % n;
 
@@ -156,9 +194,42 @@ void set_exchange_blocks(const struct set *set, char *dest, const char *source, 
 		set_push_blocks(set, dest + (size_t)set->group->me * bytes, source, source_step, bytes);
 }
 
+/* Do all nodes have as many members? */
+static bool nodes_are_alike(const struct comms_levels *levels)
+{
+	int size = levels ? node_size(levels, 0) : 1;
+
+	for (int node = 0; levels && node < levels->leaders.size; node++)
+		if (node_size(levels, node) != size)
+			return false;
+	return true;
+}
+
+/* Asked by all members alike; with several members on a node, windows hold what it sends. */
+static void choose_torus(struct alltoall *a)
+{
+	const struct set *set = a->set;
+	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1, each = members * members * a->bytes;
+	const struct torus_ground *ground;
+
+	if (!set->team || set->group->on_node || algorithm == DIRECT || !nodes_are_alike(set->group->levels))
+		return;
+	if (algorithm == AUTO && (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
+		return;
+	ground = set_ground(set);
+	if (!ground || torus_exchange_most(ground) == 0)
+		return;
+	if (algorithm == AUTO && torus_direct_seconds(ground->sites.nodes, &ground->costs) <
+					 torus_combined_seconds(&ground->sites.shape, each, &ground->costs))
+		return;
+	a->ground = ground;
+	a->exchanged = set->team->exchanges;
+	set->team->exchanges += (each + torus_exchange_most(ground) - 1) / torus_exchange_most(ground);
+}
+
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
 {
-	struct alltoall a = {set, dest, source, bytes, 0};
+	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = bytes};
 
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	if (bytes == 0)
@@ -166,8 +237,15 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
 	comms_group_see(set->group);
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
+		choose_torus(&a);
 		a.number = ++set->team->alltoalls;
 		alltoall_by_nodes(&a);
+		return;
+	}
+	if (!set->group->levels)
+		choose_torus(&a);
+	if (a.ground) {
+		exchange_on_torus(&a, source, dest, bytes);
 	} else {
 		set_exchange_blocks(set, dest, source, bytes, bytes);
 	}

@@ -31,6 +31,8 @@ void api_collectives_start(void)
 {
 	api_broadcasts_start();
 	api_reductions_start();
+	api_gathers_start();
+	api_alltoalls_start();
 }
 
 /* Equal on all members for equal things: names by their letters, dest by its place in its segment. */

@@ -71,6 +71,8 @@ void set_check_agreement(const struct set *set, const char *name, long value, co
 int set_algorithm(enum setting_id id, const char *const *words, int count);
 void api_broadcasts_start(void);
 void api_reductions_start(void);
+void api_gathers_start(void);
+void api_alltoalls_start(void);
 
 /* The whole collective for one member. Sizes are in bytes unless they are counts. */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);

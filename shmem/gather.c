@@ -4,15 +4,28 @@
  *
  * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
  * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far;
- * much along a ring, so that every link between neighbours is busy and carries everything once. Then the members
- * copy their leader's dest. Blocks lie where they belong from the beginning, so nothing is rearranged.
+ * much along a ring, so that every link between neighbours is busy and carries everything once; on a torus along the rings of all
+ * axes at once (comms/passing.h). Then the members copy their leader's dest. Blocks lie where they belong from the
+ * beginning, so nothing is rearranged.
  */
 #include "collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/job.h"
+#include "comms/passing.h"
+
 #define RING_FROM 65536 /* bytes of a whole dest */
+
+static enum { AUTO, IN_ROUNDS, RING, TORUS } algorithm;
+
+void api_gathers_start(void)
+{
+	static const char *const words[] = {"auto", "rounds", "ring", "torus"};
+
+	algorithm = set_algorithm(SETTING_COLLECT_ALGORITHM, words, 4);
+}
 
 /* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
 struct layout {
@@ -94,14 +107,70 @@ struct exchange {
 	const struct set *set;
 	const struct layout *layout;
 	char *dest;
+	const struct torus_ground *ground; /* NULL: not on the torus */
+	uint64_t relay;
 };
+
+/* The members of each node, and so their blocks, are side by side. */
+static bool nodes_are_runs(const struct comms_levels *levels)
+{
+	for (int node = 0; levels && node < levels->leaders.size; node++)
+		for (int i = levels->first[node] + 1; i < levels->first[node + 1]; i++)
+			if (levels->places[i] != levels->places[i - 1] + 1)
+				return false;
+	return true;
+}
+
+/* Asked by all members alike. */
+static const struct torus_ground *choose_torus(const struct set *set, const struct layout *layout)
+{
+	size_t bytes = layout_bytes(layout);
+	const struct torus_ground *ground;
+
+	if (algorithm == IN_ROUNDS || algorithm == RING || layout->first > 0 || layout->last < set->group->size)
+		return NULL;
+	if (algorithm == AUTO && (bytes < RING_FROM || torus_job_logical(comms_torus())))
+		return NULL;
+	ground = set_ground(set);
+	if (!ground || !torus_can_gather(ground) || !nodes_are_runs(set->group->levels))
+		return NULL;
+	if (algorithm == AUTO && torus_ring_seconds(ground->sites.nodes, bytes, &ground->costs) <
+					 torus_gather_seconds(&ground->sites.shape, ground->most_passes, bytes, &ground->costs))
+		return NULL;
+	return ground;
+}
+
+static void exchange_on_torus(const struct exchange *x)
+{
+	const struct comms_levels *levels = x->set->group->levels;
+	int nodes = x->ground->sites.nodes;
+	size_t *at = malloc(2 * (size_t)nodes * sizeof *at), *bytes = at + nodes;
+	struct torus_gathering gathering = {.ground = x->ground, .number = x->relay, .area = team_torus(x->set->team), .dest = x->dest,
+					    .at = at, .bytes = bytes, .routine = x->set->routine};
+
+	if (!at)
+		rte_die(x->set->routine, "no memory for the sizes of %d nodes", nodes);
+	for (int n = 0; n < nodes; n++) {
+		int place = x->ground->sites.place[n], first = levels ? levels->places[levels->first[n]] : n;
+		int count = levels ? levels->first[n + 1] - levels->first[n] : 1;
+
+		at[place] = block_at(x->layout, first);
+		bytes[place] = 0;
+		for (int i = 0; i < count; i++)
+			bytes[place] += block_bytes(x->layout, first + i);
+	}
+	torus_gather(&gathering);
+	free(at);
+}
 
 static void exchange(void *argument)
 {
 	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
-	if (layout_bytes(x->layout) < RING_FROM)
+	if (x->ground)
+		exchange_on_torus(x);
+	else if (algorithm == IN_ROUNDS || (algorithm != RING && layout_bytes(x->layout) < RING_FROM))
 		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
 	else
 		exchange_along_ring(x->set, &leaders, x->layout, x->dest);
@@ -111,7 +180,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
-	struct exchange x = {set, layout, dest};
+	struct exchange x = {.set = set, .layout = layout, .dest = dest, .ground = choose_torus(set, layout)};
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
 	if (bytes > 0)
@@ -119,6 +188,8 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	if (levels && !comms_shared(comms_find_segment(dest)))
 		comms_quiet();
 	set->team->gathers++;
+	if (x.ground)
+		x.relay = ++set->team->relays;
 	comms_meet_node(set->group, exchange, &x);
 	if (leader == comms.pe) {
 		comms_meet_node(set->group, NULL, NULL);

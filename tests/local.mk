@@ -58,6 +58,7 @@ API_TESTS = \
 	tests/api/threads \
 	tests/api/torus_broadcast \
 	tests/api/torus_damaged \
+	tests/api/torus_gather \
 	tests/api/torus_reduce \
 	tests/api/wait \
 	tests/api/wait_sets
@@ -67,8 +68,10 @@ UNIT_TESTS = \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_job \
+	tests/unit/torus_meeting \
 	tests/unit/torus_model \
 	tests/unit/torus_packing \
+	tests/unit/torus_passes \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
@@ -90,8 +93,10 @@ tests_unit_families_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
+tests_unit_torus_meeting_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_packing_LDADD = libtorusthink.la
+tests_unit_torus_passes_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la

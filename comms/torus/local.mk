@@ -12,8 +12,10 @@ libtorusthink_la_SOURCES = \
 	comms/torus/grid.c comms/torus/grid.h \
 	comms/torus/grove.c \
 	comms/torus/job.c comms/torus/job.h \
+	comms/torus/meeting.c comms/torus/meeting.h \
 	comms/torus/model.c comms/torus/model.h \
 	comms/torus/packing.c comms/torus/packing.h \
+	comms/torus/passes.c comms/torus/passes.h \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include "passes.h"
+
 #define LINE 64
 #define SHORTEST 4096 /* bytes of a segment */
 #define LONGEST (1UL << 20)
@@ -54,6 +56,37 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
 		links += shape->axis[a].ring ? 2 : 2 * (size - 1) / size;
 	}
 	return 2 * (costs->forward + nodes * costs->handle + (double)bytes * hops / (links * costs->rate));
+}
+
+double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs)
+{
+	return (nodes - 1) * (costs->forward + (double)bytes / (nodes * costs->rate));
+}
+
+/* The last part to be passed on over the busiest link has then to get to the end of its way. A node handles what comes by all ways. */
+double torus_gather_seconds(const struct torus_shape *shape, int most_passes, size_t bytes, const struct torus_costs *costs)
+{
+	double parts = torus_pass_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
+	double busy = 2 * parts * costs->handle;
+
+	return torus_diameter(shape) * (costs->forward + each) + most_passes * (each > busy ? each : busy);
+}
+
+double torus_direct_seconds(int nodes, const struct torus_costs *costs)
+{
+	return costs->forward + 2 * (nodes - 1) * costs->handle;
+}
+
+/* What goes in an axis' messages goes there on top of what would go straight. */
+double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double seconds = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1)
+			seconds += costs->forward + 2 * (shape->axis[a].size - 1) * costs->handle +
+				   (double)bytes * shape->places / shape->axis[a].size / costs->rate;
+	return seconds;
 }
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */

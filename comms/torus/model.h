@@ -60,4 +60,12 @@ double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs 
 /* What an all-reduce takes in which each node combines a part of everybody's and then takes the others' parts. */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
+/* What an all-gather of so many bytes in all takes: along one ring of all nodes; and passed on along all axes (passes.h). */
+double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
+double torus_gather_seconds(const struct torus_shape *shape, int most_passes, size_t bytes, const struct torus_costs *costs);
+
+/* What small messages from each to each take, but for their way: directly; and combined, axis by axis. */
+double torus_direct_seconds(int nodes, const struct torus_costs *costs);
+double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
+
 #endif

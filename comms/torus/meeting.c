@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "meeting.h"
+
+int torus_meeting(const struct torus_shape *shape, int place, int told[TORUS_ROUNDS])
+{
+	int rounds = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		int size = shape->axis[a].size, at = torus_coordinate(shape, place, a);
+
+		for (int step = 1; step < size && rounds < TORUS_ROUNDS; step *= 2)
+			told[rounds++] = place + ((at + step) % size - at) * shape->stride[a];
+	}
+	return rounds;
+}
+
+/* The farthest that a word goes in each round decides how long it takes. */
+static double by_axes(const struct torus_shape *shape, double hops_of_a_round)
+{
+	double sum = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		const struct torus_axis *axis = &shape->axis[a];
+
+		for (int step = 1; step < axis->size; step *= 2)
+			sum += hops_of_a_round + (axis->ring ? (2 * step < axis->size ? step : axis->size - step)
+							     : (2 * step < axis->size ? axis->size - step : step));
+	}
+	return sum;
+}
+
+static double by_number(const struct torus_sites *sites, double hops_of_a_round)
+{
+	double sum = 0;
+
+	for (int step = 1; step < sites->nodes; step *= 2) {
+		int farthest = 0;
+
+		for (int n = 0; n < sites->nodes; n++) {
+			int hops = torus_hops(&sites->shape, sites->place[n], sites->place[(n + step) % sites->nodes]);
+
+			farthest = hops > farthest ? hops : farthest;
+		}
+		sum += hops_of_a_round + farthest;
+	}
+	return sum;
+}
+
+bool torus_meeting_pays(const struct torus_sites *sites, double hops_of_a_round)
+{
+	return by_axes(&sites->shape, hops_of_a_round) < by_number(sites, hops_of_a_round);
+}

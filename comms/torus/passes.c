@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "passes.h"
+
+#include <stdlib.h>
+
+/* The axes longer than 1, from the one on that the part begins with; returns how many. */
+static int axes_of(const struct torus_shape *shape, int part, int *axes)
+{
+	int all[TORUS_AXES], count = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1)
+			all[count++] = a;
+	for (int i = 0; i < count; i++)
+		axes[i] = all[(part / 2 + i) % count];
+	return count;
+}
+
+int torus_pass_parts(const struct torus_shape *shape)
+{
+	int axes[TORUS_AXES];
+
+	return 2 * axes_of(shape, 0, axes);
+}
+
+/* As torus_steps; but half round a ring, parts with an odd number go downwards. */
+static int steps(const struct torus_shape *shape, int axis, int part, int from, int to)
+{
+	const struct torus_axis *along = &shape->axis[axis];
+	int count = torus_steps(along, torus_coordinate(shape, from, axis), torus_coordinate(shape, to, axis));
+
+	return along->ring && part % 2 && 2 * count == along->size ? -count : count;
+}
+
+bool torus_passes(const struct torus_shape *shape, int part, int origin, int place, int way, int *level)
+{
+	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, way), step = way % 2 ? -1 : 1;
+	bool behind = false;
+
+	*level = 0;
+	if (shape->axis[way / 2].size < 2 || next < 0)
+		return false;
+	for (int i = 0; i < count; i++) {
+		int here = steps(shape, axes[i], part, origin, place);
+
+		if (behind && here != 0)
+			return false;
+		if (axes[i] == way / 2) {
+			/* Outwards, and not past the point where it comes from the other side. */
+			if (here * step < 0 || steps(shape, axes[i], part, origin, next) != here + step)
+				return false;
+			behind = true;
+		}
+		*level += abs(here);
+	}
+	return true;
+}
+
+static int by_level(const void *left, const void *right)
+{
+	const struct torus_pass *a = left, *b = right;
+
+	if (a->level != b->level)
+		return a->level - b->level;
+	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
+}
+
+int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+{
+	int count = 0, level;
+
+	for (int part = 0; part < torus_pass_parts(shape); part++)
+		for (int origin = 0; origin < shape->places; origin++) {
+			if (!torus_passes(shape, part, origin, place, way, &level))
+				continue;
+			if (list)
+				list[count] = (struct torus_pass){level, part, origin};
+			count++;
+		}
+	if (list)
+		qsort(list, (size_t)count, sizeof *list, by_level);
+	return count;
+}
+
+/* On a ring all places send as much; on a mesh a link in the middle has the most: as much as there is before it, both parts. */
+int torus_pass_most(const struct torus_shape *shape)
+{
+	int most = 0;
+
+	for (int way = 0; way < 2 * shape->axes; way++) {
+		const struct torus_axis *axis = &shape->axis[way / 2];
+		int last = axis->ring ? 1 : axis->size;
+
+		for (int c = 0; c < last; c++) {
+			int count = torus_pass_list(shape, c * shape->stride[way / 2], way, NULL);
+
+			most = count > most ? count : most;
+		}
+	}
+	return most;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_PASSES_H
+#define TORUS_PASSES_H
+
+#include "shape.h"
+
+/*
+ * What every node brings goes to all others, from neighbour to neighbour along the rings of each axis, over all links at once.
+ *
+ * part    of what a node brings: two for each axis longer than 1. Parts 2 i and 2 i + 1 go along the i-th of these axes first,
+ *         then, from all nodes there, along the next, and so on round. Along an axis they go both ways, on a mesh to its ends, on a
+ *         ring half round. Of an even ring the node just opposite gets the one part from below and the other from above.
+ * pass    of a part of one node's from a place to its neighbour
+ * level   how many passes it took that part to come to the place
+ *
+ * So a part of an origin goes down a tree, and all parts of all origins load the links of a ring alike. In the other direction,
+ * up these trees, what all nodes bring for one of them is combined on the way.
+ */
+struct torus_pass {
+	int level, part, origin;
+};
+
+int torus_pass_parts(const struct torus_shape *shape);
+
+/* Does the place send the part of the origin this way? Then the level says where it stands. */
+bool torus_passes(const struct torus_shape *shape, int part, int origin, int place, int way, int *level);
+
+/*
+ * All that a place sends one way, lowest level first: what it has earlier goes earlier. Returns how many; there is room for so many,
+ * or list is NULL.
+ */
+int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+
+/* The most that any place sends any way. */
+int torus_pass_most(const struct torus_shape *shape);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Meetings along the axes of a torus: in the end everybody knows of everybody; and who has an advantage of them. */
+#include "comms/torus/meeting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/tori.h"
+#include "tests/lib/unit.h"
+
+static char text[TORUS_TEXT];
+
+/* In a round all tell what they knew before it. */
+static void check(const struct torus_shape *shape)
+{
+	size_t n = (size_t)shape->places;
+	char *knows = calloc(n * n, 1), *knew = malloc(n * n);
+	int told[TORUS_ROUNDS], rounds = torus_meeting(shape, 0, told);
+
+	torus_shape_text(shape, text);
+	for (size_t p = 0; p < n; p++)
+		knows[p * n + p] = 1;
+	for (int r = 0; r < rounds; r++) {
+		memcpy(knew, knows, n * n);
+		for (size_t p = 0; p < n; p++) {
+			EXPECT(torus_meeting(shape, (int)p, told) == rounds, "%s: rounds of %zu", text, p);
+			EXPECT(told[r] >= 0 && told[r] < shape->places && told[r] != (int)p, "%s: %zu tells %d", text, p, told[r]);
+			for (size_t of = 0; of < n; of++)
+				knows[(size_t)told[r] * n + of] |= knew[p * n + of];
+		}
+	}
+	for (size_t i = 0; i < n * n; i++)
+		EXPECT(knows[i], "%s: %zu does not know of %zu", text, i / n, i % n);
+	free(knows);
+	free(knew);
+}
+
+static void check_choice(void)
+{
+	static const struct {
+		const char *shape;
+		bool pays;
+	} rows[] = {{"4x4x4", true}, {"8x8x8", true}, {"3x3x3", false}, {"5x5", false}, {"16", false}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct torus_shape shape;
+		struct torus_sites sites;
+
+		tori_read(&shape, rows[i].shape);
+		torus_sites_all(&sites, &shape);
+		EXPECT(torus_meeting_pays(&sites, 20) == rows[i].pays, "%s", rows[i].shape);
+		torus_sites_free(&sites);
+	}
+}
+
+int main(void)
+{
+	struct torus_shape shape;
+
+	for (int i = 0; i < 100; i++) {
+		tori_shape(&shape, 80);
+		check(&shape);
+	}
+	check_choice();
+	return unit_failures > 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Passing on what all bring: every part of every node comes to every other node just once, from a neighbour that had it before;
+ * and all links of rings of equal length carry the same, on a ring no more than is necessary.
+ */
+#include "comms/torus/passes.h"
+
+#include <stdlib.h>
+
+#include "tests/lib/tori.h"
+#include "tests/lib/unit.h"
+
+static char text[TORUS_TEXT];
+
+/* By part, origin and place: how many passes bring it there, and the level it then has. */
+struct arrivals {
+	int *count, *level;
+};
+
+static size_t index_of(const struct torus_shape *shape, int part, int origin, int place)
+{
+	return ((size_t)part * (size_t)shape->places + (size_t)origin) * (size_t)shape->places + (size_t)place;
+}
+
+static int check_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list, struct arrivals *arrivals)
+{
+	int count = torus_pass_list(shape, place, way, list), next = torus_neighbour(shape, place, way);
+
+	for (int i = 0; i < count; i++) {
+		size_t there = index_of(shape, list[i].part, list[i].origin, next);
+
+		EXPECT(next >= 0, "%s: %d sends into the void", text, place);
+		EXPECT(i == 0 || list[i].level >= list[i - 1].level, "%s: %d is out of order", text, i);
+		EXPECT(next != list[i].origin, "%s: %d gets its own back", text, next);
+		arrivals->count[there]++;
+		arrivals->level[there] = list[i].level + 1;
+	}
+	return count;
+}
+
+static void check_levels(const struct torus_shape *shape, struct torus_pass *list, const struct arrivals *arrivals)
+{
+	for (int place = 0; place < shape->places; place++)
+		for (int way = 0; way < 2 * shape->axes; way++)
+			for (int i = torus_pass_list(shape, place, way, list) - 1; i >= 0; i--)
+				EXPECT(arrivals->level[index_of(shape, list[i].part, list[i].origin, place)] == list[i].level,
+				       "%s: %d sends part %d of %d before it has it", text, place, list[i].part, list[i].origin);
+}
+
+static bool has_equal_rings(const struct torus_shape *shape)
+{
+	int size = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		if (shape->axis[a].size == 1)
+			continue;
+		if (!shape->axis[a].ring || (size && shape->axis[a].size != size))
+			return false;
+		size = shape->axis[a].size;
+	}
+	return size > 0;
+}
+
+static void check(const struct torus_shape *shape)
+{
+	int parts = torus_pass_parts(shape), most = 0, least = shape->places * 12;
+	size_t all = (size_t)parts * (size_t)shape->places * (size_t)shape->places;
+	struct arrivals arrivals = {calloc(all + 1, sizeof(int)), calloc(all + 1, sizeof(int))};
+	struct torus_pass *list = calloc((size_t)parts * (size_t)shape->places + 1, sizeof *list);
+
+	torus_shape_text(shape, text);
+	for (int place = 0; place < shape->places; place++)
+		for (int way = 0; way < 2 * shape->axes; way++) {
+			int count = check_list(shape, place, way, list, &arrivals);
+
+			most = count > most ? count : most;
+			if (shape->axis[way / 2].size > 1)
+				least = count < least ? count : least;
+		}
+	check_levels(shape, list, &arrivals);
+	for (int part = 0; part < parts; part++)
+		for (int origin = 0; origin < shape->places; origin++)
+			for (int place = 0; place < shape->places; place++)
+				EXPECT(arrivals.count[index_of(shape, part, origin, place)] == (place != origin),
+				       "%s: part %d of %d comes to %d %d times", text, part, origin, place,
+				       arrivals.count[index_of(shape, part, origin, place)]);
+	EXPECT(torus_pass_most(shape) == most, "%s: %d passes over a link, said to be %d", text, most, torus_pass_most(shape));
+	if (has_equal_rings(shape))
+		EXPECT(least == most && most == shape->places - 1, "%s: links carry %d to %d parts", text, least, most);
+	free(arrivals.count);
+	free(arrivals.level);
+	free(list);
+}
+
+int main(void)
+{
+	static const char *const known[] = {"3x3x3", "4x4", "4x4x4", "2dx2d", "5", "2", "2d", "6", "4mx3m", "2x2x2", "3x3m", "1x5x1"};
+	struct torus_shape shape;
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		tori_read(&shape, known[i]);
+		check(&shape);
+	}
+	for (int i = 0; i < 60; i++) {
+		tori_shape(&shape, 60);
+		check(&shape);
+	}
+	return unit_failures > 0;
+}
