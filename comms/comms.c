@@ -367,5 +367,6 @@ void comms_stop(void)
 	if (comms.tofu)
 		tofu_lose();
 	memory_unmake_heap();
+	wait_stop();
 	memset(&comms, 0, sizeof comms);
 }

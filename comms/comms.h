@@ -160,7 +160,8 @@ struct comms {
 	int n_node;	/* PEs reached by load and store, this one included */
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
-	unsigned spin;
+	atomic_uint spin;
+	bool minds_company; /* it changes: company.h */
 	unsigned bare_looks;
 	bool crowded; /* more PEs than processors on this node */
 	bool threads;	/* several may be inside at once; said before the start */
@@ -523,6 +524,13 @@ COMMS_INLINE void comms_call_end(const bool *watched)
 
 /* One look's worth of waiting: lets the network work, else the other hardware thread. Did something come? Then more may. */
 bool comms_spin(void);
+/* Likewise in a wait: takes and returns how many looks there are left before it sleeps. */
+unsigned comms_look(unsigned looks);
+/* How many looks a wait begins with. */
+COMMS_INLINE unsigned comms_spins(void)
+{
+	return atomic_load_explicit(&comms.spin, memory_order_relaxed);
+}
 
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
 uint32_t comms_bell_prepare(const void *address);
@@ -544,14 +552,14 @@ void comms_wait_is_over(void);
  */
 #define COMMS_WAIT(address, condition)                                          \
 	do {                                                                    \
-		unsigned looks_ = comms.spin, naps_ = 0;                        \
+		unsigned looks_ = comms_spins(), naps_ = 0;                     \
 		for (unsigned bare_ = comms.bare_looks; bare_ > 0; bare_--)     \
 			if (condition)                                          \
 				break;                                          \
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
 			if (looks_ > 0) {                                       \
-				looks_ = comms_spin() ? comms.spin : looks_ - 1; \
+				looks_ = comms_look(looks_);                    \
 				continue;                                       \
 			}                                                       \
 			key_ = comms_bell_prepare(address);                     \

@@ -20,6 +20,7 @@
 #include <poll.h>
 
 #include "comms.h"
+#include "company.h"
 #include "hang.h"
 #include "ucx_inside.h"
 
@@ -101,7 +102,7 @@ static bool is_under_way(struct comms_channel *channel, const struct awaited *wh
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
 static void wait_alone(struct comms_channel *channel, const struct awaited *what)
 {
-	unsigned looks = comms.spin, naps = 0;
+	unsigned looks = comms_spins(), naps = 0;
 
 	while (is_under_way(channel, what)) {
 		if (ucp_worker_progress(channel->worker))
@@ -109,7 +110,7 @@ static void wait_alone(struct comms_channel *channel, const struct awaited *what
 		if (!ucx.served)
 			comms_spin();
 		if (looks > 0)
-			looks--;
+			looks = company_fewer(looks);
 		else
 			sleep_alone(channel, &naps);
 		if (naps >= COMMS_SLOW)

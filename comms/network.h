@@ -50,9 +50,13 @@ struct comms_network {
 
 	/* Returns true if something happened. */
 	bool (*progress)(void);
-	/* Is there a thread that progresses, or none needed? Without one, who waits calls doze: sleeps until there may be something to do. */
+	/* Is there a thread that progresses, or none needed? */
 	bool (*served)(void);
-	void (*doze)(long nanoseconds);
+	/*
+	 * Who waits goes to sleep: until there may be something to do, for so long, or the word is another, which who changes it may not be
+	 * able to say. Returns false at once if there is somebody else to look after the network; then one may sleep on the word.
+	 */
+	bool (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 
 	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);

@@ -15,6 +15,7 @@
 #include <ucs/debug/debug.h>
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -41,8 +42,8 @@ struct ucx_card {
 	struct silence_address listens[SILENCE_ADDRESSES];
 };
 
-#define NAP_ALONE 200000L    /* ns */
-#define NAP_CROWDED 2000000L /* ns */
+#define NAP_SHORTEST 200000L /* ns */
+#define NAP_LONGEST 2000000L /* ns */
 #define SLICE 100000	     /* ns, the shortest there is */
 
 struct ucx ucx = {
@@ -346,13 +347,63 @@ static int shorter(int one, int other)
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-void ucx_doze(long nanoseconds)
+/* --- Who looks after the main worker: the PE in a wait, or the server --- */
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+/* The server's; was it told that it is wanted? */
+static bool nap(long nanoseconds)
+{
+	const struct timespec timeout = {0, nanoseconds};
+
+	atomic_store(&ucx.napping, 1);
+	futex(&ucx.napping, FUTEX_WAIT_PRIVATE, 1, &timeout);
+	return atomic_exchange(&ucx.napping, 0) == 0;
+}
+
+static void hand_over(void)
+{
+	if (atomic_load(&ucx.napping) && atomic_exchange(&ucx.napping, 0))
+		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/*
+ * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
+ * server. The server may just have done what is waited for: then it rang, so the word is another, or it finds us dozing and signals.
+ */
+bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
-	int milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), shorter(channels_push(), silence_look()));
+	int milliseconds;
 
-	if (!ucx_progress() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
+	if (ucx.served && (comms.n_node > 1 || comms.threads)) {
+		hand_over();
+		return false;
+	}
+	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
+	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
+	atomic_store(&ucx.dozing, true);
+	if (atomic_load(word) == value && !ucx_progress() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
 		poll(&event, 1, milliseconds);
+	atomic_store(&ucx.dozing, false);
+	return true;
+}
+
+static bool progress_for_others(void)
+{
+	bool worked = false;
+
+	while (ucp_worker_progress(ucx.main.worker))
+		worked = true;
+	if (!worked)
+		return false;
+	comms_notify(comms_peer(comms.pe));
+	if (atomic_load(&ucx.dozing))
+		ucp_worker_signal(ucx.main.worker);
+	return true;
 }
 
 /*
@@ -383,25 +434,23 @@ static void shorten_slice(void)
 static void *serve(void *unused)
 {
 	struct pollfd events[] = {{.fd = ucx.event_fd, .events = POLLIN}, {.fd = ucx.stop_fd, .events = POLLIN}};
-	const struct timespec nap = {0, comms.crowded ? NAP_CROWDED : NAP_ALONE};
+	const long shortest = comms.crowded ? NAP_LONGEST : NAP_SHORTEST;
 	unsigned seen = 0;
+	long length = shortest;
 
 	shorten_slice();
 	while (!(events[1].revents & POLLIN)) {
 		int look_again = shorter(channels_push(), silence_look());
-		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
-		bool worked = false;
+		unsigned visits = atomic_load(&ucx.visits);
 
-		if (visits != seen) {
+		if ((visits != seen || atomic_load(&ucx.dozing)) && !nap(length)) {
 			seen = visits;
-			ppoll(&events[1], 1, &nap, NULL);
+			length = 2 * length < NAP_LONGEST ? 2 * length : NAP_LONGEST;
 			continue;
 		}
-		while (ucp_worker_progress(ucx.main.worker))
-			worked = true;
-		if (worked)
-			comms_notify(comms_peer(comms.pe));
-		if (ucp_worker_arm(ucx.main.worker) == UCS_OK)
+		seen = atomic_load(&ucx.visits);
+		length = shortest;
+		if (!progress_for_others() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
 			poll(events, 2, shorter(ucx.longest_sleep, look_again));
 	}
 	return unused;
@@ -451,6 +500,7 @@ void ucx_rest(void)
 
 	if (!ucx.served)
 		return;
+	hand_over();
 	if (write(ucx.stop_fd, &one, sizeof one) == sizeof one)
 		pthread_join(ucx.server, NULL);
 	close(ucx.stop_fd);

@@ -81,6 +81,8 @@ struct ucx {
 	int stop_fd;
 	bool served;
 	pthread_t server;
+	atomic_bool dozing;	    /* the PE sleeps and looks after UCX by itself */
+	_Atomic uint32_t napping;   /* the server is, because the PE looks after UCX */
 	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
 	pthread_mutex_t connecting;
 };
@@ -125,7 +127,7 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
 bool ucx_progress(void);
 bool ucx_served(void);
-void ucx_doze(long nanoseconds);
+bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "comms.h"
+#include "company.h"
 #include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -56,6 +57,22 @@ static unsigned spins_crowded(int processors)
 	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
 }
 
+/* Where PEs crowd, give_way sees to that. */
+static void spin_by_company(int processors)
+{
+	atomic_store(&comms.spin, comms.crowded ? spins_crowded(processors) : SPINS_ALONE);
+	comms.minds_company = !comms.crowded;
+	if (comms.minds_company)
+		company_start(SPINS_ALONE);
+}
+
+void wait_stop(void)
+{
+	if (comms.minds_company)
+		company_stop();
+	comms.minds_company = false;
+}
+
 void wait_start(void)
 {
 	int processors = rte_node_processors();
@@ -65,9 +82,9 @@ void wait_start(void)
 	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
-		comms.spin = (unsigned)spins;
+		atomic_store(&comms.spin, (unsigned)spins);
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		comms.spin = comms.crowded ? spins_crowded(processors) : SPINS_ALONE;
+		spin_by_company(processors);
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
@@ -115,6 +132,11 @@ bool comms_spin(void)
 	return false;
 }
 
+unsigned comms_look(unsigned looks)
+{
+	return comms_spin() ? comms_spins() : company_fewer(looks);
+}
+
 #define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
 
 _Static_assert(COMMS_SEGMENTS == 2, "one bit of a bell's word of sleepers says which");
@@ -157,6 +179,11 @@ void comms_bell_cancel(void)
 		;
 }
 
+static bool doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+{
+	return comms.network && comms.network->doze && comms.network->doze(word, value, nanoseconds);
+}
+
 /* The longer the wait, the longer the naps: a bell ends one at once anyway. */
 void comms_bell_sleep(uint32_t key, unsigned *naps)
 {
@@ -165,13 +192,13 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 	struct timespec timeout = {0, nap < longest ? nap : longest};
 
 	++*naps;
-	if (comms.network && !comms.network->served())
-		comms.network->doze(timeout.tv_nsec);
-	else
+	if (!doze(&comms.system->bell.word, key, timeout.tv_nsec))
 		futex(&comms.system->bell.word, FUTEX_WAIT, key, &timeout);
 	if (longest < NAP_LONGEST)
 		comms.network->progress();
 	comms_bell_cancel();
+	if (comms.minds_company)
+		company_sample();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
 		comms_wait_is_slow();
 }
@@ -187,14 +214,12 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 	const struct timespec nap = {0, NAP_LONGEST};
 	unsigned naps = 0;
 
-	for (unsigned looks = comms.spin; looks > 0; looks = comms_spin() ? comms.spin : looks - 1)
+	for (unsigned looks = comms_spins(); looks > 0; looks = comms_look(looks))
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
 	atomic_fetch_add(sleepers, 1);
 	while (atomic_load(word) == value) {
-		if (comms.network && !comms.network->served())
-			comms.network->doze(NAP_SHORTEST);
-		else
+		if (!doze(word, value, NAP_SHORTEST))
 			futex(word, FUTEX_WAIT, value, &nap);
 		if (++naps >= COMMS_SLOW)
 			comms_wait_is_slow();

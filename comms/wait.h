@@ -7,6 +7,7 @@
 
 /* Decides how long to look before sleeping. */
 void wait_start(void);
+void wait_stop(void);
 
 /* Waits on a word of a node's shared memory that whoever changes it wakes: wait_wake if there are sleepers. */
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers);

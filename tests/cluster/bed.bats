@@ -193,3 +193,20 @@ speak()
 	run -2 "$TOP_SRCDIR/tests/cluster/torus-bench" 2x3 fast
 	[[ $output == *"give kbit, mbit or gbit"* ]]
 }
+
+# barriers SETTING...: how long 50 barriers of 8 hosts take, in tenths of a millisecond
+barriers()
+{
+	timeout 60 "$bed" exec --name "$name" h0 env "$@" "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile -n 8 \
+		"$TOP_BUILDDIR/tests/cluster/phases" 50 </dev/null | sed -n 's/.* barriers \([0-9]*\)\.\([0-9]\) ms.*/\1\2/p'
+}
+
+@test "waiting PEs of hosts that share processors do not keep them from each other" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	[ "$(nproc)" -lt 8 ] || skip "a processor for each host"
+	"$bed" up --name "$name" --switch 8 --share "$TOP_BUILDDIR"
+	spinning=$(barriers SHMEM_SPIN=20000)
+	minding=$(barriers SHMEM_SPIN=auto)
+	echo "$spinning $minding"
+	[ "$spinning" -gt $((4 * minding)) ]
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Company: others who want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
+ * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
+ * there keeps a processor from whoever it waits for, and all wait in turn until the kernel takes the processors away.
+ *
+ * Two things tell. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
+ * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between looks. When more than a
+ * sixteenth of the time is lost, waiting PEs look a few times only and then sleep. When next to none has been, they
+ * look twice as many times as before, every tenth of a second until all is as it was. Threads that serve a PE, this one or another,
+ * take the processor often and for microseconds. They would find none at hand if PEs slept for that: to wake an idle processor takes longer.
+ */
+#include "company.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLE_EVERY 10000000LL /* ns */
+#define CALM_FOR 100000000LL	/* ns */
+#define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
+#define LOOKS_LEAST 128
+#define MUCH 16	     /* a share of the time */
+#define LITTLE 64
+#define LONG 100000  /* ns in one piece */
+#define SHORT 25000
+
+struct delays {
+	int64_t time; /* ns ready to run */
+	int64_t pieces;
+};
+
+static struct {
+	int file; /* schedstat of the thread that started; -1: there is none */
+	unsigned most;
+	atomic_bool sampling; /* who does owns what is below, up to gaps */
+	int64_t calm_since;
+	struct delays seen;
+	_Atomic int64_t sampled; /* when; ns, like all times here */
+	_Atomic int64_t gaps;	 /* since then */
+} company = {.file = -1};
+
+static int64_t now_in_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The kernel's numbers: ns run, ns ready to run, times it began to run. */
+static struct delays read_delays(void)
+{
+	char text[96], *at = text;
+	ssize_t length = company.file < 0 ? -1 : pread(company.file, text, sizeof text - 1, 0);
+	struct delays delays = {0};
+
+	if (length <= 0)
+		return delays;
+	text[length] = '\0';
+	strtoll(at, &at, 10);
+	delays.time = strtoll(at, &at, 10);
+	delays.pieces = strtoll(at, &at, 10);
+	return delays;
+}
+
+void company_start(unsigned most)
+{
+	company.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	company.most = most;
+	company.seen = read_delays();
+	company.calm_since = now_in_ns();
+	atomic_store(&company.sampled, company.calm_since);
+	atomic_store(&company.gaps, 0);
+}
+
+void company_stop(void)
+{
+	if (company.file >= 0)
+		close(company.file);
+	company.file = -1;
+}
+
+static void judge(int64_t now)
+{
+	struct delays delays = read_delays();
+	int64_t span = now - atomic_load(&company.sampled), gaps = atomic_exchange(&company.gaps, 0);
+	int64_t late = delays.time - company.seen.time, pieces = delays.pieces - company.seen.pieces;
+	bool much = gaps > span / MUCH || (late > span / MUCH && late > pieces * LONG);
+	bool little = gaps < span / LITTLE && (late < span / LITTLE || late < pieces * SHORT);
+	unsigned spin = atomic_load(&comms.spin);
+
+	company.seen = delays;
+	atomic_store(&company.sampled, now);
+	if (!little)
+		company.calm_since = now;
+	if (much) {
+		atomic_store(&comms.spin, LOOKS_LEAST);
+	} else if (spin < company.most && now - company.calm_since > CALM_FOR) {
+		atomic_store(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most);
+		company.calm_since = now;
+	}
+}
+
+static void sample(int64_t now)
+{
+	if (now - atomic_load(&company.sampled) < SAMPLE_EVERY || atomic_exchange(&company.sampling, true))
+		return;
+	judge(now);
+	atomic_store(&company.sampling, false);
+}
+
+void company_sample(void)
+{
+	sample(now_in_ns());
+}
+
+unsigned company_look(unsigned looks)
+{
+	static _Thread_local struct {
+		unsigned looks;
+		int64_t at;
+	} last __attribute__((tls_model("initial-exec")));
+	int64_t now = now_in_ns();
+	unsigned most;
+
+	if (last.looks == looks + COMPANY_LOOKS && now - last.at > GAP)
+		atomic_fetch_add(&company.gaps, now - last.at);
+	last.looks = looks;
+	last.at = now;
+	sample(now);
+	most = atomic_load(&comms.spin);
+	return looks < most ? looks : most;
+}
