@@ -36,7 +36,7 @@ struct card {
 	uint64_t base[COMMS_SEGMENTS];
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
-	uint64_t tofu; /* its queue */
+	uint64_t tofu[TOFU_ENGINES]; /* its queues */
 	uint64_t watched; /* see watch_agreement */
 	uint64_t ucx_bytes;
 };
@@ -141,7 +141,8 @@ static void publish_card(void)
 	card->layout = globals.layout;
 	card->watched = watch_agreement();
 	card->ucx_bytes = ucx_bytes;
-	card->tofu = comms.tofu && comms.network ? tofu_queue() : 0;
+	if (comms.tofu && comms.network)
+		tofu_queues(card->tofu);
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		memory_describe(&comms.segments[i], &card->memory[i]);
 		card->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;

@@ -137,8 +137,9 @@ struct comms_peer {
 	int pe;
 	bool met;
 	bool same_program;
-	uint64_t vcq; /* its queue on the Tofu network, with a path to it */
+	uint64_t vcq; /* that of its queues on the Tofu network which takes what comes from here, with a path to it */
 	uint64_t tofu_memory[COMMS_SEGMENTS];
+	int tofu_engine; /* by which of ours that goes */
 };
 
 struct comms_segment {

@@ -8,17 +8,27 @@
 #include "tofu.h"
 
 /*
- * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are), queue.c (the queue, and what is under way in it), ops.c
- * (the operations).
+ * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are, and which queue goes where), engines.c
+ * (the queues), queue.c (what is under way in them), ops.c (the operations).
  *
+ * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
+ *         be in order
  * flight  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
  *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
  * staging memory of each flight that the card can read and write, for small data that lies in unregistered memory
  */
 enum { TOFU_FLIGHTS = 255, TOFU_STAGING = 4096 };
 
+struct tofu_queue {
+	utofu_vcq_hdl_t vcq;
+	utofu_vcq_id_t id;
+	utofu_stadd_t memory[COMMS_SEGMENTS], staging;
+	atomic_int under_way;
+};
+
 struct flight {
 	struct flight *next_free;
+	struct tofu_queue *queue;
 	uint8_t number;
 	int pe, notices; /* notices: still to come */
 	bool tells_sent; /* one of them says that the source may be reused */
@@ -55,14 +65,12 @@ struct tofu_channel {
 };
 
 struct tofu {
-	utofu_vcq_hdl_t vcq;
-	utofu_vcq_id_t id;
-	utofu_stadd_t memory[COMMS_SEGMENTS];
+	struct tofu_queue queue[TOFU_ENGINES];
+	int engines;
 	size_t most_bytes, most_small;
 	struct tofu_channel main;
-	pthread_mutex_t lock; /* of the queue and of the flights, where there are threads */
+	pthread_mutex_t lock; /* of the queues and of the flights, where there are threads */
 	char *staging;
-	utofu_stadd_t staging_stadd;
 	struct flight flights[TOFU_FLIGHTS + 1];
 	struct flight *free;
 	atomic_int under_way;
@@ -70,14 +78,17 @@ struct tofu {
 extern struct tofu tofu;
 extern const struct comms_network tofu_network;
 
-/* A number of the job, and how many PEs of its node come before a PE. */
-int tofu_place_on_node(void);
+/*
+ * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the way that leads there. The
+ * PEs of a node begin four queues apart, so that four ways of four PEs are spread as evenly as can be (docs/decisions/tofu.md).
+ */
+int tofu_engine(int pe, int other, int engines);
 
 _Noreturn void tofu_fail(const char *what, int pe, int code);
 void tofu_check(int code, const char *what);
 
 /* A flight for a communication that is about to begin, counted by its purpose; then off it goes. */
-struct flight *flight_begin(const struct purpose *purpose, int pe);
+struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer);
 void flight_go(struct flight *flight, struct request *request);
 char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
 void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);

@@ -16,8 +16,9 @@
 	F(utofu, free_vcq) F(utofu, get) F(utofu, get_onesided_tnis) F(utofu, poll_mrq) F(utofu, poll_tcq) F(utofu, put) \
 	F(utofu, put_piggyback) F(utofu, query_onesided_caps) F(utofu, query_stadd) F(utofu, query_utofu_version)        \
 	F(utofu, query_vcq_id) F(utofu, reg_mem) F(utofu, reg_mem_with_stag) F(utofu, set_vcq_id_path)
-#define JTOFU_FUNCTIONS(F) \
-	F(jtofu, finalize) F(jtofu, initialize) F(jtofu, query_phys_coords) F(jtofu, query_sys_size) F(jtofu, query_sys_torus)
+#define JTOFU_FUNCTIONS(F)                                                                                 \
+	F(jtofu, finalize) F(jtofu, initialize) F(jtofu, query_phys_coords) F(jtofu, query_ranks_from_phys_coords) \
+	F(jtofu, query_sys_size) F(jtofu, query_sys_torus)
 
 #define TOFU_MEMBER(library, name) __typeof__(library##_##name) *name;
 struct utofu_library {

@@ -28,7 +28,7 @@ static void wait_for(atomic_int *counter)
 }
 
 /* Memory of this PE that is registered for good. */
-static bool find_registered(const void *memory, size_t bytes, utofu_stadd_t *stadd)
+static bool find_registered(const struct tofu_queue *queue, const void *memory, size_t bytes, utofu_stadd_t *stadd)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
 	size_t offset;
@@ -36,7 +36,7 @@ static bool find_registered(const void *memory, size_t bytes, utofu_stadd_t *sta
 	if (id == COMMS_SEGMENTS)
 		return false;
 	offset = (size_t)((const char *)memory - comms.segments[id].base);
-	*stadd = tofu.memory[id] + offset;
+	*stadd = queue->memory[id] + offset;
 	return bytes <= comms.segments[id].size - offset;
 }
 
@@ -49,12 +49,12 @@ static size_t piece_of(size_t bytes)
 
 static void put_piece(const struct purpose *purpose, struct request request, const char *source)
 {
-	struct flight *flight = flight_begin(purpose, request.peer->pe);
+	struct flight *flight = flight_begin(purpose, request.peer);
 
 	if (request.bytes <= tofu.most_small) {
 		request.kind = REQUEST_SMALL_PUT;
 		request.data = source;
-	} else if (find_registered(source, request.bytes, &request.here)) {
+	} else if (find_registered(flight->queue, source, request.bytes, &request.here)) {
 		flight->tells_sent = flight->sent != NULL;
 	} else if (request.bytes <= TOFU_STAGING) {
 		memcpy(flight_staging(flight, &request.here), source, request.bytes);
@@ -130,9 +130,9 @@ static void tell_later(struct comms_telling *telling, struct comms_peer *peer, e
 
 static void get_piece(const struct purpose *purpose, struct request request, char *dest)
 {
-	struct flight *flight = flight_begin(purpose, request.peer->pe);
+	struct flight *flight = flight_begin(purpose, request.peer);
 
-	if (find_registered(dest, request.bytes, &request.here)) {
+	if (find_registered(flight->queue, dest, request.bytes, &request.here)) {
 		flight->result = NULL;
 	} else if (request.bytes <= TOFU_STAGING) {
 		flight_staging(flight, &request.here);
@@ -166,7 +166,7 @@ static void get(struct comms_channel *channel, struct comms_peer *peer, enum com
 
 static void begin_atomic(const struct purpose *purpose, void *result, struct request *request)
 {
-	struct flight *flight = flight_begin(purpose, request->peer->pe);
+	struct flight *flight = flight_begin(purpose, request->peer);
 
 	request->kind = REQUEST_ATOMIC;
 	request->flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
@@ -236,7 +236,7 @@ static void complete(void)
 
 static struct comms_channel *channel_open(bool alone)
 {
-	(void)alone; /* all use one queue */
+	(void)alone; /* all use the same queues */
 	return calloc(1, sizeof(struct tofu_channel));
 }
 

@@ -88,14 +88,30 @@ int tofu_machine_place(const struct torus_shape *machine, int pe)
 	return torus_place_at(machine, coordinates);
 }
 
-int tofu_place_on_node(void)
+static int place_on_node(int pe)
 {
-	uint64_t node = tofu_node(comms.pe);
-	int place = 0;
+	enum { MOST = 48 };
+	union jtofu_phys_coords at = place_of(pe);
+	jtofu_rank_t ranks[MOST];
+	size_t count = 0, place = 0;
 
-	for (int i = 0; i < rte.n_local && rte.local_pes[i] < comms.pe; i++)
-		place += tofu_node(rte.local_pes[i]) == node;
-	return place;
+	jtofu.query_ranks_from_phys_coords(JOB, &at, MOST, ranks, &count);
+	while (place < count && place < MOST && ranks[place] != (jtofu_rank_t)pe)
+		place++;
+	return (int)place;
+}
+
+int tofu_engine(int pe, int other, int engines)
+{
+	struct torus_shape machine;
+	int way = -1;
+
+	if (engines > 1 && tofu_machine(&machine))
+		way = torus_next(&machine, tofu_machine_place(&machine, pe), tofu_machine_place(&machine, other));
+	/* Of the same node, or nobody says where it is. */
+	if (way < 0)
+		way = place_on_node(other);
+	return (way + 4 * place_on_node(pe)) % engines;
 }
 
 void tofu_lose(void)

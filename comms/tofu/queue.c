@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of this PE and what is under way in it.
+ * What is under way in the queues of this PE.
  *
  * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
  * some for the one that says that it has been sent. Nobody asks for notices at the target: so a PE that computes for long has
@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rte/rte.h"
 
@@ -75,6 +74,7 @@ static void land(struct flight *flight)
 		return;
 	flight->next_free = tofu.free;
 	tofu.free = flight;
+	atomic_fetch_sub(&flight->queue->under_way, 1);
 	atomic_fetch_sub(&tofu.under_way, 1);
 }
 
@@ -93,7 +93,7 @@ static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
 	utofu_stadd_t stadd;
 
 	if (flight->is_registered)
-		tofu_check(utofu.dereg_mem(tofu.vcq, flight->registered, 0), "utofu_dereg_mem");
+		tofu_check(utofu.dereg_mem(flight->queue->vcq, flight->registered, 0), "utofu_dereg_mem");
 	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
 		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
 	else if (flight->result)
@@ -105,10 +105,10 @@ static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
 		atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
 
-static bool take_sent(void)
+static bool take_sent(const struct tofu_queue *queue)
 {
 	void *which = NULL;
-	int code = utofu.poll_tcq(tofu.vcq, 0, &which);
+	int code = utofu.poll_tcq(queue->vcq, 0, &which);
 	struct flight *flight = which;
 
 	if (code == UTOFU_ERR_NOT_FOUND)
@@ -120,10 +120,10 @@ static bool take_sent(void)
 	return true;
 }
 
-static bool take_arrived(void)
+static bool take_arrived(const struct tofu_queue *queue)
 {
 	struct utofu_mrq_notice notice = {0};
-	int code = utofu.poll_mrq(tofu.vcq, 0, &notice);
+	int code = utofu.poll_mrq(queue->vcq, 0, &notice);
 
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
@@ -139,10 +139,16 @@ bool tofu_progress(void)
 
 	if (!try_lock())
 		return false;
-	for (int i = 0; i < POLLS && take_sent(); i++)
-		worked = true;
-	for (int i = 0; i < POLLS && take_arrived(); i++)
-		worked = true;
+	for (int e = 0; e < tofu.engines; e++) {
+		const struct tofu_queue *queue = &tofu.queue[e];
+
+		if (atomic_load_explicit(&queue->under_way, memory_order_relaxed) == 0)
+			continue;
+		for (int i = 0; i < POLLS && take_sent(queue); i++)
+			worked = true;
+		for (int i = 0; i < POLLS && take_arrived(queue); i++)
+			worked = true;
+	}
 	unlock();
 	return worked;
 }
@@ -163,7 +169,7 @@ static struct flight *take_free(void)
 	return flight;
 }
 
-struct flight *flight_begin(const struct purpose *purpose, int pe)
+struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer)
 {
 	struct flight *flight;
 	uint8_t number;
@@ -172,13 +178,15 @@ struct flight *flight_begin(const struct purpose *purpose, int pe)
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load(&tofu.under_way) < TOFU_FLIGHTS);
 	number = flight->number;
 	*flight = (struct flight){
+		.queue = &tofu.queue[peer->tofu_engine],
 		.number = number,
-		.pe = pe,
+		.pe = peer->pe,
 		.notices = 1,
 		.telling = purpose->telling,
 		.arrived = purpose->arrived,
 		.sent = purpose->sent,
 	};
+	atomic_fetch_add(&flight->queue->under_way, 1);
 	if (flight->arrived)
 		atomic_fetch_add(flight->arrived, 1);
 	if (flight->sent)
@@ -190,7 +198,7 @@ char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd)
 {
 	size_t at = (size_t)(flight->number - 1) * TOFU_STAGING;
 
-	*stadd = tofu.staging_stadd + at;
+	*stadd = flight->queue->staging + at;
 	return tofu.staging + at;
 }
 
@@ -199,14 +207,14 @@ void flight_register(struct flight *flight, void *memory, size_t bytes, bool rea
 	int code;
 
 	lock();
-	code = utofu.reg_mem(tofu.vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
+	code = utofu.reg_mem(flight->queue->vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
 	unlock();
 	tofu_check(code, "utofu_reg_mem");
 	flight->registered = *stadd;
 	flight->is_registered = true;
 }
 
-static int atomic(const struct request *r, uint64_t number, void *flight)
+static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
 {
 	static const enum utofu_armw_op ops[] = {
 		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
@@ -216,26 +224,24 @@ static int atomic(const struct request *r, uint64_t number, void *flight)
 	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
 
 	if (r->bytes == 8)
-		return r->op == COMMS_CSWAP ? utofu.cswap8(tofu.vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
-					    : utofu.armw8(tofu.vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
-	return r->op == COMMS_CSWAP ? utofu.cswap4(tofu.vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number,
-						   r->flags, flight)
-				    : utofu.armw4(tofu.vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags,
-						  flight);
+		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
+					    : utofu.armw8(vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+	return r->op == COMMS_CSWAP
+		       ? utofu.cswap4(vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, flight)
+		       : utofu.armw4(vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, flight);
 }
 
-static int post(const struct request *r, uint64_t number, void *flight)
+static int post(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
 {
 	switch (r->kind) {
 	case REQUEST_PUT:
-		return utofu.put(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.put(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_SMALL_PUT:
-		return utofu.put_piggyback(tofu.vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags,
-					   flight);
+		return utofu.put_piggyback(vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_GET:
-		return utofu.get(tofu.vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.get(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_ATOMIC:
-		return atomic(r, number, flight);
+		return atomic(vcq, r, number, flight);
 	}
 	return UTOFU_ERR_INVALID_ARG;
 }
@@ -251,7 +257,7 @@ void flight_go(struct flight *flight, struct request *request)
 	}
 	for (;;) {
 		lock();
-		code = post(request, flight->number, flight);
+		code = post(flight->queue->vcq, request, flight->number, flight);
 		unlock();
 		if (code != UTOFU_ERR_BUSY)
 			break;
@@ -259,85 +265,4 @@ void flight_go(struct flight *flight, struct request *request)
 	}
 	if (code != UTOFU_SUCCESS)
 		tofu_fail("an operation on", pe, code);
-}
-
-/* --- Life --- */
-
-static utofu_stadd_t register_segment(int i)
-{
-	const struct comms_segment *segment = &comms.segments[i];
-	utofu_stadd_t stadd = 0;
-
-	if (segment->size > 0)
-		tofu_check(utofu.reg_mem_with_stag(tofu.vcq, segment->base, segment->size, (unsigned)i, 0, &stadd),
-			   "utofu_reg_mem_with_stag");
-	return stadd;
-}
-
-static void make_queue(void)
-{
-	struct utofu_onesided_caps *caps;
-	utofu_tni_id_t *tnis, tni;
-	size_t count;
-	int code;
-
-	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
-	tni = tnis[(size_t)tofu_place_on_node() % count];
-	free(tnis);
-	code = utofu.create_vcq(tni, 0, &tofu.vcq);
-	if (code != UTOFU_SUCCESS)
-		rte_die("shmem_init", "utofu_create_vcq: error %d (%s): TNI %u has no queue for this PE; put fewer PEs on a node, or "
-				      "set SHMEM_PATHS=local,ucx",
-			code, text_of(code), (unsigned)tni);
-	tofu_check(utofu.query_vcq_id(tofu.vcq, &tofu.id), "utofu_query_vcq_id");
-	tofu_check(utofu.query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
-	if (!(caps->flags & UTOFU_ONESIDED_CAP_FLAG_ARMW))
-		rte_die_together("shmem_init", "this Tofu network has no atomics; set SHMEM_PATHS=local,ucx");
-	tofu.most_bytes = caps->max_putget_size;
-	tofu.most_small = caps->max_piggyback_size;
-}
-
-const struct comms_network *tofu_start(void)
-{
-	size_t bytes = (size_t)TOFU_FLIGHTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
-
-	make_queue();
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
-		tofu.memory[i] = register_segment(i);
-	tofu.staging = aligned_alloc(page, (bytes + page - 1) / page * page);
-	if (!tofu.staging)
-		rte_die("shmem_init", "no memory");
-	tofu_check(utofu.reg_mem(tofu.vcq, tofu.staging, bytes, 0, &tofu.staging_stadd), "utofu_reg_mem");
-	tofu.free = NULL;
-	for (int i = TOFU_FLIGHTS; i > 0; i--) {
-		tofu.flights[i] = (struct flight){.number = (uint8_t)i, .next_free = tofu.free};
-		tofu.free = &tofu.flights[i];
-	}
-	return &tofu_network;
-}
-
-uint64_t tofu_queue(void)
-{
-	return tofu.id;
-}
-
-/* Where its memory is follows from the queue: all PEs register alike. */
-void tofu_meet(struct comms_peer *peer, uint64_t queue)
-{
-	if (queue == 0)
-		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
-		tofu_check(utofu.query_stadd(queue, (unsigned)i, &peer->tofu_memory[i]), "utofu_query_stadd");
-	tofu_check(utofu.set_vcq_id_path(&queue, NULL), "utofu_set_vcq_id_path");
-	peer->vcq = queue;
-}
-
-void tofu_stop(void)
-{
-	for (int i = 0; i < COMMS_SEGMENTS; i++)
-		if (comms.segments[i].size > 0)
-			tofu_check(utofu.dereg_mem(tofu.vcq, tofu.memory[i], 0), "utofu_dereg_mem");
-	tofu_check(utofu.dereg_mem(tofu.vcq, tofu.staging_stadd, 0), "utofu_dereg_mem");
-	tofu_check(utofu.free_vcq(tofu.vcq), "utofu_free_vcq");
-	free(tofu.staging);
 }

@@ -9,6 +9,8 @@
  * The Tofu network, through uTofu and jTofu: Fujitsu's libraries or those of softofu/. Taken when the launcher says where in
  * the network the PEs are.
  */
+enum { TOFU_ENGINES = 6 }; /* TNIs of a node, at most */
+
 #if HAVE_TOFU
 
 /* Does the launcher say it? Asks it, and complains, if it must. Alike on all PEs. */
@@ -19,11 +21,11 @@ uint64_t tofu_node(int pe);
 bool tofu_machine(struct torus_shape *machine);
 int tofu_machine_place(const struct torus_shape *machine, int pe);
 
-/* This PE's queue, and its memory registered with it; the network that it is on. */
+/* This PE's queues, and its memory registered with them; the network that they are on. */
 const struct comms_network *tofu_start(void);
-/* What a PE tells others of itself, and what they make of it. */
-uint64_t tofu_queue(void);
-void tofu_meet(struct comms_peer *peer, uint64_t queue);
+/* What a PE tells others of itself, 0 where it has fewer queues, and what they make of it. */
+void tofu_queues(uint64_t ids[TOFU_ENGINES]);
+void tofu_meet(struct comms_peer *peer, const uint64_t ids[TOFU_ENGINES]);
 /* Nothing is under way any more, anywhere. */
 void tofu_stop(void);
 void tofu_lose(void);
@@ -43,8 +45,8 @@ static inline uint64_t tofu_node(int pe) { return (uint64_t)pe; }
 static inline bool tofu_machine(struct torus_shape *machine) { return (void)machine, false; }
 static inline int tofu_machine_place(const struct torus_shape *machine, int pe) { return (void)machine, (void)pe, 0; }
 static inline const struct comms_network *tofu_start(void) { return NULL; }
-static inline uint64_t tofu_queue(void) { return 0; }
-static inline void tofu_meet(struct comms_peer *peer, uint64_t queue) { (void)peer, (void)queue; }
+static inline void tofu_queues(uint64_t ids[TOFU_ENGINES]) { (void)ids; }
+static inline void tofu_meet(struct comms_peer *peer, const uint64_t ids[TOFU_ENGINES]) { (void)peer, (void)ids; }
 static inline void tofu_stop(void) {}
 static inline void tofu_lose(void) {}
 

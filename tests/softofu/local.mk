@@ -35,5 +35,9 @@ tests_softofu_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
 EXTRA_DIST += \
 	tests/conformance/check-tofu.awk \
 	tests/conformance/tofu.tsv \
+	tests/softofu/mpi/chain.cc \
+	tests/softofu/mpi/messages.c \
+	tests/softofu/mpi/neighbours.cc \
+	tests/softofu/mpi/pingpong.c \
 	tests/softofu/together.h \
 	tests/tools/softofu.bats

@@ -134,6 +134,25 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	mpi 4 "$TESTS/session"
 }
 
+@test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages" {
+	command -v mpirun >/dev/null && command -v mpicxx >/dev/null || skip "there is no MPI"
+	link=(-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs")
+	for name in pingpong messages; do
+		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/tests/softofu/mpi/$name.c" -o $name "${link[@]}"
+	done
+	for name in neighbours chain; do
+		mpicxx -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" \
+			"$TOP/tests/softofu/mpi/$name.cc" -o $name "${link[@]}"
+	done
+	mpi 2 ./pingpong
+	mpi 3 ./neighbours
+	SOFTOFU_SPS=block mpi 3 ./chain
+	mpi 3 ./messages
+	for name in pingpong messages; do
+		SOFTOFU_NET=packets:errors=1e-3 mpi 2 ./$name
+	done
+}
+
 @test "gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
 	for ranks in 1 2 3 4; do
 		on "$ranks" "$TESTS/gates"

@@ -83,3 +83,10 @@ ends()
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
 	ends "the link x+ from node 0,0,0,0,0,0 to node 1,0,0,0,0,0 is lost: nothing gets through"
 }
+
+@test "the PEs of a node share its engines" {
+	export SOFTOFU_SHAPE=3x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_NET=packets SOFTOFU_STATS=1
+	on 8 "$API/rma"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^TNI [0-5]: [1-9][0-9]* packets sent' <<<"$output")" -eq 6 ]
+}
