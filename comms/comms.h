@@ -84,6 +84,8 @@ struct comms_gate {
 
 #define COMMS_SYSTEM_BYTES (64UL << 20) /* whole huge pages, so that the heap behind it begins with one */
 #define COMMS_SLOTS 63
+#define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
+#define COMMS_TOFU_GATES 24
 #define COMMS_SLOT_BYTES (1UL << 20)
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
 #define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
@@ -119,6 +121,7 @@ struct comms_system {
 	struct comms_bell bell;
 	_Alignas(64) struct comms_waiting waiting;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
+	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
 };

@@ -241,9 +241,12 @@ static void meet_along_axes(struct comms_group *group, uint64_t epoch, _Atomic u
 static void meet_in_rounds(struct comms_group *group)
 {
 	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
-	uint64_t epoch = ++group->epoch;
+	uint64_t epoch;
 	int n = group->size;
 
+	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->meet && comms.network->meet(group))
+		return;
+	epoch = ++group->epoch;
 	if (group->told) {
 		meet_along_axes(group, epoch, heard);
 		return;

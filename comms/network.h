@@ -60,6 +60,9 @@ struct comms_network {
 
 	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);
+
+	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. NULL: it never can. */
+	bool (*meet)(const struct comms_group *group);
 };
 
 extern const struct comms_network ucx_network;

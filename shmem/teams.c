@@ -14,7 +14,7 @@
 #include "collectives.h"
 
 #define ALL_SLOTS (((uint64_t)1 << COMMS_SLOTS) - 1)
-#define WORLD_SLOT 0
+#define WORLD_SLOT COMMS_WORLD_SLOT
 #define SHARED_SLOT 1
 
 struct shmemx_team api_world;

@@ -97,6 +97,7 @@ static void end_queue(struct tofu_queue *queue)
 
 void tofu_stop(void)
 {
+	tofu_gates_stop();
 	for (int e = 0; e < tofu.engines; e++)
 		end_queue(&tofu.queue[e]);
 	free(tofu.staging);

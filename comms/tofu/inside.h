@@ -9,7 +9,7 @@
 
 /*
  * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are, and which queue goes where), engines.c
- * (the queues), queue.c (what is under way in them), ops.c (the operations).
+ * (the queues), queue.c (what is under way in them), ops.c (the operations), gates.c (meetings).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
@@ -94,5 +94,9 @@ char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
 void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
 
 bool tofu_progress(void);
+
+/* gates.c. False: these members meet in another way; this time, or always. */
+bool tofu_gates_meet(const struct comms_group *group);
+void tofu_gates_stop(void);
 
 #endif

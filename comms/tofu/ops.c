@@ -285,4 +285,5 @@ const struct comms_network tofu_network = {
 	.progress = tofu_progress,
 	.served = served,
 	.name_under_way = name_under_way,
+	.meet = tofu_gates_meet,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 */
+/* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 tofu-few=3 */
 /* Nobody leaves before all have come, thousands of times and with PEs late by turns; and what each kind completes. */
 #include "tests/lib/check.h"
 
