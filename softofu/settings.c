@@ -101,22 +101,19 @@ static void name_job(struct settings *settings)
 	snprintf(settings->job, sizeof settings->job, "%016llx", (unsigned long long)hash);
 }
 
-static void read_order(struct settings *settings)
+/* One of two words, the first by default. */
+static bool is_second(const char *name, const char *first, const char *second)
 {
-	const char *order = getenv("SOFTOFU_ORDER"), *sps = getenv("SOFTOFU_SPS");
+	const char *value = getenv(name);
+	char wanted[64];
 
-	settings->order = ORDER_ADVERSARIAL;
-	if (order && !strcmp(order, "posted"))
-		settings->order = ORDER_POSTED;
-	else if (order && *order && strcmp(order, "adversarial") != 0) {
-		complain("SOFTOFU_ORDER", "adversarial or posted is wanted");
-		exit(1);
-	}
-	settings->sps_by_block = sps && !strcmp(sps, "block");
-	if (sps && *sps && !settings->sps_by_block && strcmp(sps, "descriptor") != 0) {
-		complain("SOFTOFU_SPS", "descriptor or block is wanted");
-		exit(1);
-	}
+	if (!value || !*value || !strcmp(value, first))
+		return false;
+	if (!strcmp(value, second))
+		return true;
+	snprintf(wanted, sizeof wanted, "%s or %s is wanted", first, second);
+	complain(name, wanted);
+	exit(1);
 }
 
 /* direct, or packets and, behind a colon, what they go through. */
@@ -157,7 +154,9 @@ void settings_read(struct settings *settings)
 	settings->seed = (unsigned long)number("SOFTOFU_SEED", 0, 0x7fffffffffffffff, 1);
 	settings->mrq_size = number("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
 	settings->stats = yes("SOFTOFU_STATS");
-	read_order(settings);
+	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_ADVERSARIAL;
+	settings->sps_by_block = is_second("SOFTOFU_SPS", "descriptor", "block");
+	settings->early_cqs = is_second("SOFTOFU_CQS", "late", "early");
 	read_net(settings);
 	if (!settings_box(&settings->box, settings->ranks))
 		exit(1);

@@ -19,6 +19,7 @@ struct settings {
 	enum order order;
 	unsigned long seed;
 	long mrq_size;
+	bool early_cqs;	   /* a rank's CQs begin where they did in the machine's first years */
 	bool sps_by_block; /* a strided put moves the scheduling pointer with each block */
 	bool stats;
 	const char *net; /* settings of the network between the cards; NULL: there is none */

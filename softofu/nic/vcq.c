@@ -24,6 +24,9 @@ static const uint8_t first_cqs[9][8] = {
 	[8] = {0, 2, 4, 5, 6, 8, 9, 10},
 };
 
+/* In its first years the machine had them so, and older programs expect it; with more ranks on a TNI it is not known. */
+static const uint8_t early_cqs[5][8] = {[1] = {0}, [2] = {0, 6}, [3] = {0, 3, 6}, [4] = {0, 3, 6, 9}};
+
 struct share {
 	int first_tni, tnis; /* consecutive */
 	int first_cq, cqs;
@@ -32,14 +35,16 @@ struct share {
 static struct share share_of(const struct nic *nic)
 {
 	int per_node = nic->settings.box.per_node, ways, mine;
+	const uint8_t *first;
 	struct share share;
 
 	share.tnis = per_node <= 4 ? 6 : per_node <= 8 ? 3 : per_node <= 12 ? 2 : 1;
 	ways = per_node <= 4 ? per_node : per_node <= 24 ? 4 : (per_node + 5) / 6;
 	mine = nic->local / (TNIS / share.tnis);
 	share.first_tni = nic->local % (TNIS / share.tnis) * share.tnis;
-	share.first_cq = first_cqs[ways][mine];
-	share.cqs = (mine + 1 < ways ? first_cqs[ways][mine + 1] : CQS) - share.first_cq;
+	first = nic->settings.early_cqs && ways <= 4 ? early_cqs[ways] : first_cqs[ways];
+	share.first_cq = first[mine];
+	share.cqs = (mine + 1 < ways ? first[mine + 1] : CQS) - share.first_cq;
 	return share;
 }
 

@@ -60,6 +60,7 @@ mpi()
 	"$TESTS/notices"
 	on 2 "$TESTS/notices"
 	SOFTOFU_SHAPE=2x1x1x2 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_SEED=7 on 4 "$TESTS/notices"
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_CQS=early on 4 "$TESTS/notices"
 	command -v mpirun >/dev/null || skip "mpirun is not there"
 	mpi 3 "$TESTS/notices"
 }
@@ -109,6 +110,9 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	SOFTOFU_ORDER=random run "$TESTS/notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_ORDER=random: adversarial or posted is wanted" ]
+	SOFTOFU_CQS=3 run "$TESTS/notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
 }
 
 @test "every mistake has its code, and a full queue is told of once" {
