@@ -212,13 +212,13 @@ static int start(struct job *job)
 
 	if (code)
 		return code;
-	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->name, job->count))
+	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->folder_name, job->count))
 		return 1;
 	job->server = server_start(job);
 	if (!job->server)
 		return 1;
 	if (job->options->verbose)
-		say("PMIx server of %s is up; its folder is %s", job->name, job->guard->folder);
+		say("PMIx server of %s is up; its folder is %s", job->folder_name, job->guard->folder);
 	code = spawn_all(job);
 	if (code) {
 		job->explained = true;

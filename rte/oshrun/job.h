@@ -57,7 +57,8 @@ struct job {
 	char *debugger; /* and that of the PE that is debugged, with its words */
 	char **debug_words;
 	char host[HOST_NAME_MAX + 1];
-	char name[64]; /* PMIx namespace, and last part of the session folder */
+	char folder_name[48]; /* last part of the session folder, for everybody to see */
+	char name[80];	      /* PMIx namespace: who knows it belongs to the job, see door.h */
 	struct machine machine;
 	enum bind_to bind;
 

@@ -6,6 +6,7 @@ bin_PROGRAMS += oshrun
 oshrun_SOURCES = \
 	rte/oshrun/bind.c rte/oshrun/bind.h \
 	rte/oshrun/engines.c rte/oshrun/engines.h \
+	rte/oshrun/door.c rte/oshrun/door.h \
 	rte/oshrun/debug.c rte/oshrun/debug.h rte/oshrun/environment.c rte/oshrun/environment.h \
 	rte/oshrun/guard.c rte/oshrun/guard.h \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
@@ -31,5 +32,7 @@ dist_man1_MANS += docs/man/oshrun.1
 EXTRA_DIST += \
 	docs/decisions/launcher.md \
 	docs/protocols/launch.md \
+	tests/tools/knock \
+	tests/tools/knocking.bats \
 	tests/tools/oshrun.bats \
 	tests/tools/progs/peer.c

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,14 +37,18 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* A name that no other job of this machine has, nor had lately. */
+/* A name that no other job of this machine has, nor had lately; and one behind it that others cannot guess. */
 static void name_job(struct job *job)
 {
 	struct timespec now;
+	uint64_t secret = 0;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(job->name, sizeof job->name, "oshrun-%d-%lx%06lx", (int)getpid(), (unsigned long)now.tv_sec,
+	snprintf(job->folder_name, sizeof job->folder_name, "oshrun-%d-%lx%06lx", (int)getpid(), (unsigned long)now.tv_sec,
 		 (unsigned long)now.tv_nsec >> 8);
+	if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+		say("the kernel gives no random numbers: others on this machine may guess the job's name");
+	snprintf(job->name, sizeof job->name, "%s-%016" PRIx64, job->folder_name, secret);
 }
 
 static bool look_around(struct job *job, const struct hosts *hosts)

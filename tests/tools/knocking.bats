@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Strangers at the port of oshrun's PMIx server: rubbish, a client's greeting cut short, with bits turned, with more behind it, and nothing.
+# The job goes on and ends well. (softofu's port: tests/unit/softofu_net_wires.c.)
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	# shellcheck disable=SC2046 # flags are words
+	${CC:-cc} -O1 -o "$BATS_FILE_TMPDIR/peer" "$BATS_TEST_DIRNAME/progs/peer.c" $(pkg-config --cflags --libs pmix)
+	export PEER=$BATS_FILE_TMPDIR/peer KNOCK=$BATS_TEST_DIRNAME/knock
+	OSHRUN=$(command -v "${OSHRUN:-oshrun}")
+	export OSHRUN
+	unset SHMEM_LAUNCHER OSHRUN_LAUNCHER SLURM_JOB_ID PBS_NODEFILE LSB_DJOB_HOSTFILE
+}
+
+setup() {
+	command -v perl >/dev/null || skip "no perl"
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >pe.sh <<'END'
+if [ "$PMIX_RANK" = 0 ]; then
+	"$KNOCK" --record greeting "$PEER" init || exit 9
+	"$KNOCK" "$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)" "$1" "$2" $3 || exit 8
+fi
+exec "$PEER" init fence finalize
+END
+}
+
+@test "rubbish and spoilt greetings while PEs come up" {
+	for seed in 1 2 3; do
+		run -0 timeout 60 "$OSHRUN" -q -n 3 sh pe.sh 100 "$seed" greeting
+		[ -z "$output" ]
+	done
+	[ "$(wc -c <greeting)" -gt 40 ]
+}
+
+@test "the name that opens is nowhere for others to read" {
+	# shellcheck disable=SC2016 # for the shell of the PE
+	run -0 timeout 30 "$OSHRUN" -q -n 1 sh -c 'echo "$PMIX_NAMESPACE"; ls -A /dev/shm; cat /proc/net/unix; tr "\0" " " <"/proc/$PPID/cmdline"'
+	name=${lines[0]}
+	[[ "$name" == oshrun-*-*-???????????????? ]]
+	printf '%s\n' "${lines[@]:1}" >others
+	run ! grep -F "${name##*-}" others
+}
