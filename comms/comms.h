@@ -454,6 +454,11 @@ struct comms_piece {
 	size_t bytes;
 };
 
+/* What tells over a network by messages: where the data goes, and the word that it shows; word 0: more is to come. */
+struct comms_message {
+	uint64_t there, word, value;
+};
+
 struct comms_telling {
 	atomic_bool under_way;
 	struct ucx_peer *connection;
@@ -463,6 +468,8 @@ struct comms_telling {
 	enum comms_segment_id segment, data_segment;
 	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
 	uint64_t more_there;
+	struct comms_message message; /* under way, and what is to follow */
+	struct comms_piece now;
 };
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine);

@@ -36,12 +36,13 @@ struct comms_network {
 	void (*quiet)(struct comms_channel *channel);
 	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
 
-	/* A put that no quiet waits for: its reader says otherwise that it came. The source may be reused on return. */
-	void (*put_untracked)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source,
-			      size_t bytes);
-	/* Such puts that follow come behind those that have returned. */
-	void (*order)(void);
-	/* A put, then a put of the record's value to its word, both on their way; bytes may be 0. */
+	/*
+	 * Data, which may be empty, then a word that shows it, which no quiet waits for: its reader says otherwise that it came. The source may be
+	 * reused on return.
+	 */
+	void (*tell)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+		     enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
+	/* The same without waiting: what is to be known until it is at rest is in the record, the word's value among it. */
 	void (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
 			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
 			   size_t word_offset);

@@ -241,14 +241,13 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 	watch_if_on(row_of(&shown), WATCH_THERE, pe, sizeof value);
 	if (bytes && !data.here && !shown.here) {
 		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
-		comms.network->put_untracked(data.peer, data.segment, data.offset, source, bytes);
 	} else if (bytes) {
 		comms_put(dest, source, bytes, pe, routine);
 		comms_quiet(); /* two paths: only completion orders them */
+		bytes = 0;
 	}
 	if (!shown.here) {
-		comms.network->order();
-		comms.network->put_untracked(shown.peer, shown.segment, shown.offset, &value, sizeof value);
+		comms.network->tell(shown.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset, value);
 		return;
 	}
 	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);

@@ -114,7 +114,7 @@ static void make_context(void)
 	ucp_params_t params = {
 		.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME |
 			      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-		.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+		.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
 		.mt_workers_shared = 1,
 		.estimated_num_eps = (size_t)comms.n_pes,
 		.name = "torushmem",
@@ -148,6 +148,8 @@ static void make_main_worker(void)
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
 	ucx_check(ucp_worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
 	silence_behind_worker(ucx.listens);
+	if (ucx.by_messages)
+		ucx_take_messages();
 }
 
 static void register_memory(void)
@@ -197,6 +199,7 @@ void ucx_start(void)
 	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
 	ucx.gated = ucx.overtaking && comms.threads;
 	ucx.by_software = !ucx.overtaking && only_tcp();
+	ucx.by_messages = ucx.overtaking || ucx.by_software;
 	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
 	make_context();
 	make_main_worker();
@@ -486,11 +489,16 @@ void ucx_expect_end(void)
 		start_server();
 }
 
+/* A flush does not wait for messages of telling; the answer to a get comes behind those that were sent before it. */
 void ucx_complete(void)
 {
-	for (int pe = 0; pe < comms.n_pes; pe++)
-		if (comms_peer(pe)->ucx)
-			channel_touch(&comms_peer(pe)->ucx->mark);
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		if (!comms_peer(pe)->ucx)
+			continue;
+		if (ucx.by_messages)
+			ucx_get(NULL, comms_peer(pe), COMMS_HEAP, 0, &ucx.main.nobody_reads, sizeof ucx.main.nobody_reads, true);
+		channel_touch(&comms_peer(pe)->ucx->mark);
+	}
 	ucx_quiet(NULL);
 }
 

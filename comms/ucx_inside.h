@@ -12,7 +12,7 @@
 
 /*
  * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (their lives, connections and
- * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations).
+ * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_tell.c (data with a word that shows it).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
  * mark        what a channel knows of a connection: did it use it since its last quiet
@@ -75,7 +75,8 @@ struct ucx {
 	ucp_err_handling_mode_t failure_mode;
 	bool overtaking;   /* messages and their answers may overtake each other */
 	bool by_software;  /* they may not, and no card carries anything out by itself */
-	bool gated;	   /* they may, and there are threads */
+	bool by_messages;  /* whether they may or not, none does */
+	bool gated;	   /* they may overtake each other, and there are threads */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
 	int stop_fd;
@@ -101,6 +102,13 @@ struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *p
 /* The main worker's connection, made on first use. */
 struct ucx_peer *ucx_peer(struct comms_peer *peer);
 void ucx_release_keys(struct ucx_peer *peer);
+/* From now on the main worker takes messages of telling (ucx_tell.c). */
+void ucx_take_messages(void);
+
+static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
+{
+	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
+}
 
 static inline struct comms_channel *channel_or_main(struct comms_channel *channel)
 {
@@ -121,10 +129,16 @@ struct comms_channel *ucx_channel_open(bool is_alone);
 void ucx_channel_close(struct comms_channel *channel);
 void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
 	     const void *source, size_t bytes, bool nbi);
+void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset, void *dest,
+	     size_t bytes, bool nbi);
 void ucx_fence(struct comms_channel *channel);
 void ucx_quiet(struct comms_channel *channel);
 void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
+void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
+void ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
 bool ucx_progress(void);
 bool ucx_served(void);
 bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);

@@ -48,11 +48,6 @@ static void started(struct mark *mark, ucs_status_ptr_t request, const char *wha
 		ucx_must_succeed(UCS_PTR_STATUS(request), what);
 }
 
-static uint64_t remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
-{
-	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
-}
-
 static ucp_atomic_op_t ucp_op(enum comms_amo op)
 {
 	static const ucp_atomic_op_t names[] = {
@@ -124,7 +119,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 {
 	struct mark *mark = channel_begin(&channel, to);
 	struct ucx_peer *peer = mark->peer;
-	uint64_t dest = remote(peer, segment, offset);
+	uint64_t dest = ucx_remote(peer, segment, offset);
 
 	if (swap_instead(mark, dest, peer->key[segment], source, bytes)) {
 		channel_end(mark);
@@ -144,129 +139,12 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	channel_end(mark);
 }
 
-static void ucx_put_untracked(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source,
-		       size_t bytes)
-{
-	struct ucx_peer *peer = ucx_peer(to);
-
-	if (COMMS_UNLIKELY(ucx.gated))
-		connection_enter(peer);
-	ucx_must_succeed(channel_finish(&ucx.main, ucp_put_nbx(peer->endpoint, source, bytes, remote(peer, segment, offset),
-							       peer->key[segment], &ucx_plain)),
-			 "ucp_put_nbx");
-	if (COMMS_UNLIKELY(ucx.gated))
-		connection_leave(peer);
-}
-
-/* The record is the last that is touched. */
-static void rest(struct comms_telling *telling)
-{
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		connection_leave(telling->connection);
-	atomic_store_explicit(&telling->under_way, false, memory_order_release);
-}
-
-static void word_sent(void *request, ucs_status_t status, void *telling)
-{
-	ucp_request_free(request);
-	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
-	rest(telling);
-}
-
-/* Puts that follow come behind those that have returned, nonblocking ones left aside. */
-static void ucx_order(void)
-{
-	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
-}
-
-/* UCX has handed the data on, so what follows comes after it. */
-static void send_word(struct comms_telling *telling)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = word_sent,
-		.user_data = telling,
-	};
-	struct ucx_peer *peer = telling->connection;
-	ucs_status_ptr_t request;
-
-	ucx_order();
-	request = ucp_put_nbx(peer->endpoint, &telling->value, sizeof telling->value, telling->there,
-			      peer->key[telling->segment], &param);
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	rest(telling);
-}
-
-static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
-
-/* The second piece of the data, if there is one, and then the word. */
-static void send_rest(struct comms_telling *telling)
-{
-	size_t bytes = telling->more.bytes;
-
-	telling->more.bytes = 0;
-	if (bytes > 0)
-		send_data(telling, telling->more.source, bytes, telling->more_there);
-	else
-		send_word(telling);
-}
-
-static void data_sent(void *request, ucs_status_t status, void *telling)
-{
-	ucp_request_free(request);
-	if (status == UCS_ERR_CANCELED) {
-		rest(telling);
-		return;
-	}
-	ucx_must_succeed(status, "an operation on another PE");
-	send_rest(telling);
-}
-
-static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = data_sent,
-		.user_data = telling,
-	};
-	struct ucx_peer *peer = telling->connection;
-	ucs_status_ptr_t request =
-		ucp_put_nbx(peer->endpoint, source, bytes, there, peer->key[telling->data_segment], &param);
-
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	send_rest(telling);
-}
-
-static void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
-{
-	struct ucx_peer *peer = ucx_peer(to);
-
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		connection_enter(peer);
-	telling->connection = peer;
-	telling->data_segment = segment;
-	telling->segment = word_segment;
-	telling->there = remote(peer, word_segment, word_offset);
-	telling->more_there = remote(peer, segment, telling->more_there);
-	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	if (bytes > 0)
-		send_data(telling, source, bytes, remote(peer, segment, offset));
-	else
-		send_word(telling);
-}
-
-static void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
+void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
 	     void *dest, size_t bytes, bool nbi)
 {
 	struct mark *mark = channel_begin(&channel, from);
 	struct ucx_peer *peer = mark->peer;
-	uint64_t source = remote(peer, segment, offset);
+	uint64_t source = ucx_remote(peer, segment, offset);
 
 	if (nbi) {
 		ucp_request_param_t param = when_done(mark);
@@ -297,7 +175,7 @@ static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, 
 	if (op == COMMS_CSWAP) /* the new value travels in the result's place */
 		memcpy(result, narrow(&operand, width, &half), width);
 	request = ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(first, width, &half), 1,
-				    remote(peer, segment, offset), peer->key[segment], &param);
+				    ucx_remote(peer, segment, offset), peer->key[segment], &param);
 	if (nbi)
 		started(mark, request, "ucp_atomic_op_nbx");
 	else
@@ -321,7 +199,7 @@ static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum c
 	mark = channel_begin(&channel, to);
 	peer = mark->peer;
 	if (ucx.by_software) {
-		ask(mark, remote(peer, segment, offset), peer->key[segment], ucp_op(op), narrow(&operand, width, &half), width);
+		ask(mark, ucx_remote(peer, segment, offset), peer->key[segment], ucp_op(op), narrow(&operand, width, &half), width);
 		channel_end(mark);
 		return;
 	}
@@ -330,7 +208,7 @@ static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum c
 	param.datatype = ucp_dt_make_contig(width);
 	started(mark,
 		ucp_atomic_op_nbx(peer->endpoint, ucp_op(op), narrow(&operand, width, &half), 1,
-				  remote(peer, segment, offset), peer->key[segment], &param),
+				  ucx_remote(peer, segment, offset), peer->key[segment], &param),
 		"ucp_atomic_op_nbx");
 	channel_end(mark);
 }
@@ -377,8 +255,7 @@ const struct comms_network ucx_network = {
 	.fence = ucx_fence,
 	.quiet = ucx_quiet,
 	.quiet_pes = ucx_quiet_pes,
-	.put_untracked = ucx_put_untracked,
-	.order = ucx_order,
+	.tell = ucx_tell,
 	.tell_later = ucx_tell_later,
 	.complete = ucx_complete,
 	.progress = ucx_progress,

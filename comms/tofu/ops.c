@@ -106,9 +106,13 @@ static void put_untracked(struct comms_peer *peer, enum comms_segment_id segment
 	put_for(NULL, UTOFU_ONESIDED_FLAG_STRONG_ORDER, peer, segment, offset, source, bytes, false);
 }
 
-/* Puts that nobody tracks ask for strong order as it is. */
-static void order(void)
+/* Strong order: the word comes behind the data. */
+static void tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+		 enum comms_segment_id word_segment, size_t word_offset, uint64_t value)
 {
+	if (bytes > 0)
+		put_untracked(peer, segment, offset, source, bytes);
+	put_untracked(peer, word_segment, word_offset, &value, sizeof value);
 }
 
 /* The record counts itself, too, until all has been begun. */
@@ -278,8 +282,7 @@ const struct comms_network tofu_network = {
 	.fence = quiet,
 	.quiet = quiet,
 	.quiet_pes = quiet_pes,
-	.put_untracked = put_untracked,
-	.order = order,
+	.tell = tell,
 	.tell_later = tell_later,
 	.complete = complete,
 	.progress = tofu_progress,

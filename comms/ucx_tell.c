@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Telling over UCX: data, then a word that shows it.
+ *
+ * By puts, where the network card carries them out: the data, and the word when UCX has handed the data on.
+ *
+ * By messages, where the target's software would carry out puts (ucx.by_messages): such a put is a message and an answer to it, so
+ * telling would take four. One message has both, and who serves the target's worker writes the data and then the word. What is longer than
+ * a message goes in several, each begun when UCX has handed on the one before; the last has the word.
+ */
+#include <string.h>
+
+#include "ucx_inside.h"
+
+#define TELL 1		   /* UCX's number of our messages */
+#define LONGEST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
+
+/* The record is the last that is touched. */
+static void rest(struct comms_telling *telling)
+{
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_leave(telling->connection);
+	atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
+/* --- By puts --- */
+
+static void word_sent(void *request, ucs_status_t status, void *telling)
+{
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "an operation on another PE");
+	rest(telling);
+}
+
+/* UCX has handed the data on, so what follows comes after it. */
+static void send_word(struct comms_telling *telling)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = word_sent,
+		.user_data = telling,
+	};
+	struct ucx_peer *peer = telling->connection;
+	ucs_status_ptr_t request;
+
+	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
+	request = ucp_put_nbx(peer->endpoint, &telling->value, sizeof telling->value, telling->there,
+			      peer->key[telling->segment], &param);
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
+	rest(telling);
+}
+
+static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
+
+/* The second piece of the data, if there is one, and then the word. */
+static void send_rest(struct comms_telling *telling)
+{
+	size_t bytes = telling->more.bytes;
+
+	telling->more.bytes = 0;
+	if (bytes > 0)
+		send_data(telling, telling->more.source, bytes, telling->more_there);
+	else
+		send_word(telling);
+}
+
+static void data_sent(void *request, ucs_status_t status, void *telling)
+{
+	ucp_request_free(request);
+	if (status == UCS_ERR_CANCELED) {
+		rest(telling);
+		return;
+	}
+	ucx_must_succeed(status, "an operation on another PE");
+	send_rest(telling);
+}
+
+static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = data_sent,
+		.user_data = telling,
+	};
+	struct ucx_peer *peer = telling->connection;
+	ucs_status_ptr_t request =
+		ucp_put_nbx(peer->endpoint, source, bytes, there, peer->key[telling->data_segment], &param);
+
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
+	send_rest(telling);
+}
+
+/* --- By messages --- */
+
+/* In the target, in whoever progresses its worker. */
+static ucs_status_t take(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+			 const ucp_am_recv_param_t *param)
+{
+	struct comms_message message;
+
+	(void)unused, (void)header_bytes, (void)param;
+	memcpy(&message, header, sizeof message);
+	if (bytes > 0)
+		memcpy((void *)(uintptr_t)message.there, data, bytes);
+	if (message.word)
+		atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)message.word, message.value, memory_order_release);
+	return UCS_OK;
+}
+
+void ucx_take_messages(void)
+{
+	const ucp_am_handler_param_t param = {
+		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+		.id = TELL,
+		.cb = take,
+	};
+
+	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
+}
+
+static void message_sent(void *request, ucs_status_t status, void *telling);
+
+/* One message; true: it is on its way, false: UCX keeps it, and from now on the record is message_sent's. */
+static bool send_message(struct comms_telling *telling)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+		.cb.send = message_sent,
+		.user_data = telling,
+		.flags = UCP_AM_SEND_FLAG_EAGER,
+	};
+	struct ucx_peer *peer = telling->connection;
+	struct comms_piece *now = &telling->now;
+	size_t bytes = now->bytes < LONGEST ? now->bytes : LONGEST;
+	const char *source = now->source;
+	ucs_status_ptr_t request;
+
+	telling->message = (struct comms_message){(uint64_t)(uintptr_t)now->dest, 0, telling->value};
+	now->dest = (char *)now->dest + bytes;
+	now->source = source + bytes;
+	now->bytes -= bytes;
+	if (now->bytes == 0 && telling->more.bytes > 0) {
+		*now = telling->more;
+		now->dest = (void *)(uintptr_t)telling->more_there;
+		telling->more.bytes = 0;
+	} else if (now->bytes == 0) {
+		telling->message.word = telling->there;
+	}
+	request = ucp_am_send_nbx(peer->endpoint, TELL, &telling->message, sizeof telling->message, source, bytes,
+				  &param);
+	if (UCS_PTR_IS_PTR(request))
+		return false;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+	return true;
+}
+
+static bool has_word(const struct comms_telling *telling)
+{
+	return telling->message.word != 0;
+}
+
+static void send_messages(struct comms_telling *telling)
+{
+	while (send_message(telling))
+		if (has_word(telling)) {
+			rest(telling);
+			return;
+		}
+}
+
+static void message_sent(void *request, ucs_status_t status, void *argument)
+{
+	struct comms_telling *telling = argument;
+
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "an operation on another PE");
+	if (status == UCS_ERR_CANCELED || has_word(telling))
+		rest(telling);
+	else
+		send_messages(telling);
+}
+
+/* --- Either --- */
+
+void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+{
+	struct ucx_peer *peer = ucx_peer(to);
+	uint64_t there = ucx_remote(peer, segment, offset);
+
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_enter(peer);
+	telling->connection = peer;
+	telling->data_segment = segment;
+	telling->segment = word_segment;
+	telling->there = ucx_remote(peer, word_segment, word_offset);
+	telling->more_there = ucx_remote(peer, segment, telling->more_there);
+	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
+	if (ucx.by_messages) {
+		telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
+		send_messages(telling);
+	} else if (bytes > 0) {
+		send_data(telling, source, bytes, there);
+	} else {
+		send_word(telling);
+	}
+}
+
+void ucx_tell(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value)
+{
+	struct comms_telling telling = {.value = value};
+
+	ucx_tell_later(&telling, to, segment, offset, source, bytes, word_segment, word_offset);
+	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&telling.under_way, memory_order_acquire));
+}
