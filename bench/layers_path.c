@@ -29,7 +29,7 @@ static void shmem_post(uint64_t value)
 	shmem_putmem(&layer_word->value, &value, sizeof value, !group.me);
 }
 
-static bool comms_look(void)
+static bool look_once(void)
 {
 	return comms_spin();
 }
@@ -198,8 +198,8 @@ static struct layer local_layers[] = {
 };
 
 static struct layer ucx_layers[] = {
-	{"shmem", shmem_post, shmem_quiet, comms_look, shmem_await, 0},
-	{"comms", comms_post, comms_flush, comms_look, comms_await, 0},
+	{"shmem", shmem_post, shmem_quiet, look_once, shmem_await, 0},
+	{"comms", comms_post, comms_flush, look_once, comms_await, 0},
 	{"ucp", ucp_post, ucp_flush, ucp_look, ucp_await, 0},
 	{"uct", uct_post, uct_flush, uct_look, uct_await, 0},
 	{"floor", line_post, line_flush, line_look, line_await, 0},
