@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures the layers of the path between PEs 0 and 1, and prints what it measured for layers_report.c to make sense of. The layers
- * take turns in short rounds, so that what changes on the machine meanwhile changes all of them.
+ * take turns in short rounds, so that what changes on the machine meanwhile changes all of them; layers_values.c says which rounds
+ * count.
  *
  *   injection   batches of BATCH posts and a flush: the two timed apart, and whole batches with no timer inside
  *   latency     there and back: whole, and with the post and every look timed
  */
 #include "layers.h"
-#include "layers_report.h"
+#include "layers_clock.h"
+#include "layers_values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,101 +17,63 @@
 const char driver_name[] = "breakdown", driver_help[] = "";
 const struct measure measures[] = {{NULL, NULL, 0, NULL}};
 
-enum { ROUNDS = 120, BATCHES = 5, PING_PONGS = 20, MOST_LAYERS = 8, MOST_VALUES = ROUNDS * PING_PONGS };
+enum { BATCHES = 5, PING_PONGS = SAMPLES, MOST_LAYERS = 8 };
 
-static struct values {
-	double value[QUANTITIES][MOST_VALUES];
-	int count[QUANTITIES];
-} values[MOST_LAYERS];
-
-static double ns_per_cycle, timer_cycles, passing_cycles;
+static double seconds = 3; /* to measure for */
 static uint64_t turn, value;
 static char layer_stamps[PING_PONGS * 32]; /* what PE 1 noted; symmetric */
 
+/* The layers in use: those of the path; then, with --slow, the same once more, slowed. */
+static struct layer layers[2 * MOST_LAYERS];
+static int n_layers, n_all;
+
 static void note(int layer, enum quantity quantity, double cycles_taken, double share)
 {
-	struct values *v = &values[layer];
-
-	if (v->count[quantity] < MOST_VALUES)
-		v->value[quantity][v->count[quantity]++] = (cycles_taken - timer_cycles) * ns_per_cycle / share;
+	values_note(layer, quantity, (cycles_taken - layer_clock.timer) * layer_clock.ns_per_cycle / share);
 }
 
-static int by_value(const void *a, const void *b)
+/* Between two stamps of which one is in passing there is half of each: what note takes off too much then. */
+static double stamp_share(void)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double cost_of(uint64_t (*read)(void))
-{
-	double empty[1001];
-
-	for (int i = 0; i < 1001; i++) {
-		uint64_t before = read();
-
-		empty[i] = (double)(read() - before);
-	}
-	qsort(empty, 1001, sizeof *empty, by_value);
-	return empty[500];
-}
-
-/* What a cycle is in nanoseconds, and what reading the counter costs. */
-static void calibrate(void)
-{
-	double start = now_ns();
-	uint64_t first = cycles();
-
-	timer_cycles = cost_of(cycles);
-	passing_cycles = cost_of(cycles_in_passing);
-	while (now_ns() < start + 5e7)
-		;
-	ns_per_cycle = (now_ns() - start) / (double)(cycles() - first);
-}
-
-static void delay(double ns)
-{
-	uint64_t start = cycles();
-
-	while ((double)(cycles() - start) * ns_per_cycle < ns)
-		;
+	return (layer_clock.timer - layer_clock.stamp) / 2;
 }
 
 /* Wraps every layer alike, so what this costs is in all of them, and in the layer that does nothing. */
 static void post(const struct layer *layer)
 {
 	if (layer->slow_ns > 0)
-		delay(layer->slow_ns);
+		clock_delay(layer->slow_ns);
 	layer->post(++value);
 }
 
 /* --- Loops of PE 0, while PE 1 serves --- */
 
-static void timed_batch(const struct layer *layer, int which)
+struct batch {
+	uint64_t start, sent, end;
+};
+
+static struct batch run_batch(const struct layer *layer, bool stamped)
 {
-	uint64_t start = cycles(), sent, end;
+	struct batch batch = {cycles(), 0, 0};
 
 	for (int i = 0; i < BATCH; i++)
 		post(layer);
-	sent = cycles_in_passing();
+	if (stamped)
+		batch.sent = cycles_in_passing();
 	layer->flush();
-	end = cycles();
-	/* Half of the outer timer is in each, and of the inner one. */
-	note(which, POST, (double)(sent - start) + (timer_cycles - passing_cycles) / 2, BATCH);
-	note(which, PROGRESS, (double)(end - sent) + (timer_cycles - passing_cycles) / 2, BATCH);
+	batch.end = cycles();
+	return batch;
 }
 
 static void inject(const struct layer *layer, int which)
 {
 	for (int b = 0; b < BATCHES; b++) {
-		uint64_t start;
+		struct batch batch = run_batch(layer, true);
 
-		timed_batch(layer, which);
-		start = cycles();
-		for (int i = 0; i < BATCH; i++)
-			post(layer);
-		layer->flush();
-		note(which, TOTAL, (double)(cycles() - start), BATCH);
+		note(which, POST, (double)(batch.sent - batch.start) + stamp_share(), BATCH);
+		note(which, PROGRESS, (double)(batch.end - batch.sent) + stamp_share(), BATCH);
+		batch = run_batch(layer, false);
+		note(which, TOTAL, (double)(batch.end - batch.start), BATCH);
 	}
 }
 
@@ -181,18 +145,27 @@ struct stamps {
 };
 static struct stamps mine[PING_PONGS];
 
+/*
+ * Where a layer has to look for messages, stamps that wait would make looks rarer, and lines travel otherwise then. Where none has, a post
+ * is a few nanoseconds, and to be told from what is around it.
+ */
+static uint64_t stamp(const struct layer *layer)
+{
+	return layer->look ? cycles_in_passing() : cycles();
+}
+
 static void receive(const struct layer *layer, struct stamps *at)
 {
 	uint64_t (*now)(void) = is_below_library(layer) ? value_of_layer : value_of_word;
 
 	if (waits_by_itself(layer))
 		layer->await(value);
-	at->look = cycles();
+	at->look = stamp(layer);
 	while (!waits_by_itself(layer) && now() < value) {
-		at->look = cycles();
+		at->look = stamp(layer);
 		layer->look();
 	}
-	at->came = cycles();
+	at->came = stamp(layer);
 }
 
 static void timed_ping_pong(const struct layer *layer, struct stamps *at)
@@ -202,31 +175,38 @@ static void timed_ping_pong(const struct layer *layer, struct stamps *at)
 		receive(layer, at);
 		value--;
 	}
-	at->before = cycles();
+	at->before = stamp(layer);
 	post(layer);
-	at->sent = cycles();
+	at->sent = stamp(layer);
 	if (group.me == 0)
 		receive(layer, at);
 }
 
-/* Clocks of the two that differ cancel out, for each way is there once. */
+static void note_between_stamps(int which, enum quantity quantity, uint64_t cycles_taken)
+{
+	double cost = layers[which].look ? layer_clock.stamp : layer_clock.timer;
+
+	note(which, quantity, (double)(int64_t)cycles_taken + layer_clock.timer - cost, 1);
+}
+
+/* The way there and the way back in turn. Clocks of the two that differ cancel out, for each way is there once. */
 static void evaluate(int which, const struct stamps *here, const struct stamps *there)
 {
-	double transfer = (double)(int64_t)(there->look - here->sent) + (double)(int64_t)(here->look - there->sent);
-
-	note(which, SENT, ((double)(here->sent - here->before) + (double)(there->sent - there->before)) / 2, 1);
-	note(which, TRANSFER, transfer / 2, 1);
-	note(which, CAME, ((double)(here->came - here->look) + (double)(there->came - there->look)) / 2, 1);
+	note_between_stamps(which, SENT, (here->sent - here->before + there->sent - there->before) / 2);
+	note_between_stamps(which, TRANSFER, (uint64_t)((int64_t)(there->look - here->sent + here->look - there->sent) / 2));
+	note_between_stamps(which, CAME, (here->came - here->look + there->came - there->look) / 2);
 }
 
 /* A wait for what is there already. */
 static void satisfied_wait(const struct layer *layer, int which)
 {
-	uint64_t start = cycles();
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t start = cycles();
 
-	for (int i = 0; i < BATCH; i++)
-		layer->await(value);
-	note(which, SATISFIED, (double)(cycles() - start), BATCH);
+		for (int i = 0; i < BATCH; i++)
+			layer->await(value);
+		note(which, SATISFIED, (double)(cycles() - start), BATCH);
+	}
 }
 
 /* With stamps and without in turn. */
@@ -264,119 +244,107 @@ static void no_flush(void)
 
 static const struct layer empty = {"empty", nothing, no_flush, NULL, NULL, 0};
 
+static void take_layers(const struct layer *of_path)
+{
+	while (of_path[n_layers].name) {
+		layers[n_layers] = of_path[n_layers];
+		n_layers++;
+	}
+	n_all = n_layers;
+}
+
 /* --slow comms=200: a layer that is slower makes all above it slower. */
-static void slow_down(struct layer *layers, const char *name, double ns)
+static void add_slowed(const char *name, double ns)
 {
 	bool found = false;
 
-	for (int i = 0; layers[i].name; i++)
-		found |= !strcmp(layers[i].name, name);
+	for (int i = 0; i < n_layers; i++) {
+		layers[n_layers + i] = layers[i];
+		layers[n_layers + i].slow_ns = found ? 0 : ns;
+		found = found || !strcmp(layers[i].name, name);
+	}
 	if (!found)
 		group_fail("--slow %s: the path has no such layer", name);
-	for (int i = 0; layers[i].name; i++) {
-		layers[i].slow_ns += ns;
-		if (!strcmp(layers[i].name, name))
-			break;
-	}
+	n_all = 2 * n_layers;
 }
 
-static void measure(const struct layer *layers)
+static void measure_round(void)
 {
-	int n = 0;
-
-	while (layers[n].name)
-		n++;
-	for (int round = -1; round < ROUNDS; round++) { /* the first warms up */
-		for (int i = 0; i < n; i++) {
-			injection(&layers[i], i);
-			latency(&layers[i], i);
+	/* A layer and its slowed twin follow each other. */
+	for (int i = 0; i < n_layers; i++)
+		for (int which = i; which < n_all; which += n_layers) {
+			injection(&layers[which], which);
+			latency(&layers[which], which);
 		}
-		if (group.me == 0)
-			inject(&empty, n);
-		else
-			value += 2 * BATCHES * BATCH;
-		if (round < 0)
-			memset(values, 0, sizeof values);
-	}
+	if (group.me == 0)
+		inject(&empty, n_all);
+	else
+		value += 2 * BATCHES * BATCH;
 }
 
-/*
- * Parts that were timed together are averaged over the same samples, the middle half by the time of all parts: medians of each would not
- * add up to anything.
- */
-static const struct group_of_parts {
-	enum quantity first, last;
-} timed_together[] = {{POST, PROGRESS}, {TOTAL, TOTAL}, {HALF, HALF}, {SENT, CAME}, {SATISFIED, SATISFIED}};
-
-static double whole[MOST_VALUES];
-
-static int by_whole(const void *a, const void *b)
+/* PE 0 sees the time and the values, and says whether to go on. */
+static void measure(void)
 {
-	double x = whole[*(const int *)a], y = whole[*(const int *)b];
+	double until, line;
+	bool more;
 
-	return (x > y) - (x < y);
+	measure_round(); /* warms up */
+	values_start(n_all + 1);
+	until = now_ns() + seconds * 1e9;
+	line = clock_probe();
+	do {
+		double before = line;
+
+		measure_round();
+		line = clock_probe();
+		more = group_tell(group.me == 0 && values_end_round(before, line) && (now_ns() < until || !values_enough()));
+	} while (more);
 }
 
-static void middle_half(const struct values *v, struct group_of_parts parts, double *means)
+static void print_all(const char *path, const char *slow, double slow_ns)
 {
-	static int order[MOST_VALUES];
-	int n = v->count[parts.first], used = 0;
+	char slowed[64];
 
-	for (int i = 0; i < n; i++) {
-		order[i] = i;
-		whole[i] = 0;
-		for (int q = (int)parts.first; q <= (int)parts.last; q++)
-			whole[i] += v->value[q][i];
+	snprintf(slowed, sizeof slowed, "%s, %s + %g ns", path, slow, slow_ns);
+	values_choose();
+	for (int which = 0; which < n_all; which++) {
+		values_print(which < n_layers ? path : slowed, layers[which].name, which);
+		if (which == n_layers - 1)
+			values_print(path, "empty", n_all);
 	}
-	qsort(order, (size_t)n, sizeof *order, by_whole);
-	for (int i = n / 4; i < n - n / 4; i++, used++)
-		for (int q = (int)parts.first; q <= (int)parts.last; q++)
-			means[q] += v->value[q][order[i]];
-	for (int q = (int)parts.first; used && q <= (int)parts.last; q++)
-		means[q] /= used;
-}
-
-static void print(const char *path, const char *layer, struct values *v)
-{
-	double means[QUANTITIES] = {0};
-
-	for (size_t g = 0; g < sizeof timed_together / sizeof *timed_together; g++)
-		middle_half(v, timed_together[g], means);
-	for (int q = 0; q < QUANTITIES; q++) {
-		double *sorted = v->value[q];
-		int n = v->count[q];
-
-		if (n == 0)
-			continue;
-		qsort(sorted, (size_t)n, sizeof *sorted, by_value);
-		printf("%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%d\n", path, layer, quantity_names[q], means[q], sorted[n / 4],
-		       sorted[3 * n / 4], n);
-	}
+	if (n_all > n_layers)
+		values_print(slowed, "empty", n_all);
+	values_print_rounds(path);
+	fflush(stdout);
 }
 
 static void run(const char *slow, double slow_ns)
 {
 	const char *path;
-	struct layer *layers;
-	int n = 0;
 
 	group_start();
 	if (group.size != 2)
 		group_fail("breakdown is between two PEs; there are %d", group.size);
-	calibrate();
-	layers = layers_of_path(&path);
+	clock_calibrate();
+	take_layers(layers_of_path(&path));
 	if (slow[0])
-		slow_down(layers, slow, slow_ns);
-	measure(layers);
-	for (; group.me == 0 && layers[n].name; n++)
-		print(path, layers[n].name, &values[n]);
+		add_slowed(slow, slow_ns);
+	measure();
 	if (group.me == 0)
-		print(path, "empty", &values[n]);
-	fflush(stdout);
+		print_all(path, slow, slow_ns);
 	group_end();
 }
 
-/* layers [--slow LAYER=NS]: measures, under a launcher. layers --report ...: the rest is layers_report.c's. */
+static bool read_options(int argc, char *argv[], char *slow, double *slow_ns)
+{
+	for (int i = 1; i < argc; i += 2)
+		if (i + 1 == argc || !((!strcmp(argv[i], "--slow") && sscanf(argv[i + 1], "%31[a-z]=%lf", slow, slow_ns) == 2) ||
+				       (!strcmp(argv[i], "--seconds") && sscanf(argv[i + 1], "%lf", &seconds) == 1)))
+			return false;
+	return true;
+}
+
+/* layers [--slow LAYER=NS] [--seconds S]: measures, under a launcher. layers --report ...: the rest is layers_report.c's. */
 int main(int argc, char *argv[])
 {
 	char slow[32] = "";
@@ -384,8 +352,8 @@ int main(int argc, char *argv[])
 
 	if (argc > 1 && !strcmp(argv[1], "--report"))
 		return layers_report(argc - 1, argv + 1);
-	if (argc > 1 && (argc != 3 || strcmp(argv[1], "--slow") || sscanf(argv[2], "%31[a-z]=%lf", slow, &slow_ns) != 2)) {
-		fprintf(stderr, "breakdown: --slow LAYER=NANOSECONDS, as in --slow comms=200\n");
+	if (!read_options(argc, argv, slow, &slow_ns)) {
+		fprintf(stderr, "breakdown: --slow LAYER=NANOSECONDS, as in --slow comms=200; --seconds SECONDS\n");
 		return 2;
 	}
 	run(slow, slow_ns);

@@ -5,10 +5,12 @@
  */
 #include "comms/comms.h"
 #include "comms/copy.h"
+#include "comms/network.h"
 #include "comms/ucx_inside.h"
 
 /* After the library's own, which have words of the bench for other things. */
 #include "layers.h"
+#include "layers_tofu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,15 @@ static void comms_post(uint64_t value)
 		comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
 	else
 		comms_put(&layer_word->value, &value, sizeof value, !group.me, "shmem_putmem");
+}
+
+/* The same without a look at the PE and at the length, as in a library configured --disable-argument-checks. */
+static void unchecked_post(uint64_t value)
+{
+	struct comms_peer *peer;
+	void *here = comms_reach_among(false, comms.quick_pes, &layer_word->value, sizeof value, !group.me, &peer);
+
+	comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
 }
 
 static void comms_await(uint64_t value)
@@ -111,6 +122,14 @@ static void ucp_await(uint64_t value)
 {
 	while (value_now() < value)
 		ucp_worker_progress(ucx.main.worker);
+}
+
+/* --- uTofu --- */
+
+static void tofu_await(uint64_t value)
+{
+	while (value_now() < value)
+		tofu_layer_look();
 }
 
 /* --- The machine --- */
@@ -192,7 +211,8 @@ void library_look(void)
 
 static struct layer local_layers[] = {
 	{"shmem", shmem_post, shmem_quiet, NULL, shmem_await, 0},
-	{"comms", comms_post, comms_flush, NULL, comms_await, 0},
+	{"checks", comms_post, comms_flush, NULL, comms_await, 0},
+	{"comms", unchecked_post, comms_flush, NULL, comms_await, 0},
 	{"floor", line_post, fence_flush, NULL, comms_await, 0}, /* looks as the library does: how one looks changes how lines travel */
 	{0},
 };
@@ -205,6 +225,25 @@ static struct layer ucx_layers[] = {
 	{"floor", line_post, line_flush, line_look, line_await, 0},
 	{0},
 };
+
+static struct layer tofu_layers[] = {
+	{"shmem", shmem_post, shmem_quiet, comms_look, shmem_await, 0},
+	{"comms", comms_post, comms_flush, comms_look, comms_await, 0},
+	{"utofu", tofu_layer_post, tofu_layer_flush, tofu_layer_look, tofu_await, 0},
+	{"floor", line_post, line_flush, line_look, line_await, 0},
+	{0},
+};
+
+/* PEs of different machines have no floor. */
+static struct layer *open_tofu(void)
+{
+	tofu_layer_open(&layer_word->value, sizeof layer_word->value);
+	if (group.has_raw)
+		open_line();
+	else
+		tofu_layers[3] = (struct layer){0};
+	return tofu_layers;
+}
 
 /* Which transport UCX uses is what UCX_TLS leaves it. */
 static bool by_tcp(void)
@@ -226,6 +265,10 @@ struct layer *layers_of_path(const char **path)
 		*path = "local";
 		open_local_line();
 		return local_layers;
+	}
+	if (comms.network->row == WATCH_TOFU) {
+		*path = "tofu";
+		return open_tofu();
 	}
 	open_ucp();
 	*path = by_tcp() ? "ucx tcp" : "ucx posix";

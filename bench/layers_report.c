@@ -13,7 +13,7 @@
 
 const char *const quantity_names[QUANTITIES] = {"post", "progress", "total", "half", "sent", "transfer", "came", "satisfied"};
 
-enum { MOST_LAYERS = 8, MOST_PATHS = 8, MOST_PARTS = 2 * MOST_LAYERS + 4 };
+enum { MOST_LAYERS = 8, MOST_PATHS = 10, PATH_NAME = 64, REMARK = 256, MOST_PARTS = 2 * MOST_LAYERS + 4 };
 
 struct number {
 	double middle, low, high;
@@ -25,8 +25,9 @@ struct layer {
 };
 
 struct path {
-	char name[24];
-	int layers; /* outermost first; the last does nothing */
+	char name[PATH_NAME];
+	char remark[REMARK]; /* how it was measured */
+	int layers;	     /* outermost first; the last does nothing */
 	struct layer layer[MOST_LAYERS];
 };
 
@@ -47,34 +48,57 @@ static int n_paths;
 
 /* --- Reading --- */
 
-static struct layer *layer_of(const char *path, const char *name)
+static struct path *path_of(const char *name)
 {
-	int p = 0, l = 0;
+	int p = 0;
 
-	while (p < n_paths && strcmp(paths[p].name, path))
+	while (p < n_paths && strcmp(paths[p].name, name))
 		p++;
 	if (p == MOST_PATHS)
 		return NULL;
 	if (p == n_paths)
-		snprintf(paths[n_paths++].name, sizeof paths[p].name, "%s", path);
-	while (l < paths[p].layers && strcmp(paths[p].layer[l].name, name))
+		snprintf(paths[n_paths++].name, sizeof paths[p].name, "%s", name);
+	return &paths[p];
+}
+
+static struct layer *layer_of(struct path *path, const char *name)
+{
+	int l = 0;
+
+	while (path && l < path->layers && strcmp(path->layer[l].name, name))
 		l++;
-	if (l == MOST_LAYERS)
+	if (!path || l == MOST_LAYERS)
 		return NULL;
-	if (l == paths[p].layers)
-		snprintf(paths[p].layer[paths[p].layers++].name, sizeof paths[p].layer[l].name, "%s", name);
-	return &paths[p].layer[l];
+	if (l == path->layers)
+		snprintf(path->layer[path->layers++].name, sizeof path->layer[l].name, "%s", name);
+	return &path->layer[l];
+}
+
+/* "# PATH: how it was measured" */
+static bool read_remark(const char *line)
+{
+	char name[PATH_NAME], remark[REMARK];
+	struct path *path;
+
+	if (sscanf(line, "# %63[^:]: %255[^\n]", name, remark) != 2)
+		return false;
+	path = path_of(name);
+	if (path)
+		memcpy(path->remark, remark, sizeof remark);
+	return path != NULL;
 }
 
 static bool read_line(const char *line)
 {
-	char path[24], name[16], quantity[16];
+	char path[PATH_NAME], name[16], quantity[16];
 	struct number n;
 	struct layer *layer;
 
-	if (sscanf(line, "%23[^\t]\t%15[^\t]\t%15[^\t]\t%lf\t%lf\t%lf", path, name, quantity, &n.middle, &n.low, &n.high) != 6)
+	if (line[0] == '#')
+		return read_remark(line);
+	if (sscanf(line, "%63[^\t]\t%15[^\t]\t%15[^\t]\t%lf\t%lf\t%lf", path, name, quantity, &n.middle, &n.low, &n.high) != 6)
 		return false;
-	layer = layer_of(path, name);
+	layer = layer_of(path_of(path), name);
 	for (int q = 0; layer && q < QUANTITIES; q++)
 		if (!strcmp(quantity, quantity_names[q])) {
 			layer->of[q] = n;
@@ -86,7 +110,7 @@ static bool read_line(const char *line)
 static bool read_file(const char *name)
 {
 	FILE *file = fopen(name, "r");
-	char line[256];
+	char line[512];
 	bool good = file != NULL;
 
 	while (good && fgets(line, sizeof line, file))
@@ -138,19 +162,27 @@ static struct bar injection_of(const struct path *path)
 
 static bool is_local(const struct path *path)
 {
-	return path->layers <= 4;
+	return !strncmp(path->name, "local", strlen("local"));
+}
+
+/* The one that the transfer is measured at. */
+static int lowest_of_network(const struct path *path)
+{
+	int last = path->layers - 2;
+
+	return strcmp(path->layer[last].name, "floor") ? last : last - 1;
 }
 
 /*
  * latency = Post + transfer + Progress. Post and Progress are measured at the library's layers, the transfer below them: bare on a
- * node, where it is what there and back leaves; else by UCT, and what UCP adds to it, whose puts are answered. Where the library waits by
- * itself, its Progress is what it takes to see what is there.
+ * node, where it is what there and back leaves; else by the lowest layer that is a network's, UCT or uTofu, and what the one above it adds, as
+ * UCP does, whose puts are answered. Where the library waits by itself, its Progress is what it takes to see what is there.
  */
 static struct bar latency_of(const struct path *path)
 {
 	const struct number half = path->layer[0].of[HALF];
 	struct bar bar = {.what = "latency", .measured = half.middle, .low = half.low, .high = half.high};
-	int floor = path->layers - 2, lowest = is_local(path) ? floor : floor - 1;
+	int floor = path->layers - 2, lowest = is_local(path) ? floor : lowest_of_network(path);
 	double misc = middle(path, path->layers - 1, POST);
 
 	for (int l = 0; l <= lowest; l++)
@@ -158,8 +190,8 @@ static struct bar latency_of(const struct path *path)
 	if (is_local(path)) {
 		add(&bar, middle(path, floor, HALF) - middle(path, floor, SENT) - middle(path, floor, SATISFIED), "transfer", "floor");
 	} else {
-		add(&bar, middle(path, lowest, TRANSFER), "transfer", "uct");
-		add(&bar, middle(path, lowest - 1, TRANSFER) - middle(path, lowest, TRANSFER), "transfer", "ucp");
+		add(&bar, middle(path, lowest, TRANSFER), "transfer", path->layer[lowest].name);
+		add(&bar, middle(path, lowest - 1, TRANSFER) - middle(path, lowest, TRANSFER), "transfer", path->layer[lowest - 1].name);
 	}
 	for (int l = 1; l <= lowest && !is_local(path); l++)
 		add(&bar, middle(path, l, CAME) - (l < lowest ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
@@ -226,6 +258,8 @@ static void show_table(const struct path *path, const struct bar *bar, const str
 	double now = effect(bar, change);
 
 	printf("%s, %s of 8 bytes\n", path->name, bar->what);
+	if (path->remark[0])
+		printf("  (%s)\n", path->remark);
 	for (int i = 0; i < bar->parts; i++)
 		printf("  %-18s %12.1f ns %7.2f %%\n", bar->part[i].name, bar->part[i].ns, part_of(bar->part[i].ns, bar->measured));
 	printf("  %-18s %12.1f ns %7.2f %%\n", "residual", bar->measured - bar->predicted,
@@ -236,6 +270,27 @@ static void show_table(const struct path *path, const struct bar *bar, const str
 		printf("  what if %s%+g%s: %.1f ns, %+.2f %%\n", change->name, change->share ? 100 * change->share : change->ns,
 		       change->share ? " %" : " ns", bar->measured + now, part_of(now, bar->measured));
 	putchar('\n');
+}
+
+/* Beside the same path with one layer slowed down, which was measured in the same rounds: what that changed. */
+static void show_changes(const struct path *slowed, const struct bar *plain, const struct bar *slow)
+{
+	printf("%s, %s of 8 bytes: what that changes\n", slowed->name, plain->what);
+	for (int i = 0; i < plain->parts; i++)
+		printf("  %-18s %12.1f ns -> %10.1f ns %+10.1f ns\n", plain->part[i].name, plain->part[i].ns, slow->part[i].ns,
+		       slow->part[i].ns - plain->part[i].ns);
+	printf("  %-18s %12.1f ns -> %10.1f ns %+10.1f ns\n\n", "measured", plain->measured, slow->measured,
+	       slow->measured - plain->measured);
+}
+
+static const struct path *plain_path_of(const struct path *slowed)
+{
+	size_t length = strcspn(slowed->name, ",");
+
+	for (int p = 0; slowed->name[length] && p < n_paths; p++)
+		if (strlen(paths[p].name) == length && !strncmp(paths[p].name, slowed->name, length))
+			return &paths[p];
+	return NULL;
 }
 
 static void show_json(const struct path *path, const struct bar *bar, const struct change *change, bool first)
@@ -291,10 +346,14 @@ static void show(enum form form, const struct change *change)
 		       "font-size=\"13\">\n<text x=\"10\" y=\"20\">Where the time of an 8-byte put goes</text>\n",
 		       60 + 2 * n_paths * 70);
 	for (int p = 0; p < n_paths; p++) {
+		const struct path *plain = plain_path_of(&paths[p]);
 		struct bar bars[] = {injection_of(&paths[p]), latency_of(&paths[p])};
+		struct bar before[] = {plain ? injection_of(plain) : bars[0], plain ? latency_of(plain) : bars[1]};
 
 		for (int b = 0; b < 2; b++, rows++) {
-			if (form == TABLE)
+			if (form == TABLE && plain)
+				show_changes(&paths[p], &before[b], &bars[b]);
+			else if (form == TABLE)
 				show_table(&paths[p], &bars[b], change);
 			else if (form == JSON)
 				show_json(&paths[p], &bars[b], change, rows == 0);

@@ -223,48 +223,52 @@ static inline struct comms_peer *comms_peer(int pe)
  * Where this process can load and store [address, address + bytes) of a PE. NULL if it cannot, or cannot yet:
  * the routines below then find out, and complain in the name of the routine about arguments that are wrong.
  */
-COMMS_INLINE void *comms_within(const struct comms_reach *reach, size_t offset, size_t bytes)
+COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, size_t offset, size_t bytes)
 {
 	char *there = reach->base + offset;
 
-	if (COMMS_UNLIKELY(bytes > reach->size - offset))
+	if (checked && COMMS_UNLIKELY(bytes > reach->size - offset))
 		return NULL;
 	if (!there) /* saves callers a test that the compiler cannot know to be superfluous */
 		__builtin_unreachable();
 	return there;
 }
 
-COMMS_INLINE void *comms_reach_among(int pes, const void *address, size_t bytes, int pe, struct comms_peer **peer)
+/* Not checked: the PE is one that this may be asked about, and all of the bytes are where the first is. */
+COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	size_t heap, globals;
 
-	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)pes))
+	if (checked && COMMS_UNLIKELY((unsigned)pe >= (unsigned)pes))
 		return NULL;
 	*peer = comms_peer(pe);
 	heap = (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);
 	if (COMMS_LIKELY(heap < (*peer)->reach[COMMS_HEAP].size))
-		return comms_within(&(*peer)->reach[COMMS_HEAP], heap, bytes);
+		return comms_within(checked, &(*peer)->reach[COMMS_HEAP], heap, bytes);
 	globals = (size_t)((const char *)address - comms.segments[COMMS_GLOBALS].base);
 	if (COMMS_LIKELY(globals < (*peer)->reach[COMMS_GLOBALS].size))
-		return comms_within(&(*peer)->reach[COMMS_GLOBALS], globals, bytes);
+		return comms_within(checked, &(*peer)->reach[COMMS_GLOBALS], globals, bytes);
 	return NULL;
 }
 
 COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
-	return comms_reach_among(comms.n_pes, address, bytes, pe, peer);
+	return comms_reach_among(true, comms.n_pes, address, bytes, pe, peer);
 }
 
-/* For what a routine of the API does without calling anything: NULL as well while its calls are watched. */
+/*
+ * For what a routine of the API does without calling anything: NULL as well while its calls are watched. A library configured
+ * --disable-argument-checks leaves out the two looks at what the program gave; nothing can be watched then.
+ */
 COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
-	return comms_reach_among(comms.quick_pes, address, bytes, pe, peer);
+	return comms_reach_among(ARGUMENT_CHECKS, comms.quick_pes, address, bytes, pe, peer);
 }
 
 /* The same for atomics, of which there is one kind in a job. */
 COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
-	return comms_reach_among(comms.quick_atomic_pes, address, bytes, pe, peer);
+	return comms_reach_among(true, comms.quick_atomic_pes, address, bytes, pe, peer);
 }
 
 /*

@@ -56,6 +56,10 @@ void watch_start(void)
 	watch_reset();
 	comms.traced = trace_start();
 	comms.watched = counting || comms.traced;
+	if (comms.watched && !ARGUMENT_CHECKS)
+		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
+					       "are checked; configure it without that",
+				 counting ? "SHMEM_STATS" : "SHMEM_TRACE");
 }
 
 bool watch_counts(void)

@@ -76,21 +76,55 @@ part() # NAME: its nanoseconds in the first of the tables on standard output; wi
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/bars.svg"
 }
 
+@test "one layer slowed: what that changes, and how it was measured" {
+	{
+		cat "$BATS_FILE_TMPDIR/made_up"
+		sed 's/^ucx tcp\t/ucx tcp, uct + 500 ns\t/' "$BATS_FILE_TMPDIR/made_up" |
+			awk -F '\t' -v OFS='\t' '($3 == "post" || $3 == "total" || $3 == "sent") && $2 !~ /floor|empty/ { $4 += 500 } { print }'
+		echo '# ucx tcp: 9 of 10 rounds count'
+	} >"$BATS_TEST_TMPDIR/slowed"
+	run "$BREAKDOWN" breakdown --from "$BATS_TEST_TMPDIR/slowed"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *$'injection of 8 bytes\n  (9 of 10 rounds count)\n'* ]]
+	[[ "$output" == *'ucx tcp, uct + 500 ns, injection of 8 bytes: what that changes'* ]]
+	printf '%s\n' "$output" | grep -Eq '^  put-post.uct +50.0 ns -> +550.0 ns +\+500.0 ns$'
+	printf '%s\n' "$output" | grep -Eq '^  put-post.ucp +40.0 ns -> +40.0 ns +\+0.0 ns$'
+	[ "$(printf '%s\n' "$output" | grep -c '+500.0 ns$')" -eq 3 ] # both posts, and the injection measured
+}
+
+# A path's table of changes: what slowing has added to a part of the injection.
+added()
+{
+	printf '%s\n' "$output" | awk -v path="$1" -v name="$2" '/ of 8 bytes/ { here = index($0, path ",") == 1 && /injection of.*what that/ }
+		here && $1 == name { print $(NF - 1) + 0 }'
+}
+
 @test "every path is measured, and a slow layer is seen where it is" {
-	run "$BREAKDOWN" breakdown --paths local,ucx-posix,ucx-tcp --slow comms=20000
+	run "$BREAKDOWN" breakdown --paths local,ucx-posix,ucx-tcp --seconds 0.2 --slow comms=20000
 	[ "$status" -eq 0 ]
 	[ "$(printf '%s\n' "$output" | grep -c ' of 8 bytes$')" -eq 6 ]
-	for table in 1 3 5; do
-		slowed=$(part put-post.comms $table)
+	[ "$(printf '%s\n' "$output" | grep -c ' rounds count')" -eq 6 ]
+	for path in local 'ucx posix' 'ucx tcp'; do
+		slowed=$(added "$path" put-post.comms)
 		for name in shmem floor; do
-			took=$(part put-post.$name $table)
-			awk -v slowed="$slowed" -v ns="$took" 'BEGIN { exit !(slowed > 12000 && ns < slowed / 2 && ns > -slowed / 2) }'
+			awk -v slowed="$slowed" -v ns="$(added "$path" put-post.$name)" \
+				'BEGIN { exit !(slowed > 12000 && ns < slowed / 2 && ns > -slowed / 2) }'
 		done
 	done
 }
 
+@test "over Tofu: uTofu below the library" {
+	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || skip "there is no software Tofu"
+	run "$BREAKDOWN" breakdown --paths tofu --seconds 0.2
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c '^tofu, .* of 8 bytes$')" -eq 2 ]
+	for name in put-post.comms put-post.utofu progress.utofu transfer.utofu transfer.comms; do
+		printf '%s\n' "$output" | grep -q "^  $name "
+	done
+}
+
 @test "mistakes are said in one line" {
-	for words in '--paths nowhere' '--slow comms' '--from /nonexistent' '--bars'; do
+	for words in '--paths nowhere' '--slow comms' '--seconds few' '--from /nonexistent' '--bars'; do
 		# shellcheck disable=SC2086
 		run "$BREAKDOWN" breakdown $words
 		[ "$status" -ne 0 ]

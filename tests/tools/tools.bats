@@ -47,6 +47,8 @@ int main(int argc, char *argv[])
 	long source = 1;
 	const char *way = argc > 1 ? argv[1] : "";
 
+	volatile long *unset = malloc(sizeof *unset);
+
 	if (!strcmp(way, "chained"))
 		signal(SIGSEGV, mine);
 	shmem_init();
@@ -56,6 +58,10 @@ int main(int argc, char *argv[])
 		shmem_long_put(&word, (const long *)64, 1, 0);
 	if (shmem_my_pe() == 1 && !strcmp(way, "abort"))
 		abort();
+	for (int i = 0; !strcmp(way, "busy") && i < 30000000; i++)
+		shmem_long_put(&word, &source, 1, 0);
+	if (!strcmp(way, "unset") && *unset == 4711)
+		return 1;
 	shmem_barrier_all();
 	shmem_finalize();
 	return 0;
@@ -101,6 +107,28 @@ END
 	[[ "$output" == *'received signal SIGSEGV'* ]]
 	[[ "$output" == *'pshmem_long_put'* ]]
 	[ "$(printf '%s\n' "$output" | grep -c 'received signal')" -eq 1 ]
+}
+
+@test "one PE under valgrind, the others not" {
+	command -v valgrind >/dev/null || skip "no valgrind here"
+	run timeout 60 "$OSHRUN" -q -n 2 --debug 1 --debugger 'valgrind -q --undef-value-errors=yes' "$BATS_FILE_TMPDIR/program" unset
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c 'Conditional jump or move depends on uninitialised value')" -eq 1 ]
+	[[ "$output" == *'main (program.c:'* ]]
+}
+
+@test "each PE under perf: its time is found in the routine it calls" {
+	cd "$BATS_TEST_TMPDIR"
+	perf record -q -e cpu-clock -o try true 2>/dev/null || skip "no perf here, or no right to use it"
+	# shellcheck disable=SC2016 # for the shell of each PE
+	run "$OSHRUN" -q -n 2 sh -c 'exec perf record -q -e cpu-clock -o "perf.$PMIX_RANK" "$@"' sh "$BATS_FILE_TMPDIR/program" busy
+	[ "$status" -eq 0 ]
+	for pe in 0 1; do
+		perf report -i "perf.$pe" --stdio --sort dso,symbol 2>/dev/null >"said.$pe"
+		head -n 20 "said.$pe"
+		grep -q 'libtorushmem.*pshmem_long_put' "said.$pe"
+	done
 }
 
 @test "what is typed goes to the debugged PE" {

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Traces, counters and hang reports of jobs on several hosts, some of which have clocks of their own. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+setup_file()
+{
+	export OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	cat >"$BATS_FILE_TMPDIR/ring.c" <<-'END_OF_RING'
+		#include <shmem.h>
+
+		static long word;
+
+		/* Each PE puts 100 longs to the next one by one, and all meet after each. */
+		int main(void)
+		{
+			shmem_init();
+			int next = (shmem_my_pe() + 1) % shmem_n_pes();
+
+			for (int i = 0; i < 100; i++) {
+				shmem_long_p(&word, i, next);
+				shmem_barrier_all();
+			}
+			shmem_finalize();
+			return 0;
+		}
+	END_OF_RING
+	# Host h1 was started 1000 s before the others, h2 long after; clocks of h2's programs are behind zero where the others' began.
+	cat >"$BATS_FILE_TMPDIR/own-clock" <<-'END_OF_CLOCK'
+		#!/bin/sh
+		case $(hostname) in
+		h1) exec unshare --time --fork --kill-child --monotonic 1000 "$@" ;;
+		h2) exec unshare --time --fork --kill-child --monotonic 5000000 "$@" ;;
+		esac
+		exec "$@"
+	END_OF_CLOCK
+	cat >"$BATS_FILE_TMPDIR/look.py" <<-'END_OF_LOOK'
+		import collections, json, sys
+
+		trace = json.load(open(sys.argv[1]))["traceEvents"]
+		pes = int(sys.argv[2])
+		starts = {e["id"]: e for e in trace if e["ph"] == "s"}
+		ends = {e["id"]: e for e in trace if e["ph"] == "f"}
+		assert starts and starts.keys() == ends.keys()
+		for i in starts:
+			assert starts[i]["ts"] <= ends[i]["ts"] + 0.001, (starts[i], ends[i])
+		# Nobody leaves a barrier before the last has come: by clocks that agree to a few microseconds.
+		barriers = [sorted((e["ts"], e["ts"] + e["dur"]) for e in trace if e["ph"] == "X" and e["pid"] == pe and e["name"] == "shmem_barrier_all")
+			for pe in range(pes)]
+		assert all(len(b) == 100 for b in barriers)
+		early = max(max(b[i][0] for b in barriers) - min(b[i][1] for b in barriers) for i in range(100))
+		assert early < 50, early
+		links = {e["name"] for e in trace if e["ph"] == "C"}
+		print(len(links), "links")
+	END_OF_LOOK
+	"$OSHCC" "$BATS_FILE_TMPDIR/ring.c" -o "$BATS_FILE_TMPDIR/ring"
+	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/hang" "$TOP_SRCDIR/tests/tools/hang.c"
+	chmod +x "$BATS_FILE_TMPDIR/own-clock"
+}
+
+setup()
+{
+	bed=$TOP_SRCDIR/tests/cluster/bed
+	name=watch-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || return
+	"$bed" able || skip "no root"
+	command -v mpirun >/dev/null || skip "no mpirun"
+	cp "$BATS_FILE_TMPDIR/ring" "$BATS_FILE_TMPDIR/hang" "$BATS_FILE_TMPDIR/own-clock" .
+}
+
+teardown()
+{
+	"$bed" down --name "$name" 2>/dev/null || true
+}
+
+# on_hosts PES SETTING... -- COMMAND...
+on_hosts()
+{
+	local pes=$1 settings=()
+
+	shift
+	while [ "$1" != -- ]; do
+		settings+=(-x "$1")
+		shift
+	done
+	shift
+	timeout -k 2 60 "$bed" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile \
+		"${settings[@]}" -n "$pes" "$@"
+}
+
+@test "a trace of hosts whose clocks differ; the links between them" {
+	command -v python3 >/dev/null || skip "no python3"
+	"$bed" up --name "$name" --torus 2x2 --share "$TOP_BUILDDIR"
+	on_hosts 4 SHMEM_TRACE="$PWD/trace.json" SHMEM_TORUS=2mx2m -- ./own-clock ./ring
+	run -0 python3 "$BATS_FILE_TMPDIR/look.py" trace.json 4
+	[ "${output% links}" -ge 4 ]
+	run -0 "$TOP_BUILDDIR/torusplan" watch trace.json
+}
+
+@test "what each link carried" {
+	"$bed" up --name "$name" --torus 4m --share "$TOP_BUILDDIR"
+	run -0 --separate-stderr on_hosts 4 SHMEM_STATS=1 SHMEM_TORUS=4m -- ./ring
+	printf '%s\n' "$stderr"
+	# From 0 to 1: 100 puts, and of each barrier the words from 0 to 1 and from 0 to 2. From 1 to 0: what 3 sends to 0 and 1, and 2 to 0.
+	[[ "$stderr" =~ 'link 0 x+            |            300 |           2400' ]]
+	[[ "$stderr" =~ 'link 1 x-            |            400 |           3200' ]]
+	[[ "$stderr" == *'6 of 6 links of the torus were used'* ]]
+}
+
+# hangs HOW LINE...: of four PEs on two hosts, the report has each of the lines (patterns)
+hangs()
+{
+	local how=$1 line
+
+	shift
+	on_hosts 4 SHMEM_HANG_SECONDS=2 -- timeout 6 ./hang "$how" >said 2>&1 || true
+	cat said
+	for line in "$@"; do
+		grep -Eq "hang report: $line" said
+	done
+}
+
+@test "reports of hangs across hosts name the culprit" {
+	"$bed" up --name "$name" --switch 2 --pes-per-host 2 --share "$TOP_BUILDDIR"
+	hangs missing 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in user code, '
+	hangs loop 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in user code, '
+	hangs value 'PEs 0,2-3: in shmem_long_wait_until, waiting for the word at global data .*, which is -3, to be >= 7, ' \
+		'PE 1: in shmem_barrier_all, waiting for PEs 0,2-3, '
+	hangs lock 'PEs 0,2-3: in shmem_set_lock, waiting for the lock at global data .*, which PE 1 holds, '
+	hangs order 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in shmem_long_sum_reduce, waiting for PEs 0,2-3, '
+}
+
+@test "a setting that reached one host only" {
+	"$bed" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
+	# shellcheck disable=SC2016 # for the shell of each PE
+	run ! on_hosts 2 -- sh -c '[ "$(hostname)" != h1 ] || export SHMEM_STATS=1; exec ./ring'
+	[[ "$output" == *'shmem_init: SHMEM_STATS is not the same here and on PE 0; give it to all PEs (with mpirun over hosts: -x SHMEM_STATS)'* ]]
+}
