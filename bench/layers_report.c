@@ -13,7 +13,7 @@
 
 const char *const quantity_names[QUANTITIES] = {"post", "progress", "total", "half", "sent", "transfer", "came", "satisfied"};
 
-enum { MOST_LAYERS = 8, MOST_PATHS = 10, PATH_NAME = 64, REMARK = 256, MOST_PARTS = 2 * MOST_LAYERS + 4 };
+enum { MOST_LAYERS = 8, MOST_PATHS = 10, PATH_NAME = 64, REMARK = 256, MOST_PARTS = 3 * MOST_LAYERS + 4 };
 
 struct number {
 	double middle, low, high;
@@ -175,7 +175,7 @@ static int lowest_of_network(const struct path *path)
 
 /*
  * latency = Post + transfer + Progress. Post and Progress are measured at the library's layers, the transfer below them: bare on a
- * node, where it is what there and back leaves; else by the lowest layer that is a network's, UCT or uTofu, and what the one above it adds, as
+ * node, where it is what there and back leaves; else by the lowest layer that is a network's, UCT or uTofu, and what those above it add, as
  * UCP does, whose puts are answered. Where the library waits by itself, its Progress is what it takes to see what is there.
  */
 static struct bar latency_of(const struct path *path)
@@ -190,8 +190,9 @@ static struct bar latency_of(const struct path *path)
 	if (is_local(path)) {
 		add(&bar, middle(path, floor, HALF) - middle(path, floor, SENT) - middle(path, floor, SATISFIED), "transfer", "floor");
 	} else {
-		add(&bar, middle(path, lowest, TRANSFER), "transfer", path->layer[lowest].name);
-		add(&bar, middle(path, lowest - 1, TRANSFER) - middle(path, lowest, TRANSFER), "transfer", path->layer[lowest - 1].name);
+		for (int l = lowest; l >= 1; l--)
+			add(&bar, middle(path, l, TRANSFER) - (l < lowest ? middle(path, l + 1, TRANSFER) : 0), "transfer",
+			    path->layer[l].name);
 	}
 	for (int l = 1; l <= lowest && !is_local(path); l++)
 		add(&bar, middle(path, l, CAME) - (l < lowest ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);

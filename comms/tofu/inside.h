@@ -69,7 +69,7 @@ struct tofu {
 	int engines;
 	size_t most_bytes, most_small;
 	struct tofu_channel main;
-	pthread_mutex_t lock; /* of the queues and of the flights, where there are threads */
+	pthread_mutex_t lock; /* of the queues and of the flights */
 	char *staging;
 	struct flight flights[TOFU_FLIGHTS + 1];
 	struct flight *free;

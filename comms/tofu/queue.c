@@ -17,21 +17,20 @@ struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum { POLLS = 64 }; /* notices read at a time */
 
+/* Also in a program without threads: the report of a hang is made by one. */
 static void lock(void)
 {
-	if (comms.threads)
-		pthread_mutex_lock(&tofu.lock);
+	pthread_mutex_lock(&tofu.lock);
 }
 
 static bool try_lock(void)
 {
-	return !comms.threads || !pthread_mutex_trylock(&tofu.lock);
+	return !pthread_mutex_trylock(&tofu.lock);
 }
 
 static void unlock(void)
 {
-	if (comms.threads)
-		pthread_mutex_unlock(&tofu.lock);
+	pthread_mutex_unlock(&tofu.lock);
 }
 
 /* --- Errors --- */

@@ -48,12 +48,13 @@ part() # NAME: its nanoseconds in the first of the tables on standard output; wi
 	[ "$(part model)" = 150.0 ] # 130 + 20
 	[ "$(part measured)" = 152.0 ]
 	[ "$(part residual)" = 2.0 ]
-	# 105 to post, 20 by UCT and 40 more by UCP, 260 and 7 to see it
+	# 105 to post, 20 by UCT, 40 more by UCP and 10 less by comms, 260 and 7 to see it
 	[ "$(part transfer.uct 2)" = 20.0 ]
 	[ "$(part transfer.ucp 2)" = 40.0 ]
+	[ "$(part transfer.comms 2)" = -10.0 ]
 	[ "$(part progress.ucp 2)" = 150.0 ]
-	[ "$(part model 2)" = 432.0 ]
-	[ "$(part residual 2)" = 168.0 ]
+	[ "$(part model 2)" = 422.0 ]
+	[ "$(part residual 2)" = 178.0 ]
 }
 
 @test "what if" {
@@ -121,6 +122,15 @@ added()
 	for name in put-post.comms put-post.utofu progress.utofu transfer.utofu transfer.comms; do
 		printf '%s\n' "$output" | grep -q "^  $name "
 	done
+}
+
+@test "confirm judges what breakdown says" {
+	run "$TOP_SRCDIR/bench/confirm" --build "$TOP_BUILDDIR" --paths local --rounds 1 --seconds 0.1 model
+	[ "$status" -le 1 ]
+	[ "$(printf '%s\n' "$output" | grep -Ec '^(ok  |BAD ) local, (injection|latency) of 8 bytes +residual +-?[0-9.]+ % of [0-9.]+ ns$')" -eq 2 ]
+	run "$TOP_SRCDIR/bench/confirm" --build "$TOP_BUILDDIR" everything
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
 }
 
 @test "mistakes are said in one line" {
