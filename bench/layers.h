@@ -29,7 +29,7 @@ struct layer {
 struct layer *layers_of_path(const char **path);
 
 /* Lets the library work, whatever layer is measured. */
-void library_look(void);
+bool library_look(void);
 
 /* What each layer is between. */
 struct layer_word {

@@ -31,11 +31,6 @@ static void shmem_post(uint64_t value)
 	shmem_putmem(&layer_word->value, &value, sizeof value, !group.me);
 }
 
-static bool look_once(void)
-{
-	return comms_spin();
-}
-
 static void shmem_await(uint64_t value)
 {
 	shmem_ulong_wait_until((unsigned long *)&layer_word->value, SHMEM_CMP_GE, value);
@@ -238,9 +233,9 @@ static void socket_await(uint64_t value)
 }
 
 /* What the library itself has to do at the target, for the word that ends a loop, too. */
-void library_look(void)
+bool library_look(void)
 {
-	comms_spin();
+	return comms_spin();
 }
 
 /* --- The paths --- */
@@ -254,8 +249,8 @@ static struct layer local_layers[] = {
 };
 
 static struct layer ucx_layers[] = {
-	{"shmem", shmem_post, shmem_quiet, look_once, shmem_await, 0},
-	{"comms", comms_post, comms_flush, look_once, comms_await, 0},
+	{"shmem", shmem_post, shmem_quiet, library_look, shmem_await, 0},
+	{"comms", comms_post, comms_flush, library_look, comms_await, 0},
 	{"ucp", ucp_post, ucp_flush, ucp_look, ucp_await, 0},
 	{"uct", uct_post, uct_flush, uct_look, uct_await, 0},
 	{"floor", line_post, line_flush, line_look, line_await, 0},
@@ -263,8 +258,8 @@ static struct layer ucx_layers[] = {
 };
 
 static struct layer tofu_layers[] = {
-	{"shmem", shmem_post, shmem_quiet, comms_look, shmem_await, 0},
-	{"comms", comms_post, comms_flush, comms_look, comms_await, 0},
+	{"shmem", shmem_post, shmem_quiet, library_look, shmem_await, 0},
+	{"comms", comms_post, comms_flush, library_look, comms_await, 0},
 	{"utofu", tofu_layer_post, tofu_layer_flush, tofu_layer_look, tofu_await, 0},
 	{"floor", line_post, line_flush, line_look, line_await, 0},
 	{0},

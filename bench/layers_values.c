@@ -33,6 +33,7 @@ static double before[MOST_ROUNDS], after[MOST_ROUNDS];
 
 static enum verdict { COUNTS, MOVED, OTHER_STATE, INTERRUPTED, VERDICTS } verdict[MOST_ROUNDS];
 static const char *state;
+static bool disturbed; /* every round breaks a rule, so all count */
 
 static const struct group_of_parts {
 	enum quantity first, last;
@@ -180,12 +181,6 @@ static void leave_out_interruptions(void)
 		}
 }
 
-void values_choose(void)
-{
-	choose_state();
-	leave_out_interruptions();
-}
-
 static int count(enum verdict wanted)
 {
 	int n = 0;
@@ -195,10 +190,19 @@ static int count(enum verdict wanted)
 	return n;
 }
 
+void values_choose(void)
+{
+	choose_state();
+	leave_out_interruptions();
+	disturbed = count(COUNTS) == 0;
+	for (int r = 0; disturbed && r < rounds; r++)
+		verdict[r] = COUNTS;
+}
+
 bool values_enough(void)
 {
 	values_choose();
-	return count(COUNTS) >= LEAST_ROUNDS;
+	return !disturbed && count(COUNTS) >= LEAST_ROUNDS;
 }
 
 /* --- What is printed --- */
@@ -224,6 +228,10 @@ void values_print_rounds(const char *path)
 	static double lines[MOST_ROUNDS];
 	int n = sorted_rounds(after, lines);
 
+	if (disturbed) {
+		printf("# %s: this machine is too busy: none of %d rounds was left alone, and all count\n", path, n);
+		return;
+	}
 	printf("# %s: %d of %d rounds count", path, n, rounds);
 	if (n > 0 && lines[n / 2] > 0)
 		printf(", with the processors %s (a cache line takes %.0f ns)", state, lines[n / 2]);
