@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The benchmarks. Built in the tree, never installed; bench/compare compiles the same sources with other libraries.
 
-noinst_PROGRAMS += bench/bench bench/floor bench/hello bench/neighbours bench/stopwatch
+noinst_PROGRAMS += bench/simulate bench/bench bench/floor bench/hello bench/neighbours bench/stopwatch
 
 bench_shared = bench/harness.c bench/line.c bench/main.c bench/measure.h bench/record.c
 
@@ -85,3 +85,15 @@ performance: all
 		$(COMPARE_FLAGS) "$$@"
 
 .PHONY: performance
+
+# Collectives on tori that nobody has at hand; with SimGrid those in which links are shared, too.
+simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_schedule.c
+bench_simulate_SOURCES = $(simulate_shared)
+bench_simulate_LDADD = libtorusthink.la
+EXTRA_DIST += bench/simulate_grid.cpp
+if WITH_SIMGRID
+noinst_PROGRAMS += bench/simulate-grid
+bench_simulate_grid_SOURCES = $(simulate_shared) bench/simulate_grid.cpp
+bench_simulate_grid_CPPFLAGS = $(AM_CPPFLAGS) $(SIMGRID_CFLAGS) -DWITH_SIMGRID
+bench_simulate_grid_LDADD = libtorusthink.la $(SIMGRID_LIBS)
+endif

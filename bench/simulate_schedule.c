@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "simulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/torus/model.h"
+#include "comms/torus/passes.h"
+
+static _Noreturn void fail(const char *why)
+{
+	fprintf(stderr, "simulate: %s\n", why);
+	exit(2);
+}
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		fail("no memory for so many transfers");
+	return memory;
+}
+
+static int add(struct schedule *schedule, int from, int to, int brought_by, int behind, double bytes)
+{
+	if (schedule->count == schedule->room) {
+		schedule->room = schedule->room ? 2 * schedule->room : 1 << 16;
+		schedule->transfer = realloc(schedule->transfer, schedule->room * sizeof *schedule->transfer);
+		if (!schedule->transfer || schedule->room > 1U << 30)
+			fail("no memory for so many transfers");
+	}
+	schedule->transfer[schedule->count] = (struct transfer){from, to, {brought_by, behind}, (float)bytes};
+	return (int)schedule->count++;
+}
+
+static double part_of(double bytes, double segment, int i)
+{
+	double left = bytes - i * segment;
+
+	return left < segment ? left : segment;
+}
+
+/* All segments over one link, as they come; returns the first of them. */
+static int add_segments(struct schedule *schedule, int from, int to, int first_brought, double bytes, double segment)
+{
+	int first = (int)schedule->count;
+
+	for (int i = 0; i * segment < bytes; i++)
+		add(schedule, from, to, first_brought < 0 ? -1 : first_brought + i, i ? first + i - 1 : -1, part_of(bytes, segment, i));
+	return first;
+}
+
+static void add_tree(struct schedule *schedule, const struct torus_grove *grove, int tree, double bytes, double segment)
+{
+	const struct torus_shape *shape = &schedule->shape;
+	int *queue = allocate((size_t)shape->places, sizeof *queue), *brought = allocate((size_t)shape->places, sizeof *brought);
+	int last = 1;
+
+	queue[0] = grove->root;
+	brought[grove->root] = -1;
+	for (int at = 0; at < last; at++) {
+		int children[TORUS_WAYS], ways[TORUS_WAYS], count = torus_grove_children(grove, tree, queue[at], children, ways);
+
+		for (int c = 0; c < count; c++) {
+			brought[children[c]] = add_segments(schedule, queue[at], children[c], brought[queue[at]], bytes, segment);
+			queue[last++] = children[c];
+		}
+	}
+	free(queue);
+	free(brought);
+}
+
+static void make_trees(struct schedule *schedule, enum torus_trees kind, double bytes, double segment)
+{
+	struct torus_grove grove = {.shape = &schedule->shape, .kind = kind};
+	int trees = torus_grove_count(&grove);
+
+	if (trees == 0)
+		fail("the shape has no trees of this kind");
+	for (int t = 0; t < trees; t++) {
+		size_t begin = torus_part_begin((size_t)bytes, trees, t), end = torus_part_begin((size_t)bytes, trees, t + 1);
+
+		add_tree(schedule, &grove, t, (double)(end - begin), segment);
+	}
+}
+
+/* The i-th place of a line through all of them, from neighbour to neighbour: rows are walked to and fro. */
+static int on_line(const struct torus_shape *shape, int i)
+{
+	int place = 0;
+
+	for (int a = 0, rest = i; a < shape->axes; a++) {
+		int before = rest / shape->stride[a], size = shape->axis[a].size;
+
+		rest %= shape->stride[a];
+		place += ((i / shape->stride[a] / size) % 2 ? size - 1 - before : before) * shape->stride[a];
+	}
+	return place;
+}
+
+static void make_chain(struct schedule *schedule, double bytes, double segment)
+{
+	int brought = -1;
+
+	for (int i = 0; i + 1 < schedule->shape.places; i++)
+		brought = add_segments(schedule, on_line(&schedule->shape, i), on_line(&schedule->shape, i + 1), brought, bytes, segment);
+}
+
+/* As shmem/broadcast.c does it: by number, each the whole message, to one after the other. */
+static void make_binomial(struct schedule *schedule, double bytes)
+{
+	int n = schedule->shape.places, *brought = allocate((size_t)n, sizeof *brought), *last = allocate((size_t)n, sizeof *last);
+
+	brought[0] = -1;
+	for (int i = 0; i < n; i++)
+		last[i] = -1;
+	for (int step = 1; step < n; step *= 2)
+		for (int i = 0; i < step && i + step < n; i++)
+			brought[i + step] = last[i] = add(schedule, i, i + step, brought[i], last[i], bytes);
+	free(brought);
+	free(last);
+}
+
+/* Level by level over all links; each link by its list. */
+static void make_passes(struct schedule *schedule, double bytes)
+{
+	const struct torus_shape *shape = &schedule->shape;
+	int parts = torus_pass_parts(shape), ways = 2 * shape->axes, left = 1;
+	size_t links = (size_t)shape->places * (size_t)ways;
+	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
+	struct torus_pass **list = allocate(links, sizeof *list);
+	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done), *last = allocate(links, sizeof *last);
+
+	for (size_t l = 0; l < links; l++) {
+		count[l] = torus_pass_list(shape, (int)l / ways, (int)l % ways, NULL);
+		list[l] = allocate((size_t)count[l], sizeof **list);
+		torus_pass_list(shape, (int)l / ways, (int)l % ways, list[l]);
+		last[l] = -1;
+	}
+	for (int level = 0; left > 0; level++) {
+		left = 0;
+		for (size_t l = 0; l < links; l++) {
+			int place = (int)l / ways, to = torus_neighbour(shape, place, (int)l % ways);
+
+			for (; done[l] < count[l] && list[l][done[l]].level == level; done[l]++) {
+				size_t of = ((size_t)list[l][done[l]].part * (size_t)shape->places + (size_t)list[l][done[l]].origin) *
+					    (size_t)shape->places;
+
+				last[l] = add(schedule, place, to, level ? brought[of + (size_t)place] : -1, last[l], bytes / parts);
+				brought[of + (size_t)to] = last[l];
+			}
+			left += count[l] - done[l];
+		}
+	}
+	for (size_t l = 0; l < links; l++)
+		free(list[l]);
+	free(list);
+	free(count);
+	free(done);
+	free(last);
+	free(brought);
+}
+
+void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment)
+{
+	static const char *const kinds[] = {"both", "up", "twice"};
+
+	for (int kind = 0; kind < 3; kind++)
+		if (!strcmp(algorithm, kinds[kind])) {
+			make_trees(schedule, (enum torus_trees)kind, bytes, segment);
+			return;
+		}
+	if (!strcmp(algorithm, "chain"))
+		make_chain(schedule, bytes, segment);
+	else if (!strcmp(algorithm, "binomial"))
+		make_binomial(schedule, bytes);
+	else if (!strcmp(algorithm, "passes"))
+		make_passes(schedule, bytes);
+	else
+		fail("no such algorithm; there are twice, up, both, chain, binomial and passes");
+}
