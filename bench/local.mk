@@ -90,7 +90,7 @@ performance: all
 simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_schedule.c
 bench_simulate_SOURCES = $(simulate_shared)
 bench_simulate_LDADD = libtorusthink.la
-EXTRA_DIST += bench/simulate_grid.cpp
+EXTRA_DIST += bench/simulate_grid.cpp bench/simulate-page docs/performance/simulated-broadcast.svg
 if WITH_SIMGRID
 noinst_PROGRAMS += bench/simulate-grid
 bench_simulate_grid_SOURCES = $(simulate_shared) bench/simulate_grid.cpp
