@@ -29,6 +29,7 @@ const struct measure measures[] = {
 	{"collect", "shmem_collect64 over all PEs; the size is a PE's part", 2, collective_collect},
 	{"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
 	{"alltoall", "shmem_alltoall64 over all PEs; the size is what one sends to one", 2, collective_alltoall},
+	{"plans", "persistent plans of collectives: init, start, run, and what is left of one beside computing", 2, collective_plans},
 	{"halo", "exchange of edges with four neighbours on a torus of PEs", 1, halo_exchange},
 	{"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
 	{"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},

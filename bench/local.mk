@@ -17,6 +17,7 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/memory.c \
 	bench/pes.c \
 	bench/pingpong.c \
+	bench/plans.c \
 	bench/rate.c \
 	bench/rma.c \
 	bench/stencil.c \

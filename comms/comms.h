@@ -82,10 +82,11 @@ struct comms_gate {
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (64UL << 20) /* whole huge pages, so that the heap behind it begins with one */
+#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole huge pages, so that the heap behind it begins with one */
 #define COMMS_SLOTS 63
 #define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
 #define COMMS_TOFU_GATES 24
+#define COMMS_PLAN_BYTES (16UL << 20)
 #define COMMS_SLOT_BYTES (1UL << 20)
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
 #define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
@@ -124,6 +125,7 @@ struct comms_system {
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
+	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans.h */
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 
@@ -478,6 +480,10 @@ struct comms_telling {
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine);
 
+/* The same, by the network even where the peer could be stored to. False: not now, another thread of this PE is in the way. */
+bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+			   uint64_t value, int pe, const char *routine);
+
 /* The same with data from two places, to the same segment; neither may be empty. */
 void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
 			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
@@ -551,6 +557,8 @@ COMMS_INLINE unsigned comms_spins(void)
 uint32_t comms_bell_prepare(const void *address);
 void comms_bell_cancel(void);
 void comms_bell_sleep(uint32_t key, unsigned *naps);
+/* The last step for a thread that leaves the network to others, and whose waits tell nobody anything. */
+void comms_bell_rest(uint32_t key);
 
 /* A wait of so many naps, some 0.1 s, is slow. To be told after each nap then, and in the end. */
 #define COMMS_SLOW 12

@@ -160,15 +160,19 @@ void channel_asked(struct mark *mark)
 
 /* --- The gate --- */
 
+bool connection_try_to_enter(struct ucx_peer *peer)
+{
+	atomic_fetch_add(&peer->inside, 1);
+	if (COMMS_LIKELY(!atomic_load(&peer->closed)))
+		return true;
+	atomic_fetch_sub(&peer->inside, 1);
+	return false;
+}
+
 void connection_enter(struct ucx_peer *peer)
 {
-	for (;;) {
-		atomic_fetch_add(&peer->inside, 1);
-		if (COMMS_LIKELY(!atomic_load(&peer->closed)))
-			return;
-		atomic_fetch_sub(&peer->inside, 1);
+	while (!connection_try_to_enter(peer))
 		COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&peer->closed));
-	}
 }
 
 void connection_leave(struct ucx_peer *peer)

@@ -17,6 +17,8 @@ struct rule {
 static const struct rule rules[] = {
 	{"^info_", NULL, WATCH_OTHER},
 	{"exchange", NULL, WATCH_EXCHANGE},
+	{"plan_", NULL, WATCH_PLAN},
+	{"^shmemx_", "_init$", WATCH_PLAN},
 	{"lock$", NULL, WATCH_LOCK},
 	{"^team_sync", NULL, WATCH_SYNC},
 	{"team", NULL, WATCH_TEAM},

@@ -42,10 +42,13 @@ struct comms_network {
 	 */
 	void (*tell)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
 		     enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
-	/* The same without waiting: what is to be known until it is at rest is in the record, the word's value among it. */
-	void (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
+	/*
+	 * The same without waiting: what is to be known until it is at rest is in the record, the word's value among it. False: it would have to
+	 * wait for another thread of this PE, and may not.
+	 */
+	bool (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
 			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
-			   size_t word_offset);
+			   size_t word_offset, bool may_wait);
 	/* Completes all that was ever put, what no quiet waits for included. */
 	void (*complete)(void);
 
@@ -58,6 +61,8 @@ struct comms_network {
 	 * able to say. Returns false at once if there is somebody else to look after the network; then one may sleep on the word.
 	 */
 	bool (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+	/* Has the thread look at the lists of commands, NULL: there is nothing to do for it. */
+	void (*nudge)(void);
 
 	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);

@@ -281,10 +281,23 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	telling->more.bytes = 0;
 	if (!data.here && !shown.here) {
 		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes + sizeof value);
-		comms.network->tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset);
+		comms.network->tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset,
+					  true);
 	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);
 	}
+}
+
+bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+			   uint64_t value, int pe, const char *routine)
+{
+	struct target shown = locate(word, sizeof *word, "word", pe, routine);
+	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
+
+	telling->value = value;
+	telling->more.bytes = 0;
+	watch_if_on(WATCH_INSIDE, WATCH_THERE, pe, bytes + sizeof value);
+	return comms.network->tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset, false);
 }
 
 void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
@@ -300,7 +313,7 @@ void comms_tell_both_later(struct comms_telling *telling, struct comms_piece fir
 	if (!data.here && !shown.here) {
 		watch_if_on(comms.network->row, WATCH_THERE, pe, first.bytes + second.bytes + sizeof value);
 		comms.network->tell_later(telling, data.peer, data.segment, data.offset, first.source, first.bytes, shown.segment,
-			       shown.offset);
+			       shown.offset, true);
 	} else {
 		comms_put(first.dest, first.source, first.bytes, pe, routine);
 		comms_tell(second.dest, second.source, second.bytes, word, value, pe, routine);

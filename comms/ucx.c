@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -395,12 +396,21 @@ bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 	return true;
 }
 
+void ucx_nudge(void)
+{
+	if (!ucx.served)
+		return;
+	hand_over();
+	ucp_worker_signal(ucx.main.worker);
+}
+
 static bool progress_for_others(void)
 {
 	bool worked = false;
 
 	while (ucp_worker_progress(ucx.main.worker))
 		worked = true;
+	worked |= comms_lists_served();
 	if (!worked)
 		return false;
 	comms_notify(comms_peer(comms.pe));

@@ -137,11 +137,12 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
 void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
 	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
-void ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
+bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait);
 bool ucx_progress(void);
 bool ucx_served(void);
 bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+void ucx_nudge(void);
 
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
@@ -152,6 +153,7 @@ void channel_asked(struct mark *mark);
 void channel_answered(struct mark *mark);
 /* Around an operation on a connection that is shared, where messages may overtake each other. */
 void connection_enter(struct ucx_peer *peer);
+bool connection_try_to_enter(struct ucx_peer *peer);
 void connection_leave(struct ucx_peer *peer);
 
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */

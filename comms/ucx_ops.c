@@ -261,5 +261,6 @@ const struct comms_network ucx_network = {
 	.progress = ucx_progress,
 	.served = ucx_served,
 	.doze = ucx_doze,
+	.nudge = ucx_nudge,
 	.name_under_way = name_under_way,
 };

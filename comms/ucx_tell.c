@@ -188,14 +188,16 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 
 /* --- Either --- */
 
-void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
 {
 	struct ucx_peer *peer = ucx_peer(to);
 	uint64_t there = ucx_remote(peer, segment, offset);
 
-	if (COMMS_UNLIKELY(ucx.overtaking))
+	if (COMMS_UNLIKELY(ucx.overtaking) && may_wait)
 		connection_enter(peer);
+	else if (COMMS_UNLIKELY(ucx.overtaking) && !connection_try_to_enter(peer))
+		return false;
 	telling->connection = peer;
 	telling->data_segment = segment;
 	telling->segment = word_segment;
@@ -210,6 +212,7 @@ void ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 	} else {
 		send_word(telling);
 	}
+	return true;
 }
 
 void ucx_tell(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
@@ -217,6 +220,6 @@ void ucx_tell(struct comms_peer *to, enum comms_segment_id segment, size_t offse
 {
 	struct comms_telling telling = {.value = value};
 
-	ucx_tell_later(&telling, to, segment, offset, source, bytes, word_segment, word_offset);
+	ucx_tell_later(&telling, to, segment, offset, source, bytes, word_segment, word_offset, true);
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&telling.under_way, memory_order_acquire));
 }

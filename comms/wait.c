@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "comms.h"
 #include "company.h"
 #include "network.h"
@@ -29,6 +30,7 @@
 
 #define NAP_SHORTEST 50000L	/* ns */
 #define NAP_LONGEST 20000000L	/* ns */
+#define NAP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
 #define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
 #define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
 #define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
@@ -123,8 +125,12 @@ bool comms_spin(void)
 {
 	if (comms.network && comms.network->progress()) {
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
+		if (comms_lists_active())
+			comms_lists_move();
 		return true;
 	}
+	if (comms_lists_active() && comms_lists_move())
+		return true;
 	if (comms.crowded)
 		give_way();
 	else if (!comms.network)
@@ -192,13 +198,17 @@ void comms_bell_sleep(uint32_t key, unsigned *naps)
 	struct timespec timeout = {0, nap < longest ? nap : longest};
 
 	++*naps;
-	if (!doze(&comms.system->bell.word, key, timeout.tv_nsec))
+	if (doze(&comms.system->bell.word, key, timeout.tv_nsec))
+		comms_lists_served();
+	else
 		futex(&comms.system->bell.word, FUTEX_WAIT, key, &timeout);
 	if (longest < NAP_LONGEST)
 		comms.network->progress();
 	comms_bell_cancel();
 	if (comms.minds_company)
 		company_sample();
+	if (comms_lists_active())
+		comms_lists_move();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
 		comms_wait_is_slow();
 }
@@ -209,9 +219,17 @@ void comms_ring(struct comms_bell *bell)
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
+void comms_bell_rest(uint32_t key)
+{
+	const struct timespec nap = {0, NAP_WITH_LISTS};
+
+	futex(&comms.system->bell.word, FUTEX_WAIT, key, &nap);
+	comms_bell_cancel();
+}
+
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
-	const struct timespec nap = {0, NAP_LONGEST};
+	const struct timespec nap = {0, NAP_LONGEST}, nap_with_lists = {0, NAP_WITH_LISTS};
 	unsigned naps = 0;
 
 	for (unsigned looks = comms_spins(); looks > 0; looks = comms_look(looks))
@@ -219,8 +237,12 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 			return;
 	atomic_fetch_add(sleepers, 1);
 	while (atomic_load(word) == value) {
-		if (!doze(word, value, NAP_SHORTEST))
-			futex(word, FUTEX_WAIT, value, &nap);
+		if (doze(word, value, NAP_SHORTEST))
+			comms_lists_served();
+		else
+			futex(word, FUTEX_WAIT, value, comms_lists_active() ? &nap_with_lists : &nap);
+		if (comms_lists_active())
+			comms_lists_move();
 		if (++naps >= COMMS_SLOW)
 			comms_wait_is_slow();
 	}

@@ -47,6 +47,7 @@
 	F(REDUCE, "reduce")                     \
 	F(SCAN, "scan")                         \
 	F(EXCHANGE, "exchange")                 \
+	F(PLAN, "plan")                         \
 	F(MEMORY, "memory")                     \
 	F(TEAM, "team")                         \
 	F(CONTEXT, "context")                   \

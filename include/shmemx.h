@@ -81,6 +81,47 @@ const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_
 void shmemx_exchange_release(shmemx_exchange_t exchange, int edge);
 void shmemx_exchange_destroy(shmemx_exchange_t exchange);
 
+/*
+ * Persistent plans, see shmemx_plan(3): a collective, or an exchange with neighbours, that is prepared once and then started again
+ * and again. A start returns at once; what was started is over when test says so or wait returns.
+ */
+typedef struct shmemx_plan *shmemx_plan_t;
+#define SHMEMX_PLAN_INVALID ((shmemx_plan_t)0)
+#define SHMEMX_PLANS 256 /* that a PE may have at once */
+
+/* What moves a plan between start and wait. */
+#define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_ENGINE says */
+#define SHMEMX_PLAN_LIST 1   /* arrivals do, along a list of commands */
+#define SHMEMX_PLAN_THREAD 2 /* a thread does, one for all plans of the PE */
+
+typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
+typedef enum {
+	SHMEMX_FLOAT, SHMEMX_DOUBLE, SHMEMX_LONGDOUBLE, SHMEMX_CHAR, SHMEMX_SCHAR, SHMEMX_SHORT, SHMEMX_INT, SHMEMX_LONG,
+	SHMEMX_LONGLONG, SHMEMX_UCHAR, SHMEMX_USHORT, SHMEMX_UINT, SHMEMX_ULONG, SHMEMX_ULONGLONG, SHMEMX_INT8, SHMEMX_INT16,
+	SHMEMX_INT32, SHMEMX_INT64, SHMEMX_UINT8, SHMEMX_UINT16, SHMEMX_UINT32, SHMEMX_UINT64, SHMEMX_SIZE, SHMEMX_PTRDIFF,
+	SHMEMX_COMPLEXD, SHMEMX_COMPLEXF
+} shmemx_type_t;
+
+typedef struct {
+	int pe;		     /* the neighbour, by its number in the team */
+	int edge;	     /* which of its edges this is, there */
+	const void *source;  /* symmetric: what goes to it */
+	size_t send_bytes;   /* 0: nothing does */
+	void *dest;	     /* symmetric: where goes what comes from it */
+	size_t receive_bytes; /* 0: nothing does */
+} shmemx_neighbour_t;
+
+int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int engine, shmemx_plan_t *plan);
+int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int PE_root, int engine, shmemx_plan_t *plan);
+int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int engine, shmemx_plan_t *plan);
+int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan);
+int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan);
+int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int engine, shmemx_plan_t *plan);
+void shmemx_plan_start(shmemx_plan_t plan);
+int shmemx_plan_test(shmemx_plan_t plan);
+void shmemx_plan_wait(shmemx_plan_t plan);
+void shmemx_plan_free(shmemx_plan_t plan);
+
 /* Counters of this PE, see shmemx_stats(3). Rows have names: "put", "barrier", "path ucx", ... */
 typedef struct {
 	uint64_t calls; /* or operations of a path, or peers */

@@ -99,6 +99,11 @@ void api_heap_stop(void);
 void *api_allocate(size_t size, const char *routine);
 void api_release(void *ptr, const char *routine);
 void api_exchanges_stop(void);
+void api_plans_start(void);
+/* Complains of plans that are under way. */
+void api_plans_check(const char *routine);
+void api_plans_check_team(const struct shmemx_team *team, const char *routine);
+void api_plans_stop(void);
 void api_teams_start(void);
 void api_teams_stop(void);
 void api_collectives_start(void);

@@ -41,8 +41,7 @@ struct broadcast {
 	int root;
 	_Atomic uint64_t *word;
 	uint64_t number;
-	struct torus_forest trees; /* between nodes */
-	const struct torus_packing *packing;
+	struct set_trees trees; /* between nodes */
 	uint64_t relay;
 };
 
@@ -158,8 +157,8 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 	const struct shmemx_team *team = b->set->team;
 	struct torus_cast cast = {
 		.ground = team->ground,
-		.kind = b->trees.kind,
-		.packing = b->packing,
+		.kind = b->trees.forest.kind,
+		.packing = b->trees.packing,
 		.root = team->ground->sites.place[nodes->top],
 		.root_pe = nodes->top_pe,
 		.number = b->relay,
@@ -167,7 +166,7 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 		.dest = b->dest,
 		.source = b->source,
 		.bytes = b->bytes,
-		.segment = b->trees.segment,
+		.segment = b->trees.forest.segment,
 		.routine = b->set->routine,
 	};
 
@@ -176,7 +175,7 @@ static void along_trees(const struct broadcast *b, const struct tree *nodes)
 
 static void between_nodes(const struct broadcast *b, const struct tree *nodes)
 {
-	if (b->trees.trees > 0)
+	if (b->trees.forest.trees > 0)
 		along_trees(b, nodes);
 	else
 		chain(b, nodes);
@@ -232,41 +231,42 @@ static int node_of(const struct set *set, int i)
 	return set->group->levels ? set->group->levels->node_of[i] : i;
 }
 
-static void choose_trees(struct broadcast *b)
+struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root)
 {
-	const struct set *set = b->set;
 	const struct torus_ground *ground;
-	struct torus_task task = {.bytes = b->bytes, .most_segments = TORUS_SEGMENTS};
+	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
+	struct set_trees trees = {0};
 
 	if (algorithm == TREE || algorithm == PULL || set->group->on_node)
-		return;
-	if (algorithm == AUTO && (b->bytes < TREES_LEAST || torus_job_logical(comms_torus())))
-		return;
+		return trees;
+	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return trees;
 	ground = set_ground(set);
 	if (!ground)
-		return;
-	task.root = ground->sites.place[node_of(set, b->root)];
-	b->trees = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
-	b->packing = task.packing;
-	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.nodes, b->bytes, &ground->costs) < b->trees.seconds)
-		b->trees.trees = 0;
+		return trees;
+	task.root = ground->sites.place[node_of(set, root)];
+	trees.forest = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	trees.packing = task.packing;
+	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.nodes, bytes, &ground->costs) < trees.forest.seconds)
+		trees.forest.trees = 0;
+	return trees;
 }
 
 static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	uint64_t number = ++set->team->broadcasts;
-	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {0}, NULL, 0};
+	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {{0}, NULL}, 0};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
 	comms_group_see(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
-	choose_trees(&b);
-	if (b.trees.trees > 0)
+	b.trees = set_broadcast_trees(set, bytes, root);
+	if (b.trees.forest.trees > 0)
 		b.relay = ++set->team->relays;
-	if (b.trees.trees == 0 && pushes(set, bytes)) {
+	if (b.trees.forest.trees == 0 && pushes(set, bytes)) {
 		push(&b);
-	} else if (b.trees.trees == 0 && set->group->on_node) {
+	} else if (b.trees.forest.trees == 0 && set->group->on_node) {
 		pull(set, dest, source, bytes, root);
 	} else {
 		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source

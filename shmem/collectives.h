@@ -2,6 +2,8 @@
 #ifndef SHMEM_COLLECTIVES_H
 #define SHMEM_COLLECTIVES_H
 
+#include <shmemx.h>
+
 #include "api.h"
 #include "comms/relay.h"
 #include "rte/settings.h"
@@ -75,6 +77,20 @@ void api_gathers_start(void);
 void api_alltoalls_start(void);
 
 /* The whole collective for one member. Sizes are in bytes unless they are counts. */
+/*
+ * The trees of a torus that a broadcast or a reduction takes between nodes; none where something else is better. To be asked by all
+ * members together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
+ */
+struct set_trees {
+	struct torus_forest forest;
+	const struct torus_packing *packing;
+};
+struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root);
+struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
+
+/* How the elements of a type are combined, and their size; NULL: the operation is not for them. */
+combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
+
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -125,8 +141,13 @@ struct agreement {
  * In the slot of a team, of every member; docs/protocols/node.md says who may write what when. Numbers that come with
  * a word are counts of calls, which grow alike in all members.
  */
+struct plan_block {
+	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
+};
+
 struct scratch {
 	struct agreement agreement;
+	struct plan_block plan; /* of the plan that is being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
 	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */

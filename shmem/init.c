@@ -131,6 +131,7 @@ static void come_up(const char *routine)
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
+	api_plans_start();
 	api_trace_start();
 	greet();
 }
@@ -150,10 +151,12 @@ static void initialise(int requested, const char *routine)
 
 static void go_down(void)
 {
+	api_plans_check("shmem_finalize");
 	api_stats_stop();
 	api_barrier_all("shmem_finalize");
 	api_trace_stop();
 	api_exchanges_stop();
+	api_plans_stop();
 	api_teams_stop();
 	api_heap_stop();
 	comms_stop();

@@ -44,8 +44,7 @@ struct reduction {
 	size_t count, size;
 	combine_t *combine;
 	uint64_t epoch;		   /* of the first piece */
-	struct torus_forest trees; /* between nodes */
-	const struct torus_packing *packing;
+	struct set_trees trees; /* between nodes */
 	uint64_t relay;		   /* of the first message that goes along them */
 };
 
@@ -287,13 +286,13 @@ static void reduce_along_trees(const struct reduction *r)
 {
 	const struct torus_ground *ground = r->set->team->ground;
 	int middle = torus_ground_middle(ground);
-	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees);
+	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees.forest);
 
 	for (size_t at = 0; at < bytes; at += most) {
 		struct torus_cast cast = {
 			.ground = ground,
-			.kind = r->trees.kind,
-			.packing = r->packing,
+			.kind = r->trees.forest.kind,
+			.packing = r->trees.packing,
 			.root = middle,
 			.root_pe = ground->pe[middle],
 			.number = r->relay + at / most,
@@ -301,7 +300,7 @@ static void reduce_along_trees(const struct reduction *r)
 			.dest = r->dest + at,
 			.source = r->source + at,
 			.bytes = bytes - at < most ? bytes - at : most,
-			.segment = r->trees.segment,
+			.segment = r->trees.forest.segment,
 			.combine = r->combine,
 			.element = r->size,
 			.routine = r->set->routine,
@@ -313,7 +312,7 @@ static void reduce_along_trees(const struct reduction *r)
 
 static void reduce_in_place(const struct reduction *r)
 {
-	if (r->trees.trees > 0) {
+	if (r->trees.forest.trees > 0) {
 		reduce_along_trees(r);
 		return;
 	}
@@ -358,27 +357,28 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
-static void choose_trees(struct reduction *r)
+struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
-	const struct set *set = r->set;
-	struct torus_task task = {.bytes = r->count * r->size, .up_first = true};
+	struct torus_task task = {.bytes = bytes, .up_first = true};
 	const struct torus_ground *ground;
+	struct set_trees trees = {0};
 
 	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
-		return;
-	if (set->group->levels && !shared_here(r->dest, r->source))
-		return;
-	if (algorithm == AUTO && (task.bytes < TREES_LEAST || torus_job_logical(comms_torus())))
-		return;
+		return trees;
+	if (set->group->levels && !shared)
+		return trees;
+	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return trees;
 	ground = set_ground(set);
 	if (!ground)
-		return;
-	task.root = torus_ground_middle(ground);
+		return trees;
+	task.root = root < 0 ? torus_ground_middle(ground) : ground->sites.place[root];
 	task.longest = torus_longest_up(&ground->sites.shape);
-	r->trees = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
-	r->packing = task.packing;
-	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, task.bytes, &ground->costs) < r->trees.seconds)
-		r->trees.trees = 0;
+	trees.forest = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	trees.packing = task.packing;
+	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) < trees.forest.seconds)
+		trees.forest.trees = 0;
+	return trees;
 }
 
 /* Alike in all members, also those that do not stand for a node. */
@@ -386,10 +386,10 @@ static void plan_trees(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;
 
-	choose_trees(r);
-	if (r->trees.trees == 0)
+	r->trees = set_reduce_trees(r->set, bytes, shared_here(r->dest, r->source), -1);
+	if (r->trees.forest.trees == 0)
 		return;
-	most = bytes_at_once(&r->trees);
+	most = bytes_at_once(&r->trees.forest);
 	r->relay = r->set->team->relays + 1;
 	r->set->team->relays += (bytes + most - 1) / most;
 }
@@ -404,7 +404,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	comms_group_see(set->group);
 	plan_trees(&r);
-	if (r.trees.trees == 0 && set->team && doubles(set->group, count * size))
+	if (r.trees.forest.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);
@@ -430,7 +430,7 @@ static void combine_max(void *out, const void *low, const void *high, size_t cou
 
 static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {0}, NULL, 0};
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);
@@ -481,6 +481,33 @@ FOR_LOGIC_TYPES(LOGIC)
 FOR_MINMAX_TYPES(MINMAX)
 FOR_SUM_TYPES(SUM)
 
+/* The types of the table by the codes that the user gives. */
+enum {
+	CODE_float = SHMEMX_FLOAT, CODE_double = SHMEMX_DOUBLE, CODE_longdouble = SHMEMX_LONGDOUBLE, CODE_char = SHMEMX_CHAR,
+	CODE_schar = SHMEMX_SCHAR, CODE_short = SHMEMX_SHORT, CODE_int = SHMEMX_INT, CODE_long = SHMEMX_LONG,
+	CODE_longlong = SHMEMX_LONGLONG, CODE_uchar = SHMEMX_UCHAR, CODE_ushort = SHMEMX_USHORT, CODE_uint = SHMEMX_UINT,
+	CODE_ulong = SHMEMX_ULONG, CODE_ulonglong = SHMEMX_ULONGLONG, CODE_int8 = SHMEMX_INT8, CODE_int16 = SHMEMX_INT16,
+	CODE_int32 = SHMEMX_INT32, CODE_int64 = SHMEMX_INT64, CODE_uint8 = SHMEMX_UINT8, CODE_uint16 = SHMEMX_UINT16,
+	CODE_uint32 = SHMEMX_UINT32, CODE_uint64 = SHMEMX_UINT64, CODE_size = SHMEMX_SIZE, CODE_ptrdiff = SHMEMX_PTRDIFF,
+	CODE_complexd = SHMEMX_COMPLEXD, CODE_complexf = SHMEMX_COMPLEXF, CODES
+};
+
+combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
+{
+#define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
+#define SUMS(NAME, TYPE) [SHMEMX_SUM][CODE_##NAME] = NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = NAME##_prod,
+#define EXTREMES(NAME, TYPE) [SHMEMX_MIN][CODE_##NAME] = NAME##_min, [SHMEMX_MAX][CODE_##NAME] = NAME##_max,
+#define LOGICS(NAME, TYPE) \
+	[SHMEMX_AND][CODE_##NAME] = NAME##_and, [SHMEMX_OR][CODE_##NAME] = NAME##_or, [SHMEMX_XOR][CODE_##NAME] = NAME##_xor,
+	static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
+	static combine_t *const all[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES) FOR_LOGIC_TYPES(LOGICS)};
+
+	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_XOR)
+		return NULL;
+	*size = sizes[type];
+	return all[operation][type];
+}
+
 #define SCANS(NAME, TYPE)                                                                                            \
 	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
@@ -503,7 +530,7 @@ FOR_SUM_TYPES(SCANS)
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
 	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
-	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {0}, NULL, 0};
+	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {{0}, NULL}, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);

@@ -309,6 +309,7 @@ API void pshmem_team_destroy(shmem_team_t team)
 		return;
 	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
 		rte_die(__func__, "the predefined teams cannot be destroyed");
+	api_plans_check_team(team, __func__);
 	set = set_of_team(team, __func__);
 	set_sync(&set);
 	unlink_team(team);

@@ -39,6 +39,7 @@ API_TESTS = \
 	tests/api/neighbours_soak \
 	tests/api/no_lock \
 	tests/api/order \
+	tests/api/plans \
 	tests/api/ptr \
 	tests/api/reduce \
 	tests/api/reinit \
@@ -57,6 +58,7 @@ API_TESTS = \
 	tests/api/teams \
 	tests/api/threads \
 	tests/api/torus_broadcast \
+	tests/api/torus_plans \
 	tests/api/torus_damaged \
 	tests/api/torus_gather \
 	tests/api/torus_reduce \

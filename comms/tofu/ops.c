@@ -116,11 +116,12 @@ static void tell(struct comms_peer *peer, enum comms_segment_id segment, size_t 
 }
 
 /* The record counts itself, too, until all has been begun. */
-static void tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		       const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+static bool tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		       const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
 {
 	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 
+	(void)may_wait;
 	atomic_store(&telling->left, 1);
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	put_all(&purpose, peer, segment, offset, source, bytes);
@@ -128,6 +129,7 @@ static void tell_later(struct comms_telling *telling, struct comms_peer *peer, e
 	put_all(&purpose, peer, word_segment, word_offset, (const char *)&telling->value, sizeof telling->value);
 	if (atomic_fetch_sub(&telling->left, 1) == 1)
 		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+	return true;
 }
 
 /* --- Gets --- */

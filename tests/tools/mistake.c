@@ -266,6 +266,59 @@ static void exchange_wrongly(bool odd)
 	}
 }
 
+static void plan_edges(bool odd)
+{
+	shmemx_neighbour_t edge = {!shmem_my_pe(), 0, from, 16, to, 16};
+	shmemx_plan_t plan;
+
+	if (odd && is("plan-edge-pe"))
+		edge.pe = 9;
+	if (odd && is("plan-edge-none"))
+		edge.edge = 3;
+	if (odd && is("plan-edge-bytes"))
+		edge.send_bytes = 8;
+	if (odd && is("plan-edge-private"))
+		edge.source = &edge;
+	shmemx_neighbours_init(WORLD, &edge, 1, SHMEMX_PLAN_LIST, &plan);
+}
+
+/* PE 0 is the root, and only the last PE makes the mistake, so that no run ends. */
+static void plan_wrongly(bool odd)
+{
+	shmemx_plan_t plan = SHMEMX_PLAN_INVALID;
+	shmem_team_t team = WORLD;
+
+	if (strncmp(mistake, "plan-", 5))
+		return;
+	if (!strncmp(mistake, "plan-edge-", 10)) {
+		plan_edges(odd);
+		return;
+	}
+	if (odd && is("plan-invalid"))
+		shmemx_plan_start(plan);
+	if (is("plan-team"))
+		shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
+	if (is("plan-reduction"))
+		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_DOUBLE, SHMEMX_XOR, SHMEMX_PLAN_AUTO, &plan);
+	shmemx_broadcast_init(team, to, odd && is("plan-private") ? (void *)&plan : from, 16, is("plan-root") ? 7 : 0,
+			      is("plan-engine") ? 5 : SHMEMX_PLAN_LIST, &plan);
+	if (is("plan-team"))
+		shmem_team_destroy(team);
+	if (odd && !is("plan-freed"))
+		shmemx_plan_start(plan);
+	if (odd && is("plan-started"))
+		shmemx_plan_start(plan);
+	if (odd && is("plan-free-started"))
+		shmemx_plan_free(plan);
+	if (odd && is("plan-left"))
+		shmem_finalize();
+	if (is("plan-freed")) {
+		shmemx_plan_free(plan);
+		if (odd)
+			shmemx_plan_wait(plan);
+	}
+}
+
 static void grid_wrongly(bool odd)
 {
 	int sizes[2] = {1, 0}, coordinates[2];
@@ -310,6 +363,7 @@ int main(int argc, char *argv[])
 	differ_on_set(odd, shmem_n_pes());
 	exchange_wrongly(odd);
 	grid_wrongly(odd);
+	plan_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();

@@ -148,6 +148,26 @@ fails()
 	fails edge-unreleased '^torushmem: PE 1: shmemx_exchange_wait: ' 'edge=0' 'release one first'
 }
 
+@test "plans" {
+	fails plan-invalid '^torushmem: PE [01]: shmemx_plan_start: ' 'is no plan' 'SHMEMX_PLAN_INVALID'
+	fails plan-freed '^torushmem: PE 1: shmemx_plan_wait: ' 'is no plan'
+	fails plan-root '^torushmem: PE 0: shmemx_broadcast_init: ' 'PE_root=7' 'PEs 0 to 1'
+	fails plan-engine '^torushmem: PE [01]: shmemx_broadcast_init: ' 'engine=5'
+	fails plan-private '^torushmem: PE 1: shmemx_broadcast_init: ' 'source=0x' 'symmetric'
+	fails plan-reduction '^torushmem: PE 0: shmemx_allreduce_init: ' 'op=6' 'no such reduction'
+	fails plan-started '^torushmem: PE 1: shmemx_plan_start: ' 'shmemx_broadcast_init is under way'
+	fails plan-free-started '^torushmem: PE 1: shmemx_plan_free: ' 'shmemx_broadcast_init is under way'
+	fails plan-left '^torushmem: PE 1: shmem_finalize: ' 'shmemx_broadcast_init is under way'
+	fails plan-team '^torushmem: PE 0: shmem_team_destroy: ' 'shmemx_plan_free'
+}
+
+@test "plans: edges to neighbours" {
+	fails plan-edge-pe '^torushmem: PE 1: shmemx_neighbours_init: ' 'edges\[0\].pe=9' 'PEs 0 to 1'
+	fails plan-edge-none '^torushmem: PE [01]: shmemx_neighbours_init: ' 'edges\[0\]'
+	fails plan-edge-bytes '^torushmem: PE 1: shmemx_neighbours_init: ' 'edges\[0\].send_bytes=8' 'receives 16 bytes'
+	fails plan-edge-private '^torushmem: PE 1: shmemx_neighbours_init: ' 'source=0x' 'symmetric'
+}
+
 @test "grids" {
 	fails grid-dims '^torushmem: PE 0: shmemx_grid_create: ' 'dims=7' '1 to 6'
 	fails grid-size '^torushmem: PE 0: shmemx_grid_create: ' 'sizes\[0\]=-2' 'from 1'

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather of more than little data between nodes of
+ * several PEs, or of much, goes along a ring of the nodes instead, and each block over each link once.
+ */
+#include "plans.h"
+
+#define RING_FROM 65536 /* bytes of a whole dest */
+
+/* What is written for each member begins there in my source; with a step of 0 all get the same. */
+static void write_pairs(struct maker *m, char *dest, const char *source, size_t step)
+{
+	int n = m->set.group->size, me = m->set.group->me;
+	struct edges edges;
+
+	plan_edges_begin(m, &edges);
+	for (int i = 1; i < n; i++) {
+		int to = (me + i) % n, from = (me + n - i) % n;
+
+		plan_edge_out(m, &edges, (struct edge_end){set_pe(&m->set, to), (size_t)to, (size_t)me},
+			      dest + (size_t)me * m->bytes, source + (size_t)to * step, m->bytes);
+		plan_edge_in(m, &edges, (struct edge_end){set_pe(&m->set, from), (size_t)from, (size_t)me},
+			     dest + (size_t)from * m->bytes, source + (size_t)me * step, m->bytes);
+	}
+	if (dest + (size_t)me * m->bytes != source + (size_t)me * step)
+		plan_copy(m, plan_queue(m), AT_ONCE, dest + (size_t)me * m->bytes, source + (size_t)me * step, m->bytes);
+}
+
+/* --- Along a ring --- */
+
+static int member_of(const struct nodes *nodes, int node, int i)
+{
+	return nodes->levels ? nodes->levels->places[nodes->levels->first[node] + i] : node;
+}
+
+static int members_of(const struct nodes *nodes, int node)
+{
+	return nodes->levels ? nodes->levels->first[node + 1] - nodes->levels->first[node] : 1;
+}
+
+static int leader_of(const struct nodes *nodes, int node)
+{
+	return set_pe(nodes->set, member_of(nodes, node, 0));
+}
+
+/* The members of a node put their blocks together in its leader's dest. */
+static void write_together(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
+{
+	struct port *node = &m->plan->ports[PORTS_NODE];
+	int leader = leader_of(nodes, nodes->mine), tell = plan_queue(m), take = plan_queue(m);
+
+	if (nodes->place > 0) {
+		plan_tell(m, tell, leader,
+			  (struct when){&plan_port(m, leader, PORTS_NODE + (size_t)nodes->place)->came[0], 1, 1});
+		return;
+	}
+	if (dest + (size_t)m->set.group->me * m->bytes != source)
+		plan_copy(m, take, AT_ONCE, dest + (size_t)m->set.group->me * m->bytes, source, m->bytes);
+	for (int i = 1; i < nodes->size; i++)
+		plan_copy(m, take, (struct when){&node[i].came[0], 1, 1},
+			  dest + (size_t)member_of(nodes, nodes->mine, i) * m->bytes,
+			  plan_here(m, source, plan_node_pe(nodes, i)), m->bytes);
+	plan_tell(m, take, comms.pe, (struct when){&node->own, 1, 1});
+}
+
+/* Blocks in the order in which they go along the ring behind a node, its own first: the i-th is of which member? */
+struct walk {
+	const struct nodes *nodes;
+	int node, i;
+};
+
+static int next_block(struct walk *walk)
+{
+	int member = member_of(walk->nodes, walk->node, walk->i);
+
+	if (++walk->i == members_of(walk->nodes, walk->node)) {
+		walk->i = 0;
+		walk->node = (walk->node + walk->nodes->count - 1) % walk->nodes->count;
+	}
+	return member;
+}
+
+/* Of all blocks, those that pass from a node to the next: all but the next one's own. */
+static size_t passing(const struct nodes *nodes, int from)
+{
+	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));
+}
+
+static void write_ring(struct maker *m, const struct nodes *nodes, char *dest, int end)
+{
+	int n = nodes->count, me = nodes->mine, next = leader_of(nodes, (me + 1) % n), before = leader_of(nodes, (me + n - 1) % n);
+	size_t out = passing(nodes, me), in = passing(nodes, (me + n - 1) % n);
+	struct walk walk = {nodes, me, 0};
+	struct port *mine = m->plan->ports, *theirs = plan_port(m, next, 0);
+	int queue = plan_queue(m);
+
+	plan_tell(m, plan_queue(m), before, (struct when){&plan_port(m, before, 0)->answer, 1, 1});
+	plan_await(m, queue, (struct when){&mine->answer, 1, 1});
+	for (size_t i = 0; i < out; i++) {
+		int own = members_of(nodes, me), member = next_block(&walk);
+		struct when ready = {&mine[PORTS_NODE].own, 1, 1};
+
+		if (i >= (size_t)own)
+			ready = (struct when){&mine->came[(i - (size_t)own) % CAME], (int64_t)in, (int64_t)i - own + 1};
+		plan_put(m, queue, ready, next, dest + (size_t)member * m->bytes, dest + (size_t)member * m->bytes, m->bytes,
+			 (struct when){&theirs->came[i % CAME], (int64_t)out, (int64_t)i + 1});
+	}
+	plan_await(m, end, (struct when){&mine[PORTS_NODE].own, 1, 1});
+	for (size_t i = in > CAME ? in - CAME : 0; i < in; i++)
+		plan_await(m, end, (struct when){&mine->came[i % CAME], (int64_t)in, (int64_t)i + 1});
+}
+
+static void write_along_ring(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
+{
+	int end = plan_queue(m);
+
+	write_together(m, nodes, dest, source);
+	if (nodes->place == 0)
+		write_ring(m, nodes, dest, end);
+	if (nodes->size > 1)
+		plan_share(m, nodes, 0, end, dest, dest, (size_t)m->set.group->size * m->bytes);
+}
+
+API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan)
+{
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	struct maker m = plan_maker(team, engine, bytes, __func__);
+	size_t all = (size_t)m.set.group->size * bytes;
+	struct nodes nodes;
+	bool ring;
+
+	*plan = SHMEMX_PLAN_INVALID;
+	set_check_agreement(&m.set, "the number of bytes", (long)bytes, NULL, 0, dest);
+	plan_check_data(&m, dest, all, source, bytes);
+	nodes = plan_nodes(&m);
+	ring = nodes.count > 1 && (nodes.levels || all >= RING_FROM);
+	if (!plan_begin(&m, ring ? PORTS_NODE + (size_t)nodes.size : (size_t)m.set.group->size, 0, 0))
+		return 1;
+	if (bytes > 0 && ring)
+		write_along_ring(&m, &nodes, dest, source);
+	else if (bytes > 0)
+		write_pairs(&m, dest, source, 0);
+	plan_end(&m, plan);
+	return 0;
+}
+
+API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan)
+{
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	struct maker m = plan_maker(team, engine, bytes, __func__);
+	size_t all = (size_t)m.set.group->size * bytes;
+
+	*plan = SHMEMX_PLAN_INVALID;
+	set_check_agreement(&m.set, "the number of bytes", (long)bytes, NULL, 0, dest);
+	plan_check_data(&m, dest, all, source, all);
+	if (!plan_begin(&m, (size_t)m.set.group->size, 0, 0))
+		return 1;
+	if (bytes > 0)
+		write_pairs(&m, dest, source, bytes);
+	plan_end(&m, plan);
+	return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all kinds of plans are made of: blocks, ports, commands, edges. */
+#include "plans.h"
+
+#include <string.h>
+
+#include "comms/copy.h"
+#include "comms/network.h"
+
+#define PIECE (256UL << 10)
+#define THREAD_FROM (64UL << 10) /* bytes, on a node */
+
+static struct comms_queue *queue_of(struct maker *m, int queue)
+{
+	return &m->plan->list.queues[queue];
+}
+
+int plan_queue(struct maker *m)
+{
+	comms_list_queue(&m->plan->list);
+	return m->plan->list.n_queues - 1;
+}
+
+bool plan_is_near(const struct maker *m, int pe)
+{
+	return pe == comms.pe || (m->near && comms_meet(pe)->reach[COMMS_HEAP].size > 0);
+}
+
+void *plan_here(const struct maker *m, const void *address, int pe)
+{
+	struct comms_peer *peer;
+	void *here;
+
+	comms_meet(pe);
+	here = comms_reach(address, 1, pe, &peer);
+	if (!here)
+		rte_die(m->set.routine, "PE %d of this node runs another program, so its global data lies differently; use shmem_malloc "
+					"memory", pe);
+	return here;
+}
+
+const struct plan_block *plan_block_of(struct maker *m, int pe)
+{
+	const struct plan_block *shown = &team_scratch(m->set.team)->plan;
+
+	if (pe == comms.pe)
+		return shown;
+	if (pe != m->known_pe)
+		comms_get(&m->known, shown, sizeof m->known, pe, m->set.routine);
+	m->known_pe = pe;
+	return &m->known;
+}
+
+struct port *plan_port(struct maker *m, int pe, size_t port)
+{
+	return (struct port *)(comms.system->plans + plan_block_of(m, pe)->ports) + port;
+}
+
+char *plan_staging(struct maker *m, int pe)
+{
+	return comms.system->plans + plan_block_of(m, pe)->staging;
+}
+
+/* --- Commands --- */
+
+static struct comms_turn turn(struct when when)
+{
+	return (struct comms_turn){when.each, when.nth};
+}
+
+void plan_await(struct maker *m, int queue, struct when when)
+{
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = turn(when)});
+}
+
+void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when told)
+{
+	m->plan->list.by_network = true;
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_PUT,
+								    .until = when.word,
+								    .when = turn(when),
+								    .pe = pe,
+								    .word = told.word,
+								    .told = turn(told),
+								    .dest = dest,
+								    .source = source,
+								    .size = bytes});
+}
+
+void plan_tell(struct maker *m, int queue, int pe, struct when told)
+{
+	bool near = plan_is_near(m, pe);
+
+	m->plan->list.by_network |= !near;
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_TELL,
+								    .pe = pe,
+								    .word = told.word,
+								    .there = near ? plan_here(m, told.word, pe) : NULL,
+								    .told = turn(told)});
+}
+
+void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PIECE) {
+		comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_COPY,
+									    .until = when.word,
+									    .when = turn(when),
+									    .dest = (char *)dest + at,
+									    .source = (const char *)source + at,
+									    .size = bytes - at < PIECE ? bytes - at : PIECE});
+		when = AT_ONCE;
+	}
+}
+
+void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
+		  combine_t *combine)
+{
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_COMBINE,
+								    .until = when.word,
+								    .when = turn(when),
+								    .dest = dest,
+								    .source = source,
+								    .with = with,
+								    .size = count,
+								    .combine = combine});
+}
+
+/* --- Edges --- */
+
+#define QUEUES (int)(sizeof((struct edges *)NULL)->in / sizeof(int))
+
+void plan_edges_begin(struct maker *m, struct edges *edges)
+{
+	*edges = (struct edges){0};
+	edges->tell = plan_queue(m);
+	edges->end = plan_queue(m);
+	for (int i = 0; i < QUEUES; i++)
+		edges->in[i] = plan_queue(m);
+	for (int i = 0; i < QUEUES; i++)
+		edges->out[i] = plan_queue(m);
+}
+
+void plan_edge_in(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+{
+	struct port *mine = &m->plan->ports[end.mine], *theirs = plan_port(m, end.pe, end.theirs);
+	int queue = edges->in[edges->ins++ % QUEUES];
+
+	if (!plan_is_near(m, end.pe)) {
+		plan_tell(m, edges->tell, end.pe, (struct when){&theirs->answer, 1, 1});
+		plan_await(m, edges->end, (struct when){&mine->came[0], 1, 1});
+		return;
+	}
+	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, dest, plan_here(m, source, end.pe), bytes);
+	plan_tell(m, queue, end.pe, (struct when){&theirs->answer, 1, 1});
+}
+
+void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+{
+	struct port *mine = &m->plan->ports[end.mine], *theirs = plan_port(m, end.pe, end.theirs);
+
+	if (!plan_is_near(m, end.pe)) {
+		plan_put(m, edges->out[edges->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, end.pe, dest, source, bytes,
+			 (struct when){&theirs->came[0], 1, 1});
+		return;
+	}
+	plan_tell(m, edges->tell, end.pe, (struct when){&theirs->came[0], 1, 1});
+	plan_await(m, edges->end, (struct when){&mine->answer, 1, 1});
+}
+
+/* --- Beginning and end --- */
+
+static int engine_of(int engine, const char *routine)
+{
+	static const char *const words[] = {"auto", "list", "thread"};
+
+	if (engine < SHMEMX_PLAN_AUTO || engine > SHMEMX_PLAN_THREAD)
+		rte_die_together(routine, "engine=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST or SHMEMX_PLAN_THREAD", engine);
+	return engine ? engine : set_algorithm(SETTING_PLAN_ENGINE, words, 3);
+}
+
+struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char *routine)
+{
+	struct maker m = {.set = set_of_team(team, routine), .bytes = bytes, .known_pe = -1, .near = true};
+
+	m.engine = engine_of(engine, routine);
+	comms_group_see(m.set.group);
+	return m;
+}
+
+void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
+{
+	if (dest_bytes > 0) {
+		comms_check_symmetric(dest, dest_bytes, "dest", m->set.routine);
+		m->near &= comms_shared(comms_find_segment(dest));
+	}
+	if (source_bytes > 0) {
+		comms_check_symmetric(source, source_bytes, "source", m->set.routine);
+		m->near &= comms_shared(comms_find_segment(source));
+	}
+}
+
+/* Arrivals move a plan over the network without anybody's call; on a node only a thread does, where there is room for one. */
+static bool takes_thread(const struct maker *m)
+{
+	if (m->engine != SHMEMX_PLAN_AUTO)
+		return m->engine == SHMEMX_PLAN_THREAD;
+	return !m->plan->list.by_network && !comms.crowded && m->bytes >= THREAD_FROM;
+}
+
+void plan_end(struct maker *m, shmemx_plan_t *plan)
+{
+	set_sync(&m->set); /* the others have seen my block */
+	m->plan->list.by_engine = takes_thread(m);
+	if (m->plan->list.by_engine)
+		comms_engine_start(m->set.routine);
+	*plan = m->plan;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An exchange with neighbours as a plan: the edges that the user gives, each with a port. The ends find each other as those of a
+ * neighbour exchange do: each shows its stations, one for each edge, and looks whether the other end's fits.
+ */
+#include "plans.h"
+
+struct station {
+	int64_t pe, edge;	 /* of the other end */
+	uint64_t send_bytes, receive_bytes;
+	struct spot {
+		uint64_t segment, offset;
+	} source, dest;
+};
+
+static struct spot spot_of(const void *address, size_t bytes)
+{
+	enum comms_segment_id segment = bytes ? comms_find_segment(address) : COMMS_HEAP;
+
+	return (struct spot){segment, bytes ? (uint64_t)((const char *)address - comms.segments[segment].base) : 0};
+}
+
+static void *address_of(const struct spot *spot)
+{
+	return comms.segments[spot->segment].base + spot->offset;
+}
+
+static void check_edges(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
+{
+	const char *routine = m->set.routine;
+
+	if (n_edges < 0)
+		rte_die(routine, "n_edges=%d is negative", n_edges);
+	for (int i = 0; i < n_edges; i++) {
+		if ((unsigned)edges[i].pe >= (unsigned)m->set.group->size)
+			rte_die(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe, m->set.group->size - 1);
+		if (edges[i].edge < 0)
+			rte_die(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
+		if (edges[i].send_bytes > 0)
+			comms_check_symmetric(edges[i].source, edges[i].send_bytes, "source", routine);
+		if (edges[i].receive_bytes > 0)
+			comms_check_symmetric(edges[i].dest, edges[i].receive_bytes, "dest", routine);
+	}
+}
+
+static void show(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
+{
+	struct station *mine = (struct station *)m->plan->staging;
+
+	for (int i = 0; i < n_edges; i++)
+		mine[i] = (struct station){.pe = set_pe(&m->set, edges[i].pe),
+					   .edge = edges[i].edge,
+					   .send_bytes = edges[i].send_bytes,
+					   .receive_bytes = edges[i].receive_bytes,
+					   .source = spot_of(edges[i].source, edges[i].send_bytes),
+					   .dest = spot_of(edges[i].dest, edges[i].receive_bytes)};
+}
+
+/* Both ends may see that they do not fit; one complaint is enough. */
+static void let_lower_speak(int pe)
+{
+	if (comms.pe > pe)
+		rte_let_others_speak();
+}
+
+static void check_end(const struct maker *m, int i, int pe, const struct station *mine, const struct station *theirs)
+{
+	if (theirs->pe != comms.pe || theirs->edge != i) {
+		let_lower_speak(pe);
+		rte_die(m->set.routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i, (int)mine->edge, pe,
+			(int)theirs->edge, (int)theirs->pe);
+	}
+	if (theirs->receive_bytes != mine->send_bytes)
+		rte_die(m->set.routine, "edges[%d].send_bytes=%zu, but PE %d receives %zu bytes on that edge; give the same", i,
+			(size_t)mine->send_bytes, pe, (size_t)theirs->receive_bytes);
+}
+
+static struct station find_end(struct maker *m, int i)
+{
+	const struct station *mine = (struct station *)m->plan->staging + i;
+	const struct plan_block *block = plan_block_of(m, (int)mine->pe);
+	struct station theirs;
+
+	if (mine->edge >= (int64_t)block->edges) {
+		let_lower_speak((int)mine->pe);
+		rte_die(m->set.routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)mine->edge, (int)mine->pe);
+	}
+	comms_get(&theirs, plan_staging(m, (int)mine->pe) + (size_t)mine->edge * sizeof theirs, sizeof theirs, (int)mine->pe,
+		  m->set.routine);
+	check_end(m, i, (int)mine->pe, mine, &theirs);
+	return theirs;
+}
+
+/* Whether an edge is near depends on where the giver has its data. */
+static void write_edge(struct maker *m, struct edges *edges, int i)
+{
+	const struct station *mine = (struct station *)m->plan->staging + i;
+	struct station theirs = find_end(m, i);
+	struct edge_end end = {(int)mine->pe, (size_t)i, (size_t)mine->edge};
+
+	if (mine->receive_bytes > 0) {
+		m->near = comms_shared((enum comms_segment_id)theirs.source.segment);
+		plan_edge_in(m, edges, end, address_of(&mine->dest), address_of(&theirs.source), mine->receive_bytes);
+	}
+	if (mine->send_bytes > 0) {
+		m->near = comms_shared((enum comms_segment_id)mine->source.segment);
+		plan_edge_out(m, edges, end, address_of(&theirs.dest), address_of(&mine->source), mine->send_bytes);
+	}
+}
+
+API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int engine, shmemx_plan_t *plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct maker m = plan_maker(team, engine, 0, __func__);
+	struct edges queues;
+
+	*plan = SHMEMX_PLAN_INVALID;
+	check_edges(&m, edges, n_edges);
+	for (int i = 0; i < n_edges; i++)
+		m.bytes += edges[i].receive_bytes;
+	if (!plan_begin(&m, (size_t)n_edges, (size_t)n_edges * sizeof(struct station), (size_t)n_edges))
+		return 1;
+	show(&m, edges, n_edges);
+	set_sync(&m.set);
+	plan_edges_begin(&m, &queues);
+	for (int i = 0; i < n_edges; i++)
+		write_edge(&m, &queues, i);
+	plan_end(&m, plan);
+	return 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reductions as plans: to a root, or for all.
+ *
+ * On a node each PE combines a part of what all bring, in memory that all reach: on a single node, into its own dest and from there to
+ * everybody's; else into the dest of the PE that stands for the node. In place that is right, too: what a part's result is
+ * written over has been read by then, for each part begins with what was there.
+ *
+ * Between nodes the result goes up trees, combined on the way, and for all down again, each segment when the root has it. What comes
+ * up is staged in slots; the parent counts back what it has read, in all runs, so a child may be ahead by as many segments as
+ * there are slots. Nobody has to allow the way down: when a segment comes, what this PE sent of it has been read.
+ */
+#include "plans.h"
+
+#define STRIP (64UL << 10)	  /* bytes combined at a time */
+#define AT_ONCE_UP_TO 16384	  /* bytes that are not worth a chain */
+#define CHAIN_SEGMENT (64UL << 10)
+#define STAGING (512UL << 10)
+#define MOST_SLOTS 16
+
+struct reduction {
+	struct maker *m;
+	struct nodes nodes;
+	struct wood wood;
+	size_t slots;
+	int root;  /* -1: for all */
+	int first; /* place on my node of who stands for it */
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+};
+
+/* --- On a node --- */
+
+static size_t part(const struct reduction *r, int place)
+{
+	size_t n = (size_t)r->nodes.size, each = r->count / n, left = r->count % n;
+
+	return each * (size_t)place + ((size_t)place < left ? (size_t)place : left);
+}
+
+static struct when node_port(const struct reduction *r, int place, int which)
+{
+	return (struct when){&r->m->plan->ports[PORTS_NODE + place].came[which], 1, 1};
+}
+
+static void tell_place(const struct reduction *r, int queue, int place, int which)
+{
+	int pe = plan_node_pe(&r->nodes, place);
+	struct port *theirs = plan_port(r->m, pe, PORTS_NODE + (size_t)r->nodes.place);
+
+	plan_tell(r->m, queue, pe, (struct when){&theirs->came[which], 1, 1});
+}
+
+static bool for_all_here(const struct reduction *r)
+{
+	return r->root < 0 && r->nodes.count == 1;
+}
+
+/* Elements of the strip, beginning with what the PE brings whose dest it goes to. */
+static void combine_strip(const struct reduction *r, int queue, size_t at, size_t count)
+{
+	int n = r->nodes.size, to = for_all_here(r) ? r->nodes.place : r->first;
+	char *out = (char *)plan_here(r->m, r->dest, plan_node_pe(&r->nodes, to)) + at;
+	const char *so_far = (const char *)plan_here(r->m, r->source, plan_node_pe(&r->nodes, to)) + at;
+
+	for (int i = 1; i < n; i++) {
+		const char *with = (const char *)plan_here(r->m, r->source, plan_node_pe(&r->nodes, (to + i) % n)) + at;
+
+		plan_combine(r->m, queue, AT_ONCE, out, so_far, with, count, r->combine);
+		so_far = out;
+	}
+	for (int i = 1; for_all_here(r) && i < n; i++)
+		plan_copy(r->m, queue, AT_ONCE, (char *)plan_here(r->m, r->dest, plan_node_pe(&r->nodes, (to + i) % n)) + at, out,
+			  count * r->size);
+}
+
+static void await_places(const struct reduction *r, int queue, int which)
+{
+	for (int i = 0; i < r->nodes.size; i++)
+		if (i != r->nodes.place)
+			plan_await(r->m, queue, node_port(r, i, which));
+}
+
+static void combine_on_node(const struct reduction *r)
+{
+	int tell = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
+	size_t end = part(r, me + 1), most = STRIP / r->size;
+
+	for (int i = 0; i < r->nodes.size; i++)
+		if (i != me)
+			tell_place(r, tell, i, 0);
+	await_places(r, work, 0);
+	for (size_t at = part(r, me); at < end; at += most)
+		combine_strip(r, work, at * r->size, end - at < most ? end - at : most);
+	for (int i = 0; i < r->nodes.size; i++)
+		if (i != me && (for_all_here(r) || i == r->first))
+			tell_place(r, work, i, 1);
+	if (for_all_here(r) || me == r->first)
+		await_places(r, work, 1);
+	if (me == r->first)
+		plan_tell(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
+}
+
+/* What this node brings is in the dest of who stands for it. */
+static struct when node_done(const struct reduction *r)
+{
+	return r->nodes.size > 1 ? (struct when){&r->m->plan->ports[PORTS_NODE + r->first].own, 1, 1} : AT_ONCE;
+}
+
+/* --- Between nodes --- */
+
+static struct wood choose_wood(struct maker *m, const struct nodes *nodes, int root)
+{
+	struct wood wood = {.kind = BINOMIAL, .nodes = nodes, .trees = 1, .bytes = m->bytes};
+	struct set_trees trees = {0};
+
+	wood.root = root < 0 ? 0 : plan_node_of(nodes, root);
+	if ((nodes->levels != NULL) == (m->set.group->levels != NULL))
+		trees = set_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : wood.root);
+	if (root < 0 && trees.forest.trees > 0)
+		wood.root = m->set.team->ground->sites.node[torus_ground_middle(m->set.team->ground)];
+	wood.segment = (m->bytes + 63) / 64 * 64;
+	if (trees.forest.trees > 0) {
+		plan_wood_on_torus(&wood, &trees);
+	} else if (m->bytes > AT_ONCE_UP_TO) {
+		wood.kind = CHAIN;
+		wood.segment = CHAIN_SEGMENT;
+	}
+	if (root >= 0)
+		wood.root_pe = set_pe(&m->set, root);
+	else
+		wood.root_pe = nodes->levels ? comms_group_pe(&nodes->levels->leaders, wood.root) : set_pe(&m->set, wood.root);
+	return wood;
+}
+
+static size_t slots_of(const struct wood *wood)
+{
+	size_t ways = plan_wood_ways(wood), slots = STAGING / (ways * wood->segment);
+
+	if (slots < 2)
+		slots = 2;
+	return slots < MOST_SLOTS ? slots : MOST_SLOTS;
+}
+
+/* In the staging of a PE, of segment i that comes by an edge. */
+static char *slot(const struct reduction *r, int pe, int port, size_t i)
+{
+	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->wood.segment;
+}
+
+static void take_from(const struct reduction *r, int queue, const struct bough *bough, struct limb child, size_t i, const char *so_far)
+{
+	int64_t n = (int64_t)bough->segments, nth = (int64_t)i + 1;
+	size_t at = bough->at + i * r->wood.segment, port = PORTS_UP + (size_t)child.port;
+
+	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth}, r->dest + at, so_far,
+		     slot(r, comms.pe, child.port, i), bough_bytes(&r->wood, bough, i) / r->size, r->combine);
+	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == bough->segments)
+		plan_tell(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
+}
+
+/* What was in the slot before segment i has been read: an earlier one of this run, or the last one there in the run before. */
+static struct when slot_free(const struct reduction *r, const struct bough *bough, size_t i)
+{
+	int64_t n = (int64_t)bough->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
+
+	if (nth <= 0)
+		nth = (int64_t)i + 1 + (n - 1 - (int64_t)i) / slots * slots - n;
+	return (struct when){&r->m->plan->ports[PORTS_UP + bough->parent.port].answer, n, nth};
+}
+
+static void send_up(const struct reduction *r, int queue, const struct bough *bough, size_t i, const char *data)
+{
+	int64_t n = (int64_t)bough->segments, nth = (int64_t)i + 1;
+	size_t port = PORTS_UP + (size_t)bough->parent.port;
+	struct port *theirs = plan_port(r->m, bough->parent.pe, port);
+
+	plan_put(r->m, queue, slot_free(r, bough, i), bough->parent.pe,
+		 slot(r, bough->parent.pe, bough->parent.port, i), data, bough_bytes(&r->wood, bough, i),
+		 (struct when){&theirs->came[i % CAME], n, nth});
+}
+
+static void climb(const struct reduction *r, int tree)
+{
+	const char *brought = r->nodes.size > 1 ? r->dest : r->source;
+	struct bough bough = plan_bough(&r->wood, tree);
+	int queue = plan_queue(r->m);
+
+	if (node_done(r).word)
+		plan_await(r->m, queue, node_done(r));
+	for (size_t i = 0; i < bough.segments; i++) {
+		size_t at = bough.at + i * r->wood.segment;
+		const char *so_far = brought + at;
+
+		for (int c = 0; c < bough.children; c++, so_far = r->dest + at)
+			take_from(r, queue, &bough, bough.child[c], i, so_far);
+		if (bough.parent.pe >= 0)
+			send_up(r, queue, &bough, i, so_far);
+		else
+			plan_tell(r->m, queue, comms.pe,
+				  (struct when){&r->m->plan->ports[tree].own, (int64_t)bough.segments, (int64_t)i + 1});
+	}
+}
+
+/* --- All of it --- */
+
+/* To a root, the others on a node only hear that what they brought was read. */
+static void say_over(const struct reduction *r, int end)
+{
+	if (r->nodes.place != r->first) {
+		plan_await(r->m, end, node_port(r, r->first, 2));
+		return;
+	}
+	plan_await(r->m, end, node_done(r));
+	for (int i = 0; i < r->nodes.size; i++)
+		if (i != r->first)
+			tell_place(r, end, i, 2);
+}
+
+static void write_between(const struct reduction *r, int end)
+{
+	for (int t = 0; t < r->wood.trees; t++)
+		climb(r, t);
+	if (r->root >= 0)
+		return;
+	plan_down(r->m, &r->wood, r->dest, r->dest, false, true);
+	plan_await_down(r->m, end, &r->wood, true);
+}
+
+static void write_reduction(const struct reduction *r)
+{
+	int end = plan_queue(r->m);
+
+	if (r->nodes.size > 1)
+		combine_on_node(r);
+	if (r->nodes.count > 1 && r->nodes.place == r->first)
+		write_between(r, end);
+	if (r->nodes.size > 1 && r->root >= 0)
+		say_over(r, end);
+	else if (r->nodes.size > 1 && !for_all_here(r))
+		plan_share(r->m, &r->nodes, r->first, end, r->dest, r->dest, r->m->bytes);
+	if (r->m->set.group->size == 1 && r->dest != r->source)
+		plan_copy(r->m, plan_queue(r->m), AT_ONCE, r->dest, r->source, r->m->bytes);
+}
+
+static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
+{
+	size_t staging = 0;
+
+	*plan = SHMEMX_PLAN_INVALID;
+	set_check_agreement(&m->set, "the number of elements", (long)r->count, "PE_root", r->root, r->dest);
+	plan_check_data(m, r->dest, m->bytes, r->source, m->bytes);
+	r->m = m;
+	r->nodes = plan_nodes(m);
+	r->first = plan_first(&r->nodes, r->root);
+	if (m->bytes > 0 && r->nodes.count > 1) {
+		r->wood = choose_wood(m, &r->nodes, r->root);
+		r->slots = slots_of(&r->wood);
+		staging = plan_wood_ways(&r->wood) * r->slots * r->wood.segment;
+	}
+	if (!plan_begin(m, PORTS_NODE + (size_t)r->nodes.size, staging, 0))
+		return 1;
+	if (m->bytes > 0)
+		write_reduction(r);
+	plan_end(m, plan);
+	return 0;
+}
+
+static struct reduction reduction_of(int root, void *dest, const void *source, size_t count, shmemx_type_t type, shmemx_op_t op,
+				     const char *routine)
+{
+	struct reduction r = {.root = root, .dest = dest, .source = source, .count = count};
+
+	r.combine = set_combine(op, type, &r.size);
+	if (!r.combine)
+		rte_die_together(routine, "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
+					  "the type has", (int)op, (int)type);
+	return r;
+}
+
+API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
+			   int PE_root, int engine, shmemx_plan_t *plan)
+{
+	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	struct reduction r = reduction_of(PE_root, dest, source, nreduce, type, op, __func__);
+	struct maker m = plan_maker(team, engine, nreduce * r.size, __func__);
+
+	if (PE_root < 0 || PE_root >= m.set.group->size)
+		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
+	return make(&m, &r, plan);
+}
+
+API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
+			      int engine, shmemx_plan_t *plan)
+{
+	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
+	struct reduction r = reduction_of(-1, dest, source, nreduce, type, op, __func__);
+	struct maker m = plan_maker(team, engine, nreduce * r.size, __func__);
+
+	return make(&m, &r, plan);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plans of this PE: what there is room for, start, test, wait, and the end. Making them is the business of the other files. */
+#include "plans.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "comms/watch.h"
+#include "rte/text.h"
+
+_Static_assert(SHMEMX_PLANS == COMMS_LISTS, "each plan is a list");
+
+static struct {
+	pthread_mutex_t lock;
+	struct blocks *blocks; /* of the memory of plans */
+	struct shmemx_plan plan[SHMEMX_PLANS];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void api_plans_start(void)
+{
+	all.blocks = blocks_create(COMMS_PLAN_BYTES);
+	if (!all.blocks)
+		rte_die("shmem_init", "no memory");
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		all.plan[i].list.place = i;
+}
+
+/* --- Room --- */
+
+static struct shmemx_plan *take_plan(struct shmemx_team *team)
+{
+	struct shmemx_plan *plan = NULL;
+
+	pthread_mutex_lock(&all.lock);
+	for (int i = 0; i < SHMEMX_PLANS && !plan; i++)
+		if (!all.plan[i].team)
+			plan = &all.plan[i];
+	if (plan)
+		plan->team = team;
+	pthread_mutex_unlock(&all.lock);
+	return plan;
+}
+
+static bool take_block(struct shmemx_plan *plan, size_t bytes)
+{
+	pthread_mutex_lock(&all.lock);
+	plan->block = blocks_allocate(all.blocks, bytes, BLOCKS_UNIT);
+	pthread_mutex_unlock(&all.lock);
+	return plan->block != BLOCKS_NONE;
+}
+
+/* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
+static void give_back(struct shmemx_plan *plan)
+{
+	COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&plan->list.busy));
+	comms_list_free(&plan->list);
+	pthread_mutex_lock(&all.lock);
+	if (plan->block != BLOCKS_NONE)
+		blocks_release(all.blocks, plan->block);
+	plan->team = NULL;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static void say_what_is_missing(const struct shmemx_plan *plan, size_t bytes, const char *routine)
+{
+	char wanted[32], room[32], free[32];
+
+	if (!plan)
+		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free", SHMEMX_PLANS);
+	else
+		rte_report(routine, "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some plans with "
+				    "shmemx_plan_free",
+			   text_size(bytes, wanted), text_size(COMMS_PLAN_BYTES, room),
+			   text_size(blocks_largest(all.blocks), free));
+}
+
+/* All members have room, or none takes any. One that has none says so: the first of them. */
+static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
+{
+	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
+	uint64_t first = set_max(&m->set, mine ? 0 : me);
+
+	if (first == me)
+		say_what_is_missing(m->plan, bytes, m->set.routine);
+	return first == 0;
+}
+
+static void make_new(struct shmemx_plan *plan, const char *routine)
+{
+	plan->started = false;
+	plan->list.run = 0;
+	plan->list.by_engine = plan->list.by_network = false;
+	plan->list.routine = routine;
+	atomic_store(&plan->list.finished, 0);
+}
+
+bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
+{
+	size_t bytes = ports * sizeof(struct port) + staging;
+	bool mine;
+
+	m->plan = take_plan(m->set.team);
+	mine = m->plan && take_block(m->plan, bytes ? bytes : BLOCKS_UNIT);
+	if (!all_have_room(m, mine, bytes)) {
+		if (m->plan)
+			give_back(m->plan);
+		return false;
+	}
+	make_new(m->plan, m->set.routine);
+	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
+	m->plan->staging = (char *)(m->plan->ports + ports);
+	memset(m->plan->ports, 0, ports * sizeof(struct port));
+	team_scratch(m->set.team)->plan = (struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges};
+	set_sync(&m->set);
+	return true;
+}
+
+/* --- What the user calls --- */
+
+static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
+{
+	comms_check_up(routine);
+	if (COMMS_UNLIKELY(!plan || plan < all.plan || plan >= all.plan + SHMEMX_PLANS || !plan->team))
+		rte_die(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
+	return plan;
+}
+
+API void shmemx_plan_start(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (COMMS_UNLIKELY(p->started))
+		rte_die(__func__, "the plan of %s is under way since it was started last; wait for it first", p->list.routine);
+	p->started = true;
+	comms_list_start(&p->list);
+}
+
+API int shmemx_plan_test(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (p->started && !comms_list_is_over(&p->list)) {
+		if (!p->list.by_engine)
+			comms_spin();
+		if (!comms_list_is_over(&p->list))
+			return 0;
+	}
+	p->started = false;
+	return 1;
+}
+
+API void shmemx_plan_wait(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (!p->started)
+		return;
+	if (!comms_list_is_over(&p->list)) {
+		hang_note_group(p->list.routine, &p->team->group);
+		comms_list_wait(&p->list);
+	}
+	p->started = false;
+}
+
+/* What others have sent for it may still be on its way to them: all of it has come when all have met. */
+API void shmemx_plan_free(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+	struct set set = {&p->team->group, p->team, NULL, __func__};
+
+	if (p->started && !comms_list_is_over(&p->list))
+		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	hang_note_group(__func__, set.group);
+	if (p->list.by_network)
+		comms_complete_all();
+	set_sync(&set);
+	give_back(p);
+}
+
+/* --- The end --- */
+
+void api_plans_check(const char *routine)
+{
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (all.plan[i].team && all.plan[i].started && !comms_list_is_over(&all.plan[i].list))
+			rte_die(routine, "a plan of %s is under way; wait for it first", all.plan[i].list.routine);
+}
+
+void api_plans_check_team(const struct shmemx_team *team, const char *routine)
+{
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (all.plan[i].team == team)
+			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free", all.plan[i].list.routine);
+}
+
+void api_plans_stop(void)
+{
+	comms_engine_stop();
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (all.plan[i].team)
+			give_back(&all.plan[i]);
+	blocks_destroy(all.blocks);
+	all.blocks = NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_PLANS_H
+#define SHMEM_PLANS_H
+
+/*
+ * Persistent plans: what a collective does, written down as a list of commands (comms/commands.h) when the plan is made.
+ *
+ * edge     data that one PE has for another, in one run. `near`: the taker loads it where the giver has it, and says that it has
+ *          taken it. Far: the giver puts it, when the taker has said that there is room.
+ * port     words of a PE for one other PE, a line: `came` counts what came from it or may be loaded, four in turn for
+ *          segments; `answer` counts what it says back; `own` this PE counts itself
+ * block    of a plan in the memory of plans: its ports and its staging. Each member has its own, wherever there was room; the others
+ *          learn where when the plan is made.
+ *
+ * All members add the same edges, each from its side; a port has the same number at both ends unless the edge says otherwise.
+ */
+#include "collectives.h"
+#include "comms/commands.h"
+
+#define CAME 4
+
+struct port {
+	_Alignas(64) _Atomic uint64_t came[CAME];
+	_Atomic uint64_t answer, own;
+};
+
+struct shmemx_plan {
+	struct comms_list list;
+	struct shmemx_team *team; /* NULL: nobody has this plan */
+	size_t block;
+	struct port *ports;
+	char *staging;
+	bool started;
+};
+
+/* A plan while it is made. */
+struct maker {
+	struct set set;
+	struct shmemx_plan *plan;
+	bool near; /* PEs of a node load and store each other's data */
+	int engine;
+	size_t bytes;
+	int known_pe; /* the last whose block was looked up, -1: none */
+	struct plan_block known;
+};
+
+/* The words that count when a queue's command may run. */
+struct when {
+	_Atomic uint64_t *word; /* NULL: at once */
+	int64_t each, nth;
+};
+#define AT_ONCE ((struct when){0})
+
+/*
+ * A plan with so many ports and bytes of staging; false: there is no room on some member, which has said so. Near: if the data
+ * is where this node's PEs reach it.
+ */
+bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
+void plan_end(struct maker *m, shmemx_plan_t *plan);
+
+/* Checks what all routines that make a plan have in common. */
+struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char *routine);
+/* Of symmetric data. */
+void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes);
+
+bool plan_is_near(const struct maker *m, int pe);
+/* Where it is here. */
+void *plan_here(const struct maker *m, const void *address, int pe);
+struct port *plan_port(struct maker *m, int pe, size_t port);
+char *plan_staging(struct maker *m, int pe);
+const struct plan_block *plan_block_of(struct maker *m, int pe);
+
+/* Queues have numbers, commands are added to their ends. */
+int plan_queue(struct maker *m);
+void plan_await(struct maker *m, int queue, struct when when);
+void plan_tell(struct maker *m, int queue, int pe, struct when told);
+/* To who is not near. */
+void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when told);
+/* In pieces; when: of the first. */
+void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes);
+void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
+		  combine_t *combine);
+
+/* Whole edges, each in queues that several share. */
+struct edges {
+	int tell, end, in[8], out[8], ins, outs;
+};
+struct edge_end {
+	int pe;
+	size_t mine, theirs; /* ports */
+};
+void plan_edges_begin(struct maker *m, struct edges *edges);
+/* From the giver's source, by its address here, to my dest; or nothing, if that is where it is. */
+void plan_edge_in(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+
+/* --- Nodes and trees (plan_trees.c) --- */
+
+/* The nodes of a team as a plan sees them: where data is not shared, each PE is one. */
+struct nodes {
+	const struct set *set;
+	const struct comms_levels *levels; /* NULL: all members are on one, or each is one */
+	int count, mine;
+	int size, place; /* PEs on mine, and which of them I am */
+};
+struct nodes plan_nodes(const struct maker *m);
+int plan_node_of(const struct nodes *nodes, int member);
+int plan_node_pe(const struct nodes *nodes, int place);
+/* The place on my node of who stands for it: the root if it is here, else the first. -1 for the root: the first in any case. */
+int plan_first(const struct nodes *nodes, int root);
+
+/* Ports: of ways and steps in trees, the same upwards, and of the places on a node. */
+enum { PORTS_DOWN = 0, PORTS_UP = 32, PORTS_NODE = 64 };
+
+enum wood_kind { BINOMIAL, CHAIN, TORUS };
+struct wood {
+	enum wood_kind kind;
+	const struct nodes *nodes;
+	int root, root_pe; /* node, and who stands for it */
+	int trees;
+	const struct torus_ground *ground; /* of a torus, and what grows on it */
+	struct torus_grove grove;
+	size_t bytes, segment;
+};
+
+#define MOST_CHILDREN 32
+struct limb {
+	int pe, port; /* pe -1: there is none */
+};
+/* What this PE, which stands for its node, has to do with a tree. */
+struct bough {
+	size_t at, bytes, segments;
+	struct limb parent, child[MOST_CHILDREN];
+	int children;
+};
+void plan_wood_on_torus(struct wood *wood, const struct set_trees *trees);
+struct bough plan_bough(const struct wood *wood, int tree);
+static inline size_t bough_bytes(const struct wood *wood, const struct bough *bough, size_t i)
+{
+	size_t left = bough->bytes - i * wood->segment;
+
+	return left < wood->segment ? left : wood->segment;
+}
+/* How many ports, counted from 0, the ends of its edges need. */
+size_t plan_wood_ways(const struct wood *wood);
+
+/*
+ * Down the trees, from source at the root to everybody's dest. ask: the takers say when there is room. Of the root: the words `own` of the
+ * first ports, one for each tree, count its segments as there is something to send, if counted.
+ */
+void plan_down(struct maker *m, const struct wood *wood, char *dest, const char *source, bool ask, bool counted);
+/* Everything has come down. */
+void plan_await_down(struct maker *m, int queue, const struct wood *wood, bool counted);
+/* From the one that stands for this node to the other PEs of it; source: where that one has it. */
+void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, char *dest, const char *source, size_t bytes);
+
+#endif
