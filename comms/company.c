@@ -6,8 +6,8 @@
  *
  * Two things tell. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
  * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between looks. When more than a
- * sixteenth of the time is lost, waiting PEs look a few times only and then sleep. When next to none has been, they
- * look twice as many times as before, every tenth of a second until all is as it was. Threads that serve a PE, this one or another,
+ * sixteenth of the time is lost, and not once only, waiting PEs look a few times and then sleep. When next to none has been, they
+ * look twice as many times as before, every 20 ms until all is as it was. Threads that serve a PE, this one or another,
  * take the processor often and for microseconds. They would find none at hand if PEs slept for that: to wake an idle processor takes longer.
  */
 #include "company.h"
@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #define SAMPLE_EVERY 10000000LL /* ns */
-#define CALM_FOR 100000000LL	/* ns */
+#define CALM_FOR 20000000LL	/* ns */
+#define OFTEN 2			/* samples in a row: a daemon that wakes once is no company */
 #define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
 #define LOOKS_LEAST 128
 #define MUCH 16	     /* a share of the time */
@@ -40,6 +41,7 @@ static struct {
 	atomic_bool sampling; /* who does owns what is below, up to gaps */
 	int64_t calm_since;
 	struct delays seen;
+	int often; /* samples in a row that found much */
 	_Atomic int64_t sampled; /* when; ns, like all times here */
 	_Atomic int64_t gaps;	 /* since then */
 } company = {.file = -1};
@@ -73,6 +75,7 @@ void company_start(unsigned most)
 	company.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	company.most = most;
 	company.seen = read_delays();
+	company.often = 0;
 	company.calm_since = now_in_ns();
 	atomic_store(&company.sampled, company.calm_since);
 	atomic_store(&company.gaps, 0);
@@ -98,7 +101,8 @@ static void judge(int64_t now)
 	atomic_store(&company.sampled, now);
 	if (!little)
 		company.calm_since = now;
-	if (much) {
+	company.often = much ? company.often + 1 : 0;
+	if (company.often >= OFTEN) {
 		atomic_store(&comms.spin, LOOKS_LEAST);
 	} else if (spin < company.most && now - company.calm_since > CALM_FOR) {
 		atomic_store(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most);
