@@ -101,6 +101,11 @@ FNR == NR {
 
 {
 	split($0, f, ",")
+	if (f[3] == "line") {
+		nearest = nearest && nearest < f[7] + 0 ? nearest : f[7] + 0
+		farthest = farthest > f[7] + 0 ? farthest : f[7] + 0
+		next
+	}
 	key = f[1] "," f[3] "," f[4] "," f[6]
 	if (!(key in known)) {
 		known[key] = 1
@@ -126,6 +131,8 @@ END {
 	print "Made by `bench/compare-neighbours`" (("hosts" in where_known) ? " `--hosts`" : "") ": " about "; rounds: " rounds ". Two PEs, each on a core"
 	print "of its own. Both programs are [bench/neighbours_main.c](../bench/neighbours_main.c) with another transport, and run in turn. Ratios are our time"
 	print "divided by the other's: median over the rounds, least and greatest in brackets. Every message is written and read as a whole."
+	if (farthest)
+		print "A cache line took " (nearest < farthest ? nearest " to " : "") farthest " ns from one processor to the other before the rounds."
 	print "An iteration of the Poisson solver is to take at most 0.8 of what it takes with single buffering where communication is visible: where messages"
 	print "make that take half as long again as the shortest ones do.\n"
 	print "## What must hold\n"

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "comms/copy.h"
 #include "comms/network.h"
 #include "comms/watch.h"
 
-#define COPIED 8192 /* bytes */
+#define COPIED 8192	    /* bytes */
+#define FETCHED_AHEAD 4096 /* bytes of a message; of longer ones the lines would come too early, or all at once */
 
 static struct edge *edge_of(struct shmemx_exchange *x, int i, const char *routine)
 {
@@ -117,6 +119,7 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 		watch_message(edge->slot_here[0] ? WATCH_LOCAL : comms.network->row, edge->pe, bytes);
 	edge->filled = NULL;
 	edge->started++;
+	edge->sent_bytes = bytes;
 	if (edge->each_iteration)
 		end_turn(&x->sending);
 	message->bytes = bytes;
@@ -242,6 +245,22 @@ static void check_iteration(const struct shmemx_exchange *x, const struct edge *
 			i, (unsigned long long)edge->waited + 1, edge->pe);
 }
 
+/*
+ * The slot of the next message lies in the neighbour's caches, which has just read the one before, and every store to a line of it would
+ * wait for that line. If it is free, ask for its lines while those of the messages that have come are under way, too.
+ */
+static void fetch_next_slot(const struct edge *edge)
+{
+	uint64_t number = edge->started + 1;
+	char *slot = (char *)edge->slot_here[number % SLOTS];
+	size_t bytes = edge->payload + edge->sent_bytes;
+
+	if (!slot || edge->filled || edge->sent_bytes > FETCHED_AHEAD || number > edge->credit + SLOTS)
+		return;
+	for (size_t at = 0; at < bytes; at += LINE)
+		comms_fetch_to_write(slot + at);
+}
+
 static const struct message *await(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)
 {
 	struct message *message = next_message(edge);
@@ -264,6 +283,7 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 			edge->pe, (unsigned long long)edge->waited);
 	if (message->released > edge->credit)
 		edge->credit = message->released;
+	fetch_next_slot(edge);
 	return message;
 }
 

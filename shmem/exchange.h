@@ -54,6 +54,7 @@ struct edge {
 	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
 	struct message *out[SLOTS];
 	size_t payload, their_payload; /* where it is in a message */
+	size_t sent_bytes;	       /* of the last message started */
 	struct message *filled; /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;
 	struct comms_telling telling[SLOTS];
