@@ -34,19 +34,37 @@ static bool apart(const void *dest, const void *source, size_t bytes)
 	return to - from >= bytes && from - to >= bytes;
 }
 
+enum { LINE = 64, PAGE = 4096, AT_ONCE = 4 };
+
+static void stream_line(char *dest, const char *source)
+{
+	for (size_t i = 0; i < LINE; i += sizeof(__m128i))
+		_mm_stream_si128((__m128i *)(dest + i), _mm_loadu_si128((const __m128i *)(source + i)));
+}
+
+/* A processor fetches ahead within a page only: several at once keep more reads under way. */
+static void stream_pages(char *dest, const char *source)
+{
+	for (size_t at = 0; at < PAGE; at += LINE)
+		for (size_t page = 0; page < AT_ONCE * PAGE; page += PAGE) {
+			_mm_prefetch(source + page + at + 2 * LINE, _MM_HINT_T0);
+			stream_line(dest + page + at, source + page + at);
+		}
+}
+
 /*
  * Past the caches: a store of a whole line need not read it first. The fence puts these stores, which follow no order, in
  * front of all that come later.
  */
 static void stream(char *dest, const char *source, size_t bytes)
 {
-	enum { LINE = 64, VECTOR = sizeof(__m128i) };
-	size_t head = -(uintptr_t)dest % LINE;
+	const size_t head = -(uintptr_t)dest % LINE, step = AT_ONCE * PAGE;
 
 	memcpy(dest, source, head);
-	for (dest += head, source += head, bytes -= head; bytes >= LINE; dest += LINE, source += LINE, bytes -= LINE)
-		for (int i = 0; i < LINE; i += VECTOR)
-			_mm_stream_si128((__m128i *)(dest + i), _mm_loadu_si128((const __m128i *)(source + i)));
+	for (dest += head, source += head, bytes -= head; bytes >= step; dest += step, source += step, bytes -= step)
+		stream_pages(dest, source);
+	for (; bytes >= LINE; dest += LINE, source += LINE, bytes -= LINE)
+		stream_line(dest, source);
 	memcpy(dest, source, bytes);
 	_mm_sfence();
 }

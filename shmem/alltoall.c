@@ -20,6 +20,7 @@
 #include "comms/combining.h"
 #include "comms/job.h"
 
+#define PIECE_FOR_ALL (256UL << 10)
 #define COMBINED_UP_TO 65536 /* bytes that a node sends in all: with more, what is sent twice costs more than messages */
 
 static enum { AUTO, DIRECT, TORUS } algorithm;
@@ -147,15 +148,26 @@ static bool fits_windows(const struct comms_levels *levels, int members, size_t 
 	return bytes <= ALLTOALL_BYTES / ((size_t)largest * (size_t)members);
 }
 
+/* Of one and the same block, only so much at a time that it is still in the nearest caches when it goes to the next member. */
+static size_t bytes_at_a_time(const struct set *set, size_t source_step, size_t bytes)
+{
+	return set->group->on_node && source_step == 0 && bytes > PIECE_FOR_ALL ? PIECE_FOR_ALL : bytes;
+}
+
 /* Everybody puts its block to everybody, beginning with its neighbour so that not all go to one at a time. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
+	size_t most = bytes_at_a_time(set, source_step, bytes);
 	int n = set->group->size;
 
-	for (int i = 0; bytes > 0 && i < n; i++) {
-		int to = (set->group->me + i) % n;
+	for (size_t at = 0; at < bytes; at += most) {
+		size_t now = bytes - at < most ? bytes - at : most;
 
-		comms_put_nbi(dest, source + (size_t)to * source_step, bytes, set_pe(set, to), set->routine);
+		for (int i = 0; i < n; i++) {
+			int to = (set->group->me + i) % n;
+
+			comms_put_nbi(dest + at, source + (size_t)to * source_step + at, now, set_pe(set, to), set->routine);
+		}
 	}
 	set_finish(set);
 }
