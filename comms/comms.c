@@ -17,6 +17,7 @@
 #include "globals.h"
 #include "hang.h"
 #include "job.h"
+#include "mail.h"
 #include "memory.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -41,7 +42,7 @@ struct card {
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x34306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x35306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {
@@ -318,6 +319,7 @@ void comms_start(void)
 	wait_start();
 	if (network_needed())
 		start_network();
+	comms_mail_start();
 	publish_card();
 	agree_on_watching();
 	comms_meet(comms.pe);

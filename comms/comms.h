@@ -86,6 +86,8 @@ struct comms_gate {
 #define COMMS_SLOTS 63
 #define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
 #define COMMS_TOFU_GATES 24
+#define COMMS_BUFFERS 256 /* that others may reach, of a PE */
+#define COMMS_BOX_BYTES (256UL << 10)
 #define COMMS_PLAN_BYTES (16UL << 20)
 #define COMMS_SLOT_BYTES (1UL << 20)
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
@@ -123,7 +125,9 @@ struct comms_system {
 	_Alignas(64) struct comms_waiting waiting;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
-	_Alignas(4096) char unused[COMMS_SLOT_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
+	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
+	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */
+	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
 	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans.h */
 };
@@ -145,6 +149,7 @@ struct comms_peer {
 	uint64_t vcq; /* that of its queues on the Tofu network which takes what comes from here, with a path to it */
 	uint64_t tofu_memory[COMMS_SEGMENTS];
 	int tofu_engine; /* by which of ours that goes */
+	int tofu_theirs; /* and to which of its */
 };
 
 struct comms_segment {
@@ -467,6 +472,8 @@ struct comms_message {
 
 struct comms_telling {
 	atomic_bool under_way;
+	bool in_buffer, over;
+	void *key; /* of the buffer that the data goes to, to be given back */
 	struct ucx_peer *connection;
 	atomic_int left; /* of what it consists of, on a network that has no connections */
 	uint64_t there; /* the word's address at the peer */

@@ -16,6 +16,7 @@ struct rule {
 /* The first that fits counts. */
 static const struct rule rules[] = {
 	{"^info_", NULL, WATCH_OTHER},
+	{"rdma_", NULL, WATCH_RDMA},
 	{"exchange", NULL, WATCH_EXCHANGE},
 	{"plan_", NULL, WATCH_PLAN},
 	{"^shmemx_", "_init$", WATCH_PLAN},

@@ -172,6 +172,8 @@ static void describe(struct comms_waiting *w)
 		w->kind = COMMS_WAITS_FOR_LOCK;
 		w->pe = hang_note.pe;
 		snprintf(w->text, sizeof w->text, "waiting for the lock at %s", place_of(hang_note.word, place));
+	} else if (hang_note.kind == HANG_PEER && hang_note.pe == COMMS_NOBODY) {
+		snprintf(w->text, sizeof w->text, "waiting for %s", hang_note.text);
 	} else if (hang_note.kind == HANG_PEER) {
 		w->kind = COMMS_WAITS_FOR_PE;
 		w->pe = hang_note.pe;

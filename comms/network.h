@@ -2,8 +2,11 @@
 #ifndef COMMS_NETWORK_H
 #define COMMS_NETWORK_H
 
+#include "buffers.h"
 #include "comms.h"
 #include "watch.h"
+
+#define COMMS_NO_WORD ((size_t)-1)
 
 /*
  * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
@@ -49,6 +52,21 @@ struct comms_network {
 	bool (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
 			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
 			   size_t word_offset, bool may_wait);
+	/*
+	 * Memory of this PE that is not symmetric, and that others may put to and get from: writes what they need to know into buffer->network. The
+	 * network keeps what it returns.
+	 */
+	void *(*share)(struct comms_buffer *buffer);
+	void (*unshare)(const struct comms_buffer *buffer, void *handle);
+	/*
+	 * Data, which may be empty, for a peer's buffer, then what telling->more has for its heap and a word there, which is telling->value; or, at
+	 * COMMS_NO_WORD, neither. And data from a buffer. Both as in tell_later.
+	 */
+	void (*tell_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+			    const void *source, size_t bytes, size_t word_offset);
+	void (*get_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+			   void *dest, size_t bytes);
+
 	/* Completes all that was ever put, what no quiet waits for included. */
 	void (*complete)(void);
 

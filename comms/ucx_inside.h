@@ -139,6 +139,15 @@ void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t off
 	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
 bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
 		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait);
+void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		     const void *source, size_t bytes, size_t word_offset);
+void *ucx_share(struct comms_buffer *buffer);
+void ucx_unshare(const struct comms_buffer *buffer, void *handle);
+ucp_rkey_h ucx_buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer);
+void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		    void *dest, size_t bytes);
+/* The record of a telling is the last that is touched. */
+void ucx_rest_telling(struct comms_telling *telling);
 bool ucx_progress(void);
 bool ucx_served(void);
 bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);

@@ -10,14 +10,17 @@
  */
 #include <string.h>
 
+#include "rte/rte.h"
 #include "ucx_inside.h"
 
 #define TELL 1		   /* UCX's number of our messages */
 #define LONGEST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
 
-/* The record is the last that is touched. */
-static void rest(struct comms_telling *telling)
+void ucx_rest_telling(struct comms_telling *telling)
 {
+	if (telling->key)
+		ucp_rkey_destroy(telling->key);
+	telling->key = NULL;
 	if (COMMS_UNLIKELY(ucx.overtaking))
 		connection_leave(telling->connection);
 	atomic_store_explicit(&telling->under_way, false, memory_order_release);
@@ -30,7 +33,7 @@ static void word_sent(void *request, ucs_status_t status, void *telling)
 	ucp_request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
-	rest(telling);
+	ucx_rest_telling(telling);
 }
 
 /* UCX has handed the data on, so what follows comes after it. */
@@ -50,7 +53,7 @@ static void send_word(struct comms_telling *telling)
 	if (UCS_PTR_IS_PTR(request))
 		return;
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	rest(telling);
+	ucx_rest_telling(telling);
 }
 
 static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
@@ -61,17 +64,20 @@ static void send_rest(struct comms_telling *telling)
 	size_t bytes = telling->more.bytes;
 
 	telling->more.bytes = 0;
+	telling->in_buffer = false;
 	if (bytes > 0)
 		send_data(telling, telling->more.source, bytes, telling->more_there);
-	else
+	else if (telling->there)
 		send_word(telling);
+	else
+		ucx_rest_telling(telling);
 }
 
 static void data_sent(void *request, ucs_status_t status, void *telling)
 {
 	ucp_request_free(request);
 	if (status == UCS_ERR_CANCELED) {
-		rest(telling);
+		ucx_rest_telling(telling);
 		return;
 	}
 	ucx_must_succeed(status, "an operation on another PE");
@@ -86,8 +92,8 @@ static void send_data(struct comms_telling *telling, const void *source, size_t 
 		.user_data = telling,
 	};
 	struct ucx_peer *peer = telling->connection;
-	ucs_status_ptr_t request =
-		ucp_put_nbx(peer->endpoint, source, bytes, there, peer->key[telling->data_segment], &param);
+	ucp_rkey_h key = telling->in_buffer ? telling->key : peer->key[telling->data_segment];
+	ucs_status_ptr_t request = ucp_put_nbx(peer->endpoint, source, bytes, there, key, &param);
 
 	if (UCS_PTR_IS_PTR(request))
 		return;
@@ -97,6 +103,18 @@ static void send_data(struct comms_telling *telling, const void *source, size_t 
 
 /* --- By messages --- */
 
+/* What comes for symmetric memory was checked where it came from. */
+static void check_there(const struct comms_message *message, size_t bytes)
+{
+	const void *there = (const void *)(uintptr_t)message->there;
+	struct comms_buffer found;
+
+	if (comms_find_segment(there) == COMMS_SEGMENTS && !comms_buffer_find(there, bytes, &found))
+		rte_die("shmemx_rdma_put", "a put came for memory of this PE at %p, %zu bytes, that is not registered any more; unregister it "
+					   "when nobody puts to it",
+			there, bytes);
+}
+
 /* In the target, in whoever progresses its worker. */
 static ucs_status_t take(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 			 const ucp_am_recv_param_t *param)
@@ -105,8 +123,10 @@ static ucs_status_t take(void *unused, const void *header, size_t header_bytes, 
 
 	(void)unused, (void)header_bytes, (void)param;
 	memcpy(&message, header, sizeof message);
-	if (bytes > 0)
+	if (bytes > 0) {
+		check_there(&message, bytes);
 		memcpy((void *)(uintptr_t)message.there, data, bytes);
+	}
 	if (message.word)
 		atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)message.word, message.value, memory_order_release);
 	return UCS_OK;
@@ -150,6 +170,7 @@ static bool send_message(struct comms_telling *telling)
 		telling->more.bytes = 0;
 	} else if (now->bytes == 0) {
 		telling->message.word = telling->there;
+		telling->over = true;
 	}
 	request = ucp_am_send_nbx(peer->endpoint, TELL, &telling->message, sizeof telling->message, source, bytes,
 				  &param);
@@ -159,16 +180,11 @@ static bool send_message(struct comms_telling *telling)
 	return true;
 }
 
-static bool has_word(const struct comms_telling *telling)
-{
-	return telling->message.word != 0;
-}
-
 static void send_messages(struct comms_telling *telling)
 {
 	while (send_message(telling))
-		if (has_word(telling)) {
-			rest(telling);
+		if (telling->over) {
+			ucx_rest_telling(telling);
 			return;
 		}
 }
@@ -180,29 +196,18 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 	ucp_request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
-	if (status == UCS_ERR_CANCELED || has_word(telling))
-		rest(telling);
+	if (status == UCS_ERR_CANCELED || telling->over)
+		ucx_rest_telling(telling);
 	else
 		send_messages(telling);
 }
 
 /* --- Either --- */
 
-bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
+static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, const void *source, size_t bytes)
 {
-	struct ucx_peer *peer = ucx_peer(to);
-	uint64_t there = ucx_remote(peer, segment, offset);
-
-	if (COMMS_UNLIKELY(ucx.overtaking) && may_wait)
-		connection_enter(peer);
-	else if (COMMS_UNLIKELY(ucx.overtaking) && !connection_try_to_enter(peer))
-		return false;
 	telling->connection = peer;
-	telling->data_segment = segment;
-	telling->segment = word_segment;
-	telling->there = ucx_remote(peer, word_segment, word_offset);
-	telling->more_there = ucx_remote(peer, segment, telling->more_there);
+	telling->over = false;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	if (ucx.by_messages) {
 		telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
@@ -210,9 +215,42 @@ bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 	} else if (bytes > 0) {
 		send_data(telling, source, bytes, there);
 	} else {
-		send_word(telling);
+		send_rest(telling);
 	}
+}
+
+bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
+{
+	struct ucx_peer *peer = ucx_peer(to);
+
+	if (COMMS_UNLIKELY(ucx.overtaking) && may_wait)
+		connection_enter(peer);
+	else if (COMMS_UNLIKELY(ucx.overtaking) && !connection_try_to_enter(peer))
+		return false;
+	telling->key = NULL;
+	telling->in_buffer = false;
+	telling->data_segment = segment;
+	telling->segment = word_segment;
+	telling->there = ucx_remote(peer, word_segment, word_offset);
+	telling->more_there = ucx_remote(peer, segment, telling->more_there);
+	begin(telling, peer, ucx_remote(peer, segment, offset), source, bytes);
 	return true;
+}
+
+void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *to, const struct comms_buffer *buffer, size_t offset,
+		     const void *source, size_t bytes, size_t word_offset)
+{
+	struct ucx_peer *peer = ucx_peer(to);
+
+	if (COMMS_UNLIKELY(ucx.overtaking))
+		connection_enter(peer);
+	telling->in_buffer = bytes > 0;
+	telling->key = ucx.by_messages || bytes == 0 ? NULL : ucx_buffer_key(peer, buffer);
+	telling->data_segment = telling->segment = COMMS_HEAP;
+	telling->there = word_offset == COMMS_NO_WORD ? 0 : ucx_remote(peer, COMMS_HEAP, word_offset);
+	telling->more_there = ucx_remote(peer, COMMS_HEAP, telling->more_there);
+	begin(telling, peer, buffer->base + offset, source, bytes);
 }
 
 void ucx_tell(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,

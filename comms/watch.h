@@ -48,6 +48,7 @@
 	F(SCAN, "scan")                         \
 	F(EXCHANGE, "exchange")                 \
 	F(PLAN, "plan")                         \
+	F(RDMA, "rdma")                         \
 	F(MEMORY, "memory")                     \
 	F(TEAM, "team")                         \
 	F(CONTEXT, "context")                   \

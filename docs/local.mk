@@ -4,7 +4,7 @@
 dist_man1_MANS += docs/man/oshcc.1 docs/man/oshinfo.1
 nodist_man7_MANS = docs/man/oshmem.7
 CLEANFILES += docs/man/oshmem.7
-EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md docs/decisions/plans.md docs/decisions/softofu.md docs/decisions/tofu.md
+EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md docs/decisions/plans.md docs/decisions/rdma.md docs/decisions/softofu.md docs/decisions/tofu.md
 
 docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.def tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) docs/man && \
@@ -28,7 +28,7 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_plan.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
+dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_plan.3 docs/man/shmemx_rdma.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
 shmemx_stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
 shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
 	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy shmemx_exchange_create_grid shmemx_exchange_send \
@@ -37,6 +37,8 @@ shmemx_grid_links = shmemx_grid_create shmemx_grid_sizes shmemx_grid_coordinates
 	shmemx_grid_shift shmemx_grid_report shmemx_torus_shape shmemx_torus_coordinates shmemx_torus_hops shmemx_torus_source
 shmemx_plan_links = shmemx_broadcast_init shmemx_reduce_init shmemx_allreduce_init shmemx_allgather_init shmemx_alltoall_init \
 	shmemx_neighbours_init shmemx_plan_start shmemx_plan_test shmemx_plan_wait shmemx_plan_free
+shmemx_rdma_links = shmemx_rdma_register shmemx_rdma_unregister shmemx_rdma_put shmemx_rdma_get shmemx_rdma_send shmemx_rdma_receive \
+	shmemx_rdma_test shmemx_rdma_wait
 man3_texts = \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \
@@ -88,12 +90,13 @@ install-man3-pages: docs/man/man3.stamp
 		for page in $(shmemx_grid_links); do rm -f $$page.3 && $(LN_S) shmemx_grid.3 $$page.3 || exit 1; done && \
 		for page in $(shmemx_plan_links); do rm -f $$page.3 && $(LN_S) shmemx_plan.3 $$page.3 || exit 1; done
 	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_stats_links); do \
-		rm -f $$page.3 && $(LN_S) shmemx_stats.3 $$page.3 || exit 1; done
+		rm -f $$page.3 && $(LN_S) shmemx_stats.3 $$page.3 || exit 1; done && \
+		for page in $(shmemx_rdma_links); do rm -f $$page.3 && $(LN_S) shmemx_rdma.3 $$page.3 || exit 1; done
 
 uninstall-man3-pages: docs/man/man3.stamp
 	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
 		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
-	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links) $(shmemx_plan_links) $(shmemx_stats_links); do rm -f $$page.3; done || :
+	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links) $(shmemx_plan_links) $(shmemx_rdma_links) $(shmemx_stats_links); do rm -f $$page.3; done || :
 
 clean-local: clean-headers
 	rm -rf docs/man/man3-pages

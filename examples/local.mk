@@ -3,6 +3,7 @@
 
 EXAMPLES = \
 	examples/globals \
+	examples/harvest \
 	examples/heat \
 	examples/hello \
 	examples/histogram \
@@ -21,6 +22,7 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	examples/Makefile \
 	examples/globals.c \
+	examples/harvest.c \
 	examples/halo.h \
 	examples/heat.c \
 	examples/hello.c \

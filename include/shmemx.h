@@ -122,6 +122,38 @@ int shmemx_plan_test(shmemx_plan_t plan);
 void shmemx_plan_wait(shmemx_plan_t plan);
 void shmemx_plan_free(shmemx_plan_t plan);
 
+/*
+ * RDMA with events, see shmemx_rdma(3), for memory that is not symmetric. A buffer is plain bytes: send them to whoever is to put to it or get
+ * from it, by any means.
+ */
+typedef struct {
+	uint64_t content[24];
+} shmemx_rdma_buffer_t;
+
+#define SHMEMX_RDMA_EVENTS 65536 /* of a PE that have not been taken, at most */
+
+#define SHMEMX_RDMA_SENT 1     /* a put or a message of this PE: its source may be used again */
+#define SHMEMX_RDMA_ARRIVED 2  /* a put of another PE is here */
+#define SHMEMX_RDMA_GOT 3      /* a get of this PE: its data is here */
+#define SHMEMX_RDMA_RECEIVED 4 /* a message is here */
+
+typedef struct {
+	int kind;
+	int pe;	       /* the other one */
+	uint64_t word; /* what whoever began it gave */
+	void *address; /* of the data, in this PE's memory */
+	size_t bytes;
+} shmemx_rdma_event_t;
+
+int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer);
+void shmemx_rdma_unregister(const shmemx_rdma_buffer_t *buffer);
+void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int tell, uint64_t word);
+void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
+void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
+void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, size_t bytes);
+int shmemx_rdma_test(shmemx_rdma_event_t *event);
+void shmemx_rdma_wait(shmemx_rdma_event_t *event);
+
 /* Counters of this PE, see shmemx_stats(3). Rows have names: "put", "barrier", "path ucx", ... */
 typedef struct {
 	uint64_t calls; /* or operations of a path, or peers */

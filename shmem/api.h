@@ -104,6 +104,9 @@ void api_plans_start(void);
 void api_plans_check(const char *routine);
 void api_plans_check_team(const struct shmemx_team *team, const char *routine);
 void api_plans_stop(void);
+/* Waits for what still moves from or to this PE's memory by its own doing; then all may be forgotten. */
+void api_rdma_finish(const char *routine);
+void api_rdma_stop(void);
 void api_teams_start(void);
 void api_teams_stop(void);
 void api_collectives_start(void);

@@ -152,11 +152,13 @@ static void initialise(int requested, const char *routine)
 static void go_down(void)
 {
 	api_plans_check("shmem_finalize");
+	api_rdma_finish("shmem_finalize");
 	api_stats_stop();
 	api_barrier_all("shmem_finalize");
 	api_trace_stop();
 	api_exchanges_stop();
 	api_plans_stop();
+	api_rdma_stop();
 	api_teams_stop();
 	api_heap_stop();
 	comms_stop();

@@ -40,6 +40,8 @@ API_TESTS = \
 	tests/api/no_lock \
 	tests/api/order \
 	tests/api/plans \
+	tests/api/rdma \
+	tests/api/rdma_threads \
 	tests/api/ptr \
 	tests/api/reduce \
 	tests/api/reinit \

@@ -80,7 +80,8 @@ void tofu_meet(struct comms_peer *peer, const uint64_t ids[TOFU_ENGINES])
 	if (engines == 0)
 		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
 	peer->tofu_engine = tofu_engine(comms.pe, peer->pe, tofu.engines);
-	peer->vcq = ids[tofu_engine(peer->pe, comms.pe, engines)];
+	peer->tofu_theirs = tofu_engine(peer->pe, comms.pe, engines);
+	peer->vcq = ids[peer->tofu_theirs];
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
 		tofu_check(utofu.query_stadd(peer->vcq, i, &peer->tofu_memory[i]), "utofu_query_stadd");
 	tofu_check(utofu.set_vcq_id_path(&peer->vcq, NULL), "utofu_set_vcq_id_path");

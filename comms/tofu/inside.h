@@ -93,6 +93,10 @@ void flight_go(struct flight *flight, struct request *request);
 char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
 void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
 
+/* Memory of the program's, for as long as it likes, with all queues. */
+void *tofu_share(struct comms_buffer *buffer);
+void tofu_unshare(const struct comms_buffer *buffer, void *handle);
+
 bool tofu_progress(void);
 
 /* gates.c. False: these members meet in another way; this time, or always. */

@@ -27,14 +27,25 @@ static void wait_for(atomic_int *counter)
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load(counter) == 0);
 }
 
-/* Memory of this PE that is registered for good. */
+/* Memory that the program has registered. */
+static bool find_buffer(const struct tofu_queue *queue, const void *memory, size_t bytes, utofu_stadd_t *stadd)
+{
+	struct comms_buffer found;
+
+	if (!comms_buffer_find(memory, bytes, &found))
+		return false;
+	*stadd = found.network.tofu[queue - tofu.queue] + ((uint64_t)(uintptr_t)memory - found.base);
+	return true;
+}
+
+/* Memory of this PE that is registered for longer than an operation. */
 static bool find_registered(const struct tofu_queue *queue, const void *memory, size_t bytes, utofu_stadd_t *stadd)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
 	size_t offset;
 
 	if (id == COMMS_SEGMENTS)
-		return false;
+		return find_buffer(queue, memory, bytes, stadd);
 	offset = (size_t)((const char *)memory - comms.segments[id].base);
 	*stadd = queue->memory[id] + offset;
 	return bytes <= comms.segments[id].size - offset;
@@ -69,15 +80,14 @@ static void put_piece(const struct purpose *purpose, struct request request, con
 	flight_go(flight, &request);
 }
 
-static void put_all(const struct purpose *purpose, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    const char *source, size_t bytes)
+static void put_all(const struct purpose *purpose, struct comms_peer *peer, utofu_stadd_t there, const char *source, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += piece_of(bytes - at))
 		put_piece(purpose,
 			  (struct request){
 				  .kind = REQUEST_PUT,
 				  .peer = peer,
-				  .there = peer->tofu_memory[segment] + offset + at,
+				  .there = there + at,
 				  .bytes = piece_of(bytes - at),
 				  .flags = purpose->flags,
 			  },
@@ -90,7 +100,7 @@ static void put_for(atomic_int *arrived, unsigned long flags, struct comms_peer 
 	atomic_int sent = 0;
 	struct purpose purpose = {.arrived = arrived, .sent = nbi ? NULL : &sent, .flags = flags};
 
-	put_all(&purpose, peer, segment, offset, source, bytes);
+	put_all(&purpose, peer, peer->tofu_memory[segment] + offset, source, bytes);
 	wait_for(&sent);
 }
 
@@ -116,20 +126,45 @@ static void tell(struct comms_peer *peer, enum comms_segment_id segment, size_t 
 }
 
 /* The record counts itself, too, until all has been begun. */
+static void begin_telling(struct comms_telling *telling)
+{
+	atomic_store(&telling->left, 1);
+	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
+}
+
+static void end_beginning(struct comms_telling *telling)
+{
+	if (atomic_fetch_sub(&telling->left, 1) == 1)
+		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
 static bool tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
 		       const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
 {
 	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 
 	(void)may_wait;
-	atomic_store(&telling->left, 1);
-	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	put_all(&purpose, peer, segment, offset, source, bytes);
-	put_all(&purpose, peer, segment, telling->more_there, telling->more.source, telling->more.bytes);
-	put_all(&purpose, peer, word_segment, word_offset, (const char *)&telling->value, sizeof telling->value);
-	if (atomic_fetch_sub(&telling->left, 1) == 1)
-		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+	begin_telling(telling);
+	put_all(&purpose, peer, peer->tofu_memory[segment] + offset, source, bytes);
+	put_all(&purpose, peer, peer->tofu_memory[segment] + telling->more_there, telling->more.source, telling->more.bytes);
+	put_all(&purpose, peer, peer->tofu_memory[word_segment] + word_offset, (const char *)&telling->value, sizeof telling->value);
+	end_beginning(telling);
 	return true;
+}
+
+static void tell_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+			const void *source, size_t bytes, size_t word_offset)
+{
+	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
+	utofu_stadd_t heap = peer->tofu_memory[COMMS_HEAP];
+
+	begin_telling(telling);
+	put_all(&purpose, peer, buffer->network.tofu[peer->tofu_theirs] + offset, source, bytes);
+	if (word_offset != COMMS_NO_WORD) {
+		put_all(&purpose, peer, heap + telling->more_there, telling->more.source, telling->more.bytes);
+		put_all(&purpose, peer, heap + word_offset, (const char *)&telling->value, sizeof telling->value);
+	}
+	end_beginning(telling);
 }
 
 /* --- Gets --- */
@@ -150,22 +185,37 @@ static void get_piece(const struct purpose *purpose, struct request request, cha
 	flight_go(flight, &request);
 }
 
+static void get_all(const struct purpose *purpose, struct comms_peer *peer, utofu_stadd_t there, char *dest, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += piece_of(bytes - at))
+		get_piece(purpose,
+			  (struct request){
+				  .kind = REQUEST_GET,
+				  .peer = peer,
+				  .there = there + at,
+				  .bytes = piece_of(bytes - at),
+			  },
+			  dest + at);
+}
+
 static void get(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
 		void *dest, size_t bytes, bool nbi)
 {
 	atomic_int here = 0;
 	struct purpose purpose = {.arrived = nbi ? &channel_of(channel)->pending : &here};
 
-	for (size_t at = 0; at < bytes; at += piece_of(bytes - at))
-		get_piece(&purpose,
-			  (struct request){
-				  .kind = REQUEST_GET,
-				  .peer = peer,
-				  .there = peer->tofu_memory[segment] + offset + at,
-				  .bytes = piece_of(bytes - at),
-			  },
-			  (char *)dest + at);
+	get_all(&purpose, peer, peer->tofu_memory[segment] + offset, dest, bytes);
 	wait_for(&here);
+}
+
+static void get_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		       void *dest, size_t bytes)
+{
+	struct purpose purpose = {.arrived = &telling->left, .telling = telling};
+
+	begin_telling(telling);
+	get_all(&purpose, peer, buffer->network.tofu[peer->tofu_theirs] + offset, dest, bytes);
+	end_beginning(telling);
 }
 
 /* --- Atomics --- */
@@ -286,6 +336,10 @@ const struct comms_network tofu_network = {
 	.quiet_pes = quiet_pes,
 	.tell = tell,
 	.tell_later = tell_later,
+	.share = tofu_share,
+	.unshare = tofu_unshare,
+	.tell_buffer = tell_buffer,
+	.get_buffer = get_buffer,
 	.complete = complete,
 	.progress = tofu_progress,
 	.served = served,

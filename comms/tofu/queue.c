@@ -213,6 +213,34 @@ void flight_register(struct flight *flight, void *memory, size_t bytes, bool rea
 	flight->is_registered = true;
 }
 
+_Static_assert(TOFU_ENGINES == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
+
+/* Which queue of ours the peer's data comes to is known to it and to us, but not to others. */
+void *tofu_share(struct comms_buffer *buffer)
+{
+	void *memory = (void *)(uintptr_t)buffer->base;
+	int code = UTOFU_SUCCESS;
+
+	lock();
+	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network.tofu[e]);
+	unlock();
+	tofu_check(code, "utofu_reg_mem");
+	return NULL;
+}
+
+void tofu_unshare(const struct comms_buffer *buffer, void *handle)
+{
+	int code = UTOFU_SUCCESS;
+
+	(void)handle;
+	lock();
+	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network.tofu[e], 0);
+	unlock();
+	tofu_check(code, "utofu_dereg_mem");
+}
+
 static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
 {
 	static const enum utofu_armw_op ops[] = {

@@ -53,6 +53,15 @@ Hello from PE 2 of 3" ]
 	says '^PE 3 heard from PE 0: 3, from itself: 303; it counts 0 visitors of its own$'
 }
 
+@test "harvest: what others found, from memory of their own" {
+	for paths in local,ucx ucx; do
+		SHMEM_PATHS=$paths runs 3 harvest
+		says '^PE 0 has 100 numbers; their sum is 32835000$'
+		says '^PE 1 has 200 numbers; their sum is 66668200$'
+		says '^PE 2 has 0 numbers; their sum is 0$'
+	done
+}
+
 @test "pi" {
 	runs 3 pi
 	says '^pi is about 3\.14159265'

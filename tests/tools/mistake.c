@@ -319,6 +319,46 @@ static void plan_wrongly(bool odd)
 	}
 }
 
+static void rdma_wrongly(bool odd)
+{
+	shmemx_rdma_buffer_t mine, *all = shmem_malloc(2 * sizeof *all);
+	long *private = calloc(16, sizeof *private);
+	shmemx_rdma_event_t event;
+
+	if (strncmp(mistake, "rdma-", 5))
+		return;
+	if (odd && is("rdma-nothing"))
+		shmemx_rdma_register(private, 0, &mine);
+	shmemx_rdma_register(private, 16 * sizeof *private, &mine);
+	shmem_putmem(&all[shmem_my_pe()], &mine, sizeof mine, !shmem_my_pe());
+	shmem_barrier_all();
+	if (is("rdma-gone") && !odd)
+		shmemx_rdma_unregister(&mine);
+	shmem_barrier_all();
+	if (odd && is("rdma-none"))
+		memset(&all[0], 0, sizeof all[0]);
+	if (odd && is("rdma-twice"))
+		shmemx_rdma_unregister(&mine);
+	if (odd && is("rdma-twice"))
+		shmemx_rdma_unregister(&mine);
+	if (odd && is("rdma-theirs"))
+		shmemx_rdma_unregister(&all[0]);
+	if (odd && is("rdma-send-theirs"))
+		shmemx_rdma_send(0, &all[0], 0, 8, 0);
+	if (odd && is("rdma-pe"))
+		shmemx_rdma_send(2, &mine, 0, 8, 0);
+	if (is("rdma-long") && odd)
+		shmemx_rdma_send(0, &mine, 0, 16, 0);
+	if (is("rdma-long") && !odd)
+		shmemx_rdma_receive(&mine, 0, 8);
+	if (is("rdma-long"))
+		shmemx_rdma_wait(&event);
+	for (int i = 0; odd && is("rdma-events") && i <= SHMEMX_RDMA_EVENTS; i++)
+		shmemx_rdma_put(&all[0], 0, to, 8, 0, 0);
+	if (odd)
+		shmemx_rdma_put(&all[0], is("rdma-beyond") ? 121 : 0, to, 8, 1, 0);
+}
+
 static void grid_wrongly(bool odd)
 {
 	int sizes[2] = {1, 0}, coordinates[2];
@@ -364,6 +404,7 @@ int main(int argc, char *argv[])
 	exchange_wrongly(odd);
 	grid_wrongly(odd);
 	plan_wrongly(odd);
+	rdma_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();

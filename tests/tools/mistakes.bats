@@ -161,6 +161,20 @@ fails()
 	fails plan-team '^torushmem: PE 0: shmem_team_destroy: ' 'shmemx_plan_free'
 }
 
+@test "RDMA with events" {
+	fails rdma-nothing '^torushmem: PE 1: shmemx_rdma_register: ' 'bytes=0' 'at least a byte'
+	fails rdma-none '^torushmem: PE 1: shmemx_rdma_put: ' 'dest=0x' 'is no buffer'
+	fails rdma-beyond '^torushmem: PE 1: shmemx_rdma_put: ' 'offset=121: 8 bytes' 'PE 0, which has 128'
+	fails rdma-gone '^torushmem: PE 1: shmemx_rdma_put: ' 'PE 0 has unregistered'
+	fails rdma-twice '^torushmem: PE 1: shmemx_rdma_unregister: ' 'has unregistered'
+	fails rdma-theirs '^torushmem: PE 1: shmemx_rdma_unregister: ' 'buffer of PE 0' 'only its owner'
+	fails rdma-send-theirs '^torushmem: PE 1: shmemx_rdma_send: ' 'buffer of PE 0' 'only its owner'
+	fails rdma-pe '^torushmem: PE 1: shmemx_rdma_send: ' 'pe=2' 'PEs 0 to 1'
+	fails rdma-long '^torushmem: PE 0: shmemx_rdma_wait: ' '16 bytes came from PE 1 to memory of 8' 'shmemx_rdma_receive'
+	fails rdma-events '^torushmem: PE 1: shmemx_rdma_put: ' '65536 events of this PE' 'shmemx_rdma_wait'
+	SHMEM_PATHS=ucx fails rdma-gone '^torushmem: PE 0: shmemx_rdma_put: ' 'not registered any more'
+}
+
 @test "plans: edges to neighbours" {
 	fails plan-edge-pe '^torushmem: PE 1: shmemx_neighbours_init: ' 'edges\[0\].pe=9' 'PEs 0 to 1'
 	fails plan-edge-none '^torushmem: PE [01]: shmemx_neighbours_init: ' 'edges\[0\]'

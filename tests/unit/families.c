@@ -42,7 +42,7 @@ static void all_have_one(void)
 		EXPECT(false, "%s is of family %d", routines[i].name, (int)family);
 	}
 	for (int family = 0; family < WATCH_OTHER; family++)
-		EXPECT(counts[family] > 0 || family == WATCH_EXCHANGE || family == WATCH_PLAN, "family %d", family);
+		EXPECT(counts[family] > 0 || family == WATCH_EXCHANGE || family == WATCH_PLAN || family == WATCH_RDMA, "family %d", family);
 	/* 24 types and 6 sizes, with and without a context. */
 	EXPECT(counts[WATCH_PUT] == 2 * (24 + 6), "%d", counts[WATCH_PUT]);
 	EXPECT(counts[WATCH_GET] == 2 * (24 + 6), "%d", counts[WATCH_GET]);
@@ -85,6 +85,7 @@ static void names_say_it(void)
 		{"shmalloc", WATCH_MEMORY},
 		{"shmemx_exchange_start", WATCH_EXCHANGE},
 		{"shmemx_plan_start", WATCH_PLAN},
+		{"shmemx_rdma_wait", WATCH_RDMA},
 		{"shmemx_broadcast_init", WATCH_PLAN},
 	};
 

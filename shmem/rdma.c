@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts, gets and messages between buffers that are not symmetric, and the events that tell of them.
+ *
+ * operation  a put or a get of this PE that is under way, or a message that it has sent and nobody has received
+ * letter     what other PEs tell this one (comms/mail.h): a put arrived here; a message is there to be got; a message of ours was got
+ *
+ * A message is got by who receives it, when it has both the sender's letter and memory for it, and who sent it is told then. So it needs no
+ * memory of the library's, and goes straight from the one buffer to the other.
+ *
+ * The lock is held by all but waits; who waits for room in another's box empties its own meanwhile, so two cannot wait for each other.
+ */
+#include "api.h"
+
+#include <pthread.h>
+#include <shmemx.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/mail.h"
+
+_Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
+
+enum letter_kind { LETTER_ARRIVED, LETTER_SENT, LETTER_GOT };
+#define SHORT_LETTER offsetof(struct comms_letter, operation)
+#define ANSWER offsetof(struct comms_letter, from)
+
+struct operation {
+	struct comms_telling telling;
+	struct comms_letter letter;
+	shmemx_rdma_event_t event;
+	uint64_t answer; /* a message that it gets: its sender's operation; 0: none */
+	struct operation *next;
+};
+
+struct list {
+	struct operation *first, **end;
+};
+
+/* Memory for a message, or a message without memory. */
+struct waiting {
+	struct comms_letter letter;
+	char *address;
+	size_t bytes;
+	struct waiting *next;
+};
+
+struct queue {
+	struct waiting *first, **end;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	shmemx_rdma_event_t *events; /* a ring */
+	size_t room, first, count;
+	struct list under_way, sent;
+	size_t unfinished; /* operations */
+	struct queue posted, messages;
+} rdma = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- Events --- */
+
+static void *memory(void *got, const char *routine)
+{
+	if (!got)
+		rte_die(routine, "no memory");
+	return got;
+}
+
+static void make_room(const char *routine)
+{
+	size_t room = rdma.room ? 2 * rdma.room : 64;
+	shmemx_rdma_event_t *events = memory(malloc(room * sizeof *events), routine);
+
+	for (size_t i = 0; i < rdma.count; i++)
+		events[i] = rdma.events[(rdma.first + i) % rdma.room];
+	free(rdma.events);
+	rdma.events = events;
+	rdma.room = room;
+	rdma.first = 0;
+}
+
+static void add_event(const shmemx_rdma_event_t *event, const char *routine)
+{
+	if (rdma.count == rdma.room)
+		make_room(routine);
+	rdma.events[(rdma.first + rdma.count++) % rdma.room] = *event;
+}
+
+static bool take_event(shmemx_rdma_event_t *event)
+{
+	if (rdma.count == 0)
+		return false;
+	*event = rdma.events[rdma.first];
+	rdma.first = (rdma.first + 1) % rdma.room;
+	rdma.count--;
+	return true;
+}
+
+/* Each operation is to be an event. */
+static struct operation *begin(int kind, int pe, uint64_t word, void *address, size_t bytes, const char *routine)
+{
+	struct operation *operation = memory(calloc(1, sizeof *operation), routine);
+
+	if (rdma.count + rdma.unfinished >= SHMEMX_RDMA_EVENTS)
+		rte_die(routine, "%d events of this PE have not been taken, as many as there may be; take them with shmemx_rdma_wait or "
+				 "shmemx_rdma_test",
+			SHMEMX_RDMA_EVENTS);
+	rdma.unfinished++;
+	operation->event = (shmemx_rdma_event_t){kind, pe, word, address, bytes};
+	return operation;
+}
+
+static void end(struct operation *operation, const char *routine)
+{
+	rdma.unfinished--;
+	add_event(&operation->event, routine);
+	free(operation);
+}
+
+static void add(struct list *list, struct operation *operation)
+{
+	operation->next = NULL;
+	if (!list->first)
+		list->end = &list->first;
+	*list->end = operation;
+	list->end = &operation->next;
+}
+
+static void remove_from(struct list *list, struct operation **at)
+{
+	if (list->end == &(*at)->next)
+		list->end = at;
+	*at = (*at)->next;
+}
+
+static bool at_rest(const struct operation *operation)
+{
+	return !atomic_load_explicit(&operation->telling.under_way, memory_order_acquire);
+}
+
+/* --- What comes --- */
+
+static void append(struct queue *queue, const struct waiting *waiting, const char *routine)
+{
+	struct waiting *copy = memory(malloc(sizeof *copy), routine);
+
+	*copy = *waiting;
+	copy->next = NULL;
+	if (!queue->first)
+		queue->end = &queue->first;
+	*queue->end = copy;
+	queue->end = &copy->next;
+}
+
+static struct waiting take_first(struct queue *queue)
+{
+	struct waiting *first = queue->first, taken = *first;
+
+	queue->first = first->next;
+	free(first);
+	return taken;
+}
+
+static void end_sent(struct operation *operation, const char *routine)
+{
+	struct operation **at = &rdma.sent.first;
+
+	while (*at != operation)
+		at = &(*at)->next;
+	remove_from(&rdma.sent, at);
+	end(operation, routine);
+}
+
+static void open_letter(const struct comms_letter *letter, const char *routine)
+{
+	struct waiting message = {.letter = *letter};
+	shmemx_rdma_event_t arrived = {SHMEMX_RDMA_ARRIVED, letter->pe, letter->word, (void *)(uintptr_t)letter->address,
+				       letter->bytes};
+
+	switch ((enum letter_kind)letter->kind) {
+	case LETTER_ARRIVED:
+		add_event(&arrived, routine);
+		break;
+	case LETTER_SENT:
+		append(&rdma.messages, &message, routine);
+		break;
+	case LETTER_GOT:
+		end_sent((struct operation *)(uintptr_t)letter->operation, routine);
+		break;
+	}
+}
+
+static void empty_box(void)
+{
+	static const char routine[] = "shmemx_rdma_wait";
+	struct comms_letter letter;
+
+	while (comms_mail_take(&letter, routine))
+		open_letter(&letter, routine);
+}
+
+/* --- Operations --- */
+
+static void send_letter(int pe, const struct comms_letter *letter, size_t bytes, const char *routine)
+{
+	const struct comms_mail mail = {letter, bytes, comms_mail_number(pe, empty_box, routine)};
+
+	comms_mail_send(pe, &mail, routine);
+}
+
+static void answer(const struct operation *operation, const char *routine)
+{
+	const struct comms_letter letter = {.kind = LETTER_GOT, .pe = comms.pe, .operation = operation->answer};
+
+	send_letter(operation->event.pe, &letter, ANSWER, routine);
+}
+
+/* Those that came to rest become events, in the order in which they began. */
+static bool finish_operations(const char *routine)
+{
+	bool some = false;
+
+	for (struct operation **at = &rdma.under_way.first; *at;) {
+		struct operation *operation = *at;
+
+		if (!at_rest(operation)) {
+			at = &operation->next;
+			continue;
+		}
+		remove_from(&rdma.under_way, at);
+		if (operation->answer)
+			answer(operation, routine);
+		end(operation, routine);
+		some = true;
+	}
+	return some;
+}
+
+static void receive(const struct comms_letter *letter, const struct waiting *posted, const char *routine)
+{
+	struct operation *operation;
+
+	if (letter->bytes > posted->bytes)
+		rte_die(routine, "a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
+			(unsigned long long)letter->bytes, letter->pe, posted->bytes);
+	operation = begin(SHMEMX_RDMA_RECEIVED, letter->pe, letter->word, posted->address, letter->bytes, routine);
+	operation->answer = letter->operation;
+	comms_buffer_get(&operation->telling, &letter->from, letter->address - letter->from.base, posted->address, letter->bytes, routine);
+	add(&rdma.under_way, operation);
+}
+
+static void collect(const char *routine)
+{
+	do {
+		empty_box();
+		while (rdma.posted.first && rdma.messages.first) {
+			struct waiting posted = take_first(&rdma.posted), message = take_first(&rdma.messages);
+
+			receive(&message.letter, &posted, routine);
+		}
+	} while (finish_operations(routine));
+}
+
+/* --- What the user calls --- */
+
+static void check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes, const char *routine)
+{
+	comms_check_up(routine);
+	if (COMMS_UNLIKELY(!buffer || buffer->magic != COMMS_BUFFER_MAGIC || buffer->pe < 0 || buffer->pe >= comms.n_pes))
+		rte_die(routine, "%s=%p is no buffer; give one that shmemx_rdma_register made, or its bytes", argument, (const void *)buffer);
+	if (COMMS_UNLIKELY(offset > buffer->size || bytes > buffer->size - offset))
+		rte_die(routine, "offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has %llu; check the offset", offset,
+			bytes, buffer->pe, (unsigned long long)buffer->size);
+	if (COMMS_UNLIKELY(comms_buffer_is_gone(buffer)))
+		rte_die(routine, "%s: PE %d has unregistered this buffer; do so when nobody uses it any more", argument, buffer->pe);
+}
+
+static const struct comms_buffer *inside(const shmemx_rdma_buffer_t *buffer)
+{
+	return (const struct comms_buffer *)buffer;
+}
+
+static void check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine)
+{
+	if (buffer->pe != comms.pe)
+		rte_die(routine, "%s is a buffer of PE %d; only its owner may use it here", argument, buffer->pe);
+}
+
+API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer)
+{
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	comms_check_up(__func__);
+	if (!address || bytes == 0 || !buffer)
+		rte_die(__func__, "address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write the buffer", address,
+			bytes, (void *)buffer);
+	if (comms_buffer_share(address, bytes, (struct comms_buffer *)buffer))
+		return 0;
+	rte_report(__func__, "this PE has %d buffers, as many as there may be; unregister some with shmemx_rdma_unregister", COMMS_BUFFERS);
+	memset(buffer, 0, sizeof *buffer);
+	return 1;
+}
+
+API void shmemx_rdma_unregister(const shmemx_rdma_buffer_t *buffer)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	check_buffer(inside(buffer), "buffer", 0, 0, __func__);
+	check_mine(inside(buffer), "buffer", __func__);
+	if (!comms_buffer_unshare(inside(buffer)))
+		rte_die(__func__, "buffer=%p was unregistered before; do so once", (const void *)buffer);
+}
+
+API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int tell, uint64_t word)
+{
+	const struct comms_buffer *to = inside(dest);
+	struct operation *operation;
+	struct comms_mail mail = {.bytes = SHORT_LETTER};
+
+	check_buffer(to, "dest", offset, bytes, __func__);
+	COMMS_CALL(__func__, bytes, to->pe);
+	pthread_mutex_lock(&rdma.lock);
+	operation = begin(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
+	operation->letter = (struct comms_letter){LETTER_ARRIVED, comms.pe, word, to->base + offset, bytes, 0, {0}};
+	mail.letter = &operation->letter;
+	if (tell)
+		mail.number = comms_mail_number(to->pe, empty_box, __func__);
+	comms_buffer_put(&operation->telling, to, offset, source, bytes, tell ? &mail : NULL, __func__);
+	add(&rdma.under_way, operation);
+	pthread_mutex_unlock(&rdma.lock);
+}
+
+API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
+{
+	const struct comms_buffer *from = inside(source);
+	struct operation *operation;
+
+	check_buffer(from, "source", offset, bytes, __func__);
+	COMMS_CALL(__func__, bytes, from->pe);
+	pthread_mutex_lock(&rdma.lock);
+	operation = begin(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
+	comms_buffer_get(&operation->telling, from, offset, dest, bytes, __func__);
+	add(&rdma.under_way, operation);
+	pthread_mutex_unlock(&rdma.lock);
+}
+
+/* The operation is none that is under way here: it ends when the receiver says so. */
+API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
+{
+	const struct comms_buffer *from = inside(source);
+	struct comms_letter letter = {LETTER_SENT, comms.pe, word, 0, bytes, 0, {0}};
+	struct operation *operation;
+
+	check_buffer(from, "source", offset, bytes, __func__);
+	check_mine(from, "source", __func__);
+	comms_check_pe(pe, __func__);
+	COMMS_CALL(__func__, bytes, pe);
+	letter.from = *from;
+	letter.address = from->base + offset;
+	pthread_mutex_lock(&rdma.lock);
+	operation = begin(SHMEMX_RDMA_SENT, pe, word, (void *)(uintptr_t)letter.address, bytes, __func__);
+	add(&rdma.sent, operation);
+	letter.operation = (uint64_t)(uintptr_t)operation;
+	send_letter(pe, &letter, sizeof letter, __func__);
+	pthread_mutex_unlock(&rdma.lock);
+}
+
+API void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, size_t bytes)
+{
+	const struct comms_buffer *to = inside(dest);
+	struct waiting posted = {.bytes = bytes};
+
+	check_buffer(to, "dest", offset, bytes, __func__);
+	check_mine(to, "dest", __func__);
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
+	posted.address = (char *)(uintptr_t)to->base + offset;
+	pthread_mutex_lock(&rdma.lock);
+	append(&rdma.posted, &posted, __func__);
+	pthread_mutex_unlock(&rdma.lock);
+}
+
+static bool next_event(shmemx_rdma_event_t *event, const char *routine)
+{
+	bool taken;
+
+	pthread_mutex_lock(&rdma.lock);
+	if (rdma.count == 0)
+		collect(routine);
+	taken = take_event(event);
+	pthread_mutex_unlock(&rdma.lock);
+	return taken;
+}
+
+API int shmemx_rdma_test(shmemx_rdma_event_t *event)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	comms_check_up(__func__);
+	if (next_event(event, __func__))
+		return 1;
+	comms_spin();
+	return next_event(event, __func__);
+}
+
+/* Another thread that holds the lock may be about to change what this one waits for. */
+static bool something_came(void)
+{
+	bool came;
+
+	if (pthread_mutex_trylock(&rdma.lock))
+		return true;
+	came = rdma.count > 0 || comms_mail_waits();
+	for (struct operation *operation = rdma.under_way.first; operation && !came; operation = operation->next)
+		came = at_rest(operation);
+	pthread_mutex_unlock(&rdma.lock);
+	return came;
+}
+
+API void shmemx_rdma_wait(shmemx_rdma_event_t *event)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	comms_check_up(__func__);
+	while (!next_event(event, __func__)) {
+		hang_note_peer(__func__, "an event", COMMS_NOBODY);
+		COMMS_WAIT(comms_mail_next(), something_came());
+	}
+}
+
+/* --- The end --- */
+
+static bool all_rest(void)
+{
+	for (struct operation *operation = rdma.under_way.first; operation; operation = operation->next)
+		if (!at_rest(operation))
+			return false;
+	return true;
+}
+
+void api_rdma_finish(const char *routine)
+{
+	hang_note_peer(routine, "the end of its own puts and gets", COMMS_NOBODY);
+	COMMS_WAIT(COMMS_NOWHERE, all_rest());
+}
+
+static void forget(struct list *list)
+{
+	while (list->first) {
+		struct operation *next = list->first->next;
+
+		free(list->first);
+		list->first = next;
+	}
+}
+
+void api_rdma_stop(void)
+{
+	forget(&rdma.under_way);
+	forget(&rdma.sent);
+	while (rdma.posted.first)
+		take_first(&rdma.posted);
+	while (rdma.messages.first)
+		take_first(&rdma.messages);
+	free(rdma.events);
+	rdma.events = NULL;
+	rdma.room = rdma.first = rdma.count = rdma.unfinished = 0;
+	comms_buffers_stop();
+}
