@@ -50,6 +50,9 @@ void comms_queue_add(struct comms_queue *queue, const struct comms_command *comm
 
 void comms_list_free(struct comms_list *list)
 {
+	if (list->session)
+		comms.network->session_close(list->session);
+	list->session = NULL;
 	for (int q = 0; q < list->n_queues; q++)
 		free(list->queues[q].commands);
 	free(list->queues);
@@ -115,6 +118,13 @@ static bool step(const struct comms_list *list, struct comms_queue *queue)
 		break;
 	case COMMS_COMBINE:
 		command->combine(command->dest, command->source, command->with, command->size);
+		break;
+	case COMMS_BY_CARD:
+		comms.network->session_start(list->session, list->run);
+		break;
+	case COMMS_CARD_IS_DONE:
+		if (!comms.network->session_is_over(list->session))
+			return false;
 		break;
 	}
 	queue->read++;
@@ -237,7 +247,7 @@ bool comms_lists_served(void)
 
 static bool is_light(const struct comms_command *command)
 {
-	return command->kind == COMMS_AWAIT || command->kind == COMMS_TELL ||
+	return command->kind == COMMS_AWAIT || command->kind == COMMS_TELL || command->kind == COMMS_BY_CARD ||
 	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
 }
 

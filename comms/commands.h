@@ -7,7 +7,7 @@
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
  *
- * command  one step: tell a PE something, put a block and tell, copy, combine two blocks
+ * command  one step: tell a PE something, put a block and tell, copy, combine two blocks, have the network's card do all of it
  * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
  *          session-mode queue of a network card calls the scheduling pointer: the first command whose word has not come yet.
  *          So an arrival releases commands, and nobody prepares anything then.
@@ -21,7 +21,8 @@
  * the engine and the server alone for those that are the engine's. One at a time is inside; who finds another there asks it to look again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
-enum comms_command_kind { COMMS_AWAIT, COMMS_TELL, COMMS_PUT, COMMS_COPY, COMMS_COMBINE };
+enum comms_command_kind { COMMS_AWAIT, COMMS_TELL, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
+struct comms_session;
 
 struct comms_turn {
 	int64_t each, nth;
@@ -58,6 +59,7 @@ struct comms_list {
 	struct comms_queue *queues;
 	int n_queues, most_queues;
 	bool by_engine; /* only the engine, and the server, move it */
+	struct comms_session *session; /* what the card does; NULL: nothing */
 	bool by_network; /* some command goes over the network */
 	int place;	/* among all lists, which the owner sees to */
 	const char *routine;

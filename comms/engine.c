@@ -32,11 +32,14 @@ static bool has_lists(void)
 	return atomic_load(&comms_engine_has) > 0;
 }
 
-/* Where a server looks after the network, it moves these lists too, when something has come; the engine only keeps it from that. */
+/*
+ * Where a server looks after the network, it moves these lists too, when something has come; the engine only keeps it from that. Where a card
+ * does all and nobody rings for it, the engine sees what it has done.
+ */
 static bool look(void)
 {
 	sched_yield();
-	return comms.network && !comms.network->served() && comms_spin();
+	return comms.network && (!comms.network->served() || comms.network->longest_nap > 0) && comms_spin();
 }
 
 static void move_until_over(void)

@@ -4,6 +4,7 @@
 
 #include "buffers.h"
 #include "comms.h"
+#include "sessions.h"
 #include "watch.h"
 
 #define COMMS_NO_WORD ((size_t)-1)
@@ -87,6 +88,16 @@ struct comms_network {
 
 	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. NULL: it never can. */
 	bool (*meet)(const struct comms_group *group);
+
+	/*
+	 * Broadcasts by the card (sessions.h); NULL: it cannot. Open says which queues this PE has for so many trees; NULL: it can have none. When
+	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
+	 */
+	struct comms_session *(*session_open)(int trees, uint64_t *ids);
+	void (*session_write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+	void (*session_start)(struct comms_session *session, uint64_t run);
+	bool (*session_is_over)(struct comms_session *session);
+	void (*session_close)(struct comms_session *session);
 };
 
 extern const struct comms_network ucx_network;

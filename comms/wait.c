@@ -221,7 +221,7 @@ void comms_ring(struct comms_bell *bell)
 
 void comms_bell_rest(uint32_t key)
 {
-	const struct timespec nap = {0, NAP_WITH_LISTS};
+	const struct timespec nap = {0, comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_WITH_LISTS};
 
 	futex(&comms.system->bell.word, FUTEX_WAIT, key, &nap);
 	comms_bell_cancel();

@@ -31,7 +31,9 @@ static void write_down(struct maker *m, const struct nodes *nodes, const struct 
 	int first = plan_first(nodes, root), end = plan_queue(m);
 	bool here = wood->root == nodes->mine;
 
-	if (nodes->count > 1 && nodes->place == first) {
+	if (nodes->count > 1 && plan_down_by_card(m, wood, nodes->place == first, end, dest, source)) {
+		;
+	} else if (nodes->count > 1 && nodes->place == first) {
 		plan_down(m, wood, dest, source, true, false);
 		plan_await_down(m, end, wood, false);
 	}

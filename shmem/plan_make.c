@@ -125,6 +125,18 @@ void plan_combine(struct maker *m, int queue, struct when when, void *dest, cons
 								    .combine = combine});
 }
 
+void plan_by_card(struct maker *m, int queue, struct comms_session *session)
+{
+	m->plan->list.session = session;
+	m->plan->list.by_network = true;
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_BY_CARD});
+}
+
+void plan_card_is_done(struct maker *m, int queue)
+{
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_CARD_IS_DONE});
+}
+
 /* --- Edges --- */
 
 #define QUEUES (int)(sizeof((struct edges *)NULL)->in / sizeof(int))
@@ -171,11 +183,11 @@ void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, vo
 
 static int engine_of(int engine, const char *routine)
 {
-	static const char *const words[] = {"auto", "list", "thread"};
+	static const char *const words[] = {"auto", "list", "thread", "card"};
 
-	if (engine < SHMEMX_PLAN_AUTO || engine > SHMEMX_PLAN_THREAD)
-		rte_die_together(routine, "engine=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST or SHMEMX_PLAN_THREAD", engine);
-	return engine ? engine : set_algorithm(SETTING_PLAN_ENGINE, words, 3);
+	if (engine < SHMEMX_PLAN_AUTO || engine > SHMEMX_PLAN_CARD)
+		rte_die_together(routine, "engine=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_CARD", engine);
+	return engine ? engine : set_algorithm(SETTING_PLAN_ENGINE, words, 4);
 }
 
 struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char *routine)

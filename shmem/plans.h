@@ -94,6 +94,10 @@ void plan_edges_begin(struct maker *m, struct edges *edges);
 void plan_edge_in(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
 void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
 
+/* What the network's card is to do from here on in a queue; done: its part of this PE is over. */
+void plan_by_card(struct maker *m, int queue, struct comms_session *session);
+void plan_card_is_done(struct maker *m, int queue);
+
 /* --- Nodes and trees (plan_trees.c) --- */
 
 /* The nodes of a team as a plan sees them: where data is not shared, each PE is one. */
@@ -149,6 +153,11 @@ size_t plan_wood_ways(const struct wood *wood);
  * first ports, one for each tree, count its segments as there is something to send, if counted.
  */
 void plan_down(struct maker *m, const struct wood *wood, char *dest, const char *source, bool ask, bool counted);
+/*
+ * The same by the network's card, and everything has come down. stands: this PE does for its node. False: it cannot be done for some member, and
+ * nothing has been written down.
+ */
+bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, int queue, char *dest, const char *source);
 /* Everything has come down. */
 void plan_await_down(struct maker *m, int queue, const struct wood *wood, bool counted);
 /* From the one that stands for this node to the other PEs of it; source: where that one has it. */

@@ -9,7 +9,7 @@
 
 /*
  * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are, and which queue goes where), engines.c
- * (the queues), queue.c (what is under way in them), ops.c (the operations), gates.c (meetings).
+ * (the queues), queue.c (what is under way in them), ops.c (the operations), gates.c (meetings), session.c (broadcasts).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
@@ -84,6 +84,10 @@ extern const struct comms_network tofu_network;
  */
 int tofu_engine(int pe, int other, int engines);
 
+/* Around all that is done with the queues. */
+void tofu_lock(void);
+void tofu_unlock(void);
+
 _Noreturn void tofu_fail(const char *what, int pe, int code);
 void tofu_check(int code, const char *what);
 
@@ -98,6 +102,13 @@ void *tofu_share(struct comms_buffer *buffer);
 void tofu_unshare(const struct comms_buffer *buffer, void *handle);
 
 bool tofu_progress(void);
+
+/* session.c. */
+struct comms_session *tofu_session_open(int trees, uint64_t *ids);
+void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+void tofu_session_start(struct comms_session *session, uint64_t run);
+bool tofu_session_is_over(struct comms_session *session);
+void tofu_session_close(struct comms_session *session);
 
 /* gates.c. False: these members meet in another way; this time, or always. */
 bool tofu_gates_meet(const struct comms_group *group);

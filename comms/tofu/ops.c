@@ -345,4 +345,9 @@ const struct comms_network tofu_network = {
 	.served = served,
 	.name_under_way = name_under_way,
 	.meet = tofu_gates_meet,
+	.session_open = tofu_session_open,
+	.session_write = tofu_session_write,
+	.session_start = tofu_session_start,
+	.session_is_over = tofu_session_is_over,
+	.session_close = tofu_session_close,
 };

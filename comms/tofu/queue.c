@@ -18,7 +18,7 @@ struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 enum { POLLS = 64 }; /* notices read at a time */
 
 /* Also in a program without threads: the report of a hang is made by one. */
-static void lock(void)
+void tofu_lock(void)
 {
 	pthread_mutex_lock(&tofu.lock);
 }
@@ -28,7 +28,7 @@ static bool try_lock(void)
 	return !pthread_mutex_trylock(&tofu.lock);
 }
 
-static void unlock(void)
+void tofu_unlock(void)
 {
 	pthread_mutex_unlock(&tofu.lock);
 }
@@ -148,7 +148,7 @@ bool tofu_progress(void)
 		for (int i = 0; i < POLLS && take_arrived(queue); i++)
 			worked = true;
 	}
-	unlock();
+	tofu_unlock();
 	return worked;
 }
 
@@ -158,13 +158,13 @@ static struct flight *take_free(void)
 {
 	struct flight *flight;
 
-	lock();
+	tofu_lock();
 	flight = tofu.free;
 	if (flight) {
 		tofu.free = flight->next_free;
 		atomic_fetch_add(&tofu.under_way, 1);
 	}
-	unlock();
+	tofu_unlock();
 	return flight;
 }
 
@@ -205,9 +205,9 @@ void flight_register(struct flight *flight, void *memory, size_t bytes, bool rea
 {
 	int code;
 
-	lock();
+	tofu_lock();
 	code = utofu.reg_mem(flight->queue->vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
-	unlock();
+	tofu_unlock();
 	tofu_check(code, "utofu_reg_mem");
 	flight->registered = *stadd;
 	flight->is_registered = true;
@@ -221,10 +221,10 @@ void *tofu_share(struct comms_buffer *buffer)
 	void *memory = (void *)(uintptr_t)buffer->base;
 	int code = UTOFU_SUCCESS;
 
-	lock();
+	tofu_lock();
 	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
 		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network.tofu[e]);
-	unlock();
+	tofu_unlock();
 	tofu_check(code, "utofu_reg_mem");
 	return NULL;
 }
@@ -234,10 +234,10 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle)
 	int code = UTOFU_SUCCESS;
 
 	(void)handle;
-	lock();
+	tofu_lock();
 	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
 		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network.tofu[e], 0);
-	unlock();
+	tofu_unlock();
 	tofu_check(code, "utofu_dereg_mem");
 }
 
@@ -283,9 +283,9 @@ void flight_go(struct flight *flight, struct request *request)
 		flight->notices++;
 	}
 	for (;;) {
-		lock();
+		tofu_lock();
 		code = post(flight->queue->vcq, request, flight->number, flight);
-		unlock();
+		tofu_unlock();
 		if (code != UTOFU_ERR_BUSY)
 			break;
 		comms_spin(); /* reads notices, which makes room */

@@ -67,6 +67,15 @@ ends()
 	says "source the number of nodes"
 }
 
+@test "a plan's broadcast is the card's: no caller carries out anything on its queues" {
+	SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x2 SHMEM_BROADCAST_ALGORITHM=torus-both SOFTOFU_STATS=1 on 8 "$API/card"
+	[ "$status" -eq 0 ]
+	# The PEs' own queues are the first of each TNI; the others are sessions.
+	sessions=$(grep -E 'softofu: rank [0-7] TNI [0-5] CQ [1-9]' <<<"$output")
+	[ "$(grep -c ': 0 descriptors by the caller, ' <<<"$sessions")" -eq "$(wc -l <<<"$sessions")" ]
+	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
+}
+
 @test "damaged packets are sent again and nobody notices" {
 	for program in rma amo order; do
 		SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu SOFTOFU_NET=packets:errors=1e-4 on 3 "$API/$program"

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_SESSIONS_H
+#define COMMS_SESSIONS_H
+
+#include "comms.h"
+
+/*
+ * Data that goes down trees without a processor: a network card with session-mode queues sends each segment on when it has come, alone.
+ *
+ * branch   what this PE has to do with a tree: it takes a part of the data from its parent and sends it to its children
+ * word     of a PE and a tree: the number of the last run whose data has come down the tree
+ * ready    before anything goes, all have said that they are ready, each when its children have: along the first tree, also by the
+ *          cards
+ */
+#define COMMS_SESSION_TREES 12
+#define COMMS_SESSION_CHILDREN 15  /* a packet lets no more go */
+#define COMMS_SESSION_SEGMENTS 64 /* of a tree's part: each is written down once for each child */
+
+struct comms_session_child {
+	int pe;
+	uint64_t queue;		/* the one it has for the tree */
+	_Atomic uint64_t *word; /* by its address here, as all words of others */
+	int lets_go; /* how many children it has itself */
+};
+
+struct comms_branch {
+	bool is_root;
+	char *dest;
+	const char *source; /* at the root; others send on what is in dest */
+	size_t bytes, segment;
+	_Atomic uint64_t *word; /* mine */
+	int children;
+	struct comms_session_child child[COMMS_SESSION_CHILDREN];
+};
+
+struct comms_readiness {
+	int children, parent;	/* PE; -1: the root */
+	uint64_t queue;		/* the parent's */
+	_Atomic uint64_t *word; /* of the parent's: written to, never read */
+	_Atomic uint64_t *mine; /* the same of this PE's */
+};
+
+/* ids: of the queues for the trees, then of the one for readiness. */
+#define COMMS_SESSION_IDS (COMMS_SESSION_TREES + 1)
+struct comms_session;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A broadcast between nodes by the network's card, where it can: what it has to do at this PE, and what of it others must know. All members do so, or
+ * none: the agreement is made while the plan is.
+ */
+#include "plans.h"
+
+#include <string.h>
+
+#include "comms/network.h"
+
+/* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
+enum { PORT_IDS = 16, PORT_SPARE = 20 };
+_Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_SPARE < (int)PORTS_UP, "ports are not used twice");
+_Static_assert((PORT_SPARE - PORT_IDS) * sizeof(struct port) >= COMMS_SESSION_IDS * sizeof(uint64_t), "all have room");
+
+struct shown {
+	uint64_t queue[COMMS_SESSION_IDS];
+};
+
+/* Segments as long as a tree can have them, the same on all PEs. */
+static struct wood in_few_segments(const struct wood *wood)
+{
+	struct wood coarse = *wood;
+	size_t part = (wood->bytes + (size_t)wood->trees - 1) / (size_t)wood->trees;
+	size_t least = (part + 63) / COMMS_SESSION_SEGMENTS / 64 * 64 + 64;
+
+	if (coarse.segment < least)
+		coarse.segment = least;
+	return coarse;
+}
+
+/* The first of them share out what little there is. */
+static int trees_with_data(const struct wood *wood)
+{
+	int trees = 0;
+
+	while (trees < wood->trees && plan_bough(wood, trees).bytes > 0)
+		trees++;
+	return trees;
+}
+
+static bool fits(const struct wood *wood, int trees)
+{
+	for (int t = 0; t < trees; t++) {
+		struct bough bough = plan_bough(wood, t);
+
+		if (bough.segments > COMMS_SESSION_SEGMENTS || bough.children > COMMS_SESSION_CHILDREN)
+			return false;
+	}
+	return true;
+}
+
+static bool wanted(const struct maker *m, const struct wood *wood)
+{
+	return comms.network && comms.network->session_open && (m->engine == SHMEMX_PLAN_AUTO || m->engine == SHMEMX_PLAN_CARD) &&
+	       wood->trees <= COMMS_SESSION_TREES;
+}
+
+static _Atomic uint64_t *word_of(struct maker *m, int pe, int tree)
+{
+	return &plan_port(m, pe, (size_t)tree)->came[0];
+}
+
+static struct shown shown_by(struct maker *m, int pe)
+{
+	struct shown shown;
+
+	comms_get(&shown, plan_port(m, pe, PORT_IDS), sizeof shown, pe, m->set.routine);
+	return shown;
+}
+
+/* Of a PE that stands for a node, how many children it has in a tree. */
+static int children_of(struct maker *m, int pe, int tree)
+{
+	uint64_t count;
+
+	comms_get(&count, &plan_port(m, pe, (size_t)tree)->answer, sizeof count, pe, m->set.routine);
+	return (int)count;
+}
+
+static void show(struct maker *m, const struct wood *wood, int trees, const struct shown *shown)
+{
+	memcpy(&m->plan->ports[PORT_IDS], shown, sizeof *shown);
+	for (int t = 0; t < trees; t++)
+		atomic_store(&m->plan->ports[t].answer, (uint64_t)plan_bough(wood, t).children);
+}
+
+static struct comms_branch branch_of(struct maker *m, const struct wood *wood, int tree, char *dest, const char *source)
+{
+	struct bough bough = plan_bough(wood, tree);
+	struct comms_branch branch = {
+		.is_root = bough.parent.pe < 0,
+		.dest = dest + bough.at,
+		.source = source + bough.at,
+		.bytes = bough.bytes,
+		.segment = wood->segment,
+		.word = word_of(m, comms.pe, tree),
+		.children = bough.children,
+	};
+
+	for (int c = 0; c < bough.children; c++) {
+		int pe = bough.child[c].pe;
+
+		branch.child[c] = (struct comms_session_child){
+			.pe = pe,
+			.queue = shown_by(m, pe).queue[tree],
+			.word = word_of(m, pe, tree),
+			.lets_go = children_of(m, pe, tree),
+		};
+	}
+	return branch;
+}
+
+static void write_down(struct maker *m, const struct wood *wood, int trees, struct comms_session *session, char *dest, const char *source)
+{
+	struct comms_branch branches[COMMS_SESSION_TREES];
+	struct bough first = plan_bough(wood, 0);
+	struct comms_readiness ready = {
+		.children = first.children,
+		.parent = first.parent.pe,
+		.mine = &m->plan->ports[PORT_SPARE].own,
+	};
+
+	for (int t = 0; t < trees; t++)
+		branches[t] = branch_of(m, wood, t, dest, source);
+	if (ready.parent >= 0) {
+		ready.queue = shown_by(m, ready.parent).queue[trees];
+		ready.word = &plan_port(m, ready.parent, PORT_SPARE)->own;
+	}
+	comms.network->session_write(session, branches, &ready);
+}
+
+bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, int queue, char *dest, const char *source)
+{
+	struct wood coarse = in_few_segments(wood);
+	int trees = trees_with_data(&coarse);
+	struct comms_session *session = NULL;
+	struct shown shown = {{0}};
+
+	if (!wanted(m, &coarse))
+		return false;
+	if (stands && fits(&coarse, trees))
+		session = comms.network->session_open(trees, shown.queue);
+	if (session)
+		show(m, &coarse, trees, &shown);
+	/* It also says that all have shown theirs. */
+	if (set_max(&m->set, stands && !session)) {
+		if (session)
+			comms.network->session_close(session);
+		memset(m->plan->ports, 0, PORTS_UP * sizeof *m->plan->ports);
+		return false;
+	}
+	if (!stands)
+		return true;
+	write_down(m, &coarse, trees, session, dest, source);
+	plan_by_card(m, queue, session);
+	for (int t = 0; t < trees; t++)
+		if (plan_bough(&coarse, t).parent.pe >= 0)
+			plan_await(m, queue, (struct when){word_of(m, comms.pe, t), 1, 1});
+	plan_card_is_done(m, queue);
+	return true;
+}
