@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Counters and hang reports of jobs on several hosts. Needs root.
+# Counters, traces and hang reports of jobs on several hosts. Needs root.
 
 bats_require_minimum_version 1.5.0
 
@@ -70,6 +70,25 @@ on_hosts()
 	[[ "$stderr" =~ 'link 0 x+            |            300 |           2400' ]]
 	[[ "$stderr" =~ 'link 1 x-            |            300 |           2400' ]]
 	[[ "$stderr" == *'6 of 6 links of the torus were used'* ]]
+}
+
+# Whoever is in a barrier was there when the last came: no one's ends before all have begun, on a clock for all.
+@test "clocks of hosts that are a thousand seconds apart are one in a trace" {
+	[ -e /proc/self/ns/time ] || skip "this kernel has one clock for all"
+	command -v python3 >/dev/null || skip "no python3 to read traces with"
+	"$bed" up --name "$name" --switch 3 --clocks 1000 --share "$TOP_BUILDDIR"
+	on_hosts 3 SHMEM_TRACE="$work/trace" -- "$work/ring"
+	python3 - trace <<-'END'
+		import json, sys
+		calls = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X" and e["tid"] == 1]
+		barriers = [sorted((e["ts"], e["ts"] + e["dur"]) for e in calls if e["pid"] == pe and e["name"] == "shmem_barrier_all")
+			    for pe in range(3)]
+		assert [len(b) for b in barriers] == [100] * 3
+		early = [max(b[i][0] for b in barriers) - min(b[i][1] for b in barriers) for i in range(100)]
+		print("the last came at most %.1f us after the first had gone" % max(early))
+		assert max(early) < 200
+	END
+	"$TOP_BUILDDIR/torusplan" watch trace --output trace.html
 }
 
 # hangs HOW LINE...: of four PEs on two hosts, the report has each of the lines (patterns)
