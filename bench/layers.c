@@ -5,7 +5,7 @@
  * count.
  *
  *   injection   batches of BATCH posts and a flush: the two timed apart, and whole batches with no timer inside
- *   latency     there and back: whole, and with the post and every look timed
+ *   latency     there and back, three ways in turn: whole; with stamps around the posts; and with stamps around the looks
  */
 #include "layers.h"
 #include "layers_clock.h"
@@ -21,7 +21,6 @@ enum { BATCHES = 5, PING_PONGS = SAMPLES, MOST_LAYERS = 8 };
 
 static double seconds = 3; /* to measure for */
 static uint64_t turn, value;
-static char layer_stamps[PING_PONGS * 32]; /* what PE 1 noted; symmetric */
 
 /* The layers in use: those of the path; then, with --slow, the same once more, slowed. */
 static struct layer layers[2 * MOST_LAYERS];
@@ -30,12 +29,6 @@ static int n_layers, n_all;
 static void note(int layer, enum quantity quantity, double cycles_taken, double share)
 {
 	values_note(layer, quantity, (cycles_taken - layer_clock.timer) * layer_clock.ns_per_cycle / share);
-}
-
-/* Between two stamps of which one is in passing there is half of each: what note takes off too much then. */
-static double stamp_share(void)
-{
-	return (layer_clock.timer - layer_clock.stamp) / 2;
 }
 
 /* Wraps every layer alike, so what this costs is in all of them, and in the layer that does nothing. */
@@ -70,8 +63,8 @@ static void inject(const struct layer *layer, int which)
 	for (int b = 0; b < BATCHES; b++) {
 		struct batch batch = run_batch(layer, true);
 
-		note(which, POST, (double)(batch.sent - batch.start) + stamp_share(), BATCH);
-		note(which, PROGRESS, (double)(batch.end - batch.sent) + stamp_share(), BATCH);
+		note(which, POST, (double)(batch.sent - batch.start) + clock_stamp_share(), BATCH);
+		note(which, PROGRESS, (double)(batch.end - batch.sent) + clock_stamp_share(), BATCH);
 		batch = run_batch(layer, false);
 		note(which, TOTAL, (double)(batch.end - batch.start), BATCH);
 	}
@@ -139,62 +132,60 @@ static bool waits_by_itself(const struct layer *layer)
 	return !strcmp(layer->name, "shmem") || !layer->look;
 }
 
-/* By the counter: before and after the post, before the look that found the message, and after it. */
+/* By the counter: before and after the post; by other messages, before and after the look that found one. */
 struct stamps {
-	uint64_t before, sent, look, came;
+	uint64_t before, sent, look, found;
 };
-static struct stamps mine[PING_PONGS];
+static struct stamps mine[PING_PONGS], theirs[PING_PONGS]; /* symmetric: PE 1 puts what it noted to PE 0's */
 
-/*
- * Where a layer has to look for messages, stamps that wait would make looks rarer, and lines travel otherwise then. Where none has, a post
- * is a few nanoseconds, and to be told from what is around it.
- */
-static uint64_t stamp(const struct layer *layer)
-{
-	return layer->look ? cycles_in_passing() : cycles();
-}
-
-static void receive(const struct layer *layer, struct stamps *at)
-{
-	uint64_t (*now)(void) = is_below_library(layer) ? value_of_layer : value_of_word;
-
-	if (waits_by_itself(layer))
-		layer->await(value);
-	at->look = stamp(layer);
-	while (!waits_by_itself(layer) && now() < value) {
-		at->look = stamp(layer);
-		layer->look();
-	}
-	at->came = stamp(layer);
-}
-
-static void timed_ping_pong(const struct layer *layer, struct stamps *at)
+static void posting_ping_pong(const struct layer *layer, struct stamps *at)
 {
 	if (group.me == 1) {
 		value++;
-		receive(layer, at);
+		layer->await(value);
 		value--;
 	}
-	at->before = stamp(layer);
+	at->before = cycles_in_passing();
 	post(layer);
-	at->sent = stamp(layer);
+	at->sent = cycles_in_passing();
 	if (group.me == 0)
-		receive(layer, at);
+		layer->await(value);
 }
 
-static void note_between_stamps(int which, enum quantity quantity, uint64_t cycles_taken)
+static void find(const struct layer *layer, struct stamps *at)
 {
-	double cost = layers[which].look ? layer_clock.stamp : layer_clock.timer;
+	uint64_t (*now)(void) = is_below_library(layer) ? value_of_layer : value_of_word;
 
-	note(which, quantity, (double)(int64_t)cycles_taken + layer_clock.timer - cost, 1);
+	while (now() < value) {
+		at->look = cycles_in_passing();
+		layer->look();
+	}
+	at->found = cycles_in_passing();
 }
 
-/* The way there and the way back in turn. Clocks of the two that differ cancel out, for each way is there once. */
+static void looking_ping_pong(const struct layer *layer, struct stamps *at)
+{
+	if (group.me == 1) {
+		value++;
+		find(layer, at);
+		value--;
+	}
+	post(layer);
+	if (group.me == 0)
+		find(layer, at);
+}
+
+/* The way there and the way back are averaged. */
+static void note_stamped(int which, enum quantity quantity, uint64_t here, uint64_t there)
+{
+	note(which, quantity, (double)(here + there) / 2 - layer_clock.passing + layer_clock.timer, 1);
+}
+
 static void evaluate(int which, const struct stamps *here, const struct stamps *there)
 {
-	note_between_stamps(which, SENT, (here->sent - here->before + there->sent - there->before) / 2);
-	note_between_stamps(which, TRANSFER, (uint64_t)((int64_t)(there->look - here->sent + here->look - there->sent) / 2));
-	note_between_stamps(which, CAME, (here->came - here->look + there->came - there->look) / 2);
+	note_stamped(which, SENT, here->sent - here->before, there->sent - there->before);
+	if (!waits_by_itself(&layers[which]))
+		note_stamped(which, CAME, here->found - here->look, there->found - there->look);
 }
 
 /* A wait for what is there already. */
@@ -209,7 +200,6 @@ static void satisfied_wait(const struct layer *layer, int which)
 	}
 }
 
-/* With stamps and without in turn. */
 static void latency(const struct layer *layer, int which)
 {
 	shmem_barrier_all();
@@ -219,16 +209,18 @@ static void latency(const struct layer *layer, int which)
 		ping_pong(layer);
 		if (group.me == 0)
 			note(which, HALF, (double)(cycles() - start), 2);
-		timed_ping_pong(layer, &mine[i]);
+		posting_ping_pong(layer, &mine[i]);
+		if (!waits_by_itself(layer))
+			looking_ping_pong(layer, &mine[i]);
 	}
 	satisfied_wait(layer, which);
 	if (group.me == 1)
-		shmem_putmem(layer_stamps, mine, sizeof mine, 0);
+		shmem_putmem(theirs, mine, sizeof mine, 0);
 	if (!is_below_library(layer))
 		layer->flush();
 	shmem_barrier_all();
 	for (int i = 0; group.me == 0 && i < PING_PONGS; i++)
-		evaluate(which, &mine[i], (const struct stamps *)layer_stamps + i);
+		evaluate(which, &mine[i], &theirs[i]);
 }
 
 /* --- All of it --- */
@@ -268,8 +260,16 @@ static void add_slowed(const char *name, double ns)
 	n_all = 2 * n_layers;
 }
 
+static double empty_batch(bool stamped)
+{
+	struct batch batch = run_batch(&empty, stamped);
+
+	return (double)(batch.end - batch.start);
+}
+
 static void measure_round(void)
 {
+	clock_calibrate(empty_batch);
 	/* A layer and its slowed twin follow each other. */
 	for (int i = 0; i < n_layers; i++)
 		for (int which = i; which < n_all; which += n_layers) {
@@ -331,7 +331,7 @@ static void run(const char *slow, double slow_ns)
 	group_start();
 	if (group.size != 2)
 		group_fail("breakdown is between two PEs; there are %d", group.size);
-	clock_calibrate();
+	clock_start();
 	take_layers(layers_of_path(&path));
 	if (slow[0])
 		add_slowed(slow, slow_ns);

@@ -6,7 +6,7 @@
 
 #include "layers.h"
 
-enum { TRIALS = 1001, PROBES = 5, PROBE_TRIPS = 20 };
+enum { TRIALS = 51, PROBES = 5, PROBE_TRIPS = 20 };
 
 struct layer_clock layer_clock;
 
@@ -35,40 +35,48 @@ static double cost_of_timer(void)
 	return median_of(empty, TRIALS);
 }
 
-static volatile uint64_t stored;
-
-/* A batch of plain stores and a fence. */
-static double time_of_stores(bool stamped)
-{
-	uint64_t start = cycles();
-
-	for (uint64_t i = 0; i < BATCH; i++)
-		stored = i;
-	if (stamped)
-		cycles_in_passing();
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return (double)(cycles() - start);
-}
-
 /* A stamp in the midst of a batch holds up what is around it. */
-static double cost_of_stamp(void)
+static double cost_of_stamp(double (*batch)(bool stamped))
 {
 	double with[TRIALS], without[TRIALS];
 
 	for (int i = 0; i < TRIALS; i++) {
-		with[i] = time_of_stores(true);
-		without[i] = time_of_stores(false);
+		with[i] = batch(true);
+		without[i] = batch(false);
 	}
 	return median_of(with, TRIALS) - median_of(without, TRIALS);
 }
 
-void clock_calibrate(void)
+static double cost_of_passing(void)
+{
+	uint64_t start = cycles_in_passing();
+
+	for (int i = 1; i < TRIALS; i++)
+		cycles_in_passing();
+	return (double)(cycles_in_passing() - start) / TRIALS;
+}
+
+void clock_calibrate(double (*batch)(bool stamped))
+{
+	double passing[5];
+
+	for (int i = 0; i < 5; i++)
+		passing[i] = cost_of_passing();
+	layer_clock.passing = median_of(passing, 5);
+	layer_clock.timer = cost_of_timer();
+	layer_clock.stamp = cost_of_stamp(batch);
+}
+
+double clock_stamp_share(void)
+{
+	return (layer_clock.timer - layer_clock.stamp) / 2;
+}
+
+void clock_start(void)
 {
 	double start = now_ns();
 	uint64_t first = cycles();
 
-	layer_clock.timer = cost_of_timer();
-	layer_clock.stamp = cost_of_stamp();
 	while (now_ns() < start + 5e7)
 		;
 	layer_clock.ns_per_cycle = (now_ns() - start) / (double)(cycles() - first);

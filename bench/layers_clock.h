@@ -2,13 +2,26 @@
 #ifndef BENCH_LAYERS_CLOCK_H
 #define BENCH_LAYERS_CLOCK_H
 
-/* What a cycle of the counter is, and what reading it costs, in cycles: by itself, and in passing, in the midst of other things. */
+#include <stdbool.h>
+
+/*
+ * What a cycle of the counter is, and what reading it costs, in cycles: by itself; in passing, where nobody waits for it to be read; and in
+ * passing in the midst of a batch of posts.
+ */
 struct layer_clock {
-	double ns_per_cycle, timer, stamp;
+	double ns_per_cycle, timer, passing, stamp;
 };
 extern struct layer_clock layer_clock;
 
-void clock_calibrate(void);
+void clock_start(void);
+/*
+ * Before each round: where two processors are one in truth, what the other does changes what reading costs. The batch is of posts that do
+ * nothing, with a stamp in it or none, and takes so many cycles. Some tens of microseconds.
+ */
+void clock_calibrate(double (*batch)(bool stamped));
+
+/* Between two stamps of which one is in a batch there is half of each: what is taken off too much for a pair of timers. */
+double clock_stamp_share(void);
 
 /* Nobody waits for the time it takes to read the counter here. */
 void clock_delay(double ns);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const quantity_names[QUANTITIES] = {"post", "progress", "total", "half", "sent", "transfer", "came", "satisfied"};
+const char *const quantity_names[QUANTITIES] = {"post", "progress", "total", "half", "sent", "came", "satisfied"};
 
 enum { MOST_LAYERS = 8, MOST_PATHS = 10, PATH_NAME = 64, REMARK = 256, MOST_PARTS = 3 * MOST_LAYERS + 4 };
 
@@ -165,42 +165,36 @@ static bool is_local(const struct path *path)
 	return !strncmp(path->name, "local", strlen("local"));
 }
 
-/* The one that the transfer is measured at. */
-static int lowest_of_network(const struct path *path)
+/* What half of there and back leaves when its post and the look that finds the message are taken off. */
+static double transfer(const struct path *path, int layer)
 {
-	int last = path->layers - 2;
-
-	return strcmp(path->layer[last].name, "floor") ? last : last - 1;
+	return middle(path, layer, HALF) - middle(path, layer, SENT) - middle(path, layer, CAME);
 }
 
 /*
- * latency = Post + transfer + Progress. Post and Progress are measured at the library's layers, the transfer below them: bare on a
- * node, where it is what there and back leaves; else by the lowest layer that is a network's, UCT or uTofu, and what those above it add, as
- * UCP does, whose puts are answered. Where the library waits by itself, its Progress is what it takes to see what is there; and what the
- * program's call adds to Post, a nanosecond or two beside a network, is known from the injection.
+ * latency = Post + transfer + Progress. On a node the transfer is what is left of bare there and back, and what the layers above take is known from
+ * the injection: it is too little to be stamped. Over a network posts and looks of each layer are stamped, down from the one that the program's
+ * call calls; what that call adds to Post, a nanosecond or two, is known from the injection, and to Progress, from waits for what is there.
  */
 static struct bar latency_of(const struct path *path)
 {
 	const struct number half = path->layer[0].of[HALF];
 	struct bar bar = {.what = "latency", .measured = half.middle, .low = half.low, .high = half.high};
-	int floor = path->layers - 2, lowest = is_local(path) ? floor : lowest_of_network(path);
+	int floor = path->layers - 2;
 	double misc = middle(path, path->layers - 1, POST);
 
-	for (int l = 0; l <= lowest; l++) {
-		enum quantity post = l == 0 && !is_local(path) ? POST : SENT;
+	for (int l = 0; l <= floor; l++) {
+		enum quantity post = l == 0 || is_local(path) ? POST : SENT;
 
-		add(&bar, middle(path, l, post) - (l < lowest ? middle(path, l + 1, post) : misc), "put-post", path->layer[l].name);
+		add(&bar, middle(path, l, post) - (l < floor ? middle(path, l + 1, post) : misc), "put-post", path->layer[l].name);
 	}
-	if (is_local(path)) {
-		add(&bar, middle(path, floor, HALF) - middle(path, floor, SENT) - middle(path, floor, SATISFIED), "transfer", "floor");
-	} else {
-		for (int l = lowest; l >= 1; l--)
-			add(&bar, middle(path, l, TRANSFER) - (l < lowest ? middle(path, l + 1, TRANSFER) : 0), "transfer",
-			    path->layer[l].name);
-	}
-	for (int l = 1; l <= lowest && !is_local(path); l++)
-		add(&bar, middle(path, l, CAME) - (l < lowest ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
-	add(&bar, middle(path, 0, SATISFIED), "progress", "shmem");
+	for (int l = floor; l >= 1 && !is_local(path); l--)
+		add(&bar, transfer(path, l) - (l < floor ? transfer(path, l + 1) : 0), "transfer", path->layer[l].name);
+	for (int l = 1; l <= floor && !is_local(path); l++)
+		add(&bar, middle(path, l, CAME) - (l < floor ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
+	if (is_local(path))
+		add(&bar, middle(path, floor, HALF) - middle(path, floor, POST) - middle(path, floor, SATISFIED), "transfer", "floor");
+	add(&bar, middle(path, 0, SATISFIED) - (is_local(path) ? 0 : middle(path, 1, SATISFIED)), "progress", "shmem");
 	add(&bar, misc, "misc", "");
 	return bar;
 }
@@ -306,7 +300,7 @@ static void show_json(const struct path *path, const struct bar *bar, const stru
 	       bar->measured - bar->predicted);
 	for (int i = 0; i < bar->parts; i++)
 		printf("%s{\"name\": \"%s\", \"ns\": %.3f}", i ? ", " : "", bar->part[i].name, bar->part[i].ns);
-	printf("]");
+	printf("], \"rounds\": \"%s\"", path->remark);
 	if (change->name[0])
 		printf(", \"what_if\": %.3f", bar->measured + effect(bar, change));
 	printf("}");

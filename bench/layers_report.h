@@ -9,8 +9,7 @@ enum quantity {
 	TOTAL,	   /* a batch with its flush, with no timer inside */
 	HALF,	   /* of there and back */
 	SENT,	   /* until the call returns, one at a time */
-	TRANSFER,  /* from there until the look that finds the message begins */
-	CAME,	   /* that look */
+	CAME,	   /* the look that finds a message */
 	SATISFIED, /* a wait for what is there */
 	QUANTITIES
 };

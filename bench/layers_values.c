@@ -37,7 +37,7 @@ static bool disturbed; /* every round breaks a rule, so all count */
 
 static const struct group_of_parts {
 	enum quantity first, last;
-} timed_together[] = {{POST, PROGRESS}, {TOTAL, TOTAL}, {HALF, HALF}, {SENT, CAME}, {SATISFIED, SATISFIED}};
+} timed_together[] = {{POST, PROGRESS}, {TOTAL, TOTAL}, {HALF, HALF}, {SENT, SENT}, {CAME, CAME}, {SATISFIED, SATISFIED}};
 enum { GROUPS = sizeof timed_together / sizeof *timed_together };
 
 /* --- A round --- */
