@@ -290,34 +290,13 @@ bool comms_list_is_over(struct comms_list *list)
 {
 	if (atomic_load_explicit(&list->finished, memory_order_acquire) == list->run)
 		return true;
-	if (list->by_engine || held > 0)
+	if (held > 0)
 		return false;
 	move(list);
 	return atomic_load_explicit(&list->finished, memory_order_acquire) == list->run;
 }
 
-/* A PE that looks after the network meanwhile keeps the engine from it. */
-static void sleep_until_over(struct comms_list *list)
-{
-	unsigned naps = 0;
-
-	while (!comms_list_is_over(list)) {
-		uint32_t key = comms_bell_prepare(COMMS_ANYWHERE);
-
-		if (comms_list_is_over(list)) {
-			comms_bell_cancel();
-			break;
-		}
-		comms_bell_sleep(key, &naps);
-	}
-	if (naps >= COMMS_SLOW)
-		comms_wait_is_over();
-}
-
 void comms_list_wait(struct comms_list *list)
 {
-	if (list->by_engine && comms.network)
-		sleep_until_over(list);
-	else
-		COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
+	COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
 }

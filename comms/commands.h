@@ -17,8 +17,8 @@
  * Words are never reset. In each run a word is counted up `each` times; so the nth time in run r makes it (r - 1) * each + nth, and
  * a command that waits for the nth time waits for that. Below 1, nth is of the run before.
  *
- * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library,
- * the engine and the server alone for those that are the engine's. One at a time is inside; who finds another there asks it to look again. So nobody
+ * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
+ * Those that are the engine's are moved by the engine, the server, and who waits for this very list. One at a time is inside; who finds another there asks it to look again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
 enum comms_command_kind { COMMS_AWAIT, COMMS_TELL, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
@@ -58,7 +58,7 @@ struct comms_queue {
 struct comms_list {
 	struct comms_queue *queues;
 	int n_queues, most_queues;
-	bool by_engine; /* only the engine, and the server, move it */
+	bool by_engine; /* the engine moves it */
 	struct comms_session *session; /* what the card does; NULL: nothing */
 	bool by_network; /* some command goes over the network */
 	int place;	/* among all lists, which the owner sees to */

@@ -68,6 +68,12 @@ static void move_until_over(void)
 	}
 }
 
+/* While it does, waking this thread does not take the processor from the PE that does so: a start costs the same whatever is moved. */
+static void give_way(bool does)
+{
+	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
+}
+
 /* Who wakes changes work before it looks at idle; we say that we are idle before we look at work. */
 static void *drive(void *unused)
 {
@@ -76,9 +82,11 @@ static void *drive(void *unused)
 
 		move_until_over();
 		atomic_store(&engine.idle, true);
+		give_way(true);
 		if (atomic_load(&engine.work) == seen)
 			syscall(SYS_futex, &engine.work, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		atomic_store(&engine.idle, false);
+		give_way(false);
 	}
 	return unused;
 }
