@@ -465,9 +465,9 @@ struct comms_piece {
 	size_t bytes;
 };
 
-/* What tells over a network by messages: where the data goes, and the word that it shows; word 0: more is to come. */
+/* What tells over a network by messages: where so much data goes, and the word that it shows; word 0: more is to come. */
 struct comms_message {
-	uint64_t there, word, value;
+	uint64_t there, word, value, bytes;
 };
 
 struct comms_telling {
@@ -494,6 +494,23 @@ bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void
 /* The same with data from two places, to the same segment; neither may be empty. */
 void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
 			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+
+/*
+ * Several tellings to one PE that go in one message, where the network can do that. Each is kept, if it fits, and then all are sent. Of two uses
+ * of a record the first must be at rest.
+ */
+#define COMMS_TOGETHER 32
+
+struct comms_together {
+	atomic_bool under_way; /* at rest when all that it keeps are */
+	int kept;
+	size_t bytes;
+	struct comms_telling *telling[COMMS_TOGETHER];
+};
+/* As comms_tell_later; what cannot be kept goes at once. */
+void comms_tell_together(struct comms_together *together, struct comms_telling *telling, void *dest, const void *source, size_t bytes,
+			 _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+void comms_together_send(struct comms_together *together);
 
 /* Waits until all that was ever told over the network has arrived. */
 void comms_complete_all(void);

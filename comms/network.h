@@ -67,7 +67,11 @@ struct comms_network {
 			    const void *source, size_t bytes, size_t word_offset);
 	void (*get_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
 			   void *dest, size_t bytes);
-
+	/* Keeps it, to go with others in one message. False: it does not fit, or cannot be. Both are NULL where it never can. */
+	bool (*keep)(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer,
+		     enum comms_segment_id segment, size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
+		     size_t word_offset);
+	void (*send_kept)(struct comms_together *together);
 	/* Completes all that was ever put, what no quiet waits for included. */
 	void (*complete)(void);
 

@@ -565,5 +565,7 @@ void ucx_stop(void)
 			ucp_mem_unmap(ucx.context, ucx.memory[i]);
 	memset(ucx.memory, 0, sizeof ucx.memory);
 	ucp_worker_destroy(ucx.main.worker);
+	if (ucx.by_messages)
+		ucx_leave_several();
 	ucp_cleanup(ucx.context);
 }

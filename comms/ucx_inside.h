@@ -12,7 +12,8 @@
 
 /*
  * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (their lives, connections and
- * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_tell.c (data with a word that shows it).
+ * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_tell.c (data with a word that shows it), ucx_together.c (several
+ * of these in one message).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
  * mark        what a channel knows of a connection: did it use it since its last quiet
@@ -104,6 +105,11 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer);
 void ucx_release_keys(struct ucx_peer *peer);
 /* From now on the main worker takes messages of telling (ucx_tell.c). */
 void ucx_take_messages(void);
+enum ucx_message_number { UCX_TELL = 1, UCX_TELL_SEVERAL };
+#define UCX_MESSAGE_MOST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
+void ucx_take_by(enum ucx_message_number number, ucp_am_recv_callback_t taker);
+void ucx_take_several(void);
+void ucx_leave_several(void);
 
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
 {
@@ -148,6 +154,9 @@ void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *peer, cons
 		    void *dest, size_t bytes);
 /* The record of a telling is the last that is touched. */
 void ucx_rest_telling(struct comms_telling *telling);
+bool ucx_keep(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
+	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
+void ucx_send_kept(struct comms_together *together);
 bool ucx_progress(void);
 bool ucx_served(void);
 bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);

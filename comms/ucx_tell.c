@@ -6,15 +6,14 @@
  *
  * By messages, where the target's software would carry out puts (ucx.by_messages): such a put is a message and an answer to it, so
  * telling would take four. One message has both, and who serves the target's worker writes the data and then the word. What is longer than
- * a message goes in several, each begun when UCX has handed on the one before; the last has the word.
+ * a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several in one: ucx_together.c.)
  */
 #include <string.h>
 
 #include "rte/rte.h"
 #include "ucx_inside.h"
 
-#define TELL 1		   /* UCX's number of our messages */
-#define LONGEST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
+#define LONGEST UCX_MESSAGE_MOST
 
 void ucx_rest_telling(struct comms_telling *telling)
 {
@@ -132,15 +131,21 @@ static ucs_status_t take(void *unused, const void *header, size_t header_bytes, 
 	return UCS_OK;
 }
 
-void ucx_take_messages(void)
+void ucx_take_by(enum ucx_message_number number, ucp_am_recv_callback_t taker)
 {
 	const ucp_am_handler_param_t param = {
 		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = TELL,
-		.cb = take,
+		.id = number,
+		.cb = taker,
 	};
 
 	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
+}
+
+void ucx_take_messages(void)
+{
+	ucx_take_by(UCX_TELL, take);
+	ucx_take_several();
 }
 
 static void message_sent(void *request, ucs_status_t status, void *telling);
@@ -160,7 +165,7 @@ static bool send_message(struct comms_telling *telling)
 	const char *source = now->source;
 	ucs_status_ptr_t request;
 
-	telling->message = (struct comms_message){(uint64_t)(uintptr_t)now->dest, 0, telling->value};
+	telling->message = (struct comms_message){(uint64_t)(uintptr_t)now->dest, 0, telling->value, bytes};
 	now->dest = (char *)now->dest + bytes;
 	now->source = source + bytes;
 	now->bytes -= bytes;
@@ -172,7 +177,7 @@ static bool send_message(struct comms_telling *telling)
 		telling->message.word = telling->there;
 		telling->over = true;
 	}
-	request = ucp_am_send_nbx(peer->endpoint, TELL, &telling->message, sizeof telling->message, source, bytes,
+	request = ucp_am_send_nbx(peer->endpoint, UCX_TELL, &telling->message, sizeof telling->message, source, bytes,
 				  &param);
 	if (UCS_PTR_IS_PTR(request))
 		return false;

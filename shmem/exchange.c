@@ -127,20 +127,77 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 	return message;
 }
 
-static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, const char *routine)
+/* With others, if together is not NULL. */
+static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_together *together, const char *routine)
 {
 	struct message *message = begin(x, edge, bytes, routine);
 	uint64_t number = edge->started;
 	int s = (int)(number % SLOTS);
+	size_t all = edge->payload - offsetof(struct message, bytes) + bytes;
 
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
 		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
+	} else if (together) {
+		comms_tell_together(together, &edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number,
+				    number, edge->pe, routine);
 	} else {
-		comms_tell_later(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes,
-				 edge->payload - offsetof(struct message, bytes) + bytes, &edge->slot[s]->number, number,
+		comms_tell_later(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number, number,
 				 edge->pe, routine);
 	}
+}
+
+static bool is_sent(const struct edge *edge, int s)
+{
+	return !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire);
+}
+
+/* Can it be started without waiting for anything? */
+static bool can_start(struct edge *edge)
+{
+	uint64_t number = edge->started + 1;
+	int s = (int)(number % SLOTS);
+
+	if (edge->send_bytes == 0 || edge->filled)
+		return true;
+	return has_room(edge, number) && (edge->slot_here[s] || (is_sent(edge, s) && (!edge->one_out || is_sent(edge, !s))));
+}
+
+/* A message that is kept while another's slot is waited for may be the one that the neighbour waits for. So: only if none has to wait. */
+static bool open_bundles(struct shmemx_exchange *x)
+{
+	int turn = x->bundle_turn;
+
+	for (int i = 0; i < x->n_edges; i++)
+		if (!can_start(&x->edges[i]))
+			return false;
+	for (int b = 0; b < x->n_bundles; b++)
+		if (atomic_load_explicit(&x->bundles[b].both[turn].under_way, memory_order_acquire))
+			return false;
+	for (int b = 0; b < x->n_bundles; b++) {
+		x->bundles[b].both[turn].kept = 0;
+		x->bundles[b].both[turn].bytes = 0;
+	}
+	return true;
+}
+
+static void start_all(struct shmemx_exchange *x, size_t most, const char *routine)
+{
+	bool bundled = x->n_bundles > 0 && open_bundles(x);
+	int turn = x->bundle_turn;
+
+	for (int i = 0; i < x->n_edges; i++) {
+		struct edge *e = &x->edges[i];
+
+		if (e->send_bytes > 0)
+			start(x, e, most < e->send_bytes ? most : e->send_bytes, bundled && e->bundle ? &e->bundle->both[turn] : NULL,
+			      routine);
+	}
+	if (!bundled)
+		return;
+	for (int b = 0; b < x->n_bundles; b++)
+		comms_together_send(&x->bundles[b].both[turn]);
+	x->bundle_turn = !turn;
 }
 
 static struct edge *edge_to_send(struct shmemx_exchange *x, int i, size_t bytes, const char *routine)
@@ -158,16 +215,12 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	struct edge *e;
 
 	if (edge == SHMEMX_ALL_EDGES && exchange) {
-		for (int i = 0; i < exchange->n_edges; i++) {
-			e = &exchange->edges[i];
-			if (e->send_bytes > 0)
-				start(exchange, e, bytes < e->send_bytes ? bytes : e->send_bytes, __func__);
-		}
+		start_all(exchange, bytes, __func__);
 		return;
 	}
 	e = edge_to_send(exchange, edge, bytes, __func__);
 	COMMS_CALL(__func__, bytes, e->pe);
-	start(exchange, e, bytes, __func__);
+	start(exchange, e, bytes, NULL, __func__);
 }
 
 /*
@@ -186,7 +239,7 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 		if (!e->filled)
 			e->filled = claim(exchange, e, __func__);
 		memcpy((char *)e->filled + e->payload, source, bytes);
-		start(exchange, e, bytes, __func__);
+		start(exchange, e, bytes, NULL, __func__);
 		return;
 	}
 	message = begin(exchange, e, bytes, __func__);

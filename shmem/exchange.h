@@ -15,6 +15,8 @@
  * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
  * before it starts the next one, the header always comes in time.
  *
+ * Messages to the same PE over a network leave together when all edges are started: a bundle keeps them. There are two of each, used in turn.
+ *
  * Where the neighbour's memory can be loaded and stored, the buffer that the user fills is the slot itself.
  *
  * An exchange is used by one thread at a time.
@@ -44,6 +46,10 @@ struct message {
 };
 _Static_assert(sizeof(struct message) == LINE, "a large payload begins a line");
 
+struct bundle {
+	struct comms_together both[SLOTS];
+};
+
 struct edge {
 	int pe;
 	size_t send_bytes, receive_bytes;
@@ -58,6 +64,7 @@ struct edge {
 	struct message *filled; /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;
 	struct comms_telling telling[SLOTS];
+	struct bundle *bundle; /* of this one and others to the same PE, NULL: there are none, or no network is between */
 	bool each_iteration;   /* SHMEMX_EDGE_EACH_ITERATION */
 	bool one_out;	       /* SHMEMX_EDGE_ONE_SEND_BUFFER */
 };
@@ -72,6 +79,8 @@ struct shmemx_exchange {
 	char *block;
 	struct shmemx_exchange *next;
 	struct turn sending, receiving;
+	struct bundle *bundles;
+	int n_bundles, bundle_turn;
 	int n_edges;
 	struct edge edges[];
 };

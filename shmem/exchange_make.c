@@ -133,6 +133,37 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	}
 }
 
+static bool goes_over_network(const struct edge *edge)
+{
+	return edge->send_bytes > 0 && !edge->slot_here[0];
+}
+
+static bool share_way(const struct edge *one, const struct edge *other)
+{
+	return one->pe == other->pe && goes_over_network(one) && goes_over_network(other);
+}
+
+/* An edge with others before it shares their bundle; the first one with others behind it begins one. */
+static struct bundle *find_bundle(struct shmemx_exchange *x, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (share_way(&x->edges[j], &x->edges[i]))
+			return x->edges[j].bundle;
+	for (int j = i + 1; j < x->n_edges; j++)
+		if (share_way(&x->edges[j], &x->edges[i]))
+			return &x->bundles[x->n_bundles++];
+	return NULL;
+}
+
+static void bundle_edges(struct shmemx_exchange *x, const char *routine)
+{
+	x->bundles = calloc((size_t)x->n_edges / 2 + 1, sizeof *x->bundles);
+	if (!x->bundles)
+		rte_die(routine, "no memory for %d edges", x->n_edges);
+	for (int i = 0; i < x->n_edges; i++)
+		x->edges[i].bundle = find_bundle(x, i);
+}
+
 static void enlist(struct shmemx_exchange *x)
 {
 	pthread_mutex_lock(&listing);
@@ -168,6 +199,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	api_barrier_all(__func__);
 	for (int i = 0; i < n_edges; i++)
 		find_neighbour(x, i, (int)stations, __func__);
+	bundle_edges(x, __func__);
 	enlist(x);
 	*exchange = x;
 	return 0;
@@ -209,7 +241,16 @@ static void come_to_rest(struct shmemx_exchange *x)
 			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
 			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->edges[i].telling[s].under_way));
 		}
+	for (int b = 0; b < x->n_bundles; b++)
+		for (int s = 0; s < SLOTS; s++)
+			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->bundles[b].both[s].under_way));
 	comms_complete_all();
+}
+
+static void give_back(struct shmemx_exchange *x)
+{
+	free(x->bundles);
+	free(x);
 }
 
 API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
@@ -221,7 +262,7 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 	come_to_rest(exchange);
 	forget(exchange);
 	api_release(exchange->block, __func__);
-	free(exchange);
+	give_back(exchange);
 }
 
 /* After the last barrier; the memory goes with the heap. */
@@ -232,6 +273,6 @@ void api_exchanges_stop(void)
 
 		come_to_rest(x);
 		exchanges = x->next;
-		free(x);
+		give_back(x);
 	}
 }

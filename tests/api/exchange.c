@@ -214,6 +214,52 @@ static void all_at_once(void)
 	shmem_team_destroy(team);
 }
 
+/*
+ * Five edges to the next PE and five to the previous, which on one or two PEs are the same: some messages leave together, others are too long for that, and
+ * sides run ahead.
+ */
+static uint64_t seed_together(int from, int edge, long number)
+{
+	return (uint64_t)number * 1024 + (uint64_t)(from * 16 + edge);
+}
+
+static void together(bool dawdles)
+{
+	enum { EACH = 5 };
+	static const size_t most[EACH] = {8, 300, 2000, MOST, 70};
+	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
+	shmemx_edge_t edges[2 * EACH];
+	shmemx_exchange_t x;
+
+	for (int e = 0; e < EACH; e++) {
+		edges[2 * e] = (shmemx_edge_t){next, 2 * e + 1, most[e], most[e], 0};
+		edges[2 * e + 1] = (shmemx_edge_t){previous, 2 * e, most[e], most[e], 0};
+	}
+	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2 * EACH, &x), 0);
+	for (long k = 1; k <= rounds; k++) {
+		size_t bytes = noise((uint64_t)k) % 4 ? noise((uint64_t)k) % 3000 : MOST;
+
+		for (int e = 0; e < 2 * EACH; e++)
+			fill_noise(shmemx_exchange_buffer(x, e), most[e / 2] < bytes ? most[e / 2] : bytes,
+				   seed_together(me, e, k));
+		shmemx_exchange_start(x, SHMEMX_ALL_EDGES, bytes);
+		if (dawdles)
+			dawdle((uint64_t)(k * npes + me));
+		for (int e = 0; e < 2 * EACH; e++) {
+			static unsigned char expected[MOST + 8];
+			size_t came_bytes, wanted = most[e / 2] < bytes ? most[e / 2] : bytes;
+			const void *came = shmemx_exchange_wait(x, e, &came_bytes);
+
+			NOTE("message %ld of edge %d", k, e);
+			CHECK_EQUAL(came_bytes, wanted);
+			fill_noise(expected, wanted, seed_together(e % 2 ? previous : next, e ^ 1, k));
+			CHECK_BYTES(came, expected, wanted);
+		}
+		shmemx_exchange_release(x, SHMEMX_ALL_EDGES);
+	}
+	shmemx_exchange_destroy(x);
+}
+
 int main(void)
 {
 	shmemx_exchange_t left;
@@ -231,6 +277,8 @@ int main(void)
 	bursts();
 	all_at_once();
 	rounds = rounds / 4 + 10;
+	together(false);
+	together(true);
 	ring(MOST, SHMEMX_EDGE_EACH_ITERATION | SHMEMX_EDGE_ONE_SEND_BUFFER, true);
 	from_memory();
 	left = make_ring(64, 0); /* not destroyed, and with messages nobody waited for */
