@@ -580,7 +580,8 @@ COMMS_INLINE unsigned comms_spins(void)
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
 uint32_t comms_bell_prepare(const void *address);
 void comms_bell_cancel(void);
-void comms_bell_sleep(uint32_t key, unsigned *naps);
+/* Returns how many looks to take before sleeping again: none, unless something came for the network. */
+unsigned comms_bell_sleep(uint32_t key, unsigned *naps);
 /* The last step for a thread that leaves the network to others, and whose waits tell nobody anything. */
 void comms_bell_rest(uint32_t key);
 
@@ -614,7 +615,7 @@ void comms_wait_is_over(void);
 				comms_bell_cancel();                            \
 				break;                                          \
 			}                                                       \
-			comms_bell_sleep(key_, &naps_);                         \
+			looks_ = comms_bell_sleep(key_, &naps_);                \
 		}                                                               \
 		if (COMMS_UNLIKELY(naps_ >= COMMS_SLOW))                        \
 			comms_wait_is_over();                                   \

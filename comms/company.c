@@ -28,7 +28,7 @@
 #define MUCH 16	     /* a share of the time */
 #define LITTLE 64
 #define LONG 100000  /* ns in one piece */
-#define SHORT 25000
+#define SHORT 50000  /* longer than the thread that serves takes to see that it need not, a few times in 10 ms */
 
 struct delays {
 	int64_t time; /* ns ready to run */
@@ -108,6 +108,11 @@ static void judge(int64_t now)
 		atomic_store(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most);
 		company.calm_since = now;
 	}
+}
+
+bool company_is_there(void)
+{
+	return comms.minds_company && atomic_load(&comms.spin) < company.most;
 }
 
 static void sample(int64_t now)

@@ -21,5 +21,7 @@ static inline unsigned company_fewer(unsigned looks)
 }
 /* After a sleep. */
 void company_sample(void);
+/* Do waiting PEs look as few times as they may? */
+bool company_is_there(void);
 
 #endif

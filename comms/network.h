@@ -9,6 +9,9 @@
 
 #define COMMS_NO_WORD ((size_t)-1)
 
+/* Did who wanted to sleep do so, and then find something to do for the network? */
+enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
+
 /*
  * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
  * (segment, offset) at a peer. Channels as in comms.h; NULL is the default one, NULL from channel_open: no memory. A network
@@ -81,9 +84,9 @@ struct comms_network {
 	bool (*served)(void);
 	/*
 	 * Who waits goes to sleep: until there may be something to do, for so long, or the word is another, which who changes it may not be
-	 * able to say. Returns false at once if there is somebody else to look after the network; then one may sleep on the word.
+	 * able to say. Not, and at once, if there is somebody else to look after the network; then one may sleep on the word.
 	 */
-	bool (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+	enum network_doze (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 	/* Has the thread look at the lists of commands, NULL: there is nothing to do for it. */
 	void (*nudge)(void);
 

@@ -14,7 +14,6 @@
 
 #include <ucs/debug/debug.h>
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <malloc.h>
 #include <poll.h>
@@ -24,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -378,22 +376,26 @@ static void hand_over(void)
  * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
  * server. The server may just have done what is waited for: then it rang, so the word is another, or it finds us dozing and signals.
  */
-bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
 	int milliseconds;
+	bool served = false;
 
 	if (ucx.served && (comms.n_node > 1 || comms.threads)) {
 		hand_over();
-		return false;
+		return NETWORK_DOZE_NOT;
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
 	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
 	atomic_store(&ucx.dozing, true);
-	if (atomic_load(word) == value && !ucx_progress() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
-		poll(&event, 1, milliseconds);
+	if (atomic_load(word) == value) {
+		served = ucx_progress();
+		if (!served && ucp_worker_arm(ucx.main.worker) == UCS_OK && poll(&event, 1, milliseconds) > 0)
+			served = ucx_progress();
+	}
 	atomic_store(&ucx.dozing, false);
-	return true;
+	return served ? NETWORK_DOZE_SERVED : NETWORK_DOZE_DONE;
 }
 
 void ucx_nudge(void)
@@ -404,19 +406,20 @@ void ucx_nudge(void)
 	ucp_worker_signal(ucx.main.worker);
 }
 
+/* Is there more to do that no event will tell of? */
 static bool progress_for_others(void)
 {
-	bool worked = false;
+	bool worked = false, moved;
 
 	while (ucp_worker_progress(ucx.main.worker))
 		worked = true;
-	worked |= comms_lists_served();
-	if (!worked)
+	moved = comms_lists_served();
+	if (!worked && !moved)
 		return false;
 	comms_notify(comms_peer(comms.pe));
 	if (atomic_load(&ucx.dozing))
 		ucp_worker_signal(ucx.main.worker);
-	return true;
+	return moved;
 }
 
 /*
@@ -446,13 +449,13 @@ static void shorten_slice(void)
  */
 static void *serve(void *unused)
 {
-	struct pollfd events[] = {{.fd = ucx.event_fd, .events = POLLIN}, {.fd = ucx.stop_fd, .events = POLLIN}};
+	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
 	const long shortest = comms.crowded ? NAP_LONGEST : NAP_SHORTEST;
 	unsigned seen = 0;
 	long length = shortest;
 
 	shorten_slice();
-	while (!(events[1].revents & POLLIN)) {
+	while (!atomic_load(&ucx.resting)) {
 		int look_again = shorter(channels_push(), silence_look());
 		unsigned visits = atomic_load(&ucx.visits);
 
@@ -464,18 +467,21 @@ static void *serve(void *unused)
 		seen = atomic_load(&ucx.visits);
 		length = shortest;
 		if (!progress_for_others() && ucp_worker_arm(ucx.main.worker) == UCS_OK)
-			poll(events, 2, shorter(ucx.longest_sleep, look_again));
+			poll(&event, 1, shorter(ucx.longest_sleep, look_again));
 	}
 	return unused;
 }
 
 static void start_server(void)
 {
-	ucx.stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (ucx.stop_fd < 0 || pthread_create(&ucx.server, NULL, serve, NULL))
+	int error;
+
+	atomic_store(&ucx.resting, false);
+	error = pthread_create(&ucx.server, NULL, serve, NULL);
+	if (error)
 		rte_die("shmem_init", "no thread to serve other nodes (%s); raise ulimit -u, or set "
 				      "SHMEM_PROGRESS_THREAD=no",
-			strerror(errno));
+			strerror(error));
 	ucx.served = true;
 }
 
@@ -514,14 +520,12 @@ void ucx_complete(void)
 
 void ucx_rest(void)
 {
-	uint64_t one = 1;
-
 	if (!ucx.served)
 		return;
+	atomic_store(&ucx.resting, true);
 	hand_over();
-	if (write(ucx.stop_fd, &one, sizeof one) == sizeof one)
-		pthread_join(ucx.server, NULL);
-	close(ucx.stop_fd);
+	ucx_check(ucp_worker_signal(ucx.main.worker), "ucp_worker_signal");
+	pthread_join(ucx.server, NULL);
 	ucx.served = false;
 }
 

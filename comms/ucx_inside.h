@@ -80,8 +80,8 @@ struct ucx {
 	bool gated;	   /* they may overtake each other, and there are threads */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
-	int stop_fd;
 	bool served;
+	atomic_bool resting; /* the server is to end */
 	pthread_t server;
 	atomic_bool dozing;	    /* the PE sleeps and looks after UCX by itself */
 	_Atomic uint32_t napping;   /* the server is, because the PE looks after UCX */
@@ -159,7 +159,7 @@ bool ucx_keep(struct comms_together *together, struct comms_telling *telling, st
 void ucx_send_kept(struct comms_together *together);
 bool ucx_progress(void);
 bool ucx_served(void);
-bool ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 void ucx_nudge(void);
 
 /* Waits for a request of an operation that has begun; returns what it came to. */

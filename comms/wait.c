@@ -185,32 +185,43 @@ void comms_bell_cancel(void)
 		;
 }
 
-static bool doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+/*
+ * Sleeps, with the network looked after; returns how many looks to take before sleeping again. Whoever asked this PE for something is likely to
+ * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
+ */
+static unsigned doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *nap)
 {
-	return comms.network && comms.network->doze && comms.network->doze(word, value, nanoseconds);
+	enum network_doze dozed = NETWORK_DOZE_NOT;
+
+	if (comms.network && comms.network->doze)
+		dozed = comms.network->doze(word, value, nanoseconds);
+	if (dozed == NETWORK_DOZE_NOT)
+		futex(word, FUTEX_WAIT, value, nap);
+	else
+		comms_lists_served();
+	if (comms.minds_company)
+		company_sample();
+	return dozed == NETWORK_DOZE_SERVED && !company_is_there() ? comms_spins() : 0;
 }
 
 /* The longer the wait, the longer the naps: a bell ends one at once anyway. */
-void comms_bell_sleep(uint32_t key, unsigned *naps)
+unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 {
 	long longest = comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_LONGEST;
 	long nap = NAP_SHORTEST << (*naps < 9 ? *naps : 9);
 	struct timespec timeout = {0, nap < longest ? nap : longest};
+	unsigned looks;
 
 	++*naps;
-	if (doze(&comms.system->bell.word, key, timeout.tv_nsec))
-		comms_lists_served();
-	else
-		futex(&comms.system->bell.word, FUTEX_WAIT, key, &timeout);
+	looks = doze(&comms.system->bell.word, key, timeout.tv_nsec, &timeout);
 	if (longest < NAP_LONGEST)
 		comms.network->progress();
 	comms_bell_cancel();
-	if (comms.minds_company)
-		company_sample();
 	if (comms_lists_active())
 		comms_lists_move();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
 		comms_wait_is_slow();
+	return looks;
 }
 
 void comms_ring(struct comms_bell *bell)
@@ -230,17 +241,18 @@ void comms_bell_rest(uint32_t key)
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
 	const struct timespec nap = {0, NAP_LONGEST}, nap_with_lists = {0, NAP_WITH_LISTS};
-	unsigned naps = 0;
+	unsigned looks = comms_spins(), naps = 0;
 
-	for (unsigned looks = comms_spins(); looks > 0; looks = comms_look(looks))
+	for (; looks > 0; looks = comms_look(looks))
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
 	atomic_fetch_add(sleepers, 1);
 	while (atomic_load(word) == value) {
-		if (doze(word, value, NAP_SHORTEST))
-			comms_lists_served();
-		else
-			futex(word, FUTEX_WAIT, value, comms_lists_active() ? &nap_with_lists : &nap);
+		if (looks > 0) {
+			looks = comms_look(looks);
+			continue;
+		}
+		looks = doze(word, value, NAP_SHORTEST, comms_lists_active() ? &nap_with_lists : &nap);
 		if (comms_lists_active())
 			comms_lists_move();
 		if (++naps >= COMMS_SLOW)

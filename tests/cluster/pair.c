@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two PEs on two hosts: how long PE 0 takes for 8-byte operations on PE 1 and what 1 MiB puts reach, while PE 1 is inside the
- * library and while it computes; before that the first contact. Prints a line for each: name, value, unit. See
- * tests/cluster/figures.
+ * library and while it computes; before that the first contact. Prints a line for each: name, value, unit. Arguments: how many
+ * small operations, how many times 1 MiB make a batch (0: none), how many batches (41). See tests/cluster/figures.
  */
 #include <shmem.h>
 
@@ -12,12 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCHES 41
+#define BATCHES_MOST 41
 #define LARGE (1UL << 20)
-#define AT_ONCE 16
 
 static long word, over;
 static char *large;
+static int batches = BATCHES_MOST;
 
 static double now(void)
 {
@@ -50,36 +50,56 @@ static void put_quiet(void)
 	shmem_quiet();
 }
 
-static void put_large(void)
+static double median(double *values, size_t n)
 {
-	for (int i = 0; i < AT_ONCE; i++)
-		shmem_putmem_nbi(large, large + LARGE, LARGE, 1);
-	shmem_quiet();
+	qsort(values, n, sizeof *values, compare);
+	return values[n / 2];
 }
 
-/* The median over batches of microseconds for one. */
-static double measure(void (*operation)(void), int count)
+/* Microseconds for one: the median of single ones, as ucx_perftest has it, and the average, which delays of milliseconds are in. */
+static void measure(const char *name, const char *state, void (*operation)(void), int count)
 {
-	double each[BATCHES];
+	double *single = malloc((size_t)count * sizeof *single), start = now(), before = start, average;
 
-	for (int b = 0; b < BATCHES; b++) {
+	if (!single)
+		shmem_global_exit(1);
+	for (int i = 0; i < count; i++) {
+		double behind;
+
+		operation();
+		behind = now();
+		single[i] = behind - before;
+		before = behind;
+	}
+	average = (before - start) / count;
+	printf("%s/%s %.2f us\n", name, state, median(single, (size_t)count));
+	printf("%s-average/%s %.2f us\n", name, state, average);
+	free(single);
+}
+
+/* As ucx_perftest does it: one after the other, and that all is there is waited for in the end. */
+static void measure_large(const char *state, int count)
+{
+	double each[BATCHES_MOST];
+
+	for (int b = 0; b < batches; b++) {
 		double start = now();
 
 		for (int i = 0; i < count; i++)
-			operation();
+			shmem_putmem(large, large + LARGE, LARGE, 1);
+		shmem_quiet();
 		each[b] = (now() - start) / count;
 	}
-	qsort(each, BATCHES, sizeof *each, compare);
-	return each[BATCHES / 2];
+	printf("put1m/%s %.1f MB/s\n", state, (double)LARGE / median(each, (size_t)batches));
 }
 
 static void measure_all(const char *state, int count, int count_large)
 {
-	printf("get8/%s %.2f us\n", state, measure(get, count));
-	printf("fetch_add8/%s %.2f us\n", state, measure(fetch_add, count));
-	printf("put8+quiet/%s %.2f us\n", state, measure(put_quiet, count));
+	measure("get8", state, get, count);
+	measure("fetch_add8", state, fetch_add, count);
+	measure("put8+quiet", state, put_quiet, count);
 	if (count_large)
-		printf("put1m/%s %.1f MB/s\n", state, AT_ONCE * (double)LARGE / measure(put_large, count_large));
+		measure_large(state, count_large);
 	fflush(stdout);
 }
 
@@ -105,8 +125,12 @@ static void contact(void)
 
 int main(int argc, char **argv)
 {
-	int count = argc > 1 ? atoi(argv[1]) : 200, count_large = argc > 2 ? atoi(argv[2]) : 0, me;
+	int count = argc > 1 ? atoi(argv[1]) : 10000, count_large = argc > 2 ? atoi(argv[2]) : 0, me;
 
+	if (argc > 3)
+		batches = atoi(argv[3]);
+	if (count < 1 || batches < 1 || batches > BATCHES_MOST)
+		return 2;
 	shmem_init();
 	me = shmem_my_pe();
 	if (me == 0)
