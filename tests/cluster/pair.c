@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two PEs on two hosts: how long PE 0 takes for 8-byte operations on PE 1 and what 1 MiB puts reach, while PE 1 is inside the
- * library and while it computes; before that the first contact. Prints a line for each: name, value, unit. Arguments: how many
+ * PEs on hosts: how long PE 0 takes for 8-byte operations on PE 1 and what 1 MiB puts reach, while PE 1 is inside the
+ * library and while it computes; before that the first contact with PE 1, and with the others. Prints a line for each: name, value, unit. Arguments: how many
  * small operations, how many times 1 MiB make a batch (0: none), how many batches (41). See tests/cluster/figures.
  */
 #include <shmem.h>
@@ -10,13 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define BATCHES_MOST 41
 #define LARGE (1UL << 20)
+#define HUGE_PAGE (2UL << 20)
 
 static long word, over;
-static char *large;
+static char *large, *source;
 static int batches = BATCHES_MOST;
 
 static double now(void)
@@ -86,7 +88,7 @@ static void measure_large(const char *state, int count)
 		double start = now();
 
 		for (int i = 0; i < count; i++)
-			shmem_putmem(large, large + LARGE, LARGE, 1);
+			shmem_putmem(large, source, LARGE, 1);
 		shmem_quiet();
 		each[b] = (now() - start) / count;
 	}
@@ -110,17 +112,31 @@ static void compute(void)
 		;
 }
 
+static double memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return (double)(info.uordblks + info.hblkhd) / 1024;
+}
+
+/* Until a first put is there, and what the PE has more of then; of all after the first, the averages. */
 static void contact(void)
 {
-	struct mallinfo2 before = mallinfo2(), behind;
-	double start = now();
+	double start, memory, took[2] = {0}, kept[2] = {0};
+	int others = shmem_n_pes() - 2;
 
-	put_quiet();
-	start = now() - start;
-	behind = mallinfo2();
-	printf("first_contact %.0f us\n", start);
-	printf("memory_per_peer %.0f KiB\n",
-	       ((double)(behind.uordblks + behind.hblkhd) - (double)(before.uordblks + before.hblkhd)) / 1024);
+	for (int pe = 1; pe < shmem_n_pes(); pe++) {
+		memory = memory_in_use();
+		start = now();
+		shmem_long_p(&word, 1, pe);
+		shmem_quiet();
+		took[pe > 1] += now() - start;
+		kept[pe > 1] += memory_in_use() - memory;
+	}
+	printf("first_contact %.0f us\nfirst_contact_memory %.0f KiB\n", took[0], kept[0]);
+	if (others > 0)
+		printf("next_contact %.0f us\nnext_contact_memory %.1f KiB\n", took[1] / others, kept[1] / others);
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -135,10 +151,12 @@ int main(int argc, char **argv)
 	me = shmem_my_pe();
 	if (me == 0)
 		contact();
-	large = shmem_malloc(2 * LARGE);
-	if (!large || shmem_n_pes() < 2)
+	large = shmem_malloc(LARGE);
+	source = aligned_alloc(HUGE_PAGE, HUGE_PAGE); /* ucx_perftest puts from such memory, too */
+	if (!large || !source || madvise(source, HUGE_PAGE, MADV_HUGEPAGE) || shmem_n_pes() < 2)
 		shmem_global_exit(1);
-	memset(large, 1, 2 * LARGE);
+	memset(large, 1, LARGE);
+	memset(source, 1, LARGE);
 	shmem_barrier_all();
 	if (me == 0)
 		measure_all("inside", count, count_large);
