@@ -33,7 +33,7 @@ function tell_neighbour(host, port, other, its_port) {
 
 function shape_port(host, port) {
 	if (rate != "")
-		say("links/" host ".rate", "qdisc add dev " port " root tbf rate " rate " burst 64kb latency 50ms")
+		say("links/" host ".rate", "qdisc add dev " port " root tbf rate " rate " burst 64kb limit 4mb")
 }
 
 function name_hosts(   k) {

@@ -47,7 +47,7 @@ static void measure(const char *name, size_t bytes, unsigned char *dest, unsigne
 	int sums = !strcmp(name, "reduce"), me = shmem_my_pe();
 	void (*collective)(unsigned char *, unsigned char *, size_t) = sums ? reduce : broadcast;
 	struct cables before;
-	double begun, took, busiest;
+	double begun, took, busiest, again;
 
 	for (size_t i = 0; i < bytes / sizeof(unsigned) && sums; i++)
 		((unsigned *)source)[i] = (unsigned)i + (unsigned)me;
@@ -57,17 +57,19 @@ static void measure(const char *name, size_t bytes, unsigned char *dest, unsigne
 	collective(dest, source, bytes < 65536 ? bytes : 65536); /* connections come up, links are measured */
 	shmem_barrier_all();
 	read_cables(&before);
+	again = sent_again();
 	shmem_barrier_all();
 	begun = seconds_now();
 	collective(dest, source, bytes);
 	took = greatest(seconds_now() - begun);
 	busiest = greatest(busiest_since(&before));
+	again = greatest(sent_again() - again);
 	for (size_t i = 0; i < bytes && !sums; i++)
 		check(dest[i] == byte_at(i, 0), name, i);
 	if (sums)
 		check_sum((unsigned *)dest, bytes / sizeof(unsigned));
 	if (me == 0)
-		print_time(name, bytes, took, busiest);
+		print_time(name, bytes, took, busiest, again);
 }
 
 int main(int argc, char **argv)
