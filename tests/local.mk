@@ -122,6 +122,7 @@ EXTRA_DIST += \
 	tests/cluster/bed.bats \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
+	tests/cluster/hidden \
 	tests/cluster/inside \
 	tests/cluster/kill-rounds \
 	tests/cluster/network.awk \
@@ -193,6 +194,10 @@ ROUNDS = 1000000
 check-neighbours: check-programs
 	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
 
+# At least 95 % of the communication is hidden between two hosts, whose processors are to have nothing else to do; takes root.
+check-hidden: all
+	@$(SHELL) $(top_srcdir)/tests/cluster/hidden '$(abs_top_builddir)'
+
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
@@ -209,4 +214,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-cluster check-long check-neighbours check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-soak check-asan check-ubsan check-tsan check-valgrind

@@ -110,8 +110,9 @@ plausible()
 	command -v python3 >/dev/null || skip "nothing to read JSON with"
 	timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --quick --json --sizes 8,4k p halo >records.json
 	python3 -c 'import json; r = json.load(open("records.json")); assert r["pes"] == 2
-assert [x["measure"] for x in r["records"]] == ["p", "p"] + 4 * ["halo"]
-assert [x["variant"] for x in r["records"]][2:] == 2 * ["four-sides", "exchange"]
+assert [x["measure"] for x in r["records"]] == ["p", "p"] + 18 * ["halo"]
+ways = ["four-sides", "hand-shake", "exchange"]
+assert [x["variant"] for x in r["records"]][2:] == 2 * [w + work for work in ("", "-even", "-uneven") for w in ways]
 assert all(x["value"] > 0 and x["unit"] == "ns" for x in r["records"])'
 }
 
