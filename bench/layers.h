@@ -28,6 +28,9 @@ struct layer {
 /* The layers of the path between PEs 0 and 1, outermost first; ends with a NULL name. */
 struct layer *layers_of_path(const char **path);
 
+/* On the path local: messages go to the PE itself, until they are to go to the other again. */
+void layers_to_oneself(bool yes);
+
 /* Lets the library work, whatever layer is measured. */
 bool library_look(void);
 

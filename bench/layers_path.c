@@ -19,6 +19,9 @@ struct layer_word *layer_word;
 uint64_t layer_value;
 bool layer_acknowledges;
 
+/* Whom messages go to: the other, or oneself. */
+static int target;
+
 static uint64_t value_now(void)
 {
 	return __atomic_load_n(&layer_word->value, __ATOMIC_ACQUIRE);
@@ -28,7 +31,7 @@ static uint64_t value_now(void)
 
 static void shmem_post(uint64_t value)
 {
-	shmem_putmem(&layer_word->value, &value, sizeof value, !group.me);
+	shmem_putmem(&layer_word->value, &value, sizeof value, target);
 }
 
 static void shmem_await(uint64_t value)
@@ -41,12 +44,12 @@ static void shmem_await(uint64_t value)
 static void comms_post(uint64_t value)
 {
 	struct comms_peer *peer;
-	void *here = comms_reach_quickly(&layer_word->value, sizeof value, !group.me, &peer);
+	void *here = comms_reach_quickly(&layer_word->value, sizeof value, target, &peer);
 
 	if (here)
 		comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
 	else
-		comms_put(&layer_word->value, &value, sizeof value, !group.me, "shmem_putmem");
+		comms_put(&layer_word->value, &value, sizeof value, target, "shmem_putmem");
 }
 
 /* As shmem_putmem in a library configured --disable-argument-checks: without a look at the PE and at the length. */
@@ -66,14 +69,14 @@ static void (*volatile put_somewhere)(void *, const void *, size_t, int) = put_u
 
 static void call_post(uint64_t value)
 {
-	put_somewhere(&layer_word->value, &value, sizeof value, !group.me);
+	put_somewhere(&layer_word->value, &value, sizeof value, target);
 }
 
 /* Nothing is called, and the length is known. */
 static void inlined_post(uint64_t value)
 {
 	struct comms_peer *peer;
-	void *here = comms_reach_among(false, comms.quick_pes, &layer_word->value, sizeof value, !group.me, &peer);
+	void *here = comms_reach_among(false, comms.quick_pes, &layer_word->value, sizeof value, target, &peer);
 
 	comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
 }
@@ -187,11 +190,22 @@ static void tofu_await(uint64_t value)
 
 static volatile uint64_t *line_mine, *line_other;
 
+static void aim_at(int pe)
+{
+	target = pe;
+	line_other = shmem_ptr(&layer_word->value, pe);
+}
+
 /* On the word that the library is measured with: another line may be farther from both. */
 static void open_local_line(void)
 {
 	line_mine = &layer_word->value;
-	line_other = shmem_ptr(&layer_word->value, !group.me);
+	aim_at(!group.me);
+}
+
+void layers_to_oneself(bool yes)
+{
+	aim_at(yes ? group.me : !group.me);
 }
 
 static void open_line(void)
@@ -260,11 +274,12 @@ bool library_look(void)
 
 /* --- The paths --- */
 
+/* All wait as the program does: how one looks for a line changes how it travels. */
 static struct layer local_layers[] = {
 	{"shmem", shmem_post, shmem_quiet, NULL, shmem_await, 0},
-	{"call", call_post, comms_flush, NULL, comms_await, 0},
-	{"comms", inlined_post, comms_flush, NULL, comms_await, 0},
-	{"floor", line_post, fence_flush, NULL, shmem_await, 0}, /* looks as the program does: how one looks changes how lines travel */
+	{"call", call_post, comms_flush, NULL, shmem_await, 0},
+	{"comms", inlined_post, comms_flush, NULL, shmem_await, 0},
+	{"floor", line_post, fence_flush, NULL, shmem_await, 0},
 	{0},
 };
 
@@ -311,7 +326,8 @@ struct layer *layers_of_path(const char **path)
 	layer_word = shmem_calloc(1, sizeof *layer_word);
 	if (!layer_word)
 		group_fail("no symmetric memory");
-	comms_meet(!group.me);
+	target = !group.me;
+	comms_meet(target);
 	if (comms_reach(layer_word, sizeof *layer_word, !group.me, &peer)) {
 		*path = "local";
 		open_local_line();

@@ -172,30 +172,52 @@ static double transfer(const struct path *path, int layer)
 }
 
 /*
- * latency = Post + transfer + Progress. On a node the transfer is what is left of bare there and back, and what the layers above take is known from
- * the injection: it is too little to be stamped. Over a network posts and looks of each layer are stamped, down from the one that the program's
- * call calls; what that call adds to Post, a nanosecond or two, is known from the injection, and to Progress, from waits for what is there.
+ * On a node the transfer is what bare there and back leaves; what the layers above take is what each sees its own message later by than the
+ * one below.
  */
+static void add_local_latency(struct bar *bar, const struct path *path)
+{
+	int floor = path->layers - 2;
+	double misc = middle(path, floor + 1, POST);
+
+	for (int l = 0; l < floor; l++)
+		add(bar, middle(path, l, SENT) - middle(path, l + 1, SENT), "put-post", path->layer[l].name);
+	add(bar, middle(path, floor, POST) - misc, "put-post", "floor");
+	add(bar, middle(path, floor, HALF) - middle(path, floor, POST) - middle(path, floor, SATISFIED), "transfer", "floor");
+	add(bar, middle(path, 0, SATISFIED), "progress", "shmem");
+	add(bar, misc, "misc", "");
+}
+
+/*
+ * Over a network posts and looks of each layer are stamped, down from the one that the program's call calls; what that call adds to
+ * Post, a nanosecond or two, is known from the injection, and to Progress, from waits for what is there.
+ */
+static void add_network_latency(struct bar *bar, const struct path *path)
+{
+	int floor = path->layers - 2;
+	double misc = middle(path, floor + 1, POST);
+
+	add(bar, middle(path, 0, POST) - middle(path, 1, POST), "put-post", "shmem");
+	for (int l = 1; l <= floor; l++)
+		add(bar, middle(path, l, SENT) - (l < floor ? middle(path, l + 1, SENT) : misc), "put-post", path->layer[l].name);
+	for (int l = floor; l >= 1; l--)
+		add(bar, transfer(path, l) - (l < floor ? transfer(path, l + 1) : 0), "transfer", path->layer[l].name);
+	for (int l = 1; l <= floor; l++)
+		add(bar, middle(path, l, CAME) - (l < floor ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
+	add(bar, middle(path, 0, SATISFIED) - middle(path, 1, SATISFIED), "progress", "shmem");
+	add(bar, misc, "misc", "");
+}
+
+/* latency = Post + transfer + Progress */
 static struct bar latency_of(const struct path *path)
 {
 	const struct number half = path->layer[0].of[HALF];
 	struct bar bar = {.what = "latency", .measured = half.middle, .low = half.low, .high = half.high};
-	int floor = path->layers - 2;
-	double misc = middle(path, path->layers - 1, POST);
 
-	for (int l = 0; l <= floor; l++) {
-		enum quantity post = l == 0 || is_local(path) ? POST : SENT;
-
-		add(&bar, middle(path, l, post) - (l < floor ? middle(path, l + 1, post) : misc), "put-post", path->layer[l].name);
-	}
-	for (int l = floor; l >= 1 && !is_local(path); l--)
-		add(&bar, transfer(path, l) - (l < floor ? transfer(path, l + 1) : 0), "transfer", path->layer[l].name);
-	for (int l = 1; l <= floor && !is_local(path); l++)
-		add(&bar, middle(path, l, CAME) - (l < floor ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
 	if (is_local(path))
-		add(&bar, middle(path, floor, HALF) - middle(path, floor, POST) - middle(path, floor, SATISFIED), "transfer", "floor");
-	add(&bar, middle(path, 0, SATISFIED) - (is_local(path) ? 0 : middle(path, 1, SATISFIED)), "progress", "shmem");
-	add(&bar, misc, "misc", "");
+		add_local_latency(&bar, path);
+	else
+		add_network_latency(&bar, path);
 	return bar;
 }
 

@@ -8,7 +8,7 @@
  * Of the rounds, those count in which all layers met the same machine:
  *   - the cache line took as long before the round as after it, but for a fifth: the processors did not move;
  *   - it was near, or far, as in most rounds;
- *   - no layer's messages took more than twice their median over the rounds: nobody came in between.
+ *   - no layer's messages took more than one and a half times their median over the rounds: nobody came in between.
  * All quantities are averaged over the same rounds, so that sums and differences of them mean something.
  */
 #include "layers_values.h"
@@ -148,7 +148,7 @@ static void find_interruptions(const double *first, const double *last, ptrdiff_
 	}
 	n = sorted_rounds(sum, sorted);
 	for (int r = 0; r < rounds; r++)
-		if (n > 0 && verdict[r] == COUNTS && sum[r] > 2 * sorted[n / 2])
+		if (n > 0 && verdict[r] == COUNTS && sum[r] > 1.5 * sorted[n / 2])
 			verdict[r] = INTERRUPTED;
 }
 
@@ -173,7 +173,7 @@ static void choose_state(void)
 static void leave_out_interruptions(void)
 {
 	for (int l = 0; l < n_layers - 1; l++)
-		for (int g = 0; g < GROUPS && timed_together[g].first != SATISFIED; g++) {
+		for (int g = 0; g < GROUPS && timed_together[g].first != SENT; g++) {
 			const struct layer_values *v = &measured[l];
 
 			if (!isnan(v->round[timed_together[g].first][0]))
