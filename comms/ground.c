@@ -25,27 +25,6 @@ static const struct comms_group *leaders_of(struct comms_group *group)
 	return group->levels ? &group->levels->leaders : group;
 }
 
-/* The flaws of the job's torus, as the group's box sees them. */
-static void mark_flaws(struct torus_ground *ground, const struct torus_box *box, const struct torus_sites *job)
-{
-	int ways = 2 * job->shape.axes, count = 0;
-	struct torus_flaw *flaw;
-
-	if (!job->share)
-		return;
-	flaw = allocate((size_t)job->shape.places * (size_t)ways, sizeof *flaw);
-	for (int p = 0; p < job->shape.places; p++)
-		for (int way = 0; way < ways; way++) {
-			float share = job->share[p * ways + way];
-
-			if (share < 1)
-				flaw[count++] = (struct torus_flaw){p, way, share};
-		}
-	if (!torus_sites_mark(&ground->sites, box, &job->shape, flaw, count))
-		rte_die(NULL, "no memory for the torus of a team of %d nodes", ground->sites.nodes);
-	free(flaw);
-}
-
 static void fill(struct torus_ground *ground, const struct torus_job *job, const struct comms_group *leaders, int my_node)
 {
 	int nodes = leaders->size, *places = allocate((size_t)nodes, sizeof *places);
@@ -53,10 +32,10 @@ static void fill(struct torus_ground *ground, const struct torus_job *job, const
 
 	for (int n = 0; n < nodes; n++)
 		places[n] = torus_job_place(job, comms_group_pe(leaders, n));
-	if (!torus_sites_some(&ground->sites, &box, &job->sites.shape, places, nodes))
+	if (!torus_sites_some(&ground->sites, &box, &job->sites.shape, places, nodes) ||
+	    !torus_sites_inherit(&ground->sites, &box, &job->sites))
 		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes);
 	free(places);
-	mark_flaws(ground, &box, &job->sites);
 	ground->pe = allocate((size_t)ground->sites.shape.places, sizeof *ground->pe);
 	for (int p = 0; p < ground->sites.shape.places; p++)
 		ground->pe[p] = ground->sites.node[p] < 0 ? -1 : comms_group_pe(leaders, ground->sites.node[p]);

@@ -13,6 +13,7 @@
 #include "collectives.h"
 #include "comms/job.h"
 #include "comms/torus/place.h"
+#include "comms/torus/routes.h"
 
 const struct grid *api_grid_or_die(shmem_team_t handle, const char *routine)
 {
@@ -74,7 +75,7 @@ struct spots {
 	int each; /* members on every node, 0: they differ */
 	int *node, *slot; /* of each member */
 	int *member;	  /* at each slot, node after node, if all have as many */
-	int *place;	  /* of each node, in the machine */
+	int *place;	  /* of each node, in the job's box */
 };
 
 static void *allocate(int count, const char *routine)
@@ -108,7 +109,7 @@ static void find_spots(struct spots *spots, const struct comms_group *team, cons
 
 		if (number[node] < 0) {
 			number[node] = spots->nodes++;
-			spots->place[number[node]] = torus_job_machine_place(job, pe);
+			spots->place[number[node]] = torus_job_place(job, pe);
 			count[number[node]] = 0;
 		}
 		spots->node[i] = number[node];
@@ -133,15 +134,19 @@ static shmemx_grid_cost_t cost_of(const struct torus_grid *cells, const struct s
 				  const int *member, const char *routine)
 {
 	int *place = allocate(cells->cells, routine);
+	struct torus_routes found;
+	bool good;
+	const struct torus_routes *routes = torus_routes_round(&found, sites, &good);
 	struct torus_cost cost;
 	shmemx_grid_cost_t sum;
 
 	for (int i = 0; i < cells->cells; i++)
 		place[i] = sites->place[spots->node[member[i]]];
-	if (!torus_cost_find(&cost, &sites->shape, cells, place, NULL))
+	if (!good || !torus_cost_round(&cost, sites, routes, cells, place, NULL))
 		rte_die(routine, "no memory to count hops of %d PEs", cells->cells);
 	sum = summary(&cost);
 	torus_cost_free(&cost);
+	torus_routes_free(&found);
 	free(place);
 	return sum;
 }
@@ -190,7 +195,8 @@ static void place_members(struct grid *grid, int *member, const struct comms_gro
 	grid->report = (shmemx_grid_report_t){.how = "rank order", .logical = torus_job_logical(job)};
 	find_spots(&spots, team, job, routine);
 	if (spots.nodes > 1) {
-		if (!torus_sites_some(&sites, &box, &job->machine, spots.place, spots.nodes))
+		if (!torus_sites_some(&sites, &box, &job->sites.shape, spots.place, spots.nodes) ||
+		    !torus_sites_inherit(&sites, &box, &job->sites))
 			rte_die(routine, "no memory for a grid of %d PEs", team->size);
 		grid->report.before = cost_of(&grid->cells, &spots, &sites, member, routine);
 		grid->report.after = grid->report.before;

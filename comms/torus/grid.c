@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routes.h"
+
 void torus_grid_complete(struct torus_grid *grid)
 {
 	grid->cells = 1;
@@ -70,7 +72,21 @@ struct traffic {
 	const struct torus_shape *shape;
 	const int *table;
 	long *load; /* of each link: place times ways, plus way */
+	const struct torus_sites *sites;   /* with routes only */
+	const struct torus_routes *routes; /* NULL: dimension order */
 };
+
+static int send_round(struct traffic *traffic, int from, int to, long weight)
+{
+	const struct torus_shape *shape = traffic->shape;
+	const signed char *next = &traffic->routes->next[(size_t)traffic->sites->node[to] * (size_t)shape->places];
+	int hops = 0;
+
+	for (int at = from; at != to; at = torus_neighbour(shape, at, next[at]), hops++)
+		traffic->load[(size_t)at * (size_t)(2 * shape->axes) + (size_t)next[at]] +=
+			(long)((double)weight / (double)torus_sites_share(traffic->sites, at, next[at]) + 0.5);
+	return hops;
+}
 
 /* Adds a message to all links of its way; returns how many. */
 static int send_message(struct traffic *traffic, int from, int to, long weight)
@@ -80,6 +96,8 @@ static int send_message(struct traffic *traffic, int from, int to, long weight)
 	const int *b = &traffic->table[(size_t)to * (size_t)shape->axes];
 	int hops = 0, at = from;
 
+	if (traffic->routes)
+		return send_round(traffic, from, to, weight);
 	for (int x = 0; x < shape->axes; x++) {
 		int steps = torus_steps(&shape->axis[x], a[x], b[x]), down = steps < 0;
 		int left = down ? -steps : steps, c = a[x], end = down ? 0 : shape->axis[x].size - 1;
@@ -118,15 +136,18 @@ static void send_all(struct torus_cost *cost, struct traffic *traffic, const str
 		}
 }
 
-bool torus_cost_find(struct torus_cost *cost, const struct torus_shape *shape, const struct torus_grid *grid,
-		     const int *place, const long *weight)
+static bool find_cost(struct torus_cost *cost, struct traffic traffic, const struct torus_grid *grid, const int *place, const long *weight)
 {
+	const struct torus_shape *shape = traffic.shape;
 	size_t links = (size_t)shape->places * 2 * (size_t)shape->axes;
-	int *table = all_coordinates(shape);
-	struct traffic traffic = {shape, table, calloc(links, sizeof(long))};
+	int *table = all_coordinates(shape), longest = torus_diameter(shape);
 
+	if (traffic.routes && traffic.routes->longest > longest)
+		longest = traffic.routes->longest;
+	traffic.table = table;
+	traffic.load = calloc(links, sizeof(long));
 	memset(cost, 0, sizeof *cost);
-	cost->n_by_hops = torus_diameter(shape) + 1;
+	cost->n_by_hops = longest + 1;
 	cost->by_hops = calloc((size_t)cost->n_by_hops, sizeof *cost->by_hops);
 	if (table && traffic.load && cost->by_hops) {
 		send_all(cost, &traffic, grid, place, weight);
@@ -139,6 +160,18 @@ bool torus_cost_find(struct torus_cost *cost, const struct torus_shape *shape, c
 	free(table);
 	free(traffic.load);
 	return cost->by_hops != NULL;
+}
+
+bool torus_cost_find(struct torus_cost *cost, const struct torus_shape *shape, const struct torus_grid *grid,
+		     const int *place, const long *weight)
+{
+	return find_cost(cost, (struct traffic){.shape = shape}, grid, place, weight);
+}
+
+bool torus_cost_round(struct torus_cost *cost, const struct torus_sites *sites, const struct torus_routes *routes,
+		      const struct torus_grid *grid, const int *place, const long *weight)
+{
+	return find_cost(cost, (struct traffic){.shape = &sites->shape, .sites = sites, .routes = routes}, grid, place, weight);
 }
 
 void torus_cost_free(struct torus_cost *cost)

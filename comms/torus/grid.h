@@ -31,12 +31,20 @@ struct torus_cost {
 	int n_by_hops;
 };
 
+struct torus_routes;
+
 /*
  * Every cell of the grid lies at a place; along dimension i a message counts weight[i] (NULL: 1). Messages go in
  * dimension order. False: no memory.
  */
 bool torus_cost_find(struct torus_cost *cost, const struct torus_shape *shape, const struct torus_grid *grid,
 		     const int *place, const long *weight);
+
+/*
+ * The same over routes that go round what is dead or slow; a message loads a slow cable as much the more. Routes NULL: dimension order.
+ */
+bool torus_cost_round(struct torus_cost *cost, const struct torus_sites *sites, const struct torus_routes *routes,
+		      const struct torus_grid *grid, const int *place, const long *weight);
 void torus_cost_free(struct torus_cost *cost);
 
 /* In nothing worse than the other: neither in hops together, nor in the longest way, nor in the worst link. */

@@ -2,11 +2,16 @@
 /*
  * Several ways to lay a grid out are tried for several tiles; the best that is in nothing worse than rank order is
  * taken. Which layouts are worth a full measurement is decided by their hops alone.
+ *
+ * Where cables are dead or slow, what counts are the routes round them, and the best layouts are also tried shifted along the rings: so a
+ * grid that does not wrap, for instance, comes to lie with its end at a dead cable.
  */
 #include "place.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "routes.h"
 
 /* Limits that make the largest machine a matter of seconds. */
 #define MOST_TILINGS 24
@@ -14,6 +19,7 @@
 #define WORK_GENERAL 1000000L /* cells, over all tilings */
 #define WORK_WITHIN 4000000L /* looks at pairs, cells, links */
 #define WORK_BY_SWAPS 600000L /* pairs of cells */
+#define WORK_BY_SHIFTS 4000000L /* cells, of all layouts */
 
 int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells)
 {
@@ -170,7 +176,8 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 
 /* --- The plan --- */
 
-static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid)
+static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes, int pes,
+		       const struct torus_grid *grid)
 {
 	int *place = malloc((size_t)grid->cells * sizeof *place);
 	bool good = place != NULL;
@@ -181,8 +188,8 @@ static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites,
 		place[pe] = sites->place[pe / pes];
 	}
 	plan->how = "rank order";
-	good = good && torus_cost_find(&plan->before, &sites->shape, grid, place, NULL) &&
-	       torus_cost_find(&plan->after, &sites->shape, grid, place, NULL);
+	good = good && torus_cost_round(&plan->before, sites, routes, grid, place, NULL) &&
+	       torus_cost_round(&plan->after, sites, routes, grid, place, NULL);
 	free(place);
 	return good;
 }
@@ -216,14 +223,14 @@ static bool is_better(const struct torus_cost *cost, const struct torus_cost *th
 }
 
 /* The cost of the layout; if it is the best so far, and bears comparison with rank order, the plan is this one. */
-static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_grid *grid,
-		       const struct tilings *tilings, const struct torus_layout *layout)
+static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes,
+		       const struct torus_grid *grid, const struct tilings *tilings, const struct torus_layout *layout)
 {
 	const struct torus_tiling *tiling = &tilings->list[layout->tiling];
 	struct torus_cost cost;
 	long stay;
 
-	if (!torus_cost_find(&cost, &sites->shape, &tiling->cells, layout->place, tiling->weight))
+	if (!torus_cost_round(&cost, sites, routes, &tiling->cells, layout->place, tiling->weight))
 		return false;
 	stay = plan->before.messages - cost.messages;
 	cost.messages += stay;
@@ -236,6 +243,46 @@ static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites,
 		torus_cost_free(&cost);
 	}
 	return true;
+}
+
+/* Along the rings of a shape, as far as the place `by` is from the first one; -1: that is not along rings only. */
+static int shifted(const struct torus_shape *shape, int place, int by)
+{
+	int to = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		int shift = torus_coordinate(shape, by, a);
+
+		if (shift > 0 && !shape->axis[a].ring)
+			return -1;
+		to += (torus_coordinate(shape, place, a) + shift) % shape->axis[a].size * shape->stride[a];
+	}
+	return to;
+}
+
+/* A layout everywhere else on a full torus that has flaws. */
+static bool try_shifts(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes,
+		       const struct torus_grid *grid, const struct tilings *tilings, const struct torus_layout *layout)
+{
+	const struct torus_shape *shape = &sites->shape;
+	struct torus_layout other = *layout;
+	long work = WORK_BY_SHIFTS / TORUS_KEPT;
+	bool good;
+
+	if (!routes || sites->nodes != shape->places)
+		return true;
+	other.place = malloc((size_t)sites->nodes * sizeof *other.place);
+	good = other.place != NULL;
+	for (int by = 1; good && by < shape->places && work > 0; by++) {
+		if (shifted(shape, 0, by) < 0)
+			continue;
+		for (int c = 0; c < sites->nodes; c++)
+			other.place[c] = shifted(shape, layout->place[c], by);
+		good = try_layout(plan, sites, routes, grid, tilings, &other);
+		work -= sites->nodes;
+	}
+	free(other.place);
+	return good;
 }
 
 /* The tiling that leaves PEs in rank order, if there is one: nodes take runs of the last dimension. */
@@ -251,8 +298,8 @@ static const struct torus_tiling *tiling_of_runs(const struct tilings *tilings, 
 }
 
 /* Where nothing bears comparison with rank order, rank order itself is made better step by step. */
-static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites, int pes, const struct torus_grid *grid,
-			       const struct tilings *tilings)
+static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes, int pes,
+			       const struct torus_grid *grid, const struct tilings *tilings)
 {
 	struct torus_layout layout = {.how = "by careful swaps"};
 	const struct torus_tiling *tiling = tiling_of_runs(tilings, pes, &layout.tiling);
@@ -268,7 +315,7 @@ static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites
 	}
 	memcpy(layout.place, sites->place, (size_t)sites->nodes * sizeof *layout.place);
 	if (torus_layout_improve_within(layout.place, &sites->shape, tiling, &limit, WORK_WITHIN))
-		good = try_layout(plan, sites, grid, tilings, &layout);
+		good = try_layout(plan, sites, routes, grid, tilings, &layout);
 	torus_cost_free(&limit);
 	free(layout.place);
 	return good;
@@ -279,17 +326,22 @@ static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, 
 	struct torus_choice choice = {0};
 	struct tilings *tilings = calloc(1, sizeof *tilings);
 	struct torus_tiling tiling;
-	bool good = tilings && rank_order(plan, sites, pes, grid);
+	struct torus_routes found;
+	bool good;
+	const struct torus_routes *routes = torus_routes_round(&found, sites, &good);
 
+	good = good && tilings && rank_order(plan, sites, routes, pes, grid);
 	if (good) {
 		find_tilings(tilings, &tiling, grid, 0, pes, pes);
 		good = find_layouts(&choice, sites, tilings, plan->before.longest);
 	}
 	for (int c = 0; c < choice.count; c++) {
-		good = good && try_layout(plan, sites, grid, tilings, &choice.kept[c]);
+		good = good && try_layout(plan, sites, routes, grid, tilings, &choice.kept[c]) &&
+		       try_shifts(plan, sites, routes, grid, tilings, &choice.kept[c]);
 		free(choice.kept[c].place);
 	}
-	good = good && improve_rank_order(plan, sites, pes, grid, tilings);
+	good = good && improve_rank_order(plan, sites, routes, pes, grid, tilings);
+	torus_routes_free(&found);
 	free(tilings);
 	return good;
 }

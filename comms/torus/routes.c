@@ -240,3 +240,10 @@ void torus_routes_free(struct torus_routes *routes)
 	routes->next = NULL;
 	routes->places = routes->ways = NULL;
 }
+
+const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites, bool *found)
+{
+	*routes = (struct torus_routes){.from = -1, .to = -1};
+	*found = !sites->share || torus_routes_check(routes, sites, false);
+	return *found && sites->share && routes->reached == routes->pairs ? routes : NULL;
+}

@@ -32,4 +32,10 @@ struct torus_routes {
 bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *sites, bool cautious);
 void torus_routes_free(struct torus_routes *routes);
 
+/*
+ * The routes to count costs by: NULL, and found true, where dimension order is right, because no cable is dead or slow, or where some nodes
+ * cannot be reached over what is left, so that messages go some other way than over these cables. Found false: no memory.
+ */
+const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites, bool *found);
+
 #endif

@@ -172,6 +172,23 @@ bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, co
 	return true;
 }
 
+bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box, const struct torus_sites *all)
+{
+	int ways = 2 * all->shape.axes, links = all->shape.places * ways, flaws = 0;
+	struct torus_flaw *flaw;
+	bool good;
+
+	if (!all->share)
+		return true;
+	flaw = malloc((size_t)links * sizeof *flaw);
+	for (int l = 0; flaw && l < links; l++)
+		if (all->share[l] < 1)
+			flaw[flaws++] = (struct torus_flaw){l / ways, l % ways, all->share[l]};
+	good = flaw && torus_sites_mark(sites, box, &all->shape, flaw, flaws);
+	free(flaw);
+	return good;
+}
+
 float torus_sites_share(const struct torus_sites *sites, int place, int way)
 {
 	const struct torus_shape *shape = &sites->shape;

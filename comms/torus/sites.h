@@ -51,6 +51,9 @@ bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const st
 bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
 		      const struct torus_flaw *flaw, int flaws);
 
+/* Takes note of the flaws that all the sites know of, in whose shape the box lies. False: no memory. */
+bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box, const struct torus_sites *all);
+
 /*
  * What a link carries of the usual rate: 1; less where it is slow; 0 where nothing can go, because the link is dead, or no node is
  * at one end of it, or there is no cable.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/torus/routes.h"
 #include "comms/torus/strands.h"
 #include "tests/lib/tori.h"
 #include "tests/lib/unit.h"
@@ -98,7 +99,12 @@ static struct tally walk_all(const struct torus_sites *sites, const struct torus
 {
 	const struct torus_shape *shape = &sites->shape;
 	long *load = calloc((size_t)shape->places * TORUS_WAYS, sizeof *load);
+	struct torus_routes routes = {.pairs = 1};
 	struct tally tally = {0};
+	bool round;
+
+	EXPECT(!sites->share || torus_routes_check(&routes, sites, false), "memory");
+	round = routes.pairs == routes.reached;
 
 	for (int pe = 0; pe < grid->cells; pe++)
 		for (int i = 0; i < 2 * grid->dims; i++) {
@@ -107,8 +113,10 @@ static struct tally walk_all(const struct torus_sites *sites, const struct torus
 
 			if (next < 0)
 				continue;
-			for (int way; (way = torus_next(shape, at, sites->place[node[next]])) >= 0; steps++) {
-				long now = ++load[at * TORUS_WAYS + way];
+			for (int goal = sites->place[node[next]]; at != goal; steps++) {
+				int way = round ? routes.next[node[next] * shape->places + at] : torus_next(shape, at, goal);
+				float share = round ? torus_sites_share(sites, at, way) : 1;
+				long now = load[at * TORUS_WAYS + way] += (long)(1 / share + 0.5F);
 
 				tally.worst = now > tally.worst ? now : tally.worst;
 				at = torus_neighbour(shape, at, way);
@@ -117,6 +125,8 @@ static struct tally walk_all(const struct torus_sites *sites, const struct torus
 			tally.hops += steps;
 			tally.longest = steps > tally.longest ? steps : tally.longest;
 		}
+	if (sites->share)
+		torus_routes_free(&routes);
 	free(load);
 	return tally;
 }
@@ -221,6 +231,69 @@ static void check_random_plans(void)
 	EXPECT(better > 800, "only %d of 2000 plans are better than rank order", better);
 }
 
+static void check_flawed_plans(void)
+{
+	static const float shares[] = {0, 0, 0.5F, 0.25F, 0.125F};
+	int better = 0;
+
+	for (int i = 0; i < 250; i++) {
+		struct torus_sites sites;
+		struct torus_shape machine;
+		struct torus_box box;
+		struct torus_grid grid;
+		struct torus_plan plan;
+		struct torus_flaw flaw[6];
+		int places[120], holes = tori_lot(2), count = 0, flaws = 1 + tori_lot(6);
+
+		tori_shape(&machine, 120);
+		for (int p = 0; p < machine.places; p++)
+			if (!holes || tori_lot(10))
+				places[count++] = p;
+		if (count < 2 || !torus_sites_some(&sites, &box, &machine, places, count))
+			continue;
+		for (int f = 0; f < flaws; f++)
+			flaw[f] = (struct torus_flaw){tori_lot(machine.places), tori_lot(2 * machine.axes), shares[tori_lot(5)]};
+		EXPECT(torus_sites_mark(&sites, &box, &machine, flaw, flaws), "memory");
+		draw_grid(&grid, sites.nodes);
+		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
+		check_plan(torus_shape_text(&sites.shape, text), &sites, 1, &grid, &plan);
+		better += plan.after.hops < plan.before.hops || plan.after.worst < plan.before.worst;
+		torus_plan_free(&plan);
+		torus_sites_free(&sites);
+	}
+	EXPECT(better > 80, "only %d of 250 plans with flaws are better than rank order", better);
+}
+
+/* A grid that does not wrap comes to lie so that no message crosses the one cable that is dead or slow. */
+static void check_grid_beside_flaw(void)
+{
+	static const struct {
+		const char *shape, *grid;
+		struct torus_flaw flaw;
+	} rows[] = {{"8", "8m", {3, 0, 0}}, {"6", "6m", {2, 0, 0.25F}}, {"4x5m", "4mx5m", {5, 0, 0}}, {"5x4", "5x4m", {1, 2, 0.5F}}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct torus_box box = {.origin = {0}};
+		struct torus_shape machine;
+		struct torus_sites sites;
+		struct torus_grid grid;
+		struct torus_plan plan;
+
+		tori_read(&machine, rows[i].shape);
+		for (int a = 0; a < machine.axes; a++)
+			box.extent[a] = machine.axis[a].size;
+		EXPECT(torus_grid_read(&grid, rows[i].grid, problem), "%s", problem);
+		EXPECT(torus_sites_all(&sites, &machine) && torus_sites_mark(&sites, &box, &machine, &rows[i].flaw, 1), "memory");
+		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
+		check_plan(rows[i].shape, &sites, 1, &grid, &plan);
+		EXPECT(plan.before.longest > 1 || plan.before.worst > 1, "%s: rank order crosses the flaw", rows[i].shape);
+		EXPECT(plan.after.longest == 1 && plan.after.worst == 1, "%s: longest way %d, worst link %ld", rows[i].shape, plan.after.longest,
+		       plan.after.worst);
+		torus_plan_free(&plan);
+		torus_sites_free(&sites);
+	}
+}
+
 /* Boxes of odd sides with a few holes, which fit no grid exactly: nearly every plan is better than rank order all the same. */
 static void check_odd_plans(void)
 {
@@ -313,6 +386,8 @@ int main(void)
 	check_virtual();
 	check_random_plans();
 	check_odd_plans();
+	check_flawed_plans();
+	check_grid_beside_flaw();
 	check_perfect_plans();
 	check_grids();
 	return unit_failures > 0;
