@@ -182,6 +182,7 @@ struct comms {
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
 	bool tofu;	/* the launcher said where in a Tofu network we are, and it may be used */
+	bool loopback; /* exchanges on a node go by the network's card, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
 	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
 	bool local_path;
 	bool ucx_path;

@@ -100,7 +100,7 @@ struct comms_network {
 	 * Broadcasts by the card (sessions.h); NULL: it cannot. Open says which queues this PE has for so many trees; NULL: it can have none. When
 	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
 	 */
-	struct comms_session *(*session_open)(int trees, uint64_t *ids);
+	struct comms_session *(*session_open)(int trees, const int *children, struct comms_session_shown *shown);
 	void (*session_write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
 	void (*session_start)(struct comms_session *session, uint64_t run);
 	bool (*session_is_over)(struct comms_session *session);

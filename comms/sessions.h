@@ -20,7 +20,7 @@ struct comms_session_child {
 	int pe;
 	uint64_t queue;		/* the one it has for the tree */
 	_Atomic uint64_t *word; /* by its address here, as all words of others */
-	int lets_go; /* how many children it has itself */
+	int lets_go; /* as it has shown */
 };
 
 struct comms_branch {
@@ -40,8 +40,11 @@ struct comms_readiness {
 	_Atomic uint64_t *mine; /* the same of this PE's */
 };
 
-/* ids: of the queues for the trees, then of the one for readiness. */
-#define COMMS_SESSION_IDS (COMMS_SESSION_TREES + 1)
+/* What others must know of a PE: its queues for the trees, then the one for readiness; and how many commands what comes down a tree lets go there. */
+struct comms_session_shown {
+	uint64_t queue[COMMS_SESSION_TREES + 1];
+	uint8_t lets_go[COMMS_SESSION_TREES];
+};
 struct comms_session;
 
 #endif

@@ -138,6 +138,9 @@ static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, st
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
 		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
+	} else if (comms.loopback) {
+		comms_tell_by_network(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number, number,
+				      edge->pe, routine);
 	} else if (together) {
 		comms_tell_together(together, &edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number,
 				    number, edge->pe, routine);
@@ -235,7 +238,7 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	struct comms_piece payload, header;
 	struct message *message;
 
-	if (e->slot_here[s] || bytes <= COPIED) {
+	if (e->slot_here[s] || bytes <= COPIED || comms.loopback) {
 		if (!e->filled)
 			e->filled = claim(exchange, e, __func__);
 		memcpy((char *)e->filled + e->payload, source, bytes);

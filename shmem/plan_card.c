@@ -12,11 +12,7 @@
 /* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
 enum { PORT_IDS = 16, PORT_SPARE = 20 };
 _Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_SPARE < (int)PORTS_UP, "ports are not used twice");
-_Static_assert((PORT_SPARE - PORT_IDS) * sizeof(struct port) >= COMMS_SESSION_IDS * sizeof(uint64_t), "all have room");
-
-struct shown {
-	uint64_t queue[COMMS_SESSION_IDS];
-};
+_Static_assert((PORT_SPARE - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
 
 /* Segments as long as a tree can have them, the same on all PEs. */
 static struct wood in_few_segments(const struct wood *wood)
@@ -62,28 +58,12 @@ static _Atomic uint64_t *word_of(struct maker *m, int pe, int tree)
 	return &plan_port(m, pe, (size_t)tree)->came[0];
 }
 
-static struct shown shown_by(struct maker *m, int pe)
+static struct comms_session_shown shown_by(struct maker *m, int pe)
 {
-	struct shown shown;
+	struct comms_session_shown shown;
 
 	comms_get(&shown, plan_port(m, pe, PORT_IDS), sizeof shown, pe, m->set.routine);
 	return shown;
-}
-
-/* Of a PE that stands for a node, how many children it has in a tree. */
-static int children_of(struct maker *m, int pe, int tree)
-{
-	uint64_t count;
-
-	comms_get(&count, &plan_port(m, pe, (size_t)tree)->answer, sizeof count, pe, m->set.routine);
-	return (int)count;
-}
-
-static void show(struct maker *m, const struct wood *wood, int trees, const struct shown *shown)
-{
-	memcpy(&m->plan->ports[PORT_IDS], shown, sizeof *shown);
-	for (int t = 0; t < trees; t++)
-		atomic_store(&m->plan->ports[t].answer, (uint64_t)plan_bough(wood, t).children);
 }
 
 static struct comms_branch branch_of(struct maker *m, const struct wood *wood, int tree, char *dest, const char *source)
@@ -101,12 +81,13 @@ static struct comms_branch branch_of(struct maker *m, const struct wood *wood, i
 
 	for (int c = 0; c < bough.children; c++) {
 		int pe = bough.child[c].pe;
+		struct comms_session_shown shown = shown_by(m, pe);
 
 		branch.child[c] = (struct comms_session_child){
 			.pe = pe,
-			.queue = shown_by(m, pe).queue[tree],
+			.queue = shown.queue[tree],
 			.word = word_of(m, pe, tree),
-			.lets_go = children_of(m, pe, tree),
+			.lets_go = shown.lets_go[tree],
 		};
 	}
 	return branch;
@@ -131,19 +112,30 @@ static void write_down(struct maker *m, const struct wood *wood, int trees, stru
 	comms.network->session_write(session, branches, &ready);
 }
 
+static struct comms_session *open_session(struct maker *m, const struct wood *wood, int trees)
+{
+	struct comms_session_shown shown = {0};
+	int children[COMMS_SESSION_TREES];
+	struct comms_session *session;
+
+	for (int t = 0; t < trees; t++)
+		children[t] = plan_bough(wood, t).children;
+	session = comms.network->session_open(trees, children, &shown);
+	if (session)
+		memcpy(&m->plan->ports[PORT_IDS], &shown, sizeof shown);
+	return session;
+}
+
 bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, int queue, char *dest, const char *source)
 {
 	struct wood coarse = in_few_segments(wood);
 	int trees = trees_with_data(&coarse);
 	struct comms_session *session = NULL;
-	struct shown shown = {{0}};
 
 	if (!wanted(m, &coarse))
 		return false;
 	if (stands && fits(&coarse, trees))
-		session = comms.network->session_open(trees, shown.queue);
-	if (session)
-		show(m, &coarse, trees, &shown);
+		session = open_session(m, &coarse, trees);
 	/* It also says that all have shown theirs. */
 	if (set_max(&m->set, stands && !session)) {
 		if (session)

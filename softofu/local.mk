@@ -21,7 +21,9 @@ libtofucom_la_SOURCES = \
 	softofu/nic/memory.c \
 	softofu/nic/notices.c \
 	softofu/nic/packets.c \
+	softofu/nic/plan.c \
 	softofu/nic/queue.c \
+	softofu/nic/record.c softofu/nic/record.h \
 	softofu/nic/reach.c softofu/nic/reach.h \
 	softofu/nic/rendezvous.c \
 	softofu/nic/thread.c \
@@ -38,6 +40,12 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/vcqs.c
 libtofucom_la_LIBADD = libsoftofubox.la libsoftofunet.la -lpthread
 libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^utofu_'
+
+# What a recorded run would have taken on the machine.
+bin_PROGRAMS += softofu-replay
+softofu_replay_SOURCES = softofu/replay/replay.c softofu/replay/replay.h softofu/replay/wire.c softofu/nic/ids.c softofu/nic/plan.c
+softofu_replay_CFLAGS = $(AM_CFLAGS)
+softofu_replay_LDADD = libsoftofubox.la libsoftofunet.la -lpthread
 
 libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/paths.c softofu/jtofu/places.c
 libjtofu_la_LIBADD = libsoftofubox.la -lpthread

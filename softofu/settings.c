@@ -154,6 +154,7 @@ void settings_read(struct settings *settings)
 	settings->seed = (unsigned long)number("SOFTOFU_SEED", 0, 0x7fffffffffffffff, 1);
 	settings->mrq_size = number("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
 	settings->stats = yes("SOFTOFU_STATS");
+	settings->record = getenv("SOFTOFU_RECORD");
 	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_ADVERSARIAL;
 	settings->sps_by_block = is_second("SOFTOFU_SPS", "descriptor", "block");
 	settings->early_cqs = is_second("SOFTOFU_CQS", "late", "early");

@@ -22,6 +22,7 @@ struct settings {
 	bool early_cqs;	   /* a rank's CQs begin where they did in the machine's first years */
 	bool sps_by_block; /* a strided put moves the scheduling pointer with each block */
 	bool stats;
+	const char *record; /* the folder to write down in what the cards do; NULL: it is not */
 	const char *net; /* settings of the network between the cards; NULL: there is none */
 };
 

@@ -161,6 +161,7 @@ EXTRA_DIST += \
 	tests/tools/torus.bats \
 	tests/tools/torus/fabric.c \
 	tests/tools/torus/where.c \
+	tests/tools/torus/timed.c \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \
 	tests/tools/stats.bats \

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "rte/rte.h"
+#include "rte/settings.h"
 
 static void make_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
 {
@@ -48,11 +49,24 @@ static void make_flights(void)
 	}
 }
 
+static void read_settings(void)
+{
+	static const char *const words[] = {"turns", "direction"};
+	int choice = setting_choice(SETTING_TOFU_TNIS, words, 2);
+
+	if (choice < 0)
+		rte_die_together("shmem_init", "SHMEM_TOFU_TNIS=%s: give turns or direction", setting_text(SETTING_TOFU_TNIS));
+	tofu.by_direction = choice == 1;
+	if (!setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback))
+		rte_die_together("shmem_init", "SHMEM_TOFU_LOOPBACK=%s: give yes or no", setting_text(SETTING_TOFU_LOOPBACK));
+}
+
 const struct comms_network *tofu_start(void)
 {
 	utofu_tni_id_t *tnis;
 	size_t count;
 
+	read_settings();
 	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
 	tofu.engines = count < TOFU_ENGINES ? (int)count : TOFU_ENGINES;
 	make_flights();

@@ -65,6 +65,7 @@ struct tofu_channel {
 };
 
 struct tofu {
+	bool by_direction; /* SHMEM_TOFU_TNIS */
 	struct tofu_queue queue[TOFU_ENGINES];
 	int engines;
 	size_t most_bytes, most_small;
@@ -104,7 +105,7 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle);
 bool tofu_progress(void);
 
 /* session.c. */
-struct comms_session *tofu_session_open(int trees, uint64_t *ids);
+struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
 void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
 void tofu_session_start(struct comms_session *session, uint64_t run);
 bool tofu_session_is_over(struct comms_session *session);

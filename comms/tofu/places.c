@@ -7,6 +7,7 @@
 #include "rte/rte.h"
 
 #define JOB 0
+#define MOST_ON_NODE 48
 
 static bool reading;
 
@@ -88,21 +89,43 @@ int tofu_machine_place(const struct torus_shape *machine, int pe)
 	return torus_place_at(machine, coordinates);
 }
 
+static size_t pes_beside(int pe, jtofu_rank_t ranks[MOST_ON_NODE])
+{
+	union jtofu_phys_coords at = place_of(pe);
+	size_t count = 0;
+
+	jtofu.query_ranks_from_phys_coords(JOB, &at, MOST_ON_NODE, ranks, &count);
+	return count < MOST_ON_NODE ? count : MOST_ON_NODE;
+}
+
 static int place_on_node(int pe)
 {
-	enum { MOST = 48 };
-	union jtofu_phys_coords at = place_of(pe);
-	jtofu_rank_t ranks[MOST];
-	size_t count = 0, place = 0;
+	jtofu_rank_t ranks[MOST_ON_NODE];
+	size_t count = pes_beside(pe, ranks), place = 0;
 
-	jtofu.query_ranks_from_phys_coords(JOB, &at, MOST, ranks, &count);
-	while (place < count && place < MOST && ranks[place] != (jtofu_rank_t)pe)
+	while (place < count && ranks[place] != (jtofu_rank_t)pe)
 		place++;
 	return (int)place;
 }
 
+/*
+ * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the way is along the highest bit in which their places
+ * differ. So what stays goes the ways that what leaves does not.
+ */
+static int way_on_node(int count, int from, int to)
+{
+	int bits = 0, dim = 0;
+
+	while (count > 1 << bits)
+		bits++;
+	while (dim < bits - 1 && !((from ^ to) >> (bits - 1 - dim) & 1))
+		dim++;
+	return 2 * dim + (bits > 0 ? from >> (bits - 1 - dim) & 1 : 0);
+}
+
 int tofu_engine(int pe, int other, int engines)
 {
+	jtofu_rank_t beside[MOST_ON_NODE];
 	struct torus_shape machine;
 	int way = -1;
 
@@ -110,8 +133,8 @@ int tofu_engine(int pe, int other, int engines)
 		way = torus_next(&machine, tofu_machine_place(&machine, pe), tofu_machine_place(&machine, other));
 	/* Of the same node, or nobody says where it is. */
 	if (way < 0)
-		way = place_on_node(other);
-	return (way + 4 * place_on_node(pe)) % engines;
+		way = way_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
+	return (tofu.by_direction ? way : way + 4 * place_on_node(pe)) % engines;
 }
 
 void tofu_lose(void)

@@ -3,10 +3,10 @@
  * Broadcasts by the card: see ../sessions.h for what they are.
  *
  * lane      a session-mode queue, and what is posted on it in each run. All of that is written down when the session is made; a start
- *           only posts it. There is one for each tree, and one for readiness
- * a tree's  for each segment a put to each child, then a put of the word. What comes from the parent moves the pointer by the number of children
- *           (SPS), so each segment, and in the end the word, lets its own copies go. The word's source is the word that came, so nothing
- *           depends on the run
+ *           only posts it. A tree has one for each child, on different TNIs as far as there are some, and one is for readiness
+ * a tree's  what comes from the parent comes to its first lane, and moves that one's pointer (SPS): for each segment, and in the end the word, there
+ *           are a put to the first child and a packet to each other lane of the tree, which lets that one's put go. The word's source is the word
+ *           that came, so nothing depends on the run
  * the       nobody's packets come to the root's lanes. There a put to itself lets the next fourteen go, the last of which is another
  * root's    such put; the first of them is the root's lane for readiness
  * readiness a PE with c children has c - 1 empty commands, then the word to its parent: so the last child's word lets that go. At the root the
@@ -21,7 +21,7 @@
 #include "comms/sessions.h"
 #include "rte/rte.h"
 
-enum { GROUP = 14, LONGEST_DESCRIPTOR = 64, LANES = COMMS_SESSION_TREES + 1 };
+enum { GROUP = 14, LONGEST_DESCRIPTOR = 64, LANES = 40 };
 
 struct lane {
 	utofu_vcq_hdl_t vcq;
@@ -31,19 +31,20 @@ struct lane {
 	bool over; /* in this run */
 	char *commands;
 	size_t bytes, room;
-	_Atomic uint64_t *word; /* the root's, of a tree */
+};
+
+struct tree {
+	struct lane *first, *more[TOFU_ENGINES]; /* more: from 1 on */
+	int lanes;
+	_Atomic uint64_t *word; /* the root's */
 };
 
 struct comms_session {
-	int trees;
-	struct lane lane[LANES];
-	utofu_vcq_hdl_t says_ready; /* the queue of a PE without children; 0: the lane for readiness */
+	int trees, lanes;
+	struct tree tree[COMMS_SESSION_TREES];
+	struct lane lane[LANES], *readiness;
+	utofu_vcq_hdl_t says_ready; /* an ordinary queue where there are no children */
 };
-
-static struct lane *readiness_of(struct comms_session *session)
-{
-	return &session->lane[session->trees];
-}
 
 /* --- Queues --- */
 
@@ -74,31 +75,87 @@ static void close_lane(struct lane *lane)
 void tofu_session_close(struct comms_session *session)
 {
 	tofu_lock();
-	for (int i = 0; i <= session->trees; i++)
+	for (int i = 0; i < session->lanes; i++)
 		close_lane(&session->lane[i]);
 	tofu_unlock();
 	free(session);
 }
 
+static struct lane *add_lane(struct comms_session *session, utofu_tni_id_t tni, int *code)
+{
+	struct lane *lane = &session->lane[session->lanes++];
+
+	if (*code == UTOFU_SUCCESS)
+		*code = open_lane(lane, tni);
+	return lane;
+}
+
+/* What comes down a tree takes a TNI of its own, and so does what goes on, as far as there are enough. */
+static void open_trees(struct comms_session *session, const int *children, const utofu_tni_id_t *tnis, int count, int *code)
+{
+	int sending[TOFU_ENGINES] = {0}, least;
+
+	for (int t = 0; t < session->trees; t++) {
+		session->tree[t].first = add_lane(session, tnis[t % count], code);
+		session->tree[t].lanes = children[t] < count ? children[t] : count;
+		sending[t % count] += children[t] > 0;
+	}
+	for (int t = 0; t < session->trees; t++)
+		for (int l = 1; l < session->tree[t].lanes; l++) {
+			least = 0;
+			for (int n = 1; n < count; n++)
+				if (sending[n] < sending[least])
+					least = n;
+			sending[least]++;
+			session->tree[t].more[l] = add_lane(session, tnis[least], code);
+		}
+}
+
+/* Of a tree's children, how many a lane has. */
+static int children_of(int children, int lanes, int lane)
+{
+	return lanes ? (children - lane + lanes - 1) / lanes : 0;
+}
+
+/* How many commands one that comes down a tree lets go: of the first lane. */
+static int lets_go(int children, int lanes)
+{
+	return children ? children_of(children, lanes, 0) + lanes - 1 : 0;
+}
+
+static bool are_too_many(int trees, const int *children, int count)
+{
+	int lanes = trees + 1;
+
+	for (int t = 0; t < trees; t++)
+		lanes += children[t] < count ? children[t] : count;
+	return lanes > LANES;
+}
+
 /* Such queues are few, and who cannot have one does without. */
-struct comms_session *tofu_session_open(int trees, uint64_t *ids)
+struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown)
 {
 	struct comms_session *session = calloc(1, sizeof *session);
+	int count = tofu.engines, code = UTOFU_SUCCESS;
 	utofu_tni_id_t *tnis;
-	size_t count;
-	int code;
+	size_t all;
 
-	if (!session)
+	if (!session || are_too_many(trees, children, count)) {
+		free(session);
 		return NULL;
+	}
 	session->trees = trees;
 	tofu_lock();
-	code = utofu.get_onesided_tnis(&tnis, &count);
-	for (int i = 0; i <= trees && code == UTOFU_SUCCESS; i++) {
-		code = open_lane(&session->lane[i], tnis[(size_t)i % count]);
-		ids[i] = session->lane[i].id;
-	}
+	tofu_check(utofu.get_onesided_tnis(&tnis, &all), "utofu_get_onesided_tnis");
+	open_trees(session, children, tnis, count, &code);
+	session->readiness = add_lane(session, tnis[(size_t)trees % all], &code);
 	free(tnis);
 	tofu_unlock();
+	for (int t = 0; t < trees; t++) {
+		shown->queue[t] = session->tree[t].first->id;
+		shown->lets_go[t] = (uint8_t)lets_go(children[t], session->tree[t].lanes);
+	}
+	shown->queue[trees] = session->readiness->id;
 	if (code == UTOFU_SUCCESS)
 		return session;
 	tofu_session_close(session);
@@ -147,9 +204,13 @@ static utofu_stadd_t local(const struct lane *lane, const void *address)
 	return lane->memory[segment] + (uint64_t)((const char *)address - comms.segments[segment].base);
 }
 
-static void write_put(struct lane *lane, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, int lets_go, bool last)
+static unsigned long flags_of(int lets_go, bool last)
 {
-	unsigned long flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go) | (last ? UTOFU_ONESIDED_FLAG_TCQ_NOTICE : 0);
+	return UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go) | (last ? UTOFU_ONESIDED_FLAG_TCQ_NOTICE : 0);
+}
+
+static void write_put(struct lane *lane, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags)
+{
 	void *at = room_for_one(lane);
 	size_t used;
 
@@ -157,9 +218,8 @@ static void write_put(struct lane *lane, utofu_vcq_id_t queue, const void *dest,
 }
 
 /* A packet that brings nothing anybody reads. */
-static void write_word(struct lane *lane, utofu_vcq_hdl_t by, utofu_vcq_id_t queue, const void *dest, int lets_go)
+static void write_word(struct lane *lane, utofu_vcq_hdl_t by, utofu_vcq_id_t queue, const void *dest, unsigned long flags)
 {
-	unsigned long flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go);
 	uint64_t nothing = 0;
 	void *at = room_for_one(lane);
 	size_t used;
@@ -173,51 +233,83 @@ static int group(int left)
 	return left > GROUP ? GROUP + 1 : left;
 }
 
-struct writer {
-	struct lane *lane;
-	_Atomic uint64_t *spare; /* where packets go that bring nothing */
-	bool is_root;
-	int written, commands;
-};
-
-static void write_next(struct writer *w, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, int lets_go)
-{
-	int left = w->commands - ++w->written;
-
-	write_put(w->lane, queue, dest, source, bytes, lets_go, left == 0);
-	if (w->is_root && w->written % GROUP == 0 && left > 0)
-		write_word(w->lane, w->lane->vcq, w->lane->id, (const void *)w->spare, group(left));
-}
-
 static size_t segments_of(const struct comms_branch *branch)
 {
 	return (branch->bytes + branch->segment - 1) / branch->segment;
 }
 
-static void write_tree(struct lane *lane, const struct comms_branch *branch, _Atomic uint64_t *spare)
+/* What a tree's first lane has to do, at the root in groups. */
+static int commands_of(const struct tree *tree, const struct comms_branch *branch)
 {
-	size_t segments = segments_of(branch);
+	return lets_go(branch->children, tree->lanes) * (int)(segments_of(branch) + 1);
+}
+
+struct writer {
+	struct tree *tree;
+	const struct comms_branch *branch;
+	const void *spare; /* where packets go that bring nothing */
+	size_t segments, segment; /* the one that is written; behind the last, the word */
+	int left;
+};
+
+/* Segment or word, from this PE to a child. */
+static void write_piece(struct writer *w, struct lane *lane, const struct comms_session_child *child, bool last)
+{
+	const struct comms_branch *branch = w->branch;
 	const char *from = branch->is_root ? branch->source : branch->dest;
-	struct writer w = {lane, spare, branch->is_root, 0, branch->children * (int)(segments + 1)};
+	size_t at = w->segment * branch->segment, left = branch->bytes - at;
+	unsigned long flags = flags_of(child->lets_go, last);
 
-	for (size_t i = 0; i <= segments; i++)
-		for (int c = 0; c < branch->children; c++) {
-			const struct comms_session_child *child = &branch->child[c];
-			size_t at = i * branch->segment, left = branch->bytes - at;
+	if (w->segment == w->segments)
+		write_put(lane, child->queue, (const void *)child->word, (const void *)branch->word, sizeof(uint64_t), flags);
+	else
+		write_put(lane, child->queue, branch->dest + at, from + at, left < branch->segment ? left : branch->segment, flags);
+}
 
-			if (i == segments)
-				write_next(&w, child->queue, (const void *)child->word, (const void *)branch->word, sizeof(uint64_t), child->lets_go);
-			else
-				write_next(&w, child->queue, branch->dest + at, from + at, left < branch->segment ? left : branch->segment,
-					   child->lets_go);
-		}
-	lane->tells = branch->children > 0;
-	lane->word = branch->is_root ? branch->word : NULL;
+/* At the root the first lane lets itself go on. */
+static void count_one(struct writer *w, int all)
+{
+	w->left--;
+	if (w->branch->is_root && (all - w->left) % GROUP == 0 && w->left > 0)
+		write_word(w->tree->first, w->tree->first->vcq, w->tree->first->id, w->spare, flags_of(group(w->left), false));
+}
+
+static void write_segment(struct writer *w, int all)
+{
+	const struct comms_branch *branch = w->branch;
+	int lanes = w->tree->lanes;
+
+	for (int c = 0; c < branch->children; c += lanes) {
+		write_piece(w, w->tree->first, &branch->child[c], w->left == 1);
+		count_one(w, all);
+	}
+	for (int l = 1; l < lanes; l++) {
+		struct lane *lane = w->tree->more[l];
+
+		for (int c = l; c < branch->children; c += lanes)
+			write_piece(w, lane, &branch->child[c], w->segment == w->segments && c + lanes >= branch->children);
+		write_word(w->tree->first, w->tree->first->vcq, lane->id, w->spare,
+			   flags_of(children_of(branch->children, lanes, l), w->left == 1));
+		count_one(w, all);
+	}
+}
+
+static void write_tree(struct tree *tree, const struct comms_branch *branch, const void *spare)
+{
+	struct writer w = {tree, branch, spare, segments_of(branch), 0, commands_of(tree, branch)};
+	int all = w.left;
+
+	for (w.segment = 0; w.segment <= w.segments && branch->children > 0; w.segment++)
+		write_segment(&w, all);
+	tree->first->tells = branch->children > 0;
+	for (int l = 1; l < tree->lanes; l++)
+		tree->more[l]->tells = true;
+	tree->word = branch->is_root ? branch->word : NULL;
 }
 
 static void write_readiness(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready)
 {
-	struct lane *lane = readiness_of(session);
+	struct lane *lane = session->readiness;
 	const void *mine = (const void *)ready->mine;
 
 	session->says_ready = ready->children > 0 ? lane->vcq : tofu.queue[0].vcq;
@@ -228,19 +320,19 @@ static void write_readiness(struct comms_session *session, const struct comms_br
 		written(lane, utofu.prepare_nop(lane->vcq, 0, at, &used), &used);
 	}
 	if (ready->parent >= 0) {
-		write_word(lane, session->says_ready, ready->queue, (const void *)ready->word, 1);
+		write_word(lane, session->says_ready, ready->queue, (const void *)ready->word, flags_of(1, false));
 		return;
 	}
-	write_word(lane, lane->vcq, lane->id, mine, session->trees);
+	write_word(lane, lane->vcq, lane->id, mine, flags_of(session->trees, false));
 	for (int t = 0; t < session->trees; t++)
-		write_word(lane, lane->vcq, session->lane[t].id, mine, group(branches[t].children * (int)(segments_of(&branches[t]) + 1)));
+		write_word(lane, lane->vcq, session->tree[t].first->id, mine, flags_of(group(commands_of(&session->tree[t], &branches[t])), false));
 }
 
 void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready)
 {
 	tofu_lock();
 	for (int t = 0; t < session->trees; t++)
-		write_tree(&session->lane[t], &branches[t], ready->mine);
+		write_tree(&session->tree[t], &branches[t], (const void *)ready->mine);
 	write_readiness(session, branches, ready);
 	tofu_unlock();
 }
@@ -263,14 +355,13 @@ static void post(utofu_vcq_hdl_t vcq, struct lane *lane)
 
 void tofu_session_start(struct comms_session *session, uint64_t run)
 {
-	for (int t = 0; t < session->trees; t++) {
-		struct lane *lane = &session->lane[t];
-
-		if (lane->word)
-			atomic_store_explicit(lane->word, run, memory_order_release);
-		post(lane->vcq, lane);
-	}
-	post(session->says_ready, readiness_of(session));
+	for (int t = 0; t < session->trees; t++)
+		if (session->tree[t].word)
+			atomic_store_explicit(session->tree[t].word, run, memory_order_release);
+	for (int l = 0; l < session->lanes; l++)
+		if (&session->lane[l] != session->readiness)
+			post(session->lane[l].vcq, &session->lane[l]);
+	post(session->says_ready, session->readiness);
 }
 
 static bool is_sent(struct lane *lane)
@@ -288,10 +379,10 @@ bool tofu_session_is_over(struct comms_session *session)
 	bool over = true;
 
 	tofu_lock();
-	for (int t = 0; t < session->trees; t++) {
-		struct lane *lane = &session->lane[t];
+	for (int l = 0; l < session->lanes; l++) {
+		struct lane *lane = &session->lane[l];
 
-		lane->over = lane->over || is_sent(lane);
+		lane->over = lane->over || !lane->tells || is_sent(lane);
 		over &= lane->over;
 	}
 	tofu_unlock();

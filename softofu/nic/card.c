@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "softofu/nic/carry.h"
+#include "softofu/nic/record.h"
 
 /* What a card does when a carrier tells it something: notices, and the scheduling pointer of sessions. */
 
@@ -55,7 +56,7 @@ static void move_pointer(struct nic *nic, struct shared_vcq *to, const struct de
 		return;
 	if (nic->settings.sps_by_block && what->kind == KIND_PUT)
 		steps *= what->memory.blocks;
-	atomic_fetch_add_explicit(&to->scheduled, steps, memory_order_release);
+	record_let_go(nic, to, atomic_fetch_add_explicit(&to->scheduled, steps, memory_order_release), steps);
 	process_ring(job_process(nic->job, to->rank));
 }
 

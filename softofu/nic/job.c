@@ -15,6 +15,7 @@
 
 #include "softofu/net/net.h"
 #include "softofu/nic/carry.h"
+#include "softofu/nic/record.h"
 #include "softofu/nic/vcq.h"
 
 #define PAGE 4096u
@@ -166,6 +167,7 @@ __attribute__((destructor)) static void leave(void)
 	vcq_release_all(nic);
 	gates_release(nic);
 	atomic_store(&nic->me->pid, 0);
+	record_close();
 	if (nic->settings.run)
 		job_leave_directory(nic->settings.run, nic->job_fd);
 }
@@ -186,6 +188,7 @@ static void start(void)
 		return;
 	/* Where Yama guards processes, the others of the job may still reach our memory. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	record_open(nic);
 	usable = true;
 }
 

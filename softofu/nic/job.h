@@ -57,7 +57,7 @@ struct mrq_entry {
 	int16_t code;
 	uint32_t unused;
 	int64_t time; /* modelled, picoseconds; 0: without a network */
-	uint64_t unused_end;
+	uint64_t message; /* which it is about, see record.h; 0: nothing is recorded */
 };
 static_assert(sizeof(struct mrq_entry) == 64, "a cache line");
 

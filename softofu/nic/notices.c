@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "softofu/nic/carry.h"
+#include "softofu/nic/record.h"
 
 /*
  * The message receive queue. Any process may write: it takes the next turn, fills the entry and then writes the turn
@@ -60,6 +61,7 @@ void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const stru
 	entry->edata = notice->edata;
 	entry->code = notice->code;
 	entry->time = card_time;
+	entry->message = record_message;
 	atomic_store_explicit(&entry->turn, turn + 1, memory_order_release);
 }
 
@@ -89,6 +91,7 @@ int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 	code = entry->code;
 	if (entry->time > atomic_load_explicit(&vcq->nic->clock, memory_order_relaxed))
 		atomic_store_explicit(&vcq->nic->clock, entry->time, memory_order_relaxed);
+	record_read(entry->message);
 	atomic_store_explicit(&shared->mrq_head, head + 1, memory_order_release);
 	atomic_fetch_add_explicit(&vcq->counts.notices_in, 1, memory_order_relaxed);
 	return code;

@@ -309,27 +309,6 @@ const struct carrier packets_carrier = {"packets", packets_carry};
 
 /* --- The network of the job --- */
 
-bool packets_plan(const struct settings *settings, struct net_settings *plan)
-{
-	char problem[NET_PROBLEM];
-
-	net_settings_default(plan);
-	plan->cqs = CQS;
-	plan->buffers = plan->queue = plan->door = 4;
-	plan->seed = settings->seed;
-	plan->shape.axes = BOX_AXES;
-	for (int a = 0; a < BOX_AXES; a++)
-		plan->shape.axis[a] =
-			(struct torus_axis){settings->box.size[a], settings->box.ring[a] && settings->box.size[a] > 2};
-	if (!torus_shape_complete(&plan->shape))
-		fprintf(stderr, "softofu: SOFTOFU_NET: the box is too large\n");
-	else if (net_settings_read(plan, settings->net, problem) && net_bytes(plan, problem))
-		return true;
-	else
-		fprintf(stderr, "softofu: SOFTOFU_NET=%.80s: %s\n", settings->net, problem);
-	return false;
-}
-
 void packets_report(struct nic *nic)
 {
 	net_report(net_of(nic), stderr);

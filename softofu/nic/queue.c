@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "softofu/nic/carry.h"
+#include "softofu/nic/record.h"
 
 /*
  * From the transmit order queue to the carrier.
@@ -50,6 +51,7 @@ static void carry(struct vcq *vcq, struct posted *taken)
 {
 	if (taken->told)
 		taken->what.flags &= ~UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+	record_sent(vcq, &taken->what, taken->place);
 	vcq->nic->carrier->carry(vcq, &taken->what, taken->cbdata, ordered(vcq, &taken->what));
 }
 
@@ -257,7 +259,7 @@ static bool take_scheduled(struct vcq *vcq, struct posted *taken)
 
 			take(vcq, 0, cut ? &whole : taken);
 		}
-		vcq->done++;
+		taken->place = vcq->done++;
 		vcq->at_card++;
 		found = true;
 	}

@@ -18,6 +18,7 @@ enum { TOQ_SIZE = 2048, TCQ_SIZE = 2048, VCQS_OF_PROCESS = 512, HELD_MOST = 16 }
 struct posted {
 	struct descriptor what;
 	void *cbdata;
+	uint64_t place; /* in a session: which of its commands, from 0 */
 	uint32_t blocks_done; /* of a strided put in a session that counts blocks */
 	bool held;	      /* by the adversary */
 	bool told;	      /* its notice is in the TCQ already */

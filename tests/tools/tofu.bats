@@ -9,6 +9,7 @@ setup_file()
 	grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-tofu"
 	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || skip "built without shared libraries"
 	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/where" "${BATS_TEST_FILENAME%/*}/torus/where.c"
+	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/timed" "${BATS_TEST_FILENAME%/*}/torus/timed.c"
 }
 
 setup()
@@ -74,6 +75,43 @@ ends()
 	sessions=$(grep -E 'softofu: rank [0-7] TNI [0-5] CQ [1-9]' <<<"$output")
 	[ "$(grep -c ': 0 descriptors by the caller, ' <<<"$sessions")" -eq "$(wc -l <<<"$sessions")" ]
 	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
+}
+
+# took SHAPE PES PROGRAM...: the modelled time of a replay of it, in nanoseconds
+took()
+{
+	export SOFTOFU_SHAPE=$1 SOFTOFU_RECORD=$BATS_TEST_TMPDIR/record
+	rm -rf "$SOFTOFU_RECORD"
+	mkdir "$SOFTOFU_RECORD"
+	timeout -k 2 40 "$OSHRUN" -q -n "${@:2}" >/dev/null
+	"$TOP_BUILDDIR/softofu-replay" "$SOFTOFU_RECORD" | sed -n 's/^modelled: \([0-9]*\)\.\([0-9]*\) us.*/\1\2/p'
+}
+
+# near GOT EXPECTED PER-CENT
+near()
+{
+	echo "$1, expected $2"
+	[ $((100 * ($1 > $2 ? $1 - $2 : $2 - $1))) -le $(($3 * $2)) ]
+}
+
+@test "replayed: a put of 8 bytes takes 0.49 us and 0.1 us for each hop" {
+	export SHMEM_PATHS=tofu
+	for hops in 1 3; do
+		few=$(took 7 7 ./timed puts 10 $hops)
+		many=$(took 7 7 ./timed puts 1010 $hops)
+		near $((many - few)) $((1000 * (490 + hops * 100))) 1
+	done
+}
+
+@test "replayed: a halo exchange, TNIs by turns and by direction" {
+	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes
+	# 16 messages of a node, of 480 x 256 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait
+	for tnis in turns:54212 direction:72282; do
+		export SHMEM_TOFU_TNIS=${tnis%:*}
+		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 2)
+		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 6)
+		near $(((many - few) / 4)) "${tnis#*:}" 10
+	done
 }
 
 @test "damaged packets are sent again and nobody notices" {

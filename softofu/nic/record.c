@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu/nic/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "softofu/nic/vcq.h"
+
+_Thread_local uint64_t record_message;
+
+static struct {
+	pthread_mutex_t lock;
+	FILE *file; /* NULL: nothing is recorded */
+	uint64_t next;
+} book = {.lock = PTHREAD_MUTEX_INITIALIZER, .next = 1};
+
+void record_open(struct nic *nic)
+{
+	char path[4096];
+
+	if (!nic->settings.record)
+		return;
+	snprintf(path, sizeof path, "%s/" RECORD_FILE, nic->settings.record, nic->rank);
+	book.file = fopen(path, "we");
+	if (!book.file)
+		fprintf(stderr, "softofu: SOFTOFU_RECORD: %s: %s\n", path, strerror(errno));
+}
+
+void record_close(void)
+{
+	if (book.file && (ferror(book.file) || fclose(book.file)))
+		fprintf(stderr, "softofu: SOFTOFU_RECORD: %s\n", strerror(errno));
+	book.file = NULL;
+}
+
+static void add(const struct record *record)
+{
+	fwrite(record, sizeof *record, 1, book.file);
+}
+
+void record_sent(struct vcq *vcq, const struct descriptor *what, uint64_t place)
+{
+	bool session = vcq->flags & UTOFU_VCQ_FLAG_SESSION_MODE;
+	struct record record = {
+		.kind = session ? RECORD_SENT_BY_SESSION : RECORD_SENT,
+		.what = what->kind,
+		.from = vcq->shared->id,
+		.to = id_plain(what->vcq_id),
+		.bytes = what->length,
+		.queue = vcq->number,
+		.place = place,
+	};
+
+	if (!book.file)
+		return;
+	if (what->kind == KIND_PUT || what->kind == KIND_GET)
+		record.bytes *= what->memory.blocks;
+	pthread_mutex_lock(&book.lock);
+	record_message = record.message = (uint64_t)vcq->nic->rank << 32 | book.next++;
+	add(&record);
+	pthread_mutex_unlock(&book.lock);
+}
+
+static void add_locked(const struct record *record)
+{
+	pthread_mutex_lock(&book.lock);
+	add(record);
+	pthread_mutex_unlock(&book.lock);
+}
+
+void record_read(uint64_t message)
+{
+	if (book.file && message)
+		add_locked(&(struct record){.kind = RECORD_READ, .message = message});
+}
+
+void record_let_go(struct nic *nic, const struct shared_vcq *to, uint64_t place, uint64_t steps)
+{
+	if (book.file)
+		add_locked(&(struct record){
+			.kind = RECORD_LET_GO,
+			.message = record_message,
+			.queue = (uint64_t)((const char *)to - (const char *)job_vcq(nic->job, 0)) / nic->job->vcq_bytes,
+			.place = place,
+			.steps = steps,
+		});
+}

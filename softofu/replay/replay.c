@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softofu-replay FOLDER: what a run that was recorded (SOFTOFU_RECORD=FOLDER) would have taken on the machine. Takes the same settings
+ * of the box and the network from the environment as the run did.
+ *
+ * A process does what it did in its order: it sends as soon as it has read what it had read before; to compute takes no time. A
+ * session sends when it was let go. What arrives when is up to the network, in which all of it is under way at once.
+ */
+#include "softofu/replay/replay.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softofu/nic/carry.h"
+#include "softofu/nic/descriptor.h"
+#include "softofu/nic/record.h"
+
+#define NOT_YET (-1)
+
+struct message {
+	const struct record *sent;
+	bool is_answer; /* of a get or an atomic operation: what it asked for is under way */
+	int64_t arrived;
+};
+
+struct rank {
+	struct record *records;
+	size_t count, next;
+	int64_t clock;
+	struct message *messages;
+	size_t n_messages;
+};
+
+struct session {
+	const struct record **sent; /* by place */
+	int64_t *let_go;
+	size_t room, next;
+	int64_t time;
+};
+
+static struct rank *ranks;
+static int n_ranks;
+static struct session *sessions;
+static size_t n_sessions;
+static const struct record **let_go; /* all, by message */
+static size_t n_let_go;
+static struct wire *wire;
+static bool show_messages;
+static const struct torus_shape *shape;
+
+void replay_fail(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("softofu-replay: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+void *replay_memory(void *got)
+{
+	if (!got)
+		replay_fail("no memory");
+	return got;
+}
+
+/* --- Reading --- */
+
+static bool read_rank(const char *folder, int number, struct rank *rank)
+{
+	char path[4096];
+	FILE *file;
+	long bytes;
+
+	snprintf(path, sizeof path, "%s/" RECORD_FILE, folder, number);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	fseek(file, 0, SEEK_END);
+	bytes = ftell(file);
+	rewind(file);
+	*rank = (struct rank){.count = (size_t)bytes / sizeof *rank->records};
+	rank->records = replay_memory(malloc((size_t)bytes + 1));
+	if (fread(rank->records, sizeof *rank->records, rank->count, file) != rank->count)
+		replay_fail("%s: %s", path, strerror(errno));
+	fclose(file);
+	for (size_t i = 0; i < rank->count; i++)
+		rank->n_messages += rank->records[i].kind <= RECORD_SENT_BY_SESSION;
+	rank->messages = replay_memory(calloc(rank->n_messages + 1, sizeof *rank->messages));
+	return true;
+}
+
+static void read_all(const char *folder)
+{
+	do
+		ranks = replay_memory(realloc(ranks, (size_t)(n_ranks + 1) * sizeof *ranks));
+	while (read_rank(folder, n_ranks, &ranks[n_ranks]) && ++n_ranks);
+	if (n_ranks == 0)
+		replay_fail("%s has no record of a run; make one with SOFTOFU_RECORD=%s", folder, folder);
+}
+
+static struct session *session_of(uint64_t queue, uint64_t place)
+{
+	struct session *session;
+
+	if (queue >= n_sessions) {
+		sessions = replay_memory(realloc(sessions, (queue + 1) * sizeof *sessions));
+		memset(sessions + n_sessions, 0, (queue + 1 - n_sessions) * sizeof *sessions);
+		n_sessions = queue + 1;
+	}
+	session = &sessions[queue];
+	while (place >= session->room) {
+		size_t room = 2 * session->room + 64;
+
+		session->sent = replay_memory(realloc(session->sent, room * sizeof *session->sent));
+		session->let_go = replay_memory(realloc(session->let_go, room * sizeof *session->let_go));
+		for (; session->room < room; session->room++) {
+			session->sent[session->room] = NULL;
+			session->let_go[session->room] = NOT_YET;
+		}
+	}
+	return session;
+}
+
+static struct message *message_of(uint64_t number)
+{
+	uint64_t rank = number >> 32, n = number & UINT32_MAX;
+
+	if (rank >= (uint64_t)n_ranks || n == 0 || n > ranks[rank].n_messages)
+		replay_fail("a record speaks of message %llu of rank %llu, which is not recorded", (unsigned long long)n, (unsigned long long)rank);
+	return &ranks[rank].messages[n];
+}
+
+static int by_message(const void *left, const void *right)
+{
+	uint64_t a = (*(const struct record *const *)left)->message, b = (*(const struct record *const *)right)->message;
+
+	return (a > b) - (a < b);
+}
+
+static void sort_out(const struct record *record)
+{
+	if (record->kind <= RECORD_SENT_BY_SESSION)
+		*message_of(record->message) = (struct message){record, false, NOT_YET};
+	if (record->kind == RECORD_SENT_BY_SESSION)
+		session_of(record->queue, record->place)->sent[record->place] = record;
+	if (record->kind == RECORD_LET_GO) {
+		let_go = replay_memory(realloc(let_go, (n_let_go + 1) * sizeof *let_go));
+		let_go[n_let_go++] = record;
+		session_of(record->queue, record->place + record->steps);
+	}
+}
+
+/* --- Running --- */
+
+static struct net_address address_of(uint64_t id)
+{
+	struct vcq_name name;
+	int coordinates[BOX_AXES];
+
+	if (!id_read(id, &name))
+		replay_fail("0x%llx is the id of no queue", (unsigned long long)id);
+	for (int a = 0; a < BOX_AXES; a++)
+		coordinates[a] = name.coords[a];
+	return (struct net_address){torus_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
+}
+
+static uint64_t bytes_of(const struct message *message)
+{
+	switch (message->sent->what) {
+	case KIND_GET: return message->is_answer ? message->sent->bytes : 0;
+	case KIND_ARMW: return (message->is_answer ? 1 : 2) * sizeof(uint64_t);
+	default: return message->sent->bytes;
+	}
+}
+
+static void arrived(uint64_t number, int64_t time);
+
+static void post(struct message *message, int64_t time)
+{
+	const struct record *sent = message->sent;
+
+	if (sent->what == KIND_NOP) {
+		arrived(sent->message, time);
+		return;
+	}
+	wire_post(wire,
+		  &(struct net_message){
+			  .from = address_of(message->is_answer ? sent->to : sent->from),
+			  .to = address_of(message->is_answer ? sent->from : sent->to),
+			  .class = message->is_answer ? NET_REPLY : NET_REQUEST,
+			  .bytes = (uint32_t)bytes_of(message),
+			  .time = time,
+		  },
+		  sent->message);
+}
+
+static void go_on_with(struct session *session)
+{
+	while (session->next < session->room && session->sent[session->next] && session->let_go[session->next] != NOT_YET) {
+		size_t place = session->next++;
+
+		if (session->let_go[place] > session->time)
+			session->time = session->let_go[place];
+		post(message_of(session->sent[place]->message), session->time);
+	}
+}
+
+static void let_sessions_go(uint64_t number, int64_t time)
+{
+	struct record key = {.message = number};
+	const struct record *wanted = &key, **found = n_let_go ? bsearch(&wanted, let_go, n_let_go, sizeof *let_go, by_message) : NULL;
+
+	while (found && found > let_go && found[-1]->message == number)
+		found--;
+	for (; found && found < let_go + n_let_go && (*found)->message == number; found++) {
+		struct session *session = session_of((*found)->queue, (*found)->place);
+
+		for (uint64_t i = 0; i < (*found)->steps; i++)
+			session->let_go[(*found)->place + i] = time;
+		go_on_with(session);
+	}
+}
+
+static void arrived(uint64_t number, int64_t time)
+{
+	struct message *message = message_of(number);
+
+	if (!message->is_answer && (message->sent->what == KIND_GET || message->sent->what == KIND_ARMW)) {
+		message->is_answer = true;
+		post(message, time);
+		return;
+	}
+	message->arrived = time;
+	if (show_messages && message->sent->what != KIND_NOP)
+		printf("%.3f us: message %llu of rank %llu, %llu bytes, has arrived\n", (double)time * 1e-6,
+		       (unsigned long long)(number & UINT32_MAX), (unsigned long long)(number >> 32),
+		       (unsigned long long)message->sent->bytes);
+	let_sessions_go(number, time);
+}
+
+/* As far as it can. */
+static void go_on(struct rank *rank)
+{
+	for (; rank->next < rank->count; rank->next++) {
+		const struct record *record = &rank->records[rank->next];
+
+		if (record->kind == RECORD_SENT)
+			post(message_of(record->message), rank->clock);
+		if (record->kind != RECORD_READ)
+			continue;
+		if (message_of(record->message)->arrived == NOT_YET)
+			return;
+		if (message_of(record->message)->arrived > rank->clock)
+			rank->clock = message_of(record->message)->arrived;
+	}
+}
+
+static void run(void)
+{
+	do
+		for (int i = 0; i < n_ranks; i++)
+			go_on(&ranks[i]);
+	while (wire_step(wire));
+	for (int i = 0; i < n_ranks; i++)
+		if (ranks[i].next < ranks[i].count)
+			replay_fail("rank %d waits for a message that never comes; is a record of the run missing, or %s", i,
+				    net_trouble(wire_net(wire)) ? net_trouble(wire_net(wire)) : "were the settings others?");
+}
+
+int main(int argc, char **argv)
+{
+	struct net_settings plan;
+	struct settings settings;
+
+	show_messages = argc == 3 && !strcmp(argv[1], "--messages");
+	if (argc != 2 + show_messages || argv[argc - 1][0] == '-') {
+		puts("usage: softofu-replay [--messages] FOLDER\n\n"
+		     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine. SOFTOFU_SHAPE,\n"
+		     "SOFTOFU_RANKS_PER_NODE and SOFTOFU_HOLES are to be as they were; SOFTOFU_NET=packets:... sets the network.\n\n"
+		     "  --messages   also say when each message has arrived");
+		return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
+	}
+	settings_read(&settings);
+	if (!settings.net)
+		settings.net = "";
+	if (!packets_plan(&settings, &plan))
+		return 1;
+	shape = &plan.shape;
+	read_all(argv[argc - 1]);
+	for (int i = 0; i < n_ranks; i++)
+		for (size_t r = 0; r < ranks[i].count; r++)
+			sort_out(&ranks[i].records[r]);
+	if (n_let_go)
+		qsort(let_go, n_let_go, sizeof *let_go, by_message);
+	wire = wire_open(&plan, arrived);
+	run();
+	net_report(wire_net(wire), stdout);
+	return 0;
+}
