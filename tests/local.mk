@@ -130,6 +130,7 @@ EXTRA_DIST += \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/stencils.bats \
+	tests/cluster/trees.bats \
 	tests/cluster/watching.bats \
 	tests/conformance/check-api \
 	tests/conformance/make-page \

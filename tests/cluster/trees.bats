@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Broadcasts and sums down trees on hosts cabled as a torus: right up to 64 MiB, no cable carries more than its share by
+# the kernel's counters, and a cable that the shape file calls dead carries nothing of them. Needs root.
+
+setup()
+{
+	bed=$TOP_SRCDIR/tests/cluster/bed
+	name=trees-$$-$BATS_TEST_NUMBER
+	cd "$BATS_TEST_TMPDIR" || return
+	"$bed" able || skip "no root"
+}
+
+teardown()
+{
+	"$bed" down --name "$name" 2>/dev/null || true
+}
+
+# times COLLECTIVE SIZES SETTING=VALUE...: on all nine hosts; prints name, bytes, seconds, bytes on the busiest cable, segments again
+times()
+{
+	set -- "$1" "$2" "${@:3}"
+	run timeout 100 "$bed" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/bed/hostfile \
+		-x SHMEM_SYMMETRIC_SIZE=256m $(printf -- '-x %s ' "${@:3}") -n 9 "$TOP_BUILDDIR/tests/cluster/torus_times" "$1" "$2"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+}
+
+# Bytes that a port has sent.
+sent_by()
+{
+	"$bed" exec --name "$name" "$1" cat "/sys/class/net/$2/statistics/tx_bytes"
+}
+
+# share SIZE MOST: the busiest cable of the last line of times, as a share of the message.
+share_is_at_most()
+{
+	printf '%s\n' "$output" | awk -v bytes="$1" -v most="$2" '$2 == bytes { found = 1; share = $4 / $2 }
+		END { print "share", share; exit !(found && share <= most) }'
+}
+
+# The places of nine hosts, and what is behind it.
+shape_file()
+{
+	echo 'shape 3x3'
+	for host in 0 1 2 3 4 5 6 7 8; do
+		echo "host h$host $((host / 3)),$((host % 3))"
+	done
+	printf '%s\n' "$@"
+}
+
+@test "sizes up to 64 MiB are right, and four trees share the cables" {
+	"$bed" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
+	times broadcast 1,1000003,64m SHMEM_TORUS=3x3 SHMEM_BROADCAST_ALGORITHM=torus-twice
+	share_is_at_most 67108864 0.27
+	times broadcast 65537,64m SHMEM_TORUS=3x3 SHMEM_BROADCAST_ALGORITHM=torus-up
+	share_is_at_most 67108864 0.54
+	times reduce 4,1000004,64m SHMEM_TORUS=3x3 SHMEM_REDUCE_ALGORITHM=torus-up
+	share_is_at_most 67108864 0.54
+}
+
+@test "a dead cable carries nothing, and the trees that are left do" {
+	"$bed" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
+	shape_file >whole
+	shape_file 'dead h0 x+' >flawed
+	for file in whole flawed; do
+		before=$(($(sent_by h0 x+) + $(sent_by h3 x-)))
+		times broadcast 8m "SHMEM_TORUS_FILE=$PWD/$file"
+		carried=$(($(sent_by h0 x+) + $(sent_by h3 x-) - before))
+		echo "$file: the cable carried $carried"
+		if [ "$file" = whole ]; then
+			[ "$carried" -gt 2000000 ]
+		else
+			[ "$carried" -lt 200000 ]
+		fi
+	done
+	share_is_at_most 8388608 0.40
+	times reduce 8m "SHMEM_TORUS_FILE=$PWD/flawed"
+}
