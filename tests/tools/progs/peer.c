@@ -14,6 +14,7 @@
 
 static pmix_proc_t me;
 static pmix_proc_t all;
+static int inits;
 
 static void fail(const char *what, pmix_status_t status)
 {
@@ -47,17 +48,31 @@ static unsigned get_number(const pmix_proc_t *of, const char *key)
 static void do_init(const char *value)
 {
 	(void)value;
+	inits++;
 	check("init", PMIx_Init(&me, NULL, 0));
 	PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
 }
 
-/* A job that loses a PE tells so by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end, as a barrier would. */
+/*
+ * A job that loses a PE tells so by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end, as a barrier would. It tells so, too, when another
+ * PE's old connection closes only now, behind the first fence of a PE that has come back already. So who has come back tries again, as the library does.
+ */
 static void do_fence(const char *value)
 {
+	const struct timespec between = {0, 10000000};
+	pmix_status_t status;
+
 	(void)value;
-	if (PMIx_Fence(&all, 1, NULL, 0) != PMIX_SUCCESS)
-		for (;;)
-			pause();
+	for (int tries = inits > 1 ? 1000 : 1; tries > 0; tries--) {
+		status = PMIx_Fence(&all, 1, NULL, 0);
+		if (status == PMIX_SUCCESS)
+			return;
+		if (status != PMIX_ERR_PARTIAL_SUCCESS)
+			break;
+		nanosleep(&between, NULL);
+	}
+	for (;;)
+		pause();
 }
 
 /* Every PE publishes a number, and reads everybody's. */
