@@ -84,7 +84,7 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/pair tests/cluster/phases tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/pair tests/cluster/phases tests/cluster/torus_times
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
