@@ -104,18 +104,30 @@ added()
 		here && $1 == name { print $(NF - 1) + 0 }'
 }
 
-@test "every path is measured, and a slow layer is seen where it is" {
-	run "$BREAKDOWN" breakdown --paths local,ucx-posix,ucx-tcp --seconds 0.2 --slow comms=20000
-	[ "$status" -eq 0 ]
-	[ "$(printf '%s\n' "$output" | grep -c ' of 8 bytes$')" -eq 6 ]
-	[ "$(printf '%s\n' "$output" | grep -Ec ' rounds count|, and all count')" -eq 6 ] # the latter on a busy machine
+# Does the slowed layer show, and do the others not change by half of it?
+slow_layer_is_seen()
+{
+	local path name slowed
+
 	for path in local 'ucx posix' 'ucx tcp'; do
 		slowed=$(added "$path" put-post.comms)
 		for name in shmem floor; do
 			awk -v slowed="$slowed" -v ns="$(added "$path" put-post.$name)" \
-				'BEGIN { exit !(slowed > 12000 && ns < slowed / 2 && ns > -slowed / 2) }'
+				'BEGIN { exit !(slowed > 12000 && ns < slowed / 2 && ns > -slowed / 2) }' || return
 		done
 	done
+}
+
+# A process that waits for its processor for a while is slow, too: on a busy machine not every attempt is left alone.
+@test "every path is measured, and a slow layer is seen where it is" {
+	for _ in 1 2 3 4 5 6; do
+		run "$BREAKDOWN" breakdown --paths local,ucx-posix,ucx-tcp --seconds 0.2 --slow comms=20000
+		[ "$status" -eq 0 ]
+		[ "$(printf '%s\n' "$output" | grep -c ' of 8 bytes$')" -eq 6 ]
+		[ "$(printf '%s\n' "$output" | grep -Ec ' rounds count|, and all count')" -eq 6 ] # the latter on a busy machine
+		! slow_layer_is_seen || return 0
+	done
+	return 1
 }
 
 @test "over Tofu: uTofu below the library" {
