@@ -114,6 +114,17 @@ near()
 	done
 }
 
+@test "replayed: a broadcast by the card over three trees and over six" {
+	export SHMEM_PATHS=tofu
+	# 2 MB more over links of 6.8 GB/s, in 64 segments down a depth of 7
+	for kind in up:107230 twice:53615; do
+		export SHMEM_BROADCAST_ALGORITHM=torus-${kind%:*}
+		less=$(took 3x3x3 27 ./timed broadcast 2000000)
+		more=$(took 3x3x3 27 ./timed broadcast 4000000)
+		near $((more - less)) "${kind#*:}" 8
+	done
+}
+
 @test "damaged packets are sent again and nobody notices" {
 	for program in rma amo order; do
 		SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu SOFTOFU_NET=packets:errors=1e-4 on 3 "$API/$program"
