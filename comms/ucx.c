@@ -375,7 +375,7 @@ static bool nap(long nanoseconds)
 	return atomic_exchange(&ucx.napping, 0) == 0;
 }
 
-static void hand_over(void)
+void ucx_hand_over(void)
 {
 	if (atomic_load(&ucx.napping) && atomic_exchange(&ucx.napping, 0))
 		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -392,7 +392,7 @@ enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseco
 	bool served = false;
 
 	if (ucx.served && (comms.n_node > 1 || comms.threads)) {
-		hand_over();
+		ucx_hand_over();
 		return NETWORK_DOZE_NOT;
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
@@ -411,7 +411,7 @@ void ucx_nudge(void)
 {
 	if (!ucx.served)
 		return;
-	hand_over();
+	ucx_hand_over();
 	ucp_worker_signal(ucx.main.worker);
 }
 
@@ -532,7 +532,7 @@ void ucx_rest(void)
 	if (!ucx.served)
 		return;
 	atomic_store(&ucx.resting, true);
-	hand_over();
+	ucx_hand_over();
 	ucx_check(ucp_worker_signal(ucx.main.worker), "ucp_worker_signal");
 	pthread_join(ucx.server, NULL);
 	ucx.served = false;

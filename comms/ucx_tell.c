@@ -179,8 +179,10 @@ static bool send_message(struct comms_telling *telling)
 	}
 	request = ucp_am_send_nbx(peer->endpoint, UCX_TELL, &telling->message, sizeof telling->message, source, bytes,
 				  &param);
-	if (UCS_PTR_IS_PTR(request))
+	if (UCS_PTR_IS_PTR(request)) {
+		ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
 		return false;
+	}
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 	return true;
 }

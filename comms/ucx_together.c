@@ -141,8 +141,10 @@ void ucx_send_kept(struct comms_together *together)
 
 	atomic_store_explicit(&together->under_way, true, memory_order_relaxed);
 	request = ucp_am_send_nbx(together->telling[0]->connection->endpoint, UCX_TELL_SEVERAL, NULL, 0, together, 1, &param);
-	if (UCS_PTR_IS_PTR(request))
+	if (UCS_PTR_IS_PTR(request)) {
+		ucx_hand_over(); /* as in send_message */
 		return;
+	}
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 	rest_together(together);
 }
