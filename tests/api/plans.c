@@ -10,7 +10,7 @@
 #include "tests/lib/check.h"
 
 #define LARGEST (300000UL)
-#define BLOCKS 8 /* the most that a test has room for: PEs */
+#define BLOCKS 8 /* of the largest size; of more PEs, blocks are smaller */
 #define AT_ONCE 6
 
 enum kind { BROADCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, NEIGHBOURS, KINDS };
@@ -30,6 +30,7 @@ struct job {
 
 static unsigned char *memory[AT_ONCE][2], expected[LARGEST * BLOCKS];
 static uint64_t lots = 1;
+static size_t largest = LARGEST;
 
 static size_t lot(size_t below)
 {
@@ -198,7 +199,7 @@ static void try_alone(enum kind kind, shmem_team_t team, size_t bytes, int root,
 
 static void try_each(shmem_team_t team)
 {
-	static const size_t sizes[] = {0, 1, 1000, 20000, 70008, LARGEST};
+	const size_t sizes[] = {0, 1, 1000, 20000, 70008, largest};
 	int n = shmem_team_n_pes(team);
 
 	for (int kind = 0; kind < KINDS; kind++)
@@ -218,7 +219,7 @@ static void try_together(int rounds)
 	struct job jobs[AT_ONCE];
 
 	for (int i = 0; i < AT_ONCE; i++) {
-		jobs[i] = (struct job){i % KINDS, SHMEM_TEAM_WORLD, lot(2) ? lot(3000) : lot(LARGEST), (int)lot((size_t)npes), (int)lot(3), false,
+		jobs[i] = (struct job){i % KINDS, SHMEM_TEAM_WORLD, lot(2) ? lot(3000) : lot(largest), (int)lot((size_t)npes), (int)lot(3), false,
 				       memory[i][0], memory[i][1], NULL, (uint64_t)i * 100000};
 		CHECK_EQUAL(init(&jobs[i]), 0);
 	}
@@ -291,9 +292,11 @@ int main(void)
 	shmem_team_t odd;
 
 	begin();
+	if (npes > BLOCKS)
+		largest = LARGEST * BLOCKS / (size_t)npes / sizeof(long) * sizeof(long);
 	for (int i = 0; i < AT_ONCE; i++)
 		for (int k = 0; k < 2; k++)
-			memory[i][k] = symmetric(LARGEST * (size_t)npes + 2 * LARGEST);
+			memory[i][k] = symmetric(largest * (size_t)npes + 2 * largest);
 	try_each(SHMEM_TEAM_WORLD);
 	shmem_team_split_strided(SHMEM_TEAM_WORLD, npes > 1, 2, npes / 2 + (npes == 1), NULL, 0, &odd);
 	if (odd != SHMEM_TEAM_INVALID) {
