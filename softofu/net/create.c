@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "softofu/net/state.h"
 
@@ -146,12 +147,18 @@ int net_fail(struct net *net, const char *format, ...)
 	return -1;
 }
 
+/* The line may just be written. Who writes it may also have been ended in the midst of it; nobody waits for that longer than a second. */
 const char *net_trouble(const struct net *net)
 {
-	switch (atomic_load_explicit(&((struct net *)(uintptr_t)net)->broken, memory_order_acquire)) {
+	const struct timespec moment = {.tv_nsec = 1000000};
+	atomic_int *broken = &((struct net *)(uintptr_t)net)->broken;
+
+	for (int looks = 0; looks < 1000 && atomic_load(broken) < 0; looks++)
+		nanosleep(&moment, NULL);
+	switch (atomic_load_explicit(broken, memory_order_acquire)) {
 	case 0: return NULL;
 	case 1: return net->trouble;
-	default: return "the network has failed"; /* the line is just being written */
+	default: return "the network has failed";
 	}
 }
 

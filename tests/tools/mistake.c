@@ -321,12 +321,14 @@ static void plan_wrongly(bool odd)
 
 static void rdma_wrongly(bool odd)
 {
-	shmemx_rdma_buffer_t mine, *all = shmem_malloc(2 * sizeof *all);
-	long *private = calloc(16, sizeof *private);
+	shmemx_rdma_buffer_t mine, *all;
 	shmemx_rdma_event_t event;
+	long *private;
 
 	if (strncmp(mistake, "rdma-", 5))
 		return;
+	all = shmem_malloc(2 * sizeof *all);
+	private = calloc(16, sizeof *private);
 	if (odd && is("rdma-nothing"))
 		shmemx_rdma_register(private, 0, &mine);
 	shmemx_rdma_register(private, 16 * sizeof *private, &mine);

@@ -237,6 +237,7 @@ fails()
 @test "a heap of no size is not a mistake" {
 	export SHMEM_SYMMETRIC_SIZE=0
 	job 2 none
+	printf '%s\n' "$output"
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }

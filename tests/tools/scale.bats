@@ -45,9 +45,19 @@ measure()
 	done
 }
 
+# most_of_contacts PES: UCX's buffers come before or during the contact, so of several the one that has them all
+most_of_contacts()
+{
+	most=0
+	for _ in 1 2 3 4; do
+		measure "$1" 1
+		[ "$contact_bytes" -le "$most" ] || most=$contact_bytes
+	done
+}
+
 @test "meeting a neighbour costs the same in a small job and in a large one" {
-	measure 4 1
-	small=$contact_bytes
-	measure "$PES" 1
-	[ "$contact_bytes" -le $((small + small / 2)) ]
+	most_of_contacts 4
+	small=$most
+	most_of_contacts "$PES"
+	[ "$most" -le $((small + small / 2)) ]
 }

@@ -87,6 +87,14 @@ took()
 	"$TOP_BUILDDIR/softofu-replay" "$SOFTOFU_RECORD" | sed -n 's/^modelled: \([0-9]*\)\.\([0-9]*\) us.*/\1\2/p'
 }
 
+# The least of some: processes that get a processor late take links late, which only adds.
+least()
+{
+	for _ in 1 2; do
+		took "$@"
+	done | sort -n | head -n 1
+}
+
 # near GOT EXPECTED PER-CENT
 near()
 {
@@ -108,20 +116,21 @@ near()
 	# 16 messages of a node, of 480 x 256 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait
 	for tnis in turns:54212 direction:72282; do
 		export SHMEM_TOFU_TNIS=${tnis%:*}
-		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 2)
-		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 6)
-		near $(((many - few) / 4)) "${tnis#*:}" 10
+		few=$(least 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 2)
+		many=$(least 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 256 --iterations 6)
+		near $(((many - few) / 4)) "${tnis#*:}" 12
 	done
 }
 
 @test "replayed: a broadcast by the card over three trees and over six" {
 	export SHMEM_PATHS=tofu
 	# 2 MB more over links of 6.8 GB/s, in 64 segments down a depth of 7
-	for kind in up:107230 twice:53615; do
-		export SHMEM_BROADCAST_ALGORITHM=torus-${kind%:*}
-		less=$(took 3x3x3 27 ./timed broadcast 2000000)
-		more=$(took 3x3x3 27 ./timed broadcast 4000000)
-		near $((more - less)) "${kind#*:}" 8
+	for kind in up:107230:12 twice:53615:18; do
+		export SHMEM_BROADCAST_ALGORITHM=torus-${kind%%:*}
+		less=$(least 3x3x3 27 ./timed broadcast 2000000)
+		more=$(least 3x3x3 27 ./timed broadcast 4000000)
+		expected=${kind#*:}
+		near $((more - less)) "${expected%:*}" "${kind##*:}" # five trees would be 20 % off
 	done
 }
 
@@ -139,7 +148,8 @@ near()
 	SOFTOFU_SHAPE=3mx1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
 	ends " is lost, and there is no way round it to node "
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
-	ends "the link x+ from node 0,0,0,0,0,0 to node 1,0,0,0,0,0 is lost: nothing gets through"
+	ends " is lost" # who finds it first: the one with a packet on it, in either direction, or one to whom it is the only way
+	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no way round)' <<<"$output"
 }
 
 @test "the PEs of a node share its engines" {
