@@ -129,7 +129,7 @@ struct job {
 	uint64_t taking_at, net_at; /* 0: there is no network */
 	uint32_t processes, cards, vcqs;
 	_Atomic uint32_t next_vcq;
-	_Atomic uint32_t net_told; /* somebody has said what is wrong with the network */
+	_Atomic uint32_t net_told; /* somebody says what is wrong with the network, or has said it (packets.c) */
 };
 
 struct vcq;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "softofu/net/net.h"
@@ -32,11 +33,20 @@ static struct net *net_of(struct nic *nic)
 	return (struct net *)((char *)nic->job + nic->job->net_at);
 }
 
-/* One process says what is wrong with the network, and all end. */
+enum { TELLING = 1, TOLD };
+
+/* One process says what is wrong with the network, and all end; not before it has said so, for the launcher ends the others when one has ended. */
 static void end_job(struct nic *nic)
 {
-	if (!atomic_exchange(&nic->job->net_told, 1))
+	const struct timespec moment = {.tv_nsec = 1000000};
+	uint32_t nobody = 0;
+
+	if (atomic_compare_exchange_strong(&nic->job->net_told, &nobody, TELLING)) {
 		fprintf(stderr, "softofu: rank %d: %s\n", nic->rank, net_trouble(net_of(nic)));
+		atomic_store(&nic->job->net_told, TOLD);
+	}
+	for (int looks = 0; looks < 1000 && atomic_load(&nic->job->net_told) != TOLD; looks++)
+		nanosleep(&moment, NULL);
 	_exit(1);
 }
 
