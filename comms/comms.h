@@ -124,6 +124,7 @@ struct comms_system {
 	struct comms_bell bell;
 	_Alignas(64) struct comms_waiting waiting;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
+	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */
@@ -146,6 +147,7 @@ struct comms_peer {
 	int pe;
 	bool met;
 	bool same_program;
+	atomic_bool noted; /* what went there last asked for no answer: see tofu/notices.c */
 	uint64_t vcq; /* that of its queues on the Tofu network which takes what comes from here, with a path to it */
 	uint64_t tofu_memory[COMMS_SEGMENTS];
 	int tofu_engine; /* by which of ours that goes */

@@ -4,7 +4,7 @@ libtorushmem_la_SOURCES += comms/comms.h comms/comms.c comms/network.h comms/ops
 	comms/ucx_inside.h comms/ucx_ops.c comms/ucx_tell.c comms/ucx_together.c comms/channels.c comms/completion.c
 libtorushmem_la_SOURCES += comms/company.c comms/company.h comms/silence.c comms/silence.h
 libtorushmem_la_SOURCES += comms/combining.c comms/combining.h comms/ground.c comms/ground.h comms/meeting.c comms/meeting.h comms/passing.c comms/passing.h comms/relay.c comms/relay.h comms/relay_inside.h comms/relay_up.c
-libtorushmem_la_SOURCES += comms/buffers.c comms/buffers.h comms/mail.c comms/mail.h comms/ucx_buffers.c
+libtorushmem_la_SOURCES += comms/buffers.c comms/buffers.h comms/mail.c comms/mail.h comms/notices.c comms/notices.h comms/ucx_buffers.c
 libtorushmem_la_SOURCES += comms/commands.c comms/commands.h comms/sessions.h comms/engine.c
 libtorushmem_la_SOURCES += comms/hang.c comms/hang.h comms/hang_report.c
 libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h
@@ -12,7 +12,7 @@ libtorushmem_la_SOURCES += comms/tofu/tofu.h
 
 # The Tofu path. What it calls is loaded when it is taken.
 TOFU_SOURCES = comms/tofu/engines.c comms/tofu/gates.c comms/tofu/inside.h comms/tofu/library.c comms/tofu/library.h comms/tofu/ops.c comms/tofu/places.c \
-	comms/tofu/queue.c comms/tofu/session.c
+	comms/tofu/notices.c comms/tofu/queue.c comms/tofu/session.c
 EXTRA_DIST += $(TOFU_SOURCES)
 if WITH_TOFU
 libtorushmem_la_SOURCES += $(TOFU_SOURCES)

@@ -6,6 +6,7 @@
 
 #include "comms/copy.h"
 #include "comms/network.h"
+#include "comms/notices.h"
 #include "comms/watch.h"
 
 #define COPIED 8192	    /* bytes */
@@ -138,6 +139,9 @@ static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, st
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
 		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
+	} else if (edge->their_notice[s]) {
+		comms_tell_noted(&edge->telling[s], (struct comms_piece){0}, (struct comms_piece){&edge->slot[s]->bytes, &message->bytes, all},
+				 edge->their_notice[s], edge->pe);
 	} else if (comms.loopback) {
 		comms_tell_by_network(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number, number,
 				      edge->pe, routine);
@@ -248,7 +252,10 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	message = begin(exchange, e, bytes, __func__);
 	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
 	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes, offsetof(struct message, small) - sizeof message->number};
-	comms_tell_both_later(&e->telling[s], payload, header, &e->slot[s]->number, e->started, e->pe, __func__);
+	if (e->their_notice[s])
+		comms_tell_noted(&e->telling[s], header, payload, e->their_notice[s], e->pe);
+	else
+		comms_tell_both_later(&e->telling[s], payload, header, &e->slot[s]->number, e->started, e->pe, __func__);
 }
 
 API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)

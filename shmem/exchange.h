@@ -34,6 +34,7 @@ struct station {
 	int64_t pe, edge; /* the neighbour's */
 	uint64_t send_bytes, receive_bytes;
 	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
+	uint8_t notice[SLOTS]; /* what the neighbour has to name with a message for each slot, so that the network says it has come; 0: it does not */
 	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
 };
 
@@ -60,6 +61,7 @@ struct edge {
 	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
 	struct message *out[SLOTS];
 	size_t payload, their_payload; /* where it is in a message */
+	uint8_t notice[SLOTS], their_notice[SLOTS]; /* given by this PE, and by the neighbour */
 	size_t sent_bytes;	       /* of the last message started */
 	struct message *filled; /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectives.h"
+#include "comms/notices.h"
 #include "comms/watch.h"
 #include "grid.h"
 
@@ -59,6 +60,27 @@ static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t station
 	return size;
 }
 
+/* If the messages come over the network, and it can say that they have. Message numbers begin with 1, and each slot takes every second. */
+static void listen(struct edge *edge, size_t size)
+{
+	struct comms_peer *peer;
+
+	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_meet(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
+		return;
+	for (int s = 0; s < SLOTS; s++) {
+		edge->notice[s] = comms_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
+		edge->mine->notice[s] = edge->notice[s];
+	}
+}
+
+static void listen_no_more(const struct shmemx_exchange *x)
+{
+	for (int i = 0; i < x->n_edges; i++)
+		for (int s = 0; s < SLOTS; s++)
+			if (x->edges[i].notice[s])
+				comms_listen_no_more(x->edges[i].pe, x->edges[i].notice[s]);
+}
+
 static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
 			     size_t stations)
 {
@@ -81,6 +103,7 @@ static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edg
 			edge->in[s] = (struct message *)(x->block + at);
 			memset(edge->in[s], 0, sizeof *edge->in[s]);
 		}
+		listen(edge, slot_size(edge->receive_bytes));
 		edge->one_out = out_buffers(&edges[i]) == 1;
 		edge->out[0] = (struct message *)(x->block + at);
 		edge->out[1] = (struct message *)(x->block + at + (edge->one_out ? 0 : slot_size(edge->send_bytes)));
@@ -125,6 +148,7 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
 	check_neighbour(edge, i, &theirs, routine);
 	edge->payload = payload_at(theirs.receive_bytes);
+	memcpy(edge->their_notice, theirs.notice, sizeof edge->their_notice);
 	for (int s = 0; s < SLOTS; s++) {
 		size_t size = slot_size(theirs.receive_bytes);
 
@@ -261,7 +285,8 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
 	come_to_rest(exchange);
 	forget(exchange);
-	api_release(exchange->block, __func__);
+	api_release(exchange->block, __func__); /* all have met, so all messages have come */
+	listen_no_more(exchange);
 	give_back(exchange);
 }
 
@@ -272,6 +297,7 @@ void api_exchanges_stop(void)
 		struct shmemx_exchange *x = exchanges;
 
 		come_to_rest(x);
+		listen_no_more(x);
 		exchanges = x->next;
 		give_back(x);
 	}

@@ -9,7 +9,8 @@
 
 /*
  * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are, and which queue goes where), engines.c
- * (the queues), queue.c (what is under way in them), ops.c (the operations), gates.c (meetings), session.c (broadcasts).
+ * (the queues), queue.c (what is under way in them), ops.c (the operations), notices.c (messages of one put), gates.c (meetings),
+ * session.c (broadcasts).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
@@ -23,7 +24,7 @@ struct tofu_queue {
 	utofu_vcq_hdl_t vcq;
 	utofu_vcq_id_t id;
 	utofu_stadd_t memory[COMMS_SEGMENTS], staging;
-	atomic_int under_way;
+	atomic_int under_way, listeners;
 };
 
 struct flight {
@@ -32,6 +33,7 @@ struct flight {
 	uint8_t number;
 	int pe, notices; /* notices: still to come */
 	bool tells_sent; /* one of them says that the source may be reused */
+	bool is_noted;	 /* that is the only one */
 	bool is_registered;
 	utofu_stadd_t registered; /* for this flight only */
 	void *result; /* where to put what comes: an old value, or what came into the staging memory */
@@ -45,6 +47,7 @@ struct purpose {
 	atomic_int *arrived, *sent;
 	struct comms_telling *telling;
 	unsigned long flags;
+	uint8_t notice; /* the target's, of all of it; 0: none */
 };
 
 enum request_kind { REQUEST_PUT, REQUEST_SMALL_PUT, REQUEST_GET, REQUEST_ATOMIC };
@@ -58,6 +61,7 @@ struct request {
 	enum comms_amo op;
 	uint64_t operand, cond;
 	unsigned long flags;
+	uint8_t notice;
 };
 
 struct tofu_channel {
@@ -103,6 +107,14 @@ void *tofu_share(struct comms_buffer *buffer);
 void tofu_unshare(const struct comms_buffer *buffer, void *handle);
 
 bool tofu_progress(void);
+
+/* A notice of a queue, with the lock. False: there is none. */
+bool tofu_take_notice(const struct tofu_queue *queue);
+
+/* notices.c; hear: a message has come, with the lock. */
+uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+void tofu_listen_no_more(struct comms_peer *from, uint8_t notice);
+void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
 
 /* session.c. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);

@@ -90,6 +90,7 @@ static void put_all(const struct purpose *purpose, struct comms_peer *peer, utof
 				  .there = there + at,
 				  .bytes = piece_of(bytes - at),
 				  .flags = purpose->flags,
+				  .notice = at + piece_of(bytes - at) == bytes ? purpose->notice : 0,
 			  },
 			  source + at);
 }
@@ -150,6 +151,21 @@ static bool tell_later(struct comms_telling *telling, struct comms_peer *peer, e
 	put_all(&purpose, peer, peer->tofu_memory[word_segment] + word_offset, (const char *)&telling->value, sizeof telling->value);
 	end_beginning(telling);
 	return true;
+}
+
+/* One put, if nothing goes before it: the card says at the other side that it has come. */
+static void tell_noted(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		       const void *source, size_t bytes, uint8_t notice)
+{
+	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
+	utofu_stadd_t there = peer->tofu_memory[segment];
+
+	begin_telling(telling);
+	put_all(&purpose, peer, there + telling->more_there, telling->more.source, telling->more.bytes);
+	purpose.notice = notice;
+	put_all(&purpose, peer, there + offset, source, bytes);
+	atomic_store_explicit(&peer->noted, true, memory_order_release);
+	end_beginning(telling);
 }
 
 static void tell_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
@@ -285,8 +301,14 @@ static void quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 	quiet(channel);
 }
 
+/* Where the last that went said only that it has left, one more says that all has come. */
 static void complete(void)
 {
+	const uint64_t nothing = 0;
+
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		if (atomic_exchange(&comms.peers[pe]->noted, false))
+			put_untracked(comms.peers[pe], COMMS_HEAP, offsetof(struct comms_system, nothing), &nothing, sizeof nothing);
 	wait_for(&tofu.under_way);
 }
 
@@ -340,6 +362,9 @@ const struct comms_network tofu_network = {
 	.unshare = tofu_unshare,
 	.tell_buffer = tell_buffer,
 	.get_buffer = get_buffer,
+	.listen = tofu_listen,
+	.listen_no_more = tofu_listen_no_more,
+	.tell_noted = tell_noted,
 	.complete = complete,
 	.progress = tofu_progress,
 	.served = served,

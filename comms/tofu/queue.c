@@ -3,8 +3,8 @@
  * What is under way in the queues of this PE.
  *
  * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
- * some for the one that says that it has been sent. Nobody asks for notices at the target: so a PE that computes for long has
- * a queue that holds nothing but what it asked for itself, and no thread need empty it.
+ * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (notices.c), and of
+ * those there are few: so a PE may compute for long, and no thread need empty its queues.
  */
 #include "inside.h"
 
@@ -85,23 +85,29 @@ static void lower(atomic_int **counter)
 }
 
 /* Who counts is told last: what the counters are in may be gone then. */
-static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
+static void end(struct flight *flight)
 {
 	struct comms_telling *telling = flight->telling;
 	atomic_int *arrived = flight->arrived;
-	utofu_stadd_t stadd;
 
 	if (flight->is_registered)
 		tofu_check(utofu.dereg_mem(flight->queue->vcq, flight->registered, 0), "utofu_dereg_mem");
-	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
-		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
-	else if (flight->result)
-		memcpy(flight->result, flight_staging(flight, &stadd), flight->result_bytes);
 	if (!flight->tells_sent)
 		lower(&flight->sent);
 	land(flight);
 	if (arrived && atomic_fetch_sub(arrived, 1) == 1 && telling)
 		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
+static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
+{
+	utofu_stadd_t stadd;
+
+	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
+		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
+	else if (flight->result)
+		memcpy(flight->result, flight_staging(flight, &stadd), flight->result_bytes);
+	end(flight);
 }
 
 static bool take_sent(const struct tofu_queue *queue)
@@ -114,12 +120,27 @@ static bool take_sent(const struct tofu_queue *queue)
 		return false;
 	if (code != UTOFU_SUCCESS)
 		tofu_fail("sending to", flight ? flight->pe : -1, code);
+	if (flight->is_noted) {
+		end(flight);
+		return true;
+	}
 	lower(&flight->sent);
 	land(flight);
 	return true;
 }
 
-static bool take_arrived(const struct tofu_queue *queue)
+/* Whose queue it is; -1: that of nobody we know. */
+static int pe_of(utofu_vcq_id_t queue)
+{
+	int pe = 0;
+
+	utofu.set_vcq_id_path(&queue, NULL);
+	while (pe < comms.n_pes && comms.peers[pe]->vcq != queue)
+		pe++;
+	return pe < comms.n_pes ? pe : -1;
+}
+
+bool tofu_take_notice(const struct tofu_queue *queue)
 {
 	struct utofu_mrq_notice notice = {0};
 	int code = utofu.poll_mrq(queue->vcq, 0, &notice);
@@ -127,8 +148,11 @@ static bool take_arrived(const struct tofu_queue *queue)
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
 	if (code != UTOFU_SUCCESS)
-		tofu_fail("an operation on", notice.edata ? tofu.flights[notice.edata].pe : -1, code);
-	arrive(&tofu.flights[notice.edata], &notice);
+		tofu_fail("an operation on", pe_of(notice.vcq_id), code);
+	if (notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT)
+		tofu_hear(queue, notice.edata);
+	else
+		arrive(&tofu.flights[notice.edata], &notice);
 	return true;
 }
 
@@ -141,11 +165,12 @@ bool tofu_progress(void)
 	for (int e = 0; e < tofu.engines; e++) {
 		const struct tofu_queue *queue = &tofu.queue[e];
 
-		if (atomic_load_explicit(&queue->under_way, memory_order_relaxed) == 0)
+		if (atomic_load_explicit(&queue->under_way, memory_order_relaxed) == 0 &&
+		    atomic_load_explicit(&queue->listeners, memory_order_relaxed) == 0)
 			continue;
 		for (int i = 0; i < POLLS && take_sent(queue); i++)
 			worked = true;
-		for (int i = 0; i < POLLS && take_arrived(queue); i++)
+		for (int i = 0; i < POLLS && tofu_take_notice(queue); i++)
 			worked = true;
 	}
 	tofu_unlock();
@@ -277,14 +302,19 @@ void flight_go(struct flight *flight, struct request *request)
 {
 	int pe = flight->pe, code;
 
-	request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+	if (request->notice) {
+		request->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		flight->is_noted = true;
+	} else {
+		request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+	}
 	if (flight->tells_sent) {
 		request->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
 		flight->notices++;
 	}
 	for (;;) {
 		tofu_lock();
-		code = post(flight->queue->vcq, request, flight->number, flight);
+		code = post(flight->queue->vcq, request, request->notice ? request->notice : flight->number, flight);
 		tofu_unlock();
 		if (code != UTOFU_ERR_BUSY)
 			break;

@@ -77,6 +77,24 @@ ends()
 	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
 }
 
+# did PES PROGRAM...: descriptors that all cards carried out
+did()
+{
+	SOFTOFU_STATS=1 on "$@" >/dev/null
+	[ "$status" -eq 0 ]
+	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "card,") sum += $(i - 1) } END { print sum }' <<<"$output"
+}
+
+@test "a message of a neighbour exchange is one put, small or large" {
+	export SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu
+	for bytes in 8 24 5000 100000; do
+		few=$(did 3 ./timed exchange 10 $bytes)
+		many=$(did 3 ./timed exchange 60 $bytes)
+		echo "$bytes bytes: $few and $many"
+		[ $((many - few)) -eq $((3 * 2 * 50)) ]
+	done
+}
+
 # took SHAPE PES PROGRAM...: the modelled time of a replay of it, in nanoseconds
 took()
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. For tofu.bats, which replays both. */
+/*
+ * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. timed exchange COUNT BYTES: so many messages
+ * both ways round a ring, and one more without a wait. For tofu.bats, which replays the first two and counts what the last one puts.
+ */
 #include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +29,39 @@ static int broadcast(size_t bytes)
 	return dest[0] == 7 && dest[bytes - 1] == 7 ? 0 : 1;
 }
 
+static int exchange(long count, size_t bytes)
+{
+	int me = shmem_my_pe(), n = shmem_n_pes();
+	shmemx_edge_t edges[] = {{(me + 1) % n, 1, bytes, bytes, 0}, {(me + n - 1) % n, 0, bytes, bytes, 0}};
+	shmemx_exchange_t x;
+	int wrong = 0;
+
+	shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x);
+	for (long i = 0; i < count; i++) {
+		for (int e = 0; e < 2; e++)
+			memset(shmemx_exchange_buffer(x, e), (int)i, bytes);
+		shmemx_exchange_start(x, SHMEMX_ALL_EDGES, bytes);
+		shmemx_exchange_wait(x, SHMEMX_ALL_EDGES, NULL);
+		for (int e = 0; e < 2; e++) {
+			const char *came = shmemx_exchange_received(x, e, NULL);
+
+			wrong |= came[0] != (char)i || came[bytes - 1] != (char)i;
+		}
+		shmemx_exchange_release(x, SHMEMX_ALL_EDGES);
+	}
+	shmemx_exchange_start(x, SHMEMX_ALL_EDGES, bytes);
+	shmemx_exchange_destroy(x);
+	return wrong;
+}
+
 int main(int argc, char **argv)
 {
 	int wrong = argc < 3;
 
 	shmem_init();
-	if (argc == 4)
+	if (argc == 4 && !strcmp(argv[1], "exchange"))
+		wrong = exchange(atol(argv[2]), strtoul(argv[3], NULL, 10));
+	else if (argc == 4)
 		puts_of_eight(atol(argv[2]), atoi(argv[3]));
 	else if (argc == 3)
 		wrong = broadcast(strtoul(argv[2], NULL, 10));

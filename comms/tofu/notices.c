@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that are one put. The receiver's queue gets a notice when all of the put has come; its edata is a number that the receiver gave out, and says
+ * which word of its memory counts the message. The edata is the receiver's, so the sender cannot have its own number there and
+ * asks for the notice that the data has left instead. Strong order keeps messages, and what is put before one, in order.
+ *
+ * The notices wait in the queue while the receiver computes. As there are at most two messages of a sender that the receiver has not
+ * released, and at most 255 numbers, the queue cannot overflow.
+ *
+ * That the data has come the sender learns when it must, before memory is given back: by one more put in the same order that is answered.
+ */
+#include "inside.h"
+
+static struct listener {
+	_Atomic uint64_t *word; /* NULL: this number is free */
+	uint64_t value, step;
+} listeners[TOFU_ENGINES][TOFU_FLIGHTS + 1];
+
+uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
+{
+	struct listener *mine = listeners[from->tofu_engine];
+	int number = 1;
+
+	tofu_lock();
+	while (number <= TOFU_FLIGHTS && mine[number].word)
+		number++;
+	if (number <= TOFU_FLIGHTS) {
+		mine[number] = (struct listener){word, value, step};
+		atomic_fetch_add(&tofu.queue[from->tofu_engine].listeners, 1);
+	}
+	tofu_unlock();
+	return number <= TOFU_FLIGHTS ? (uint8_t)number : 0;
+}
+
+/* Nobody waits for what is still in the queue. */
+void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
+{
+	struct tofu_queue *queue = &tofu.queue[from->tofu_engine];
+
+	tofu_lock();
+	while (tofu_take_notice(queue))
+		;
+	listeners[from->tofu_engine][notice].word = NULL;
+	atomic_fetch_sub(&queue->listeners, 1);
+	tofu_unlock();
+}
+
+void tofu_hear(const struct tofu_queue *queue, uint8_t notice)
+{
+	struct listener *listener = &listeners[queue - tofu.queue][notice];
+
+	if (!listener->word)
+		return;
+	atomic_store_explicit(listener->word, listener->value, memory_order_release);
+	listener->value += listener->step;
+}
