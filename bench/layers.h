@@ -31,6 +31,9 @@ struct layer *layers_of_path(const char **path);
 /* On the path local: messages go to the PE itself, until they are to go to the other again. */
 void layers_to_oneself(bool yes);
 
+/* shmem_putmem without a look at the PE and at the length. */
+void layers_put_unchecked(void *dest, const void *source, size_t bytes, int pe);
+
 /* Lets the library work, whatever layer is measured. */
 bool library_look(void);
 

@@ -52,24 +52,9 @@ static void comms_post(uint64_t value)
 		comms_put(&layer_word->value, &value, sizeof value, target, "shmem_putmem");
 }
 
-/* As shmem_putmem in a library configured --disable-argument-checks: without a look at the PE and at the length. */
-static void put_unchecked(void *dest, const void *source, size_t bytes, int pe)
-{
-	struct comms_peer *peer;
-	void *here = comms_reach_among(false, comms.quick_pes, dest, bytes, pe, &peer);
-
-	if (COMMS_LIKELY(here != NULL))
-		comms_put_here(peer, dest, here, source, bytes);
-	else
-		comms_put(dest, source, bytes, pe, "shmem_putmem");
-}
-
-/* So that the compiler does not find out what it is called with. */
-static void (*volatile put_somewhere)(void *, const void *, size_t, int) = put_unchecked;
-
 static void call_post(uint64_t value)
 {
-	put_somewhere(&layer_word->value, &value, sizeof value, target);
+	layers_put_unchecked(&layer_word->value, &value, sizeof value, target);
 }
 
 /* Nothing is called, and the length is known. */

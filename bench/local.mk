@@ -39,8 +39,10 @@ bench_floor_LDADD = $(UCX_LIBS)
 if HAVE_ARCHIVE
 noinst_PROGRAMS += bench/layers
 bench_layers_SOURCES = bench/layers.c bench/layers.h bench/layers_clock.c bench/layers_clock.h bench/layers_path.c bench/layers_report.c bench/layers_report.h \
-	bench/layers_socket.c bench/layers_uct.c \
-	bench/layers_tofu.c bench/layers_tofu.h bench/layers_values.c bench/layers_values.h bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
+	bench/layers_socket.c bench/layers_tofu.c bench/layers_tofu.h bench/layers_uct.c bench/layers_unchecked.c bench/layers_values.c bench/layers_values.h \
+	bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
+# As the library's functions, which they are compared with.
+bench_layers_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
 bench_layers_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(TOFU_CPPFLAGS)
 bench_layers_LDFLAGS = -static
 bench_layers_LDADD = libtorushmem.la $(UCX_LIBS) -lm
