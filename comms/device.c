@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which network device UCX is to use on a host whose cables lead to single other hosts. Such a host has one address that all
+ * Which network device UCX is to use. Where a host has one network that is plain; UCX would listen at the loopback device as well, where no other
+ * host comes. On a host whose cables lead to single other hosts there are several: such a host has one address that all
  * others have a route to, on a device of its own with a mask of 32 bits (a dummy device, usually), and its ports may have addresses
  * that hardly anybody knows. UCX takes the first device it finds.
  *
- * Only where nothing else speaks against it: several devices with addresses, exactly one such among them, no tunnel, and no InfiniBand
+ * Only where nothing else speaks against it: no other device with an address, or exactly one such among them that is no tunnel; and no InfiniBand
  * or RoCE, which the choice would exclude.
  */
 #include "device.h"
@@ -53,26 +54,48 @@ bool device_has_rdma(void)
 	return any;
 }
 
+/* Is it an address of another network that jobs could use? */
+static bool is_elsewhere(const struct ifaddrs *entry, const char *device)
+{
+	const struct sockaddr_in6 *six = (const void *)entry->ifa_addr;
+
+	if (is_network(entry))
+		return strcmp(entry->ifa_name, device) != 0;
+	return six && six->sin6_family == AF_INET6 && (entry->ifa_flags & IFF_UP) && !(entry->ifa_flags & IFF_LOOPBACK) &&
+	       !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && strcmp(entry->ifa_name, device) != 0;
+}
+
+static bool is_only_network(const struct ifaddrs *all, const struct ifaddrs *entry)
+{
+	for (const struct ifaddrs *other = all; other; other = other->ifa_next)
+		if (is_elsewhere(other, entry->ifa_name))
+			return false;
+	return true;
+}
+
 char *device_of_host(void)
 {
-	const struct ifaddrs *found = NULL;
-	int networks = 0, candidates = 0;
+	const struct ifaddrs *own = NULL, *only = NULL;
 	struct ifaddrs *all;
+	int owns = 0;
 	char *name = NULL;
 
-	if (getifaddrs(&all))
+	if (device_has_rdma() || getifaddrs(&all))
 		return NULL;
 	for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
 		if (!is_network(entry))
 			continue;
-		networks++;
+		if (is_only_network(all, entry))
+			only = entry;
 		if (is_host_address(entry) && is_alone(all, entry)) {
-			candidates++;
-			found = entry;
+			owns++;
+			own = entry;
 		}
 	}
-	if (candidates == 1 && networks > 1 && !device_has_rdma())
-		name = strdup(found->ifa_name);
+	if (only)
+		name = strdup(only->ifa_name);
+	else if (owns == 1)
+		name = strdup(own->ifa_name);
 	freeifaddrs(all);
 	return name;
 }

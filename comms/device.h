@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The network device with the host's own address, if it has one besides ports with addresses; else NULL. The caller frees it. */
+/* The host's only network device, or the one with its own address besides ports with addresses; NULL: neither is there. The caller frees it. */
 char *device_of_host(void);
 
 /* Is there InfiniBand, or what passes for it? */

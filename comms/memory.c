@@ -117,27 +117,60 @@ static char *reserve(size_t size)
 	return start;
 }
 
-/* Does the kernel give shared memory huge pages when asked? The word in brackets says. */
-static const char *ask_for_huge_pages(char *base, size_t size)
+/* What the kernel's file says of huge pages: the word in brackets. */
+static bool huge_pages_forbidden(const char *path)
 {
 	char mode[128] = "";
+	FILE *file = fopen(path, "re");
+
+	if (file && !fgets(mode, sizeof mode, file))
+		mode[0] = '\0';
+	if (file)
+		fclose(file);
+	return !strchr(mode, '[') || strstr(mode, "[never]") || strstr(mode, "[deny]");
+}
+
+/* Not for the system's part: of that a PE touches a few small pages. */
+static const char *ask_for_huge_pages(char *base, size_t size, bool shared)
+{
 	bool wanted = true;
-	FILE *file;
 
 	setting_bool(SETTING_HUGE_PAGES, &wanted);
 	if (!wanted)
 		return "small pages (SHMEM_HUGE_PAGES)";
-	if (madvise(base, size, MADV_HUGEPAGE))
+	if (madvise(base + COMMS_SYSTEM_BYTES, size - COMMS_SYSTEM_BYTES, MADV_HUGEPAGE))
 		return "small pages (no huge pages in this kernel)";
-	file = fopen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "re");
-	if (!file)
-		return "small pages (the kernel does not say if shared memory gets huge ones)";
-	if (!fgets(mode, sizeof mode, file))
-		mode[0] = '\0';
-	fclose(file);
-	if (strstr(mode, "[never]") || strstr(mode, "[deny]"))
-		return "small pages (transparent_hugepage/shmem_enabled forbids huge ones)";
+	if (huge_pages_forbidden(shared ? "/sys/kernel/mm/transparent_hugepage/shmem_enabled" :
+					  "/sys/kernel/mm/transparent_hugepage/enabled"))
+		return shared ? "small pages (transparent_hugepage/shmem_enabled forbids huge ones)" :
+				"small pages (transparent_hugepage/enabled forbids huge ones)";
 	return "huge pages";
+}
+
+/* A file without a name that others of the node can map, too. */
+static int make_file(size_t size)
+{
+	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
+
+	if (fd < 0)
+		rte_die("shmem_init", "memfd_create: %s; this system must allow it", strerror(errno));
+	if (ftruncate(fd, (off_t)size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static char *map_heap(size_t size, bool shared, int *fd)
+{
+	int kind = shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	char *base;
+
+	*fd = shared ? make_file(size) : -1;
+	base = shared && *fd < 0 ? NULL : reserve(size);
+	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, 0) == MAP_FAILED)
+		return NULL;
+	return base;
 }
 
 void memory_make_heap(void)
@@ -146,21 +179,16 @@ void memory_make_heap(void)
 	struct comms_segment *heap = &comms.segments[COMMS_HEAP];
 	size_t wanted = wanted_heap();
 	size_t size = COMMS_SYSTEM_BYTES + ((wanted + page - 1) & ~(page - 1));
+	bool shared = comms.n_node > 1; /* most kernels give huge pages to private memory only */
 	char text[32];
-	char *base = NULL;
-	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
+	int fd;
+	char *base = map_heap(size, shared, &fd);
 
-	if (fd < 0)
-		rte_die("shmem_init", "memfd_create: %s; this system must allow it", strerror(errno));
-	if (ftruncate(fd, (off_t)size) == 0)
-		base = reserve(size);
-	if (base && mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
-		base = NULL;
 	if (!base)
 		rte_die_together("shmem_init", "no address space for a heap of %s (%s); lower SHMEM_SYMMETRIC_SIZE or raise ulimit -v",
 			text_size(wanted, text), strerror(errno));
 	warn_of_overcommit(wanted);
-	comms.pages = ask_for_huge_pages(base, size);
+	comms.pages = ask_for_huge_pages(base, size, shared);
 	*heap = (struct comms_segment){base, size, fd};
 	comms.heap_size = size - COMMS_SYSTEM_BYTES;
 	comms.system = (struct comms_system *)base;
@@ -171,5 +199,6 @@ void memory_make_heap(void)
 void memory_unmake_heap(void)
 {
 	munmap(comms.segments[COMMS_HEAP].base, comms.segments[COMMS_HEAP].size);
-	close(comms.segments[COMMS_HEAP].fd);
+	if (comms.segments[COMMS_HEAP].fd >= 0)
+		close(comms.segments[COMMS_HEAP].fd);
 }

@@ -2,7 +2,7 @@
 /*
  * The UCX path: one UCP context; one main worker in multi-thread mode, whose address all PEs know, and one more for each
  * channel that asked to be alone; an endpoint and two keys per peer and worker, made on first use. Here: coming up
- * and going down, connections, serving. channels.c has order and completion, ucx_ops.c the operations.
+ * and going down, connections, serving. ucx_choices.c has the settings, channels.c order and completion, ucx_ops.c the operations.
  *
  * Over TCP (and over UCX's shared memory for memory UCX did not allocate) puts, gets and atomics are
  * carried out by the target's software. Atomics are then CPU atomics, and we ask UCX for exactly that everywhere
@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "silence.h"
@@ -70,53 +69,6 @@ void ucx_check(ucs_status_t status, const char *what)
 		rte_die(NULL, "%s: %s", what, ucs_status_string(status));
 }
 
-/* A choice of ours, unless the user made one in UCX's own variable. */
-static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
-{
-	if (!getenv(variable) && ucp_config_modify(config, name, value) != UCS_OK)
-		rte_debug("this UCX does not know %s=%s", variable, value);
-}
-
-/*
- * TCP sends in segments of 8 KiB unless told otherwise, and large puts are two to five times as fast with 256. A pool of buffers, of which
- * there is one for sending and one for receiving, then grows by two and not by eight at a time, which would be 4 MiB for the first message.
- * UCX takes this from nowhere but the environment.
- */
-static void choose_segments(void)
-{
-	static const char *const choices[][2] = {{"UCX_TCP_TX_SEG_SIZE", "256K"},
-						 {"UCX_TCP_RX_SEG_SIZE", "256K"},
-						 {"UCX_TCP_TX_BUFS_GROW", "2"},
-						 {"UCX_TCP_RX_BUFS_GROW", "2"}};
-	const char *transports = getenv("UCX_TLS");
-	bool by_name = transports && strstr(transports, "tcp");
-	bool left_out = transports && transports[0] == '^';
-
-	if (transports && by_name == left_out && !strstr(transports, "all")) /* UCX warns of what it has no use for */
-		return;
-	if (getenv(choices[0][0])) /* the others go with it */
-		return;
-	for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-		setenv(choices[i][0], choices[i][1], 0);
-}
-
-/* Nobody outside is to find a port to knock at where all are here. */
-static void choose_device(ucp_config_t *config)
-{
-	char *device;
-
-	if (rte.n_local == comms.n_pes) {
-		choose(config, "NET_DEVICES", "UCX_NET_DEVICES", "lo");
-		return;
-	}
-	device = device_of_host();
-	if (!device)
-		return;
-	choose(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
-	rte_debug("network device %s has the host's own address", device);
-	free(device);
-}
-
 static void make_context(void)
 {
 	ucp_params_t params = {
@@ -127,16 +79,8 @@ static void make_context(void)
 		.estimated_num_eps = (size_t)comms.n_pes,
 		.name = "torushmem",
 	};
-	ucp_config_t *config;
+	ucp_config_t *config = ucx_choices();
 
-	choose_segments();
-	ucx_check(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
-	choose(config, "TLS", "UCX_TLS", "^sm");
-	choose(config, "ATOMIC_MODE", "UCX_ATOMIC_MODE", "cpu");
-	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
-	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
-	choose_device(config);
 	ucx_check(ucp_init(&params, config, &ucx.context), "ucp_init");
 	ucp_config_release(config);
 }
@@ -176,37 +120,14 @@ static void register_memory(void)
 	}
 }
 
-/*
- * UCX's shared-memory transports cannot report a peer's failure, and refuse endpoints that ask for it. They are
- * used only when the user's own UCX_TLS leaves nothing else.
- */
-static ucp_err_handling_mode_t failure_mode(void)
-{
-	static const char *const networks[] = {"tcp", "ib", "rc", "dc", "ud", "all", "^"};
-	const char *transports = getenv("UCX_TLS");
-
-	for (size_t i = 0; transports && i < sizeof networks / sizeof networks[0]; i++)
-		if (strstr(transports, networks[i]))
-			return UCP_ERR_HANDLING_MODE_PEER;
-	return transports ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
-}
-
-/* Is TCP all there is? */
-static bool only_tcp(void)
-{
-	const char *transports = getenv("UCX_TLS");
-
-	return (transports && (!strcmp(transports, "tcp") || !strcmp(transports, "tcp,self"))) || !device_has_rdma();
-}
-
 void ucx_start(void)
 {
 	atomic_store(&ucx.ending, false);
-	ucx.failure_mode = failure_mode();
+	ucx.failure_mode = ucx_failure_mode();
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
 	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
 	ucx.gated = ucx.overtaking && comms.threads;
-	ucx.by_software = !ucx.overtaking && only_tcp();
+	ucx.by_software = !ucx.overtaking && ucx_is_only_tcp();
 	ucx.by_messages = ucx.overtaking || ucx.by_software;
 	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
 	make_context();

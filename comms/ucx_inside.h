@@ -97,6 +97,11 @@ void ucx_check(ucs_status_t status, const char *what);
 /* An operation that UCX fails has lost its peer; that ends the job with its own message, but maybe in another thread. */
 void ucx_must_succeed(ucs_status_t status, const char *what);
 
+/* What to start UCX with; the caller releases it. */
+ucp_config_t *ucx_choices(void);
+ucp_err_handling_mode_t ucx_failure_mode(void);
+/* Is TCP all there is? */
+bool ucx_is_only_tcp(void);
 ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
 /* A connection of the channel's worker. */
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);

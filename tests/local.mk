@@ -33,6 +33,7 @@ API_TESTS = \
 	tests/api/globals \
 	tests/api/grid \
 	tests/api/heap \
+	tests/api/huge_pages \
 	tests/api/large \
 	tests/api/locks \
 	tests/api/many \

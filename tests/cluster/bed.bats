@@ -186,6 +186,23 @@ speak()
 	! grep 'rma_am(tcp/' out | grep -v 'rma_am(tcp/node0)'
 }
 
+@test "PEs take connections at their host's address only" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	"$bed" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
+	"$bed" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile -n 2 \
+		"$TOP_BUILDDIR/tests/cluster/pair" 1000000 </dev/null >/dev/null 2>&1 3>&- &
+	for _ in $(seq 100); do
+		listeners=$(on h1 ss -ltnpH | awk '/"pair"/ { print $4 }')
+		[ -z "$listeners" ] || break
+		sleep 0.1
+	done
+	"$bed" down --name "$name"
+	wait || true
+	echo "$listeners"
+	[ -n "$listeners" ]
+	! grep -v '^10\.60\.0\.2:' <<<"$listeners"
+}
+
 @test "torus-bench measures broadcasts on hosts; no cable carries more than its share" {
 	command -v mpirun >/dev/null || skip "no mpirun"
 	timeout 90 "$TOP_SRCDIR/tests/cluster/torus-bench" 2x3 100mbit --build "$TOP_BUILDDIR" --sizes 512k --only broadcast,torus-up,tree >out

@@ -107,6 +107,8 @@ fact()
 	[ -r "$file" ] || skip "no such setting in this kernel"
 	mode=$(sed 's/.*\[\(.*\)\].*/\1/' "$file")
 	[[ "$(fact paths.huge_pages)" == *" says $mode"* ]]
+	mode=$(sed 's/.*\[\(.*\)\].*/\1/' "${file%/*}/enabled")
+	[[ "$(fact paths.huge_pages_alone)" == *" says $mode"* ]]
 }
 
 @test "the launcher beside it is found, with its version" {

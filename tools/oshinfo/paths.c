@@ -81,18 +81,18 @@ static bool chosen(const char *line, char *word, size_t size)
 	return true;
 }
 
-static void report_huge_pages(struct report *report)
+static void report_huge_pages(struct report *report, const char *key, const char *name, const char *file)
 {
-	static const char path[] = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
-	char line[128], mode[32];
+	char path[64], line[128], mode[32];
 
+	snprintf(path, sizeof path, "/sys/kernel/mm/transparent_hugepage/%s", file);
 	if (!read_line(path, line, sizeof line) || !chosen(line, mode, sizeof mode))
-		report_fact(report, "huge_pages", "huge pages", "no: this kernel has none for shared memory");
+		report_fact(report, key, name, "no: this kernel has no %s", path);
 	else if (!strcmp(mode, "never") || !strcmp(mode, "deny"))
-		report_fact(report, "huge_pages", "huge pages",
-			    "no: %s says %s; an administrator can write advise there", path, mode);
+		report_fact(report, key, name, "no: %s says %s; an administrator can write %s there", path, mode,
+			    strcmp(file, "enabled") ? "advise" : "madvise");
 	else
-		report_fact(report, "huge_pages", "huge pages", "yes: %s says %s", path, mode);
+		report_fact(report, key, name, "yes: %s says %s", path, mode);
 }
 
 void report_paths(struct report *report)
@@ -100,5 +100,6 @@ void report_paths(struct report *report)
 	report_section(report, "paths", "Paths on a node");
 	report_local(report);
 	report_membarrier(report);
-	report_huge_pages(report);
+	report_huge_pages(report, "huge_pages", "huge pages", "shmem_enabled");
+	report_huge_pages(report, "huge_pages_alone", "huge pages for a PE alone on its node", "enabled");
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: pes=1,2 paths=local,ucx-tcp,hosts */
+/* A PE whose heap nobody else maps has it in huge pages wherever the kernel gives them to private memory. */
+#include <sys/mman.h>
+
+#include "tests/lib/check.h"
+
+#define HUGE_PAGE (2UL << 20)
+
+/* What /proc/self/smaps has under a name for the mapping that an address lies in, in KiB; -1: nothing. */
+static long fact(const void *address, const char *format)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	char line[512];
+	bool here = false;
+	long found = -1;
+
+	while (file && found < 0 && fgets(line, sizeof line, file)) {
+		unsigned long start, end;
+
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			here = (unsigned long)(uintptr_t)address - start < end - start;
+		else if (here)
+			sscanf(line, format, &found);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Does the kernel have any to give just now? */
+static bool are_to_be_had(void)
+{
+	char *area = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool had;
+
+	CHECK(area != MAP_FAILED);
+	had = madvise(area, 2 * HUGE_PAGE, MADV_HUGEPAGE) == 0;
+	memset(area, 1, 2 * HUGE_PAGE);
+	had = had && fact(area, "AnonHugePages: %ld kB") > 0;
+	munmap(area, 2 * HUGE_PAGE);
+	return had;
+}
+
+int main(void)
+{
+	bool reached = false;
+	char *memory;
+
+	shmem_init();
+	memory = shmem_malloc(4 * HUGE_PAGE);
+	CHECK(memory != NULL);
+	for (int pe = 0; pe < shmem_n_pes(); pe++)
+		reached = reached || (pe != shmem_my_pe() && shmem_ptr(memory, pe));
+	memset(memory, 1, 4 * HUGE_PAGE);
+	if (!reached && are_to_be_had())
+		CHECK(fact(memory, "AnonHugePages: %ld kB") > 0);
+	if (reached) /* it is one piece of memory for both */
+		CHECK_EQUAL(fact(memory, "Anonymous: %ld kB"), 0);
+	shmem_barrier_all();
+	shmem_free(memory);
+	shmem_finalize();
+	return 0;
+}
