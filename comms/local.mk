@@ -11,7 +11,7 @@ libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/tr
 libtorushmem_la_SOURCES += comms/tofu/tofu.h
 
 # The Tofu path. What it calls is loaded when it is taken.
-TOFU_SOURCES = comms/tofu/engines.c comms/tofu/gates.c comms/tofu/inside.h comms/tofu/library.c comms/tofu/library.h comms/tofu/ops.c comms/tofu/places.c \
+TOFU_SOURCES = comms/tofu/edges.c comms/tofu/engines.c comms/tofu/gates.c comms/tofu/inside.h comms/tofu/lanes.c comms/tofu/lanes.h comms/tofu/library.c comms/tofu/library.h comms/tofu/ops.c comms/tofu/places.c \
 	comms/tofu/notices.c comms/tofu/queue.c comms/tofu/session.c
 EXTRA_DIST += $(TOFU_SOURCES)
 if WITH_TOFU

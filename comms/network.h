@@ -107,11 +107,15 @@ struct comms_network {
 	bool (*meet)(const struct comms_group *group);
 
 	/*
-	 * Broadcasts by the card (sessions.h); NULL: it cannot. Open says which queues this PE has for so many trees; NULL: it can have none. When
+	 * By the card (sessions.h), NULL: it cannot. Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When
 	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
 	 */
 	struct comms_session *(*session_open)(int trees, const int *children, struct comms_session_shown *shown);
 	void (*session_write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+	/* The same for data between pairs. Open says where this PE wants to be told that others are ready; run: a word of this PE. */
+	struct comms_session *(*session_open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+	void (*session_write_edges)(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
+				    int ins, _Atomic uint64_t *run);
 	void (*session_start)(struct comms_session *session, uint64_t run);
 	bool (*session_is_over)(struct comms_session *session);
 	void (*session_close)(struct comms_session *session);

@@ -5,7 +5,7 @@
 #include "comms.h"
 
 /*
- * Data that goes down trees without a processor: a network card with session-mode queues sends each segment on when it has come, alone.
+ * Data that goes without a processor: a network card with session-mode queues begins, and sends on, when something has come, alone. First, down trees.
  *
  * branch   what this PE has to do with a tree: it takes a part of the data from its parent and sends it to its children
  * word     of a PE and a tree: the number of the last run whose data has come down the tree
@@ -36,8 +36,6 @@ struct comms_branch {
 struct comms_readiness {
 	int children, parent;	/* PE; -1: the root */
 	uint64_t queue;		/* the parent's */
-	_Atomic uint64_t *word; /* of the parent's: written to, never read */
-	_Atomic uint64_t *mine; /* the same of this PE's */
 };
 
 /* What others must know of a PE: its queues for the trees, then the one for readiness; and how many commands what comes down a tree lets go there. */
@@ -45,6 +43,21 @@ struct comms_session_shown {
 	uint64_t queue[COMMS_SESSION_TREES + 1];
 	uint8_t lets_go[COMMS_SESSION_TREES];
 };
+
+/*
+ * Data between pairs: each PE's goes when all to whom it puts are ready, and behind each datum a word that becomes the number of the run.
+ */
+struct comms_edge_out {
+	int pe;
+	char *dest;
+	const char *source;
+	size_t bytes;
+	_Atomic uint64_t *word; /* by its address here */
+};
+struct comms_edge_in {
+	uint64_t gate; /* where the PE that puts wants to be told that this one is ready */
+};
+
 struct comms_session;
 
 #endif

@@ -93,7 +93,7 @@ typedef struct shmemx_plan *shmemx_plan_t;
 #define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_ENGINE says */
 #define SHMEMX_PLAN_LIST 1   /* arrivals do, along a list of commands */
 #define SHMEMX_PLAN_THREAD 2 /* a thread does, one for all plans of the PE */
-#define SHMEMX_PLAN_CARD 3   /* the network's card does, a broadcast between nodes; anything else a list does */
+#define SHMEMX_PLAN_CARD 3   /* the network's card does, between nodes; what it cannot do a list does */
 
 typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
 typedef enum {

@@ -143,6 +143,7 @@ struct agreement {
  */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
+	uint64_t gate;			/* of this member's card: see comms/sessions.h */
 };
 
 struct scratch {

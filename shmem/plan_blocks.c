@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather of more than little data between nodes of
- * several PEs, or of much, goes along a ring of the nodes instead, and each block over each link once.
+ * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of
+ * several PEs, or of much data, goes along a ring of the nodes instead, and each block over each link once; but where the network's card does it,
+ * it goes to each in parallel, over all links.
  */
 #include "plans.h"
 
 #define RING_FROM 65536 /* bytes of a whole dest */
 
 /* What is written for each member begins there in my source; with a step of 0 all get the same. */
-static void write_pairs(struct maker *m, char *dest, const char *source, size_t step)
+static bool write_pairs(struct maker *m, char *dest, const char *source, size_t step, bool only_by_card)
 {
 	int n = m->set.group->size, me = m->set.group->me;
 	struct edges edges;
 
-	plan_edges_begin(m, &edges);
+	plan_edges_begin(m, &edges, 2 * (size_t)n);
 	for (int i = 1; i < n; i++) {
 		int to = (me + i) % n, from = (me + n - i) % n;
 
@@ -22,8 +23,11 @@ static void write_pairs(struct maker *m, char *dest, const char *source, size_t 
 		plan_edge_in(m, &edges, (struct edge_end){set_pe(&m->set, from), (size_t)from, (size_t)me},
 			     dest + (size_t)from * m->bytes, source + (size_t)me * step, m->bytes);
 	}
+	if (!plan_edges_end(m, &edges, only_by_card))
+		return false;
 	if (dest + (size_t)me * m->bytes != source + (size_t)me * step)
 		plan_copy(m, plan_queue(m), AT_ONCE, dest + (size_t)me * m->bytes, source + (size_t)me * step, m->bytes);
+	return true;
 }
 
 /* --- Along a ring --- */
@@ -127,6 +131,7 @@ API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source,
 	struct maker m = plan_maker(team, engine, bytes, __func__);
 	size_t all = (size_t)m.set.group->size * bytes;
 	struct nodes nodes;
+	size_t ports = (size_t)m.set.group->size;
 	bool ring;
 
 	*plan = SHMEMX_PLAN_INVALID;
@@ -134,12 +139,12 @@ API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source,
 	plan_check_data(&m, dest, all, source, bytes);
 	nodes = plan_nodes(&m);
 	ring = nodes.count > 1 && (nodes.levels || all >= RING_FROM);
-	if (!plan_begin(&m, ring ? PORTS_NODE + (size_t)nodes.size : (size_t)m.set.group->size, 0, 0))
+	if (ring && ports < PORTS_NODE + (size_t)nodes.size)
+		ports = PORTS_NODE + (size_t)nodes.size;
+	if (!plan_begin(&m, ports, 0, 0))
 		return 1;
-	if (bytes > 0 && ring)
+	if (bytes > 0 && (nodes.levels || !write_pairs(&m, dest, source, 0, ring)))
 		write_along_ring(&m, &nodes, dest, source);
-	else if (bytes > 0)
-		write_pairs(&m, dest, source, 0);
 	plan_end(&m, plan);
 	return 0;
 }
@@ -156,7 +161,7 @@ API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, 
 	if (!plan_begin(&m, (size_t)m.set.group->size, 0, 0))
 		return 1;
 	if (bytes > 0)
-		write_pairs(&m, dest, source, bytes);
+		write_pairs(&m, dest, source, bytes, false);
 	plan_end(&m, plan);
 	return 0;
 }

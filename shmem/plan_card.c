@@ -10,9 +10,9 @@
 #include "comms/network.h"
 
 /* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
-enum { PORT_IDS = 16, PORT_SPARE = 20 };
-_Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_SPARE < (int)PORTS_UP, "ports are not used twice");
-_Static_assert((PORT_SPARE - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
+enum { PORT_IDS = 16, PORT_IDS_END = 20 };
+_Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_IDS_END <= (int)PORTS_UP, "ports are not used twice");
+_Static_assert((PORT_IDS_END - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
 
 /* Segments as long as a tree can have them, the same on all PEs. */
 static struct wood in_few_segments(const struct wood *wood)
@@ -100,15 +100,12 @@ static void write_down(struct maker *m, const struct wood *wood, int trees, stru
 	struct comms_readiness ready = {
 		.children = first.children,
 		.parent = first.parent.pe,
-		.mine = &m->plan->ports[PORT_SPARE].own,
 	};
 
 	for (int t = 0; t < trees; t++)
 		branches[t] = branch_of(m, wood, t, dest, source);
-	if (ready.parent >= 0) {
+	if (ready.parent >= 0)
 		ready.queue = shown_by(m, ready.parent).queue[trees];
-		ready.word = &plan_port(m, ready.parent, PORT_SPARE)->own;
-	}
 	comms.network->session_write(session, branches, &ready);
 }
 

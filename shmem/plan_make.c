@@ -137,48 +137,6 @@ void plan_card_is_done(struct maker *m, int queue)
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_CARD_IS_DONE});
 }
 
-/* --- Edges --- */
-
-#define QUEUES (int)(sizeof((struct edges *)NULL)->in / sizeof(int))
-
-void plan_edges_begin(struct maker *m, struct edges *edges)
-{
-	*edges = (struct edges){0};
-	edges->tell = plan_queue(m);
-	edges->end = plan_queue(m);
-	for (int i = 0; i < QUEUES; i++)
-		edges->in[i] = plan_queue(m);
-	for (int i = 0; i < QUEUES; i++)
-		edges->out[i] = plan_queue(m);
-}
-
-void plan_edge_in(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
-{
-	struct port *mine = &m->plan->ports[end.mine], *theirs = plan_port(m, end.pe, end.theirs);
-	int queue = edges->in[edges->ins++ % QUEUES];
-
-	if (!plan_is_near(m, end.pe)) {
-		plan_tell(m, edges->tell, end.pe, (struct when){&theirs->answer, 1, 1});
-		plan_await(m, edges->end, (struct when){&mine->came[0], 1, 1});
-		return;
-	}
-	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, dest, plan_here(m, source, end.pe), bytes);
-	plan_tell(m, queue, end.pe, (struct when){&theirs->answer, 1, 1});
-}
-
-void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
-{
-	struct port *mine = &m->plan->ports[end.mine], *theirs = plan_port(m, end.pe, end.theirs);
-
-	if (!plan_is_near(m, end.pe)) {
-		plan_put(m, edges->out[edges->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, end.pe, dest, source, bytes,
-			 (struct when){&theirs->came[0], 1, 1});
-		return;
-	}
-	plan_tell(m, edges->tell, end.pe, (struct when){&theirs->came[0], 1, 1});
-	plan_await(m, edges->end, (struct when){&mine->answer, 1, 1});
-}
-
 /* --- Beginning and end --- */
 
 static int engine_of(int engine, const char *routine)

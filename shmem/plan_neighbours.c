@@ -122,9 +122,10 @@ API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edge
 		return 1;
 	show(&m, edges, n_edges);
 	set_sync(&m.set);
-	plan_edges_begin(&m, &queues);
+	plan_edges_begin(&m, &queues, 2 * (size_t)n_edges);
 	for (int i = 0; i < n_edges; i++)
 		write_edge(&m, &queues, i);
+	plan_edges_end(&m, &queues, false);
 	plan_end(&m, plan);
 	return 0;
 }

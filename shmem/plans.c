@@ -111,7 +111,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
 	m->plan->staging = (char *)(m->plan->ports + ports);
 	memset(m->plan->ports, 0, ports * sizeof(struct port));
-	team_scratch(m->set.team)->plan = (struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges};
+	team_scratch(m->set.team)->plan = (struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
 	set_sync(&m->set);
 	return true;
 }

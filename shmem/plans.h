@@ -81,18 +81,21 @@ void plan_copy(struct maker *m, int queue, struct when when, void *dest, const v
 void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
 		  combine_t *combine);
 
-/* Whole edges, each in queues that several share. */
+/* Whole edges; at most so many. */
 struct edges {
-	int tell, end, in[8], out[8], ins, outs;
+	struct plan_edge *edge;
+	size_t count;
 };
 struct edge_end {
 	int pe;
 	size_t mine, theirs; /* ports */
 };
-void plan_edges_begin(struct maker *m, struct edges *edges);
+void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most);
 /* From the giver's source, by its address here, to my dest; or nothing, if that is where it is. */
-void plan_edge_in(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
-void plan_edge_out(struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+/* Writes them down; all members do. False: only the card was to take what is far, and it cannot; nothing has been written down. */
+bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_card);
 
 /* What the network's card is to do from here on in a queue; done: its part of this PE is over. */
 void plan_by_card(struct maker *m, int queue, struct comms_session *session);

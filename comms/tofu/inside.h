@@ -10,7 +10,7 @@
 /*
  * What the files of the Tofu path share: library.c (whom it calls), places.c (where PEs are, and which queue goes where), engines.c
  * (the queues), queue.c (what is under way in them), ops.c (the operations), notices.c (messages of one put), gates.c (meetings),
- * session.c (broadcasts).
+ * lanes.c, session.c and edges.c (what the card does alone: broadcasts, and data between pairs).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
@@ -116,9 +116,12 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 void tofu_listen_no_more(struct comms_peer *from, uint8_t notice);
 void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
 
-/* session.c. */
+/* session.c, edges.c, lanes.c. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
 void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+void tofu_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in, int ins,
+			      _Atomic uint64_t *run);
 void tofu_session_start(struct comms_session *session, uint64_t run);
 bool tofu_session_is_over(struct comms_session *session);
 void tofu_session_close(struct comms_session *session);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=8 pes=8 paths=tofu-few,tofu,tofu-errors env=SOFTOFU_SHAPE=2x2x2 env=SHMEM_BROADCAST_ALGORITHM=torus-both time=60 */
 /*
- * Broadcasts by the card: between start and wait every PE but the root is in a computation of its own, which calls nothing, and looks at its
- * memory now and then; all of the data comes meanwhile, down three trees, run after run, from any root, with several plans at once.
+ * Plans by the card: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and looks at its
+ * memory now and then; all of the data comes meanwhile, run after run: of a broadcast, down three trees, from any root, with several plans at
+ * once; of an all-gather, an all-to-all, and of neighbours with edges of all sizes, one way and both ways.
  */
 #include <shmemx.h>
 
@@ -103,6 +104,96 @@ static void many(void)
 		shmemx_plan_free(plans[i]);
 }
 
+/* What PE `from` has for PE `to` in a run. */
+static uint64_t mark(int from, int to, uint64_t run)
+{
+	return run * 1000000 + (uint64_t)(from * 1000 + to);
+}
+
+/* All have something for all: the same, or not. */
+static void run_pairs(shmemx_plan_t plan, size_t bytes, bool same, uint64_t run)
+{
+	NOTE("%zu bytes, %s, run %llu", bytes, same ? "all-gather" : "all-to-all", (unsigned long long)run);
+	for (int i = 0; i < npes; i++) {
+		fill_noise(expected + (size_t)i * bytes, bytes, mark(i, same ? 0 : me, run));
+		if (i == 0 || !same)
+			fill_noise(source + (size_t)i * bytes, bytes, mark(me, i, run));
+	}
+	memset(dest[0], 0, (size_t)npes * bytes);
+	if (noise(run) % (uint64_t)npes == (uint64_t)me)
+		usleep(2000);
+	shmemx_plan_start(plan);
+	for (int i = 0; i < npes; i++)
+		if (i != me) /* its own it may copy in the wait */
+			compute_until(dest[0] + (size_t)i * bytes, expected + (size_t)i * bytes, bytes);
+	shmemx_plan_wait(plan);
+	CHECK_BYTES(dest[0], expected, (size_t)npes * bytes);
+	memset(source, 0, (same ? 1 : (size_t)npes) * bytes); /* nobody reads it any more */
+}
+
+static void pairs(size_t bytes)
+{
+	shmemx_plan_t gather, all;
+
+	CHECK_EQUAL(shmemx_allgather_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_CARD, &gather), 0);
+	CHECK_EQUAL(shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_CARD, &all), 0);
+	for (uint64_t run = 1; run <= 4; run++) {
+		run_pairs(gather, bytes, true, run);
+		shmem_barrier_all(); /* the other plan has the same dest */
+		run_pairs(all, bytes, false, run);
+		shmem_barrier_all();
+	}
+	shmemx_plan_free(gather);
+	shmemx_plan_free(all);
+}
+
+#define EDGES 3
+static const size_t edge_bytes[EDGES] = {1, 20000, 70001};
+
+/* Edge 0 goes to the next PE and edge 1 to the previous one; edge 2 goes from even PEs to the PE after the next, and nothing comes back. */
+static void lay_edges(shmemx_neighbour_t *edges, unsigned char *in, unsigned char *out)
+{
+	int to = (me + 2) % npes, from = (me + npes - 2) % npes;
+	bool gives = me % 2 == 0;
+
+	edges[0] = (shmemx_neighbour_t){.pe = (me + 1) % npes, .edge = 1, .send_bytes = edge_bytes[0], .receive_bytes = edge_bytes[1]};
+	edges[1] = (shmemx_neighbour_t){.pe = (me + npes - 1) % npes, .edge = 0, .send_bytes = edge_bytes[1], .receive_bytes = edge_bytes[0]};
+	edges[2] = (shmemx_neighbour_t){.pe = gives ? to : from, .edge = 3, .send_bytes = gives ? edge_bytes[2] : 0};
+	edges[3] = (shmemx_neighbour_t){.pe = gives ? from : to, .edge = 2, .receive_bytes = gives ? edge_bytes[2] : 0};
+	for (size_t i = 0, at = 0; i <= EDGES; i++, at += edge_bytes[2]) {
+		edges[i].source = out + at;
+		edges[i].dest = in + at;
+	}
+}
+
+static void neighbours(void)
+{
+	unsigned char *in = symmetric((EDGES + 1) * edge_bytes[2]), *out = symmetric((EDGES + 1) * edge_bytes[2]);
+	shmemx_neighbour_t edges[EDGES + 1] = {0};
+	shmemx_plan_t plan;
+
+	lay_edges(edges, in, out);
+	CHECK_EQUAL(shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, EDGES + 1, SHMEMX_PLAN_CARD, &plan), 0);
+	for (uint64_t run = 1; run <= 5; run++) {
+		NOTE("neighbours, run %llu", (unsigned long long)run);
+		for (int i = 0; i <= EDGES; i++) {
+			fill_noise((unsigned char *)(uintptr_t)edges[i].source, edges[i].send_bytes, mark(me, i, run));
+			memset(edges[i].dest, 0, edges[i].receive_bytes);
+		}
+		if (noise(run) % (uint64_t)npes == (uint64_t)me)
+			usleep(2000);
+		shmemx_plan_start(plan);
+		for (int i = 0; i <= EDGES; i++) {
+			fill_noise(expected, edges[i].receive_bytes, mark(edges[i].pe, edges[i].edge, run));
+			compute_until(edges[i].dest, expected, edges[i].receive_bytes);
+		}
+		shmemx_plan_wait(plan);
+	}
+	shmemx_plan_free(plan);
+	shmem_free(in);
+	shmem_free(out);
+}
+
 int main(void)
 {
 	begin();
@@ -115,6 +206,9 @@ int main(void)
 	broadcast(6000, 5);
 	broadcast(200, npes - 1);
 	several();
+	pairs(8);
+	pairs(LARGEST / (size_t)npes);
+	neighbours();
 	many();
 	free(expected);
 	return end();

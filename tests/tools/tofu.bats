@@ -77,6 +77,25 @@ ends()
 	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
 }
 
+# sessions FIELD: summed up over all session-mode queues, from the lines of SOFTOFU_STATS: caller or bytes
+sessions()
+{
+	awk -v wanted="$1" '/^softofu: rank [0-9]+ TNI [0-5] CQ [1-9]/ { count["caller"] += $10; count["bytes"] += $19 }
+		END { print count[wanted] }' <<<"$output"
+}
+
+@test "all-gather, all-to-all and neighbours as plans are the card's" {
+	export SOFTOFU_STATS=1 SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x2
+	for kind in allgather:7 alltoall:7 neighbours:2; do
+		on 8 ./timed plan "${kind%:*}" 10 3000
+		[ "$status" -eq 0 ]
+		[ "$(sessions caller)" -eq 0 ]
+		# each edge: the data and a word; and packets by which lanes begin
+		[ "$(sessions bytes)" -ge $((10 * 8 * ${kind#*:} * 3008)) ]
+		[ "$(sessions bytes)" -le $((10 * 8 * ${kind#*:} * 3100)) ]
+	done
+}
+
 # did PES PROGRAM...: descriptors that all cards carried out
 did()
 {

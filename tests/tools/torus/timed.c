@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. timed exchange COUNT BYTES: so many messages
- * both ways round a ring, and one more without a wait. For tofu.bats, which replays the first two and counts what the last one puts.
+ * both ways round a ring, and one more without a wait. timed plan KIND COUNT BYTES: so many runs of a plan that the card is to carry out. For tofu.bats, which
+ * replays the first two and counts what the others put.
  */
 #include <shmemx.h>
 #include <stdlib.h>
@@ -54,12 +55,46 @@ static int exchange(long count, size_t bytes)
 	return wrong;
 }
 
+static shmemx_plan_t make_plan(const char *kind, char *dest, const char *source, size_t bytes)
+{
+	int me = shmem_my_pe(), n = shmem_n_pes();
+	shmemx_neighbour_t edges[] = {{(me + 1) % n, 1, source, bytes, dest, bytes}, {(me + n - 1) % n, 0, source + bytes, bytes, dest + bytes, bytes}};
+	shmemx_plan_t plan;
+
+	if (!strcmp(kind, "allgather"))
+		shmemx_allgather_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_CARD, &plan);
+	else if (!strcmp(kind, "alltoall"))
+		shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_CARD, &plan);
+	else
+		shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, 2, SHMEMX_PLAN_CARD, &plan);
+	return plan;
+}
+
+static int plan(const char *kind, long count, size_t bytes)
+{
+	size_t all = (size_t)shmem_n_pes() * bytes;
+	char *dest = shmem_calloc(all, 1), *source = shmem_calloc(all, 1);
+	shmemx_plan_t plan = make_plan(kind, dest, source, bytes);
+	int wrong = 0;
+
+	for (long i = 1; i <= count; i++) {
+		memset(source, (int)i, all);
+		shmemx_plan_start(plan);
+		shmemx_plan_wait(plan);
+		wrong |= dest[0] != (char)i || dest[2 * bytes - 1] != (char)i;
+	}
+	shmem_barrier_all(); /* queues of a plan that is freed are not in the card's count */
+	return wrong;
+}
+
 int main(int argc, char **argv)
 {
 	int wrong = argc < 3;
 
 	shmem_init();
-	if (argc == 4 && !strcmp(argv[1], "exchange"))
+	if (argc == 5)
+		wrong = plan(argv[2], atol(argv[3]), strtoul(argv[4], NULL, 10));
+	else if (argc == 4 && !strcmp(argv[1], "exchange"))
 		wrong = exchange(atol(argv[2]), strtoul(argv[3], NULL, 10));
 	else if (argc == 4)
 		puts_of_eight(atol(argv[2]), atoi(argv[3]));

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Edges of a plan: all are remembered, then written down. Far ones are the network card's, where it can do those of all members: each shows
+ * where it wants to be told that others are ready, and then they agree.
+ */
+#include "plans.h"
+
+#include <stdlib.h>
+
+#include "comms/network.h"
+
+#define QUEUES 8
+
+struct plan_edge {
+	struct edge_end end;
+	bool out, near;
+	char *dest;
+	const char *source;
+	size_t bytes;
+};
+
+void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most)
+{
+	*edges = (struct edges){.edge = calloc(most + 1, sizeof *edges->edge)};
+	if (!edges->edge)
+		rte_die(m->set.routine, "no memory for %zu edges", most);
+}
+
+static void add(const struct maker *m, struct edges *edges, struct edge_end end, bool out, void *dest, const void *source, size_t bytes)
+{
+	edges->edge[edges->count++] = (struct plan_edge){end, out, plan_is_near(m, end.pe), dest, source, bytes};
+}
+
+void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+{
+	add(m, edges, end, false, dest, source, bytes);
+}
+
+void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+{
+	add(m, edges, end, true, dest, source, bytes);
+}
+
+/* --- By commands --- */
+
+/* Queues that several edges share. */
+struct queues {
+	int tell, end, in[QUEUES], out[QUEUES], ins, outs;
+};
+
+static struct queues make_queues(struct maker *m)
+{
+	struct queues queues = {.tell = plan_queue(m), .end = plan_queue(m)};
+
+	for (int i = 0; i < QUEUES; i++)
+		queues.in[i] = plan_queue(m);
+	for (int i = 0; i < QUEUES; i++)
+		queues.out[i] = plan_queue(m);
+	return queues;
+}
+
+static void write_in(struct maker *m, struct queues *queues, const struct plan_edge *edge)
+{
+	struct port *mine = &m->plan->ports[edge->end.mine], *theirs = plan_port(m, edge->end.pe, edge->end.theirs);
+	int queue = queues->in[queues->ins++ % QUEUES];
+
+	if (!edge->near) {
+		plan_tell(m, queues->tell, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+		plan_await(m, queues->end, (struct when){&mine->came[0], 1, 1});
+		return;
+	}
+	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, edge->dest, plan_here(m, edge->source, edge->end.pe), edge->bytes);
+	plan_tell(m, queue, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+}
+
+static void write_out(struct maker *m, struct queues *queues, const struct plan_edge *edge)
+{
+	struct port *mine = &m->plan->ports[edge->end.mine], *theirs = plan_port(m, edge->end.pe, edge->end.theirs);
+
+	if (!edge->near) {
+		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe, edge->dest, edge->source,
+			 edge->bytes, (struct when){&theirs->came[0], 1, 1});
+		return;
+	}
+	plan_tell(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
+	plan_await(m, queues->end, (struct when){&mine->answer, 1, 1});
+}
+
+static bool are_any(const struct edges *edges, bool far_too)
+{
+	for (size_t i = 0; i < edges->count; i++)
+		if (far_too || edges->edge[i].near)
+			return true;
+	return false;
+}
+
+static void write_by_commands(struct maker *m, const struct edges *edges, bool far_too)
+{
+	struct queues queues;
+
+	if (!are_any(edges, far_too))
+		return;
+	queues = make_queues(m);
+	for (size_t i = 0; i < edges->count; i++) {
+		const struct plan_edge *edge = &edges->edge[i];
+
+		m->near = edge->near; /* its words go the way of its data */
+		if (!edge->near && !far_too)
+			continue;
+		if (edge->out)
+			write_out(m, &queues, edge);
+		else
+			write_in(m, &queues, edge);
+	}
+}
+
+/* --- By the card --- */
+
+struct far {
+	struct comms_edge_out *out;
+	struct comms_edge_in *in;
+	int outs, ins;
+};
+
+static struct far far_of(struct maker *m, const struct edges *edges)
+{
+	struct far far = {calloc(edges->count + 1, sizeof *far.out), calloc(edges->count + 1, sizeof *far.in), 0, 0};
+
+	if (!far.out || !far.in)
+		rte_die(m->set.routine, "no memory for %zu edges", edges->count);
+	for (size_t i = 0; i < edges->count; i++) {
+		const struct plan_edge *edge = &edges->edge[i];
+
+		if (edge->near)
+			continue;
+		if (!edge->out)
+			far.ins++;
+		else
+			far.out[far.outs++] = (struct comms_edge_out){edge->end.pe, edge->dest, edge->source, edge->bytes,
+								      &plan_port(m, edge->end.pe, edge->end.theirs)->came[0]};
+	}
+	return far;
+}
+
+/* Those who put to this PE; not before all have shown their gates. */
+static void find_gates(struct maker *m, const struct edges *edges, struct comms_edge_in *in)
+{
+	m->known_pe = -1;
+	for (size_t i = 0; i < edges->count; i++)
+		if (!edges->edge[i].near && !edges->edge[i].out)
+			(in++)->gate = plan_block_of(m, edges->edge[i].end.pe)->gate;
+}
+
+static struct comms_session *open_for_all(struct maker *m, const struct far *far)
+{
+	enum { NOT_NEEDED, WANTED, NOT_TO_BE_HAD };
+	struct comms_session *session = comms.network->session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
+	uint64_t mine = !session ? NOT_TO_BE_HAD : far->outs + far->ins ? WANTED : NOT_NEEDED;
+
+	if (set_max(&m->set, mine) == WANTED)
+		return session;
+	if (session)
+		comms.network->session_close(session);
+	return NULL;
+}
+
+static bool write_by_card(struct maker *m, const struct edges *edges)
+{
+	struct comms_session *session;
+	struct far far;
+	int queue;
+
+	if (!comms.network || !comms.network->session_open_edges || (m->engine != SHMEMX_PLAN_AUTO && m->engine != SHMEMX_PLAN_CARD))
+		return false;
+	far = far_of(m, edges);
+	session = open_for_all(m, &far);
+	if (session) {
+		find_gates(m, edges, far.in);
+		comms.network->session_write_edges(session, far.out, far.outs, far.in, far.ins, &m->plan->ports[0].own);
+		queue = plan_queue(m);
+		plan_by_card(m, queue, session);
+		for (size_t i = 0; i < edges->count; i++)
+			if (!edges->edge[i].near && !edges->edge[i].out)
+				plan_await(m, queue, (struct when){&m->plan->ports[edges->edge[i].end.mine].came[0], 1, 1});
+		plan_card_is_done(m, queue);
+	}
+	free(far.out);
+	free(far.in);
+	return session;
+}
+
+bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_card)
+{
+	bool by_card = write_by_card(m, edges);
+
+	if (by_card || !only_by_card)
+		write_by_commands(m, edges, !by_card);
+	free(edges->edge);
+	return by_card || !only_by_card;
+}
