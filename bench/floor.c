@@ -31,6 +31,7 @@ const struct measure measures[] = {
 	{"crowd", "four on two processors count each other and give way while they wait: a barrier", 2, floor_crowd},
 	{"copy", "copies into the other's memory, in several ways", 2, floor_copy},
 	{"blocks", "what collectives of two have to copy, both at the same time", 2, floor_blocks},
+	{"edges", "the edges of a stencil of two, and a flag with each", 2, floor_edges},
 	{"copied", "a copy and a flag, there and back: half a round trip", 2, floor_copied},
 	{"ucx", "bare UCP calls; UCX_TLS chooses the transport", 2, floor_ucx},
 	{NULL, NULL, 0, NULL}};

@@ -29,6 +29,7 @@ void floor_flags(void);
 void floor_crowd(void);
 void floor_copy(void);
 void floor_copied(void);
+void floor_edges(void);
 void floor_blocks(void);
 void floor_ucx(void);
 

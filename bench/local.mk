@@ -30,6 +30,7 @@ bench_floor_SOURCES = $(bench_shared) \
 	bench/floor.c \
 	bench/floor.h \
 	bench/floor_copy.c \
+	bench/floor_edges.c \
 	bench/floor_ucx.c \
 	bench/processes.c
 bench_floor_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)

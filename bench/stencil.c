@@ -126,6 +126,18 @@ static double iterate(void *context, long n)
 	return now_ns() - start;
 }
 
+static double exchange_only(void *context, long n)
+{
+	struct poisson *p = context;
+	double start = now_ns();
+
+	for (long i = 0; i < n; i++) {
+		p->iteration++;
+		exchange_edges(p, p->blocks[p->iteration % 2]);
+	}
+	return now_ns() - start;
+}
+
 /* What an iteration takes a PE that has nobody to exchange with. */
 static double relax_only(void *context, long n)
 {
@@ -172,6 +184,8 @@ void stencil_poisson(void)
 					       .context = &p, .check = is_solution});
 		snprintf(variant, sizeof variant, "%dx%d:computing", sizes[i], sizes[i]);
 		harness_measure(&(struct spot){.measure = "stencil", .variant = variant, .sample = relax_only, .context = &p});
+		snprintf(variant, sizeof variant, "%dx%d:exchanging", sizes[i], sizes[i]);
+		harness_measure(&(struct spot){.measure = "stencil", .variant = variant, .sample = exchange_only, .context = &p});
 		give_memory(&p);
 	}
 }
