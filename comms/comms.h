@@ -96,6 +96,7 @@ struct comms_gate {
 struct comms_slot {
 	struct comms_gate gate;
 	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
+	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
 	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */
 };
@@ -125,7 +126,6 @@ struct comms_system {
 	_Alignas(64) struct comms_waiting waiting;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
 	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
-	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */
 	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */

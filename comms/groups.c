@@ -181,6 +181,8 @@ void comms_group_forget(struct comms_group *group)
 	struct comms_levels *levels = group->levels;
 
 	comms_group_leave_torus(levels ? &levels->leaders : group);
+	if (comms.network && comms.network->part && group->seen)
+		comms.network->part(group);
 	if (!levels)
 		return;
 	free((void *)(uintptr_t)levels->node.members);
@@ -298,5 +300,9 @@ void comms_sync(struct comms_group *group)
 void comms_slot_clear(int slot)
 {
 	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
-	memset(&comms.system->slot[slot].heard, 0, sizeof comms.system->slot[slot].heard);
+	struct comms_slot *mine = &comms.system->slot[slot];
+
+	memset(&mine->heard, 0, sizeof mine->heard);
+	memset(&mine->gates, 0, sizeof mine->gates);
+	memset(&mine->gate_votes, 0, sizeof mine->gate_votes);
 }

@@ -9,6 +9,10 @@
 
 #define COMMS_NO_WORD ((size_t)-1)
 
+/* What a network may be able to combine on the way. */
+enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
+#define COMMS_GATE_WORDS 6 /* at most */
+
 /* Did who wanted to sleep do so, and then find something to do for the network? */
 enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
 
@@ -105,6 +109,10 @@ struct comms_network {
 
 	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. NULL: it never can. */
 	bool (*meet)(const struct comms_group *group);
+	/* They combine so many words, and all have the result; of double sums, a word is a double. False: as above. */
+	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+	/* They will do neither again; all have met. May be NULL. */
+	void (*part)(const struct comms_group *group);
 
 	/*
 	 * By the card (sessions.h), NULL: it cannot. Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When

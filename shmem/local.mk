@@ -5,4 +5,4 @@ libtorushmem_la_SOURCES += shmem/api.h shmem/init.c shmem/info.c shmem/heap.c sh
 libtorushmem_la_SOURCES += shmem/stats.c shmem/trace.c
 libtorushmem_la_SOURCES += shmem/grounds.c shmem/rdma.c
 libtorushmem_la_SOURCES += shmem/plans.c shmem/plans.h shmem/plan_make.c shmem/plan_trees.c shmem/plan_broadcast.c shmem/plan_reduce.c \
-	shmem/plan_blocks.c shmem/plan_card.c shmem/plan_edges.c shmem/plan_neighbours.c
+	shmem/plan_blocks.c shmem/plan_card.c shmem/plan_edges.c shmem/plan_neighbours.c shmem/words.c shmem/words.h

@@ -2,7 +2,7 @@
 /*
  * Reductions.
  *
- * Small ones of a team: doubling, in pieces of one slot. Each piece is an exchange with an epoch of its own; the slots
+ * Small ones of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot. Each piece is an exchange with an epoch of its own; the slots
  * alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of epoch e + 1, which
  * I sent when I was done with epoch e: so two sets are enough and nobody asks first. Where several members share a
  * node, or its processors, they lay out what they bring as rows, and when all have come one of them combines the
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "comms/job.h"
+#include "words.h"
 
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
 #define LOOKED_AT_UP_TO 128 /* bytes: with more, looking keeps lines from their writer for longer than it saves */
@@ -123,11 +124,31 @@ static size_t pieces(size_t count, size_t size)
 	return (count + most - 1) / most;
 }
 
+static bool find_way(combine_t *combine, struct words_way *way);
+
+/* By the network on its way, where it can combine so few elements of this kind. */
+static bool combine_on_the_way(const struct set *set, char *data, size_t count, combine_t *combine)
+{
+	uint64_t words[COMMS_GATE_WORDS];
+	struct words_way way;
+
+	if (!comms.network || !comms.network->reduce || algorithm != AUTO || count > COMMS_GATE_WORDS || set->group->on_node ||
+	    !find_way(combine, &way))
+		return false;
+	words_from(&way, words, data, count);
+	if (!comms.network->reduce(set->group, way.op, words, count))
+		return false;
+	words_to(&way, data, words, count);
+	return true;
+}
+
 /* Data is what this member brings, and becomes the result. */
 static void double_all(const struct set *set, char *data, size_t count, size_t size, combine_t *combine, uint64_t epoch)
 {
 	size_t most = PIECE_BYTES / size;
 
+	if (combine_on_the_way(set, data, count, combine))
+		return;
 	for (size_t done = 0; done < count; done += most) {
 		size_t now = count - done < most ? count - done : most;
 		struct piece p = {set, data + done * size, now * size, now, epoch++, combine};
@@ -414,39 +435,6 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		reduce_in_place(&r);
 }
 
-static void combine_and(void *out, const void *low, const void *high, size_t count)
-{
-	(void)count;
-	*(uint64_t *)out = *(const uint64_t *)low & *(const uint64_t *)high;
-}
-
-static void combine_max(void *out, const void *low, const void *high, size_t count)
-{
-	uint64_t a = *(const uint64_t *)low, b = *(const uint64_t *)high;
-
-	(void)count;
-	*(uint64_t *)out = a > b ? a : b;
-}
-
-static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
-{
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, 0};
-
-	comms_group_see(set->group);
-	reduce_small(&r);
-	return mine;
-}
-
-uint64_t set_reduce_and(const struct set *set, uint64_t mine)
-{
-	return reduce_word(set, mine, combine_and);
-}
-
-uint64_t set_max(const struct set *set, uint64_t mine)
-{
-	return reduce_word(set, mine, combine_max);
-}
-
 #define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                         \
 	static void NAME##_##OP(void *out, const void *low, const void *high, size_t count)         \
 	{                                                                                           \
@@ -474,6 +462,25 @@ FOR_LOGIC_TYPES(LOGIC_COMBINE)
 FOR_MINMAX_TYPES(MINMAX_COMBINE)
 FOR_SUM_TYPES(SUM_COMBINE)
 
+static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
+{
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, 0};
+
+	comms_group_see(set->group);
+	reduce_small(&r);
+	return mine;
+}
+
+uint64_t set_reduce_and(const struct set *set, uint64_t mine)
+{
+	return reduce_word(set, mine, uint64_and);
+}
+
+uint64_t set_max(const struct set *set, uint64_t mine)
+{
+	return reduce_word(set, mine, uint64_max);
+}
+
 #define LOGIC(NAME, TYPE) REDUCE(NAME, TYPE, and) REDUCE(NAME, TYPE, or) REDUCE(NAME, TYPE, xor)
 #define MINMAX(NAME, TYPE) REDUCE(NAME, TYPE, max) REDUCE(NAME, TYPE, min)
 #define SUM(NAME, TYPE) REDUCE(NAME, TYPE, sum) REDUCE(NAME, TYPE, prod)
@@ -492,20 +499,30 @@ enum {
 	CODE_complexd = SHMEMX_COMPLEXD, CODE_complexf = SHMEMX_COMPLEXF, CODES
 };
 
-combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
-{
 #define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
 #define SUMS(NAME, TYPE) [SHMEMX_SUM][CODE_##NAME] = NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = NAME##_prod,
 #define EXTREMES(NAME, TYPE) [SHMEMX_MIN][CODE_##NAME] = NAME##_min, [SHMEMX_MAX][CODE_##NAME] = NAME##_max,
 #define LOGICS(NAME, TYPE) \
 	[SHMEMX_AND][CODE_##NAME] = NAME##_and, [SHMEMX_OR][CODE_##NAME] = NAME##_or, [SHMEMX_XOR][CODE_##NAME] = NAME##_xor,
-	static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
-	static combine_t *const all[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES) FOR_LOGIC_TYPES(LOGICS)};
+static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
+static combine_t *const combines[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES) FOR_LOGIC_TYPES(LOGICS)};
 
+combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
+{
 	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_XOR)
 		return NULL;
 	*size = sizes[type];
-	return all[operation][type];
+	return combines[operation][type];
+}
+
+/* As words, if that is how they can be combined. */
+static bool find_way(combine_t *combine, struct words_way *way)
+{
+	for (int op = 0; op <= SHMEMX_XOR; op++)
+		for (int type = 0; type < CODES; type++)
+			if (combines[op][type] == combine)
+				return words_find_way((shmemx_op_t)op, (shmemx_type_t)type, sizes[type], way);
+	return false;
 }
 
 #define SCANS(NAME, TYPE)                                                                                            \

@@ -304,6 +304,7 @@ API void pshmem_team_destroy(shmem_team_t team)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct set set;
+	int slot;
 
 	if (team == SHMEM_TEAM_INVALID)
 		return;
@@ -313,8 +314,9 @@ API void pshmem_team_destroy(shmem_team_t team)
 	set = set_of_team(team, __func__);
 	set_sync(&set);
 	unlink_team(team);
-	free_slot(team->group.slot);
-	free_team(team);
+	slot = team->group.slot;
+	free_team(team); /* the network's part of the slot, too */
+	free_slot(slot);
 }
 PROFILED(shmem_team_destroy)
 

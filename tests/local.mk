@@ -78,6 +78,7 @@ UNIT_TESTS = \
 	tests/unit/torus_model \
 	tests/unit/torus_packing \
 	tests/unit/torus_passes \
+	tests/unit/words \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
@@ -99,6 +100,8 @@ tests_unit_families_LDADD =
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
+tests_unit_words_SOURCES = tests/unit/words.c shmem/words.c shmem/words.h
+tests_unit_words_LDADD =
 tests_unit_torus_meeting_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_packing_LDADD = libtorusthink.la

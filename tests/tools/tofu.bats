@@ -104,6 +104,19 @@ did()
 	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "card,") sum += $(i - 1) } END { print sum }' <<<"$output"
 }
 
+@test "teams meet and combine a few numbers at barrier gates: nothing is put for it" {
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=3x1x1x2
+	for pes in 3 4 6; do
+		few=$(did $pes ./timed meetings 10)
+		many=$(did $pes ./timed meetings 200)
+		echo "$few and $many"
+		[ "$many" -eq "$few" ]
+	done
+	# no gates for it: by puts, with the same results
+	few=$(SHMEM_BARRIER_ALGORITHM=dissemination SHMEM_REDUCE_ALGORITHM=doubling did 6 ./timed meetings 200)
+	[ "$few" -gt "$many" ]
+}
+
 @test "a message of a neighbour exchange is one put, small or large" {
 	export SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu
 	for bytes in 8 24 5000 100000; do

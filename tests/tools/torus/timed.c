@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. timed exchange COUNT BYTES: so many messages
- * both ways round a ring, and one more without a wait. timed plan KIND COUNT BYTES: so many runs of a plan that the card is to carry out. For tofu.bats, which
+ * both ways round a ring, and one more without a wait. timed meetings COUNT: so many
+ * reductions and meetings of a team of all but the last. timed plan KIND COUNT BYTES: so many runs of a plan that the card is to carry out. For tofu.bats, which
  * replays the first two and counts what the others put.
  */
 #include <shmemx.h>
@@ -87,6 +88,25 @@ static int plan(const char *kind, long count, size_t bytes)
 	return wrong;
 }
 
+static int meetings(long count)
+{
+	static long longs[6], least[6];
+	static double doubles[3];
+	shmem_team_t team;
+	int wrong = 0, n = shmem_n_pes() - 1;
+
+	shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, n, NULL, 0, &team);
+	for (long i = 0; i < count && team != SHMEM_TEAM_INVALID; i++) {
+		longs[5] = doubles[2] = i + shmem_my_pe();
+		shmem_long_min_reduce(team, least, longs, 6);
+		shmem_double_sum_reduce(team, doubles, doubles, 3);
+		shmem_team_sync(team);
+		wrong |= least[5] != i || doubles[2] != (double)(n * i) + n * (n - 1) / 2;
+	}
+	shmem_team_destroy(team);
+	return wrong;
+}
+
 int main(int argc, char **argv)
 {
 	int wrong = argc < 3;
@@ -98,6 +118,8 @@ int main(int argc, char **argv)
 		wrong = exchange(atol(argv[2]), strtoul(argv[3], NULL, 10));
 	else if (argc == 4)
 		puts_of_eight(atol(argv[2]), atoi(argv[3]));
+	else if (argc == 3 && !strcmp(argv[1], "meetings"))
+		wrong = meetings(atol(argv[2]));
 	else if (argc == 3)
 		wrong = broadcast(strtoul(argv[2], NULL, 10));
 	shmem_finalize();

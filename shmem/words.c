@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "words.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define SIGN (1ULL << 63)
+
+static bool number_of(shmemx_type_t type, enum words_number *number)
+{
+	switch (type) {
+	case SHMEMX_FLOAT:
+	case SHMEMX_DOUBLE: *number = WORDS_FLOATING; return true;
+	case SHMEMX_LONGDOUBLE:
+	case SHMEMX_COMPLEXD:
+	case SHMEMX_COMPLEXF: return false;
+	case SHMEMX_CHAR: *number = CHAR_MIN < 0 ? WORDS_SIGNED : WORDS_UNSIGNED; return true;
+	case SHMEMX_SCHAR:
+	case SHMEMX_SHORT:
+	case SHMEMX_INT:
+	case SHMEMX_LONG:
+	case SHMEMX_LONGLONG:
+	case SHMEMX_INT8:
+	case SHMEMX_INT16:
+	case SHMEMX_INT32:
+	case SHMEMX_INT64:
+	case SHMEMX_PTRDIFF: *number = WORDS_SIGNED; return true;
+	default: *number = WORDS_UNSIGNED; return true;
+	}
+}
+
+bool words_find_way(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_way *way)
+{
+	static const enum comms_gate_op ops[] = {
+		[SHMEMX_SUM] = COMMS_GATE_SUM, [SHMEMX_MIN] = COMMS_GATE_MAX, [SHMEMX_MAX] = COMMS_GATE_MAX,
+		[SHMEMX_AND] = COMMS_GATE_AND, [SHMEMX_OR] = COMMS_GATE_OR,   [SHMEMX_XOR] = COMMS_GATE_XOR,
+	};
+
+	if (operation == SHMEMX_PROD || !number_of(type, &way->number))
+		return false;
+	way->op = ops[operation];
+	way->size = size;
+	way->kind = operation == SHMEMX_MAX ? WORDS_IN_ORDER : operation == SHMEMX_MIN ? WORDS_IN_REVERSE : WORDS_AS_THEY_ARE;
+	if (operation == SHMEMX_SUM && way->number == WORDS_FLOATING) {
+		way->op = COMMS_GATE_DOUBLE_SUM;
+		way->kind = WORDS_OF_DOUBLES;
+	}
+	return true;
+}
+
+/* --- Numbers, of any size, as 8 bytes and back --- */
+
+static uint64_t bits_of(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+static uint64_t load_floating(const char *at, size_t size)
+{
+	double value;
+	float narrow;
+
+	memcpy(&narrow, at, sizeof narrow);
+	if (size == sizeof narrow)
+		return bits_of((double)narrow);
+	memcpy(&value, at, sizeof value);
+	return bits_of(value);
+}
+
+static uint64_t load(const struct words_way *way, const char *at)
+{
+	bool is_signed = way->number == WORDS_SIGNED;
+	uint8_t one;
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+
+	if (way->number == WORDS_FLOATING)
+		return load_floating(at, way->size);
+	switch (way->size) {
+	case 1: memcpy(&one, at, 1); return is_signed ? (uint64_t)(int8_t)one : one;
+	case 2: memcpy(&two, at, 2); return is_signed ? (uint64_t)(int16_t)two : two;
+	case 4: memcpy(&four, at, 4); return is_signed ? (uint64_t)(int32_t)four : four;
+	default: memcpy(&eight, at, 8); return eight;
+	}
+}
+
+static void store(const struct words_way *way, char *at, uint64_t word)
+{
+	uint8_t one = (uint8_t)word;
+	uint16_t two = (uint16_t)word;
+	uint32_t four = (uint32_t)word;
+	float narrow = 0;
+
+	if (way->number == WORDS_FLOATING && way->size == sizeof narrow) {
+		narrow = (float)double_of(word);
+		memcpy(at, &narrow, sizeof narrow);
+		return;
+	}
+	switch (way->size) {
+	case 1: memcpy(at, &one, 1); break;
+	case 2: memcpy(at, &two, 2); break;
+	case 4: memcpy(at, &four, 4); break;
+	default: memcpy(at, &word, 8); break;
+	}
+}
+
+/* --- Words that are in the order of the numbers --- */
+
+static uint64_t in_order(const struct words_way *way, uint64_t word)
+{
+	if (way->number == WORDS_FLOATING && (word & SIGN))
+		return ~word;
+	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
+}
+
+static uint64_t out_of_order(const struct words_way *way, uint64_t word)
+{
+	if (way->number == WORDS_FLOATING && !(word & SIGN))
+		return ~word;
+	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
+}
+
+void words_from(const struct words_way *way, uint64_t *words, const void *elements, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = load(way, (const char *)elements + i * way->size);
+
+		if (way->kind == WORDS_IN_ORDER || way->kind == WORDS_IN_REVERSE)
+			word = in_order(way, word);
+		words[i] = way->kind == WORDS_IN_REVERSE ? ~word : word;
+	}
+}
+
+void words_to(const struct words_way *way, void *elements, const uint64_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = way->kind == WORDS_IN_REVERSE ? ~words[i] : words[i];
+
+		if (way->kind == WORDS_IN_ORDER || way->kind == WORDS_IN_REVERSE)
+			word = out_of_order(way, word);
+		store(way, (char *)elements + i * way->size, word);
+	}
+}
