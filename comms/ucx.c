@@ -49,6 +49,8 @@ struct ucx ucx = {
 	.main = {.marking = PTHREAD_MUTEX_INITIALIZER, .quieting = PTHREAD_MUTEX_INITIALIZER},
 };
 
+static _Thread_local bool serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
+
 const ucp_request_param_t ucx_plain;
 
 /*
@@ -260,11 +262,17 @@ const struct silence_address *ucx_addresses(int pe)
 	return card ? card->listens : NULL;
 }
 
-bool ucx_progress(void)
+void ucx_visit(void)
 {
 	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 
-	atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
+	if (!serves)
+		atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
+}
+
+bool ucx_progress(void)
+{
+	ucx_visit();
 	return ucp_worker_progress(ucx.main.worker) != 0;
 }
 
@@ -336,13 +344,17 @@ void ucx_nudge(void)
 	ucp_worker_signal(ucx.main.worker);
 }
 
-/* Is there more to do that no event will tell of? */
+/* Until another looks after the worker. Is there more to do that no event will tell of? */
 static bool progress_for_others(void)
 {
+	const unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 	bool worked = false, moved;
 
-	while (ucp_worker_progress(ucx.main.worker))
+	while (ucp_worker_progress(ucx.main.worker)) {
 		worked = true;
+		if (atomic_load_explicit(&ucx.visits, memory_order_relaxed) != visits)
+			break;
+	}
 	moved = comms_lists_served();
 	if (!worked && !moved)
 		return false;
@@ -384,6 +396,7 @@ static void *serve(void *unused)
 	unsigned seen = 0;
 	long length = shortest;
 
+	serves = true;
 	shorten_slice();
 	while (!atomic_load(&ucx.resting)) {
 		int look_again = shorter(channels_push(), silence_look());

@@ -168,6 +168,8 @@ enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseco
 void ucx_nudge(void);
 /* The server looks after the main worker at once, if it naps because the PE just did. */
 void ucx_hand_over(void);
+/* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
+void ucx_visit(void);
 
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);

@@ -165,6 +165,9 @@ static bool send_message(struct comms_telling *telling)
 	const char *source = now->source;
 	ucs_status_ptr_t request;
 
+	/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with who sends. */
+	if (bytes < now->bytes)
+		ucx_visit();
 	telling->message = (struct comms_message){(uint64_t)(uintptr_t)now->dest, 0, telling->value, bytes};
 	now->dest = (char *)now->dest + bytes;
 	now->source = source + bytes;
@@ -179,21 +182,21 @@ static bool send_message(struct comms_telling *telling)
 	}
 	request = ucp_am_send_nbx(peer->endpoint, UCX_TELL, &telling->message, sizeof telling->message, source, bytes,
 				  &param);
-	if (UCS_PTR_IS_PTR(request)) {
-		ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
+	if (UCS_PTR_IS_PTR(request))
 		return false;
-	}
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 	return true;
 }
 
-static void send_messages(struct comms_telling *telling)
+/* Are they all on their way? */
+static bool send_messages(struct comms_telling *telling)
 {
 	while (send_message(telling))
 		if (telling->over) {
 			ucx_rest_telling(telling);
-			return;
+			return true;
 		}
+	return false;
 }
 
 static void message_sent(void *request, ucs_status_t status, void *argument)
@@ -218,7 +221,8 @@ static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	if (ucx.by_messages) {
 		telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
-		send_messages(telling);
+		if (!send_messages(telling))
+			ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
 	} else if (bytes > 0) {
 		send_data(telling, source, bytes, there);
 	} else {

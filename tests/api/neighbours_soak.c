@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: long time=20000 local=4 ucx-tcp=3 ucx-shm=3 mixed=4 mixed3=6 */
 /*
- * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern. Every message says whose it is and which, and ends in a
+ * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern, or of TEST_PATTERN. Every message says whose it is and which, and ends in a
  * sum of all its words; none is lost, doubled, torn or overtaken.
  */
 #include <shmemx.h>
@@ -149,16 +149,59 @@ static void down_a_line(void)
 	shmemx_exchange_destroy(x);
 }
 
+static void steady(void)
+{
+	both_ways(false, false, 0);
+}
+
+static void skewed(void)
+{
+	both_ways(true, false, SHMEMX_EDGE_EACH_ITERATION);
+}
+
+static void by_lot(void)
+{
+	both_ways(false, true, SHMEMX_EDGE_ONE_SEND_BUFFER);
+}
+
+static void skewed_by_lot(void)
+{
+	both_ways(true, true, 0);
+}
+
+static void round_the_ring(void)
+{
+	one_way(false);
+}
+
+static void round_the_ring_by_lot(void)
+{
+	one_way(true);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} patterns[] = {{"steady", steady},
+		{"skewed", skewed},
+		{"by-lot", by_lot},
+		{"skewed-by-lot", skewed_by_lot},
+		{"ring", round_the_ring},
+		{"ring-by-lot", round_the_ring_by_lot},
+		{"line", down_a_line}};
+
 int main(void)
 {
+	const char *only = getenv("TEST_PATTERN");
+	int run = 0;
+
 	begin();
 	rounds = getenv("TEST_ROUNDS") ? atol(getenv("TEST_ROUNDS")) : 20000 / ease() + 10;
-	both_ways(false, false, 0);
-	both_ways(true, false, SHMEMX_EDGE_EACH_ITERATION);
-	both_ways(false, true, SHMEMX_EDGE_ONE_SEND_BUFFER);
-	both_ways(true, true, 0);
-	one_way(false);
-	one_way(true);
-	down_a_line();
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+		if (!only || !strcmp(only, patterns[i].name)) {
+			patterns[i].run();
+			run++;
+		}
+	CHECK(run > 0);
 	return end();
 }
