@@ -112,14 +112,29 @@ struct torus_forest torus_ground_trees(const struct torus_ground *ground, int ki
 	return torus_choose_trees(shape, task, &costs);
 }
 
-static struct torus_pass *list_passes(const struct torus_shape *shape, int place, int way, int *count)
+typedef int list_maker(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+
+static struct torus_pass *list_made(list_maker *make, const struct torus_shape *shape, int place, int way, int *count)
 {
 	struct torus_pass *list;
 
-	*count = torus_pass_list(shape, place, way, NULL);
+	*count = make(shape, place, way, NULL);
 	list = allocate((size_t)*count + 1, sizeof *list);
-	torus_pass_list(shape, place, way, list);
+	make(shape, place, way, list);
 	return list;
+}
+
+/* What goes out from here that way, and what comes in from there. */
+static void list_both(const struct torus_ground *ground, list_maker *make, int way, struct torus_pass **out, struct torus_pass **in)
+{
+	const struct torus_shape *shape = &ground->sites.shape;
+	struct torus_ground *changing = (struct torus_ground *)(uintptr_t)ground;
+	int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, ground->me, way) : -1;
+
+	if (next < 0)
+		return;
+	*out = list_made(make, shape, ground->me, way, &changing->n_passes_out[way]);
+	*in = list_made(make, shape, next, way ^ 1, &changing->n_passes_in[way]);
 }
 
 bool torus_ground_passes(const struct torus_ground *ground, int most)
@@ -132,15 +147,21 @@ bool torus_ground_passes(const struct torus_ground *ground, int most)
 	if (ground->most_passes > 0)
 		return ground->most_passes <= most;
 	changing->most_passes = torus_pass_most(shape);
-	for (int way = 0; way < 2 * shape->axes && ground->most_passes <= most; way++) {
-		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, ground->me, way) : -1;
-
-		if (next < 0)
-			continue;
-		changing->passes_out[way] = list_passes(shape, ground->me, way, &changing->n_passes_out[way]);
-		changing->passes_in[way] = list_passes(shape, next, way ^ 1, &changing->n_passes_in[way]);
-	}
+	for (int way = 0; way < 2 * shape->axes && ground->most_passes <= most; way++)
+		list_both(ground, torus_pass_list, way, &changing->passes_out[way], &changing->passes_in[way]);
 	return ground->most_passes <= most;
+}
+
+bool torus_ground_returns(const struct torus_ground *ground, int most)
+{
+	struct torus_ground *changing = (struct torus_ground *)(uintptr_t)ground;
+
+	if (!torus_ground_passes(ground, most))
+		return false;
+	for (int way = 0; way < 2 * ground->sites.shape.axes; way++)
+		if (!ground->returns_in[way])
+			list_both(ground, torus_return_list, way, &changing->returns_in[way], &changing->returns_out[way]);
+	return true;
 }
 
 int torus_ground_middle(const struct torus_ground *ground)
@@ -167,6 +188,8 @@ void torus_ground_free(struct torus_ground *ground)
 	for (int way = 0; way < TORUS_WAYS; way++) {
 		free(ground->passes_out[way]);
 		free(ground->passes_in[way]);
+		free(ground->returns_in[way]);
+		free(ground->returns_out[way]);
 	}
 	torus_sites_free(&ground->sites);
 	free(ground->pe);

@@ -22,6 +22,8 @@ struct torus_ground {
 	/* By way, on a whole ground when it was asked for (torus_ground_passes): what goes out that way, and what comes in from there. */
 	int most_passes, n_passes_out[TORUS_WAYS], n_passes_in[TORUS_WAYS];
 	struct torus_pass *passes_out[TORUS_WAYS], *passes_in[TORUS_WAYS];
+	/* The returns of these: what goes out comes in again, in another order. */
+	struct torus_pass *returns_in[TORUS_WAYS], *returns_out[TORUS_WAYS];
 };
 
 /* NULL: they fill no box, or are only one. */
@@ -40,6 +42,8 @@ struct torus_forest torus_ground_trees(const struct torus_ground *ground, int ki
 
 /* The lists of what is passed on to neighbours and comes from them. False: the ground is not whole, or one is longer than that. */
 bool torus_ground_passes(const struct torus_ground *ground, int most);
+/* The same, with those of the returns. */
+bool torus_ground_returns(const struct torus_ground *ground, int most);
 
 /* The place from which the others are nearest, or one near it that has a node. */
 int torus_ground_middle(const struct torus_ground *ground);

@@ -49,6 +49,18 @@ static inline size_t segment_bytes(const struct torus_cast *cast, const struct p
 	return left < cast->segment ? left : cast->segment;
 }
 
+/* On the way up a word holds the number of the operation, and a count of segments. */
+static inline uint64_t relay_count(uint64_t number, size_t segments)
+{
+	return number << 32 | segments;
+}
+
+/* Bytes of staging that each way has. */
+static inline size_t relay_share(const struct torus_shape *shape)
+{
+	return (size_t)TORUS_STAGING / (size_t)(2 * shape->axes) / 64 * 64;
+}
+
 /* Takes what came from below, and sends it on, as far as it goes now. Is all done? */
 bool relay_raise(const struct torus_cast *cast, struct part *part);
 

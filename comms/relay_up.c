@@ -6,33 +6,21 @@
  */
 #include "relay_inside.h"
 
-/* A number, and how many segments of it. */
-static uint64_t count_of(const struct torus_cast *cast, size_t segments)
-{
-	return cast->number << 32 | segments;
-}
-
-/* Bytes of staging that each way has. */
-static size_t share(const struct torus_shape *shape)
-{
-	return (size_t)TORUS_STAGING / (size_t)(2 * shape->axes) / 64 * 64;
-}
-
 size_t torus_longest_up(const struct torus_shape *shape)
 {
-	return share(shape) / 2;
+	return relay_share(shape) / 2;
 }
 
 static size_t slots(const struct torus_cast *cast)
 {
-	size_t count = share(&cast->ground->sites.shape) / cast->segment;
+	size_t count = relay_share(&cast->ground->sites.shape) / cast->segment;
 
 	return count < TORUS_SLOTS ? count : TORUS_SLOTS;
 }
 
 static char *slot_of(const struct torus_cast *cast, int way, size_t i)
 {
-	return cast->area->staging + (size_t)way * share(&cast->ground->sites.shape) + i % slots(cast) * cast->segment;
+	return cast->area->staging + (size_t)way * relay_share(&cast->ground->sites.shape) + i % slots(cast) * cast->segment;
 }
 
 /* The first segments may come at once; later the child is told when half of the slots are free again. */
@@ -47,7 +35,7 @@ static bool grant(const struct torus_cast *cast, const struct part *part, struct
 	if (most < part->segments && most - branch->granted < (slots(cast) + 1) / 2)
 		return false;
 	branch->granted = most;
-	comms_tell_later(&branch->granting, NULL, NULL, 0, &cast->area->up.leave[branch->way ^ 1], count_of(cast, most),
+	comms_tell_later(&branch->granting, NULL, NULL, 0, &cast->area->up.leave[branch->way ^ 1], relay_count(cast->number, most),
 			 branch->pe, cast->routine);
 	return most == part->segments && !is_under_way(&branch->granting);
 }
@@ -56,7 +44,7 @@ static bool all_sent(const struct torus_cast *cast, const struct part *part, siz
 {
 	for (const struct branch *branch = part->first; branch < part->end; branch++)
 		if (atomic_load_explicit(&cast->area->up.came[branch->way ^ 1][i % slots(cast)], memory_order_acquire) <
-		    count_of(cast, i + 1))
+		    relay_count(cast->number, i + 1))
 			return false;
 	return true;
 }
@@ -79,7 +67,7 @@ static void send_up(const struct torus_cast *cast, struct part *part)
 
 	comms_tell_later(&part->raising[i % RELAY_AHEAD], slot_of(cast, part->way ^ 1, i), data + at,
 			 segment_bytes(cast, part, i), &cast->area->up.came[part->way ^ 1][i % slots(cast)],
-			 count_of(cast, i + 1), part->parent, cast->routine);
+			 relay_count(cast->number, i + 1), part->parent, cast->routine);
 }
 
 bool relay_raise(const struct torus_cast *cast, struct part *part)
@@ -94,7 +82,7 @@ bool relay_raise(const struct torus_cast *cast, struct part *part)
 	if (part->parent < 0)
 		return done && part->combined == part->segments;
 	while (part->raised < part->combined && !is_under_way(&part->raising[part->raised % RELAY_AHEAD]) &&
-	       atomic_load_explicit(leave, memory_order_acquire) >= count_of(cast, part->raised + 1))
+	       atomic_load_explicit(leave, memory_order_acquire) >= relay_count(cast->number, part->raised + 1))
 		send_up(cast, part);
 	return done && part->raised == part->segments && are_at_rest(part->raising);
 }

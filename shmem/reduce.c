@@ -12,7 +12,8 @@
  * place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
  * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
  * Every part is computed once, so all have the same bits. Where the nodes are on a torus, each part goes up one of its trees,
- * combined on the way, and from the root down again, both at the same time (comms/relay_up.c).
+ * combined on the way, and from the root down again, both at the same time (comms/relay_up.c); or each node gets a part by the rings
+ * of all axes, and then all parts go round (comms/rings.c).
  */
 #include "collectives.h"
 
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include "comms/job.h"
+#include "comms/rings.h"
 #include "words.h"
 
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
@@ -29,13 +31,13 @@
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
-static enum { AUTO, DOUBLING, PARTS, TORUS, TORUS_KIND } algorithm;
+static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } algorithm;
 
 void api_reductions_start(void)
 {
-	static const char *const words[] = {"auto", "doubling", "parts", "torus", "torus-both", "torus-up"};
+	static const char *const words[] = {"auto", "doubling", "parts", "torus-rings", "torus", "torus-both", "torus-up"};
 
-	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 6);
+	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 7);
 }
 
 struct reduction {
@@ -46,6 +48,7 @@ struct reduction {
 	combine_t *combine;
 	uint64_t epoch;		   /* of the first piece */
 	struct set_trees trees; /* between nodes */
+	bool rings;		   /* instead of trees */
 	uint64_t relay;		   /* of the first message that goes along them */
 };
 
@@ -331,8 +334,27 @@ static void reduce_along_trees(const struct reduction *r)
 	}
 }
 
+static void reduce_along_rings(const struct reduction *r)
+{
+	torus_reduce_by_rings(&(struct torus_rings){
+		.ground = r->set->team->ground,
+		.number = r->relay,
+		.area = team_torus(r->set->team),
+		.dest = r->dest,
+		.source = r->source,
+		.bytes = r->count * r->size,
+		.combine = r->combine,
+		.element = r->size,
+		.routine = r->set->routine,
+	});
+}
+
 static void reduce_in_place(const struct reduction *r)
 {
+	if (r->rings) {
+		reduce_along_rings(r);
+		return;
+	}
 	if (r->trees.forest.trees > 0) {
 		reduce_along_trees(r);
 		return;
@@ -378,19 +400,24 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
+/* The torus between nodes, if it may be worth its way. */
+static const struct torus_ground *find_ground(const struct set *set, size_t bytes, bool shared)
+{
+	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
+		return NULL;
+	if (set->group->levels && !shared)
+		return NULL;
+	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+		return NULL;
+	return set_ground(set);
+}
+
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_ground *ground;
+	const struct torus_ground *ground = algorithm == RINGS ? NULL : find_ground(set, bytes, shared);
 	struct set_trees trees = {0};
 
-	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
-		return trees;
-	if (set->group->levels && !shared)
-		return trees;
-	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
-		return trees;
-	ground = set_ground(set);
 	if (!ground)
 		return trees;
 	task.root = root < 0 ? torus_ground_middle(ground) : ground->sites.place[root];
@@ -402,13 +429,35 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 	return trees;
 }
 
+/* Rather than these trees, or rather than parts if there are none? */
+static bool takes_rings(const struct reduction *r, bool shared)
+{
+	const struct torus_forest *trees = &r->trees.forest;
+	size_t bytes = r->count * r->size;
+	const struct torus_ground *ground = algorithm == RINGS || algorithm == AUTO ? find_ground(r->set, bytes, shared) : NULL;
+	double seconds;
+
+	if (!ground || !torus_can_ring(ground))
+		return false;
+	if (algorithm == RINGS)
+		return true;
+	seconds = torus_rings_seconds(&ground->sites.shape, ground->most_passes, torus_ring_rounds(&ground->sites.shape, bytes), bytes,
+				      &ground->costs);
+	return seconds < torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) &&
+	       (trees->trees == 0 || seconds < trees->seconds);
+}
+
 /* Alike in all members, also those that do not stand for a node. */
-static void plan_trees(struct reduction *r)
+static void plan_torus(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;
+	bool shared = shared_here(r->dest, r->source);
 
-	r->trees = set_reduce_trees(r->set, bytes, shared_here(r->dest, r->source), -1);
-	if (r->trees.forest.trees == 0)
+	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
+	r->rings = takes_rings(r, shared);
+	if (r->rings)
+		r->relay = ++r->set->team->relays;
+	if (r->rings || r->trees.forest.trees == 0)
 		return;
 	most = bytes_at_once(&r->trees.forest);
 	r->relay = r->set->team->relays + 1;
@@ -424,8 +473,8 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	comms_group_see(set->group);
-	plan_trees(&r);
-	if (r.trees.forest.trees == 0 && set->team && doubles(set->group, count * size))
+	plan_torus(&r);
+	if (!r.rings && r.trees.forest.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);
@@ -464,7 +513,7 @@ FOR_SUM_TYPES(SUM_COMBINE)
 
 static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, 0};
+	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, false, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);
@@ -547,7 +596,7 @@ FOR_SUM_TYPES(SCANS)
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
 	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
-	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {{0}, NULL}, 0};
+	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {{0}, NULL}, false, 0};
 
 	comms_group_see(set->group);
 	reduce_small(&r);

@@ -78,6 +78,7 @@ UNIT_TESTS = \
 	tests/unit/torus_model \
 	tests/unit/torus_packing \
 	tests/unit/torus_passes \
+	tests/unit/torus_returns \
 	tests/unit/words \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
@@ -106,6 +107,7 @@ tests_unit_torus_meeting_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_packing_LDADD = libtorusthink.la
 tests_unit_torus_passes_LDADD = libtorusthink.la
+tests_unit_torus_returns_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la

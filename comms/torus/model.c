@@ -6,6 +6,7 @@
 #define LINE 64
 #define SHORTEST 4096 /* bytes of a segment */
 #define LONGEST (1UL << 20)
+#define FULL 1.2 /* measured: links that are all full, both ways, take so much longer */
 #define SLACK 0.03
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
@@ -70,6 +71,16 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_passes, si
 	double busy = 2 * parts * costs->handle;
 
 	return torus_diameter(shape) * (costs->forward + each) + most_passes * (each > busy ? each : busy);
+}
+
+/* Each link carries the passes of all parts twice, back in rounds; in between nobody waits. A node handles what comes by all ways. */
+double torus_rings_seconds(const struct torus_shape *shape, int most_passes, int rounds, size_t bytes, const struct torus_costs *costs)
+{
+	double parts = torus_pass_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
+	double busy = 2 * parts * costs->handle, back = rounds * busy;
+
+	return 2 * torus_diameter(shape) * costs->forward +
+	       FULL * most_passes * ((each > back ? each : back) + (each > busy ? each : busy));
 }
 
 double torus_direct_seconds(int nodes, const struct torus_costs *costs)

@@ -64,6 +64,12 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 double torus_gather_seconds(const struct torus_shape *shape, int most_passes, size_t bytes, const struct torus_costs *costs);
 
+/*
+ * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
+ * (comms/rings.h).
+ */
+double torus_rings_seconds(const struct torus_shape *shape, int most_passes, int rounds, size_t bytes, const struct torus_costs *costs);
+
 /* What small messages from each to each take, but for their way: directly; and combined, axis by axis. */
 double torus_direct_seconds(int nodes, const struct torus_costs *costs);
 double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);

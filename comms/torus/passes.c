@@ -65,7 +65,32 @@ static int by_level(const void *left, const void *right)
 	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
 }
 
-int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+static int by_turn(const void *left, const void *right)
+{
+	const struct torus_pass *a = left, *b = right;
+
+	if (a->level != b->level)
+		return b->level - a->level;
+	if (a->turn != b->turn)
+		return a->turn - b->turn;
+	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
+}
+
+/*
+ * What stands along the i-th axis of a part's order comes back over links of the axes behind it. So parts that begin with neighbouring
+ * axes, one a place further along its order than the other, come over different links.
+ */
+static int turn_of(const struct torus_shape *shape, int part, int origin, int place)
+{
+	int axes[TORUS_AXES], count = axes_of(shape, part, axes), last = 0;
+
+	for (int i = 0; i < count; i++)
+		if (steps(shape, axes[i], part, origin, place) != 0)
+			last = i;
+	return (part / 2 + count - last) % count;
+}
+
+static int list_all(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
 {
 	int count = 0, level;
 
@@ -74,11 +99,27 @@ int torus_pass_list(const struct torus_shape *shape, int place, int way, struct 
 			if (!torus_passes(shape, part, origin, place, way, &level))
 				continue;
 			if (list)
-				list[count] = (struct torus_pass){level, part, origin};
+				list[count] = (struct torus_pass){level, part, origin, turn_of(shape, part, origin, place)};
 			count++;
 		}
+	return count;
+}
+
+int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+{
+	int count = list_all(shape, place, way, list);
+
 	if (list)
 		qsort(list, (size_t)count, sizeof *list, by_level);
+	return count;
+}
+
+int torus_return_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+{
+	int count = list_all(shape, place, way, list);
+
+	if (list)
+		qsort(list, (size_t)count, sizeof *list, by_turn);
 	return count;
 }
 

@@ -14,10 +14,11 @@
  * level   how many passes it took that part to come to the place
  *
  * So a part of an origin goes down a tree, and all parts of all origins load the links of a ring alike. In the other direction,
- * up these trees, what all nodes bring for one of them is combined on the way.
+ * up these trees, what all nodes bring for one of them is combined on the way: these are the returns.
  */
 struct torus_pass {
 	int level, part, origin;
+	int turn; /* of returns: which of a level go together, so that links of all axes are busy */
 };
 
 int torus_pass_parts(const struct torus_shape *shape);
@@ -30,6 +31,12 @@ bool torus_passes(const struct torus_shape *shape, int part, int origin, int pla
  * or list is NULL.
  */
 int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+
+/*
+ * All that comes back to a place from its neighbour that way, highest level first: what comes from further off comes earlier. All lists
+ * of a place are in one order, so what several neighbours send of one part for one origin can be taken together.
+ */
+int torus_return_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
 
 /* The most that any place sends any way. */
 int torus_pass_most(const struct torus_shape *shape);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Reductions up and down the trees of a torus: shapes of as many nodes as there are, both kinds of trees, elements of one to
+ * Reductions up and down the trees of a torus, and by its rings: shapes of as many nodes as there are, both kinds of trees, elements of one to
  * sixteen bytes, counts from one up, in place and not, one after the other without a pause, with PEs that come late, mixed with
  * broadcasts over the same links.
  */
@@ -78,13 +78,13 @@ static void check_same_bits(uint64_t seed)
 	shmem_barrier_all();
 }
 
-static int live(const char *shape, int life)
+static int live(const char *shape, int life, const char *algorithm)
 {
 	int nodes;
 
 	if (shape)
 		setenv("SHMEM_TORUS", shape, 1);
-	setenv("SHMEM_REDUCE_ALGORITHM", algorithms[life % 3], 1);
+	setenv("SHMEM_REDUCE_ALGORITHM", algorithm, 1);
 	setenv("SHMEM_BROADCAST_ALGORITHM", "torus", 1);
 	begin();
 	dest = symmetric(LARGEST);
@@ -105,8 +105,10 @@ int main(void)
 	int nodes;
 
 	setenv("SHMEM_SYMMETRIC_SIZE", "32m", 1);
-	nodes = live(NULL, 0);
-	for (int life = 0; write_shape(shape, nodes, life); life++)
-		live(shape, life);
+	nodes = live(NULL, 0, "auto");
+	for (int life = 0; write_shape(shape, nodes, life); life++) {
+		live(shape, life, algorithms[life % 3]);
+		live(shape, life, "torus-rings");
+	}
 	return 0;
 }

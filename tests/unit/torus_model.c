@@ -4,6 +4,7 @@
  * pipeline over all trees at once takes as many steps as the deepest tree has levels, and one for each further segment.
  */
 #include "comms/torus/model.h"
+#include "comms/torus/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,32 @@ static void check_choice(const struct torus_shape *shape, int root, size_t bytes
 		EXPECT(choice.segment > 0 && choice.segment * 256 >= torus_part_begin(bytes, choice.trees, 1),
 		       "%s, %zu bytes: segments of %zu are too many", text, bytes, choice.segment);
 		EXPECT(best.seconds <= choice.seconds, "%s, %zu bytes: kind %d is faster", text, bytes, (int)kind);
+	}
+}
+
+/* The links need their time for what they carry, and rings take little more; each round is work for the nodes. */
+static void check_rings(void)
+{
+	static const char *const shapes[] = {"8", "12", "4x4", "3x3x3", "8x8x8"};
+
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		struct torus_costs costs = torus_costs_usual;
+		struct torus_shape shape;
+		double least;
+
+		costs.rate = 2.5e6;
+		tori_read(&shape, shapes[i]);
+		least = 2 * (16 << 20) * (shape.places - 1.0) / shape.places / torus_pass_parts(&shape) / costs.rate;
+		for (int rounds = 1; rounds <= 8; rounds += 7) {
+			double seconds = torus_rings_seconds(&shape, torus_pass_most(&shape), rounds, 16 << 20, &costs);
+
+			EXPECT(seconds >= least && seconds < 1.5 * least, "%s, %d rounds: %g s, links need %g", shapes[i], rounds,
+			       seconds, least);
+		}
+		costs.handle = 1;
+		EXPECT(torus_rings_seconds(&shape, torus_pass_most(&shape), 8, 16 << 20, &costs) >
+			       4 * torus_rings_seconds(&shape, torus_pass_most(&shape), 1, 16 << 20, &costs),
+		       "%s: rounds cost nothing", shapes[i]);
 	}
 }
 
@@ -128,6 +155,7 @@ int main(void)
 
 	check_parts();
 	check_known();
+	check_rings();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
 		costs.rate = 1e5 * (1 + tori_lot(100000));
