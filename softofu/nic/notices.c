@@ -65,6 +65,18 @@ void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const stru
 	atomic_store_explicit(&entry->turn, turn + 1, memory_order_release);
 }
 
+int mrq_look(struct vcq *vcq)
+{
+	struct shared_vcq *shared = vcq->shared;
+	uint64_t head = atomic_load_explicit(&shared->mrq_head, memory_order_relaxed);
+	struct mrq_entry *entry = &vcq_entries(shared)[head & (vcq->nic->job->mrq_size - 1)];
+
+	return atomic_load_explicit(&entry->turn, memory_order_acquire) == head + 1 ||
+			       atomic_load_explicit(&shared->mrq_lost, memory_order_relaxed)
+		       ? UTOFU_SUCCESS
+		       : UTOFU_ERR_NOT_FOUND;
+}
+
 /* One thread at a time, with the lock. */
 int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 {

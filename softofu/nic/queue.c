@@ -65,18 +65,24 @@ static void tell_early(struct vcq *vcq, struct posted *held)
 	held->told = true;
 }
 
-static bool hold(struct vcq *vcq, struct posted *posted)
+static bool draws_to_hold(struct vcq *vcq, const struct descriptor *what)
 {
-	if (posted->held)
-		return true;
-	if (posted->what.kind == KIND_NOP || vcq->held >= HELD_MOST || vcq_lot(vcq, HOLD_ONE_IN) ||
-	    !atomic_load(&vcq->nic->thread_runs))
-		return false;
+	return what->kind != KIND_NOP && vcq->held < HELD_MOST && !vcq_lot(vcq, HOLD_ONE_IN) && atomic_load(&vcq->nic->thread_runs);
+}
+
+static void hold(struct vcq *vcq, struct posted *posted)
+{
 	posted->held = true;
 	vcq->held++;
 	atomic_fetch_add(&vcq->nic->held, 1);
 	tell_early(vcq, posted);
-	return true;
+}
+
+static bool is_held(struct vcq *vcq, struct posted *posted)
+{
+	if (!posted->held && draws_to_hold(vcq, &posted->what))
+		hold(vcq, posted);
+	return posted->held;
 }
 
 static bool flush_is_due(struct vcq *vcq)
@@ -104,7 +110,7 @@ static bool take_next(struct vcq *vcq, struct posted *taken)
 			take(vcq, 0, taken);
 	} else {
 		for (uint32_t i = 0; i < ready(vcq) && !found; i++) {
-			found = !hold(vcq, entry(vcq, i));
+			found = !is_held(vcq, entry(vcq, i));
 			if (found)
 				take(vcq, i, taken);
 		}
@@ -113,14 +119,18 @@ static bool take_next(struct vcq *vcq, struct posted *taken)
 	return found;
 }
 
+static void run_one(struct vcq *vcq, struct posted *posted)
+{
+	carry(vcq, posted);
+	atomic_fetch_add_explicit(&vcq->counts.by_caller, 1, memory_order_relaxed);
+}
+
 static void run(struct vcq *vcq)
 {
 	struct posted taken;
 
-	while (take_next(vcq, &taken)) {
-		carry(vcq, &taken);
-		atomic_fetch_add_explicit(&vcq->counts.by_caller, 1, memory_order_relaxed);
-	}
+	while (take_next(vcq, &taken))
+		run_one(vcq, &taken);
 }
 
 static void append(struct vcq *vcq, const struct descriptor *what, void *cbdata)
@@ -137,6 +147,13 @@ static void append(struct vcq *vcq, const struct descriptor *what, void *cbdata)
 		vcq->delayed = 0;
 }
 
+/* With the lock. Before it is nothing, and nobody is to go after it but who comes later: it need not be written down, but is done by the caller. */
+static bool goes_at_once(struct vcq *vcq, const struct descriptor *what, uint32_t count)
+{
+	return count == 1 && !vcq->toq_count && !vcq->at_card && !(vcq->flags & UTOFU_VCQ_FLAG_SESSION_MODE) &&
+	       !(what->flags & UTOFU_ONESIDED_FLAG_DELAY_START) && ordered(vcq, what);
+}
+
 int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, void *cbdata)
 {
 	struct nic *nic = vcq->nic;
@@ -146,6 +163,11 @@ int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, v
 	if (vcq->toq_count + (vcq->tcq_tail - vcq->tcq_head) + vcq->at_card + count > TOQ_SIZE) {
 		vcq_unlock(vcq);
 		return UTOFU_ERR_BUSY;
+	}
+	if (goes_at_once(vcq, what, count)) {
+		vcq_unlock(vcq);
+		run_one(vcq, &(struct posted){.what = *what, .cbdata = cbdata});
+		return UTOFU_SUCCESS;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		append(vcq, &what[i], cbdata);

@@ -95,6 +95,7 @@ void queue_drain(struct vcq *vcq);    /* everything that is held back */
 bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *turn);
 void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const struct mrq_entry *notice);
 int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice);
+int mrq_look(struct vcq *vcq); /* without the lock: UTOFU_SUCCESS, it is worth while to take it */
 size_t mrq_unread(struct vcq *vcq);
 void tcq_put(struct vcq *vcq, void *cbdata, int code);
 int tcq_take(struct vcq *vcq, void **cbdata);

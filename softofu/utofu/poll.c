@@ -44,6 +44,9 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 	code = flags ? UTOFU_ERR_INVALID_FLAGS : notice ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
 		queue_relent(vcq);
+		code = mrq_look(vcq);
+	}
+	if (!code) {
 		vcq_lock(vcq);
 		code = mrq_take(vcq, notice);
 		vcq_unlock(vcq);
