@@ -199,6 +199,11 @@ static void begin_use(void)
 	ucp_worker_signal(ucx.main.worker);
 }
 
+bool channels_crowd(void)
+{
+	return atomic_load_explicit(&alone.in_use, memory_order_relaxed) >= ucx.processors;
+}
+
 /* A worker takes some eight file descriptors, and another one for each PE. */
 static bool descriptors_abound(void)
 {

@@ -24,7 +24,8 @@
 #include "hang.h"
 #include "ucx_inside.h"
 
-#define ASKED_MOST 512 /* operations to one PE that wait for their answers */
+#define ASKED_MOST 512	  /* operations to one PE that wait for their answers */
+#define LOOKS_IN_CROWD 64 /* some 30 us */
 
 static void put_on_list(struct mark *mark)
 {
@@ -99,10 +100,21 @@ static bool is_under_way(struct comms_channel *channel, const struct awaited *wh
 	return atomic_load_explicit(&channel->unsent, memory_order_relaxed) > 0;
 }
 
+/*
+ * Who looks keeps a processor from the other threads that have a worker of their own, and from whoever they ask; UCX wakes each of them by
+ * itself, so sleeping costs little.
+ */
+static unsigned looks_alone(void)
+{
+	unsigned looks = comms_spins();
+
+	return channels_crowd() && looks > LOOKS_IN_CROWD ? LOOKS_IN_CROWD : looks;
+}
+
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
 static void wait_alone(struct comms_channel *channel, const struct awaited *what)
 {
-	unsigned looks = comms_spins(), naps = 0;
+	unsigned looks = looks_alone(), naps = 0;
 
 	while (is_under_way(channel, what)) {
 		if (ucp_worker_progress(channel->worker))

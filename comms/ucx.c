@@ -132,6 +132,7 @@ void ucx_start(void)
 	ucx.by_software = !ucx.overtaking && ucx_is_only_tcp();
 	ucx.by_messages = ucx.overtaking || ucx.by_software;
 	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
+	ucx.processors = rte_node_processors() / rte.n_local;
 	make_context();
 	make_main_worker();
 	register_memory();

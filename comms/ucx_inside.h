@@ -79,6 +79,7 @@ struct ucx {
 	bool by_messages;  /* whether they may or not, none does */
 	bool gated;	   /* they may overtake each other, and there are threads */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
+	int processors;	   /* for each PE of the node; 0: PEs share them */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
 	bool served;
 	atomic_bool resting; /* the server is to end */
@@ -185,6 +186,8 @@ void connection_leave(struct ucx_peer *peer);
 
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
+/* Are there more alone channels, and the main one, than processors for this PE? */
+bool channels_crowd(void);
 void channel_forget_marks(struct ucx_peer *peer);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads of PE 0, with a context each, put 8 bytes to PE 1 on another host and wait for that, again and again: how many a second they do
- * with private contexts, and with shared ones, which have one UCX worker. In turn, five times each; prints the medians. See tests/cluster/figures.
+ * Threads of PE 0, with a context each, put to PE 1 on another host and wait for that, again and again: how many puts a second they do
+ * with private contexts, and with shared ones, which have one UCX worker. One thread and two; a put and a quiet, and 64 puts and a quiet. All in turn,
+ * five times; prints the medians. See tests/cluster/figures.
  */
 #include <shmem.h>
 
@@ -10,16 +11,27 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define THREADS 2
+#define THREADS_MOST 2
 #define TURNS 5
+#define BATCH_MOST 64
+#define CASES 4
 
-static long words[THREADS];
-static int count = 5000;
+static const struct {
+	const char *name;
+	int threads, batch;
+} cases[CASES] = {{"put and quiet by one thread", 1, 1},
+		  {"put and quiet by two threads", 2, 1},
+		  {"64 puts and quiet by one thread", 1, BATCH_MOST},
+		  {"64 puts and quiet by two threads", 2, BATCH_MOST}};
+
+static long words[THREADS_MOST][BATCH_MOST];
+static int count = 3000;
 
 struct worker {
 	pthread_t thread;
 	shmem_ctx_t context;
-	long *word;
+	long *words;
+	int batch;
 };
 
 static double now(void)
@@ -42,40 +54,65 @@ static void *put(void *argument)
 	struct worker *worker = argument;
 
 	for (int i = 0; i < count; i++) {
-		shmem_ctx_long_p(worker->context, worker->word, i, 1);
+		for (int w = 0; w < worker->batch; w++)
+			shmem_ctx_long_p(worker->context, &worker->words[w], i, 1);
 		shmem_ctx_quiet(worker->context);
 	}
 	return NULL;
 }
 
-/* Thousands a second. */
-static double rate(long options)
+/* Thousands of puts a second. */
+static double rate(long options, int threads, int batch)
 {
-	struct worker workers[THREADS];
+	struct worker workers[THREADS_MOST];
 	double start;
 
-	for (int t = 0; t < THREADS; t++) {
+	for (int t = 0; t < threads; t++) {
 		if (shmem_ctx_create(options, &workers[t].context))
 			shmem_global_exit(1);
-		workers[t].word = &words[t];
-		shmem_ctx_long_p(workers[t].context, workers[t].word, 1, 1); /* connects */
+		workers[t].words = words[t];
+		workers[t].batch = batch;
+		shmem_ctx_long_p(workers[t].context, workers[t].words, 1, 1); /* connects */
 		shmem_ctx_quiet(workers[t].context);
 	}
 	start = now();
-	for (int t = 0; t < THREADS; t++)
+	for (int t = 0; t < threads; t++)
 		if (pthread_create(&workers[t].thread, NULL, put, &workers[t]))
 			shmem_global_exit(1);
-	for (int t = 0; t < THREADS; t++)
+	for (int t = 0; t < threads; t++)
 		pthread_join(workers[t].thread, NULL);
 	start = now() - start;
-	for (int t = 0; t < THREADS; t++)
+	for (int t = 0; t < threads; t++)
 		shmem_ctx_destroy(workers[t].context);
-	return THREADS * (double)count / start * 1e-3;
+	return threads * (double)count * batch / start * 1e-3;
+}
+
+static double median(double *values)
+{
+	qsort(values, TURNS, sizeof *values, compare);
+	return values[TURNS / 2];
+}
+
+static void measure(void)
+{
+	double alone[CASES][TURNS], shared[CASES][TURNS];
+
+	/* What a private context may not do, another thread than its maker's, a serialised one may: it has a worker to itself as well. */
+	for (int i = 0; i < TURNS; i++)
+		for (int c = 0; c < CASES; c++) {
+			alone[c][i] = rate(SHMEM_CTX_SERIALIZED, cases[c].threads, cases[c].batch);
+			shared[c][i] = rate(0, cases[c].threads, cases[c].batch);
+		}
+	for (int c = 0; c < CASES; c++) {
+		double own = median(alone[c]), one = median(shared[c]);
+
+		printf("%-32s %8.1f thousand/s with workers of their own, %8.1f with one, ratio %.2f\n", cases[c].name, own, one,
+		       own / one);
+	}
 }
 
 int main(int argc, char **argv)
 {
-	double alone[TURNS], shared[TURNS];
 	int provided;
 
 	if (argc > 1)
@@ -84,17 +121,8 @@ int main(int argc, char **argv)
 	if (provided != SHMEM_THREAD_MULTIPLE || count < 1)
 		shmem_global_exit(1);
 	shmem_barrier_all();
-	/* What a private context may not do, another thread than its maker's, a serialised one may: it has a worker to itself as well. */
-	for (int i = 0; shmem_my_pe() == 0 && i < TURNS; i++) {
-		alone[i] = rate(SHMEM_CTX_SERIALIZED);
-		shared[i] = rate(0);
-	}
-	if (shmem_my_pe() == 0) {
-		qsort(alone, TURNS, sizeof *alone, compare);
-		qsort(shared, TURNS, sizeof *shared, compare);
-		printf("put+quiet by two threads: %.1f thousand/s with workers of their own, %.1f with one, ratio %.2f\n",
-		       alone[TURNS / 2], shared[TURNS / 2], alone[TURNS / 2] / shared[TURNS / 2]);
-	}
+	if (shmem_my_pe() == 0)
+		measure();
 	shmem_barrier_all();
 	shmem_finalize();
 	return 0;
