@@ -126,6 +126,7 @@ EXTRA_DIST += \
 	tests/cluster/agent \
 	tests/cluster/bed \
 	tests/cluster/bed.bats \
+	tests/cluster/choices \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
 	tests/cluster/hidden \
