@@ -18,8 +18,11 @@
 #include "comms/job.h"
 
 #define PUSH_ON_NODE 2048
-#define PUSH_AFAR 65536
-#define SEGMENT (128UL << 10)
+#define PUSH_AFAR 16384
+#define PUSH_AFAR_MOST (256UL << 10)
+#define SEGMENT_LEAST (8UL << 10)
+#define SEGMENT_MOST (128UL << 10)
+#define SEGMENTS 8
 #define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth a look */
 #define FLAT_AT_MOST 4 /* members of a node that one tells by itself */
 
@@ -136,13 +139,22 @@ static void push(const struct broadcast *b)
 	push_down(b, &node, tells_all(&levels->node));
 }
 
+/* Short enough that the last nodes of a chain begin early, long enough that messages do not cost more than bytes. */
+static size_t segment_for(size_t bytes)
+{
+	size_t segment = (bytes / SEGMENTS + SEGMENT_LEAST - 1) / SEGMENT_LEAST * SEGMENT_LEAST;
+
+	segment = segment > SEGMENT_LEAST ? segment : SEGMENT_LEAST;
+	return segment < SEGMENT_MOST ? segment : SEGMENT_MOST;
+}
+
 static void chain(const struct broadcast *b, const struct tree *nodes)
 {
+	size_t segment = segment_for(b->bytes), count = 0;
 	int me = from_top(nodes);
-	size_t count = 0;
 
-	for (size_t at = 0; at < b->bytes; at += SEGMENT) {
-		size_t bytes = b->bytes - at < SEGMENT ? b->bytes - at : SEGMENT;
+	for (size_t at = 0; at < b->bytes; at += segment) {
+		size_t bytes = b->bytes - at < segment ? b->bytes - at : segment;
 
 		count++;
 		if (me != 0)
@@ -220,9 +232,15 @@ static void pull(const struct set *set, void *dest, const void *source, size_t b
 
 static bool pushes(const struct set *set, size_t bytes)
 {
+	int nodes = set->group->levels ? set->group->levels->leaders.size : set->group->size;
+
 	if (algorithm == TREE || algorithm == PULL)
 		return algorithm == TREE;
-	return bytes <= (set->group->on_node ? PUSH_ON_NODE : PUSH_AFAR);
+	if (set->group->on_node)
+		return bytes <= PUSH_ON_NODE;
+	return bytes <= PUSH_AFAR ||
+	       (bytes <= PUSH_AFAR_MOST && torus_binomial_seconds(nodes, bytes, &torus_costs_usual) <
+						   torus_chain_seconds(nodes, bytes, segment_for(bytes), &torus_costs_usual));
 }
 
 /* The node of a member, by number. */

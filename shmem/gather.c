@@ -16,7 +16,8 @@
 #include "comms/job.h"
 #include "comms/passing.h"
 
-#define RING_FROM 65536 /* bytes of a whole dest */
+#define RING_FROM (512UL << 10) /* bytes of a whole dest */
+#define TORUS_FROM 65536
 
 static enum { AUTO, IN_ROUNDS, RING, TORUS } algorithm;
 
@@ -129,7 +130,7 @@ static const struct torus_ground *choose_torus(const struct set *set, const stru
 
 	if (algorithm == IN_ROUNDS || algorithm == RING || layout->first > 0 || layout->last < set->group->size)
 		return NULL;
-	if (algorithm == AUTO && (bytes < RING_FROM || torus_job_logical(comms_torus())))
+	if (algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
 		return NULL;
 	ground = set_ground(set);
 	if (!ground || !torus_can_gather(ground) || !nodes_are_runs(set->group->levels))

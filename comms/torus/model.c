@@ -45,6 +45,13 @@ double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs 
 	return rounds * (costs->forward + (double)bytes / costs->rate);
 }
 
+double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs)
+{
+	size_t first = bytes < segment ? bytes : segment;
+
+	return (nodes - 1) * (costs->forward + (double)first / costs->rate) + (double)(bytes - first) / costs->rate;
+}
+
 /* Routes from all to all load the links alike: what leaves a node, times the hops it makes, is shared by the node's links. */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {

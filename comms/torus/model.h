@@ -57,6 +57,9 @@ int torus_middle(const struct torus_shape *shape);
 /* What a binomial tree takes for a message as a whole. */
 double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 
+/* What a chain of all nodes takes that pass it on in segments. */
+double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs);
+
 /* What an all-reduce takes in which each node combines a part of everybody's and then takes the others' parts. */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 

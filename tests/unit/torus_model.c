@@ -105,6 +105,26 @@ static void check_known(void)
 	}
 }
 
+/* A chain waits for each node once and carries everything once; a tree has fewer waits, and carries everything in each. */
+static void check_chain(void)
+{
+	static const struct {
+		int nodes;
+		size_t bytes;
+		bool chain;
+	} rows[] = {{4, 8192, false}, {4, 65536, true}, {16, 65536, false}, {16, 1 << 20, true}, {64, 65536, false}, {64, 4 << 20, true}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		double chain = torus_chain_seconds(rows[i].nodes, rows[i].bytes, rows[i].bytes / 8, &torus_costs_usual);
+		double tree = torus_binomial_seconds(rows[i].nodes, rows[i].bytes, &torus_costs_usual);
+
+		EXPECT((chain < tree) == rows[i].chain, "%d nodes, %zu bytes: chain %g s, tree %g s", rows[i].nodes, rows[i].bytes,
+		       chain, tree);
+	}
+	EXPECT(torus_chain_seconds(5, 100, 8192, &torus_costs_usual) == 4 * (torus_costs_usual.forward + 100 / torus_costs_usual.rate),
+	       "less than a segment goes as one");
+}
+
 /* In each step every link carries one segment that its node had before. Returns the number of steps. */
 static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, int root, int segments)
 {
@@ -156,6 +176,7 @@ int main(void)
 	check_parts();
 	check_known();
 	check_rings();
+	check_chain();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
 		costs.rate = 1e5 * (1 + tori_lot(100000));
