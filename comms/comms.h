@@ -209,10 +209,10 @@ static inline char *comms_heap(void)
 /* Which segment holds the address? COMMS_SEGMENTS if none does. */
 enum comms_segment_id comms_find_segment(const void *address);
 
-/* Do all PEs of a node load and store each other's part of it? */
+/* Do all PEs of a node load and store each other's part of it? All PEs of a job say the same, also one that has nobody to share with. */
 static inline bool comms_shared(enum comms_segment_id segment)
 {
-	return segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0;
+	return segment == COMMS_HEAP || (segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0);
 }
 
 /* The record of a PE after making its acquaintance. */

@@ -20,9 +20,9 @@
 #define PUSH_ON_NODE 2048
 #define PUSH_AFAR 16384
 #define PUSH_AFAR_MOST (256UL << 10)
-#define SEGMENT_LEAST (8UL << 10)
+#define SEGMENT_LEAST (16UL << 10)
 #define SEGMENT_MOST (128UL << 10)
-#define SEGMENTS 8
+#define SEGMENTS 4
 #define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth a look */
 #define FLAT_AT_MOST 4 /* members of a node that one tells by itself */
 
