@@ -87,7 +87,7 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/pair tests/cluster/phases tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
@@ -207,6 +207,10 @@ check-neighbours: check-programs
 check-hidden: all
 	@$(SHELL) $(top_srcdir)/tests/cluster/hidden '$(abs_top_builddir)'
 
+# Teams that work at once on hosts cabled as a torus, one of them slow, for longer and on 2x2x2 and 3x3x3 hosts too; takes root.
+check-teams: check-programs
+	@TEST_TEAMS=3x3,2x2x2,3x3x3 TEST_ROUNDS=20 $(RUN_TESTS) --kinds cluster --only trees $(CHECK_FLAGS)
+
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
@@ -223,4 +227,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-soak check-asan check-ubsan check-tsan check-valgrind

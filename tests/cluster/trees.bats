@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Broadcasts and sums down trees on hosts cabled as a torus: right up to 64 MiB, no cable carries more than its share by
-# the kernel's counters, and a cable that the shape file calls dead carries nothing of them. Needs root.
+# the kernel's counters, and a cable that the shape file calls dead carries nothing of them. Teams that work at once, beside a slow
+# host, disturb nobody's values; on other shapes and for longer with make check-teams. Needs root.
 
 setup()
 {
@@ -76,4 +77,33 @@ shape_file()
 	done
 	share_is_at_most 8388608 0.40
 	times reduce 8m "SHMEM_TORUS_FILE=$PWD/flawed"
+}
+
+# teams SHAPE SETTING=VALUE...: disjoint teams at once, on hosts of that shape; PE 4 computes before each call
+teams()
+{
+	run timeout 600 "$bed" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/bed/hostfile \
+		-x SHMEM_SYMMETRIC_SIZE=64m -x SHMEM_TORUS="$1" $(printf -- '-x %s ' "${@:2}") -n "$(hosts_of "$1")" \
+		"$TOP_BUILDDIR/tests/cluster/teams" "${TEST_ROUNDS:-1}" 4
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+	printf '%s\n' "$output" | grep -qx PASS
+}
+
+hosts_of()
+{
+	echo $(($(echo "$1" | sed 's/x/*/g')))
+}
+
+@test "teams at once beside a PE that computes, and then one host with slow cables as well" {
+	for shape in $(echo "${TEST_TEAMS:-3x3}" | tr ',' ' '); do
+		"$bed" up --name "$name" --torus "$shape" --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
+		teams "$shape" SHMEM_REDUCE_ALGORITHM=torus SHMEM_BROADCAST_ALGORITHM=torus SHMEM_COLLECT_ALGORITHM=torus SHMEM_ALLTOALL_ALGORITHM=torus
+		for port in $("$bed" exec --name "$name" h4 ls /sys/class/net | grep '[+-]'); do
+			"$bed" exec --name "$name" h4 tc qdisc change dev "$port" root tbf rate 5mbit burst 64kb limit 4mb
+		done
+		teams "$shape" SHMEM_REDUCE_ALGORITHM=torus-rings SHMEM_BROADCAST_ALGORITHM=torus SHMEM_COLLECT_ALGORITHM=torus
+		teams "$shape" SHMEM_REDUCE_ALGORITHM=auto
+		"$bed" down --name "$name"
+	done
 }
