@@ -51,6 +51,7 @@ static double finish_of(const double *finish, int transfer)
 static struct outcome replay(const struct schedule *schedule, const struct network *network)
 {
 	double *finish = malloc(schedule->count * sizeof *finish);
+	size_t more = 0;
 	struct outcome outcome = {0, is_exclusive(schedule) ? 1 : 2};
 
 	if (!finish || outcome.at_once > 1) {
@@ -64,6 +65,9 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 		double start = finish_of(finish, transfer->after[0]);
 		double link = transfer->after[1] < 0 ? 0 : finish[transfer->after[1]] - network->latency;
 
+		for (; more < schedule->n_more && schedule->more[more].then == (int)i; more++)
+			if (finish[schedule->more[more].before] > start)
+				start = finish[schedule->more[more].before];
 		finish[i] = (start > link ? start : link) + network->latency + (double)transfer->bytes / network->rate;
 		if (finish[i] > outcome.seconds)
 			outcome.seconds = finish[i];
@@ -98,7 +102,7 @@ int main(int argc, char **argv)
 
 	if (argc != 5 && argc != 7) {
 		fprintf(stderr, "usage: simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n"
-				"algorithms: twice, up, both, chain, binomial, passes; bytes a second, seconds (6.8e9 5e-7)\n");
+				"algorithms: twice, up, both, chain, binomial, passes, rings; bytes a second, seconds (6.8e9 5e-7)\n");
 		return 2;
 	}
 	if (!torus_shape_read(&schedule.shape, argv[1], problem)) {
@@ -118,5 +122,6 @@ int main(int argc, char **argv)
 	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", ENGINE, argv[1], argv[2], bytes, segment, schedule.count,
 	       outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
 	free(schedule.transfer);
+	free(schedule.more);
 	return 0;
 }

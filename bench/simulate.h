@@ -25,10 +25,19 @@ struct schedule {
 	struct torus_shape shape;
 	struct transfer *transfer;
 	size_t count, room;
+	/* Pairs of transfers, by the second: that waits for the first, too. */
+	struct pair {
+		int before, then;
+	} *more;
+	size_t n_more, room_for_more;
 };
 
-/* twice, up, both, chain, binomial: broadcasts; passes: an all-gather. Ends the program if the shape has none of it. */
+/* twice, up, both, chain, binomial: broadcasts; passes: an all-gather; rings: an all-reduce. Ends the program if the shape has none of it. */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
+/* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
+int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind, double bytes);
+/* In simulate_rings.c. */
+void schedule_rings(struct schedule *schedule, double bytes);
 
 struct outcome {
 	double seconds;

@@ -94,6 +94,8 @@ outcome replay_in_simgrid(const schedule *schedule, const network *network)
 			if (before >= 0)
 				comms[static_cast<size_t>(before)]->add_successor(comms[i]);
 	}
+	for (size_t i = 0; i < schedule->n_more; i++)
+		comms[static_cast<size_t>(schedule->more[i].before)]->add_successor(comms[static_cast<size_t>(schedule->more[i].then)]);
 	for (size_t i = 0; i < schedule->count; i++) {
 		comms[i]->set_source(hosts[static_cast<size_t>(schedule->transfer[i].from)]);
 		comms[i]->set_destination(hosts[static_cast<size_t>(schedule->transfer[i].to)]); // it starts when all is known

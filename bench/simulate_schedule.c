@@ -35,6 +35,22 @@ static int add(struct schedule *schedule, int from, int to, int brought_by, int 
 	return (int)schedule->count++;
 }
 
+int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind, double bytes)
+{
+	int transfer = add(schedule, from, to, n_before > 0 ? before[0] : -1, behind, bytes);
+
+	for (int i = 1; i < n_before; i++) {
+		if (schedule->n_more == schedule->room_for_more) {
+			schedule->room_for_more = schedule->room_for_more ? 2 * schedule->room_for_more : 1 << 16;
+			schedule->more = realloc(schedule->more, schedule->room_for_more * sizeof *schedule->more);
+			if (!schedule->more)
+				fail("no memory for so many transfers");
+		}
+		schedule->more[schedule->n_more++] = (struct pair){before[i], transfer};
+	}
+	return transfer;
+}
+
 static double part_of(double bytes, double segment, int i)
 {
 	double left = bytes - i * segment;
@@ -178,6 +194,8 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 		make_binomial(schedule, bytes);
 	else if (!strcmp(algorithm, "passes"))
 		make_passes(schedule, bytes);
+	else if (!strcmp(algorithm, "rings"))
+		schedule_rings(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, binomial and passes");
+		fail("no such algorithm; there are twice, up, both, chain, binomial, passes and rings");
 }
