@@ -87,10 +87,11 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl

@@ -16,7 +16,7 @@ struct cables {
 	double sent[PORTS]; /* bytes, by the kernel */
 };
 
-static double seconds_now(void)
+static inline double seconds_now(void)
 {
 	struct timespec time;
 
@@ -25,7 +25,7 @@ static double seconds_now(void)
 }
 
 /* The ports of a torus are those with a + or a - in their names. */
-static void read_cables(struct cables *cables)
+static inline void read_cables(struct cables *cables)
 {
 	FILE *file = fopen("/proc/net/dev", "r");
 	char line[512], name[16];
@@ -42,7 +42,7 @@ static void read_cables(struct cables *cables)
 }
 
 /* What the busiest cable of this host has carried since. */
-static double busiest_since(const struct cables *before)
+static inline double busiest_since(const struct cables *before)
 {
 	struct cables now;
 	double most = 0;
@@ -55,7 +55,7 @@ static double busiest_since(const struct cables *before)
 }
 
 /* TCP segments that this host has sent again, because they were lost or seemed to be. */
-static double sent_again(void)
+static inline double sent_again(void)
 {
 	FILE *file = fopen("/proc/net/snmp", "r");
 	char line[512];
@@ -70,7 +70,7 @@ static double sent_again(void)
 }
 
 /* "64k", "16m": the next size of a list with commas; 0: there is none. */
-static size_t next_size(const char **list)
+static inline size_t next_size(const char **list)
 {
 	char *end;
 	size_t size = strtoul(*list, &end, 10);
@@ -81,13 +81,13 @@ static size_t next_size(const char **list)
 	return size;
 }
 
-static unsigned char byte_at(size_t i, int pe)
+static inline unsigned char byte_at(size_t i, int pe)
 {
 	return (unsigned char)(i * 7 + i / 4093 + (size_t)pe);
 }
 
 /* One line for tests/cluster/torus-bench. */
-static void print_time(const char *collective, size_t bytes, double seconds, double busiest, double again)
+static inline void print_time(const char *collective, size_t bytes, double seconds, double busiest, double again)
 {
 	printf("%s %zu %.6f %.0f %.0f\n", collective, bytes, seconds, busiest, again);
 	fflush(stdout);
