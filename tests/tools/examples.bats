@@ -95,7 +95,7 @@ solves()
 {
 	runs "$@"
 	says '^PASS$'
-	says '^microseconds in a sweep of PE 0: pack [0-9.]+, start [0-9.]+, bulk [0-9.]+, wait [0-9.]+, boundary [0-9.]+$'
+	says '^microseconds in a sweep of PE [0-9]+, which waits least: pack [0-9.]+, start [0-9.]+, bulk [0-9.]+, wait [0-9.]+, boundary [0-9.]+$'
 	says '^communication takes [0-9.]+ where nothing is computed meanwhile; hidden: [0-9.]+ %, of that and starting: [0-9.]+ %$'
 }
 
