@@ -70,6 +70,7 @@ struct tofu_channel {
 
 struct tofu {
 	bool by_direction; /* SHMEM_TOFU_TNIS */
+	bool notices;	   /* SHMEM_TOFU_NOTICES */
 	struct tofu_queue queue[TOFU_ENGINES];
 	int engines;
 	size_t most_bytes, most_small;

@@ -21,6 +21,8 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 	struct listener *mine = listeners[from->tofu_engine];
 	int number = 1;
 
+	if (!tofu.notices)
+		return 0;
 	tofu_lock();
 	while (number <= TOFU_FLIGHTS && mine[number].word)
 		number++;
