@@ -54,7 +54,6 @@ static void choose_device(ucp_config_t *config)
 	choose(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
 	if (!getenv("UCX_NET_DEVICES"))
 		choose_for_tcp("UCX_TCP_PREFER_DEFAULT", "n");
-	rte_debug("network device %s is the one for UCX", device);
 	free(device);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run: long time=20000 local=4 ucx-tcp=3 ucx-shm=3 mixed=4 mixed3=6 */
+/* run: long time=20000 local=4 ucx-tcp=2,3 ucx-shm=3 mixed=4 mixed3=6 */
 /*
  * Neighbour exchanges for a long time: TEST_ROUNDS iterations of every pattern, or of TEST_PATTERN. Every message says whose it is and which, and ends in a
  * sum of all its words; none is lost, doubled, torn or overtaken.
@@ -30,9 +30,8 @@ static size_t words_of(uint64_t mark, bool same)
 }
 
 /* The mark, then words that follow from it, then their sum. */
-static size_t fill(uint64_t *words, uint64_t mark, bool same)
+static size_t fill(uint64_t *words, uint64_t mark, size_t n)
 {
-	size_t n = words_of(mark, same);
 	uint64_t sum = words[0] = mark;
 
 	for (size_t i = 1; i < n - 1; i++)
@@ -41,9 +40,8 @@ static size_t fill(uint64_t *words, uint64_t mark, bool same)
 	return n * sizeof *words;
 }
 
-static void check(const uint64_t *words, size_t bytes, uint64_t expected, bool same)
+static void check(const uint64_t *words, size_t bytes, uint64_t expected, size_t n)
 {
-	size_t n = words_of(expected, same);
 	uint64_t sum = words[0];
 
 	CHECK_EQUAL(bytes, n * sizeof *words);
@@ -59,12 +57,13 @@ static void send(shmemx_exchange_t x, int edge, long k, bool same)
 {
 	static uint64_t source[WORDS];
 	uint64_t to_fill = mark(me, edge, k);
+	size_t n = words_of(to_fill, same);
 
 	if (same || to_fill % 3) {
-		shmemx_exchange_start(x, edge, fill(shmemx_exchange_buffer(x, edge), to_fill, same));
+		shmemx_exchange_start(x, edge, fill(shmemx_exchange_buffer(x, edge), to_fill, n));
 		return;
 	}
-	shmemx_exchange_send(x, edge, source, fill(source, to_fill, same));
+	shmemx_exchange_send(x, edge, source, fill(source, to_fill, n));
 	shmemx_exchange_sent(x, edge);
 }
 
@@ -72,8 +71,9 @@ static void receive(shmemx_exchange_t x, int edge, int from, int their_edge, lon
 {
 	size_t bytes;
 	const uint64_t *words = shmemx_exchange_wait(x, edge, &bytes);
+	uint64_t expected = mark(from, their_edge, k);
 
-	check(words, bytes, mark(from, their_edge, k), same);
+	check(words, bytes, expected, words_of(expected, same));
 	shmemx_exchange_release(x, edge);
 }
 
@@ -149,6 +149,31 @@ static void down_a_line(void)
 	shmemx_exchange_destroy(x);
 }
 
+/* All edges start at once, so several messages may come as one, and mostly while the PE does something else: who serves it meanwhile puts them in their places. */
+static void together(void)
+{
+	shmemx_exchange_t x = make(true, 0);
+	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
+
+	for (long k = 1; k <= rounds; k++) {
+		size_t bytes, n = 2 + noise((uint64_t)k) % 60;
+
+		NOTE("together, iteration %ld", k);
+		for (int edge = 0; edge < 2; edge++)
+			fill(shmemx_exchange_buffer(x, edge), mark(me, edge, k), n);
+		shmemx_exchange_start(x, SHMEMX_ALL_EDGES, n * sizeof(uint64_t));
+		for (uint64_t i = draw() % 20000; i > 0; i--)
+			__asm__ volatile("" : : : "memory");
+		for (int edge = 0; edge < 2; edge++) {
+			const uint64_t *words = shmemx_exchange_wait(x, edge, &bytes);
+
+			check(words, bytes, mark(edge ? previous : next, !edge, k), n);
+		}
+		shmemx_exchange_release(x, SHMEMX_ALL_EDGES);
+	}
+	shmemx_exchange_destroy(x);
+}
+
 static void steady(void)
 {
 	both_ways(false, false, 0);
@@ -188,7 +213,8 @@ static const struct {
 		{"skewed-by-lot", skewed_by_lot},
 		{"ring", round_the_ring},
 		{"ring-by-lot", round_the_ring_by_lot},
-		{"line", down_a_line}};
+		{"line", down_a_line},
+		{"together", together}};
 
 int main(void)
 {
