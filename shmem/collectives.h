@@ -91,6 +91,10 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 /* How the elements of a type are combined, and their size; NULL: the operation is not for them. */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
+/* As words, if that is how they can be combined. */
+struct words_way;
+bool set_find_way(combine_t *combine, struct words_way *way);
+
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);

@@ -2,8 +2,8 @@
 /*
  * Reductions.
  *
- * Small ones of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot. Each piece is an exchange with an epoch of its own; the slots
- * alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of epoch e + 1, which
+ * Small ones of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot.
+ * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of epoch e + 1, which
  * I sent when I was done with epoch e: so two sets are enough and nobody asks first. Where several members share a
  * node, or its processors, they lay out what they bring as rows, and when all have come one of them combines the
  * rows, does the doubling with the other nodes' leaders, and leaves the result for its node.
@@ -127,8 +127,6 @@ static size_t pieces(size_t count, size_t size)
 	return (count + most - 1) / most;
 }
 
-static bool find_way(combine_t *combine, struct words_way *way);
-
 /* By the network on its way, where it can combine so few elements of this kind. */
 static bool combine_on_the_way(const struct set *set, char *data, size_t count, combine_t *combine)
 {
@@ -136,7 +134,7 @@ static bool combine_on_the_way(const struct set *set, char *data, size_t count, 
 	struct words_way way;
 
 	if (!comms.network || !comms.network->reduce || algorithm != AUTO || count > COMMS_GATE_WORDS || set->group->on_node ||
-	    !find_way(combine, &way))
+	    !set_find_way(combine, &way))
 		return false;
 	words_from(&way, words, data, count);
 	if (!comms.network->reduce(set->group, way.op, words, count))
@@ -484,141 +482,30 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		reduce_in_place(&r);
 }
 
-#define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                         \
-	static void NAME##_##OP(void *out, const void *low, const void *high, size_t count)         \
-	{                                                                                           \
-		const TYPE *x = low, *y = high;                                                     \
-		TYPE *z = out;                                                                      \
-		for (size_t i = 0; i < count; i++) {                                                \
-			const TYPE a = x[i], b = y[i];                                              \
-			z[i] = (TYPE)(EXPRESSION);                                                  \
-		}                                                                                   \
-	}
-#define REDUCE(NAME, TYPE, OP)                                                                                   \
-	API int pshmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
-	{                                                                                                        \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                              \
-		struct set set = set_of_team(team, __func__);                                                    \
-		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), NAME##_##OP);                              \
-		return 0;                                                                                        \
-	}                                                                                                        \
-	PROFILED(shmem_##NAME##_##OP##_reduce)
-
-#define LOGIC_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, and, a &b) COMBINE(NAME, TYPE, or, a | b) COMBINE(NAME, TYPE, xor, a ^ b)
-#define MINMAX_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, max, a > b ? a : b) COMBINE(NAME, TYPE, min, a < b ? a : b)
-#define SUM_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, sum, a + b) COMBINE(NAME, TYPE, prod, a *b)
-FOR_LOGIC_TYPES(LOGIC_COMBINE)
-FOR_MINMAX_TYPES(MINMAX_COMBINE)
-FOR_SUM_TYPES(SUM_COMBINE)
-
-static uint64_t reduce_word(const struct set *set, uint64_t mine, combine_t *combine)
+static void reduce_words(const struct set *set, uint64_t *words, size_t count, shmemx_op_t operation)
 {
-	struct reduction r = {set, (char *)&mine, (const char *)&mine, 1, sizeof mine, combine, 0, {{0}, NULL}, false, 0};
+	struct reduction r = {.set = set, .dest = (char *)words, .source = (const char *)words, .count = count};
 
+	r.combine = set_combine(operation, SHMEMX_UINT64, &r.size);
 	comms_group_see(set->group);
 	reduce_small(&r);
-	return mine;
 }
 
 uint64_t set_reduce_and(const struct set *set, uint64_t mine)
 {
-	return reduce_word(set, mine, uint64_and);
+	reduce_words(set, &mine, 1, SHMEMX_AND);
+	return mine;
 }
 
 uint64_t set_max(const struct set *set, uint64_t mine)
 {
-	return reduce_word(set, mine, uint64_max);
+	reduce_words(set, &mine, 1, SHMEMX_MAX);
+	return mine;
 }
-
-#define LOGIC(NAME, TYPE) REDUCE(NAME, TYPE, and) REDUCE(NAME, TYPE, or) REDUCE(NAME, TYPE, xor)
-#define MINMAX(NAME, TYPE) REDUCE(NAME, TYPE, max) REDUCE(NAME, TYPE, min)
-#define SUM(NAME, TYPE) REDUCE(NAME, TYPE, sum) REDUCE(NAME, TYPE, prod)
-FOR_LOGIC_TYPES(LOGIC)
-FOR_MINMAX_TYPES(MINMAX)
-FOR_SUM_TYPES(SUM)
-
-/* The types of the table by the codes that the user gives. */
-enum {
-	CODE_float = SHMEMX_FLOAT, CODE_double = SHMEMX_DOUBLE, CODE_longdouble = SHMEMX_LONGDOUBLE, CODE_char = SHMEMX_CHAR,
-	CODE_schar = SHMEMX_SCHAR, CODE_short = SHMEMX_SHORT, CODE_int = SHMEMX_INT, CODE_long = SHMEMX_LONG,
-	CODE_longlong = SHMEMX_LONGLONG, CODE_uchar = SHMEMX_UCHAR, CODE_ushort = SHMEMX_USHORT, CODE_uint = SHMEMX_UINT,
-	CODE_ulong = SHMEMX_ULONG, CODE_ulonglong = SHMEMX_ULONGLONG, CODE_int8 = SHMEMX_INT8, CODE_int16 = SHMEMX_INT16,
-	CODE_int32 = SHMEMX_INT32, CODE_int64 = SHMEMX_INT64, CODE_uint8 = SHMEMX_UINT8, CODE_uint16 = SHMEMX_UINT16,
-	CODE_uint32 = SHMEMX_UINT32, CODE_uint64 = SHMEMX_UINT64, CODE_size = SHMEMX_SIZE, CODE_ptrdiff = SHMEMX_PTRDIFF,
-	CODE_complexd = SHMEMX_COMPLEXD, CODE_complexf = SHMEMX_COMPLEXF, CODES
-};
-
-#define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
-#define SUMS(NAME, TYPE) [SHMEMX_SUM][CODE_##NAME] = NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = NAME##_prod,
-#define EXTREMES(NAME, TYPE) [SHMEMX_MIN][CODE_##NAME] = NAME##_min, [SHMEMX_MAX][CODE_##NAME] = NAME##_max,
-#define LOGICS(NAME, TYPE) \
-	[SHMEMX_AND][CODE_##NAME] = NAME##_and, [SHMEMX_OR][CODE_##NAME] = NAME##_or, [SHMEMX_XOR][CODE_##NAME] = NAME##_xor,
-static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
-static combine_t *const combines[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES) FOR_LOGIC_TYPES(LOGICS)};
-
-combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
-{
-	if ((unsigned)type >= CODES || (unsigned)operation > SHMEMX_XOR)
-		return NULL;
-	*size = sizes[type];
-	return combines[operation][type];
-}
-
-/* As words, if that is how they can be combined. */
-static bool find_way(combine_t *combine, struct words_way *way)
-{
-	for (int op = 0; op <= SHMEMX_XOR; op++)
-		for (int type = 0; type < CODES; type++)
-			if (combines[op][type] == combine)
-				return words_find_way((shmemx_op_t)op, (shmemx_type_t)type, sizes[type], way);
-	return false;
-}
-
-#define SCANS(NAME, TYPE)                                                                                            \
-	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
-		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, true);                                \
-		return 0;                                                                                            \
-	}                                                                                                            \
-	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
-		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&set, dest, source, nelems, sizeof(TYPE), NAME##_sum, false);                               \
-		return 0;                                                                                            \
-	}                                                                                                            \
-	PROFILED(shmem_##NAME##_sum_inscan)                                                                          \
-	PROFILED(shmem_##NAME##_sum_exscan)
-FOR_SUM_TYPES(SCANS)
 
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
-	static combine_t *const combine[] = {[SET_SUM] = uint64_sum, [SET_LEAST] = uint64_min, [SET_MOST] = uint64_max};
-	struct reduction r = {set, (char *)words, (const char *)words, count, sizeof *words, combine[operation], 0, {{0}, NULL}, false, 0};
+	static const shmemx_op_t operations[] = {[SET_SUM] = SHMEMX_SUM, [SET_LEAST] = SHMEMX_MIN, [SET_MOST] = SHMEMX_MAX};
 
-	comms_group_see(set->group);
-	reduce_small(&r);
+	reduce_words(set, words, count, operations[operation]);
 }
-
-/* The deprecated interface has its own, older choice of types. */
-#define SIGNED_LOGIC(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
-SIGNED_LOGIC(LOGIC_COMBINE)
-
-#define TO_ALL(NAME, TYPE, OP)                                                                                       \
-	API void pshmem_##NAME##_##OP##_to_all(TYPE *dest, const TYPE *source, int nreduce, int PE_start,            \
-					       int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)               \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nreduce > 0 ? (size_t)nreduce * sizeof(TYPE) : 0, COMMS_NOBODY);    \
-		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);                    \
-		(void)pWrk;                                                                                          \
-		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), NAME##_##OP);        \
-	}                                                                                                            \
-	PROFILED(shmem_##NAME##_##OP##_to_all)
-#define LOGIC_TO_ALL(NAME, TYPE) TO_ALL(NAME, TYPE, and) TO_ALL(NAME, TYPE, or) TO_ALL(NAME, TYPE, xor)
-#define MINMAX_TO_ALL(NAME, TYPE) TO_ALL(NAME, TYPE, max) TO_ALL(NAME, TYPE, min)
-#define SUM_TO_ALL(NAME, TYPE) TO_ALL(NAME, TYPE, sum) TO_ALL(NAME, TYPE, prod)
-FOR_OLD_LOGIC_TYPES(LOGIC_TO_ALL)
-FOR_OLD_MINMAX_TYPES(MINMAX_TO_ALL)
-FOR_OLD_SUM_TYPES(SUM_TO_ALL)

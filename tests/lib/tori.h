@@ -40,4 +40,19 @@ static inline void tori_read(struct torus_shape *shape, const char *text)
 		memset(shape, 0, sizeof *shape);
 }
 
+/* Are all axes with more than one place rings of the same length? */
+static inline bool tori_equal_rings(const struct torus_shape *shape)
+{
+	int size = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		if (shape->axis[a].size == 1)
+			continue;
+		if (!shape->axis[a].ring || (size && shape->axis[a].size != size))
+			return false;
+		size = shape->axis[a].size;
+	}
+	return size > 0;
+}
+
 #endif

@@ -47,20 +47,6 @@ static void check_levels(const struct torus_shape *shape, struct torus_pass *lis
 				       "%s: %d sends part %d of %d before it has it", text, place, list[i].part, list[i].origin);
 }
 
-static bool has_equal_rings(const struct torus_shape *shape)
-{
-	int size = 0;
-
-	for (int a = 0; a < shape->axes; a++) {
-		if (shape->axis[a].size == 1)
-			continue;
-		if (!shape->axis[a].ring || (size && shape->axis[a].size != size))
-			return false;
-		size = shape->axis[a].size;
-	}
-	return size > 0;
-}
-
 static void check(const struct torus_shape *shape)
 {
 	int parts = torus_pass_parts(shape), most = 0, least = shape->places * 12;
@@ -85,7 +71,7 @@ static void check(const struct torus_shape *shape)
 				       "%s: part %d of %d comes to %d %d times", text, part, origin, place,
 				       arrivals.count[index_of(shape, part, origin, place)]);
 	EXPECT(torus_pass_most(shape) == most, "%s: %d passes over a link, said to be %d", text, most, torus_pass_most(shape));
-	if (has_equal_rings(shape))
+	if (tori_equal_rings(shape))
 		EXPECT(least == most && most == shape->places - 1, "%s: links carry %d to %d parts", text, least, most);
 	free(arrivals.count);
 	free(arrivals.level);

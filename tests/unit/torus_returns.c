@@ -122,20 +122,6 @@ static bool step(struct run *run)
 	return moved;
 }
 
-static bool has_equal_rings(const struct torus_shape *shape)
-{
-	int size = 0;
-
-	for (int a = 0; a < shape->axes; a++) {
-		if (shape->axis[a].size == 1)
-			continue;
-		if (!shape->axis[a].ring || (size && shape->axis[a].size != size))
-			return false;
-		size = shape->axis[a].size;
-	}
-	return size > 0;
-}
-
 static void check(const struct torus_shape *shape)
 {
 	struct run run;
@@ -157,7 +143,7 @@ static void check(const struct torus_shape *shape)
 			EXPECT(run.sum[pile(&run, place, &own)] == shape->places, "%s: part %d for %d has what %d places bring", text,
 			       part, place, run.sum[pile(&run, place, &own)]);
 		}
-	if (has_equal_rings(shape))
+	if (tori_equal_rings(shape))
 		EXPECT(run.time <= most + most / 4 + 2, "%s: %d units of time for %d parts on a link", text, run.time, most);
 	dispose(&run);
 }
