@@ -2,7 +2,7 @@
 #ifndef COMMS_BUFFERS_H
 #define COMMS_BUFFERS_H
 
-#include "comms.h"
+#include "telling.h"
 
 /*
  * Memory that is not symmetric, and that others may put to and get from nevertheless.

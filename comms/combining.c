@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rte/rte.h"
+#include "telling.h"
 
 /*
  * Blocks by place. Along the axes that are done the coordinate is that of where a block is from, along the others that

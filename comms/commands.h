@@ -2,7 +2,7 @@
 #ifndef COMMS_COMMANDS_H
 #define COMMS_COMMANDS_H
 
-#include "comms.h"
+#include "telling.h"
 
 /*
  * Lists of commands: communication that is prepared once and then started again and again.

@@ -5,6 +5,7 @@
 #include "buffers.h"
 #include "comms.h"
 #include "sessions.h"
+#include "telling.h"
 #include "watch.h"
 
 #define COMMS_NO_WORD ((size_t)-1)

@@ -2,7 +2,7 @@
 #ifndef COMMS_NOTICES_H
 #define COMMS_NOTICES_H
 
-#include "comms.h"
+#include "telling.h"
 
 /*
  * Messages that need no word behind them, because the network itself says to the receiver that they have come.

@@ -3,6 +3,7 @@
 #define COMMS_RELAY_INSIDE_H
 
 #include "relay.h"
+#include "telling.h"
 
 /*
  * Segments on their way to one neighbour at once. The word of a segment goes out when the network has taken the segment, and so

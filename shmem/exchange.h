@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #include "api.h"
+#include "comms/telling.h"
 
 #define SLOTS 2
 #define LINE 64

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tellings: data and a word that shows it, as comms_tell puts them, on their way while the caller does something else. */
+#ifndef COMMS_TELLING_H
+#define COMMS_TELLING_H
+
+#include "comms.h"
+
+/*
+ * As comms_tell, without waiting for anything; bytes may be 0. The source, and the record of it that the caller keeps, are left alone until the record
+ * is at rest; the reader's answer says when the data has come.
+ */
+struct comms_piece {
+	void *dest;
+	const void *source;
+	size_t bytes;
+};
+
+/* What tells over a network by messages: where so much data goes, and the word that it shows; word 0: more is to come. */
+struct comms_message {
+	uint64_t there, word, value, bytes;
+};
+
+struct comms_telling {
+	atomic_bool under_way;
+	bool in_buffer, over;
+	void *key; /* of the buffer that the data goes to, to be given back */
+	struct ucx_peer *connection;
+	atomic_int left; /* of what it consists of, on a network that has no connections */
+	uint64_t there; /* the word's address at the peer */
+	uint64_t value;
+	enum comms_segment_id segment, data_segment;
+	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
+	uint64_t more_there;
+	struct comms_message message; /* under way, and what is to follow */
+	struct comms_piece now;
+};
+void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+		      uint64_t value, int pe, const char *routine);
+
+/* The same, by the network even where the peer could be stored to. False: not now, another thread of this PE is in the way. */
+bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
+			   uint64_t value, int pe, const char *routine);
+
+/* The same with data from two places, to the same segment; neither may be empty. */
+void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
+			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+
+/*
+ * Several tellings to one PE that go in one message, where the network can do that. Each is kept, if it fits, and then all are sent. Of two uses
+ * of a record the first must be at rest.
+ */
+#define COMMS_TOGETHER 32
+
+struct comms_together {
+	atomic_bool under_way; /* at rest when all that it keeps are */
+	int kept;
+	size_t bytes;
+	struct comms_telling *telling[COMMS_TOGETHER];
+};
+/* As comms_tell_later; what cannot be kept goes at once. */
+void comms_tell_together(struct comms_together *together, struct comms_telling *telling, void *dest, const void *source, size_t bytes,
+			 _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+void comms_together_send(struct comms_together *together);
+
+#endif
