@@ -11,7 +11,7 @@
 #include "ucx.h"
 
 /*
- * What the files of the UCX path share: ucx.c (life, connections, serving), channels.c (their lives, connections and
+ * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (serving), channels.c (their lives, connections and
  * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_tell.c (data with a word that shows it), ucx_together.c (several
  * of these in one message).
  *

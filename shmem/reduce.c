@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions.
- *
- * Small ones of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot.
- * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my slot of epoch e + 2 only after it heard my words of epoch e + 1, which
- * I sent when I was done with epoch e: so two sets are enough and nobody asks first. Where several members share a
- * node, or its processors, they lay out what they bring as rows, and when all have come one of them combines the
- * rows, does the doubling with the other nodes' leaders, and leaves the result for its node.
- *
- * Large ones are shared out. On a node, each member combines a part of everybody's source and writes it to everybody's dest. In
- * place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
+ * Reductions. Small ones of a team are exchanged whole (reduce_small.c). Large ones are shared out. On a node, each member combines a
+ * part of everybody's source and writes it to everybody's dest. In place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
  * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
  * Every part is computed once, so all have the same bits. Where the nodes are on a torus, each part goes up one of its trees,
  * combined on the way, and from the root down again, both at the same time (comms/relay_up.c); or each node gets a part by the rings
  * of all axes, and then all parts go round (comms/rings.c).
  */
-#include "collectives.h"
+#include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms/job.h"
 #include "comms/rings.h"
-#include "words.h"
 
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
-#define LOOKED_AT_UP_TO 128 /* bytes: with more, looking keeps lines from their writer for longer than it saves */
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
 #define TREES_LEAST 65536    /* bytes; with fewer, trees on a torus are never worth a look */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
@@ -38,171 +28,6 @@ void api_reductions_start(void)
 	static const char *const words[] = {"auto", "doubling", "parts", "torus-rings", "torus", "torus-both", "torus-up"};
 
 	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 7);
-}
-
-struct reduction {
-	const struct set *set;
-	char *dest;
-	const char *source;
-	size_t count, size;
-	combine_t *combine;
-	uint64_t epoch;		   /* of the first piece */
-	struct set_trees trees; /* between nodes */
-	bool rings;		   /* instead of trees */
-	uint64_t relay;		   /* of the first message that goes along them */
-};
-
-struct piece {
-	const struct set *set; /* the members that exchange it */
-	char *data;
-	size_t bytes, count;
-	uint64_t epoch;
-	combine_t *combine;
-};
-
-static void send_piece(const struct piece *p, int round, int to)
-{
-	struct scratch *scratch = team_scratch(p->set->team);
-
-	comms_tell(piece_place(scratch, p->epoch, round, p->bytes), p->data, p->bytes,
-		   &scratch->slot[p->epoch & 1][round].heard, p->epoch, set_pe(p->set, to), p->set->routine);
-}
-
-/* Looks at a little data along with the word that tells of it: their lines come at the same time, not one after the other. */
-static bool has_come(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
-{
-	if (bytes <= LOOKED_AT_UP_TO)
-		(void)(*(const volatile char *)data | *(const volatile char *)(data + bytes - 1));
-	return atomic_load_explicit(&slot->heard, memory_order_acquire) >= epoch;
-}
-
-static const void *receive_piece(const struct piece *p, int round)
-{
-	struct scratch *scratch = team_scratch(p->set->team);
-	struct piece_slot *slot = &scratch->slot[p->epoch & 1][round];
-	const char *data = piece_place(scratch, p->epoch, round, p->bytes);
-
-	COMMS_WAIT(&slot->heard, has_come(slot, p->epoch, data, p->bytes));
-	return data;
-}
-
-/*
- * With the size not a power of two, the first members pair up: the odd one of a pair gives its part to the even one, sits
- * out, and is told the result.
- */
-static void double_piece(const struct piece *p)
-{
-	int me = p->set->group->me, n = p->set->group->size, power = 1, round = 2, extra, rank;
-
-	while (power <= n / 2)
-		power *= 2;
-	extra = n - power;
-	if (me < 2 * extra && me % 2) {
-		send_piece(p, 0, me - 1);
-		memcpy(p->data, receive_piece(p, 1), p->bytes);
-		return;
-	}
-	if (me < 2 * extra)
-		p->combine(p->data, p->data, receive_piece(p, 0), p->count);
-	rank = me < 2 * extra ? me / 2 : me - extra;
-	for (int mask = 1; mask < power; mask *= 2, round++) {
-		int partner = rank ^ mask;
-		const void *theirs;
-
-		send_piece(p, round, partner < extra ? partner * 2 : partner + extra);
-		theirs = receive_piece(p, round);
-		if (partner < rank)
-			p->combine(p->data, theirs, p->data, p->count);
-		else
-			p->combine(p->data, p->data, theirs, p->count);
-	}
-	if (me < 2 * extra)
-		send_piece(p, 1, me + 1);
-}
-
-static size_t pieces(size_t count, size_t size)
-{
-	size_t most = PIECE_BYTES / size;
-
-	return (count + most - 1) / most;
-}
-
-/* By the network on its way, where it can combine so few elements of this kind. */
-static bool combine_on_the_way(const struct set *set, char *data, size_t count, combine_t *combine)
-{
-	uint64_t words[COMMS_GATE_WORDS];
-	struct words_way way;
-
-	if (!comms.network || !comms.network->reduce || algorithm != AUTO || count > COMMS_GATE_WORDS || set->group->on_node ||
-	    !set_find_way(combine, &way))
-		return false;
-	words_from(&way, words, data, count);
-	if (!comms.network->reduce(set->group, way.op, words, count))
-		return false;
-	words_to(&way, data, words, count);
-	return true;
-}
-
-/* Data is what this member brings, and becomes the result. */
-static void double_all(const struct set *set, char *data, size_t count, size_t size, combine_t *combine, uint64_t epoch)
-{
-	size_t most = PIECE_BYTES / size;
-
-	if (combine_on_the_way(set, data, count, combine))
-		return;
-	for (size_t done = 0; done < count; done += most) {
-		size_t now = count - done < most ? count - done : most;
-		struct piece p = {set, data + done * size, now * size, now, epoch++, combine};
-
-		double_piece(&p);
-	}
-}
-
-/* By one for all members of the node. */
-static void combine_rows(void *argument)
-{
-	const struct reduction *r = argument;
-	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;
-	char *result = scratch_of(r->set->team, comms_group_pe(node, 0))->result;
-	struct set leaders = set_of_leaders(r->set);
-
-	memcpy(result, scratch_of(r->set->team, comms_group_pe(node, 0))->row, r->count * r->size);
-	for (int i = 1; i < node->size; i++)
-		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(node, i))->row, r->count);
-	if (group->levels)
-		double_all(&leaders, result, r->count, r->size, r->combine, r->epoch);
-}
-
-static void reduce_by_rows(const struct reduction *r)
-{
-	const struct comms_group *group = r->set->group;
-	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
-
-	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
-	comms_meet_node(r->set->group, combine_rows, (void *)(uintptr_t)r);
-	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
-}
-
-static void reduce_small(struct reduction *r)
-{
-	const struct comms_group *group = r->set->group;
-	size_t most = ROW_BYTES / r->size, left = r->count;
-	bool rows = group->levels || (group->on_node && group->crowded);
-
-	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
-		r->epoch = r->set->team->pieces + 1;
-		r->set->team->pieces += pieces(r->count, r->size);
-		if (rows) {
-			reduce_by_rows(r);
-		} else {
-			if (r->dest != r->source)
-				memmove(r->dest, r->source, r->count * r->size);
-			double_all(r->set, r->dest, r->count, r->size, r->combine, r->epoch);
-		}
-		r->dest += r->count * r->size;
-		r->source += r->count * r->size;
-		left -= r->count;
-	}
 }
 
 /* Where the part of a member begins, in elements. */
@@ -464,7 +289,15 @@ static void plan_torus(struct reduction *r)
 
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
 {
-	struct reduction r = {.set = set, .dest = dest, .source = source, .count = count, .size = size, .combine = combine};
+	struct reduction r = {
+		.set = set,
+		.dest = dest,
+		.source = source,
+		.count = count,
+		.size = size,
+		.combine = combine,
+		.on_the_way = algorithm == AUTO,
+	};
 
 	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
 	if (count == 0)
@@ -484,7 +317,8 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 
 static void reduce_words(const struct set *set, uint64_t *words, size_t count, shmemx_op_t operation)
 {
-	struct reduction r = {.set = set, .dest = (char *)words, .source = (const char *)words, .count = count};
+	struct reduction r = {
+		.set = set, .dest = (char *)words, .source = (const char *)words, .count = count, .on_the_way = algorithm == AUTO};
 
 	r.combine = set_combine(operation, SHMEMX_UINT64, &r.size);
 	comms_group_see(set->group);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_REDUCE_H
+#define SHMEM_REDUCE_H
+
+#include "collectives.h"
+
+/* What the files of reductions share: reduce.c chooses and has the large ones, reduce_small.c the small ones. */
+
+struct reduction {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+	bool on_the_way;	/* the network may combine, if it can */
+	uint64_t epoch;		/* of the first piece */
+	struct set_trees trees; /* between nodes */
+	bool rings;		/* instead of trees */
+	uint64_t relay;		/* of the first message that goes along them */
+};
+
+/* Of a team, whose members exchange all they have. May change its argument. */
+void reduce_small(struct reduction *r);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small reductions of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot.
+ * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my slot of epoch
+ * e + 2 only after it heard my words of epoch e + 1, which I sent when I was done with epoch e: so two sets are enough and nobody
+ * asks first. Where several members share a node, or its processors, they lay out what they bring as rows, and when all have come
+ * one of them combines the rows, does the doubling with the other nodes' leaders, and leaves the result for its node.
+ */
+#include "reduce.h"
+
+#include <string.h>
+
+#include "words.h"
+
+#define LOOKED_AT_UP_TO 128 /* bytes: with more, looking keeps lines from their writer for longer than it saves */
+
+struct piece {
+	const struct set *set; /* the members that exchange it */
+	char *data;
+	size_t bytes, count;
+	uint64_t epoch;
+	combine_t *combine;
+};
+
+static void send_piece(const struct piece *p, int round, int to)
+{
+	struct scratch *scratch = team_scratch(p->set->team);
+
+	comms_tell(piece_place(scratch, p->epoch, round, p->bytes), p->data, p->bytes,
+		   &scratch->slot[p->epoch & 1][round].heard, p->epoch, set_pe(p->set, to), p->set->routine);
+}
+
+/* Looks at a little data along with the word that tells of it: their lines come at the same time, not one after the other. */
+static bool has_come(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
+{
+	if (bytes <= LOOKED_AT_UP_TO)
+		(void)(*(const volatile char *)data | *(const volatile char *)(data + bytes - 1));
+	return atomic_load_explicit(&slot->heard, memory_order_acquire) >= epoch;
+}
+
+static const void *receive_piece(const struct piece *p, int round)
+{
+	struct scratch *scratch = team_scratch(p->set->team);
+	struct piece_slot *slot = &scratch->slot[p->epoch & 1][round];
+	const char *data = piece_place(scratch, p->epoch, round, p->bytes);
+
+	COMMS_WAIT(&slot->heard, has_come(slot, p->epoch, data, p->bytes));
+	return data;
+}
+
+/*
+ * With the size not a power of two, the first members pair up: the odd one of a pair gives its part to the even one, sits
+ * out, and is told the result.
+ */
+static void double_piece(const struct piece *p)
+{
+	int me = p->set->group->me, n = p->set->group->size, power = 1, round = 2, extra, rank;
+
+	while (power <= n / 2)
+		power *= 2;
+	extra = n - power;
+	if (me < 2 * extra && me % 2) {
+		send_piece(p, 0, me - 1);
+		memcpy(p->data, receive_piece(p, 1), p->bytes);
+		return;
+	}
+	if (me < 2 * extra)
+		p->combine(p->data, p->data, receive_piece(p, 0), p->count);
+	rank = me < 2 * extra ? me / 2 : me - extra;
+	for (int mask = 1; mask < power; mask *= 2, round++) {
+		int partner = rank ^ mask;
+		const void *theirs;
+
+		send_piece(p, round, partner < extra ? partner * 2 : partner + extra);
+		theirs = receive_piece(p, round);
+		if (partner < rank)
+			p->combine(p->data, theirs, p->data, p->count);
+		else
+			p->combine(p->data, p->data, theirs, p->count);
+	}
+	if (me < 2 * extra)
+		send_piece(p, 1, me + 1);
+}
+
+static size_t pieces(size_t count, size_t size)
+{
+	size_t most = PIECE_BYTES / size;
+
+	return (count + most - 1) / most;
+}
+
+/* By the network on its way, where it can combine so few elements of this kind. */
+static bool combine_on_the_way(const struct reduction *r, const struct set *set, char *data)
+{
+	uint64_t words[COMMS_GATE_WORDS];
+	struct words_way way;
+
+	if (!r->on_the_way || !comms.network || !comms.network->reduce || r->count > COMMS_GATE_WORDS ||
+	    set->group->on_node || !set_find_way(r->combine, &way))
+		return false;
+	words_from(&way, words, data, r->count);
+	if (!comms.network->reduce(set->group, way.op, words, r->count))
+		return false;
+	words_to(&way, data, words, r->count);
+	return true;
+}
+
+/* Data is what this member of the set brings, and becomes the result. */
+static void double_all(const struct reduction *r, const struct set *set, char *data)
+{
+	size_t most = PIECE_BYTES / r->size;
+	uint64_t epoch = r->epoch;
+
+	if (combine_on_the_way(r, set, data))
+		return;
+	for (size_t done = 0; done < r->count; done += most) {
+		size_t now = r->count - done < most ? r->count - done : most;
+		struct piece p = {set, data + done * r->size, now * r->size, now, epoch++, r->combine};
+
+		double_piece(&p);
+	}
+}
+
+/* By one for all members of the node. */
+static void combine_rows(void *argument)
+{
+	const struct reduction *r = argument;
+	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;
+	char *result = scratch_of(r->set->team, comms_group_pe(node, 0))->result;
+	struct set leaders = set_of_leaders(r->set);
+
+	memcpy(result, scratch_of(r->set->team, comms_group_pe(node, 0))->row, r->count * r->size);
+	for (int i = 1; i < node->size; i++)
+		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(node, i))->row, r->count);
+	if (group->levels)
+		double_all(r, &leaders, result);
+}
+
+static void reduce_by_rows(const struct reduction *r)
+{
+	const struct comms_group *group = r->set->group;
+	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
+
+	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
+	comms_meet_node(r->set->group, combine_rows, (void *)(uintptr_t)r);
+	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
+}
+
+void reduce_small(struct reduction *r)
+{
+	const struct comms_group *group = r->set->group;
+	size_t most = ROW_BYTES / r->size, left = r->count;
+	bool rows = group->levels || (group->on_node && group->crowded);
+
+	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
+		r->epoch = r->set->team->pieces + 1;
+		r->set->team->pieces += pieces(r->count, r->size);
+		if (rows) {
+			reduce_by_rows(r);
+		} else {
+			if (r->dest != r->source)
+				memmove(r->dest, r->source, r->count * r->size);
+			double_all(r, r->set, r->dest);
+		}
+		r->dest += r->count * r->size;
+		r->source += r->count * r->size;
+		left -= r->count;
+	}
+}
