@@ -7,6 +7,7 @@
 #include "comms/copy.h"
 #include "comms/network.h"
 #include "comms/ucx_inside.h"
+#include "comms/wait.h"
 
 /* After the library's own, which have words of the bench for other things. */
 #include "layers.h"

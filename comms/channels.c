@@ -30,6 +30,7 @@
 #include "hang.h"
 #include "rte/rte.h"
 #include "ucx_inside.h"
+#include "wait.h"
 
 #define PUSH_EVERY 10 /* ms between two looks at what lies idle */
 #define PUSH_AGAIN 1  /* ms, after there was something to do */

@@ -6,6 +6,7 @@
 
 #include "rte/rte.h"
 #include "telling.h"
+#include "wait.h"
 
 /*
  * Blocks by place. Along the axes that are done the coordinate is that of where a block is from, along the others that

@@ -6,6 +6,7 @@
 
 #include "network.h"
 #include "rte/rte.h"
+#include "wait.h"
 
 #define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
 #define AT_A_TIME (256 << 10) /* bytes that are moved before another queue has its turn */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "system.h"
+
 /*
  * Moves bytes between PEs; knows no SHMEM type.
  *
@@ -30,16 +32,6 @@ enum comms_segment_id { COMMS_HEAP, COMMS_GLOBALS, COMMS_SEGMENTS };
 struct comms_reach {
 	char *base;
 	size_t size;
-};
-
-/*
- * A sleeper adds itself to sleepers, makes that visible (membarrier), looks once more at what it waits for, and sleeps
- * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if any may wait for what it changed, changes
- * word and wakes. So a change costs a load of a line that is nearly always shared and zero.
- */
-struct comms_bell {
-	_Alignas(64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: see wait.c */
-	_Alignas(64) _Atomic uint32_t word;
 };
 
 /*
@@ -74,65 +66,6 @@ static inline int comms_group_pe(const struct comms_group *group, int i)
 {
 	return group->members ? group->members[i] : group->start + i * group->stride;
 }
-
-/* Meeting point of a group on one node; the one in the first member's slot is used. */
-struct comms_gate {
-	_Alignas(64) _Atomic uint32_t arrived;
-	_Alignas(64) _Atomic uint32_t epoch;
-	_Atomic uint32_t sleepers;
-};
-
-#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole huge pages, so that the heap behind it begins with one */
-#define COMMS_SLOTS 63
-#define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
-#define COMMS_TOFU_GATES 24
-#define COMMS_BUFFERS 256 /* that others may reach, of a PE */
-#define COMMS_BOX_BYTES (256UL << 10)
-#define COMMS_PLAN_BYTES (16UL << 20)
-#define COMMS_SLOT_BYTES (1UL << 20)
-#define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
-#define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
-
-struct comms_slot {
-	struct comms_gate gate;
-	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
-	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
-	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
-	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */
-};
-_Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by side");
-
-/* What a PE waits for, once the wait has become slow; hang.c writes it, and any PE may read it. */
-enum comms_waits { COMMS_WAITS_NOT, COMMS_WAITS, COMMS_WAITS_FOR_GROUP, COMMS_WAITS_FOR_LOCK, COMMS_WAITS_FOR_PE };
-#define COMMS_LISTED 64
-struct comms_waiting {
-	_Atomic uint32_t version; /* odd while the rest is being written */
-	int32_t kind;
-	int64_t since;		     /* ms of the real-time clock */
-	int32_t pe;		     /* whom it waits for; of a lock, the PE in front of it in the queue */
-	int32_t slot;		     /* of the group, and then the group */
-	int32_t start, stride, size; /* as in struct comms_group */
-	int32_t listed;		     /* its first members are in the list */
-	int32_t members[COMMS_LISTED];
-	char routine[64], text[192];
-};
-_Static_assert(sizeof(struct comms_waiting) <= 1024, "there is room in front of the slots");
-
-/* In front of every PE's heap, shared like it. */
-struct comms_system {
-	uint64_t magic;
-	bool crowded; /* this PE's node has more PEs than processors */
-	struct comms_bell bell;
-	_Alignas(64) struct comms_waiting waiting;
-	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
-	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
-	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
-	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */
-	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
-	struct comms_slot slot[COMMS_SLOTS];
-	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans.h */
-};
-_Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 
 struct ucx_peer;
 struct comms_network;
@@ -512,59 +445,5 @@ COMMS_INLINE void comms_call_end(const bool *watched)
 	if (COMMS_UNLIKELY(*watched))
 		comms_watch_end();
 }
-
-/* One look's worth of waiting: lets the network work, else the other hardware thread. Did something come? Then more may. */
-bool comms_spin(void);
-/* Likewise in a wait: takes and returns how many looks there are left before it sleeps. */
-unsigned comms_look(unsigned looks);
-/* How many looks a wait begins with. */
-COMMS_INLINE unsigned comms_spins(void)
-{
-	return atomic_load_explicit(&comms.spin, memory_order_relaxed);
-}
-
-/* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
-uint32_t comms_bell_prepare(const void *address);
-void comms_bell_cancel(void);
-/* Returns how many looks to take before sleeping again: none, unless something came for the network. */
-unsigned comms_bell_sleep(uint32_t key, unsigned *naps);
-/* The last step for a thread that leaves the network to others, and whose waits tell nobody anything. */
-void comms_bell_rest(uint32_t key);
-
-/* A wait of so many naps, some 0.1 s, is slow. To be told after each nap then, and in the end. */
-#define COMMS_SLOW 12
-void comms_wait_is_slow(void);
-void comms_wait_is_over(void);
-
-/* What to give for the address where no other PE changes what is waited for, and where any address may matter. */
-#define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
-#define COMMS_ANYWHERE NULL
-
-/*
- * Returns when the condition holds, which a change of the word at the address, an own one, may bring about. The first looks
- * follow each other without a pause, which lasts as long as a cache line takes.
- */
-#define COMMS_WAIT(address, condition)                                          \
-	do {                                                                    \
-		unsigned looks_ = comms_spins(), naps_ = 0;                     \
-		for (unsigned bare_ = comms.bare_looks; bare_ > 0; bare_--)     \
-			if (condition)                                          \
-				break;                                          \
-		while (!(condition)) {                                          \
-			uint32_t key_;                                          \
-			if (looks_ > 0) {                                       \
-				looks_ = comms_look(looks_);                    \
-				continue;                                       \
-			}                                                       \
-			key_ = comms_bell_prepare(address);                     \
-			if (condition) {                                        \
-				comms_bell_cancel();                            \
-				break;                                          \
-			}                                                       \
-			looks_ = comms_bell_sleep(key_, &naps_);                \
-		}                                                               \
-		if (COMMS_UNLIKELY(naps_ >= COMMS_SLOW))                        \
-			comms_wait_is_over();                                   \
-	} while (0)
 
 #endif

@@ -23,6 +23,7 @@
 #include "company.h"
 #include "hang.h"
 #include "ucx_inside.h"
+#include "wait.h"
 
 #define ASKED_MOST 512	  /* operations to one PE that wait for their answers */
 #define LOOKS_IN_CROWD 64 /* some 30 us */

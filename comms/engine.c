@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "network.h"
 #include "rte/rte.h"
+#include "wait.h"
 
 #define LOOKS 200
 

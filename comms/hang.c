@@ -17,6 +17,7 @@
 #include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "wait.h"
 
 #define REFRESH 500 /* ms */
 #define ALREADY 100 /* ms that a wait has lasted when it counts as slow */

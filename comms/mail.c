@@ -3,6 +3,7 @@
 #include "mail.h"
 
 #include "hang.h"
+#include "wait.h"
 
 #define ONE_DRAWN (1UL << 32)
 #define TELL_EACH (COMMS_LETTERS / 4) /* letters that are taken before others are told */

@@ -6,6 +6,7 @@
 
 #include "relay_inside.h"
 #include "rte/rte.h"
+#include "wait.h"
 
 /* What goes one way, out of this node or into it. */
 struct stream {

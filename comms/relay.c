@@ -4,6 +4,7 @@
 
 #include "relay_inside.h"
 #include "torus/model.h"
+#include "wait.h"
 
 struct relay {
 	const struct torus_cast *cast;

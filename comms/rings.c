@@ -6,6 +6,7 @@
 #include "passing.h"
 #include "relay_inside.h"
 #include "rte/rte.h"
+#include "wait.h"
 
 #define LEAST_SLOTS 8 /* for pieces on one link; with fewer, links wait for each other */
 

@@ -12,6 +12,7 @@
 
 #include "rte/rte.h"
 #include "ucx_inside.h"
+#include "wait.h"
 
 #define LONGEST UCX_MESSAGE_MOST
 

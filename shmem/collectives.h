@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "comms/relay.h"
+#include "comms/wait.h"
 #include "rte/settings.h"
 
 /*

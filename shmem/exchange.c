@@ -7,6 +7,7 @@
 #include "comms/copy.h"
 #include "comms/network.h"
 #include "comms/notices.h"
+#include "comms/wait.h"
 #include "comms/watch.h"
 
 #define COPIED 8192	    /* bytes */

@@ -8,6 +8,7 @@
 
 #include "collectives.h"
 #include "comms/notices.h"
+#include "comms/wait.h"
 #include "comms/watch.h"
 #include "grid.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "comms/wait.h"
 #include "comms/watch.h"
 #include "rte/text.h"
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "comms/mail.h"
+#include "comms/wait.h"
 
 _Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
 

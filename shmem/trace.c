@@ -20,6 +20,7 @@
 #include "api.h"
 #include "comms/job.h"
 #include "comms/links.h"
+#include "comms/wait.h"
 #include "rte/settings.h"
 #include "rte/plain.h"
 

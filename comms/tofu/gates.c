@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/wait.h"
 #include "rte/rte.h"
 
 enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };

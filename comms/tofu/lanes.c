@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "comms/wait.h"
 #include "rte/rte.h"
 
 enum { GROUP = 14, LONGEST_DESCRIPTOR = 64 };

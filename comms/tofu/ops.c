@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/wait.h"
+
 #define LONGEST_NAP 100000L /* ns */
 
 static struct tofu_channel *channel_of(struct comms_channel *channel)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/wait.h"
 #include "rte/rte.h"
 
 struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
