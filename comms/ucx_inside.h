@@ -147,6 +147,7 @@ void ucx_fence(struct comms_channel *channel);
 void ucx_quiet(struct comms_channel *channel);
 void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
+void ucx_put_by_messages(struct comms_channel *channel, struct ucx_peer *peer, uint64_t there, const char *source, size_t bytes);
 void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
 	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
 bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,

@@ -5,6 +5,8 @@
 
 #include "ucx_inside.h"
 
+#define LONG_PUT (128 << 10) /* bytes; below, UCX's own puts are as fast */
+
 /* The channel's count is the last that is touched. */
 static void count(struct mark *mark, int change)
 {
@@ -114,6 +116,19 @@ static bool swap_instead(struct mark *mark, uint64_t dest, ucp_rkey_h key, const
 	return true;
 }
 
+/* So that an answer says that a long put is there, a question follows it: what lies in its place, which the addition of zero leaves. */
+static bool messages_instead(struct mark *mark, uint64_t dest, ucp_rkey_h key, const void *source, size_t bytes)
+{
+	static const uint64_t zero;
+	uint64_t inside = (dest + sizeof zero - 1) / sizeof zero * sizeof zero;
+
+	if (!ucx.by_software || bytes < LONG_PUT)
+		return false;
+	ucx_put_by_messages(mark->channel, mark->peer, dest, source, bytes);
+	ask(mark, inside, key, UCP_ATOMIC_OP_ADD, &zero, sizeof zero);
+	return true;
+}
+
 void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 	     const void *source, size_t bytes, bool nbi)
 {
@@ -121,7 +136,8 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	struct ucx_peer *peer = mark->peer;
 	uint64_t dest = ucx_remote(peer, segment, offset);
 
-	if (swap_instead(mark, dest, peer->key[segment], source, bytes)) {
+	if (swap_instead(mark, dest, peer->key[segment], source, bytes) ||
+	    (!nbi && messages_instead(mark, dest, peer->key[segment], source, bytes))) {
 		channel_end(mark);
 		return;
 	}

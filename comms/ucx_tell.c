@@ -15,6 +15,7 @@
 #include "wait.h"
 
 #define LONGEST UCX_MESSAGE_MOST
+#define LONGEST_OF_PUT (250UL << 10) /* with UCX's own they fit a segment of 256 KiB; of shorter segments UCX joins several */
 
 void ucx_rest_telling(struct comms_telling *telling)
 {
@@ -211,6 +212,27 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 		ucx_rest_telling(telling);
 	else
 		send_messages(telling);
+}
+
+/*
+ * A put that takes its time, piece by piece. UCX copies a put into its buffers and sends from there; a message it sends from where it lies. All of
+ * it is on its way when this returns; an answer to something sent behind it says that it is there.
+ */
+void ucx_put_by_messages(struct comms_channel *channel, struct ucx_peer *peer, uint64_t there, const char *source, size_t bytes)
+{
+	static const ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
+
+	while (bytes > 0) {
+		size_t piece = bytes < LONGEST_OF_PUT ? bytes : LONGEST_OF_PUT;
+		struct comms_message message = {.there = there, .bytes = piece};
+
+		ucx_must_succeed(channel_finish(channel, ucp_am_send_nbx(peer->endpoint, UCX_TELL, &message, sizeof message, source,
+									 piece, &eager)),
+				 "ucp_am_send_nbx");
+		there += piece;
+		source += piece;
+		bytes -= piece;
+	}
 }
 
 /* --- Either --- */

@@ -192,30 +192,34 @@ static void check_completion(void)
  */
 static void check_seen_by_others(void)
 {
-	enum { MUCH = 3 << 20, WAYS = 4 };
+	enum { MUCH = 3 << 20, WAYS = 4, ALL = 2 * WAYS };
 	unsigned char *incoming = symmetric(MUCH), *from = symmetric(MUCH), last;
 	static long told;
 	int right = (me + 1) % npes, left = (me + npes - 1) % npes;
 
 	NOTE("seen by others");
-	for (long way = 0; way < WAYS; way++) {
+	for (long each = 0; each < ALL; each++) {
 		shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
+		long way = each % WAYS;
 
-		memset(from, (int)(me * WAYS + way + 1), MUCH);
+		memset(from, (int)(me * ALL + each + 1), MUCH);
 		shmem_barrier_all();
 		if (way > 0)
 			CHECK_EQUAL(shmem_ctx_create(0, &ctx), 0);
-		shmem_ctx_putmem_nbi(ctx, incoming, from, MUCH, right);
+		if (each < WAYS)
+			shmem_ctx_putmem_nbi(ctx, incoming, from, MUCH, right);
+		else
+			shmem_ctx_putmem(ctx, incoming, from, MUCH, right);
 		if (way < 2)
 			shmem_ctx_quiet(ctx);
 		else if (way == 2)
 			shmem_ctx_pe_quiet(ctx, &right, 1);
 		if (way > 0)
 			shmem_ctx_destroy(ctx);
-		shmem_long_atomic_set(&told, way + 1, (me + 2) % npes);
-		shmem_long_wait_until(&told, SHMEM_CMP_EQ, way + 1);
+		shmem_long_atomic_set(&told, each + 1, (me + 2) % npes);
+		shmem_long_wait_until(&told, SHMEM_CMP_EQ, each + 1);
 		shmem_getmem(&last, &incoming[MUCH - 1], 1, left);
-		CHECK_EQUAL(last, (unsigned char)((me + npes - 2) % npes * WAYS + way + 1));
+		CHECK_EQUAL(last, (unsigned char)((me + npes - 2) % npes * ALL + each + 1));
 	}
 	shmem_free(from);
 	shmem_free(incoming);
