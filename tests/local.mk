@@ -144,6 +144,7 @@ EXTRA_DIST += \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \
 	tests/conformance/openshmem-1.6.tsv \
+	tests/lib/bed.bash \
 	tests/lib/boxes.h \
 	tests/lib/check.h \
 	tests/lib/shapes.h \

@@ -5,18 +5,11 @@
 
 bats_require_minimum_version 1.5.0
 
+load "$TOP_SRCDIR/tests/lib/bed.bash"
+
 setup()
 {
-	bed=$TOP_SRCDIR/tests/cluster/bed
-	name=bats-$$-$BATS_TEST_NUMBER
-	cd "$BATS_TEST_TMPDIR" || return
-	"$bed" able || skip "no root"
-	command -v mpirun >/dev/null || skip "no mpirun"
-}
-
-teardown()
-{
-	"$bed" down --name "$name" 2>/dev/null || true
+	need_bed mpirun
 }
 
 # start LAUNCHER SETTING... -- BED-OPTION...: a bed, and a job without end on its four hosts

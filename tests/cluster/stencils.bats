@@ -3,18 +3,11 @@
 # Stencils on hosts cabled as a torus give the serial answer to the last bit: rings and meshes, balanced and not, with a slow PE, in two
 # to four dimensions, and where data goes one way only. Needs root.
 
+load "$TOP_SRCDIR/tests/lib/bed.bash"
+
 setup()
 {
-	bed=$TOP_SRCDIR/tests/cluster/bed
-	name=stencil-$$-$BATS_TEST_NUMBER
-	cd "$BATS_TEST_TMPDIR" || return
-	"$bed" able || skip "no root"
-	command -v mpirun >/dev/null || skip "no mpirun"
-}
-
-teardown()
-{
-	"$bed" down --name "$name" 2>/dev/null || true
+	need_bed mpirun
 }
 
 # solves SHAPE PES EXPECTED PROGRAM ARGUMENTS...: on hosts of that shape, with one line more that must be there

@@ -4,17 +4,11 @@
 # the kernel's counters, and a cable that the shape file calls dead carries nothing of them. Teams that work at once, beside a slow
 # host, disturb nobody's values; on other shapes and for longer with make check-teams. Needs root.
 
+load "$TOP_SRCDIR/tests/lib/bed.bash"
+
 setup()
 {
-	bed=$TOP_SRCDIR/tests/cluster/bed
-	name=trees-$$-$BATS_TEST_NUMBER
-	cd "$BATS_TEST_TMPDIR" || return
-	"$bed" able || skip "no root"
-}
-
-teardown()
-{
-	"$bed" down --name "$name" 2>/dev/null || true
+	need_bed
 }
 
 # times COLLECTIVE SIZES SETTING=VALUE...: on all nine hosts; prints name, bytes, seconds, bytes on the busiest cable, segments again

@@ -30,12 +30,11 @@ setup_file()
 	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/hang" "$TOP_SRCDIR/tests/tools/hang.c"
 }
 
+load "$TOP_SRCDIR/tests/lib/bed.bash"
+
 setup()
 {
-	bed=$TOP_SRCDIR/tests/cluster/bed
-	name=watch-$$-$BATS_TEST_NUMBER
-	"$bed" able || skip "no root"
-	command -v mpirun >/dev/null || skip "no mpirun"
+	need_bed mpirun
 	work=$TOP_BUILDDIR/$name # the hosts share the build tree
 	mkdir "$work" && cd "$work" || return
 	cp "$BATS_FILE_TMPDIR/ring" "$BATS_FILE_TMPDIR/hang" .
