@@ -20,6 +20,7 @@ API_TESTS = \
 	tests/api/card \
 	tests/api/channels \
 	tests/api/collect \
+	tests/api/collective_large \
 	tests/api/collective_sizes \
 	tests/api/collective_storm \
 	tests/api/concurrent \
@@ -213,6 +214,13 @@ check-hidden: all
 check-teams: check-programs
 	@TEST_TEAMS=3x3,2x2x2,3x3x3 TEST_ROUNDS=20 $(RUN_TESTS) --kinds cluster --only trees $(CHECK_FLAGS)
 
+# Every collective on hosts cabled as a torus, up to 27 of them, meshes, several PEs to a host, 0 B to 64 MiB; takes root and half an
+# hour. In parts: make check-torus-hosts TORUS_HOSTS=torus4x4 CHECK_FLAGS='--only reduce,torus_reduce'
+TORUS_HOSTS = torus2,torus5,torus3mx2:2,torus3x2x2m,torus4x4,torus3x3:3,torus3x3x3
+TORUS_COLLECTIVES = active_sets,alltoall,barrier,broadcast,collect,collective,concurrent,grid,plans,reduce,scan,teams,torus_gather
+check-torus-hosts: check-programs
+	@$(RUN_TESTS) --kinds api --long --paths '$(TORUS_HOSTS)' --only '$(TORUS_COLLECTIVES)' $(CHECK_FLAGS)
+
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
@@ -229,4 +237,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind

@@ -7,7 +7,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
-#define MOST_PES 16
+#define MOST_PES 32
 #define MOST 5
 #define UNTOUCHED 0x66
 

@@ -45,13 +45,21 @@
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-/* From 1 to 3 */
+/* From 1 to 3; beyond eight PEs to 2, and beyond 24 it is 1: a product is to fit into an int, and into what a float has for digits. */
 static int small(int pe, size_t i)
 {
-	return (int)(noise((uint64_t)pe * LARGE + i) % 3) + 1;
+	return (int)(noise((uint64_t)pe * LARGE + i) % (pe < 8 ? 3 : pe < 24 ? 2 : 1)) + 1;
 }
 #define SMALL(NAME, TYPE, pe, i) ((TYPE)small(pe, i))
-#define COMPLEX_SMALL(NAME, TYPE, pe, i) ((TYPE)(small(pe, i) + (double)small(pe + 50, i) * I))
+
+/* Beyond eight PEs turns by right angles, which lengthen no product. */
+static double complex small_complex(int pe, size_t i)
+{
+	static const double complex turns[] = {1, I, -1, -I};
+
+	return pe < 8 ? small(pe, i) + small(pe + 50, i) * I : turns[noise((uint64_t)pe * LARGE + i) % 4];
+}
+#define COMPLEX_SMALL(NAME, TYPE, pe, i) ((TYPE)small_complex(pe, i))
 
 /* Bits that have a chance to survive and */
 static uint64_t bits(int pe, size_t i)

@@ -35,7 +35,9 @@ struct step {
 
 #define MOST_STRIDE 3
 #define MOST_STEPS 500
+#ifndef ARENA_BYTES
 #define ARENA_BYTES ((size_t)24 << 20)
+#endif
 #define UNTOUCHED 0x5b
 #define GAP 64
 
