@@ -83,11 +83,13 @@ struct comms_network {
 	/*
 	 * Data of which the network itself says, at the other side, that it has come: no word is put behind it. Listen: a word of this PE becomes value
 	 * when the first of such data comes from a peer that names the number returned, then value + step, and so on, all by calls of this PE. 0: there
-	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first. All three are NULL where it cannot be done.
+	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first. All of these are NULL where it cannot be done.
 	 */
 	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 	/* All of it has come. */
 	void (*listen_no_more)(struct comms_peer *from, uint8_t notice);
+	/* The PE has waited for the last that came with this number, and goes on. NULL: nobody asks. */
+	void (*needed)(struct comms_peer *from, uint8_t notice);
 	void (*tell_noted)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
 			   const void *source, size_t bytes, uint8_t notice);
 	/* Completes all that was ever put, what no quiet waits for included. */

@@ -14,6 +14,12 @@ void comms_listen_no_more(int pe, uint8_t notice)
 	comms.network->listen_no_more(comms_meet(pe), notice);
 }
 
+void comms_note_needed(int pe, uint8_t notice)
+{
+	if (comms.network->needed)
+		comms.network->needed(comms_meet(pe), notice);
+}
+
 static size_t in_heap(const void *address)
 {
 	return (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);

@@ -14,6 +14,9 @@ uint8_t comms_listen(int pe, _Atomic uint64_t *word, uint64_t value, uint64_t st
 /* All that was sent has come: sender and receiver have met since. */
 void comms_listen_no_more(int pe, uint8_t notice);
 
+/* This PE has waited for the last message with that number: what it does now follows from it. */
+void comms_note_needed(int pe, uint8_t notice);
+
 /* As comms_tell_later, in the heap; before, in order, goes first, which may be empty. */
 void comms_tell_noted(struct comms_telling *telling, struct comms_piece first, struct comms_piece message, uint8_t notice, int pe);
 

@@ -340,6 +340,8 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
 	edge->waited++;
+	if (COMMS_UNLIKELY(edge->notice[edge->waited % SLOTS]))
+		comms_note_needed(edge->pe, edge->notice[edge->waited % SLOTS]);
 	if (edge->each_iteration)
 		end_turn(&x->receiving);
 	if (COMMS_UNLIKELY(number != edge->waited))

@@ -39,7 +39,7 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/transfer.c \
 	softofu/utofu/vcqs.c
 libtofucom_la_LIBADD = libsoftofubox.la libsoftofunet.la -lpthread
-libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^utofu_'
+libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^(utofu|softofu)_'
 
 # What a recorded run would have taken on the machine.
 bin_PROGRAMS += softofu-replay
@@ -55,7 +55,7 @@ libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
-include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h softofu/include/pmix_fjext.h
+include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h softofu/include/pmix_fjext.h softofu/include/softofu.h
 
 # The name some programs link.
 INSTALL_SOFTOFU_LINKS = so a

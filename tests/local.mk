@@ -210,6 +210,12 @@ check-neighbours: check-programs
 check-hidden: all
 	@$(SHELL) $(top_srcdir)/tests/cluster/hidden '$(abs_top_builddir)'
 
+# All tests of the API over software Tofu, in boxes of several shapes, and its own: make check-tofu TOFU=tofu-odd
+TOFU = tofu,tofu-mixed,tofu-mixed4,tofu-errors,tofu-odd,tofu-holes
+check-tofu: check-programs
+	@$(RUN_TESTS) --kinds api --paths '$(TOFU)' $(CHECK_FLAGS)
+	@$(RUN_TESTS) --kinds tools --only tofu $(CHECK_FLAGS)
+
 # Teams that work at once on hosts cabled as a torus, one of them slow, for longer and on 2x2x2 and 3x3x3 hosts too; takes root.
 check-teams: check-programs
 	@TEST_TEAMS=3x3,2x2x2,3x3x3 TEST_ROUNDS=20 $(RUN_TESTS) --kinds cluster --only trees $(CHECK_FLAGS)
@@ -237,4 +243,4 @@ check-asan check-ubsan check-tsan check-valgrind:
 distclean-local:
 	rm -rf checked
 
-.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind

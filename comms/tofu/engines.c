@@ -57,8 +57,6 @@ static void read_settings(void)
 	if (choice < 0)
 		rte_die_together("shmem_init", "SHMEM_TOFU_TNIS=%s: give turns or direction", setting_text(SETTING_TOFU_TNIS));
 	tofu.by_direction = choice == 1;
-	if (!setting_bool(SETTING_TOFU_NOTICES, &tofu.notices))
-		rte_die_together("shmem_init", "SHMEM_TOFU_NOTICES=%s: give yes or no", setting_text(SETTING_TOFU_NOTICES));
 	if (!setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback))
 		rte_die_together("shmem_init", "SHMEM_TOFU_LOOPBACK=%s: give yes or no", setting_text(SETTING_TOFU_LOOPBACK));
 }

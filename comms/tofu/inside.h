@@ -70,7 +70,7 @@ struct tofu_channel {
 
 struct tofu {
 	bool by_direction; /* SHMEM_TOFU_TNIS */
-	bool notices;	   /* SHMEM_TOFU_NOTICES */
+	atomic_bool is_recorded; /* by software Tofu */
 	struct tofu_queue queue[TOFU_ENGINES];
 	int engines;
 	size_t most_bytes, most_small;
@@ -115,6 +115,7 @@ bool tofu_take_notice(const struct tofu_queue *queue);
 /* notices.c; hear: a message has come, with the lock. */
 uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 void tofu_listen_no_more(struct comms_peer *from, uint8_t notice);
+void tofu_needed(struct comms_peer *from, uint8_t notice);
 void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
 
 /* session.c, edges.c, lanes.c. */

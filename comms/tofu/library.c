@@ -11,6 +11,7 @@
 
 struct utofu_library utofu;
 struct jtofu_library jtofu;
+struct softofu_library softofu;
 
 static char own_folder[TOFU_PROBLEM], utofu_file[TOFU_PROBLEM + 32];
 static bool loaded;
@@ -56,39 +57,53 @@ struct wanted {
 #define TOFU_WANTED(library, name) {#library "_" #name, &library.name},
 static const struct wanted of_utofu[] = {UTOFU_FUNCTIONS(TOFU_WANTED)}, of_jtofu[] = {JTOFU_FUNCTIONS(TOFU_WANTED)};
 
+static const struct wanted of_softofu[] = {
+	{"softofu_record_when_needed", &softofu.record_when_needed},
+	{"softofu_record_needed", &softofu.record_needed},
+};
+
 /* Pointers to functions and to data are alike where there is dlsym. */
+static bool find(void *library, const struct wanted *wanted)
+{
+	void *function = dlsym(library, wanted->name);
+
+	if (function)
+		memcpy(wanted->to, &function, sizeof function);
+	return function != NULL;
+}
+
 static bool find_all(void *library, const struct wanted *wanted, size_t count, const char *file, char problem[TOFU_PROBLEM])
 {
 	for (size_t i = 0; i < count; i++) {
-		void *function = dlsym(library, wanted[i].name);
-
-		if (!function) {
+		if (!find(library, &wanted[i])) {
 			snprintf(problem, TOFU_PROBLEM, "%.400s has no %s", file, wanted[i].name);
 			return false;
 		}
-		memcpy(wanted[i].to, &function, sizeof function);
 	}
 	return true;
 }
 
-static bool load(const char *name, const struct wanted *wanted, size_t count, char file[sizeof utofu_file],
-		 char problem[TOFU_PROBLEM])
+static void *load(const char *name, const struct wanted *wanted, size_t count, char file[sizeof utofu_file], char problem[TOFU_PROBLEM])
 {
 	void *library = open_library(name, file);
 
 	if (!library)
 		snprintf(problem, TOFU_PROBLEM, "%s", dlerror());
-	return library && find_all(library, wanted, count, file, problem);
+	return library && find_all(library, wanted, count, file, problem) ? library : NULL;
 }
 
 bool tofu_library_load(char problem[TOFU_PROBLEM])
 {
 	char jtofu_file[sizeof utofu_file];
+	void *tofucom;
 
 	if (loaded)
 		return true;
 	find_own_folder();
-	loaded = load("libtofucom.so", of_utofu, sizeof of_utofu / sizeof of_utofu[0], utofu_file, problem) &&
+	tofucom = load("libtofucom.so", of_utofu, sizeof of_utofu / sizeof of_utofu[0], utofu_file, problem);
+	for (size_t i = 0; tofucom && i < sizeof of_softofu / sizeof of_softofu[0]; i++)
+		find(tofucom, &of_softofu[i]);
+	loaded = tofucom &&
 		 load("libjtofu.so", of_jtofu, sizeof of_jtofu / sizeof of_jtofu[0], jtofu_file, problem);
 	return loaded;
 }

@@ -32,6 +32,13 @@ struct jtofu_library {
 extern struct utofu_library utofu;
 extern struct jtofu_library jtofu;
 
+/* What only software Tofu has (softofu/include/softofu.h); NULL on a machine. */
+struct softofu_library {
+	bool (*record_when_needed)(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on);
+	void (*record_needed)(utofu_vcq_hdl_t vcq_hdl, uint8_t edata);
+};
+extern struct softofu_library softofu;
+
 /* False: problem says why they cannot be had. They stay until the process ends. */
 enum { TOFU_PROBLEM = 512 };
 bool tofu_library_load(char problem[TOFU_PROBLEM]);

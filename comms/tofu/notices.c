@@ -7,6 +7,9 @@
  * The notices wait in the queue while the receiver computes. As there are at most two messages of a sender that the receiver has not
  * released, and at most 255 numbers, the queue cannot overflow.
  *
+ * Progress reads whatever is there, which may be a message of the next iteration. So that a recorded run knows what this PE waited for, it says
+ * which messages it needs.
+ *
  * That the data has come the sender learns when it must, before memory is given back: by one more put in the same order that is answered.
  */
 #include "inside.h"
@@ -16,19 +19,24 @@ static struct listener {
 	uint64_t value, step;
 } listeners[TOFU_ENGINES][TOFU_FLIGHTS + 1];
 
+static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
+{
+	if (softofu.record_when_needed)
+		tofu.is_recorded = softofu.record_when_needed(tofu.queue[from->tofu_engine].vcq, notice, on);
+}
+
 uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
 {
 	struct listener *mine = listeners[from->tofu_engine];
 	int number = 1;
 
-	if (!tofu.notices)
-		return 0;
 	tofu_lock();
 	while (number <= TOFU_FLIGHTS && mine[number].word)
 		number++;
 	if (number <= TOFU_FLIGHTS) {
 		mine[number] = (struct listener){word, value, step};
 		atomic_fetch_add(&tofu.queue[from->tofu_engine].listeners, 1);
+		record_when_needed(from, (uint8_t)number, true);
 	}
 	tofu_unlock();
 	return number <= TOFU_FLIGHTS ? (uint8_t)number : 0;
@@ -43,7 +51,17 @@ void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
 	while (tofu_take_notice(queue))
 		;
 	listeners[from->tofu_engine][notice].word = NULL;
+	record_when_needed(from, notice, false);
 	atomic_fetch_sub(&queue->listeners, 1);
+	tofu_unlock();
+}
+
+void tofu_needed(struct comms_peer *from, uint8_t notice)
+{
+	if (!tofu.is_recorded)
+		return;
+	tofu_lock();
+	softofu.record_needed(tofu.queue[from->tofu_engine].vcq, notice);
 	tofu_unlock();
 }
 

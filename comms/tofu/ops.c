@@ -366,6 +366,7 @@ const struct comms_network tofu_network = {
 	.get_buffer = get_buffer,
 	.listen = tofu_listen,
 	.listen_no_more = tofu_listen_no_more,
+	.needed = tofu_needed,
 	.tell_noted = tell_noted,
 	.complete = complete,
 	.progress = tofu_progress,

@@ -103,7 +103,7 @@ int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 	code = entry->code;
 	if (entry->time > atomic_load_explicit(&vcq->nic->clock, memory_order_relaxed))
 		atomic_store_explicit(&vcq->nic->clock, entry->time, memory_order_relaxed);
-	record_read(entry->message);
+	record_read(vcq, entry);
 	atomic_store_explicit(&shared->mrq_head, head + 1, memory_order_release);
 	atomic_fetch_add_explicit(&vcq->counts.notices_in, 1, memory_order_relaxed);
 	return code;

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "softofu/include/softofu.h"
 #include "softofu/nic/vcq.h"
 
 _Thread_local uint64_t record_message;
@@ -69,10 +71,76 @@ static void add_locked(const struct record *record)
 	pthread_mutex_unlock(&book.lock);
 }
 
-void record_read(uint64_t message)
+/* --- What a process has read --- */
+
+static void add_read(uint64_t message)
 {
-	if (book.file && message)
+	if (message)
 		add_locked(&(struct record){.kind = RECORD_READ, .message = message});
+}
+
+void record_read(struct vcq *vcq, const struct mrq_entry *notice)
+{
+	struct later *later;
+
+	if (!book.file)
+		return;
+	later = vcq->later && notice->type == UTOFU_MRQ_TYPE_RMT_PUT ? &vcq->later[notice->edata] : NULL;
+	if (!later || !later->on) {
+		add_read(notice->message);
+		return;
+	}
+	add_read(later->message); /* the one before, which it never said it needed */
+	later->message = notice->message;
+}
+
+/* NULL: nothing is recorded. */
+static struct vcq *enter(utofu_vcq_hdl_t handle, const char *routine)
+{
+	struct vcq *vcq;
+	int code;
+
+	vcq = book.file ? vcq_enter(handle, routine, &code) : NULL;
+	if (vcq)
+		vcq_lock(vcq);
+	return vcq;
+}
+
+static void leave(struct vcq *vcq)
+{
+	vcq_unlock(vcq);
+	vcq_leave(vcq);
+}
+
+bool softofu_record_when_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on)
+{
+	struct vcq *vcq = enter(vcq_hdl, __func__);
+	bool can;
+
+	if (!vcq)
+		return false;
+	if (!vcq->later)
+		vcq->later = calloc(UINT8_MAX + 1, sizeof *vcq->later);
+	can = vcq->later != NULL;
+	if (can) {
+		add_read(vcq->later[edata].message);
+		vcq->later[edata] = (struct later){.on = on};
+	}
+	leave(vcq);
+	return can;
+}
+
+void softofu_record_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata)
+{
+	struct vcq *vcq = enter(vcq_hdl, __func__);
+
+	if (!vcq)
+		return;
+	if (vcq->later) {
+		add_read(vcq->later[edata].message);
+		vcq->later[edata].message = 0;
+	}
+	leave(vcq);
 }
 
 void record_let_go(struct nic *nic, const struct shared_vcq *to, uint64_t place, uint64_t steps)

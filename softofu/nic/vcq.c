@@ -257,8 +257,10 @@ int vcq_free(struct vcq *vcq)
 	atomic_store(&vcq->live, false);
 	free(vcq->toq);
 	free(vcq->tcq);
+	free(vcq->later);
 	vcq->toq = NULL;
 	vcq->tcq = NULL;
+	vcq->later = NULL;
 	pthread_mutex_unlock(&nic->lock);
 	return UTOFU_SUCCESS;
 }

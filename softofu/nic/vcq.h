@@ -51,6 +51,7 @@ struct vcq {
 	struct sent *tcq;
 	uint64_t tcq_head, tcq_tail;
 	struct counts counts;
+	struct later *later; /* by edata, see record.h; NULL: nothing is */
 };
 
 struct vcq *vcq_table(int *count);
