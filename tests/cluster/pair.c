@@ -58,6 +58,21 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
+/* How the single ones, sorted, lie: so many of a hundred are below; how much of the time the slowest hundredth took. */
+static void print_spread(const char *name, const char *state, const double *single, size_t n)
+{
+	double all = 0, slowest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all += single[i];
+		slowest += i >= n - n / 100 ? single[i] : 0;
+	}
+	printf("%s-90th/%s %.2f us\n", name, state, single[n * 9 / 10]);
+	printf("%s-99th/%s %.2f us\n", name, state, single[n * 99 / 100]);
+	printf("%s-longest/%s %.2f us\n", name, state, single[n - 1]);
+	printf("%s-in-slowest-hundredth/%s %.1f %%\n", name, state, 100 * slowest / all);
+}
+
 /* Microseconds for one: the median of single ones, as ucx_perftest has it, and the average, which delays of milliseconds are in. */
 static void measure(const char *name, const char *state, void (*operation)(void), int count)
 {
@@ -76,6 +91,7 @@ static void measure(const char *name, const char *state, void (*operation)(void)
 	average = (before - start) / count;
 	printf("%s/%s %.2f us\n", name, state, median(single, (size_t)count));
 	printf("%s-average/%s %.2f us\n", name, state, average);
+	print_spread(name, state, single, (size_t)count);
 	free(single);
 }
 
