@@ -55,16 +55,27 @@ libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
-include_HEADERS += softofu/include/utofu.h softofu/include/jtofu.h softofu/include/pmix_fjext.h softofu/include/softofu.h
+include_HEADERS += \
+	softofu/include/jtofu.h \
+	softofu/include/pmix_fjext.h \
+	softofu/include/softofu-a64.h \
+	softofu/include/softofu.h \
+	softofu/include/utofu.h
 
-# The name some programs link.
+# In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
+softofumpidir = $(includedir)/softofu
+softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
+
+# The names some programs link: jTofu is in libtofutop on the machine.
 INSTALL_SOFTOFU_LINKS = so a
 install-softofu-links:
 	cd "$(DESTDIR)$(libdir)" && for end in $(INSTALL_SOFTOFU_LINKS); do \
-		rm -f libutofu.$$end; test ! -e libtofucom.$$end || $(LN_S) libtofucom.$$end libutofu.$$end || exit 1; done
+		for names in tofucom:utofu jtofu:tofutop; do \
+			from=lib$${names%:*}.$$end; to=lib$${names#*:}.$$end; \
+			rm -f $$to; test ! -e $$from || $(LN_S) $$from $$to || exit 1; done; done
 
 uninstall-softofu-links:
-	cd "$(DESTDIR)$(libdir)" 2>/dev/null && for end in $(INSTALL_SOFTOFU_LINKS); do rm -f libutofu.$$end; done || :
+	cd "$(DESTDIR)$(libdir)" 2>/dev/null && for end in $(INSTALL_SOFTOFU_LINKS); do rm -f libutofu.$$end libtofutop.$$end; done || :
 
 .PHONY: install-softofu-links uninstall-softofu-links
 

@@ -39,5 +39,6 @@ EXTRA_DIST += \
 	tests/softofu/mpi/messages.c \
 	tests/softofu/mpi/neighbours.cc \
 	tests/softofu/mpi/pingpong.c \
+	tests/softofu/mpi/topology.c \
 	tests/softofu/together.h \
 	tests/tools/softofu.bats

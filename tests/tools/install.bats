@@ -157,6 +157,15 @@ PE 2 got 1" ]
 	[ "$(pkg-config --modversion openshmem)" = 1.6 ]
 }
 
+@test "programs for Tofu link by the names they know, and find Fujitsu's additions to MPI and PMIx" {
+	for name in tofucom utofu jtofu tofutop; do
+		printf 'int main(void) { return 0; }\n' | "${CC:-cc}" -xc - -o linked -L "$MOVED/$lib" "-l$name"
+	done
+	[ -f "$MOVED/include/pmix_fjext.h" ] && [ -f "$MOVED/include/softofu-a64.h" ]
+	PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig" run pkg-config --define-variable=includedir="$MOVED/include" --variable=mpiincludedir softofu
+	[ "$status" -eq 0 ] && [ -f "$output/mpi-ext.h" ]
+}
+
 @test "pkg-config, the archive with what it needs" {
 	[ -e "$MOVED/$lib/libtorushmem.a" ] || skip "built without an archive"
 	export PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig"
