@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent plans beside the ordinary call, for each collective and by both engines:
+ * Persistent plans beside the ordinary call, for each collective and by both engines, and by the card with SHMEM_PLAN_ENGINE=card:
  *
  *   call    the ordinary routine, from call to return
  *   init    making the plan; it is freed again, which does not count
@@ -16,9 +16,12 @@
 
 #ifdef SHMEMX_PLAN_INVALID
 
-enum { ENGINES = 2, SPINS = 1000 };
-static const char *const engine_names[] = {"list", "thread"};
-static const int engines[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD};
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPINS = 1000 };
+static const char *const engine_names[] = {"list", "thread", "card"};
+static const int engines[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD, SHMEMX_PLAN_CARD};
 
 enum kind { BROADCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, KINDS };
 static const char *const kind_names[] = {"broadcast", "reduce", "allreduce", "allgather", "alltoall"};
@@ -238,6 +241,13 @@ static void measure(struct plan *p, const char *what, const char *engine, sample
 				       .context = p, .check = is_right, .most = most});
 }
 
+static int engines_wanted(void)
+{
+	const char *wanted = getenv("SHMEM_PLAN_ENGINE");
+
+	return wanted && !strcmp(wanted, "card") ? 3 : 2;
+}
+
 static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 {
 	struct plan p = {.kind = kind, .bytes = bytes, .to = to, .from = from, .clock_ns = clock_cost()};
@@ -245,7 +255,7 @@ static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 	fill(&p);
 	group_meet();
 	measure(&p, "call", NULL, call, 0);
-	for (int e = 0; e < ENGINES; e++) {
+	for (int e = 0; e < engines_wanted(); e++) {
 		p.engine = engines[e];
 		measure(&p, "init", engine_names[e], init, 200);
 		make(&p);

@@ -134,7 +134,8 @@ static void sync_by_counters(const struct set *set)
 		comms_amo(COMMS_ADD, sizeof *word, word, 1, set_pe(set, (int)((set->group->me + step) % n)),
 			  set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
-		atomic_fetch_sub(word, 1);
+		/* As the others add: of the next meeting one may be under way, and a network's atomics know nothing of the processor's. */
+		comms_amo_fetch(COMMS_ADD, sizeof *word, word, (uint64_t)-1, 0, comms.pe, set->routine);
 	}
 }
 
