@@ -81,6 +81,8 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	name_job(&job);
+	/* Open MPI 4 takes a process whose server is not its mpirun's for a job of one, unless it is kept from looking. */
+	setenv("OMPI_MCA_schizo", "^orte", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
 		return 1;

@@ -180,6 +180,12 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	mpi 3 ./neighbours
 	SOFTOFU_SPS=block mpi 3 ./chain
 	mpi 3 ./messages
+	# Programs of Open MPI are started by oshrun as well.
+	if mpicc --showme:version 2>/dev/null | grep -q 'Open MPI'; then
+		OMPI_MCA_btl=self,vader on 3 ./messages
+		SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 OMPI_MCA_btl=self,vader run on 5 ./topology
+		[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
+	fi
 	for name in pingpong messages; do
 		SOFTOFU_NET=packets:errors=1e-3 mpi 2 ./$name
 	done
