@@ -129,11 +129,26 @@ static void choose_segment(struct torus_forest *forest, int levels, size_t short
 	}
 }
 
+/*
+ * Up and down at once: a single tree goes down one direction of its cables and up the other, and so do trees that go upwards only, where
+ * no cable is both up and down. Others meet themselves, and a link carries two of their parts.
+ */
+static bool meets_itself(const struct torus_shape *shape, enum torus_trees kind, int trees)
+{
+	if (trees == 1)
+		return false;
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1 && !shape->axis[a].ring)
+			return true;
+	return kind != TORUS_TREES_UP;
+}
+
 struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
 					 const struct torus_task *task, const struct torus_costs *costs)
 {
 	struct torus_grove grove = {shape, kind, task->root, task->packing};
 	struct torus_forest forest = {.kind = kind};
+	struct torus_costs shared = *costs;
 	size_t part, shortest = SHORTEST;
 
 	if (kind != TORUS_TREES_PACKED && task->damaged)
@@ -141,10 +156,12 @@ struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum t
 	forest.trees = torus_grove_count(&grove);
 	if (forest.trees == 0)
 		return forest;
+	if (task->up_first && meets_itself(shape, kind, forest.trees))
+		shared.rate /= 2;
 	part = torus_part_begin(task->bytes, forest.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)
 		shortest *= 2;
-	choose_segment(&forest, torus_grove_depth(&grove), shortest, task, costs);
+	choose_segment(&forest, torus_grove_depth(&grove), shortest, task, &shared);
 	return forest;
 }
 

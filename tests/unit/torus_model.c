@@ -76,6 +76,49 @@ static void check_rings(void)
 	}
 }
 
+/* What one link carries at most, in parts, when a message goes up the trees and down. */
+static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind)
+{
+	int *carried = calloc((size_t)(shape->places * TORUS_WAYS), sizeof *carried), most = 0;
+
+	for (int t = 0; t < torus_tree_count(shape, kind); t++)
+		for (int p = 0; p < shape->places; p++) {
+			int way, parent = torus_tree_parent(shape, kind, 0, t, p, &way);
+
+			if (parent < 0)
+				continue;
+			carried[parent * TORUS_WAYS + way]++;
+			carried[p * TORUS_WAYS + (way ^ 1)]++;
+		}
+	for (int i = 0; i < shape->places * TORUS_WAYS; i++)
+		most = carried[i] > most ? carried[i] : most;
+	free(carried);
+	return most;
+}
+
+/* Where trees on their way up meet those on their way down, a sum takes twice as long as a broadcast; and there rings are worth more. */
+static void check_both_ways(void)
+{
+	static const char *const shapes[] = {"3x3x3", "4x4", "2x3x4", "5mx3", "4mx4m", "2dx3", "7", "7m", "2"};
+	struct torus_costs costs = torus_costs_usual;
+
+	costs.rate = 2.5e6;
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		struct torus_task down = {.bytes = 16 << 20}, both = {.bytes = 16 << 20, .up_first = true};
+		struct torus_shape shape;
+
+		tori_read(&shape, shapes[i]);
+		for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_UP; kind++) {
+			double once = torus_choose_segment(&shape, kind, &down, &costs).seconds;
+			double twice = torus_choose_segment(&shape, kind, &both, &costs).seconds;
+			int most = most_on_a_link(&shape, kind);
+
+			EXPECT(most == 0 || (twice > 0.95 * most * once && twice < 1.1 * most * once),
+			       "%s, kind %d: up and down %g s, down %g s, and a link carries %d", shapes[i], (int)kind, twice, once, most);
+		}
+	}
+}
+
 /* What people rely on. */
 static void check_known(void)
 {
@@ -177,6 +220,7 @@ int main(void)
 	check_parts();
 	check_known();
 	check_rings();
+	check_both_ways();
 	check_chain();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
