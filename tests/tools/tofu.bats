@@ -137,14 +137,6 @@ took()
 	"$TOP_BUILDDIR/softofu-replay" "$SOFTOFU_RECORD" | sed -n 's/^modelled: \([0-9]*\)\.\([0-9]*\) us.*/\1\2/p'
 }
 
-# The least of some: processes that get a processor late take links late, which only adds.
-least()
-{
-	for _ in 1 2; do
-		took "$@"
-	done | sort -n | head -n 1
-}
-
 # near GOT EXPECTED PER-CENT
 near()
 {
@@ -177,10 +169,14 @@ near()
 	# 2 MB more over links of 6.8 GB/s, in 64 segments down a depth of 7
 	for kind in up:107230:12 twice:53615:18; do
 		export SHMEM_BROADCAST_ALGORITHM=torus-${kind%%:*}
-		less=$(least 3x3x3 27 ./timed broadcast 2000000)
-		more=$(least 3x3x3 27 ./timed broadcast 4000000)
-		expected=${kind#*:}
-		near $((more - less)) "${expected%:*}" "${kind##*:}" # five trees would be 20 % off
+		expected=${kind#*:} less='' more=''
+		# Processes that get a processor late take links late, which only adds: the least of some runs.
+		for _ in 1 2 3 4 5 6; do
+			less=$(printf '%s\n' $less "$(took 3x3x3 27 ./timed broadcast 2000000)" | sort -n | head -n 1)
+			more=$(printf '%s\n' $more "$(took 3x3x3 27 ./timed broadcast 4000000)" | sort -n | head -n 1)
+			! near $((more - less)) "${expected%:*}" "${kind##*:}" || break # five trees would be 20 % off
+		done
+		near $((more - less)) "${expected%:*}" "${kind##*:}"
 	done
 }
 
