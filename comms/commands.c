@@ -161,12 +161,28 @@ static atomic_int *count_of(const struct comms_list *list)
 	return list->by_engine ? &comms_engine_has : &comms_lists_to_move;
 }
 
+/*
+ * What the next start will need, and a long run has driven out of the caches. It comes while the program does something else.
+ */
+static void fetch_beginning(const struct comms_queue *queue)
+{
+	const struct comms_command *first = queue->commands;
+
+	__builtin_prefetch((const char *)(first + 1) - 1);
+	if (first->there) {
+		__builtin_prefetch(first->there, 1);
+		__builtin_prefetch(comms_peer(first->pe)->bell);
+	}
+}
+
 /* Whoever waits for it may go on, and start it again: so this is the last that is done to it. */
 static void end_run(struct comms_list *list)
 {
 	for (int q = 0; q < list->n_queues; q++) {
 		list->queues[q].read = 0;
 		list->queues[q].begun = 0;
+		if (list->queues[q].tells_first)
+			fetch_beginning(&list->queues[q]);
 	}
 	atomic_store(&list->active, false);
 	atomic_fetch_and(bits_of(list), ~((uint64_t)1 << list->place % 64));
