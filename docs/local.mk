@@ -107,3 +107,6 @@ conformance-page:
 		mv $(top_srcdir)/docs/conformance.md.new $(top_srcdir)/docs/conformance.md
 
 .PHONY: clean-headers install-man3-pages uninstall-man3-pages conformance-page
+EXTRA_DIST += docs/tour.md docs/decisions/README.md docs/decisions/channels.md docs/decisions/collectives.md docs/decisions/copies.md \
+	docs/decisions/errors.md docs/decisions/globals.md docs/decisions/memory.md docs/decisions/paths.md docs/decisions/speed.md \
+	docs/decisions/tables.md docs/decisions/waiting.md
