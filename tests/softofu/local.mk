@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	tests/conformance/check-tofu.awk \
 	tests/conformance/tofu.tsv \
 	tests/softofu/mpi/chain.cc \
+	tests/softofu/mpi/check.h \
 	tests/softofu/mpi/messages.c \
 	tests/softofu/mpi/neighbours.cc \
 	tests/softofu/mpi/pingpong.c \

@@ -153,6 +153,15 @@ near()
 	done
 }
 
+# In an exchange of little data each message waits for the one before: no iteration takes less than a message's way.
+@test "replayed: an exchange of 8 bytes takes as long as its messages" {
+	export SHMEM_PATHS=tofu
+	few=$(took 3x1 3 ./timed exchange 10 8)
+	many=$(took 3x1 3 ./timed exchange 110 8)
+	echo "$few and $many"
+	[ $((many - few)) -ge $((100 * 590)) ]
+}
+
 @test "replayed: a halo exchange, TNIs by turns and by direction" {
 	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes
 	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait

@@ -13,13 +13,7 @@
 #include <unistd.h>
 #include <utofu.h>
 
-#define CHECK(condition)                                                               \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			MPI_Abort(MPI_COMM_WORLD, 1);                                  \
-		}                                                                      \
-	} while (0)
+#include "check.h"
 
 enum { COMPONENT = 7, STAG = 11, BOXES = 8, RANKS = 64, LONG = 50000, MESSAGES = 200 };
 

@@ -9,13 +9,7 @@
 #include <string.h>
 #include <utofu.h>
 
-#define CHECK(condition)                                                               \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			MPI_Abort(MPI_COMM_WORLD, 1);                                  \
-		}                                                                      \
-	} while (0)
+#include "check.h"
 
 enum { LARGEST = 1 << 16, ROUNDS = 2000 };
 static const unsigned long flags =
