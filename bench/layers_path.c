@@ -84,7 +84,8 @@ static struct {
 	ucp_rkey_h key;
 	uint64_t remote;
 	_Atomic uint64_t asked, answered; /* by whoever lets UCP work */
-	uint64_t nobody_reads;
+	_Atomic uint64_t came, told;	  /* from the other PE, and how many of those it knows of */
+	ucp_ep_h back;
 } ucp;
 
 static void open_ucp(void)
@@ -119,49 +120,92 @@ static void ucp_flush(void)
 	finish(ucp_ep_flush_nbx(ucp.endpoint, &ucx_plain));
 }
 
-/* Where the library puts short words by swaps, whose answers say that they are complete, so does this. */
-static void swap_answered(void *request, ucs_status_t status, void *unused)
+/* Where the library's puts are messages of UCP with an acknowledgement for all that came at once, so are these. */
+enum { POSTED = 30, ANSWERED };
+
+struct posted {
+	struct comms_message as_long_as_the_library_s;
+	uint64_t remote, value;
+};
+
+static ucs_status_t post_came(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+			      const ucp_am_recv_param_t *param)
 {
-	(void)unused;
-	ucp_request_free(request);
-	if (status != UCS_OK)
-		group_fail("UCP: %s", ucs_status_string(status));
-	ucp.answered++;
+	struct posted posted;
+
+	(void)unused, (void)header_bytes, (void)data, (void)bytes;
+	memcpy(&posted, header, sizeof posted);
+	__atomic_store_n((uint64_t *)(uintptr_t)posted.remote, posted.value, __ATOMIC_RELEASE);
+	ucp.back = param->reply_ep;
+	ucp.came++;
+	return UCS_OK;
 }
 
-static void ucp_swap(uint64_t value)
+static ucs_status_t answer_came(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+				const ucp_am_recv_param_t *param)
 {
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
-		.cb.send = swap_answered,
-		.datatype = ucp_dt_make_contig(sizeof value),
-		.reply_buffer = &ucp.nobody_reads,
+	uint64_t count;
+
+	(void)unused, (void)header_bytes, (void)data, (void)bytes, (void)param;
+	memcpy(&count, header, sizeof count);
+	ucp.answered = count;
+	return UCS_OK;
+}
+
+static void take_by(unsigned number, ucp_am_recv_callback_t taker)
+{
+	const ucp_am_handler_param_t param = {
+		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+		.id = number,
+		.cb = taker,
 	};
-	ucs_status_ptr_t request;
+
+	if (ucp_worker_set_am_recv_handler(ucx.main.worker, &param) != UCS_OK)
+		group_fail("UCP takes no messages");
+}
+
+static void send_message(ucp_ep_h endpoint, unsigned number, const void *header, size_t bytes, uint32_t flags)
+{
+	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER | flags};
+
+	finish(ucp_am_send_nbx(endpoint, number, header, bytes, NULL, 0, &param));
+}
+
+static bool ucp_work(void)
+{
+	bool worked = ucx_progress();
+	uint64_t came = ucp.came;
+
+	if (ucp.told < came) {
+		ucp.told = came;
+		send_message(ucp.back, ANSWERED, &came, sizeof came, 0);
+	}
+	return worked;
+}
+
+static void ucp_message(uint64_t value)
+{
+	struct posted posted = {.remote = ucp.remote, .value = value};
 
 	ucp.asked++;
-	request = ucp_atomic_op_nbx(ucp.endpoint, UCP_ATOMIC_OP_SWAP, &value, 1, ucp.remote, ucp.key, &param);
-	if (UCS_PTR_IS_ERR(request))
-		group_fail("UCP: %s", ucs_status_string(UCS_PTR_STATUS(request)));
-	if (!UCS_PTR_IS_PTR(request))
-		ucp.answered++;
+	send_message(ucp.endpoint, POSTED, &posted, sizeof posted, UCP_AM_SEND_FLAG_REPLY);
 }
 
 static void ucp_await_answers(void)
 {
 	while (ucp.answered < ucp.asked)
-		ucx_progress();
+		ucp_work();
 }
 
 static bool ucp_look(void)
 {
-	return ucx_progress();
+	return ucp_work();
 }
 
 static void ucp_await(uint64_t value)
 {
 	while (value_now() < value)
-		ucx_progress();
+		ucp_work();
 }
 
 /* --- uTofu --- */
@@ -324,8 +368,11 @@ struct layer *layers_of_path(const char **path)
 		return open_tofu();
 	}
 	open_ucp();
-	if (ucx.by_software)
-		ucx_layers[2] = (struct layer){"ucp", ucp_swap, ucp_await_answers, ucp_look, ucp_await, 0};
+	if (!ucp.key) {
+		take_by(POSTED, post_came);
+		take_by(ANSWERED, answer_came);
+		ucx_layers[2] = (struct layer){"ucp", ucp_message, ucp_await_answers, ucp_look, ucp_await, 0};
+	}
 	*path = by_tcp() ? "ucx tcp" : "ucx posix";
 	uct_open(by_tcp() ? "tcp" : "posix");
 	if (by_tcp()) {

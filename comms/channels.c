@@ -29,7 +29,7 @@
 #include "comms.h"
 #include "hang.h"
 #include "rte/rte.h"
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 #include "wait.h"
 
 #define PUSH_EVERY 10 /* ms between two looks at what lies idle */
@@ -322,8 +322,6 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 		return own_mark(*channel, peer);
 	}
 	connection = ucx_peer(peer);
-	if (COMMS_UNLIKELY(ucx.gated))
-		connection_enter(connection);
 	mark = find_mark(*channel, connection);
 	return COMMS_LIKELY(mark != NULL) ? mark : add_mark(*channel, connection);
 }
@@ -332,8 +330,6 @@ void channel_end(struct mark *mark)
 {
 	if (mark->channel->alone)
 		channel_end_turn(mark->channel);
-	else if (COMMS_UNLIKELY(ucx.gated))
-		connection_leave(mark->peer);
 }
 
 /* --- Life --- */
@@ -415,6 +411,7 @@ static void close_connections(struct comms_channel *channel)
 		if (!peer)
 			continue;
 		ucx_release_keys(peer);
+		ucx_message_close(channel, peer);
 		peer->mark.flushing = ucp_ep_close_nbx(peer->endpoint, &ucx_plain);
 	}
 	for (unsigned i = 0; i < channel->places; i++)
@@ -443,7 +440,7 @@ static void free_marks(struct comms_channel *channel)
 	pthread_mutex_unlock(&ucx.connecting);
 }
 
-/* A flush that has come back says that all has arrived; the callbacks that say so of single operations may still run. */
+/* A quiet waits until all has arrived; the callbacks that say that single operations were sent may still run. */
 void ucx_channel_close(struct comms_channel *channel)
 {
 	ucx_quiet(channel);

@@ -4,18 +4,15 @@
  *
  * Touched: a connection is marked by a channel from an operation until the quiet that completes it. The marked ones form
  * a list: operations push, quiet takes all at once. An operation is sent first and marked then; were it the other way
- * round, a quiet of another thread could take the mark away before there was anything to flush. Being marked and
+ * round, a quiet of another thread could take the mark away before there was anything to complete. Being marked and
  * being on the list are one step: who finds the mark there relies on the list.
  *
- * Complete: most operations are complete after a flush of the connection, a question to the other side. Where software there answers
- * each operation anyway, and in their order, operations that bring an answer of their own need no further question (see ask in
- * ucx_ops.c): a quiet then waits for as many answers as had been asked for.
+ * Complete: a put that is a message is complete when the target has acknowledged its number, or a later one, of the connection; the mark
+ * has the last number that a quiet must wait for. A put of UCX is complete after a flush of the connection. Operations with a result are
+ * counted until it is here.
  *
- * Gate: a flush of UCX waits for as many answers on a connection as requests had been sent. Where messages may overtake each
- * other (ucx.overtaking), it passes over requests that UCX still holds back, and takes the answer to another thread's
- * later operation for that to one of ours. So there a flush begins when UCX holds nothing back, and has the connection to
- * itself: operations on shared connections count themselves in and out, and a flush keeps new ones out. With one thread
- * only those count that UCX holds back (ucx.gated).
+ * Order: messages of a connection are carried out in order, so a fence between them needs nothing. Between UCX's puts it is UCX's
+ * fence. Only completion orders messages and UCX's puts.
  */
 #include <poll.h>
 
@@ -25,14 +22,13 @@
 #include "ucx_inside.h"
 #include "wait.h"
 
-#define ASKED_MOST 512	  /* operations to one PE that wait for their answers */
 #define LOOKS_IN_CROWD 64 /* some 30 us */
 
-static void put_on_list(struct mark *mark)
+void channel_put_on_list(struct mark *mark)
 {
 	struct comms_channel *channel = mark->channel;
 
-	if (atomic_load_explicit(&mark->touched, memory_order_acquire))
+	if (atomic_load(&mark->touched)) /* after what is to be waited for was written: see take_touched */
 		return;
 	if (channel->alone) {
 		atomic_store_explicit(&mark->touched, true, memory_order_relaxed);
@@ -49,22 +45,22 @@ static void put_on_list(struct mark *mark)
 	pthread_mutex_unlock(&channel->marking);
 }
 
-/* A quiet takes the mark from the list before it looks whether to flush. */
+/* A quiet takes the mark from the list before it looks what to wait for. */
 void channel_touch(struct mark *mark)
 {
 	if (!atomic_load(&mark->unflushed))
 		atomic_store(&mark->unflushed, true);
-	put_on_list(mark);
+	channel_put_on_list(mark);
 }
 
-static bool is_answered(struct mark *mark, unsigned count)
+/* Threads that share the channel may come here in another order than that of their messages. */
+void channel_sent(struct mark *mark, uint64_t sequence)
 {
-	return (int)(atomic_load(&mark->answered) - count) >= 0;
-}
+	uint64_t known = atomic_load(&mark->sent);
 
-void channel_answered(struct mark *mark)
-{
-	atomic_fetch_add(&mark->answered, 1);
+	while (known < sequence && !atomic_compare_exchange_weak(&mark->sent, &known, sequence))
+		;
+	channel_put_on_list(mark);
 }
 
 /* --- Waiting --- */
@@ -85,22 +81,6 @@ static void sleep_alone(struct comms_channel *channel, unsigned *naps)
 	poll(events, ucx.served ? 1 : 2, milliseconds);
 }
 
-/* What an alone channel waits for: an operation; or answers; or, if both are NULL, that UCX holds nothing back. */
-struct awaited {
-	ucs_status_ptr_t request;
-	struct mark *mark;
-	unsigned count;
-};
-
-static bool is_under_way(struct comms_channel *channel, const struct awaited *what)
-{
-	if (what->request)
-		return ucp_request_check_status(what->request) == UCS_INPROGRESS;
-	if (what->mark)
-		return !is_answered(what->mark, what->count);
-	return atomic_load_explicit(&channel->unsent, memory_order_relaxed) > 0;
-}
-
 /*
  * Who looks keeps a processor from the other threads that have a worker of their own, and from whoever they ask; UCX wakes each of them by
  * itself, so sleeping costs little.
@@ -113,11 +93,11 @@ static unsigned looks_alone(void)
 }
 
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
-static void wait_alone(struct comms_channel *channel, const struct awaited *what)
+static void wait_alone(struct comms_channel *channel, channel_condition *holds, const void *what)
 {
 	unsigned looks = looks_alone(), naps = 0;
 
-	while (is_under_way(channel, what)) {
+	while (!holds(channel, what)) {
 		if (ucp_worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)
@@ -133,110 +113,70 @@ static void wait_alone(struct comms_channel *channel, const struct awaited *what
 		comms_wait_is_over();
 }
 
+void channel_wait(struct comms_channel *channel, channel_condition *holds, const void *what)
+{
+	if (holds(channel, what))
+		return;
+	if (channel->alone)
+		wait_alone(channel, holds, what);
+	else
+		COMMS_WAIT(COMMS_NOWHERE, holds(channel, what));
+}
+
+static bool is_finished(const struct comms_channel *channel, const void *request)
+{
+	(void)channel;
+	return ucp_request_check_status((void *)(uintptr_t)request) != UCS_INPROGRESS;
+}
+
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request)
 {
 	ucs_status_t status;
 
 	if (!UCS_PTR_IS_PTR(request))
 		return UCS_PTR_STATUS(request);
-	if (channel->alone)
-		wait_alone(channel, &(struct awaited){.request = request});
-	else
-		COMMS_WAIT(COMMS_NOWHERE, ucp_request_check_status(request) != UCS_INPROGRESS);
+	channel_wait(channel, is_finished, request);
 	status = ucp_request_check_status(request);
 	ucp_request_free(request);
 	return status;
 }
 
-static void await_answers(struct comms_channel *channel, struct mark *mark, unsigned count)
+static bool is_acknowledged(const struct comms_channel *channel, const void *waiting)
 {
-	if (is_answered(mark, count))
-		return;
-	if (channel->alone)
-		wait_alone(channel, &(struct awaited){.mark = mark, .count = count});
-	else
-		COMMS_WAIT(COMMS_NOWHERE, is_answered(mark, count));
+	const struct mark *mark = waiting;
+
+	(void)channel;
+	return atomic_load(&mark->peer->acknowledged) >= mark->awaited;
 }
 
-/* Counted before it is sent, or another thread's quiet could take its answer for that to an operation sent later. */
-void channel_ask(struct mark *mark)
+static bool is_other_half_over(const struct comms_channel *channel, const void *waiting)
 {
-	atomic_fetch_add(&mark->asked, 1);
+	const struct mark *mark = waiting;
+
+	(void)channel;
+	return atomic_load(&mark->unanswered[(atomic_load(&mark->half) + 1) % 2]) == 0;
 }
 
-/* UCX keeps something of each until its answer is there: not of a million. */
-void channel_asked(struct mark *mark)
+/*
+ * Waits for the results of all that had begun, but not for those of what other threads begin meanwhile, which might never end. An operation
+ * counts in the current half, or, if it took its time, in the one before. So the other half is awaited, then the two change places, and what was the
+ * current half is awaited.
+ */
+static void await_answers(struct comms_channel *channel, struct mark *mark)
 {
-	put_on_list(mark);
-	await_answers(mark->channel, mark, atomic_load(&mark->asked) - ASKED_MOST);
-}
-
-/* --- The gate --- */
-
-bool connection_try_to_enter(struct ucx_peer *peer)
-{
-	atomic_fetch_add(&peer->inside, 1);
-	if (COMMS_LIKELY(!atomic_load(&peer->closed)))
-		return true;
-	atomic_fetch_sub(&peer->inside, 1);
-	return false;
-}
-
-void connection_enter(struct ucx_peer *peer)
-{
-	while (!connection_try_to_enter(peer))
-		COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&peer->closed));
-}
-
-void connection_leave(struct ucx_peer *peer)
-{
-	atomic_fetch_sub(&peer->inside, 1);
-}
-
-static void close_gate(struct comms_channel *channel, struct ucx_peer *peer)
-{
-	if (channel->alone) {
-		wait_alone(channel, &(struct awaited){0});
-		return;
-	}
-	while (atomic_exchange(&peer->closed, true))
-		COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&peer->closed));
-	COMMS_WAIT(COMMS_NOWHERE, atomic_load(&peer->inside) == 0);
-}
-
-static void open_gate(struct ucx_peer *peer)
-{
-	atomic_store(&peer->closed, false);
+	channel_wait(channel, is_other_half_over, mark);
+	atomic_fetch_add(&mark->half, 1);
+	channel_wait(channel, is_other_half_over, mark);
 }
 
 /* --- Completion --- */
 
-/* One after the other: two threads that held a gate each could wait for each other's. */
-static ucs_status_ptr_t flush_behind_gate(struct comms_channel *channel, struct ucx_peer *peer)
-{
-	ucs_status_t status;
-
-	close_gate(channel, peer);
-	status = channel_finish(channel, ucp_ep_flush_nbx(peer->endpoint, &ucx_plain));
-	open_gate(peer);
-	return UCS_STATUS_PTR(status);
-}
-
-/*
- * Connection by connection: UCX's flush of a whole worker passes over what still waits to be sent over shared memory, and
- * would wait for other channels.
- */
-static void start_flush(struct comms_channel *channel, struct mark *mark)
+/* Connection by connection: UCX's flush of a whole worker would wait for other channels. */
+static void start_flush(struct mark *mark)
 {
 	atomic_store_explicit(&mark->in_flush, true, memory_order_relaxed);
-	mark->awaited = atomic_load(&mark->asked);
-	mark->flushing = NULL;
-	if (!atomic_exchange(&mark->unflushed, false))
-		return;
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		mark->flushing = flush_behind_gate(channel, mark->peer);
-	else
-		mark->flushing = ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain);
+	mark->awaited = atomic_load(&mark->sent);
+	mark->flushing = atomic_exchange(&mark->unflushed, false) ? ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain) : NULL;
 }
 
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
@@ -246,10 +186,18 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 	for (; flushed; flushed = flushed->next_flushed) {
 		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
-		await_answers(channel, flushed, flushed->awaited);
+		channel_wait(channel, is_acknowledged, flushed);
+		await_answers(channel, flushed);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
 	}
 	hang_answer = before;
+}
+
+void channel_flush_puts(struct mark *mark)
+{
+	if (!atomic_load(&mark->unflushed) || !atomic_exchange(&mark->unflushed, false))
+		return;
+	ucx_must_succeed(channel_finish(mark->channel, ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain)), "ucp_ep_flush_nbx");
 }
 
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */
@@ -289,7 +237,10 @@ static struct mark *take_touched(struct comms_channel *channel)
 	atomic_store_explicit(&channel->touched, NULL, memory_order_relaxed);
 	for (struct mark *mark = taken; mark; mark = mark->next) {
 		mark->next_flushed = mark->next;
-		atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
+		if (channel->alone)
+			atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
+		else
+			atomic_store(&mark->touched, false); /* before it is looked what to wait for */
 	}
 	if (!channel->alone)
 		pthread_mutex_unlock(&channel->marking);
@@ -305,7 +256,7 @@ void ucx_quiet(struct comms_channel *channel)
 		return;
 	taken = take_touched(channel);
 	for (struct mark *mark = taken; mark; mark = mark->next_flushed)
-		start_flush(channel, mark);
+		start_flush(mark);
 	finish_flushes(channel, taken);
 	end_quiet(channel);
 }
@@ -323,7 +274,7 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 
 		if (!mark || !atomic_load(&mark->touched) || mark->in_flush)
 			continue;
-		start_flush(channel, mark);
+		start_flush(mark);
 		mark->next_flushed = flushed;
 		flushed = mark;
 	}
@@ -332,20 +283,34 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 }
 
 /*
- * What UCX has handed to the network stays in order behind a fence. What it still keeps (a large nonblocking put) may be
- * overtaken over shared memory, where a later message goes out as soon as there is room; then only completion orders.
+ * What UCX has handed to the network stays in order behind its fence. What it still keeps (a large nonblocking put) may be
+ * overtaken where a later one goes out as soon as there is room; and messages are behind no fence of UCX.
  */
+static bool needs_completion(struct comms_channel *channel)
+{
+	bool some = atomic_load_explicit(&channel->unsent, memory_order_acquire) > 0;
+
+	if (!channel->alone)
+		pthread_mutex_lock(&channel->marking);
+	for (struct mark *mark = atomic_load(&channel->touched); mark && !some; mark = mark->next)
+		some = atomic_load(&mark->peer->acknowledged) < atomic_load(&mark->sent);
+	if (!channel->alone)
+		pthread_mutex_unlock(&channel->marking);
+	return some;
+}
+
 void ucx_fence(struct comms_channel *channel)
 {
 	channel = channel_or_main(channel);
-	if (atomic_load_explicit(&channel->unsent, memory_order_acquire) > 0) {
+	if (!ucx.rma || !atomic_load_explicit(&channel->touched, memory_order_acquire))
+		return;
+	if (needs_completion(channel)) {
 		ucx_quiet(channel);
-	} else if (atomic_load_explicit(&channel->touched, memory_order_acquire)) {
-		if (channel->alone)
-			channel_take_turn(channel);
-		ucx_check(ucp_worker_fence(channel->worker), "ucp_worker_fence");
-		if (channel->alone)
-			channel_end_turn(channel);
+		return;
 	}
+	if (channel->alone)
+		channel_take_turn(channel);
+	ucx_check(ucp_worker_fence(channel->worker), "ucp_worker_fence");
+	if (channel->alone)
+		channel_end_turn(channel);
 }
-

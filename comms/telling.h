@@ -15,10 +15,23 @@ struct comms_piece {
 	size_t bytes;
 };
 
-/* What tells over a network by messages: where so much data goes, and the word that it shows; word 0: more is to come. */
-struct comms_message {
+/* Data for an address of the target's memory, then a value for a word there. No data: bytes is 0; no word: word is 0. */
+struct comms_item {
 	uint64_t there, word, value, bytes;
 };
+
+/* The header of what one PE's library asks of another's, where the network carries messages only; docs/protocols/messages.md. */
+struct comms_message {
+	uint32_t pe, stream;	/* who sends, and by which of its connections */
+	uint64_t sequence;	/* in that stream, from 1 */
+	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
+	uint8_t acknowledge;	/* the sender waits until it is carried out */
+	uint32_t unused;
+	uint64_t token; /* says to the sender what an answer belongs to */
+	uint64_t compare;
+	struct comms_item item;
+};
+_Static_assert(sizeof(struct comms_message) == 72, "the same on all PEs");
 
 struct comms_telling {
 	atomic_bool under_way;
@@ -32,6 +45,7 @@ struct comms_telling {
 	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
 	uint64_t more_there;
 	struct comms_message message; /* under way, and what is to follow */
+	struct comms_item item;	      /* in a batch */
 	struct comms_piece now;
 };
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
@@ -55,6 +69,7 @@ struct comms_together {
 	atomic_bool under_way; /* at rest when all that it keeps are */
 	int kept;
 	size_t bytes;
+	struct comms_message message;
 	struct comms_telling *telling[COMMS_TOGETHER];
 };
 /* As comms_tell_later; what cannot be kept goes at once. */

@@ -2,18 +2,16 @@
 /*
  * The UCX path: one UCP context; one main worker in multi-thread mode, whose address all PEs know, and one more for each
  * channel that asked to be alone; an endpoint and two keys per peer and worker, made on first use. Here: coming up
- * and going down, connections. ucx_choices.c has the settings, ucx_server.c who looks after the main worker, channels.c order and
+ * and going down, connections. ucx_choices.c has the settings, ucx_server.c who looks after the main worker, completion.c order and
  * completion, ucx_ops.c the operations.
  *
- * Over TCP (and over UCX's shared memory for memory UCX did not allocate) puts, gets and atomics are
- * carried out by the target's software. Atomics are then CPU atomics, and we ask UCX for exactly that everywhere
- * (ATOMIC_MODE=cpu), so that they agree with the atomics PEs of a node do by themselves. And somebody must call
+ * Atomics are messages that the target's library carries out, so that they agree with the atomics that PEs of a node do by
+ * themselves. Puts and gets are messages, too, unless a network card carries them out (ucx_messages.h). So somebody must call
  * ucp_worker_progress at the target while it computes or sleeps: the serving thread.
  */
 #include "ucx_inside.h"
 
-#include <ucs/debug/debug.h>
-
+#include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +21,7 @@
 
 #include "rte/rte.h"
 #include "silence.h"
+#include "ucx_messages.h"
 #include "watch.h"
 
 /* In the card: the lengths and where UCX listens, then the worker's address, then the keys. */
@@ -39,16 +38,27 @@ struct ucx ucx = {
 
 const ucp_request_param_t ucx_plain;
 
+static bool is_of_ucx(int signal)
+{
+	struct sigaction now;
+	Dl_info handler, ucs;
+
+	return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
+	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) && dladdr((void *)(uintptr_t)ucs_status_string, &ucs) &&
+	       handler.dli_fbase == ucs.dli_fbase;
+}
+
 /*
- * Loading UCX puts its own handlers on fatal signals, which write a page per process. The launcher's line is to be the
- * one that is read; who wants UCX's sets UCX_HANDLE_ERRORS.
+ * Some versions of UCX, when they are loaded, put their own handlers on fatal signals, which write a page per process. The launcher's
+ * line is to be the one that is read; who wants UCX's sets UCX_HANDLE_ERRORS.
  */
 __attribute__((constructor)) static void leave_signals_alone(void)
 {
 	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 	for (size_t i = 0; !getenv("UCX_HANDLE_ERRORS") && i < sizeof fatal / sizeof fatal[0]; i++)
-		ucs_debug_disable_signal(fatal[i]);
+		if (is_of_ucx(fatal[i]))
+			signal(fatal[i], SIG_DFL);
 }
 
 void ucx_check(ucs_status_t status, const char *what)
@@ -62,7 +72,7 @@ static void make_context(void)
 	ucp_params_t params = {
 		.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME |
 			      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-		.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+		.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx.rma ? UCP_FEATURE_RMA : 0),
 		.mt_workers_shared = 1,
 		.estimated_num_eps = (size_t)comms.n_pes,
 		.name = "torushmem",
@@ -79,6 +89,7 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 	ucp_worker_h worker;
 
 	ucx_check(ucp_worker_create(ucx.context, &params, &worker), "ucp_worker_create");
+	ucx_take_answers(worker);
 	return worker;
 }
 
@@ -88,8 +99,8 @@ static void make_main_worker(void)
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
 	ucx_check(ucp_worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
 	silence_behind_worker(ucx.listens);
-	if (ucx.by_messages)
-		ucx_take_messages();
+	ucx_target_start();
+	ucx_start_batches();
 }
 
 static void register_memory(void)
@@ -103,7 +114,7 @@ static void register_memory(void)
 			.flags = UCP_MEM_MAP_NONBLOCK,
 		};
 
-		if (comms.segments[i].size > 0)
+		if (ucx.rma && comms.segments[i].size > 0)
 			ucx_check(ucp_mem_map(ucx.context, &params, &ucx.memory[i]), "ucp_mem_map");
 	}
 }
@@ -112,12 +123,9 @@ void ucx_start(void)
 {
 	atomic_store(&ucx.ending, false);
 	ucx.failure_mode = ucx_failure_mode();
+	ucx.rma = ucx_wants_rma();
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
-	ucx.overtaking = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE;
-	ucx.gated = ucx.overtaking && comms.threads;
-	ucx.by_software = !ucx.overtaking && ucx_is_only_tcp();
-	ucx.by_messages = ucx.overtaking || ucx.by_software;
-	ucx.longest_sleep = ucx.overtaking ? 1 : -1;
+	ucx.longest_sleep = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE ? 1 : -1;
 	ucx.processors = rte_node_processors() / rte.n_local;
 	make_context();
 	make_main_worker();
@@ -180,9 +188,15 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 
 static size_t memory_in_use(void)
 {
+#ifdef HAVE_MALLINFO2
 	struct mallinfo2 info = mallinfo2();
 
 	return info.uordblks + info.hblkhd;
+#else
+	struct mallinfo info = mallinfo(); /* before glibc 2.33; it counts to 2 GiB */
+
+	return (unsigned)info.uordblks + (unsigned)info.hblkhd;
+#endif
 }
 
 static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_peer *peer)
@@ -212,6 +226,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 		made->base[i] = peer->remote_base[i];
 	}
 	made->pe = peer->pe;
+	made->stream = atomic_fetch_add(&ucx.streams, 1) + 1;
 	made->mark.peer = made;
 	atomic_init(&made->mark.channel, channel);
 	return made;
@@ -249,15 +264,14 @@ const struct silence_address *ucx_addresses(int pe)
 	return card ? card->listens : NULL;
 }
 
-/* A flush does not wait for messages of telling; the answer to a get comes behind those that were sent before it. */
 void ucx_complete(void)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		if (!comms_peer(pe)->ucx)
 			continue;
-		if (ucx.by_messages)
-			ucx_get(NULL, comms_peer(pe), COMMS_HEAP, 0, &ucx.main.nobody_reads, sizeof ucx.main.nobody_reads, true);
-		channel_touch(&comms_peer(pe)->ucx->mark);
+		ucx_message_mark_all(&comms_peer(pe)->ucx->mark);
+		if (ucx.rma)
+			channel_touch(&comms_peer(pe)->ucx->mark);
 	}
 	ucx_quiet(NULL);
 }
@@ -302,7 +316,7 @@ void ucx_stop(void)
 			ucp_mem_unmap(ucx.context, ucx.memory[i]);
 	memset(ucx.memory, 0, sizeof ucx.memory);
 	ucp_worker_destroy(ucx.main.worker);
-	if (ucx.by_messages)
-		ucx_leave_several();
+	ucx_stop_batches();
+	ucx_target_stop();
 	ucp_cleanup(ucx.context);
 }

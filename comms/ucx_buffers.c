@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rte/rte.h"
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 
 void *ucx_share(struct comms_buffer *buffer)
 {
@@ -16,6 +16,9 @@ void *ucx_share(struct comms_buffer *buffer)
 	size_t bytes;
 	void *key;
 
+	buffer->network.ucx.bytes = 0;
+	if (!ucx.rma)
+		return NULL;
 	ucx_check(ucp_mem_map(ucx.context, &params, &memory), "ucp_mem_map");
 	ucx_check(ucp_rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
 	if (bytes > sizeof buffer->network.ucx.key)
@@ -30,7 +33,8 @@ void *ucx_share(struct comms_buffer *buffer)
 void ucx_unshare(const struct comms_buffer *buffer, void *handle)
 {
 	(void)buffer;
-	ucx_check(ucp_mem_unmap(ucx.context, handle), "ucp_mem_unmap");
+	if (handle)
+		ucx_check(ucp_mem_unmap(ucx.context, handle), "ucp_mem_unmap");
 }
 
 ucp_rkey_h ucx_buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
@@ -60,11 +64,14 @@ void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *from, cons
 	struct ucx_peer *peer = ucx_peer(from);
 	ucs_status_ptr_t request;
 
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		connection_enter(peer);
 	telling->connection = peer;
-	telling->key = ucx_buffer_key(peer, buffer);
+	telling->key = NULL;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
+	if (buffer->network.ucx.bytes == 0 || !ucx.rma) {
+		ucx_message_read_for(telling, peer, buffer->base + offset, dest, bytes);
+		return;
+	}
+	telling->key = ucx_buffer_key(peer, buffer);
 	request = ucp_get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;

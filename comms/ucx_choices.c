@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "rte/rte.h"
+#include "rte/settings.h"
 
 static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {
@@ -74,12 +75,28 @@ ucp_config_t *ucx_choices(void)
 	ucx_check(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
 	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
-	choose(config, "ATOMIC_MODE", "UCX_ATOMIC_MODE", "cpu");
 	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
 	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
 	choose_device(config);
 	return config;
 }
+
+/* Does UCX_TLS name a transport that is neither of these, or all but some? Without it everything may be used. */
+static bool names_others_than(const char *const *transports, size_t n)
+{
+	char *list = strdup(getenv("UCX_TLS") ? getenv("UCX_TLS") : "all"), *rest = list;
+	bool others = list && *list == '^';
+
+	for (const char *word; !others && rest && (word = strsep(&rest, ","));) {
+		others = true;
+		for (size_t i = 0; i < n && others; i++)
+			others = strcmp(word, transports[i]) != 0;
+	}
+	free(list);
+	return others;
+}
+
+#define SHARED_MEMORY "self", "sm", "shm", "mm", "posix", "sysv", "xpmem", "cma", "knem"
 
 /*
  * UCX's shared-memory transports cannot report a peer's failure, and refuse endpoints that ask for it. They are
@@ -87,18 +104,20 @@ ucp_config_t *ucx_choices(void)
  */
 ucp_err_handling_mode_t ucx_failure_mode(void)
 {
-	static const char *const networks[] = {"tcp", "ib", "rc", "dc", "ud", "all", "^"};
-	const char *transports = getenv("UCX_TLS");
+	static const char *const shared[] = {SHARED_MEMORY};
 
-	for (size_t i = 0; transports && i < sizeof networks / sizeof networks[0]; i++)
-		if (strstr(transports, networks[i]))
-			return UCP_ERR_HANDLING_MODE_PEER;
-	return transports ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
+	return names_others_than(shared, sizeof shared / sizeof shared[0]) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
 }
 
-bool ucx_is_only_tcp(void)
+/* Not that the job works depends on this, but how fast: without a card that carries them out, UCX's puts and gets are messages, too. */
+bool ucx_wants_rma(void)
 {
-	const char *transports = getenv("UCX_TLS");
+	static const char *const words[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY, "tcp"};
+	int choice = setting_choice(SETTING_UCX_PROTOCOL, words, 3);
 
-	return (transports && (!strcmp(transports, "tcp") || !strcmp(transports, "tcp,self"))) || !device_has_rdma();
+	if (choice < 0)
+		rte_die_together("shmem_init", "SHMEM_UCX_PROTOCOL=%s: give auto, messages or rma", setting_text(SETTING_UCX_PROTOCOL));
+	if (choice > 0)
+		return choice == 2;
+	return device_has_rdma() && names_others_than(software, sizeof software / sizeof software[0]);
 }

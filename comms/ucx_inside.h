@@ -11,36 +11,40 @@
 #include "ucx.h"
 
 /*
- * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (serving), channels.c (their lives, connections and
- * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_tell.c (data with a word that shows it), ucx_together.c (several
- * of these in one message).
+ * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), channels.c (their lives, connections and
+ * turns), completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
+ * ucx_target.c (the same at their target), ucx_tell.c (data with a word that shows it), ucx_together.c (several of these in one message).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
  * mark        what a channel knows of a connection: did it use it since its last quiet
+ * message     what a PE's library asks of another's: docs/protocols/messages.md
  */
 
 struct mark {
 	_Atomic(struct comms_channel *) channel; /* NULL: free for another channel */
 	struct ucx_peer *peer;
 	atomic_bool touched;
-	atomic_bool unflushed; /* by something that only a flush completes */
-	atomic_uint asked, answered; /* how many operations that their answers complete have been sent, and are complete */
-	struct mark *next;		  /* of the channel's touched ones */
+	atomic_bool unflushed;	       /* by puts of UCX, which only a flush completes */
+	_Atomic uint64_t sent;	       /* the last message that a quiet waits for */
+	atomic_int unanswered[2];      /* nonblocking operations whose result has not come: see await_answers */
+	atomic_uint half;	       /* which of the two new operations count in */
+	struct mark *next;	       /* of the channel's touched ones */
 	_Atomic(struct mark *) next_here; /* of the same connection */
 	struct mark *next_of_channel;	  /* of those to be freed with it */
 	struct mark *next_flushed;	  /* a quiet's own, and so are the next three */
 	ucs_status_ptr_t flushing;
-	unsigned awaited; /* answers */
+	uint64_t awaited;
 	atomic_bool in_flush;
 };
 
 struct ucx_peer {
 	ucp_ep_h endpoint;
-	ucp_rkey_h key[COMMS_SEGMENTS];
+	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets are messages */
 	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
 	int pe;
-	atomic_int inside;  /* operations that have begun and that UCX may hold back; see completion.c, and the next one */
-	atomic_bool closed; /* a flush is under way */
+	uint32_t stream;       /* its number; the PE never uses it for another connection */
+	_Atomic uint64_t sent; /* how many messages */
+	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
 	struct mark mark; /* of the channel that the worker is of; others' hang on it */
 };
 
@@ -49,7 +53,6 @@ struct comms_channel {
 	bool alone;
 	_Atomic(struct mark *) touched;
 	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
-	uint64_t nobody_reads; /* where results go that nobody asked for */
 
 	/* Channels that share the main worker. */
 	pthread_mutex_t marking; /* of the list of touched ones */
@@ -74,13 +77,11 @@ struct ucx {
 	struct silence_address listens[SILENCE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
-	bool overtaking;   /* messages and their answers may overtake each other */
-	bool by_software;  /* they may not, and no card carries anything out by itself */
-	bool by_messages;  /* whether they may or not, none does */
-	bool gated;	   /* they may overtake each other, and there are threads */
+	bool rma;	   /* puts and gets are UCX's, which a card carries out; else they are messages */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int processors;	   /* for each PE of the node; 0: PEs share them */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
+	atomic_uint streams; /* the number of the last one */
 	bool served;
 	atomic_bool resting; /* the server is to end */
 	pthread_t server;
@@ -101,21 +102,19 @@ void ucx_must_succeed(ucs_status_t status, const char *what);
 /* What to start UCX with; the caller releases it. */
 ucp_config_t *ucx_choices(void);
 ucp_err_handling_mode_t ucx_failure_mode(void);
-/* Is TCP all there is? */
-bool ucx_is_only_tcp(void);
+/* Are puts and gets to be UCX's (SHMEM_UCX_PROTOCOL)? */
+bool ucx_wants_rma(void);
 ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
 /* A connection of the channel's worker. */
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);
 /* The main worker's connection, made on first use. */
 struct ucx_peer *ucx_peer(struct comms_peer *peer);
 void ucx_release_keys(struct ucx_peer *peer);
-/* From now on the main worker takes messages of telling (ucx_tell.c). */
-void ucx_take_messages(void);
-enum ucx_message_number { UCX_TELL = 1, UCX_TELL_SEVERAL };
+/* Lets the main worker work; nonzero: it did something. */
+unsigned ucx_work(void);
+
 #define UCX_MESSAGE_MOST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
-void ucx_take_by(enum ucx_message_number number, ucp_am_recv_callback_t taker);
-void ucx_take_several(void);
-void ucx_leave_several(void);
+#define UCX_PIECE_MOST (250UL << 10) /* bytes of a long put or get; with UCX's own they fit a segment of 256 KiB */
 
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
 {
@@ -147,7 +146,6 @@ void ucx_fence(struct comms_channel *channel);
 void ucx_quiet(struct comms_channel *channel);
 void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
-void ucx_put_by_messages(struct comms_channel *channel, struct ucx_peer *peer, uint64_t there, const char *source, size_t bytes);
 void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
 	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
 bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
@@ -173,17 +171,17 @@ void ucx_hand_over(void);
 /* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
 void ucx_visit(void);
 
+/* Waits until the condition holds. */
+typedef bool channel_condition(const struct comms_channel *channel, const void *what);
+void channel_wait(struct comms_channel *channel, channel_condition *holds, const void *what);
 /* Waits for a request of an operation that has begun; returns what it came to. */
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
+/* A quiet of the channel has something to do: a flush, or to wait for a message. Behind the operation. */
 void channel_touch(struct mark *mark);
-/* Before and behind an operation that its answer completes, and when the answer is there. */
-void channel_ask(struct mark *mark);
-void channel_asked(struct mark *mark);
-void channel_answered(struct mark *mark);
-/* Around an operation on a connection that is shared, where messages may overtake each other. */
-void connection_enter(struct ucx_peer *peer);
-bool connection_try_to_enter(struct ucx_peer *peer);
-void connection_leave(struct ucx_peer *peer);
+void channel_sent(struct mark *mark, uint64_t sequence);
+void channel_put_on_list(struct mark *mark);
+/* Completes the puts of UCX to the PE, so that a message comes behind them. */
+void channel_flush_puts(struct mark *mark);
 
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);

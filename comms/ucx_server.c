@@ -3,7 +3,7 @@
  * Who looks after the main worker: the PE in a wait, or a thread of its own, the server. The server sleeps in poll until UCX has an
  * event, and rings this PE's bell after it has worked, since what came may be waited for.
  */
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 
 #include <linux/futex.h>
 #include <poll.h>
@@ -34,10 +34,18 @@ void ucx_visit(void)
 		atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
 }
 
+unsigned ucx_work(void)
+{
+	unsigned done = ucp_worker_progress(ucx.main.worker);
+
+	ucx_target_acknowledge();
+	return done;
+}
+
 bool ucx_progress(void)
 {
 	ucx_visit();
-	return ucp_worker_progress(ucx.main.worker) != 0;
+	return ucx_work() != 0;
 }
 
 bool ucx_served(void)
@@ -112,7 +120,7 @@ static bool progress_for_others(void)
 	const unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
 	bool worked = false, moved;
 
-	while (ucp_worker_progress(ucx.main.worker)) {
+	while (ucx_work()) {
 		worked = true;
 		if (atomic_load_explicit(&ucx.visits, memory_order_relaxed) != visits)
 			break;

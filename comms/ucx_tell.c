@@ -2,28 +2,24 @@
 /*
  * Telling over UCX: data, then a word that shows it.
  *
- * By puts, where the network card carries them out: the data, and the word when UCX has handed the data on.
+ * By UCX's puts, where the network card carries them out: the data, and the word when UCX has handed the data on.
  *
- * By messages, where the target's software would carry out puts (ucx.by_messages): such a put is a message and an answer to it, so
- * telling would take four. One message has both, and who serves the target's worker writes the data and then the word. What is longer than
+ * By messages else: a message has both, and whoever serves the target's worker writes the data and then the word. What is longer than
  * a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several in one: ucx_together.c.)
  */
 #include <string.h>
 
 #include "rte/rte.h"
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 #include "wait.h"
 
 #define LONGEST UCX_MESSAGE_MOST
-#define LONGEST_OF_PUT (250UL << 10) /* with UCX's own they fit a segment of 256 KiB; of shorter segments UCX joins several */
 
 void ucx_rest_telling(struct comms_telling *telling)
 {
 	if (telling->key)
 		ucp_rkey_destroy(telling->key);
 	telling->key = NULL;
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		connection_leave(telling->connection);
 	atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
 
@@ -104,62 +100,15 @@ static void send_data(struct comms_telling *telling, const void *source, size_t 
 
 /* --- By messages --- */
 
-/* What comes for symmetric memory was checked where it came from. */
-static void check_there(const struct comms_message *message, size_t bytes)
-{
-	const void *there = (const void *)(uintptr_t)message->there;
-	struct comms_buffer found;
-
-	if (comms_find_segment(there) == COMMS_SEGMENTS && !comms_buffer_find(there, bytes, &found))
-		rte_die("shmemx_rdma_put", "a put came for memory of this PE at %p, %zu bytes, that is not registered any more; unregister it "
-					   "when nobody puts to it",
-			there, bytes);
-}
-
-/* In the target, in whoever progresses its worker. */
-static ucs_status_t take(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
-			 const ucp_am_recv_param_t *param)
-{
-	struct comms_message message;
-
-	(void)unused, (void)header_bytes, (void)param;
-	memcpy(&message, header, sizeof message);
-	if (bytes > 0) {
-		check_there(&message, bytes);
-		memcpy((void *)(uintptr_t)message.there, data, bytes);
-	}
-	if (message.word)
-		atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)message.word, message.value, memory_order_release);
-	return UCS_OK;
-}
-
-void ucx_take_by(enum ucx_message_number number, ucp_am_recv_callback_t taker)
-{
-	const ucp_am_handler_param_t param = {
-		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = number,
-		.cb = taker,
-	};
-
-	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
-}
-
-void ucx_take_messages(void)
-{
-	ucx_take_by(UCX_TELL, take);
-	ucx_take_several();
-}
-
 static void message_sent(void *request, ucs_status_t status, void *telling);
 
 /* One message; true: it is on its way, false: UCX keeps it, and from now on the record is message_sent's. */
 static bool send_message(struct comms_telling *telling)
 {
 	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.cb.send = message_sent,
 		.user_data = telling,
-		.flags = UCP_AM_SEND_FLAG_EAGER,
 	};
 	struct ucx_peer *peer = telling->connection;
 	struct comms_piece *now = &telling->now;
@@ -170,7 +119,11 @@ static bool send_message(struct comms_telling *telling)
 	/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with who sends. */
 	if (bytes < now->bytes)
 		ucx_visit();
-	telling->message = (struct comms_message){(uint64_t)(uintptr_t)now->dest, 0, telling->value, bytes};
+	telling->message = (struct comms_message){
+		.kind = UCX_WRITE,
+		.op = COMMS_SWAP,
+		.item = {(uint64_t)(uintptr_t)now->dest, 0, telling->value, bytes},
+	};
 	now->dest = (char *)now->dest + bytes;
 	now->source = source + bytes;
 	now->bytes -= bytes;
@@ -179,11 +132,10 @@ static bool send_message(struct comms_telling *telling)
 		now->dest = (void *)(uintptr_t)telling->more_there;
 		telling->more.bytes = 0;
 	} else if (now->bytes == 0) {
-		telling->message.word = telling->there;
+		telling->message.item.word = telling->there;
 		telling->over = true;
 	}
-	request = ucp_am_send_nbx(peer->endpoint, UCX_TELL, &telling->message, sizeof telling->message, source, bytes,
-				  &param);
+	request = ucx_message_send(peer, &telling->message, source, bytes, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return false;
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
@@ -214,27 +166,6 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 		send_messages(telling);
 }
 
-/*
- * A put that takes its time, piece by piece. UCX copies a put into its buffers and sends from there; a message it sends from where it lies. All of
- * it is on its way when this returns; an answer to something sent behind it says that it is there.
- */
-void ucx_put_by_messages(struct comms_channel *channel, struct ucx_peer *peer, uint64_t there, const char *source, size_t bytes)
-{
-	static const ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
-
-	while (bytes > 0) {
-		size_t piece = bytes < LONGEST_OF_PUT ? bytes : LONGEST_OF_PUT;
-		struct comms_message message = {.there = there, .bytes = piece};
-
-		ucx_must_succeed(channel_finish(channel, ucp_am_send_nbx(peer->endpoint, UCX_TELL, &message, sizeof message, source,
-									 piece, &eager)),
-				 "ucp_am_send_nbx");
-		there += piece;
-		source += piece;
-		bytes -= piece;
-	}
-}
-
 /* --- Either --- */
 
 static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, const void *source, size_t bytes)
@@ -242,7 +173,7 @@ static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t
 	telling->connection = peer;
 	telling->over = false;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	if (ucx.by_messages) {
+	if (!peer->key[COMMS_HEAP]) {
 		telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
 		if (!send_messages(telling))
 			ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
@@ -258,10 +189,7 @@ bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 {
 	struct ucx_peer *peer = ucx_peer(to);
 
-	if (COMMS_UNLIKELY(ucx.overtaking) && may_wait)
-		connection_enter(peer);
-	else if (COMMS_UNLIKELY(ucx.overtaking) && !connection_try_to_enter(peer))
-		return false;
+	(void)may_wait; /* UCX may be called from anywhere */
 	telling->key = NULL;
 	telling->in_buffer = false;
 	telling->data_segment = segment;
@@ -277,10 +205,8 @@ void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *to, const
 {
 	struct ucx_peer *peer = ucx_peer(to);
 
-	if (COMMS_UNLIKELY(ucx.overtaking))
-		connection_enter(peer);
 	telling->in_buffer = bytes > 0;
-	telling->key = ucx.by_messages || bytes == 0 ? NULL : ucx_buffer_key(peer, buffer);
+	telling->key = !peer->key[COMMS_HEAP] || bytes == 0 ? NULL : ucx_buffer_key(peer, buffer);
 	telling->data_segment = telling->segment = COMMS_HEAP;
 	telling->there = word_offset == COMMS_NO_WORD ? 0 : ucx_remote(peer, COMMS_HEAP, word_offset);
 	telling->more_there = ucx_remote(peer, COMMS_HEAP, telling->more_there);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several tellings in one message: a message costs the kernel some 4 us on either side, whatever its length. Each goes as its header (struct comms_message)
+ * Several tellings in one message: a message costs the kernel some 4 us on either side, whatever its length. Each goes as its item (struct comms_item)
  * and its data, one behind the other. UCX packs them into its own segment by a data type made for that: of a list of pieces it would
  * make a message for every four.
  */
 #include <string.h>
 
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 
 static ucp_datatype_t several;
 
@@ -30,8 +30,8 @@ static size_t pack_several(void *state, size_t from, void *dest, size_t most)
 	for (int i = 0; i < together->kept; i++) {
 		const struct comms_telling *telling = together->telling[i];
 
-		at = pack_piece(dest, &telling->message, sizeof telling->message, at, from, to);
-		at = pack_piece(dest, telling->now.source, telling->message.bytes, at, from, to);
+		at = pack_piece(dest, &telling->item, sizeof telling->item, at, from, to);
+		at = pack_piece(dest, telling->now.source, telling->item.bytes, at, from, to);
 	}
 	return to - from;
 }
@@ -52,25 +52,7 @@ static void finish_packing(void *together)
 	(void)together;
 }
 
-/* --- In the target, in whoever progresses its worker --- */
-
-static ucs_status_t take_several(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
-				 const ucp_am_recv_param_t *param)
-{
-	const char *at = data, *end = at + bytes;
-	struct comms_message message;
-
-	(void)unused, (void)header, (void)header_bytes, (void)param;
-	while (at < end) {
-		memcpy(&message, at, sizeof message);
-		memcpy((void *)(uintptr_t)message.there, at + sizeof message, message.bytes);
-		atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)message.word, message.value, memory_order_release);
-		at += sizeof message + message.bytes;
-	}
-	return UCS_OK;
-}
-
-void ucx_take_several(void)
+void ucx_start_batches(void)
 {
 	const ucp_generic_dt_ops_t packing = {
 		.start_pack = start_to_pack,
@@ -79,31 +61,31 @@ void ucx_take_several(void)
 		.finish = finish_packing,
 	};
 
-	ucx_take_by(UCX_TELL_SEVERAL, take_several);
 	ucx_check(ucp_dt_create_generic(&packing, NULL, &several), "ucp_dt_create_generic");
 }
 
-void ucx_leave_several(void)
+void ucx_stop_batches(void)
 {
 	ucp_dt_destroy(several);
 }
 
-/* --- In the origin --- */
+/* --- Sending --- */
 
-/* Who is to close a gate waits for all that is inside, so where there are gates nothing is kept. */
 bool ucx_keep(struct comms_together *together, struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment,
 	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
 {
-	size_t all = together->bytes + sizeof telling->message + bytes;
+	size_t all = together->bytes + sizeof telling->item + bytes;
 	int n = together->kept;
 	struct ucx_peer *peer;
 
-	if (!ucx.by_messages || ucx.overtaking || n == COMMS_TOGETHER || all > UCX_MESSAGE_MOST)
+	if (n == COMMS_TOGETHER || all > UCX_MESSAGE_MOST)
 		return false;
 	peer = ucx_peer(to);
+	if (peer->key[COMMS_HEAP])
+		return false;
 	telling->connection = peer;
-	telling->message = (struct comms_message){ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset),
-						  telling->value, bytes};
+	telling->item = (struct comms_item){ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset),
+					    telling->value, bytes};
 	telling->now.source = source;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	together->telling[n] = telling;
@@ -130,17 +112,16 @@ static void several_sent(void *request, ucs_status_t status, void *together)
 void ucx_send_kept(struct comms_together *together)
 {
 	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS |
-				UCP_OP_ATTR_FIELD_DATATYPE,
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
 		.cb.send = several_sent,
 		.user_data = together,
-		.flags = UCP_AM_SEND_FLAG_EAGER,
 		.datatype = several,
 	};
 	ucs_status_ptr_t request;
 
 	atomic_store_explicit(&together->under_way, true, memory_order_relaxed);
-	request = ucp_am_send_nbx(together->telling[0]->connection->endpoint, UCX_TELL_SEVERAL, NULL, 0, together, 1, &param);
+	together->message = (struct comms_message){.kind = UCX_BATCH};
+	request = ucx_message_send(together->telling[0]->connection, &together->message, together, 1, &param);
 	if (UCS_PTR_IS_PTR(request)) {
 		ucx_hand_over(); /* as in send_message */
 		return;

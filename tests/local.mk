@@ -90,7 +90,12 @@ UNIT_TESTS = \
 # Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
 ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
-check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS)
+# Not a test: what tests/run asks about UCX.
+ABOUT_UCX = tests/lib/ucx_protocols
+
+check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS) $(ABOUT_UCX)
+tests_lib_ucx_protocols_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+tests_lib_ucx_protocols_LDADD = $(UCX_LIBS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h

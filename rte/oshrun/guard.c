@@ -19,6 +19,7 @@
 
 #define SWEEPS 5
 #define FILES_WITHOUT_CLOSE_RANGE 4096
+#define CLOSE_RANGE 436 /* the number of the system call, on all machines; older headers have no name for it */
 #define DISMISSED 'q'
 
 /* The parent in /proc/PID/stat: behind the command's name, which may hold anything, even brackets. */
@@ -99,7 +100,7 @@ static void drop_files(int keep)
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(null, fd);
 	dup2(keep, 3);
-	if (syscall(SYS_close_range, 4U, ~0U, 0U))
+	if (syscall(CLOSE_RANGE, 4U, ~0U, 0U))
 		for (int fd = 4; fd < FILES_WITHOUT_CLOSE_RANGE; fd++)
 			close(fd);
 }

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations as messages, at their target: carried out by whoever lets the main worker work, in the order in which they were sent.
+ *
+ * stream    the messages of one connection of another PE, which numbers them. One that overtakes others is kept until those have come, so
+ *           nothing here needs a network, or a version of UCX, that keeps the order.
+ * due       streams whose sender waits for an acknowledgement: it gets one for all that one progress of UCX has carried out
+ * outgoing  an answer; results of many bytes go in pieces, from where they lie
+ *
+ * Answers are sent without the lock: sending takes UCX's lock, which whoever carries out messages holds already.
+ */
+#include "ucx_messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rte/rte.h"
+
+#define FIRST_STREAMS 64 /* a power of two */
+
+/* A message that came too early. */
+struct held {
+	struct held *next;
+	struct comms_message message;
+	ucp_ep_h back;
+	size_t bytes;
+	char data[];
+};
+
+struct stream {
+	struct stream *next;	 /* with the same place in the table */
+	struct stream *next_due; /* only if due */
+	uint32_t pe, number;
+	uint64_t done; /* messages carried out */
+	bool due;
+	ucp_ep_h back; /* to the sender, and what it calls the stream */
+	uint64_t token;
+	struct held *held; /* by their numbers */
+};
+
+struct outgoing {
+	struct outgoing *next;
+	struct ucx_answer header;
+	ucp_ep_h back;
+	const char *data; /* from header.offset on, so many bytes have not been sent */
+	size_t left, piece;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct stream **streams; /* by PE and number */
+	unsigned places, count;
+	_Atomic(struct stream *) due;
+} target = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- Answers --- */
+
+static void send_outgoing(struct outgoing *out);
+
+/* If the PE has gone, the launcher and the connection to it say so; an answer that nobody waits for is no failure of this PE. */
+static void answer_sent(void *request, ucs_status_t status, void *argument)
+{
+	struct outgoing *out = argument;
+
+	ucp_request_free(request);
+	if (status != UCS_OK || out->left == out->piece) {
+		free(out);
+		return;
+	}
+	out->header.offset += out->piece;
+	out->left -= out->piece;
+	send_outgoing(out);
+}
+
+static void send_outgoing(struct outgoing *out)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
+		.cb.send = answer_sent,
+		.user_data = out,
+		.flags = UCP_AM_SEND_FLAG_EAGER,
+	};
+
+	for (;;) {
+		ucs_status_ptr_t request;
+
+		out->piece = out->left < UCX_PIECE_MOST ? out->left : UCX_PIECE_MOST;
+		request = ucp_am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header, out->data + out->header.offset,
+					  out->piece, &param);
+		if (UCS_PTR_IS_PTR(request))
+			return;
+		if (UCS_PTR_IS_ERR(request) || out->left == out->piece)
+			break;
+		out->header.offset += out->piece;
+		out->left -= out->piece;
+	}
+	free(out);
+}
+
+static void send_all(struct outgoing *out)
+{
+	while (out) {
+		struct outgoing *next = out->next;
+
+		send_outgoing(out);
+		out = next;
+	}
+}
+
+static struct outgoing *make_outgoing(ucp_ep_h back, struct ucx_answer header)
+{
+	static const char no_data[1];
+	struct outgoing *out = calloc(1, sizeof *out);
+
+	if (!out)
+		rte_die(NULL, "no memory for an answer to another PE");
+	out->header = header;
+	out->back = back;
+	out->data = no_data;
+	return out;
+}
+
+void ucx_target_acknowledge(void)
+{
+	struct outgoing *first = NULL;
+
+	if (!atomic_load_explicit(&target.due, memory_order_relaxed))
+		return;
+	pthread_mutex_lock(&target.lock);
+	for (struct stream *stream = atomic_exchange(&target.due, NULL); stream; stream = stream->next_due) {
+		struct outgoing *out = make_outgoing(stream->back, (struct ucx_answer){stream->token, stream->done, 0, 0, false, 0});
+
+		stream->due = false;
+		out->next = first;
+		first = out;
+	}
+	pthread_mutex_unlock(&target.lock);
+	send_all(first);
+}
+
+static void make_due(struct stream *stream)
+{
+	if (stream->due)
+		return;
+	stream->due = true;
+	stream->next_due = atomic_load(&target.due);
+	atomic_store(&target.due, stream);
+}
+
+/* --- Carrying out --- */
+
+/* What goes to symmetric memory was checked where it came from. */
+static void *check_there(uint64_t address, size_t bytes)
+{
+	void *there = (void *)(uintptr_t)address;
+	enum comms_segment_id id = comms_find_segment(there);
+	struct comms_buffer found;
+	bool inside = id != COMMS_SEGMENTS &&
+		      bytes <= comms.segments[id].size - (size_t)((char *)there - comms.segments[id].base);
+
+	if (!inside && !comms_buffer_find(there, bytes, &found))
+		rte_die("shmemx_rdma_put", "a put or get came for memory of this PE at %p, %zu bytes, that is not registered any more; "
+					   "unregister it when nobody uses it", there, bytes);
+	return there;
+}
+
+static uint64_t do_atomic(const struct comms_message *message)
+{
+	void *word = check_there(message->item.word, message->width);
+
+	if (message->width == sizeof(uint64_t))
+		return comms_amo_64(message->op, word, message->item.value, message->compare);
+	return comms_amo_32(message->op, word, (uint32_t)message->item.value, (uint32_t)message->compare);
+}
+
+static void do_item(const struct comms_item *item, enum comms_amo op, const void *data)
+{
+	if (item->bytes > 0)
+		memcpy(check_there(item->there, item->bytes), data, item->bytes);
+	if (item->word && op == COMMS_SWAP)
+		atomic_store_explicit((_Atomic uint64_t *)check_there(item->word, sizeof(uint64_t)), item->value, memory_order_release);
+	else if (item->word)
+		comms_amo_64(op, check_there(item->word, sizeof(uint64_t)), item->value, 0);
+}
+
+static void do_batch(const char *at, size_t bytes)
+{
+	const char *end = at + bytes;
+	struct comms_item item;
+
+	while (at < end) {
+		memcpy(&item, at, sizeof item);
+		do_item(&item, COMMS_SWAP, at + sizeof item);
+		at += sizeof item + item.bytes;
+	}
+}
+
+/* Returns what is to be answered at once. */
+static struct outgoing *carry_out(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes,
+				  ucp_ep_h back)
+{
+	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
+	struct outgoing *out;
+
+	stream->done = message->sequence;
+	switch ((enum ucx_message_kind)message->kind) {
+	case UCX_WRITE:
+		do_item(&message->item, message->op, data);
+		break;
+	case UCX_BATCH:
+		do_batch(data, bytes);
+		break;
+	case UCX_ATOMIC:
+		do_atomic(message);
+		break;
+	case UCX_FETCH:
+		answer.value = do_atomic(message);
+		return make_outgoing(back, answer);
+	case UCX_READ:
+		out = make_outgoing(back, answer);
+		out->data = check_there(message->item.there, message->item.bytes);
+		out->left = message->item.bytes;
+		return out;
+	case UCX_CLOSE:
+		break;
+	}
+	if (message->acknowledge) {
+		stream->back = back;
+		stream->token = message->token;
+		make_due(stream);
+	}
+	return NULL;
+}
+
+/* --- Streams --- */
+
+static struct stream **place_of(struct stream **streams, unsigned places, uint32_t pe, uint32_t number)
+{
+	return &streams[((pe + number * 40503U) * 2654435769U >> 7) & (places - 1)];
+}
+
+static void grow(void)
+{
+	unsigned places = target.places ? 2 * target.places : FIRST_STREAMS;
+	struct stream **streams = calloc(places, sizeof *streams), *next;
+
+	if (!streams)
+		rte_die(NULL, "no memory for the connections of other PEs");
+	for (unsigned i = 0; i < target.places; i++)
+		for (struct stream *stream = target.streams[i]; stream; stream = next) {
+			struct stream **place = place_of(streams, places, stream->pe, stream->number);
+
+			next = stream->next;
+			stream->next = *place;
+			*place = stream;
+		}
+	free(target.streams);
+	target.streams = streams;
+	target.places = places;
+}
+
+static struct stream *find_stream(uint32_t pe, uint32_t number)
+{
+	struct stream **place, *stream;
+
+	if (target.count == target.places)
+		grow();
+	place = place_of(target.streams, target.places, pe, number);
+	for (stream = *place; stream; stream = stream->next)
+		if (stream->pe == pe && stream->number == number)
+			return stream;
+	stream = calloc(1, sizeof *stream);
+	if (!stream)
+		rte_die(NULL, "no memory for a connection of PE %u", pe);
+	stream->pe = pe;
+	stream->number = number;
+	stream->next = *place;
+	*place = stream;
+	target.count++;
+	return stream;
+}
+
+static void forget_stream(struct stream *stream)
+{
+	struct stream **link = place_of(target.streams, target.places, stream->pe, stream->number);
+
+	while (*link != stream)
+		link = &(*link)->next;
+	*link = stream->next;
+	target.count--;
+	free(stream);
+}
+
+static void hold(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes, ucp_ep_h back)
+{
+	struct held *held = malloc(sizeof *held + bytes), **link = &stream->held;
+
+	if (!held)
+		rte_die(NULL, "no memory for a message of PE %u", stream->pe);
+	held->message = *message;
+	held->back = back;
+	held->bytes = bytes;
+	if (bytes > 0)
+		memcpy(held->data, data, bytes);
+	while (*link && (*link)->message.sequence < message->sequence)
+		link = &(*link)->next;
+	held->next = *link;
+	*link = held;
+}
+
+static void add(struct outgoing **first, struct outgoing *out)
+{
+	if (!out)
+		return;
+	out->next = *first;
+	*first = out;
+}
+
+/* The message, and those that waited for it. */
+static struct outgoing *carry_out_in_order(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes,
+					   ucp_ep_h back)
+{
+	struct outgoing *first = NULL;
+	bool closed = message->kind == UCX_CLOSE;
+	struct held *held;
+
+	add(&first, carry_out(stream, message, data, bytes, back));
+	while ((held = stream->held) && held->message.sequence == stream->done + 1) {
+		stream->held = held->next;
+		closed = held->message.kind == UCX_CLOSE;
+		add(&first, carry_out(stream, &held->message, held->data, held->bytes, held->back));
+		free(held);
+	}
+	if (closed)
+		forget_stream(stream);
+	return first;
+}
+
+/* Runs in whoever lets the main worker work. */
+static ucs_status_t take_request(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+				 const ucp_am_recv_param_t *param)
+{
+	ucp_ep_h back = param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP ? param->reply_ep : NULL;
+	struct outgoing *answers = NULL;
+	struct comms_message message;
+	struct stream *stream;
+
+	(void)unused, (void)header_bytes;
+	memcpy(&message, header, sizeof message);
+	pthread_mutex_lock(&target.lock);
+	stream = find_stream(message.pe, message.stream);
+	if (message.sequence == stream->done + 1)
+		answers = carry_out_in_order(stream, &message, data, bytes, back);
+	else
+		hold(stream, &message, data, bytes, back);
+	pthread_mutex_unlock(&target.lock);
+	send_all(answers);
+	return UCS_OK;
+}
+
+void ucx_target_start(void)
+{
+	const ucp_am_handler_param_t param = {
+		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+		.id = UCX_REQUEST,
+		.cb = take_request,
+	};
+
+	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
+}
+
+void ucx_target_stop(void)
+{
+	for (unsigned i = 0; i < target.places; i++)
+		for (struct stream *stream = target.streams[i], *next; stream; stream = next) {
+			next = stream->next;
+			free(stream);
+		}
+	free(target.streams);
+	target.streams = NULL;
+	target.places = target.count = 0;
+	atomic_store(&target.due, NULL);
+}
