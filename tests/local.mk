@@ -129,6 +129,7 @@ EXTRA_DIST += \
 	docs/decisions/hangs.md \
 	docs/decisions/silence.md \
 	docs/decisions/breakdown.md \
+	docs/decisions/distros.md \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
@@ -150,6 +151,10 @@ EXTRA_DIST += \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \
 	tests/conformance/openshmem-1.6.tsv \
+	tests/distros/inside \
+	tests/distros/page.awk \
+	tests/distros/run \
+	tests/distros/sources.awk \
 	tests/lib/bed.bash \
 	tests/lib/boxes.h \
 	tests/lib/check.h \
@@ -164,6 +169,7 @@ EXTRA_DIST += \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
 	tests/tools/conformance.bats \
+	tests/tools/distros.bats \
 	tests/tools/examples.bats \
 	tests/tools/hang.c \
 	tests/tools/hangs.bats \
