@@ -130,6 +130,9 @@ EXTRA_DIST += \
 	docs/decisions/silence.md \
 	docs/decisions/breakdown.md \
 	docs/decisions/distros.md \
+	docs/platforms.md \
+	docs/platforms/bookworm.tsv \
+	docs/platforms/trixie.tsv \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
