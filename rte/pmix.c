@@ -13,8 +13,7 @@
 #include "rte.h"
 #include "text.h"
 
-#define TRIES_FIRST 1000  /* 2 s */
-#define TRIES_LATER 15000 /* 30 s */
+#define TRIES 1000	   /* 2 s */
 #define COLLECTED_JOB 1024 /* PEs */
 #define HOST_NAME 256
 
@@ -140,6 +139,21 @@ static bool read_local_peers(void)
 	return rte.local_pes != NULL;
 }
 
+/*
+ * oshrun minds what a PE does before shmem_finalize more than what it does afterwards, and the connection outlives both. An oshrun
+ * that does not know this message answers with an error, and then takes the end of the process for the end of the PE.
+ */
+static void tell_oshrun(bool up)
+{
+	pmix_info_t state;
+
+	if (strncmp(self.nspace, "oshrun-", 7))
+		return;
+	PMIX_INFO_LOAD(&state, RTE_KEY_UP, &up, PMIX_BOOL);
+	PMIx_Job_control(&self, 1, &state, 1, NULL, NULL);
+	PMIX_INFO_DESTRUCT(&state);
+}
+
 enum rte_status rte_init(void)
 {
 	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
@@ -160,6 +174,8 @@ enum rte_status rte_init(void)
 			return RTE_UNREACHABLE;
 		}
 		PMIx_Register_event_handler(events, 2, NULL, 0, server_speaks, NULL, NULL);
+	} else {
+		tell_oshrun(true);
 	}
 	kept = false;
 	rte.connected = true;
@@ -173,15 +189,15 @@ enum rte_status rte_init(void)
 }
 
 /*
- * oshrun lets a process go and come back. Servers of other launchers lose count: with Open MPI 4.1, processes that finalize and
- * initialise PMIx again pass fences alone or wait in them for ever. There we stay until the process ends.
+ * PMIx stays connected until the process ends. Its servers lose count of processes that finalize and initialise PMIx again: the old
+ * connection of one that closes late is taken out of the fence that others have begun, so some pass it alone and some wait for ever.
  */
 void rte_finalize(void)
 {
 	atomic_store(&leaving, true);
 	kept = rte.connected;
-	if (strncmp(self.nspace, "oshrun-", 7) == 0)
-		rte_leave();
+	if (kept)
+		tell_oshrun(false);
 	free(rte.local_pes);
 	rte.local_pes = NULL;
 	rte.connected = false;
@@ -196,13 +212,12 @@ void rte_leave(void)
 }
 
 /*
- * A fence that a peer left unfinished returns PMIX_ERR_PARTIAL_SUCCESS at once. When the process came up
- * for the first time, that peer is dead and the launcher is about to end the job. Later it may just not be
- * back yet from finalizing, so we try again for a while.
+ * A fence that a peer left unfinished returns PMIX_ERR_PARTIAL_SUCCESS at once. That peer is dead and the launcher is about to end the
+ * job; or a shell script runs one program after the other, and the peer is between two of them. So we try again for a while.
  */
 static enum rte_status meet_in_fence(bool collect)
 {
-	int tries = rte.generation > 1 ? TRIES_LATER : TRIES_FIRST;
+	int tries = TRIES;
 	pmix_status_t status = PMIX_SUCCESS;
 	pmix_info_t how;
 

@@ -55,6 +55,9 @@ enum rte_status rte_fence(void);
 /* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 
+/* What a PE tells oshrun (a directive of PMIx_Job_control): true in shmem_init when PMIx is connected already, false in shmem_finalize. */
+#define RTE_KEY_UP "torushmem.up"
+
 /* What to do, in a thread of PMIx's, when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: nothing. */
 void rte_when_asked(void (*function)(void));
 #define RTE_EVENT_ASKED (-3141) /* a status of PMIx's, of those that are free for others */

@@ -78,6 +78,18 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* A PE comes up or goes down and stays connected. We control no jobs for others. */
+static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
+				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
+{
+	(void)targets, (void)target_count;
+	if (count != 1 || !PMIX_CHECK_KEY(&info[0], RTE_KEY_UP) || !done)
+		return PMIX_ERR_NOT_SUPPORTED;
+	post_event(PMIX_INFO_TRUE(&info[0]) ? EVENT_CONNECTED : EVENT_FINALIZED, proc, 0, NULL);
+	done(PMIX_SUCCESS, NULL, 0, arg, NULL, NULL);
+	return PMIX_SUCCESS;
+}
+
 /* All PEs are local: what the server has collected from them is already all there is. */
 static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
 			   char *data, size_t size, pmix_modex_cbfunc_t done, void *arg)
@@ -162,6 +174,7 @@ static pmix_status_t initialise(struct job *job)
 		.abort = client_aborts,
 		.fence_nb = fence,
 		.direct_modex = direct_modex,
+		.job_control = client_controls,
 	};
 	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
 	pmix_topology_t topology = {.source = "hwloc", .topology = job->machine.topology};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* run: local=1,2,4,8 */
 /* After the last finalize the library may be initialised again, with everything as at the first time. */
 #include "tests/lib/check.h"
 
@@ -42,6 +43,19 @@ static void live(int life, int first_me, int first_npes)
 	CHECK(!up);
 }
 
+/* Lives that are over at once: some PEs are back before others are quite gone. */
+static void hurry(void)
+{
+	for (int life = 0; life < 20; life++) {
+		begin();
+		shmem_long_p(&inbox[0], 3000 * life + me, (me + 1) % npes);
+		shmem_barrier_all();
+		CHECK_EQUAL(inbox[0], 3000 * life + (me + npes - 1) % npes);
+		shmem_finalize();
+		nap(me % 3 * 0.001);
+	}
+}
+
 int main(void)
 {
 	int first_me = 0, first_npes = 0;
@@ -52,5 +66,6 @@ int main(void)
 		first_me = me;
 		first_npes = npes;
 	}
+	hurry();
 	return 0;
 }

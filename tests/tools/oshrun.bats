@@ -290,6 +290,16 @@ own_mounts() {
 	[[ "$output" == *"PE 1 "*"exited with code 7"* ]]
 }
 
+@test "the same for a PE that has said that it is down and stays connected, until it is up again" {
+	osh 10 -q -n 3 "$PEER" init fence up=0 @1:exit=7 sleep=0.4 print=done
+	[ "$status" -eq 7 ]
+	[ "$(grep -c 'done' <<<"$output")" -eq 2 ]
+	[[ "$output" == *"PE 1 "*"exited with code 7"* && "$output" != *shmem_finalize* ]]
+	osh 10 -q -n 3 "$PEER" init fence up=0 up=1 @1:exit=3 fence sleep=60
+	[ "$status" -eq 3 ]
+	one_line 'PE 1 .*exited with code 3 without calling shmem_finalize; ending the other 2'
+}
+
 @test "the library's ends: said, global_exit, and any other abort" {
 	osh 5 -q -n 3 "$PEER" init fence @1:abort=5:torushmem:said fence sleep=60
 	[ "$status" -eq 5 ]

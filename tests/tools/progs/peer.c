@@ -128,6 +128,16 @@ static void do_keys(const char *value)
 	fflush(stdout);
 }
 
+/* up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed connected. */
+static void do_up(const char *value)
+{
+	bool up = atoi(value);
+	pmix_info_t info;
+
+	PMIX_INFO_LOAD(&info, "torushmem.up", &up, PMIX_BOOL);
+	check("up", PMIx_Job_control(&me, 1, &info, 1, NULL, NULL));
+}
+
 static void do_finalize(const char *value)
 {
 	(void)value;
@@ -179,7 +189,7 @@ static const struct {
 } actions[] = {
 	{"init", do_init},	   {"fence", do_fence}, {"exchange", do_exchange}, {"keys", do_keys},
 	{"finalize", do_finalize}, {"abort", do_abort}, {"signal", do_signal},	   {"exit", do_exit},
-	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},
+	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},	   {"up", do_up},
 };
 
 static void act(const char *text)
