@@ -83,6 +83,8 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	name_job(&job);
 	/* Open MPI 4 takes a process whose server is not its mpirun's for a job of one, unless it is kept from looking. */
 	setenv("OMPI_MCA_schizo", "^orte", 0);
+	/* The shared memory of PMIx 5 has numbers for keys that PMIx does not define, and each process numbers them in the order of its own use. */
+	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
 		return 1;

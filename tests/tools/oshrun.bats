@@ -110,6 +110,16 @@ own_mounts() {
 	[[ "$output" == *" rank=0 "* && "$output" == *" rank=1 "* ]]
 }
 
+@test "each of the launcher's own keys has its value, whichever is read first" {
+	for keys in "torushmem.processors fjpmix.rankmap" "fjpmix.rankmap torushmem.processors"; do
+		# shellcheck disable=SC2086 # two words
+		SOFTOFU_SHAPE=2x1 osh 20 -q -n 2 "$PEER" init $(printf 'value=%s ' $keys) finalize
+		[ "$status" -eq 0 ]
+		[ "$(grep -c '^fjpmix.rankmap=[0-9]* bytes$' <<<"$output")" -eq 2 ]
+		[ "$(grep -c '^torushmem.processors=[0-9]*$' <<<"$output")" -eq 2 ]
+	done
+}
+
 @test "programs that know nothing of PMIx run too, and get exactly their arguments" {
 	# shellcheck disable=SC2016 # the dollar is the test
 	osh 10 -q -n 1 -- printf '<%s>' 'a b' '' '$HOME' "it's" '*' -n

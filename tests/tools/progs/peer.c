@@ -128,6 +128,22 @@ static void do_keys(const char *value)
 	fflush(stdout);
 }
 
+/* value=KEY: what the job's server has under that key, or how many bytes it is. */
+static void do_value(const char *key)
+{
+	pmix_value_t *value = NULL;
+
+	check(key, PMIx_Get(&all, key, NULL, 0, &value));
+	if (value->type == PMIX_UINT32)
+		printf("%s=%u\n", key, value->data.uint32);
+	else if (value->type == PMIX_BYTE_OBJECT)
+		printf("%s=%zu bytes\n", key, value->data.bo.size);
+	else
+		fail(key, PMIX_ERR_TYPE_MISMATCH);
+	PMIX_VALUE_RELEASE(value);
+	fflush(stdout);
+}
+
 /* up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed connected. */
 static void do_up(const char *value)
 {
@@ -189,7 +205,8 @@ static const struct {
 } actions[] = {
 	{"init", do_init},	   {"fence", do_fence}, {"exchange", do_exchange}, {"keys", do_keys},
 	{"finalize", do_finalize}, {"abort", do_abort}, {"signal", do_signal},	   {"exit", do_exit},
-	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},	   {"up", do_up},
+	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},	   {"value", do_value},
+	{"up", do_up},
 };
 
 static void act(const char *text)
