@@ -33,23 +33,35 @@ static enum rte_status failed(const char *call, pmix_status_t status)
 }
 
 /*
- * Variables by which launchers tell a process that it has company. One of them above 1 without PMIx means
+ * Variables by which launchers tell a process that it has company, and which of them it is. A count above 1 without PMIx means
  * that the launcher and we do not understand each other; running on as a job of one would give wrong answers.
  */
 static bool has_company(void)
 {
-	static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE",
-					     "FLUX_JOB_SIZE", "MPI_LOCALNRANKS", "PALS_NRANKS"};
+	static const struct {
+		const char *count, *rank;
+	} launchers[] = {
+		{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+		{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+		{"PMI_SIZE", "PMI_RANK"},
+		{"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+		{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+		{"PALS_NRANKS", "PALS_RANKID"},
+	};
 
-	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-		const char *count = getenv(counts[i]);
+	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+		const char *count = getenv(launchers[i].count), *rank = getenv(launchers[i].rank);
 
 		if (count && atoi(count) > 1) {
-			snprintf(rte.problem, sizeof rte.problem, "%s=%s", counts[i], count);
+			snprintf(rte.problem, sizeof rte.problem, "%s=%s", launchers[i].count, count);
+			rte.pe = rank ? atoi(rank) : 0;
 			return true;
 		}
 	}
-	return false;
+	/* MPICH's mpiexec -pmi-port tells the count only over this port, of which we know no more. */
+	if (getenv("PMI_PORT"))
+		snprintf(rte.problem, sizeof rte.problem, "PMI_PORT=%s", getenv("PMI_PORT"));
+	return getenv("PMI_PORT");
 }
 
 static bool be_alone(void)

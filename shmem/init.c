@@ -113,8 +113,12 @@ static void come_up(const char *routine)
 	case RTE_OK:
 		break;
 	case RTE_NO_LAUNCHER_PMIX:
-		rte_die(routine, "the launcher (%s) gave this process no PMIx; use oshrun, mpirun, prterun or srun --mpi=pmix",
-			rte.problem);
+		if (rte.pe == 0) /* all PEs have the same problem, and this launcher may let all of them say so */
+			rte_report(routine,
+				   "the launcher (%s) gave this process no PMIx; use oshrun, Open MPI's mpirun, "
+				   "prterun or srun --mpi=pmix",
+				   rte.problem);
+		rte_abort(1, RTE_SAID);
 	case RTE_UNREACHABLE:
 		rte_die(routine, "the launcher's PMIx server does not answer (%s); start the job anew, or clear the PMIX_ "
 				 "variables to run one PE",

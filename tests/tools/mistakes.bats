@@ -326,6 +326,20 @@ fails()
 	[ "$status" -eq 0 ]
 }
 
+@test "MPICH's launcher, which has no PMIx" {
+	command -v mpiexec.hydra >/dev/null || skip "no mpiexec.hydra"
+	for option in -pmi-port ''; do
+		# shellcheck disable=SC2086 # a word or none
+		run timeout -k 2 20 mpiexec.hydra $option -n 4 "$PROGRAM"
+		failed
+		says '^torushmem: PE 0: shmem_init: ' 'PMIx' 'oshrun'
+		[ "$(grep -c '^torushmem: ' <<<"$output")" -eq 1 ]
+	done
+	run timeout -k 2 20 env PMI_PORT=node:1 PMI_ID=0 "$PROGRAM"
+	failed
+	says '^torushmem: .*shmem_init: ' 'PMI_PORT=node:1' 'PMIx' 'oshrun'
+}
+
 @test "a PMIx server that is gone" {
 	uri='gone.0;tcp4://127.0.0.1:1'
 	run timeout -k 2 20 env PMIX_NAMESPACE=gone PMIX_RANK=0 PMIX_SERVER_URI41="$uri" PMIX_SERVER_URI4="$uri" \
