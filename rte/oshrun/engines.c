@@ -150,10 +150,12 @@ static void prterun_options(struct words *command, const struct engine *engine, 
 {
 	(void)hosts;
 	watch_hosts("PRTE");
-	/* Not an option here: versions differ in having one, and agree on the variables. */
+	/* Not an option here: versions differ in having one, and agree on the variables. As mpirun it has others. */
 	if (geteuid() == 0) {
 		setenv("PRTE_ALLOW_RUN_AS_ROOT", "1", 1);
 		setenv("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+		setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+		setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
 	}
 	add_pair(command, "--map-by", ":OVERSUBSCRIBE");
 	add_count(command, o);
@@ -244,16 +246,16 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-/* Several MPIs call their launcher mpirun, and only Open MPI's speaks PMIx to the PEs. */
-static bool is_open_mpi(const char *path)
+/* What a program prints when it is asked for its version, or as much of it as there is room for. */
+static void ask_version(const char *path, char *text, size_t size)
 {
-	char text[512];
 	ssize_t got;
 	int ends[2];
 	pid_t pid;
 
+	text[0] = '\0';
 	if (pipe2(ends, O_CLOEXEC))
-		return false;
+		return;
 	pid = fork();
 	if (pid == 0) {
 		int null = open("/dev/null", O_RDWR);
@@ -265,23 +267,43 @@ static bool is_open_mpi(const char *path)
 		_exit(1);
 	}
 	close(ends[1]);
-	got = pid > 0 ? read(ends[0], text, sizeof text - 1) : 0;
+	got = pid > 0 ? read(ends[0], text, size - 1) : 0;
 	close(ends[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	text[got > 0 ? got : 0] = '\0';
-	return strstr(text, "Open MPI") || strstr(text, "open-mpi") || strstr(text, "PRRTE");
+}
+
+/*
+ * Several MPIs call their launcher mpirun, and only Open MPI's speaks PMIx to the PEs. That of Open MPI 5 is PRRTE's, with PRRTE's
+ * options; some of the older ones it no longer understands (--output-filename).
+ */
+static const struct dialect *dialect_of_mpirun(const char *path)
+{
+	char text[512];
+	const char *number;
+
+	ask_version(path, text, sizeof text);
+	if (strstr(text, "PRRTE"))
+		return &dialects[0];
+	number = strstr(text, "(Open MPI) ");
+	if (number)
+		return atoi(number + strlen("(Open MPI) ")) >= 5 ? &dialects[0] : &dialects[1];
+	return strstr(text, "Open MPI") || strstr(text, "open-mpi") ? &dialects[1] : NULL;
 }
 
 static bool take_engine(struct engine *engine, const struct dialect *dialect, const char *given)
 {
 	engine->path = find_program(given);
-	if (engine->path && !strcmp(dialect->name, "mpirun") && !is_open_mpi(engine->path)) {
-		free(engine->path);
-		engine->path = NULL;
-	}
 	if (!engine->path)
 		return false;
+	if (!strcmp(dialect->name, "mpirun"))
+		dialect = dialect_of_mpirun(engine->path);
+	if (!dialect) {
+		free(engine->path);
+		engine->path = NULL;
+		return false;
+	}
 	engine->name = given;
 	engine->dialect = dialect;
 	return true;

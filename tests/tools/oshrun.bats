@@ -112,7 +112,7 @@ own_mounts() {
 
 @test "each of the launcher's own keys has its value, whichever is read first" {
 	for keys in "torushmem.processors fjpmix.rankmap" "fjpmix.rankmap torushmem.processors"; do
-		# shellcheck disable=SC2086 # two words
+		# shellcheck disable=SC2046,SC2086 # two words
 		SOFTOFU_SHAPE=2x1 osh 20 -q -n 2 "$PEER" init $(printf 'value=%s ' $keys) finalize
 		[ "$status" -eq 0 ]
 		[ "$(grep -c '^fjpmix.rankmap=[0-9]* bytes$' <<<"$output")" -eq 2 ]
@@ -245,7 +245,7 @@ own_mounts() {
 }
 
 @test "a PE killed by a signal ends the job, 128 + signal, and is named" {
-	osh 5 -q -n 4 "$PEER" init fence @2:signal=11 fence finalize
+	osh 5 -q -n 4 "$PEER" init fence @2:signal=11 sleep=2 fence finalize
 	[ "$status" -eq 139 ]
 	one_line "PE 2 \(pid [0-9]+, host $(hostname)\) was killed by signal 11 \(Segmentation fault\).*ending the other 3"
 	osh 5 -q -n 2 "$PEER" init fence @1:signal=9 fence sleep=60
@@ -260,7 +260,7 @@ own_mounts() {
 }
 
 @test "a PE that exits nonzero ends the job" {
-	osh 5 -q -n 4 "$PEER" init fence @1:exit=3 fence finalize
+	osh 5 -q -n 4 "$PEER" init fence @1:exit=3 sleep=2 fence finalize
 	[ "$status" -eq 3 ]
 	one_line 'PE 1 .*exited with code 3 without calling shmem_finalize; ending the other 3'
 	osh 5 -q -n 4 "$PEER" @1:exit=4 init fence sleep=60
@@ -644,16 +644,18 @@ and" ]
 
 # ---- other engines
 
-# A folder that holds nothing but stand-ins for engines, which print how they are called.
+# A folder that holds nothing but timeout and stand-ins for engines, which print how they are called.
+version="mpirun (Open MPI) 4.1.4"
 stand_ins() {
 	rm -rf engines
 	mkdir engines
+	ln -s "$(command -v timeout)" engines/timeout
 	for name in "$@"; do
-		cat >"engines/$name" <<'EOF'
+		cat >"engines/$name" <<EOF
 #!/bin/sh
-if [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; exit 0; fi
-echo "${0##*/}"
-for word in "$@"; do echo "<$word>"; done
+if [ "\$1" = --version ]; then echo "$version"; exit 0; fi
+echo "\${0##*/}"
+for word in "\$@"; do echo "<\$word>"; done
 EOF
 		chmod +x "engines/$name"
 	done
@@ -662,7 +664,7 @@ EOF
 @test "hosts other than this one go to an engine, with everything translated" {
 	stand_ins mpirun
 	# shellcheck disable=SC2016 # the dollar is the test
-	PATH=$PWD/engines:/usr/bin:/bin SHMEM_SYMMETRIC_SIZE=1M osh 5 -n 8 --host node1:4,node2:4 -x 'A=b c' -l --timeout 1.5 --bind-to core --wdir /tmp ./app 'x y' '$z'
+	PATH=$PWD/engines SHMEM_SYMMETRIC_SIZE=1M osh 5 -n 8 --host node1:4,node2:4 -x 'A=b c' -l --timeout 1.5 --bind-to core --wdir /tmp ./app 'x y' '$z'
 	[ "$status" -eq 0 ]
 	wanted='<--oversubscribe>
 <-n>
@@ -698,17 +700,23 @@ EOF
 	[ "$output" = "prterun --map-by :OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output tag,timestamp ./app" ]
 }
 
+@test "mpirun of Open MPI 5 is called by PRRTE's options" {
+	version="mpirun (Open MPI) 5.0.7" stand_ins mpirun
+	PATH=$PWD/engines osh 5 -n 2 --host node1 --bind-to socket --output files --dry-run ./app
+	[ "$output" = "mpirun --map-by :OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output dir=files ./app" ]
+}
+
 @test "an allocation of several hosts goes to an engine; one host stays" {
 	stand_ins srun mpirun
-	export PATH=$PWD/engines:/usr/bin:/bin
-	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=2 osh 5 -n 2 --dry-run ./app
+	ln -s "$(type -P true)" engines/true
+	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=2 PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
 	[[ "$output" == srun* ]]
-	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 osh 5 -q -n 2 --dry-run true
+	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 PATH=$PWD/engines osh 5 -q -n 2 --dry-run true
 	[[ "$output" == "PE 0 "* ]]
 	printf 'n1\nn1\nn2\n' >nodes
-	PBS_NODEFILE=$PWD/nodes osh 5 -n 2 --dry-run ./app
-	[[ "$output" == "mpirun"*"--hostfile '$PWD/nodes'"* ]]
-	SHMEM_LAUNCHER=srun PBS_NODEFILE=$PWD/nodes osh 5 -n 2 --dry-run ./app
+	PBS_NODEFILE=$PWD/nodes PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
+	[[ "$output" == "mpirun --oversubscribe"*"--hostfile '$PWD/nodes'"* || "$output" == "mpirun --allow"*"--hostfile '$PWD/nodes'"* ]]
+	SHMEM_LAUNCHER=srun PBS_NODEFILE=$PWD/nodes PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
 	[[ "$output" == srun* ]]
 }
 
@@ -751,7 +759,10 @@ EOF
 	osh 40 --launcher mpirun --host localhost -n 4 -x FOO=bar -l sh -c 'echo "$FOO"'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$(grep -c '>:bar$\|>bar$' <<<"$output")" -eq 4 ]
+	[ "$(grep -c '>:\{0,1\} \{0,1\}bar$' <<<"$output")" -eq 4 ]
+	osh 40 --launcher mpirun --host localhost -n 2 --output words sh -c 'echo "$FOO"; echo said'
+	[ "$status" -eq 0 ]
+	[ "$(grep -rl said words | wc -l)" -eq 2 ]
 	osh 40 --launcher mpirun -n 3 "$PEER" init exchange finalize print=ok
 	[ "$status" -eq 0 ]
 	[ "$(grep -c '^ok$' <<<"$output")" -eq 3 ]
