@@ -36,19 +36,30 @@ struct sending {
 	struct comms_channel *channel;
 };
 
-ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
-				  const ucp_request_param_t *how)
+static void number(struct ucx_peer *peer, struct comms_message *message)
 {
-	ucp_request_param_t param = *how;
-
 	message->pe = (uint32_t)comms.pe;
 	message->stream = peer->stream;
 	message->sequence = atomic_fetch_add(&peer->sent, 1) + 1;
+}
+
+static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+				      const ucp_request_param_t *how)
+{
+	ucp_request_param_t param = *how;
+
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
 	param.flags = UCP_AM_SEND_FLAG_EAGER;
 	if (message->acknowledge || message->kind == UCX_FETCH || message->kind == UCX_READ)
 		param.flags |= UCP_AM_SEND_FLAG_REPLY;
 	return ucp_am_send_nbx(peer->endpoint, UCX_REQUEST, message, sizeof *message, data, bytes, &param);
+}
+
+ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+				  const ucp_request_param_t *how)
+{
+	number(peer, message);
+	return send_numbered(peer, message, data, bytes, how);
 }
 
 /* Returns when UCX needs neither header nor data any more. */
@@ -100,11 +111,11 @@ static void send_without_waiting(struct mark *mark, struct comms_message *messag
 	ucs_status_ptr_t request;
 
 	channel_wait(channel, some_are_sent, NULL);
+	number(mark->peer, message);
 	sending->message = *message;
 	sending->channel = channel;
 	channel_count(channel, &channel->unsent, 1);
-	request = ucx_message_send(mark->peer, &sending->message, data, bytes, &param);
-	*message = (struct comms_message){.sequence = atomic_load(&mark->peer->sent)};
+	request = send_numbered(mark->peer, &sending->message, data, bytes, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;
 	free(sending);

@@ -157,7 +157,7 @@ static void prterun_options(struct words *command, const struct engine *engine, 
 		setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
 		setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
 	}
-	add_pair(command, "--map-by", ":OVERSUBSCRIBE");
+	add_pair(command, "--map-by", "slot:OVERSUBSCRIBE"); /* without "slot", PRRTE 3 puts all PEs on the first host */
 	add_count(command, o);
 	add_hosts(command, engine, o);
 	add_pair(command, "--wdir", o->wdir);

@@ -697,13 +697,13 @@ EOF
 	[ "$output" = "env 'A=b c' srun --mpi=pmix --export=ALL --overcommit --kill-on-bad-exit=1 -n 8 --nodelist node1,node2 --label --time=1:30 ./app 'x y'" ]
 	stand_ins prterun
 	PATH=$PWD/engines:/usr/bin:/bin osh 5 -n 2 --host node1 --bind-to socket -l --timestamp --dry-run ./app
-	[ "$output" = "prterun --map-by :OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output tag,timestamp ./app" ]
+	[ "$output" = "prterun --map-by slot:OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output tag,timestamp ./app" ]
 }
 
 @test "mpirun of Open MPI 5 is called by PRRTE's options" {
 	version="mpirun (Open MPI) 5.0.7" stand_ins mpirun
 	PATH=$PWD/engines osh 5 -n 2 --host node1 --bind-to socket --output files --dry-run ./app
-	[ "$output" = "mpirun --map-by :OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output dir=files ./app" ]
+	[ "$output" = "mpirun --map-by slot:OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output dir=files ./app" ]
 }
 
 @test "an allocation of several hosts goes to an engine; one host stays" {
