@@ -104,18 +104,31 @@ static struct {
 	} of[2];
 } shares;
 
-static __attribute__((noipa)) void called_store(uint64_t *word, uint64_t value, unsigned process)
+/*
+ * The compiler must not specialise these functions for their callers, nor drop a call whose result is not used. Not every
+ * compiler has noipa; HIDE takes the argument's value from the compiler's sight and keeps the call.
+ */
+#if __has_attribute(noipa)
+#define OPAQUE __attribute__((noipa))
+#else
+#define OPAQUE __attribute__((noinline))
+#endif
+#define HIDE(argument) __asm__ volatile("" : "+r"(argument))
+
+static OPAQUE void called_store(uint64_t *word, uint64_t value, unsigned process)
 {
 	size_t offset = (size_t)((char *)word - shares.base);
 
+	HIDE(process);
 	if (process < shares.n && offset < shares.of[process].size)
 		*(uint64_t *)(void *)(shares.of[process].here + offset) = value;
 }
 
-static __attribute__((noipa)) uint64_t called_load(const uint64_t *word, unsigned process)
+static OPAQUE uint64_t called_load(const uint64_t *word, unsigned process)
 {
 	size_t offset = (size_t)((const char *)word - shares.base);
 
+	HIDE(process);
 	if (process < shares.n && offset < shares.of[process].size)
 		return *(uint64_t *)(void *)(shares.of[process].here + offset);
 	return 0;

@@ -427,7 +427,7 @@ void comms_check_pe(int pe, const char *routine);
  */
 #define COMMS_NOBODY (-1)
 #define COMMS_CALL(routine, bytes, pe) \
-	bool watched_ __attribute__((cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
+	bool watched_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
 
 void comms_watch_begin(const char *routine, size_t bytes, int pe);
 void comms_watch_end(void);

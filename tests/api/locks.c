@@ -39,8 +39,6 @@ static void check_exclusion(long rounds)
 /* The same with some who only try, and come back later. */
 static void check_tries(long rounds)
 {
-	long failed = 0;
-
 	NOTE("tries");
 	if (me == 0)
 		shared = 0;
@@ -51,10 +49,8 @@ static void check_tries(long rounds)
 		} else {
 			int answer;
 
-			while ((answer = shmem_test_lock(&lock)) != 0) {
+			while ((answer = shmem_test_lock(&lock)) != 0)
 				CHECK_EQUAL(answer, 1);
-				failed++;
-			}
 		}
 		shmem_long_p(&shared, shmem_long_g(&shared, 0) + 1, 0);
 		shmem_clear_lock(&lock);

@@ -20,7 +20,7 @@ static atomic_long left;
 static void take(const shmemx_rdma_event_t *event)
 {
 	__atomic_fetch_add(&events[event->kind][event->word], 1, __ATOMIC_RELAXED);
-	__atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&left, 1, memory_order_relaxed);
 }
 
 static void *work(void *argument)

@@ -96,7 +96,6 @@ static void expect(const void *target, uint64_t calls, uint64_t bytes, struct do
 static void transfers(char *heap, shmem_ctx_t ctx)
 {
 	char mine[1024] = {0};
-	long there = 0;
 
 	COUNTED("put", heap, 100, 1, 100, shmem_putmem(heap, mine, 100, next));
 	COUNTED("put", heap, 80, 1, 80, shmem_ctx_long_put(ctx, (long *)heap, (long *)mine, 10, next));
@@ -107,7 +106,7 @@ static void transfers(char *heap, shmem_ctx_t ctx)
 	COUNTED("get", heap, 96, 1, 96, shmem_get32(mine, heap, 24, next));
 	COUNTED("get_nbi", heap, 96, 1, 96, shmem_ctx_getmem_nbi(ctx, mine, heap, 96, next));
 	shmem_ctx_quiet(ctx);
-	COUNTED("g", &word, 8, 1, 8, there += shmem_long_g(&word, next));
+	COUNTED("g", &word, 8, 1, 8, (void)shmem_long_g(&word, next));
 	COUNTED("iput", heap, 5 * 8, 5, 5 * 8, shmem_long_iput((long *)heap, (long *)mine, 2, 3, 5, next));
 	COUNTED("iput", heap, 12 * 4, 4, 12 * 4, shmem_int_ibput((int *)heap, (int *)mine, 4, 5, 3, 4, next));
 	COUNTED("iget", heap, 5 * 8, 5, 5 * 8, shmem_long_iget((long *)mine, (long *)heap, 2, 3, 5, next));

@@ -42,7 +42,7 @@ static void check_invalid(void)
 {
 	shmem_team_config_t config = {17};
 	shmem_team_t team = SHMEM_TEAM_WORLD, team2 = SHMEM_TEAM_WORLD;
-	long word;
+	long word = 0;
 
 	NOTE("the invalid team");
 	CHECK_EQUAL(shmem_team_my_pe(SHMEM_TEAM_INVALID), -1);
