@@ -18,12 +18,10 @@ INSTALL_DATA_HOOKS += install-man-links
 UNINSTALL_HOOKS += uninstall-man-links
 
 install-man-links:
-	cd "$(DESTDIR)$(man1dir)" && rm -f oshcxx.1 oshc++.1 oshmem_info.1 osh_info.1 && \
-		$(LN_S) oshcc.1 oshcxx.1 && $(LN_S) oshcc.1 oshc++.1 && \
-		$(LN_S) oshinfo.1 oshmem_info.1 && $(LN_S) oshinfo.1 osh_info.1
+	$(LINKS) make "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
 
 uninstall-man-links:
-	cd "$(DESTDIR)$(man1dir)" 2>/dev/null && rm -f oshcxx.1 oshc++.1 oshmem_info.1 osh_info.1 || :
+	$(LINKS) remove "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
 
 .PHONY: install-man-links uninstall-man-links
 
@@ -83,20 +81,18 @@ docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/opens
 INSTALL_DATA_HOOKS += install-man3-pages
 UNINSTALL_HOOKS += uninstall-man3-pages
 
+MAN3_LINKS = $(shmemx_links:%=shmemx_exchange:%) $(shmemx_grid_links:%=shmemx_grid:%) $(shmemx_plan_links:%=shmemx_plan:%) \
+	$(shmemx_stats_links:%=shmemx_stats:%) $(shmemx_rdma_links:%=shmemx_rdma:%)
+
+# automake renames the pages of dist_man3_MANS by $(transform); the others and the links follow.
 install-man3-pages: docs/man/man3.stamp
-	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && $(INSTALL_DATA) docs/man/man3-pages/*.3 "$(DESTDIR)$(man3dir)"
-	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_links); do \
-		rm -f $$page.3 && $(LN_S) shmemx_exchange.3 $$page.3 || exit 1; done && \
-		for page in $(shmemx_grid_links); do rm -f $$page.3 && $(LN_S) shmemx_grid.3 $$page.3 || exit 1; done && \
-		for page in $(shmemx_plan_links); do rm -f $$page.3 && $(LN_S) shmemx_plan.3 $$page.3 || exit 1; done
-	cd "$(DESTDIR)$(man3dir)" && for page in $(shmemx_stats_links); do \
-		rm -f $$page.3 && $(LN_S) shmemx_stats.3 $$page.3 || exit 1; done && \
-		for page in $(shmemx_rdma_links); do rm -f $$page.3 && $(LN_S) shmemx_rdma.3 $$page.3 || exit 1; done
+	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && \
+		$(SHELL) $(top_srcdir)/tools/install-pages.sh install docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)' $(INSTALL_DATA)
+	$(LINKS) make "$(DESTDIR)$(man3dir)" '$(transform)' .3 $(MAN3_LINKS)
 
 uninstall-man3-pages: docs/man/man3.stamp
-	cd docs/man/man3-pages && for page in *.3; do echo "$$page"; done | \
-		(cd "$(DESTDIR)$(man3dir)" 2>/dev/null && xargs rm -f || :)
-	cd "$(DESTDIR)$(man3dir)" 2>/dev/null && for page in $(shmemx_links) $(shmemx_grid_links) $(shmemx_plan_links) $(shmemx_rdma_links) $(shmemx_stats_links); do rm -f $$page.3; done || :
+	$(SHELL) $(top_srcdir)/tools/install-pages.sh uninstall docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)'
+	$(LINKS) remove "$(DESTDIR)$(man3dir)" '$(transform)' .3 $(MAN3_LINKS)
 
 clean-local: clean-headers
 	rm -rf docs/man/man3-pages

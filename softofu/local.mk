@@ -67,15 +67,12 @@ softofumpidir = $(includedir)/softofu
 softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
 
 # The names some programs link: jTofu is in libtofutop on the machine.
-INSTALL_SOFTOFU_LINKS = so a
+SOFTOFU_LINKS = libtofucom:libutofu libjtofu:libtofutop
 install-softofu-links:
-	cd "$(DESTDIR)$(libdir)" && for end in $(INSTALL_SOFTOFU_LINKS); do \
-		for names in tofucom:utofu jtofu:tofutop; do \
-			from=lib$${names%:*}.$$end; to=lib$${names#*:}.$$end; \
-			rm -f $$to; test ! -e $$from || $(LN_S) $$from $$to || exit 1; done; done
+	for end in .so .a; do $(LINKS) make "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
 uninstall-softofu-links:
-	cd "$(DESTDIR)$(libdir)" 2>/dev/null && for end in $(INSTALL_SOFTOFU_LINKS); do rm -f libutofu.$$end libtofutop.$$end; done || :
+	for end in .so .a; do $(LINKS) remove "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
 .PHONY: install-softofu-links uninstall-softofu-links
 

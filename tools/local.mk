@@ -16,6 +16,7 @@ FILL_VALUES = \
 	VERSION='$(PACKAGE_VERSION)' \
 	prefix='$(prefix)' exec_prefix='$(exec_prefix)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
+	OSHCC="`echo oshcc | sed '$(transform)'`" OSHCXX="`echo oshcxx | sed '$(transform)'`" OSHRUN="`echo oshrun | sed '$(transform)'`" \
 	CC='$(CC)' CXX='$(CXX)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
 	PRIVATE_LIBS='$(TORUSHMEM_PRIVATE_LIBS)'
 
@@ -42,7 +43,8 @@ oshinfo_SOURCES = \
 	tools/oshinfo/torus.c \
 	tools/oshinfo/ucx.c
 oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
-	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"'
+	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"' \
+	-DOSHRUN_NAME='"'"`echo oshrun | sed '$(transform)'`"'"'
 if WITH_TOFU
 oshinfo_SOURCES += comms/tofu/library.c comms/tofu/library.h
 oshinfo_CPPFLAGS += $(TOFU_CPPFLAGS)
@@ -83,14 +85,15 @@ install-exec-hook: $(INSTALL_EXEC_HOOKS)
 install-data-hook: $(INSTALL_DATA_HOOKS)
 uninstall-hook: $(UNINSTALL_HOOKS)
 
+LINKS = $(SHELL) $(top_srcdir)/tools/links.sh
+TOOL_LINKS = oshcc:oshcxx oshcc:oshc++ oshinfo:oshmem_info oshinfo:osh_info
+EXTRA_DIST += tools/links.sh tools/install-pages.sh
+
 install-tool-links:
-	cd "$(DESTDIR)$(bindir)" && \
-		rm -f oshcxx oshc++ oshmem_info osh_info && \
-		$(LN_S) oshcc oshcxx && $(LN_S) oshcc oshc++ && \
-		$(LN_S) oshinfo oshmem_info && $(LN_S) oshinfo osh_info
+	$(LINKS) make "$(DESTDIR)$(bindir)" '$(transform)' '' $(TOOL_LINKS)
 
 uninstall-tool-links:
-	cd "$(DESTDIR)$(bindir)" 2>/dev/null && rm -f oshcxx oshc++ oshmem_info osh_info || :
+	$(LINKS) remove "$(DESTDIR)$(bindir)" '$(transform)' '' $(TOOL_LINKS)
 
 .PHONY: install-tool-links uninstall-tool-links
 

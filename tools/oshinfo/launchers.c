@@ -91,7 +91,9 @@ static void report_own(struct report *report)
 	char beside[4200], path[4096];
 	bool have = own_folder(path, sizeof path);
 
-	snprintf(beside, sizeof beside, "%s/oshrun", path);
+	snprintf(beside, sizeof beside, "%s/" OSHRUN_NAME, path);
+	if (access(beside, X_OK)) /* a build tree knows no --program-suffix */
+		snprintf(beside, sizeof beside, "%s/oshrun", path);
 	if (have && access(beside, X_OK) == 0)
 		report_launcher(report, "oshrun", beside);
 	else
