@@ -254,6 +254,27 @@ lacks()
 	done
 }
 
+@test "-static is refused in one line where it would link" {
+	for option in -static --static -static-pie; do
+		run "$OSHCC" "$option" -o hello hello.c
+		[ "$status" -eq 1 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ "$output" == "oshcc: -static: UCX and PMIx load parts of themselves"*"-static-libtorushmem links "* ]]
+	done
+	[ ! -e hello ]
+	"$OSHCC" -static -c hello.c
+}
+
+@test "with a suffix in its name it is the same language" {
+	for name in oshcc-1.6:C oshc++-1.6:C++ my-oshcxx-torus:C++ oshCC:C++; do
+		ln -s "$OSHCC" "$BATS_TEST_TMPDIR/${name%:*}"
+		run "$BATS_TEST_TMPDIR/${name%:*}" --showme:version
+		[[ "$output" == *"(language: ${name#*:})" ]]
+	done
+	run env SHMEM_CC="$BATS_TEST_TMPDIR/oshcc-1.6" timeout 20 "$OSHCC" --showme:command
+	[[ "$output" != *oshcc* ]]
+}
+
 @test "it works through a link, and from another folder" {
 	mkdir bin
 	ln -s "$OSHCC" bin/oshcc
