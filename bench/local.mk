@@ -36,7 +36,7 @@ bench_floor_SOURCES = $(bench_shared) \
 bench_floor_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 bench_floor_LDADD = $(UCX_LIBS)
 
-# It calls what is inside the library, so it takes the archive.
+# It calls what is inside the library, so it takes the archive as it was before its inner names were made local.
 if HAVE_ARCHIVE
 noinst_PROGRAMS += bench/layers
 bench_layers_SOURCES = bench/layers.c bench/layers.h bench/layers_clock.c bench/layers_clock.h bench/layers_path.c bench/layers_report.c bench/layers_report.h \
@@ -45,8 +45,8 @@ bench_layers_SOURCES = bench/layers.c bench/layers.h bench/layers_clock.c bench/
 # As the library's functions, which they are compared with.
 bench_layers_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
 bench_layers_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(TOFU_CPPFLAGS)
-bench_layers_LDFLAGS = -static
-bench_layers_LDADD = libtorushmem.la $(UCX_LIBS) -lm
+bench_layers_DEPENDENCIES = libtorushmem.la
+bench_layers_LDADD = .libs/libtorushmem-open.a $(UCX_LIBS) $(PMIX_LIBS) -lm
 endif
 
 bench_neighbours_SOURCES = bench/neighbours.h bench/neighbours_main.c bench/neighbours_shmem.c

@@ -146,6 +146,105 @@ PE 2 got 1" ]
 	runs_as_ring ./ring
 }
 
+@test "the archive has the names of the API and no others" {
+	[ -e "$MOVED/$lib/libtorushmem.a" ] || skip "built without an archive"
+	nm -g --defined-only "$MOVED/$lib/libtorushmem.a" | awk 'NF == 3 { print $3 }' | sort >archive
+	nm -D --defined-only "$MOVED/$lib/libtorushmem.so" | awk '{ print $3 }' | sort >shared
+	[ "$(wc -l <archive)" -gt 1000 ]
+	diff shared archive
+}
+
+@test "a program's own globals, comms, rte, ucx and tofu stay its own, shared and archive" {
+	cat >own.c <<'END'
+#include <shmem.h>
+int globals = 1, comms = 2, rte = 3, ucx = 4, tofu = 5;
+long got;
+int main(void)
+{
+	shmem_init();
+	shmem_long_p(&got, 6, (shmem_my_pe() + 1) % shmem_n_pes());
+	shmem_barrier_all();
+	int right = got == 6 && globals == 1 && comms == 2 && rte == 3 && ucx == 4 && tofu == 5;
+	shmem_finalize();
+	return right ? 0 : 9;
+}
+END
+	for option in '' -static-libtorushmem; do
+		[ -z "$option" ] || [ -e "$MOVED/$lib/libtorushmem.a" ] || continue
+		# shellcheck disable=SC2086 # an option or none
+		oshcc $option -o own own.c
+		oshrun -n 2 ./own
+		SHMEM_PATHS=ucx UCX_TLS=tcp,self oshrun -n 2 ./own
+	done
+}
+
+# Files of another package in a tree that is to take ours: their names and what is in them.
+make_foreign()
+{
+	mkdir -p "$1$prefix/bin" "$1$prefix/share/man/man1"
+	for file in bin/oshcxx bin/oshc++ bin/oshmem_info share/man/man1/oshcxx.1; do
+		echo "another's $file" >"$1$prefix/$file"
+	done
+}
+
+check_foreign()
+{
+	for file in bin/oshcxx bin/oshc++ bin/oshmem_info share/man/man1/oshcxx.1; do
+		[ "$(cat "$1$prefix/$file")" = "another's $file" ] || {
+			echo "$file is no longer the other package's"
+			return 1
+		}
+	done
+}
+
+@test "--program-suffix: every name has it, and files of other packages stay" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	there="$BATS_TEST_TMPDIR/there"
+	make_foreign "$there"
+	suffix='program_transform_name=s,$$,-torus,'
+	(cd "$TOP_BUILDDIR" && make install DESTDIR="$there" "$suffix") >log 2>&1 || { tail log && return 1; }
+	check_foreign "$there"
+	cd "$there$prefix"
+	[ "$(readlink bin/oshcxx-torus) $(readlink bin/oshc++-torus)" = "oshcc-torus oshcc-torus" ]
+	[ "$(readlink bin/oshmem_info-torus) $(readlink bin/osh_info-torus)" = "oshinfo-torus oshinfo-torus" ]
+	[ "$(readlink share/man/man1/oshc++-torus.1)" = oshcc-torus.1 ]
+	[ "$(cat share/man/man3/shmem_iput-torus.3)" = ".so man3/shmem_put-torus.3" ]
+	[ -s share/man/man3/shmem_put-torus.3 ] && [ -s share/man/man3/shmemx_exchange_start-torus.3 ]
+	run find bin share/man/man1 share/man/man3 ! -type d ! -name '*-torus*'
+	[ "$(wc -l <<<"$output")" -eq 4 ]
+	run bin/oshcxx-torus --showme:version
+	[[ "$output" == *"(language: C++)" ]]
+	(cd "$TOP_BUILDDIR" && make uninstall DESTDIR="$there" "$suffix") >log 2>&1 || { tail log && return 1; }
+	check_foreign "$there"
+	[ "$(find "$there" ! -type d | wc -l)" -eq 4 ]
+}
+
+@test "without a suffix, a link does not take the place of another package's file" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	there="$BATS_TEST_TMPDIR/there"
+	make_foreign "$there"
+	(cd "$TOP_BUILDDIR" && make install-exec install-man DESTDIR="$there") >log 2>&1 || { tail log && return 1; }
+	grep -q "bin/oshcxx belongs to another package and stays" log
+	check_foreign "$there"
+	[ "$(readlink "$there$prefix/bin/osh_info")" = oshinfo ]
+}
+
+@test "configure refuses 32 bits and a prefix with a blank, each in one line" {
+	mkdir "$BATS_TEST_TMPDIR/configure"
+	cd "$BATS_TEST_TMPDIR/configure"
+	source=${TOP_SRCDIR:-$BATS_TEST_DIRNAME/../..}
+	for arguments in CC='gcc -m32' CFLAGS='-O2 -m32' --host=i386-linux-gnu; do
+		run env -u CC -u CFLAGS "$source/configure" "$arguments"
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"configure: error: torushmem needs a 64-bit system, and "*" is for 32 bits; configure for "* ]]
+	done
+	for arguments in --prefix="/opt/my programs" --libdir="/opt/a;b"; do
+		run "$source/configure" "$arguments"
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"configure: error: the folder '/opt/"*"' has a blank or another sign in its name"* ]]
+	done
+}
+
 @test "pkg-config, for a staged tree" {
 	export PKG_CONFIG_PATH="$STAGE$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$STAGE"
 	for name in torushmem openshmem; do
