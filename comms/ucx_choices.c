@@ -4,12 +4,35 @@
 
 #include <ucs/config/global_opts.h>
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+
+/*
+ * Loading UCX writes jumps to its memory hooks into glibc's mmap, madvise and others, before any constructor of ours. A thread
+ * that ends calls madvise when the thread sanitizer has forgotten it already, and the hook's lock, which the sanitizer
+ * intercepts, then crashes. UCX reads UCX_MEM_EVENTS only while it is loaded. So a program made with -fsanitize=thread starts
+ * once more with it, as the sanitizer itself does to change the address space. Nothing has happened yet that could be lost.
+ */
+__attribute__((constructor)) static void leave_memory_alone(int argc, char **argv, char **envp)
+{
+	char program[4096];
+	ssize_t length;
+
+	(void)envp;
+	if (argc < 1 || getenv("UCX_MEM_EVENTS") || !dlsym(RTLD_DEFAULT, "__tsan_init"))
+		return;
+	length = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (length <= 0 || setenv("UCX_MEM_EVENTS", "n", 1))
+		return;
+	program[length] = '\0';
+	execv(program, argv);
+}
 
 static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {

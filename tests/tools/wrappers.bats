@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # oshcc, oshcxx, oshc++: what they show, what they pass on, and that their programs run.
 
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+}
+
 setup()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	OSHCC=${OSHCC:-$TOP_BUILDDIR/oshcc}
 	OSHRUN=${OSHRUN:-$TOP_BUILDDIR/oshrun}
 	OSHCXX=${OSHCC%/*}/oshcxx
@@ -284,6 +289,46 @@ lacks()
 	[ "$(sed -n 2p shown)" = "$("$OSHCXX" --showme:command)" ]
 	PATH="$PWD/bin:$PATH" oshcc -o hello hello.c
 	[ -x hello ]
+}
+
+@test "programs made with -fsanitize=thread run, on every path, shared and archive" {
+	cat >threads.c <<'END'
+#include <pthread.h>
+#include <shmem.h>
+static long box;
+static void *work(void *nothing)
+{
+	shmem_long_p(&box, 5, (shmem_my_pe() + 1) % shmem_n_pes());
+	shmem_quiet();
+	return nothing;
+}
+int main(void)
+{
+	pthread_t thread;
+	int provided;
+
+	shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+	for (int i = 0; i < 10; i++) {
+		pthread_create(&thread, NULL, work, NULL);
+		pthread_join(thread, NULL);
+	}
+	shmem_barrier_all();
+	if (box != 5)
+		shmem_global_exit(9);
+	shmem_finalize();
+	return 0;
+}
+END
+	"$OSHCC" -fsanitize=thread -o threads threads.c 2>/dev/null || skip "this compiler has no thread sanitizer"
+	setarch -R true 2>/dev/null && fixed='setarch -R' || fixed=
+	# shellcheck disable=SC2086 # a command or nothing
+	timeout 60 $fixed "$OSHRUN" -q -n 2 ./threads
+	# shellcheck disable=SC2086
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self timeout 60 $fixed "$OSHRUN" -q -n 2 ./threads
+	[ -e "$("$OSHCC" --showme:libdirs)/libtorushmem.a" ] || return 0
+	"$OSHCC" -static-libtorushmem -fsanitize=thread -o threads threads.c
+	# shellcheck disable=SC2086
+	timeout 60 $fixed "$OSHRUN" -q -n 2 ./threads
 }
 
 @test "the scripts are plain sh" {
