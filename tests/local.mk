@@ -48,6 +48,7 @@ API_TESTS = \
 	tests/api/ptr \
 	tests/api/reduce \
 	tests/api/reinit \
+	tests/api/remap \
 	tests/api/removed \
 	tests/api/rma \
 	tests/api/rma_sizes \
