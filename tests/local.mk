@@ -161,7 +161,9 @@ EXTRA_DIST += \
 	tests/distros/sources.awk \
 	tests/lib/bed.bash \
 	tests/lib/boxes.h \
+	tests/lib/built.bash \
 	tests/lib/check.h \
+	tests/lib/left.sh \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \
 	tests/lib/stops.h \

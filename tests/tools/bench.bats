@@ -5,7 +5,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export SOURCES="${BATS_TEST_FILENAME%/*}/../../bench" BENCH="$TOP_BUILDDIR/bench/bench"
 	export FLOOR="$TOP_BUILDDIR/bench/floor" STOPWATCH="$TOP_BUILDDIR/bench/stopwatch"
@@ -146,9 +147,10 @@ END
 	run "$STOPWATCH" -q -- sh -c 'echo out; exit 3'
 	[ "$status" -eq 3 ]
 	[ "$output" = out ]
-	run "$STOPWATCH" -q -l 0.5 -- sh -c 'sleep 61.25 & trap "" TERM; while :; do sleep 62.5; done'
+	# Sleeps of lengths that nobody else's have.
+	run "$STOPWATCH" -q -l 0.5 -- sh -c 'sleep 61.0'$$' & trap "" TERM; while :; do sleep 62.0'$$'; done'
 	[ "$status" -eq 124 ]
-	! pgrep -f 'sleep 6[12]\.[25]' || return 1
+	! pgrep -f "sleep 6[12][.]0$$\$" || return 1
 	run "$STOPWATCH" -l nonsense true
 	one_line_and 2
 }
@@ -221,7 +223,7 @@ made_up_records()
 @test "compare: a run against ourselves, and a launcher that hangs" {
 	# In a script, for the launcher's words are for a shell.
 	printf '#!/bin/sh\nexec "%s" "$@"\n' "$OSHCC" >cc && printf '#!/bin/sh\nexec "%s" -q "$@"\n' "$OSHRUN" >launch
-	printf '#!/bin/sh\n: >/dev/shm/bench-left-%s\nsleep 63.5\n' $$ >hang && chmod +x cc launch hang
+	printf '#!/bin/sh\n: >/dev/shm/bench-left-%s\nsleep 63.0%s\n' $$ $$ >hang && chmod +x cc launch hang
 	run timeout -k 2 100 "$SOURCES/compare" --build "$TOP_BUILDDIR" --quick --limit 4 --only sync --out out \
 		--against NAME=twin OSHCC="'$PWD/cc'" OSHRUN="'$PWD/launch'" \
 		--against NAME=sleepy OSHCC="'$PWD/cc'" OSHRUN="'$PWD/hang'"
@@ -231,7 +233,7 @@ made_up_records()
 		grep -q "^1,sync,$who," out/records.csv
 	done
 	! grep -q sleepy out/records.csv || return 1
-	! pgrep -f 'sleep 63\.5' || return 1
+	! pgrep -f "sleep 63[.]0$$\$" || return 1
 	[ ! -e "/dev/shm/bench-left-$$" ]
 }
 

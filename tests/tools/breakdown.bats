@@ -5,7 +5,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" BREAKDOWN="$TOP_BUILDDIR/bench/bench"
 	[ -x "$TOP_BUILDDIR/bench/layers" ] || skip "there is no static library"
 	cd "$BATS_FILE_TMPDIR" || return

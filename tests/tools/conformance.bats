@@ -4,7 +4,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export HERE="${BATS_TEST_FILENAME%/*}/../conformance" TOP="${BATS_TEST_FILENAME%/*}/../.."
 	export LIST="$HERE/openshmem-1.6.tsv" INCLUDE="$BATS_FILE_TMPDIR/include" LIBRARY="$TOP_BUILDDIR/.libs/libtorushmem.so"

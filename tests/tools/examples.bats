@@ -4,7 +4,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	cp "${BATS_TEST_FILENAME%/*}"/../../examples/*.[ch] "${BATS_TEST_FILENAME%/*}"/../../examples/Makefile "$BATS_FILE_TMPDIR"

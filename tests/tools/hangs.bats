@@ -6,7 +6,8 @@ bats_require_minimum_version 1.5.0
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/hang"
 	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"

@@ -4,7 +4,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	# This runs inside "make check" as a rule; the make below is one of its own.
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	export STAGE="$BATS_FILE_TMPDIR/stage" MOVED="$BATS_FILE_TMPDIR/a moved tree"

@@ -7,6 +7,8 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	# shellcheck disable=SC2046 # flags are words
 	${CC:-cc} -O1 -o "$BATS_FILE_TMPDIR/peer" "$BATS_TEST_DIRNAME/progs/peer.c" $(pkg-config --cflags --libs pmix)
 	export PEER=$BATS_FILE_TMPDIR/peer KNOCK=$BATS_TEST_DIRNAME/knock

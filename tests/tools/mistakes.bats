@@ -5,7 +5,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/mistake"
 	"$OSHCC" -O1 -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/mistake.c"
@@ -14,17 +15,14 @@ setup_file()
 setup()
 {
 	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}" "${!PMIX_@}" "${!OMPI_@}" "${!SLURM_@}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/left.sh"
 	things_there >"$BATS_TEST_TMPDIR/before"
 }
 
-# What a job could leave: files in shared memory, processes. The folder of a job that still runs is not left;
-# it must be somebody else's, for ours has ended.
+# What a job could leave: files in shared memory, processes.
 things_there()
 {
-	find /dev/shm -mindepth 1 -maxdepth 1 -user "$(id -u)" | while read -r file; do
-		pid=${file#/dev/shm/oshrun-}
-		[ -d "/proc/${pid%%-*}" ] || echo "$file"
-	done
+	left_in_shm "${PROGRAM%/*}"
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe" 2>/dev/null) in
 		"$PROGRAM"*) echo "$exe" ;;

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # oshinfo: true facts, in both forms, quickly.
 
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+}
+
 setup()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	OSHINFO=${OSHINFO:-$TOP_BUILDDIR/oshinfo}
 	OSHRUN=${OSHRUN:-$TOP_BUILDDIR/oshrun}
 	for name in $(env | sed -n 's/^\(SHMEM_[A-Z_]*\)=.*/\1/p'); do

@@ -6,6 +6,8 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	FOLDER=$(mktemp -d "${BATS_FILE_TMPDIR:-/tmp}/oshrun test.XXXXXX")
 	PEER="$FOLDER/peer"
 	OSHRUN=$(command -v "${OSHRUN:-oshrun}")

@@ -51,6 +51,61 @@ echo installed'
 	# shellcheck disable=SC2016
 	command_of sudo '[ "$1" = -n ] && exit "${SUDO_STATUS:-0}"; exec "$@"'
 	export APT_TRACE="$BATS_TEST_TMPDIR/apt"
+	# An apt that has every package but those in $NOT_IN_APT.
+	# shellcheck disable=SC2016
+	command_of apt-cache 'case " $NOT_IN_APT " in *" $2 "*) echo "  Candidate: (none)" ;; *) echo "  Candidate: 1.0" ;; esac'
+	system_of debian '' 'Debian GNU/Linux 13 (trixie)'
+}
+
+# system_of ID ID_LIKE PRETTY_NAME
+system_of()
+{
+	export OS_RELEASE="$BATS_TEST_TMPDIR/os-release"
+	printf 'PRETTY_NAME="%s"\nNAME=%s\nID=%s\nID_LIKE="%s"\nUBUNTU_CODENAME=x\n' "$3" "$1" "$1" "$2" >"$OS_RELEASE"
+}
+
+@test "Ubuntu and Mint are served as Debian is" {
+	for system in 'ubuntu:debian' 'linuxmint:ubuntu debian' 'pop:ubuntu'; do
+		system_of "${system%%:*}" "${system#*:}" "Some system"
+		run env ABSENT="libucx-dev" "$tree/quickstart" --dry-run
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"missing: libucx-dev
+"* ]]
+	done
+}
+
+@test "a package has the name that this release's apt knows" {
+	run env ABSENT="pkgconf pkg-config" "$tree/quickstart" --dry-run
+	[[ "$output" == *"missing: pkgconf
+"* ]]
+	run env ABSENT="pkgconf pkg-config" NOT_IN_APT=pkgconf "$tree/quickstart" --dry-run
+	[[ "$output" == *"missing: pkg-config
+"* ]]
+	run env ABSENT=pkgconf "$tree/quickstart" --dry-run
+	[[ "$output" == *"packages   all there"* ]]
+}
+
+@test "a package that this release does not have is named in one line" {
+	run env ABSENT=libpmix-dev NOT_IN_APT=libpmix-dev "$tree/quickstart"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"apt has no package libpmix-dev for Debian GNU/Linux 13 (trixie); "* ]]
+	[ "$(cat "$APT_TRACE")" = "apt-get -q update" ]
+}
+
+@test "a system that is not made from Debian: what is needed is named, and it goes on where that is there" {
+	system_of fedora '' 'Fedora Linux 43'
+	for tool in gcc g++ make autoconf automake libtoolize; do
+		command -v "$tool" >/dev/null || command_of "$tool" :
+	done
+	# shellcheck disable=SC2016
+	command_of pkg-config 'case " $NO_MODULE " in *" $2 "*) exit 1 ;; esac'
+	run "$tree/quickstart"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Fedora Linux 43 is not made from Debian; needed is what Debian has as: gcc "*" libpmix-dev "*"PASS -n 4"* ]]
+	run env NO_MODULE=pmix "$tree/quickstart"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"missing    pmix (for pkg-config)"*"quickstart: install what is missing, "* ]]
+	[ ! -e "$APT_TRACE" ]
 }
 
 @test "--help" {

@@ -7,7 +7,8 @@ PES=158976
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"
 	cd "$BATS_FILE_TMPDIR" || return

@@ -6,7 +6,8 @@ bats_require_minimum_version 1.5.0
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/tests/softofu"
 	export TOP="${BATS_TEST_FILENAME%/*}/../.."
 	unset "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"

@@ -4,7 +4,8 @@
 
 setup_file()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	cd "$BATS_FILE_TMPDIR" || return
 	cat >count.c <<'END'
@@ -150,4 +151,49 @@ END
 		[ "$status" -ne 0 ]
 		[ "${#lines[@]}" -eq 1 ]
 	done
+}
+
+@test "tests/run says in one line that the test programs are not built" {
+	mkdir "$BATS_TEST_TMPDIR/half"
+	ln -s "$TOP_BUILDDIR/oshrun" "$BATS_TEST_TMPDIR/half/oshrun"
+	run env -u OSHRUN sh "$BATS_TEST_DIRNAME/../run" --build "$BATS_TEST_TMPDIR/half" --only rma,barrier --kinds api,unit
+	[ "$status" -eq 2 ]
+	[ "$output" = "tests/run: 3 of the test programs are not built in $BATS_TEST_TMPDIR/half, tests/api/barrier for one; run make check-programs there first" ]
+}
+
+@test "bats by itself, with nothing built: one failure for a file" {
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	run env TOP_BUILDDIR="$BATS_TEST_TMPDIR/empty" bats --tap "$BATS_TEST_DIRNAME/wrappers.bats"
+	[ "$status" -ne 0 ]
+	[ "$(grep -c '^not ok' <<<"$output")" -eq 1 ]
+	[[ "$output" == *"nothing is built in TOP_BUILDDIR=$BATS_TEST_TMPDIR/empty; run make there"* ]]
+}
+
+@test "what counts as left in /dev/shm is ours alone" {
+	. "$BATS_TEST_DIRNAME/../lib/left.sh"
+	dead=$(sh -c 'echo $$')
+	ours="/dev/shm/oshrun-$dead-bats$$" alive="/dev/shm/oshrun-$$-bats$$" segment="/dev/shm/ucx_shm_posix_bats$$"
+	others="/dev/shm/vader_segment.bats$$"
+	mkdir "$ours" "$alive"
+	: >"$segment"
+	: >"$others"
+	run left_in_shm "$TOP_BUILDDIR"
+	# Held by a program that lies elsewhere.
+	echo x >"$segment"
+	python3 -c 'import mmap, sys
+file = open(sys.argv[1], "r+b")
+memory = mmap.mmap(file.fileno(), 0)
+print("mapped", flush=True)
+sys.stdin.read()' "$segment" < <(sleep 20) >mapped 2>/dev/null 3>&- &
+	holder=$!
+	for _ in $(seq 100); do
+		[ -s mapped ] && break
+		sleep 0.05
+	done
+	held=$(left_in_shm "$TOP_BUILDDIR")
+	kill "$holder"
+	rm -rf "$ours" "$alive" "$segment" "$others"
+	[[ "$output" == *"$ours"* && "$output" == *"$segment"* ]]
+	[[ "$output" != *"$alive"* && "$output" != *"$others"* ]]
+	[[ "$held" == *"$ours"* && "$held" != *"$segment"* ]]
 }

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # torusplan: what it says of recorded machines, the files it writes, the figures it is known for, and what it refuses.
 
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+}
+
 setup()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	TORUSPLAN=${TORUSPLAN:-$TOP_BUILDDIR/torusplan}
 	machines=$BATS_TEST_DIRNAME/../machines
 	cd "$BATS_TEST_TMPDIR" || return

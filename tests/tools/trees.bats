@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # torusplan show --trees: what it says of shapes that arithmetic has no trees for, the drawing, and the page in a browser.
 
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+}
+
 setup()
 {
-	: "${TOP_BUILDDIR:?is the folder torushmem was built in}"
 	torusplan=${TORUSPLAN:-$TOP_BUILDDIR/torusplan}
 	cd "$BATS_TEST_TMPDIR" || return
 }
