@@ -134,6 +134,7 @@ EXTRA_DIST += \
 	docs/platforms.md \
 	docs/platforms/bookworm.tsv \
 	docs/platforms/trixie.tsv \
+	tests/builds \
 	tests/checked \
 	tests/cluster/agent \
 	tests/cluster/bed \
@@ -257,7 +258,12 @@ check-cluster: check-programs
 check-asan check-ubsan check-tsan check-valgrind:
 	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) $(CHECK_FLAGS)
 
-distclean-local:
-	rm -rf checked
+# With every compiler of this machine, none of which may warn, and with flags that others build by (takes half an hour):
+# make check-builds BUILDS='clang-19 lto'
+check-builds:
+	@$(SHELL) $(top_srcdir)/tests/builds '$(abs_top_builddir)' $(BUILDS)
 
-.PHONY: check-programs check-cluster check-hidden check-long check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+distclean-local:
+	rm -rf checked builds
+
+.PHONY: check-builds check-programs check-cluster check-hidden check-long check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
