@@ -78,7 +78,7 @@ int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, 
 	int count = 0;
 
 	for (int way = 0; way < 2 * shape->axes; way++) {
-		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1, by;
+		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1, by = 0;
 
 		if (next >= 0 && torus_tree_parent(shape, kind, root, tree, next, &by) == place && by == way) {
 			children[count] = next;
