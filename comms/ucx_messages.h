@@ -26,7 +26,7 @@ struct ucx_answer {
 	uint64_t token;	       /* of the request; or, if there is no result, of the connection */
 	uint64_t acknowledged; /* all messages of the stream up to this one have been carried out */
 	uint64_t offset;       /* of the data that comes with it, in what was asked for */
-	uint64_t value;	       /* of an atomic */
+	uint64_t value;	       /* instead of data: the result, if it has at most 8 bytes */
 	uint32_t has_result, width;
 };
 _Static_assert(sizeof(struct ucx_answer) == 40, "the same on all PEs");

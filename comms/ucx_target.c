@@ -201,6 +201,7 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
 	struct outgoing *out;
+	const void *there;
 
 	stream->done = message->sequence;
 	switch ((enum ucx_message_kind)message->kind) {
@@ -217,8 +218,14 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 		answer.value = do_atomic(message);
 		return make_outgoing(back, answer);
 	case UCX_READ:
+		there = check_there(message->item.there, message->item.bytes);
+		if (message->item.bytes <= sizeof answer.value) {
+			memcpy(&answer.value, there, message->item.bytes);
+			answer.width = (uint32_t)message->item.bytes;
+			return make_outgoing(back, answer);
+		}
 		out = make_outgoing(back, answer);
-		out->data = check_there(message->item.there, message->item.bytes);
+		out->data = there;
 		out->left = message->item.bytes;
 		return out;
 	case UCX_CLOSE:
