@@ -13,9 +13,11 @@
  * for some time.
  *
  * The sockets are UCX's, which does not show them. They are told from the user's by their ports: those at which UCX
- * listens here, and those at which PEs that we connected to listen, as their cards say.
+ * listens here, and those at which PEs that we connected to listen, as their cards say. Where none is found (UCX uses another network, or a
+ * version of it keeps its sockets elsewhere) the PE asks the next one for an acknowledgement, again and again, which needs
+ * that PE's process and not only its kernel.
  */
-#include "ucx_inside.h"
+#include "ucx_messages.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -36,12 +38,18 @@
 #define PORTS 65536
 #define TURNS 5
 
+enum method { AUTO, SOCKETS, MESSAGES };
+
 static struct {
 	int64_t limit; /* ms; 0: nobody watches */
 	int64_t next_look;
 	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
 	int64_t *unanswered;				   /* by descriptor: since when, 0: nothing is */
 	int descriptors;
+	enum method method;
+	int without_sockets; /* looks, since the next PE was connected to, that found no socket of UCX */
+	uint64_t question;   /* number of the message to the next PE; 0: none was sent */
+	int64_t asked;	     /* when */
 	pthread_mutex_t looking;
 } silence = {.looking = PTHREAD_MUTEX_INITIALIZER};
 
@@ -123,9 +131,17 @@ static void note_foreign(int fd, void *unused)
 		add_port(silence.ours, address.port);
 }
 
-static void read_limit(void)
+static void read_settings(void)
 {
+	static const char *const methods[] = {"auto", "sockets", "messages"};
+	int method = setting_choice(SETTING_SILENCE_METHOD, methods, 3);
 	long seconds;
+
+	if (method < 0)
+		rte_die_together("shmem_init", "SHMEM_SILENCE_METHOD=%s: give auto, sockets or messages", setting_text(SETTING_SILENCE_METHOD));
+	silence.method = (enum method)method;
+	silence.without_sockets = 0;
+	silence.question = 0;
 
 	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds > 100000)
 		rte_die_together("shmem_init", "SHMEM_SILENCE_SECONDS=%s: give a number of seconds, or 0 for no limit",
@@ -136,7 +152,7 @@ static void read_limit(void)
 /* Until the worker is there, ours are those that are not: whatever listens now. */
 void silence_before_worker(void)
 {
-	read_limit();
+	read_settings();
 	silence.next_look = 0;
 	memset(silence.ours, 0, sizeof silence.ours);
 	memset(silence.theirs, 0, sizeof silence.theirs);
@@ -207,6 +223,12 @@ void silence_take_turn(int lost)
 		nanosleep(&time, NULL);
 }
 
+static _Noreturn void complain_of(int pe, const char *host)
+{
+	rte_die(NULL, "host %s, with PE %d, has been silent for %ld s: it is down, or the way to it is broken", host, pe,
+		(long)(silence.limit / 1000));
+}
+
 static _Noreturn void complain(const struct silence_address *address)
 {
 	char text[INET6_ADDRSTRLEN] = "?", host[256];
@@ -220,8 +242,7 @@ static _Noreturn void complain(const struct silence_address *address)
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
 		rte_die(NULL, "the host at %s has been silent for %ld s: it is down, or the way to it is broken", text,
 			(long)(silence.limit / 1000));
-	rte_die(NULL, "host %s, with PE %d, has been silent for %ld s: it is down, or the way to it is broken",
-		host, pe, (long)(silence.limit / 1000));
+	complain_of(pe, host);
 }
 
 static bool is_of_ucx(int fd, struct silence_address *there)
@@ -262,9 +283,15 @@ static bool make_room(int fd)
 	return true;
 }
 
+struct look {
+	int64_t now;
+	int found;
+};
+
 static void look_at(int fd, void *argument)
 {
-	int64_t now = *(const int64_t *)argument, *since;
+	struct look *look = argument;
+	int64_t now = look->now, *since;
 	struct silence_address there;
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;
@@ -272,6 +299,7 @@ static void look_at(int fd, void *argument)
 
 	if (!is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room(fd))
 		return;
+	look->found++;
 	keep_alive(fd);
 	since = &silence.unanswered[fd];
 	unanswered = info.tcpi_unacked > 0 || info.tcpi_probes > 0;
@@ -283,12 +311,45 @@ static void look_at(int fd, void *argument)
 		complain(&there);
 }
 
-static void watch_next(void)
+/* The connection to the next PE, if that is on another host. */
+static struct ucx_peer *watch_next(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
 
-	if (!bsearch(&next, rte.local_pes, (size_t)rte.n_local, sizeof next, comms_compare_ints))
-		ucx_peer(comms_meet(next));
+	if (bsearch(&next, rte.local_pes, (size_t)rte.n_local, sizeof next, comms_compare_ints))
+		return NULL;
+	return ucx_peer(comms_meet(next));
+}
+
+/* Did the next PE acknowledge the last question? Then it gets another one. */
+static void ask(struct ucx_peer *next, int64_t now)
+{
+	char host[256] = "?";
+
+	if (silence.question == 0 || atomic_load(&next->acknowledged) >= silence.question) {
+		silence.question = ucx_message_probe(next);
+		silence.asked = now;
+	} else if (now - silence.asked >= silence.limit) {
+		silence_take_turn(next->pe);
+		rte_host(next->pe, host, sizeof host);
+		complain_of(next->pe, host);
+	}
+}
+
+static void look_around(int64_t now)
+{
+	struct look look = {now, 0};
+	struct ucx_peer *next = watch_next();
+
+	if (silence.method != MESSAGES)
+		for_descriptors(look_at, &look);
+	if (look.found > 0 || !next)
+		silence.without_sockets = 0;
+	else
+		silence.without_sockets++;
+	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
+	if (next && ucx.served && (silence.method == MESSAGES || (silence.method == AUTO && silence.without_sockets > 2)))
+		ask(next, now);
 }
 
 /* Until a look that has begun is over, it may be connecting. */
@@ -308,8 +369,7 @@ int silence_look(void)
 	if (silence.next_look == 0) {
 		silence.next_look = now + silence.limit / LOOKS;
 	} else if (now >= silence.next_look) {
-		watch_next();
-		for_descriptors(look_at, &now);
+		look_around(now);
 		silence.next_look = now + silence.limit / LOOKS;
 	}
 	wait = silence.next_look - now;

@@ -99,6 +99,7 @@ static void *allocate(size_t bytes)
 	return memory;
 }
 
+/* The message is numbered on return. */
 static void send_without_waiting(struct mark *mark, struct comms_message *message, const void *data, size_t bytes)
 {
 	struct comms_channel *channel = mark->channel;
@@ -110,7 +111,6 @@ static void send_without_waiting(struct mark *mark, struct comms_message *messag
 	};
 	ucs_status_ptr_t request;
 
-	channel_wait(channel, some_are_sent, NULL);
 	number(mark->peer, message);
 	sending->message = *message;
 	sending->channel = channel;
@@ -140,10 +140,12 @@ void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo
 			.token = (uintptr_t)mark->peer,
 			.item = {item.there, last ? item.word : 0, item.value, piece},
 		};
-		if (nbi)
+		if (nbi) {
+			channel_wait(mark->channel, some_are_sent, NULL);
 			send_without_waiting(mark, &message, from, piece);
-		else
+		} else {
 			send_and_wait(mark, &message, from, piece);
+		}
 		if (last)
 			break;
 		/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with who sends. */
@@ -173,6 +175,14 @@ void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint
 void ucx_message_mark_all(struct mark *mark)
 {
 	ucx_message_write(mark, (struct comms_item){0}, COMMS_SWAP, NULL, false);
+}
+
+uint64_t ucx_message_probe(struct ucx_peer *peer)
+{
+	struct comms_message message = {.kind = UCX_WRITE, .acknowledge = true, .token = (uintptr_t)peer};
+
+	send_without_waiting(&peer->mark, &message, NULL, 0);
+	return message.sequence;
 }
 
 void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer)

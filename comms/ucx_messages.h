@@ -57,6 +57,8 @@ void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t byte
 void ucx_message_read_for(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, void *dest, size_t bytes);
 /* All messages that went to the PE before will be waited for by a quiet of the channel. */
 void ucx_message_mark_all(struct mark *mark);
+/* Asks for an acknowledgement and waits for nothing; returns the number to be acknowledged. */
+uint64_t ucx_message_probe(struct ucx_peer *peer);
 /* Nothing follows on this connection. */
 void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer);
 

@@ -76,6 +76,17 @@ ended()
 	run -1 grep 'phases [0-9]*$' <("$bed" left --name "$name")
 }
 
+@test "a host whose cable is cut, watched by messages: a PE names it" {
+	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
+	"$bed" cut --name "$name" h2 eth0
+	for _ in $(seq 200); do
+		! grep -q 'host h2, with PE 2, has been silent for 8 s' out || break
+		sleep 0.1
+	done
+	cat out
+	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has been silent for 8 s' out)" -eq 1 ]
+}
+
 @test "Slurm: a host that is lost is named" {
 	command -v srun >/dev/null || skip "no srun"
 	start srun -- --slurm --switch 4
