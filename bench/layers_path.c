@@ -85,7 +85,7 @@ static struct {
 	uint64_t remote;
 	_Atomic uint64_t asked, answered; /* by whoever lets UCP work */
 	_Atomic uint64_t came, told;	  /* from the other PE, and how many of those it knows of */
-	ucp_ep_h back;
+	_Atomic(ucp_ep_h) back;
 } ucp;
 
 static void open_ucp(void)
@@ -121,7 +121,7 @@ static void ucp_flush(void)
 }
 
 /* Where the library's puts are messages of UCP with an acknowledgement for all that came at once, so are these. */
-enum { POSTED = 30, ANSWERED };
+enum { POSTED = 29, ANSWERED, BACK };
 
 struct posted {
 	struct comms_message as_long_as_the_library_s;
@@ -133,11 +133,19 @@ static ucs_status_t post_came(void *unused, const void *header, size_t header_by
 {
 	struct posted posted;
 
-	(void)unused, (void)header_bytes, (void)data, (void)bytes;
+	(void)unused, (void)header_bytes, (void)data, (void)bytes, (void)param;
 	memcpy(&posted, header, sizeof posted);
 	__atomic_store_n((uint64_t *)(uintptr_t)posted.remote, posted.value, __ATOMIC_RELEASE);
-	ucp.back = param->reply_ep;
 	ucp.came++;
+	return UCS_OK;
+}
+
+/* The first message shows the way back, as the library's does. */
+static ucs_status_t back_came(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+			      const ucp_am_recv_param_t *param)
+{
+	(void)unused, (void)header, (void)header_bytes, (void)data, (void)bytes;
+	ucp.back = param->reply_ep;
 	return UCS_OK;
 }
 
@@ -164,11 +172,27 @@ static void take_by(unsigned number, ucp_am_recv_callback_t taker)
 		group_fail("UCP takes no messages");
 }
 
-static void send_message(ucp_ep_h endpoint, unsigned number, const void *header, size_t bytes, uint32_t flags)
+static void send_message(ucp_ep_h endpoint, unsigned number, const void *header, size_t bytes)
 {
-	const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER | flags};
+	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
 
 	finish(ucp_am_send_nbx(endpoint, number, header, bytes, NULL, 0, &param));
+}
+
+static void open_messages(void)
+{
+	static const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+		.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
+	};
+
+	take_by(POSTED, post_came);
+	take_by(ANSWERED, answer_came);
+	take_by(BACK, back_came);
+	shmem_barrier_all();
+	finish(ucp_am_send_nbx(ucp.endpoint, BACK, NULL, 0, &param, 1, &param));
+	while (!ucp.back)
+		ucx_progress();
 }
 
 static bool ucp_work(void)
@@ -178,7 +202,7 @@ static bool ucp_work(void)
 
 	if (ucp.told < came) {
 		ucp.told = came;
-		send_message(ucp.back, ANSWERED, &came, sizeof came, 0);
+		send_message(ucp.back, ANSWERED, &came, sizeof came);
 	}
 	return worked;
 }
@@ -188,7 +212,7 @@ static void ucp_message(uint64_t value)
 	struct posted posted = {.remote = ucp.remote, .value = value};
 
 	ucp.asked++;
-	send_message(ucp.endpoint, POSTED, &posted, sizeof posted, UCP_AM_SEND_FLAG_REPLY);
+	send_message(ucp.endpoint, POSTED, &posted, sizeof posted);
 }
 
 static void ucp_await_answers(void)
@@ -369,8 +393,7 @@ struct layer *layers_of_path(const char **path)
 	}
 	open_ucp();
 	if (!ucp.key) {
-		take_by(POSTED, post_came);
-		take_by(ANSWERED, answer_came);
+		open_messages();
 		ucx_layers[2] = (struct layer){"ucp", ucp_message, ucp_await_answers, ucp_look, ucp_await, 0};
 	}
 	*path = by_tcp() ? "ucx tcp" : "ucx posix";

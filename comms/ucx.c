@@ -227,6 +227,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 	made->stream = atomic_fetch_add(&ucx.streams, 1) + 1;
 	made->mark.peer = made;
 	atomic_init(&made->mark.channel, channel);
+	ucx_message_hello(made);
 	return made;
 }
 

@@ -43,6 +43,7 @@ struct ucx_peer {
 	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
 	int pe;
 	uint32_t stream;       /* its number; the PE never uses it for another connection */
+	struct comms_message hello; /* the first message */
 	_Atomic uint64_t sent; /* how many messages */
 	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
 	struct mark mark; /* of the channel that the worker is of; others' hang on it */

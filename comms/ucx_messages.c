@@ -50,8 +50,6 @@ static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_messag
 
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
 	param.flags = UCP_AM_SEND_FLAG_EAGER;
-	if (message->acknowledge || message->kind == UCX_FETCH || message->kind == UCX_READ)
-		param.flags |= UCP_AM_SEND_FLAG_REPLY;
 	return ucp_am_send_nbx(peer->endpoint, UCX_REQUEST, message, sizeof *message, data, bytes, &param);
 }
 
@@ -60,6 +58,34 @@ ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *m
 {
 	number(peer, message);
 	return send_numbered(peer, message, data, bytes, how);
+}
+
+static void hello_sent(void *request, ucs_status_t status, void *unused)
+{
+	(void)unused;
+	ucp_request_free(request);
+	if (status != UCS_ERR_CANCELED)
+		ucx_must_succeed(status, "ucp_am_send_nbx");
+}
+
+/*
+ * The only message that UCX is asked to show a way back for. It has no header but data alone: with both, and a way back, UCX 1.13 writes over
+ * its stack where UCX_PROTO_ENABLE=y.
+ */
+void ucx_message_hello(struct ucx_peer *peer)
+{
+	static const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS,
+		.cb.send = hello_sent,
+		.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
+	};
+	ucs_status_ptr_t request;
+
+	peer->hello.kind = UCX_HELLO;
+	number(peer, &peer->hello);
+	request = ucp_am_send_nbx(peer->endpoint, UCX_FIRST, NULL, 0, &peer->hello, sizeof peer->hello, &param);
+	if (!UCS_PTR_IS_PTR(request))
+		ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 }
 
 /* Returns when UCX needs neither header nor data any more. */

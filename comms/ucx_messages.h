@@ -10,9 +10,10 @@
  */
 
 /* UCX's numbers of active messages. */
-enum { UCX_REQUEST = 1, UCX_ANSWER };
+enum { UCX_REQUEST = 1, UCX_ANSWER, UCX_FIRST };
 
 enum ucx_message_kind {
+	UCX_HELLO, /* the first of its stream: shows the target where answers go */
 	UCX_WRITE, /* data, then a word */
 	UCX_BATCH, /* several of these, each an item with its data behind it */
 	UCX_ATOMIC, /* an atomic whose result nobody wants */
@@ -40,6 +41,9 @@ void ucx_target_acknowledge(void);
 /* What ucx_together.c packs with. */
 void ucx_start_batches(void);
 void ucx_stop_batches(void);
+
+/* Sends what a connection begins with. */
+void ucx_message_hello(struct ucx_peer *peer);
 
 /*
  * Numbers a message of the connection and sends it. Header and data are UCX's until the request that is returned, as by ucp_am_send_nbx, is

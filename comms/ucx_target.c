@@ -22,7 +22,6 @@
 struct held {
 	struct held *next;
 	struct comms_message message;
-	ucp_ep_h back;
 	size_t bytes;
 	char data[];
 };
@@ -33,8 +32,8 @@ struct stream {
 	uint32_t pe, number;
 	uint64_t done; /* messages carried out */
 	bool due;
-	ucp_ep_h back; /* to the sender, and what it calls the stream */
-	uint64_t token;
+	ucp_ep_h back; /* to the sender */
+	uint64_t token; /* what it calls the stream */
 	struct held *held; /* by their numbers */
 };
 
@@ -196,8 +195,7 @@ static void do_batch(const char *at, size_t bytes)
 }
 
 /* Returns what is to be answered at once. */
-static struct outgoing *carry_out(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes,
-				  ucp_ep_h back)
+static struct outgoing *carry_out(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
 	struct outgoing *out;
@@ -205,6 +203,9 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 
 	stream->done = message->sequence;
 	switch ((enum ucx_message_kind)message->kind) {
+	case UCX_HELLO:
+	case UCX_CLOSE:
+		break;
 	case UCX_WRITE:
 		do_item(&message->item, message->op, data);
 		break;
@@ -216,23 +217,20 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 		break;
 	case UCX_FETCH:
 		answer.value = do_atomic(message);
-		return make_outgoing(back, answer);
+		return make_outgoing(stream->back, answer);
 	case UCX_READ:
 		there = check_there(message->item.there, message->item.bytes);
 		if (message->item.bytes <= sizeof answer.value) {
 			memcpy(&answer.value, there, message->item.bytes);
 			answer.width = (uint32_t)message->item.bytes;
-			return make_outgoing(back, answer);
+			return make_outgoing(stream->back, answer);
 		}
-		out = make_outgoing(back, answer);
+		out = make_outgoing(stream->back, answer);
 		out->data = there;
 		out->left = message->item.bytes;
 		return out;
-	case UCX_CLOSE:
-		break;
 	}
 	if (message->acknowledge) {
-		stream->back = back;
 		stream->token = message->token;
 		make_due(stream);
 	}
@@ -298,14 +296,13 @@ static void forget_stream(struct stream *stream)
 	free(stream);
 }
 
-static void hold(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes, ucp_ep_h back)
+static void hold(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
 {
 	struct held *held = malloc(sizeof *held + bytes), **link = &stream->held;
 
 	if (!held)
 		rte_die(NULL, "no memory for a message of PE %u", stream->pe);
 	held->message = *message;
-	held->back = back;
 	held->bytes = bytes;
 	if (bytes > 0)
 		memcpy(held->data, data, bytes);
@@ -324,18 +321,17 @@ static void add(struct outgoing **first, struct outgoing *out)
 }
 
 /* The message, and those that waited for it. */
-static struct outgoing *carry_out_in_order(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes,
-					   ucp_ep_h back)
+static struct outgoing *carry_out_in_order(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
 {
 	struct outgoing *first = NULL;
 	bool closed = message->kind == UCX_CLOSE;
 	struct held *held;
 
-	add(&first, carry_out(stream, message, data, bytes, back));
+	add(&first, carry_out(stream, message, data, bytes));
 	while ((held = stream->held) && held->message.sequence == stream->done + 1) {
 		stream->held = held->next;
 		closed = held->message.kind == UCX_CLOSE;
-		add(&first, carry_out(stream, &held->message, held->data, held->bytes, held->back));
+		add(&first, carry_out(stream, &held->message, held->data, held->bytes));
 		free(held);
 	}
 	if (closed)
@@ -343,37 +339,61 @@ static struct outgoing *carry_out_in_order(struct stream *stream, const struct c
 	return first;
 }
 
-/* Runs in whoever lets the main worker work. */
+static void take(const struct comms_message *message, const void *data, size_t bytes, ucp_ep_h back)
+{
+	struct outgoing *answers = NULL;
+	struct stream *stream;
+
+	pthread_mutex_lock(&target.lock);
+	stream = find_stream(message->pe, message->stream);
+	if (back)
+		stream->back = back;
+	if (message->sequence == stream->done + 1)
+		answers = carry_out_in_order(stream, message, data, bytes);
+	else
+		hold(stream, message, data, bytes);
+	pthread_mutex_unlock(&target.lock);
+	send_all(answers);
+}
+
+/* These two run in whoever lets the main worker work. */
 static ucs_status_t take_request(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 				 const ucp_am_recv_param_t *param)
 {
-	ucp_ep_h back = param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP ? param->reply_ep : NULL;
-	struct outgoing *answers = NULL;
 	struct comms_message message;
-	struct stream *stream;
 
-	(void)unused, (void)header_bytes;
+	(void)unused, (void)header_bytes, (void)param;
 	memcpy(&message, header, sizeof message);
-	pthread_mutex_lock(&target.lock);
-	stream = find_stream(message.pe, message.stream);
-	if (message.sequence == stream->done + 1)
-		answers = carry_out_in_order(stream, &message, data, bytes, back);
-	else
-		hold(stream, &message, data, bytes, back);
-	pthread_mutex_unlock(&target.lock);
-	send_all(answers);
+	take(&message, data, bytes, NULL);
 	return UCS_OK;
+}
+
+static ucs_status_t take_first(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+			       const ucp_am_recv_param_t *param)
+{
+	struct comms_message message;
+
+	(void)unused, (void)header, (void)header_bytes, (void)bytes;
+	memcpy(&message, data, sizeof message);
+	take(&message, NULL, 0, param->reply_ep);
+	return UCS_OK;
+}
+
+static void take_by(unsigned number, ucp_am_recv_callback_t taker)
+{
+	const ucp_am_handler_param_t param = {
+		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
+		.id = number,
+		.cb = taker,
+	};
+
+	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
 }
 
 void ucx_target_start(void)
 {
-	const ucp_am_handler_param_t param = {
-		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = UCX_REQUEST,
-		.cb = take_request,
-	};
-
-	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
+	take_by(UCX_REQUEST, take_request);
+	take_by(UCX_FIRST, take_first);
 }
 
 void ucx_target_stop(void)

@@ -203,7 +203,7 @@ check_foreign()
 	there="$BATS_TEST_TMPDIR/there"
 	make_foreign "$there"
 	suffix='program_transform_name=s,$$,-torus,'
-	(cd "$TOP_BUILDDIR" && make install DESTDIR="$there" "$suffix") >log 2>&1 || { tail log && return 1; }
+	(cd "$TOP_BUILDDIR" && make install DESTDIR="$there" "$suffix") >"$BATS_TEST_TMPDIR/log" 2>&1 || { tail "$BATS_TEST_TMPDIR/log" && return 1; }
 	check_foreign "$there"
 	cd "$there$prefix"
 	[ "$(readlink bin/oshcxx-torus) $(readlink bin/oshc++-torus)" = "oshcc-torus oshcc-torus" ]
@@ -215,7 +215,7 @@ check_foreign()
 	[ "$(wc -l <<<"$output")" -eq 4 ]
 	run bin/oshcxx-torus --showme:version
 	[[ "$output" == *"(language: C++)" ]]
-	(cd "$TOP_BUILDDIR" && make uninstall DESTDIR="$there" "$suffix") >log 2>&1 || { tail log && return 1; }
+	(cd "$TOP_BUILDDIR" && make uninstall DESTDIR="$there" "$suffix") >"$BATS_TEST_TMPDIR/log" 2>&1 || { tail "$BATS_TEST_TMPDIR/log" && return 1; }
 	check_foreign "$there"
 	[ "$(find "$there" ! -type d | wc -l)" -eq 4 ]
 }
