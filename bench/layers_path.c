@@ -6,7 +6,7 @@
 #include "comms/comms.h"
 #include "comms/copy.h"
 #include "comms/network.h"
-#include "comms/ucx_inside.h"
+#include "comms/ucx_messages.h"
 #include "comms/wait.h"
 
 /* After the library's own, which have words of the bench for other things. */
@@ -160,18 +160,6 @@ static ucs_status_t answer_came(void *unused, const void *header, size_t header_
 	return UCS_OK;
 }
 
-static void take_by(unsigned number, ucp_am_recv_callback_t taker)
-{
-	const ucp_am_handler_param_t param = {
-		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = number,
-		.cb = taker,
-	};
-
-	if (ucp_worker_set_am_recv_handler(ucx.main.worker, &param) != UCS_OK)
-		group_fail("UCP takes no messages");
-}
-
 static void send_message(ucp_ep_h endpoint, unsigned number, const void *header, size_t bytes)
 {
 	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
@@ -186,9 +174,9 @@ static void open_messages(void)
 		.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY,
 	};
 
-	take_by(POSTED, post_came);
-	take_by(ANSWERED, answer_came);
-	take_by(BACK, back_came);
+	ucx_take_by(ucx.main.worker, POSTED, post_came);
+	ucx_take_by(ucx.main.worker, ANSWERED, answer_came);
+	ucx_take_by(ucx.main.worker, BACK, back_came);
 	shmem_barrier_all();
 	finish(ucp_am_send_nbx(ucp.endpoint, BACK, NULL, 0, &param, 1, &param));
 	while (!ucp.back)

@@ -357,7 +357,6 @@ static void take_result(const struct ucx_answer *answer, const void *data, size_
 		part_is_over(request);
 }
 
-/* Runs in whoever lets the worker work. */
 static ucs_status_t take_answer(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 				const ucp_am_recv_param_t *param)
 {
@@ -372,13 +371,18 @@ static ucs_status_t take_answer(void *unused, const void *header, size_t header_
 	return UCS_OK;
 }
 
-void ucx_take_answers(ucp_worker_h worker)
+void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t taker)
 {
 	const ucp_am_handler_param_t param = {
 		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = UCX_ANSWER,
-		.cb = take_answer,
+		.id = number,
+		.cb = taker,
 	};
 
 	ucx_check(ucp_worker_set_am_recv_handler(worker, &param), "ucp_worker_set_am_recv_handler");
+}
+
+void ucx_take_answers(ucp_worker_h worker)
+{
+	ucx_take_by(worker, UCX_ANSWER, take_answer);
 }

@@ -32,6 +32,9 @@ struct ucx_answer {
 };
 _Static_assert(sizeof(struct ucx_answer) == 40, "the same on all PEs");
 
+/* From now on the worker gives messages of this number to the taker, which runs in whoever lets it work. */
+void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t taker);
+
 /* Workers take answers; the main worker, which other PEs know, takes requests as well. */
 void ucx_take_answers(ucp_worker_h worker);
 void ucx_target_start(void);

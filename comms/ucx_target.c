@@ -379,21 +379,10 @@ static ucs_status_t take_first(void *unused, const void *header, size_t header_b
 	return UCS_OK;
 }
 
-static void take_by(unsigned number, ucp_am_recv_callback_t taker)
-{
-	const ucp_am_handler_param_t param = {
-		.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-		.id = number,
-		.cb = taker,
-	};
-
-	ucx_check(ucp_worker_set_am_recv_handler(ucx.main.worker, &param), "ucp_worker_set_am_recv_handler");
-}
-
 void ucx_target_start(void)
 {
-	take_by(UCX_REQUEST, take_request);
-	take_by(UCX_FIRST, take_first);
+	ucx_take_by(ucx.main.worker, UCX_REQUEST, take_request);
+	ucx_take_by(ucx.main.worker, UCX_FIRST, take_first);
 }
 
 void ucx_target_stop(void)

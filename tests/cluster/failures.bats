@@ -41,6 +41,15 @@ await_ranks()
 	sleep 1
 }
 
+# await_line TEXT: until the job has said it, or should have
+await_line()
+{
+	for _ in $(seq 200); do
+		! grep -q -- "$1" out || break
+		sleep 0.1
+	done
+}
+
 # ended SECONDS TEXT: by itself, in time, not well, and with a word about it
 ended()
 {
@@ -62,10 +71,7 @@ ended()
 @test "a host whose cable is cut, and a launcher that asks nobody: a PE names it" {
 	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 -- --switch 4
 	"$bed" cut --name "$name" h2 eth0
-	for _ in $(seq 200); do
-		! grep -q 'host h2, with PE 2, has been silent for 8 s' out || break
-		sleep 0.1
-	done
+	await_line 'host h2, with PE 2, has been silent for 8 s'
 	# The launcher now waits for its daemon; of the PEs nothing is left, on h2 neither.
 	cat out
 	[ "$(grep -c '^torushmem: ' out)" -eq 1 ]
@@ -79,10 +85,7 @@ ended()
 @test "a host whose cable is cut, watched by messages: a PE names it" {
 	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
 	"$bed" cut --name "$name" h2 eth0
-	for _ in $(seq 200); do
-		! grep -q 'host h2, with PE 2, has been silent for 8 s' out || break
-		sleep 0.1
-	done
+	await_line 'host h2, with PE 2, has been silent for 8 s'
 	cat out
 	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has been silent for 8 s' out)" -eq 1 ]
 }
