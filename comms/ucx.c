@@ -156,10 +156,11 @@ void *ucx_make_card(size_t *size)
 	end += address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		card->key_bytes[i] = (uint32_t)key_bytes[i];
+		if (!keys[i])
+			continue;
 		memcpy(end, keys[i], key_bytes[i]);
 		end += key_bytes[i];
-		if (keys[i])
-			ucp_rkey_buffer_release(keys[i]);
+		ucp_rkey_buffer_release(keys[i]);
 	}
 	ucp_worker_release_address(ucx.main.worker, address);
 	return card;
