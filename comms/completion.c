@@ -11,8 +11,8 @@
  * has the last number that a quiet must wait for. A put of UCX is complete after a flush of the connection. Operations with a result are
  * counted until it is here.
  *
- * Order: messages of a connection are carried out in order, so a fence between them needs nothing. Between UCX's puts it is UCX's
- * fence. Only completion orders messages and UCX's puts.
+ * Order: messages of a connection are carried out in order, so a fence between them needs nothing. Where there are puts of UCX, only
+ * completion orders: see ucx_fence.
  */
 #include <poll.h>
 
@@ -141,12 +141,18 @@ ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t requ
 	return status;
 }
 
+/* Of a connection, all messages up to one. */
+struct acknowledgement {
+	struct ucx_peer *peer;
+	uint64_t number;
+};
+
 static bool is_acknowledged(const struct comms_channel *channel, const void *waiting)
 {
-	const struct mark *mark = waiting;
+	const struct acknowledgement *wanted = waiting;
 
 	(void)channel;
-	return atomic_load(&mark->peer->acknowledged) >= mark->awaited;
+	return atomic_load(&wanted->peer->acknowledged) >= wanted->number;
 }
 
 static bool is_other_half_over(const struct comms_channel *channel, const void *waiting)
@@ -186,7 +192,7 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 	for (; flushed; flushed = flushed->next_flushed) {
 		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
 		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
-		channel_wait(channel, is_acknowledged, flushed);
+		channel_wait(channel, is_acknowledged, &(struct acknowledgement){flushed->peer, flushed->awaited});
 		await_answers(channel, flushed);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
 	}
@@ -283,34 +289,25 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 }
 
 /*
- * What UCX has handed to the network stays in order behind its fence. What it still keeps (a large nonblocking put) may be
- * overtaken where a later one goes out as soon as there is room; and messages are behind no fence of UCX.
+ * UCX's fence orders neither messages nor, since 1.16, anything without a flush of everything, which it waits for in place. So a fence is
+ * remembered, and the next operation on a connection that was used before it completes that connection first.
  */
-static bool needs_completion(struct comms_channel *channel)
-{
-	bool some = atomic_load_explicit(&channel->unsent, memory_order_acquire) > 0;
-
-	if (!channel->alone)
-		pthread_mutex_lock(&channel->marking);
-	for (struct mark *mark = atomic_load(&channel->touched); mark && !some; mark = mark->next)
-		some = atomic_load(&mark->peer->acknowledged) < atomic_load(&mark->sent);
-	if (!channel->alone)
-		pthread_mutex_unlock(&channel->marking);
-	return some;
-}
-
 void ucx_fence(struct comms_channel *channel)
 {
-	channel = channel_or_main(channel);
-	if (!ucx.rma || !atomic_load_explicit(&channel->touched, memory_order_acquire))
+	if (ucx.rma)
+		atomic_fetch_add(&channel_or_main(channel)->fences, 1);
+}
+
+void channel_order(struct mark *mark)
+{
+	unsigned fences;
+
+	if (COMMS_LIKELY(!ucx.rma))
 		return;
-	if (needs_completion(channel)) {
-		ucx_quiet(channel);
+	fences = atomic_load(&mark->channel->fences);
+	if (fences == atomic_load(&mark->fences))
 		return;
-	}
-	if (channel->alone)
-		channel_take_turn(channel);
-	ucx_check(ucp_worker_fence(channel->worker), "ucp_worker_fence");
-	if (channel->alone)
-		channel_end_turn(channel);
+	channel_flush_puts(mark);
+	channel_wait(mark->channel, is_acknowledged, &(struct acknowledgement){mark->peer, atomic_load(&mark->sent)});
+	atomic_store(&mark->fences, fences); /* not before: another thread may come after the same fence */
 }

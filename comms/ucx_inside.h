@@ -26,6 +26,7 @@ struct mark {
 	atomic_bool touched;
 	atomic_bool unflushed;	       /* by puts of UCX, which only a flush completes */
 	_Atomic uint64_t sent;	       /* the last message that a quiet waits for */
+	atomic_uint fences;	       /* of the channel, before the last operation here; only where there are puts of UCX */
 	atomic_int unanswered[2];      /* nonblocking operations whose result has not come: see await_answers */
 	atomic_uint half;	       /* which of the two new operations count in */
 	struct mark *next;	       /* of the channel's touched ones */
@@ -54,6 +55,7 @@ struct comms_channel {
 	bool alone;
 	_Atomic(struct mark *) touched;
 	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
+	atomic_uint fences;    /* how many there have been */
 
 	/* Channels that share the main worker. */
 	pthread_mutex_t marking; /* of the list of touched ones */
@@ -181,6 +183,8 @@ ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t requ
 void channel_touch(struct mark *mark);
 void channel_sent(struct mark *mark, uint64_t sequence);
 void channel_put_on_list(struct mark *mark);
+/* Before an operation: completes what a fence has come behind since, where only that orders. */
+void channel_order(struct mark *mark);
 /* Completes the puts of UCX to the PE, so that a message comes behind them. */
 void channel_flush_puts(struct mark *mark);
 

@@ -82,6 +82,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	struct ucx_peer *peer = mark->peer;
 	uint64_t dest = ucx_remote(peer, segment, offset);
 
+	channel_order(mark);
 	if (peer->key[segment])
 		put_by_ucx(mark, peer->key[segment], dest, source, bytes, nbi);
 	else
@@ -137,6 +138,7 @@ static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *to,
 	struct ucx_peer *peer = mark->peer;
 	struct comms_item item = {ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset), value, bytes};
 
+	channel_order(mark);
 	if (peer->key[segment]) {
 		put_by_ucx(mark, peer->key[segment], item.there, source, bytes, nbi);
 		channel_flush_puts(mark);

@@ -2,7 +2,7 @@
 /*
  * Telling over UCX: data, then a word that shows it.
  *
- * By UCX's puts, where the network card carries them out: the data, and the word when UCX has handed the data on.
+ * By UCX's puts, where the network card carries them out: the data, a flush, and the word when that is complete.
  *
  * By messages else: a message has both, and whoever serves the target's worker writes the data and then the word. What is longer than
  * a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several in one: ucx_together.c.)
@@ -33,7 +33,7 @@ static void word_sent(void *request, ucs_status_t status, void *telling)
 	ucx_rest_telling(telling);
 }
 
-/* UCX has handed the data on, so what follows comes after it. */
+/* The data is there. */
 static void send_word(struct comms_telling *telling)
 {
 	const ucp_request_param_t param = {
@@ -44,13 +44,39 @@ static void send_word(struct comms_telling *telling)
 	struct ucx_peer *peer = telling->connection;
 	ucs_status_ptr_t request;
 
-	ucx_check(ucp_worker_fence(ucx.main.worker), "ucp_worker_fence");
 	request = ucp_put_nbx(peer->endpoint, &telling->value, sizeof telling->value, telling->there,
 			      peer->key[telling->segment], &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
 	ucx_rest_telling(telling);
+}
+
+static void data_flushed(void *request, ucs_status_t status, void *telling)
+{
+	ucp_request_free(request);
+	if (status == UCS_ERR_CANCELED) {
+		ucx_rest_telling(telling);
+		return;
+	}
+	ucx_must_succeed(status, "ucp_ep_flush_nbx");
+	send_word(telling);
+}
+
+static void flush_data(struct comms_telling *telling)
+{
+	const ucp_request_param_t param = {
+		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+		.cb.send = data_flushed,
+		.user_data = telling,
+	};
+	struct ucx_peer *peer = telling->connection;
+	ucs_status_ptr_t request = ucp_ep_flush_nbx(peer->endpoint, &param);
+
+	if (UCS_PTR_IS_PTR(request))
+		return;
+	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_ep_flush_nbx");
+	send_word(telling);
 }
 
 static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
@@ -65,7 +91,7 @@ static void send_rest(struct comms_telling *telling)
 	if (bytes > 0)
 		send_data(telling, telling->more.source, bytes, telling->more_there);
 	else if (telling->there)
-		send_word(telling);
+		flush_data(telling);
 	else
 		ucx_rest_telling(telling);
 }
