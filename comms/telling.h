@@ -35,13 +35,12 @@ _Static_assert(sizeof(struct comms_message) == 72, "the same on all PEs");
 
 struct comms_telling {
 	atomic_bool under_way;
-	bool in_buffer, over;
+	bool over;
 	void *key; /* of the buffer that the data goes to, to be given back */
 	struct ucx_peer *connection;
 	atomic_int left; /* of what it consists of, on a network that has no connections */
 	uint64_t there; /* the word's address at the peer */
 	uint64_t value;
-	enum comms_segment_id segment, data_segment;
 	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
 	uint64_t more_there;
 	struct comms_message message; /* under way, and what is to follow */

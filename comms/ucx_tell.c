@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Telling over UCX: data, then a word that shows it.
- *
- * By UCX's puts, where the network card carries them out: the data, a flush, and the word when that is complete.
- *
- * By messages else: a message has both, and whoever serves the target's worker writes the data and then the word. What is longer than
- * a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several in one: ucx_together.c.)
+ * Telling over UCX: data, then a word that shows it. One message has both, and whoever serves the target's worker writes the data and then the
+ * word. What is longer than a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several
+ * in one: ucx_together.c.)
  */
 #include <string.h>
 
@@ -17,114 +14,11 @@
 
 void ucx_rest_telling(struct comms_telling *telling)
 {
-	if (telling->key)
+	if (telling->key) /* of a get */
 		ucp_rkey_destroy(telling->key);
 	telling->key = NULL;
 	atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
-
-/* --- By puts --- */
-
-static void word_sent(void *request, ucs_status_t status, void *telling)
-{
-	ucp_request_free(request);
-	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
-	ucx_rest_telling(telling);
-}
-
-/* The data is there. */
-static void send_word(struct comms_telling *telling)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = word_sent,
-		.user_data = telling,
-	};
-	struct ucx_peer *peer = telling->connection;
-	ucs_status_ptr_t request;
-
-	request = ucp_put_nbx(peer->endpoint, &telling->value, sizeof telling->value, telling->there,
-			      peer->key[telling->segment], &param);
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	ucx_rest_telling(telling);
-}
-
-static void data_flushed(void *request, ucs_status_t status, void *telling)
-{
-	ucp_request_free(request);
-	if (status == UCS_ERR_CANCELED) {
-		ucx_rest_telling(telling);
-		return;
-	}
-	ucx_must_succeed(status, "ucp_ep_flush_nbx");
-	send_word(telling);
-}
-
-static void flush_data(struct comms_telling *telling)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = data_flushed,
-		.user_data = telling,
-	};
-	struct ucx_peer *peer = telling->connection;
-	ucs_status_ptr_t request = ucp_ep_flush_nbx(peer->endpoint, &param);
-
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_ep_flush_nbx");
-	send_word(telling);
-}
-
-static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there);
-
-/* The second piece of the data, if there is one, and then the word. */
-static void send_rest(struct comms_telling *telling)
-{
-	size_t bytes = telling->more.bytes;
-
-	telling->more.bytes = 0;
-	telling->in_buffer = false;
-	if (bytes > 0)
-		send_data(telling, telling->more.source, bytes, telling->more_there);
-	else if (telling->there)
-		flush_data(telling);
-	else
-		ucx_rest_telling(telling);
-}
-
-static void data_sent(void *request, ucs_status_t status, void *telling)
-{
-	ucp_request_free(request);
-	if (status == UCS_ERR_CANCELED) {
-		ucx_rest_telling(telling);
-		return;
-	}
-	ucx_must_succeed(status, "an operation on another PE");
-	send_rest(telling);
-}
-
-static void send_data(struct comms_telling *telling, const void *source, size_t bytes, uint64_t there)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = data_sent,
-		.user_data = telling,
-	};
-	struct ucx_peer *peer = telling->connection;
-	ucp_rkey_h key = telling->in_buffer ? telling->key : peer->key[telling->data_segment];
-	ucs_status_ptr_t request = ucp_put_nbx(peer->endpoint, source, bytes, there, key, &param);
-
-	if (UCS_PTR_IS_PTR(request))
-		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_put_nbx");
-	send_rest(telling);
-}
-
-/* --- By messages --- */
 
 static void message_sent(void *request, ucs_status_t status, void *telling);
 
@@ -192,22 +86,15 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 		send_messages(telling);
 }
 
-/* --- Either --- */
-
 static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, const void *source, size_t bytes)
 {
 	telling->connection = peer;
+	telling->key = NULL;
 	telling->over = false;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	if (!peer->key[COMMS_HEAP]) {
-		telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
-		if (!send_messages(telling))
-			ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
-	} else if (bytes > 0) {
-		send_data(telling, source, bytes, there);
-	} else {
-		send_rest(telling);
-	}
+	telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
+	if (!send_messages(telling))
+		ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
 }
 
 bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
@@ -216,10 +103,6 @@ bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 	struct ucx_peer *peer = ucx_peer(to);
 
 	(void)may_wait; /* UCX may be called from anywhere */
-	telling->key = NULL;
-	telling->in_buffer = false;
-	telling->data_segment = segment;
-	telling->segment = word_segment;
 	telling->there = ucx_remote(peer, word_segment, word_offset);
 	telling->more_there = ucx_remote(peer, segment, telling->more_there);
 	begin(telling, peer, ucx_remote(peer, segment, offset), source, bytes);
@@ -231,9 +114,6 @@ void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *to, const
 {
 	struct ucx_peer *peer = ucx_peer(to);
 
-	telling->in_buffer = bytes > 0;
-	telling->key = !peer->key[COMMS_HEAP] || bytes == 0 ? NULL : ucx_buffer_key(peer, buffer);
-	telling->data_segment = telling->segment = COMMS_HEAP;
 	telling->there = word_offset == COMMS_NO_WORD ? 0 : ucx_remote(peer, COMMS_HEAP, word_offset);
 	telling->more_there = ucx_remote(peer, COMMS_HEAP, telling->more_there);
 	begin(telling, peer, buffer->base + offset, source, bytes);

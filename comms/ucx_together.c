@@ -81,8 +81,6 @@ bool ucx_keep(struct comms_together *together, struct comms_telling *telling, st
 	if (n == COMMS_TOGETHER || all > UCX_MESSAGE_MOST)
 		return false;
 	peer = ucx_peer(to);
-	if (peer->key[COMMS_HEAP])
-		return false;
 	telling->connection = peer;
 	telling->item = (struct comms_item){ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset),
 					    telling->value, bytes};
