@@ -130,7 +130,11 @@ static void compute(void)
 
 static double memory_in_use(void)
 {
+#ifdef HAVE_MALLINFO2
 	struct mallinfo2 info = mallinfo2();
+#else
+	struct mallinfo info = mallinfo(); /* before glibc 2.33 */
+#endif
 
 	return (double)(info.uordblks + info.hblkhd) / 1024;
 }
