@@ -199,10 +199,16 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 	hang_answer = before;
 }
 
+/*
+ * Where several threads use the channel, the mark stays: a quiet of another thread must not take this flush, which is still under way, for its own
+ * that is over.
+ */
 void channel_flush_puts(struct mark *mark)
 {
-	if (!atomic_load(&mark->unflushed) || !atomic_exchange(&mark->unflushed, false))
+	if (!atomic_load(&mark->unflushed))
 		return;
+	if (mark->channel->alone || !comms.threads)
+		atomic_store(&mark->unflushed, false);
 	ucx_must_succeed(channel_finish(mark->channel, ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain)), "ucp_ep_flush_nbx");
 }
 

@@ -37,7 +37,7 @@ void ucx_unshare(const struct comms_buffer *buffer, void *handle)
 		ucx_check(ucp_mem_unmap(ucx.context, handle), "ucp_mem_unmap");
 }
 
-ucp_rkey_h ucx_buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
+static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
 {
 	ucp_rkey_h key;
 
@@ -71,7 +71,7 @@ void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *from, cons
 		ucx_message_read_for(telling, peer, buffer->base + offset, dest, bytes);
 		return;
 	}
-	telling->key = ucx_buffer_key(peer, buffer);
+	telling->key = buffer_key(peer, buffer);
 	request = ucp_get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;

@@ -157,7 +157,6 @@ void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *peer, con
 		     const void *source, size_t bytes, size_t word_offset);
 void *ucx_share(struct comms_buffer *buffer);
 void ucx_unshare(const struct comms_buffer *buffer, void *handle);
-ucp_rkey_h ucx_buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer);
 void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
 		    void *dest, size_t bytes);
 /* The record of a telling is the last that is touched. */

@@ -15,8 +15,6 @@
 
 #define KEPT_MOST 512 /* nonblocking puts of a channel that UCX has not sent, and operations with a result, of a channel to one PE */
 
-static const ucp_request_param_t nothing_special;
-
 /* An operation whose result is to come. */
 struct request {
 	struct comms_message message;
@@ -91,7 +89,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 /* Returns when UCX needs neither header nor data any more. */
 static void send_and_wait(struct mark *mark, struct comms_message *message, const void *data, size_t bytes)
 {
-	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &nothing_special);
+	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &ucx_plain);
 
 	ucx_must_succeed(channel_finish(mark->channel, request), "ucp_am_send_nbx");
 }
@@ -215,7 +213,7 @@ void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer)
 {
 	struct comms_message message = {.kind = UCX_CLOSE};
 
-	ucx_must_succeed(channel_finish(channel, ucx_message_send(peer, &message, NULL, 0, &nothing_special)), "ucp_am_send_nbx");
+	ucx_must_succeed(channel_finish(channel, ucx_message_send(peer, &message, NULL, 0, &ucx_plain)), "ucp_am_send_nbx");
 }
 
 /* --- Operations with a result --- */

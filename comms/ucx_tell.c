@@ -10,8 +10,6 @@
 #include "ucx_messages.h"
 #include "wait.h"
 
-#define LONGEST UCX_MESSAGE_MOST
-
 void ucx_rest_telling(struct comms_telling *telling)
 {
 	if (telling->key) /* of a get */
@@ -32,7 +30,7 @@ static bool send_message(struct comms_telling *telling)
 	};
 	struct ucx_peer *peer = telling->connection;
 	struct comms_piece *now = &telling->now;
-	size_t bytes = now->bytes < LONGEST ? now->bytes : LONGEST;
+	size_t bytes = now->bytes < UCX_MESSAGE_MOST ? now->bytes : UCX_MESSAGE_MOST;
 	const char *source = now->source;
 	ucs_status_ptr_t request;
 
