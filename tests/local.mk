@@ -132,7 +132,6 @@ EXTRA_DIST += \
 	docs/decisions/breakdown.md \
 	docs/decisions/distros.md \
 	docs/platforms.md \
-	docs/platforms/bookworm.tsv \
 	docs/platforms/trixie.tsv \
 	tests/builds \
 	tests/checked \
