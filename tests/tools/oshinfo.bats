@@ -96,7 +96,8 @@ fact()
 }
 
 @test "noise of UCX stays out" {
-	run env UCX_LOG_LEVEL=info UCX_NO_SUCH_THING=1 "$OSHINFO" --parsable
+	# Where /run/user/ID is missing, a thread that UCX starts when it is loaded says so at any time, before main as well.
+	run env UCX_VFS_ENABLE=n UCX_LOG_LEVEL=info UCX_NO_SUCH_THING=1 "$OSHINFO" --parsable
 	[ "$status" -eq 0 ]
 	[ "$(printf '%s\n' "$output" | grep -Ec ' (UCX|DEBUG|WARN) ')" -eq 0 ]
 	printf '%s\n' "$output" | grep -Fqx environment.UCX_NO_SUCH_THING:1

@@ -26,8 +26,7 @@ on()
 
 mpi()
 {
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-		timeout -k 2 60 mpirun -n "$@"
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 2 60 mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
 }
 
 @test "every name of uTofu and jTofu has its type and value, and every function is there" {
