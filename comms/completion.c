@@ -23,6 +23,7 @@
 #include "wait.h"
 
 #define LOOKS_IN_CROWD 64 /* some 30 us */
+#define SLOW_WAIT 100000000 /* ns; the other waits measure it in naps */
 
 void channel_put_on_list(struct mark *mark)
 {
@@ -65,13 +66,12 @@ void channel_sent(struct mark *mark, uint64_t sequence)
 
 /* --- Waiting --- */
 
-/* Until UCX has something for the channel, or for this PE where nobody serves it. */
-static void sleep_alone(struct comms_channel *channel, unsigned *naps)
+/* Sleeps until UCX has something for the channel, or for this PE where nobody serves it. */
+static void sleep_alone(struct comms_channel *channel, unsigned naps)
 {
 	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
-	int milliseconds = 1 << (*naps < 4 ? *naps : 4);
+	int milliseconds = 1 << (naps < 4 ? naps : 4);
 
-	++*naps;
 	if (ucp_worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp_worker_arm(channel->worker) != UCS_OK)
 		return;
 	if (!ucx.served && ucp_worker_arm(ucx.main.worker) != UCS_OK)
@@ -96,20 +96,26 @@ static unsigned looks_alone(void)
 static void wait_alone(struct comms_channel *channel, channel_condition *holds, const void *what)
 {
 	unsigned looks = looks_alone(), naps = 0;
+	uint64_t began = 0;
+	bool slow = false;
 
 	while (!holds(channel, what)) {
 		if (ucp_worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)
 			comms_spin();
-		if (looks > 0)
+		if (looks > 0) {
 			looks = company_fewer(looks);
-		else
-			sleep_alone(channel, &naps);
-		if (naps >= COMMS_SLOW)
+			continue;
+		}
+		if (naps == 0)
+			began = watch_clock();
+		sleep_alone(channel, naps++);
+		slow = watch_clock() - began >= SLOW_WAIT;
+		if (slow)
 			comms_wait_is_slow();
 	}
-	if (naps >= COMMS_SLOW)
+	if (slow)
 		comms_wait_is_over();
 }
 
