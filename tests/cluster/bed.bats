@@ -176,8 +176,8 @@ speak()
 	command -v mpirun >/dev/null || skip "no mpirun"
 	timeout 60 "$bed" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
 		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out
-	[ "$(grep -c 'rma_am(tcp/node0)' out)" -ge 4 ]
-	! grep 'rma_am(tcp/' out | grep -v 'rma_am(tcp/node0)'
+	[ "$(grep -c 'am(tcp/node0)' out)" -ge 4 ]
+	! grep 'am(tcp/' out | grep -v 'am(tcp/node0)'
 }
 
 @test "PEs take connections at their host's address only" {

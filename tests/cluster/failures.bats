@@ -69,7 +69,7 @@ ended()
 }
 
 @test "a host whose cable is cut, and a launcher that asks nobody: a PE names it" {
-	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 -- --switch 4
+	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 -- --switch 4
 	"$bed" cut --name "$name" h2 eth0
 	await_line 'host h2, with PE 2, has been silent for 8 s'
 	# The launcher now waits for its daemon; of the PEs nothing is left, on h2 neither.
@@ -83,7 +83,7 @@ ended()
 }
 
 @test "a host whose cable is cut, watched by messages: a PE names it" {
-	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
+	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
 	"$bed" cut --name "$name" h2 eth0
 	await_line 'host h2, with PE 2, has been silent for 8 s'
 	cat out
@@ -105,5 +105,5 @@ ended()
 	"$bed" exec --name "$name" h1 pkill -CONT -x phases
 	sleep 1
 	kill -0 "$job"
-	[ ! -s out ]
+	run -1 grep -v 'plm:ssh: Warning' out # PRRTE 3 warns of its own process groups now and then
 }
