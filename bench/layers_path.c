@@ -86,7 +86,7 @@ static struct {
 	_Atomic uint64_t asked, answered; /* by whoever lets UCP work */
 	_Atomic uint64_t came, told;	  /* from the other PE, and how many of those it knows of */
 	_Atomic(ucp_ep_h) back;
-} ucp;
+} by_ucp;
 
 static void open_ucp(void)
 {
@@ -94,9 +94,9 @@ static void open_ucp(void)
 	struct ucx_peer *peer = ucx_peer(other);
 	enum comms_segment_id segment = comms_find_segment(layer_word);
 
-	ucp.endpoint = peer->endpoint;
-	ucp.key = peer->key[segment];
-	ucp.remote = (uint64_t)(uintptr_t)(peer->base[segment] + ((char *)layer_word - comms.segments[segment].base)) +
+	by_ucp.endpoint = peer->endpoint;
+	by_ucp.key = peer->key[segment];
+	by_ucp.remote = (uint64_t)(uintptr_t)(peer->base[segment] + ((char *)layer_word - comms.segments[segment].base)) +
 		     offsetof(struct layer_word, value);
 }
 
@@ -112,12 +112,12 @@ static void finish(ucs_status_ptr_t request)
 
 static void ucp_post(uint64_t value)
 {
-	finish(ucp_put_nbx(ucp.endpoint, &value, sizeof value, ucp.remote, ucp.key, &ucx_plain));
+	finish(ucp_put_nbx(by_ucp.endpoint, &value, sizeof value, by_ucp.remote, by_ucp.key, &ucx_plain));
 }
 
 static void ucp_flush(void)
 {
-	finish(ucp_ep_flush_nbx(ucp.endpoint, &ucx_plain));
+	finish(ucp_ep_flush_nbx(by_ucp.endpoint, &ucx_plain));
 }
 
 /* Where the library's puts are messages of UCP with an acknowledgement for all that came at once, so are these. */
@@ -136,7 +136,7 @@ static ucs_status_t post_came(void *unused, const void *header, size_t header_by
 	(void)unused, (void)header_bytes, (void)data, (void)bytes, (void)param;
 	memcpy(&posted, header, sizeof posted);
 	__atomic_store_n((uint64_t *)(uintptr_t)posted.remote, posted.value, __ATOMIC_RELEASE);
-	ucp.came++;
+	by_ucp.came++;
 	return UCS_OK;
 }
 
@@ -145,7 +145,7 @@ static ucs_status_t back_came(void *unused, const void *header, size_t header_by
 			      const ucp_am_recv_param_t *param)
 {
 	(void)unused, (void)header, (void)header_bytes, (void)data, (void)bytes;
-	ucp.back = param->reply_ep;
+	by_ucp.back = param->reply_ep;
 	return UCS_OK;
 }
 
@@ -156,7 +156,7 @@ static ucs_status_t answer_came(void *unused, const void *header, size_t header_
 
 	(void)unused, (void)header_bytes, (void)data, (void)bytes, (void)param;
 	memcpy(&count, header, sizeof count);
-	ucp.answered = count;
+	by_ucp.answered = count;
 	return UCS_OK;
 }
 
@@ -178,34 +178,34 @@ static void open_messages(void)
 	ucx_take_by(ucx.main.worker, ANSWERED, answer_came);
 	ucx_take_by(ucx.main.worker, BACK, back_came);
 	shmem_barrier_all();
-	finish(ucp_am_send_nbx(ucp.endpoint, BACK, NULL, 0, &param, 1, &param));
-	while (!ucp.back)
+	finish(ucp_am_send_nbx(by_ucp.endpoint, BACK, NULL, 0, &param, 1, &param));
+	while (!by_ucp.back)
 		ucx_progress();
 }
 
 static bool ucp_work(void)
 {
 	bool worked = ucx_progress();
-	uint64_t came = ucp.came;
+	uint64_t came = by_ucp.came;
 
-	if (ucp.told < came) {
-		ucp.told = came;
-		send_message(ucp.back, ANSWERED, &came, sizeof came);
+	if (by_ucp.told < came) {
+		by_ucp.told = came;
+		send_message(by_ucp.back, ANSWERED, &came, sizeof came);
 	}
 	return worked;
 }
 
 static void ucp_message(uint64_t value)
 {
-	struct posted posted = {.remote = ucp.remote, .value = value};
+	struct posted posted = {.remote = by_ucp.remote, .value = value};
 
-	ucp.asked++;
-	send_message(ucp.endpoint, POSTED, &posted, sizeof posted);
+	by_ucp.asked++;
+	send_message(by_ucp.endpoint, POSTED, &posted, sizeof posted);
 }
 
 static void ucp_await_answers(void)
 {
-	while (ucp.answered < ucp.asked)
+	while (by_ucp.answered < by_ucp.asked)
 		ucp_work();
 }
 
@@ -380,7 +380,7 @@ struct layer *layers_of_path(const char **path)
 		return open_tofu();
 	}
 	open_ucp();
-	if (!ucp.key) {
+	if (!by_ucp.key) {
 		open_messages();
 		ucx_layers[2] = (struct layer){"ucp", ucp_message, ucp_await_answers, ucp_look, ucp_await, 0};
 	}

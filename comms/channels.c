@@ -111,7 +111,7 @@ static bool push(struct comms_channel *channel)
 	bool worked = false;
 
 	if (atomic_load_explicit(&channel->turn, memory_order_acquire) == channel->turn_seen)
-		for (int i = 0; i < PUSH_MOST && ucp_worker_progress(channel->worker); i++)
+		for (int i = 0; i < PUSH_MOST && ucp.worker_progress(channel->worker); i++)
 			worked = true;
 	atomic_store_explicit(&channel->pushed, false, memory_order_release);
 	return worked;
@@ -197,7 +197,7 @@ static void make_room(struct comms_channel *channel)
 static void begin_use(void)
 {
 	atomic_fetch_add(&alone.in_use, 1);
-	ucp_worker_signal(ucx.main.worker);
+	ucp.worker_signal(ucx.main.worker);
 }
 
 bool channels_crowd(void)
@@ -412,7 +412,7 @@ static void close_connections(struct comms_channel *channel)
 			continue;
 		ucx_release_keys(peer);
 		ucx_message_close(channel, peer);
-		peer->mark.flushing = ucp_ep_close_nbx(peer->endpoint, &ucx_plain);
+		peer->mark.flushing = ucp.ep_close_nbx(peer->endpoint, &ucx_plain);
 	}
 	for (unsigned i = 0; i < channel->places; i++)
 		if (channel->peers[i]) {
@@ -426,7 +426,7 @@ static void take_down(struct comms_channel *channel)
 {
 	leave_list(channel);
 	close_connections(channel);
-	ucp_worker_destroy(channel->worker);
+	ucp.worker_destroy(channel->worker);
 	pthread_mutex_destroy(&channel->marking);
 	pthread_mutex_destroy(&channel->quieting);
 	free(channel);

@@ -72,9 +72,9 @@ static void sleep_alone(struct comms_channel *channel, unsigned naps)
 	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
 	int milliseconds = 1 << (naps < 4 ? naps : 4);
 
-	if (ucp_worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp_worker_arm(channel->worker) != UCS_OK)
+	if (ucp.worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp.worker_arm(channel->worker) != UCS_OK)
 		return;
-	if (!ucx.served && ucp_worker_arm(ucx.main.worker) != UCS_OK)
+	if (!ucx.served && ucp.worker_arm(ucx.main.worker) != UCS_OK)
 		return;
 	if (ucx.longest_sleep > 0)
 		milliseconds = ucx.longest_sleep;
@@ -100,7 +100,7 @@ static void wait_alone(struct comms_channel *channel, channel_condition *holds, 
 	bool slow = false;
 
 	while (!holds(channel, what)) {
-		if (ucp_worker_progress(channel->worker))
+		if (ucp.worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)
 			comms_spin();
@@ -132,7 +132,7 @@ void channel_wait(struct comms_channel *channel, channel_condition *holds, const
 static bool is_finished(const struct comms_channel *channel, const void *request)
 {
 	(void)channel;
-	return ucp_request_check_status((void *)(uintptr_t)request) != UCS_INPROGRESS;
+	return ucp.request_check_status((void *)(uintptr_t)request) != UCS_INPROGRESS;
 }
 
 ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request)
@@ -142,8 +142,8 @@ ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t requ
 	if (!UCS_PTR_IS_PTR(request))
 		return UCS_PTR_STATUS(request);
 	channel_wait(channel, is_finished, request);
-	status = ucp_request_check_status(request);
-	ucp_request_free(request);
+	status = ucp.request_check_status(request);
+	ucp.request_free(request);
 	return status;
 }
 
@@ -188,7 +188,7 @@ static void start_flush(struct mark *mark)
 {
 	atomic_store_explicit(&mark->in_flush, true, memory_order_relaxed);
 	mark->awaited = atomic_load(&mark->sent);
-	mark->flushing = atomic_exchange(&mark->unflushed, false) ? ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain) : NULL;
+	mark->flushing = atomic_exchange(&mark->unflushed, false) ? ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain) : NULL;
 }
 
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
@@ -215,7 +215,7 @@ void channel_flush_puts(struct mark *mark)
 		return;
 	if (mark->channel->alone || !comms.threads)
 		atomic_store(&mark->unflushed, false);
-	ucx_must_succeed(channel_finish(mark->channel, ucp_ep_flush_nbx(mark->peer->endpoint, &ucx_plain)), "ucp_ep_flush_nbx");
+	ucx_must_succeed(channel_finish(mark->channel, ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)), "ucp_ep_flush_nbx");
 }
 
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "network.h"
 #include "rte/rte.h"
+#include "sanitizer.h"
 #include "wait.h"
 
 #define LOOKS 200
@@ -78,6 +79,7 @@ static void give_way(bool does)
 /* Who wakes changes work before it looks at idle; we say that we are idle before we look at work. */
 static void *drive(void *unused)
 {
+	SANITIZER_IGNORE();
 	while (!atomic_load(&engine.stop)) {
 		uint32_t seen = atomic_load(&engine.work);
 
@@ -89,6 +91,7 @@ static void *drive(void *unused)
 		atomic_store(&engine.idle, false);
 		give_way(false);
 	}
+	SANITIZER_HEED();
 	return unused;
 }
 

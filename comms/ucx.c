@@ -11,10 +11,8 @@
  */
 #include "ucx_inside.h"
 
-#include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,33 +36,10 @@ struct ucx ucx = {
 
 const ucp_request_param_t ucx_plain;
 
-static bool is_of_ucx(int signal)
-{
-	struct sigaction now;
-	Dl_info handler, ucs;
-
-	return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
-	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) && dladdr((void *)(uintptr_t)ucs_status_string, &ucs) &&
-	       handler.dli_fbase == ucs.dli_fbase;
-}
-
-/*
- * Some versions of UCX, when they are loaded, put their own handlers on fatal signals, which write a page per process. The launcher's
- * line is to be the one that is read; who wants UCX's sets UCX_HANDLE_ERRORS.
- */
-__attribute__((constructor)) static void leave_signals_alone(void)
-{
-	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-
-	for (size_t i = 0; !getenv("UCX_HANDLE_ERRORS") && i < sizeof fatal / sizeof fatal[0]; i++)
-		if (is_of_ucx(fatal[i]))
-			signal(fatal[i], SIG_DFL);
-}
-
 void ucx_check(ucs_status_t status, const char *what)
 {
 	if (status != UCS_OK)
-		rte_die(NULL, "%s: %s", what, ucs_status_string(status));
+		rte_die(NULL, "%s: %s", what, ucs.status_string(status));
 }
 
 static void make_context(void)
@@ -77,8 +52,8 @@ static void make_context(void)
 	};
 	ucp_config_t *config = ucx_choices();
 
-	ucx_check(ucp_init(&params, config, &ucx.context), "ucp_init");
-	ucp_config_release(config);
+	ucx_check(ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx.context), "ucp_init");
+	ucp.config_release(config);
 }
 
 ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
@@ -86,7 +61,7 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 	ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = mode};
 	ucp_worker_h worker;
 
-	ucx_check(ucp_worker_create(ucx.context, &params, &worker), "ucp_worker_create");
+	ucx_check(ucp.worker_create(ucx.context, &params, &worker), "ucp_worker_create");
 	ucx_take_answers(worker);
 	return worker;
 }
@@ -95,7 +70,7 @@ static void make_main_worker(void)
 {
 	silence_before_worker();
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
-	ucx_check(ucp_worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
+	ucx_check(ucp.worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
 	silence_behind_worker(ucx.listens);
 	ucx_target_start();
 	ucx_start_batches();
@@ -113,12 +88,13 @@ static void register_memory(void)
 		};
 
 		if (ucx.rma && comms.segments[i].size > 0)
-			ucx_check(ucp_mem_map(ucx.context, &params, &ucx.memory[i]), "ucp_mem_map");
+			ucx_check(ucp.mem_map(ucx.context, &params, &ucx.memory[i]), "ucp_mem_map");
 	}
 }
 
 void ucx_start(void)
 {
+	ucx_library_load();
 	atomic_store(&ucx.ending, false);
 	ucx.failure_mode = ucx_failure_mode();
 	ucx.rma = ucx_wants_rma();
@@ -139,11 +115,11 @@ void *ucx_make_card(size_t *size)
 	struct ucx_card *card;
 	char *end;
 
-	ucx_check(ucp_worker_get_address(ucx.main.worker, &address, &address_bytes), "ucp_worker_get_address");
+	ucx_check(ucp.worker_get_address(ucx.main.worker, &address, &address_bytes), "ucp_worker_get_address");
 	*size = sizeof *card + address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		if (ucx.memory[i])
-			ucx_check(ucp_rkey_pack(ucx.context, ucx.memory[i], &keys[i], &key_bytes[i]), "ucp_rkey_pack");
+			ucx_check(ucp.rkey_pack(ucx.context, ucx.memory[i], &keys[i], &key_bytes[i]), "ucp_rkey_pack");
 		*size += key_bytes[i];
 	}
 	card = malloc(*size);
@@ -160,9 +136,9 @@ void *ucx_make_card(size_t *size)
 			continue;
 		memcpy(end, keys[i], key_bytes[i]);
 		end += key_bytes[i];
-		ucp_rkey_buffer_release(keys[i]);
+		ucp.rkey_buffer_release(keys[i]);
 	}
-	ucp_worker_release_address(ucx.main.worker, address);
+	ucp.worker_release_address(ucx.main.worker, address);
 	return card;
 }
 
@@ -182,7 +158,7 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	silence_take_turn(peer->pe);
 	rte_host(peer->pe, host, sizeof host);
 	rte_die(NULL, "the connection to PE %d on host %s broke (%s); has its process or its host ended?", peer->pe,
-		host, ucs_status_string(status));
+		host, ucs.status_string(status));
 }
 
 static size_t memory_in_use(void)
@@ -216,11 +192,11 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 			made ? "it published no UCX address (do all PEs have the same SHMEM_ settings?)" : "no memory");
 	params.address = (const ucp_address_t *)at;
 	silence_expect(card->listens);
-	ucx_check(ucp_ep_create(channel->worker, &params, &made->endpoint), "ucp_ep_create");
+	ucx_check(ucp.ep_create(channel->worker, &params, &made->endpoint), "ucp_ep_create");
 	at += card->address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		if (card->key_bytes[i])
-			ucx_check(ucp_ep_rkey_unpack(made->endpoint, at, &made->key[i]), "ucp_ep_rkey_unpack");
+			ucx_check(ucp.ep_rkey_unpack(made->endpoint, at, &made->key[i]), "ucp_ep_rkey_unpack");
 		at += card->key_bytes[i];
 		made->base[i] = peer->remote_base[i];
 	}
@@ -291,7 +267,7 @@ void ucx_release_keys(struct ucx_peer *peer)
 {
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (peer->key[i])
-			ucp_rkey_destroy(peer->key[i]);
+			ucp.rkey_destroy(peer->key[i]);
 }
 
 void ucx_forget(struct ucx_peer *peer)
@@ -300,11 +276,11 @@ void ucx_forget(struct ucx_peer *peer)
 	ucs_status_ptr_t request;
 
 	ucx_release_keys(peer);
-	request = ucp_ep_close_nbx(peer->endpoint, &force);
-	while (UCS_PTR_IS_PTR(request) && ucp_request_check_status(request) == UCS_INPROGRESS)
+	request = ucp.ep_close_nbx(peer->endpoint, &force);
+	while (UCS_PTR_IS_PTR(request) && ucp.request_check_status(request) == UCS_INPROGRESS)
 		ucx_progress();
 	if (UCS_PTR_IS_PTR(request))
-		ucp_request_free(request);
+		ucp.request_free(request);
 	channel_forget_marks(peer);
 	free(peer);
 }
@@ -313,10 +289,10 @@ void ucx_stop(void)
 {
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (ucx.memory[i])
-			ucp_mem_unmap(ucx.context, ucx.memory[i]);
+			ucp.mem_unmap(ucx.context, ucx.memory[i]);
 	memset(ucx.memory, 0, sizeof ucx.memory);
-	ucp_worker_destroy(ucx.main.worker);
+	ucp.worker_destroy(ucx.main.worker);
 	ucx_stop_batches();
 	ucx_target_stop();
-	ucp_cleanup(ucx.context);
+	ucp.cleanup(ucx.context);
 }

@@ -19,14 +19,14 @@ void *ucx_share(struct comms_buffer *buffer)
 	buffer->network.ucx.bytes = 0;
 	if (!ucx.rma)
 		return NULL;
-	ucx_check(ucp_mem_map(ucx.context, &params, &memory), "ucp_mem_map");
-	ucx_check(ucp_rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
+	ucx_check(ucp.mem_map(ucx.context, &params, &memory), "ucp_mem_map");
+	ucx_check(ucp.rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
 	if (bytes > sizeof buffer->network.ucx.key)
 		rte_die("shmemx_rdma_register", "a key of UCX has %zu bytes here, and %zu are the most; name fewer transports in UCX_TLS", bytes,
 			sizeof buffer->network.ucx.key);
 	buffer->network.ucx.bytes = (uint32_t)bytes;
 	memcpy(buffer->network.ucx.key, key, bytes);
-	ucp_rkey_buffer_release(key);
+	ucp.rkey_buffer_release(key);
 	return memory;
 }
 
@@ -34,20 +34,20 @@ void ucx_unshare(const struct comms_buffer *buffer, void *handle)
 {
 	(void)buffer;
 	if (handle)
-		ucx_check(ucp_mem_unmap(ucx.context, handle), "ucp_mem_unmap");
+		ucx_check(ucp.mem_unmap(ucx.context, handle), "ucp_mem_unmap");
 }
 
 static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
 {
 	ucp_rkey_h key;
 
-	ucx_check(ucp_ep_rkey_unpack(peer->endpoint, buffer->network.ucx.key, &key), "ucp_ep_rkey_unpack");
+	ucx_check(ucp.ep_rkey_unpack(peer->endpoint, buffer->network.ucx.key, &key), "ucp_ep_rkey_unpack");
 	return key;
 }
 
 static void came(void *request, ucs_status_t status, void *telling)
 {
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	ucx_rest_telling(telling);
@@ -72,7 +72,7 @@ void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *from, cons
 		return;
 	}
 	telling->key = buffer_key(peer, buffer);
-	request = ucp_get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
+	request = ucp.get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_get_nbx");

@@ -2,9 +2,6 @@
 /* What we ask of UCX that it would not do by itself, unless the user set UCX's own variable; and what follows from what the user set. */
 #include "ucx_inside.h"
 
-#include <ucs/config/global_opts.h>
-
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,30 +10,9 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-/*
- * Loading UCX writes jumps to its memory hooks into glibc's mmap, madvise and others, before any constructor of ours. A thread
- * that ends calls madvise when the thread sanitizer has forgotten it already, and the hook's lock, which the sanitizer
- * intercepts, then crashes. UCX reads UCX_MEM_EVENTS only while it is loaded. So a program made with -fsanitize=thread starts
- * once more with it, as the sanitizer itself does to change the address space. Nothing has happened yet that could be lost.
- */
-__attribute__((constructor)) static void leave_memory_alone(int argc, char **argv, char **envp)
-{
-	char program[4096];
-	ssize_t length;
-
-	(void)envp;
-	if (argc < 1 || getenv("UCX_MEM_EVENTS") || !dlsym(RTLD_DEFAULT, "__tsan_init"))
-		return;
-	length = readlink("/proc/self/exe", program, sizeof program - 1);
-	if (length <= 0 || setenv("UCX_MEM_EVENTS", "n", 1))
-		return;
-	program[length] = '\0';
-	execv(program, argv);
-}
-
 static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {
-	if (!getenv(variable) && ucp_config_modify(config, name, value) != UCS_OK)
+	if (!getenv(variable) && ucp.config_modify(config, name, value) != UCS_OK)
 		rte_debug("this UCX does not know %s=%s", variable, value);
 }
 
@@ -85,7 +61,7 @@ static void choose_device(ucp_config_t *config)
 static void choose_modules(void)
 {
 	if (!getenv("UCX_MODULES") && !getenv("UCX_TLS") && !device_has_rdma() &&
-	    ucs_global_opts_set_value("MODULES", "^ib,rdmacm") != UCS_OK)
+	    ucs.global_opts_set_value("MODULES", "^ib,rdmacm") != UCS_OK)
 		rte_debug("this UCX does not know UCX_MODULES");
 }
 
@@ -95,7 +71,7 @@ ucp_config_t *ucx_choices(void)
 
 	choose_modules();
 	choose_segments();
-	ucx_check(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
+	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
 	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
 	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */

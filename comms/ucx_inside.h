@@ -2,13 +2,12 @@
 #ifndef COMMS_UCX_INSIDE_H
 #define COMMS_UCX_INSIDE_H
 
-#include <ucp/api/ucp.h>
-
 #include <pthread.h>
 
 #include "network.h"
 #include "silence.h"
 #include "ucx.h"
+#include "ucx_library.h"
 
 /*
  * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), channels.c (their lives, connections and

@@ -48,7 +48,7 @@ static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_messag
 
 	param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
 	param.flags = UCP_AM_SEND_FLAG_EAGER;
-	return ucp_am_send_nbx(peer->endpoint, UCX_REQUEST, message, sizeof *message, data, bytes, &param);
+	return ucp.am_send_nbx(peer->endpoint, UCX_REQUEST, message, sizeof *message, data, bytes, &param);
 }
 
 ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
@@ -61,7 +61,7 @@ ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *m
 static void hello_sent(void *request, ucs_status_t status, void *unused)
 {
 	(void)unused;
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "ucp_am_send_nbx");
 }
@@ -81,7 +81,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 
 	peer->hello.kind = UCX_HELLO;
 	number(peer, &peer->hello);
-	request = ucp_am_send_nbx(peer->endpoint, UCX_FIRST, NULL, 0, &peer->hello, sizeof peer->hello, &param);
+	request = ucp.am_send_nbx(peer->endpoint, UCX_FIRST, NULL, 0, &peer->hello, sizeof peer->hello, &param);
 	if (!UCS_PTR_IS_PTR(request))
 		ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 }
@@ -107,7 +107,7 @@ static void sent(void *request, ucs_status_t status, void *argument)
 	struct sending *sending = argument;
 	struct comms_channel *channel = sending->channel;
 
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	free(sending);
@@ -234,7 +234,7 @@ static void part_is_over(struct request *request)
 
 static void request_sent(void *sending, ucs_status_t status, void *request)
 {
-	ucp_request_free(sending);
+	ucp.request_free(sending);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	part_is_over(request);
@@ -377,7 +377,7 @@ void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t ta
 		.cb = taker,
 	};
 
-	ucx_check(ucp_worker_set_am_recv_handler(worker, &param), "ucp_worker_set_am_recv_handler");
+	ucx_check(ucp.worker_set_am_recv_handler(worker, &param), "ucp_worker_set_am_recv_handler");
 }
 
 void ucx_take_answers(ucp_worker_h worker)

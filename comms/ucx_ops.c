@@ -12,7 +12,7 @@ static void free_when_done(void *request, ucs_status_t status, void *mark)
 {
 	struct comms_channel *channel = ((struct mark *)mark)->channel;
 
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	channel_count(channel, &channel->unsent, -1);
@@ -52,10 +52,10 @@ static void put_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t dest, const v
 
 	if (nbi) {
 		param = when_done(mark);
-		started(mark, ucp_put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "ucp_put_nbx");
+		started(mark, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "ucp_put_nbx");
 		return;
 	}
-	ucx_must_succeed(channel_finish(mark->channel, ucp_put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
+	ucx_must_succeed(channel_finish(mark->channel, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
 			 "ucp_put_nbx");
 	channel_touch(mark);
 }
@@ -66,10 +66,10 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 
 	if (nbi) {
 		param = when_done(mark);
-		started(mark, ucp_get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "ucp_get_nbx");
+		started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "ucp_get_nbx");
 		return;
 	}
-	ucx_must_succeed(channel_finish(mark->channel, ucp_get_nbx(mark->peer->endpoint, dest, bytes, source, key, &ucx_plain)),
+	ucx_must_succeed(channel_finish(mark->channel, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &ucx_plain)),
 			 "ucp_get_nbx");
 }
 

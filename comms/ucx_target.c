@@ -61,7 +61,7 @@ static void answer_sent(void *request, ucs_status_t status, void *argument)
 {
 	struct outgoing *out = argument;
 
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_OK || out->left == out->piece) {
 		free(out);
 		return;
@@ -84,7 +84,7 @@ static void send_outgoing(struct outgoing *out)
 		ucs_status_ptr_t request;
 
 		out->piece = out->left < UCX_PIECE_MOST ? out->left : UCX_PIECE_MOST;
-		request = ucp_am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header, out->data + out->header.offset,
+		request = ucp.am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header, out->data + out->header.offset,
 					  out->piece, &param);
 		if (UCS_PTR_IS_PTR(request))
 			return;

@@ -13,7 +13,7 @@
 void ucx_rest_telling(struct comms_telling *telling)
 {
 	if (telling->key) /* of a get */
-		ucp_rkey_destroy(telling->key);
+		ucp.rkey_destroy(telling->key);
 	telling->key = NULL;
 	atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
@@ -75,7 +75,7 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 {
 	struct comms_telling *telling = argument;
 
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	if (status == UCS_ERR_CANCELED || telling->over)

@@ -61,12 +61,12 @@ void ucx_start_batches(void)
 		.finish = finish_packing,
 	};
 
-	ucx_check(ucp_dt_create_generic(&packing, NULL, &several), "ucp_dt_create_generic");
+	ucx_check(ucp.dt_create_generic(&packing, NULL, &several), "ucp_dt_create_generic");
 }
 
 void ucx_stop_batches(void)
 {
-	ucp_dt_destroy(several);
+	ucp.dt_destroy(several);
 }
 
 /* --- Sending --- */
@@ -101,7 +101,7 @@ static void rest_together(struct comms_together *together)
 
 static void several_sent(void *request, ucs_status_t status, void *together)
 {
-	ucp_request_free(request);
+	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
 		ucx_must_succeed(status, "an operation on another PE");
 	rest_together(together);

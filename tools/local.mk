@@ -9,7 +9,7 @@ CLEANFILES += oshcc oshcxx oshc++
 EXTRA_DIST += tools/oshcc.in tools/fill.sh docs/decisions/tools.md
 
 # What a program needs besides libtorushmem.a when it takes the archive.
-TORUSHMEM_PRIVATE_LIBS = $(UCX_LIBS) $(PMIX_LIBS) $(LIBS)
+TORUSHMEM_PRIVATE_LIBS = $(PMIX_LIBS) $(LIBS)
 
 FILL = $(SHELL) $(top_srcdir)/tools/fill.sh
 FILL_VALUES = \

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* UCX, loaded when it is needed; from the folder of configure --with-ucx=DIR, or from where the system looks. */
+#include "ucx_library.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rte/rte.h"
+
+#define UCP_FILE "libucp.so.0"
+
+struct ucp_library ucp;
+struct ucs_library ucs;
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { FATAL = sizeof fatal / sizeof fatal[0] };
+
+static void find(void *library, const char *name, void *to)
+{
+	void *function = dlsym(library, name); /* it looks in what the library needs as well */
+
+	if (!function)
+		rte_die_together("shmem_init", "this UCX has no %s; torushmem was built with UCX %s and needs that version or a later one", name,
+				 UCX_VERSION);
+	memcpy(to, &function, sizeof function);
+}
+
+static bool is_of_ucx(int signal)
+{
+	struct sigaction now;
+	Dl_info handler, library;
+
+	return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
+	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) && dladdr((void *)(uintptr_t)ucs.status_string, &library) &&
+	       handler.dli_fbase == library.dli_fbase;
+}
+
+/*
+ * UCX's hooks in madvise take a lock, which the thread sanitizer intercepts; a thread that ends calls madvise when the sanitizer has forgotten
+ * it already, and crashes. UCX reads this setting only while it is loaded.
+ */
+static void spare_thread_sanitizer(void)
+{
+	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
+		setenv("UCX_MEM_EVENTS", "n", 0);
+}
+
+static void *open_library(void)
+{
+	void *library = NULL;
+
+	if (UCX_FOLDER[0])
+		library = dlopen(UCX_FOLDER "/" UCP_FILE, RTLD_NOW | RTLD_GLOBAL);
+	if (!library)
+		library = dlopen(UCP_FILE, RTLD_NOW | RTLD_GLOBAL);
+	if (!library)
+		rte_die_together("shmem_init", "UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
+					       "LD_LIBRARY_PATH",
+				 dlerror());
+	return library;
+}
+
+/*
+ * Some versions of UCX, when they are loaded, put their own handlers on fatal signals, which write a page per process. The program's handlers, or
+ * none, are to stay; who wants UCX's sets UCX_HANDLE_ERRORS.
+ */
+void ucx_library_load(void)
+{
+	struct sigaction before[FATAL];
+	void *library;
+
+	if (ucp.init_version)
+		return;
+	spare_thread_sanitizer();
+	for (int i = 0; i < FATAL; i++)
+		sigaction(fatal[i], NULL, &before[i]);
+	library = open_library();
+#define UCX_FIND(library_, name) find(library, #library_ "_" #name, &library_.name);
+	UCP_FUNCTIONS(UCX_FIND)
+	UCS_FUNCTIONS(UCX_FIND)
+#undef UCX_FIND
+	for (int i = 0; i < FATAL && !getenv("UCX_HANDLE_ERRORS"); i++)
+		if (is_of_ucx(fatal[i]))
+			sigaction(fatal[i], &before[i], NULL);
+}
