@@ -210,12 +210,12 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 {
 	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
 	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate;
-	uint32_t old = atomic_load(&gate->epoch), others = (uint32_t)group->size - 1;
+	uint32_t old = atomic_load_explicit(&gate->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
-		COMMS_WAIT(&gate->arrived, atomic_load(&gate->arrived) == others);
+		COMMS_WAIT(&gate->arrived, atomic_load_explicit(&gate->arrived, memory_order_acquire) == others);
 	} else {
-		uint32_t before = atomic_fetch_add(&gate->arrived, 1);
+		uint32_t before = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acquire);
 
 		if (led && before + 1 == others)
 			comms_notify_of(first, &comms.system->slot[group->slot].gate.arrived, sizeof gate->arrived);
@@ -226,7 +226,7 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 	}
 	if (action)
 		action(argument);
-	atomic_store(&gate->arrived, 0);
+	atomic_store_explicit(&gate->arrived, 0, memory_order_relaxed);
 	atomic_store(&gate->epoch, old + 1);
 	if (atomic_load(&gate->sleepers))
 		wait_wake(&gate->epoch);

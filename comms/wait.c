@@ -165,12 +165,12 @@ static uint64_t waited_for(const void *address)
 uint32_t comms_bell_prepare(const void *address)
 {
 	struct comms_bell *bell = &comms.system->bell;
-	uint32_t key = atomic_load(&bell->word);
-	uint64_t target = waited_for(address), now = atomic_load(&bell->sleepers), then;
+	uint32_t key = atomic_load_explicit(&bell->word, memory_order_relaxed);
+	uint64_t target = waited_for(address), now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed), then;
 
 	do {
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
-	} while (!atomic_compare_exchange_weak(&bell->sleepers, &now, then + 1));
+	} while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
 	if (have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	return key;
@@ -179,9 +179,10 @@ uint32_t comms_bell_prepare(const void *address)
 void comms_bell_cancel(void)
 {
 	struct comms_bell *bell = &comms.system->bell;
-	uint64_t now = atomic_load(&bell->sleepers);
+	uint64_t now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed);
 
-	while (!atomic_compare_exchange_weak(&bell->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1))
+	while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
@@ -226,7 +227,7 @@ unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 
 void comms_ring(struct comms_bell *bell)
 {
-	atomic_fetch_add(&bell->word, 1);
+	atomic_fetch_add_explicit(&bell->word, 1, memory_order_relaxed);
 	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
@@ -260,7 +261,7 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 	}
 	if (naps >= COMMS_SLOW)
 		comms_wait_is_over();
-	atomic_fetch_sub(sleepers, 1);
+	atomic_fetch_sub_explicit(sleepers, 1, memory_order_relaxed);
 }
 
 void wait_wake(_Atomic uint32_t *word)

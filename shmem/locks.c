@@ -43,7 +43,7 @@ API void pshmem_set_lock(long *lock)
 	int home = home_of(lock, __func__);
 	uint32_t before;
 
-	__atomic_store_n(&word->link, WAIT, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&word->link, WAIT, __ATOMIC_RELAXED);
 	before = (uint32_t)comms_amo_fetch(COMMS_SWAP, 4, &word->tail, me_in_queue(), 0, home, __func__);
 	if (before == me_in_queue())
 		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
@@ -67,7 +67,7 @@ API int pshmem_test_lock(long *lock)
 	/* Nobody links behind a PE that is not the tail: the link may be prepared before we know. */
 	if (comms_amo_fetch(COMMS_FETCH, 4, &word->tail, 0, 0, home, __func__) != 0)
 		return 1;
-	__atomic_store_n(&word->link, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&word->link, 0, __ATOMIC_RELAXED);
 	return comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, me_in_queue(), 0, home, __func__) != 0;
 }
 PROFILED(shmem_test_lock)
@@ -81,7 +81,7 @@ API void pshmem_clear_lock(long *lock)
 	uint32_t next;
 
 	comms_quiet();
-	if (__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) == 0) {
+	if (__atomic_load_n(&word->link, __ATOMIC_RELAXED) == 0) {
 		uint32_t tail = (uint32_t)comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, 0, me_in_queue(), home, __func__);
 
 		if (tail == me_in_queue())
@@ -89,9 +89,9 @@ API void pshmem_clear_lock(long *lock)
 		if (tail == 0)
 			rte_die(__func__, "lock=%p is not held by anyone", (void *)lock);
 		hang_note_word(__func__, &word->link, sizeof word->link, false, "!=", 0);
-		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_ACQUIRE) != 0); /* someone is about to link */
+		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0); /* someone is about to link */
 	}
-	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQ_REL);
+	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_RELAXED);
 	comms_amo(COMMS_AND, 4, &word->link, ~WAIT, (int)next - 1, __func__);
 	comms_fence();
 }

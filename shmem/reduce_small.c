@@ -30,11 +30,13 @@ static void send_piece(const struct piece *p, int round, int to)
 		   &scratch->slot[p->epoch & 1][round].heard, p->epoch, set_pe(p->set, to), p->set->routine);
 }
 
-/* Looks at a little data along with the word that tells of it: their lines come at the same time, not one after the other. */
+/* Asks for the lines of a little data along with that of the flag: they come at the same time, not one after the other. */
 static bool has_come(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
 {
-	if (bytes <= LOOKED_AT_UP_TO)
-		(void)(*(const volatile char *)data | *(const volatile char *)(data + bytes - 1));
+	if (bytes <= LOOKED_AT_UP_TO) {
+		__builtin_prefetch(data);
+		__builtin_prefetch(data + bytes - 1);
+	}
 	return atomic_load_explicit(&slot->heard, memory_order_acquire) >= epoch;
 }
 
