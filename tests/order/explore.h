@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TESTS_ORDER_EXPLORE_H
+#define TESTS_ORDER_EXPLORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Explores the orders that C11 allows, in a job of real PEs.
+ *
+ * The library and the scenarios are compiled with -fsanitize=thread and linked with explore.c and memory.c in place of the
+ * sanitizer's library, so that every load and store comes here. Between explore_next and explore_done one thread of the job
+ * runs at a time. A random number chooses who runs, which of the allowed values an atomic load returns, and where an atomic
+ * store lands in the order of its location. docs/protocols/orders.md says what the model contains.
+ *
+ * An execution fails if a check fails, if two accesses race, if no thread can go on, or if only a timed wait ended a sleep.
+ * A failure is printed with the two places in the source, and ends the job with code 3.
+ */
+
+/* Settings, from the environment. */
+#define EXPLORE_ROUNDS "EXPLORE_ROUNDS" /* executions of a scenario */
+#define EXPLORE_SEED "EXPLORE_SEED"	/* of the first execution */
+#define EXPLORE_WEAKEN "EXPLORE_WEAKEN" /* acquire:OFFSET,OFFSET,...: these places in the program lose an order; release, sc, fence */
+#define EXPLORE_SITES "EXPLORE_SITES"	/* a file for the places whose order can be weakened */
+#define EXPLORE_TRACE "EXPLORE_TRACE"	/* a failure prints the last accesses as well */
+
+/* Collective over the PEs, after shmem_init: so many threads of each PE take part. */
+void explore_start(int threads_per_pe);
+void explore_stop(void);
+
+/* Called by each further thread of a PE, numbered from 1, before its first explore_next. */
+void explore_thread(int number);
+
+/* Begins the next execution on all threads; false when all are done. */
+bool explore_next(uint64_t *round);
+/* The end of this thread's part of an execution. Returns when all threads have come here. */
+void explore_done(void);
+
+/* A random number below a limit, the same for all threads of an execution and each place in the sequence of calls. */
+unsigned explore_random(unsigned limit);
+
+/* User data, where even a relaxed atomic access is a race unless something orders it. A peer's data has its peer's address. */
+void explore_data(const volatile void *start, size_t bytes);
+
+#define EXPLORE_CHECK(condition)                                                          \
+	do {                                                                              \
+		if (!(condition))                                                         \
+			explore_fail("the check fails: " #condition, __FILE__, __LINE__); \
+	} while (0)
+_Noreturn void explore_fail(const char *text, const char *file, int line);
+
+/* Who may go on without a wake-up: in this scenario a timed wait may end a sleep that nobody ends. */
+void explore_allow_timeouts(void);
+
+#endif

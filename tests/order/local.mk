@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs whose every load and store is explored: the library once more, with the compiler's calls for -fsanitize=thread, and
+# what takes those calls in place of the sanitizer.
+
+EXPLORED = -Dsyscall=explore_syscall -Dsched_yield=explore_yield -Dnanosleep=explore_nanosleep \
+	-Dmemcpy=explore_memcpy -Dmemmove=explore_memmove -Dmemset=explore_memset -Dmemcmp=explore_memcmp \
+	-Dpthread_mutex_lock=explore_mutex_lock -Dpthread_mutex_trylock=explore_mutex_trylock \
+	-Dpthread_mutex_unlock=explore_mutex_unlock
+
+check_LIBRARIES += tests/order/libexplore.a
+tests_order_libexplore_a_SOURCES = tests/order/explore.h tests/order/inside.h tests/order/hooks.c tests/order/memory.c tests/order/races.c \
+	tests/order/sites.c tests/order/threads.c
+
+tests_order_libexplore_a_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
+
+check_PROGRAMS += tests/order/scenarios
+tests_order_scenarios_SOURCES = tests/order/scenarios.c $(libtorushmem_la_SOURCES)
+tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED)
+# Without -O2 more accesses keep a line of their own; fences are not for the sanitizer, but they are for us.
+tests_order_scenarios_CFLAGS = $(AM_CFLAGS) -fwrapv -g -O1 -U_FORTIFY_SOURCE -Wno-tsan -fsanitize=thread
+tests_order_scenarios_LDFLAGS = $(AM_LDFLAGS)
+tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la $(PMIX_LIBS)
+# The link without -fsanitize=thread, which would bring the sanitizer's own library.
+tests_order_scenarios_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) -g \
+	$(tests_order_scenarios_LDFLAGS) $(LDFLAGS) -o $@
+
+check-order: $(check_PROGRAMS)
+	@$(SHELL) $(srcdir)/tests/order/run --build .
+
+.PHONY: check-order
+EXTRA_DIST += tests/order/run tests/order/weakenings.tsv

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Short programs that use one protocol of the library each, run in many orders: scenarios NAME, on so many PEs of one node.
+ * tests/order/run has the list.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmem.h>
+#include <shmemx.h>
+
+#include "explore.h"
+
+enum { WORDS = 12 };
+
+static int me, npes;
+
+/* In the symmetric heap, for each PE its own lines. */
+static struct shared {
+	uint64_t data[WORDS], flag, back, sum, result[WORDS];
+	uint64_t other_line[8];
+	long lock, count, held;
+	uint64_t signal;
+	uint64_t all[8];
+} *shared;
+
+static shmemx_exchange_t exchange, one_way;
+static shmemx_rdma_buffer_t *buffers; /* of all PEs, on each */
+static uint64_t received[2];
+static shmemx_plan_t plan;
+
+static struct shared *peers(int pe)
+{
+	return shmem_ptr(shared, pe);
+}
+
+/* Each PE's part of the user's data: a race on it is a failure even where the access is atomic. */
+static void data_is_ordered(void)
+{
+	for (int pe = 0; pe < npes; pe++)
+		explore_data(peers(pe)->data, sizeof shared->data);
+}
+
+static bool all_are(const uint64_t *words, size_t n, uint64_t value)
+{
+	for (size_t i = 0; i < n; i++)
+		if (words[i] != value)
+			return false;
+	return true;
+}
+
+/* Data, a fence, a flag; the reader answers, and the writer uses the memory again. */
+static void flags(uint64_t round)
+{
+	uint64_t source[WORDS];
+
+	if (me > 1)
+		return;
+	for (uint64_t turn = 2 * round; turn < 2 * round + 2; turn++) {
+		size_t n = turn % 2 ? 1 : WORDS;
+
+		if (me == 0) {
+			for (size_t i = 0; i < n; i++)
+				source[i] = turn;
+			shmem_uint64_put(shared->data, source, n, 1);
+			shmem_fence();
+			shmem_uint64_p(&shared->flag, turn, 1);
+			shmem_uint64_wait_until(&shared->back, SHMEM_CMP_GE, turn);
+		} else {
+			shmem_uint64_wait_until(&shared->flag, SHMEM_CMP_GE, turn);
+			EXPLORE_CHECK(all_are(shared->data, n, turn));
+			shmem_fence();
+			shmem_uint64_p(&shared->back, turn, 0);
+		}
+	}
+}
+
+static void signals(uint64_t round)
+{
+	uint64_t source[2] = {round, round};
+
+	if (me == 0) {
+		shmem_uint64_put_signal(shared->data, source, 2, &shared->signal, round, SHMEM_SIGNAL_SET, 1);
+		shmem_uint64_wait_until(&shared->back, SHMEM_CMP_GE, round);
+	} else if (me == 1) {
+		EXPLORE_CHECK(shmem_signal_wait_until(&shared->signal, SHMEM_CMP_GE, round) == round);
+		EXPLORE_CHECK(all_are(shared->data, 2, round));
+		shmem_quiet();
+		shmem_uint64_atomic_set(&shared->back, round, 0);
+	}
+}
+
+/* What was put before a barrier is there after it, and may be put again after the next. */
+static void barriers(uint64_t round)
+{
+	int to = (me + 1) % npes;
+	uint64_t source[2] = {round, round};
+
+	shmem_uint64_put(shared->data, source, 2, to);
+	shmem_barrier_all();
+	EXPLORE_CHECK(all_are(shared->data, 2, round));
+	shmem_barrier_all();
+	source[0] = source[1] = round + 1;
+	shmem_uint64_put(shared->data, source, 2, to);
+	shmem_barrier_all();
+	EXPLORE_CHECK(all_are(shared->data, 2, round + 1));
+	shmem_barrier_all();
+}
+
+/* Under the lock, plain loads and stores of PE 0's memory. */
+static void locks(uint64_t round)
+{
+	volatile uint64_t *count = &peers(0)->data[0];
+	unsigned times = 1 + (unsigned)(round % 2);
+
+	for (unsigned i = 0; i < times; i++) {
+		shmem_set_lock(&shared->lock);
+		*count = *count + 1;
+		shmem_clear_lock(&shared->lock);
+	}
+	if (me == 0 && shmem_test_lock(&shared->lock) == 0) {
+		*count = *count + 1;
+		*count = *count - 1;
+		shmem_clear_lock(&shared->lock);
+	}
+	shmem_barrier_all();
+	if (me == 0) {
+		shared->result[0] += (uint64_t)times * (uint64_t)npes;
+		EXPLORE_CHECK(*count == shared->result[0]);
+	}
+	shmem_barrier_all();
+}
+
+static void exchanges(uint64_t round)
+{
+	if (me > 1)
+		return;
+	for (uint64_t message = 0; message < 4; message++) {
+		uint64_t *out = shmemx_exchange_buffer(exchange, 0);
+		const uint64_t *in;
+		size_t bytes;
+
+		for (int i = 0; i < 8; i++)
+			out[i] = 4 * round + message;
+		shmemx_exchange_start(exchange, 0, 8 * sizeof *out);
+		in = shmemx_exchange_wait(exchange, 0, &bytes);
+		EXPLORE_CHECK(bytes == 8 * sizeof *in && all_are(in, 8, 4 * round + message));
+		shmemx_exchange_release(exchange, 0);
+	}
+}
+
+static void reductions(uint64_t round)
+{
+	uint64_t *source = shared->data, *result = shared->result;
+
+	for (int i = 0; i < 2; i++)
+		source[i] = round + (uint64_t)me;
+	shmem_uint64_sum_reduce(SHMEM_TEAM_WORLD, result, source, 2);
+	EXPLORE_CHECK(result[1] == round * (uint64_t)npes + (uint64_t)(npes * (npes - 1) / 2));
+	shmem_barrier_all();
+}
+
+static void broadcasts(uint64_t round)
+{
+	uint64_t *source = shared->data, *result = shared->result;
+
+	for (int i = 0; i < WORDS; i++)
+		source[i] = me == 0 ? round : 0;
+	shmem_uint64_broadcast(SHMEM_TEAM_WORLD, result, source, WORDS, 0);
+	EXPLORE_CHECK(all_are(result, WORDS, round));
+	shmem_uint64_fcollect(SHMEM_TEAM_WORLD, shared->all, &source[0], 1);
+	EXPLORE_CHECK(shared->all[0] == round && (npes < 2 || shared->all[1] == 0));
+	shmem_barrier_all();
+}
+
+/* Store buffering: of two PEs that put, complete, and look at each other's word, one at least sees what the other put. */
+static void quiets(uint64_t round)
+{
+	if (me > 1)
+		return;
+	shmem_uint64_p(&shared->flag, round, 1 - me);
+	shmem_quiet();
+	shared->result[0] = shmem_uint64_g(&shared->flag, me);
+	shmem_barrier_all();
+	EXPLORE_CHECK(shared->result[0] == round || peers(1 - me)->result[0] == round);
+	shmem_barrier_all();
+}
+
+/* Only one side sends, so slots are released by a word of their own. */
+static void slots(uint64_t round)
+{
+	size_t bytes;
+
+	if (me > 1)
+		return;
+	for (uint64_t message = 0; message < 5; message++) {
+		uint64_t value = 5 * round + message;
+
+		if (me == 0) {
+			uint64_t *out = shmemx_exchange_buffer(one_way, 0);
+
+			for (int i = 0; i < 8; i++)
+				out[i] = value;
+			shmemx_exchange_start(one_way, 0, 8 * sizeof *out);
+		} else {
+			EXPLORE_CHECK(all_are(shmemx_exchange_wait(one_way, 0, &bytes), 8, value));
+			shmemx_exchange_release(one_way, 0);
+		}
+	}
+}
+
+/* Puts that tell of themselves by an event in the other's queue. */
+static void events(uint64_t round)
+{
+	uint64_t source[2] = {round, round};
+	shmemx_rdma_event_t event;
+	int seen = 0;
+
+	if (me > 1)
+		return;
+	shmemx_rdma_put(&buffers[1 - me], 0, source, sizeof source, 1, round);
+	while (seen < 2) {
+		shmemx_rdma_wait(&event);
+		EXPLORE_CHECK(event.word == round);
+		if (event.kind == SHMEMX_RDMA_ARRIVED)
+			EXPLORE_CHECK(all_are(event.address, 2, round));
+		seen++;
+	}
+	shmem_barrier_all();
+}
+
+static void plans(uint64_t round)
+{
+	for (uint64_t run = 2 * round; run < 2 * round + 2; run++) {
+		if (me == 0)
+			shared->data[0] = shared->data[1] = run;
+		shmemx_plan_start(plan);
+		shmemx_plan_wait(plan);
+		EXPLORE_CHECK(all_are(me == 0 ? shared->data : shared->result, 2, run));
+	}
+}
+
+/* Each PE counts the words of all others; a wait for any, then for all. */
+static void wait_sets(uint64_t round)
+{
+	size_t one;
+
+	for (int pe = 0; pe < npes; pe++)
+		if (pe != me)
+			shmem_uint64_put_signal(&shared->data[me], &round, 1, &shared->all[me], round, SHMEM_SIGNAL_SET, pe);
+	shared->all[me] = round;
+	shared->data[me] = round;
+	one = shmem_uint64_wait_until_any(shared->all, (size_t)npes, NULL, SHMEM_CMP_GE, round);
+	EXPLORE_CHECK(shared->data[one] == round);
+	shmem_uint64_wait_until_all(shared->all, (size_t)npes, NULL, SHMEM_CMP_GE, round);
+	EXPLORE_CHECK(all_are(shared->data, (size_t)npes, round));
+	shmem_barrier_all();
+}
+
+static const struct scenario {
+	const char *name;
+	void (*run)(uint64_t round);
+	bool ordered;
+} scenarios[] = {
+	{"flags", flags, true},		{"signals", signals, true},	  {"quiets", quiets, true},	    {"wait_sets", wait_sets, true},
+	{"barriers", barriers, true},	{"gates", barriers, true},	  {"locks", locks, true},	    {"contended", locks, true},
+	{"exchanges", exchanges, true}, {"slots", slots, true},		  {"events", events, true},	    {"plans", plans, true},
+	{"reductions", reductions, true}, {"broadcasts", broadcasts, true},
+};
+
+static const struct scenario *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+		if (!strcmp(scenarios[i].name, name))
+			return &scenarios[i];
+	fprintf(stderr, "scenarios: there is no scenario '%s'\n", name);
+	exit(2);
+}
+
+static void must(bool good, const char *what)
+{
+	if (!good)
+		explore_fail(what, __FILE__, __LINE__);
+}
+
+static void open_exchanges(void)
+{
+	shmemx_edge_t both = {.pe = 1 - me, .send_bytes = 64, .receive_bytes = 64}, one = both;
+
+	one.send_bytes = me == 0 ? 64 : 0;
+	one.receive_bytes = me == 1 ? 64 : 0;
+	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &both, me > 1 ? 0 : 1, &exchange) == 0, "no exchange");
+	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_way) == 0, "no exchange in one direction");
+}
+
+static void open_buffers(void)
+{
+	shmemx_rdma_buffer_t *mine = shmem_malloc(sizeof *mine);
+
+	buffers = shmem_calloc((size_t)npes, sizeof *buffers);
+	must(shmemx_rdma_register(received, sizeof received, mine) == 0, "no buffer");
+	shmem_fcollectmem(SHMEM_TEAM_WORLD, buffers, mine, sizeof *mine);
+}
+
+static void open_all(void)
+{
+	shared = shmem_calloc(1, sizeof *shared);
+	open_exchanges();
+	open_buffers();
+	must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, shared->result, shared->data, 16, 0, SHMEMX_PLAN_LIST, &plan) == 0, "no plan");
+}
+
+int main(int argc, char **argv)
+{
+	const struct scenario *scenario = find(argc > 1 ? argv[1] : "");
+	uint64_t round;
+
+	shmem_init();
+	me = shmem_my_pe();
+	npes = shmem_n_pes();
+	open_all();
+	explore_start(1);
+	while (explore_next(&round)) {
+		if (scenario->ordered && me == 0)
+			data_is_ordered();
+		scenario->run(round);
+		explore_done();
+	}
+	explore_stop();
+	shmem_finalize();
+	return 0;
+}

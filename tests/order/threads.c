@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose turn it is: executions, random choices, sleeping and waking. One thread runs; it hands the baton on at its steps. */
+#include "inside.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <shmem.h>
+
+#undef syscall
+
+enum { STEPS_MOST = 2000000, SOONEST = 64 };
+
+struct model *model;
+_Thread_local int self = -1;
+static _Thread_local int number; /* self, between executions as well */
+static int threads_per_pe;
+
+static void futex_wait(uint32_t *word, uint32_t value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+}
+
+static void futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* xorshift64* */
+static uint64_t next_random(void)
+{
+	model->random ^= model->random >> 12;
+	model->random ^= model->random << 25;
+	model->random ^= model->random >> 27;
+	return model->random * 0x2545f4914f6cdd1d;
+}
+
+unsigned random_below(unsigned limit)
+{
+	return (unsigned)((next_random() >> 32) * limit >> 32);
+}
+
+unsigned explore_random(unsigned limit)
+{
+	return random_below(limit);
+}
+
+static void await_turn(void)
+{
+	struct thread *me = &model->thread[number];
+
+	for (;;) {
+		uint32_t seen = __atomic_load_n(&me->wake, __ATOMIC_SEQ_CST);
+
+		if (__atomic_load_n(&model->baton, __ATOMIC_SEQ_CST) == (uint32_t)number)
+			break;
+		futex_wait(&me->wake, seen);
+	}
+	self = number;
+}
+
+static void hand_to(int next)
+{
+	__atomic_store_n(&model->baton, (uint32_t)next, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&model->thread[next].wake, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&model->thread[next].wake);
+}
+
+static int pick_ready(void)
+{
+	int ready[THREADS], n = 0;
+
+	for (int t = 0; t < model->threads; t++)
+		if (model->thread[t].state == READY)
+			ready[n++] = t;
+	return n ? ready[random_below((unsigned)n)] : -1;
+}
+
+static bool all_done(void)
+{
+	for (int t = 0; t < model->threads; t++)
+		if (model->thread[t].state != DONE)
+			return false;
+	return true;
+}
+
+/* Nobody can go on: a sleep whose time is limited ends, which a scenario must allow. */
+static int end_a_sleep(void)
+{
+	int timed[THREADS], n = 0, chosen;
+
+	for (int t = 0; t < model->threads; t++)
+		if (model->thread[t].state == ASLEEP && model->thread[t].timed)
+			timed[n++] = t;
+	if (n == 0)
+		explore_fail("no thread can go on", __FILE__, __LINE__);
+	if (!model->timeouts_allowed)
+		explore_fail("all threads sleep, and only a time limit ends it: a wake-up is lost", __FILE__, __LINE__);
+	model->timeouts++;
+	chosen = timed[random_below((unsigned)n)];
+	model->thread[chosen].state = READY;
+	model->thread[chosen].timed_out = true;
+	return chosen;
+}
+
+static void run_another(void)
+{
+	int next = pick_ready();
+
+	if (next < 0 && all_done())
+		return;
+	if (next < 0)
+		next = end_a_sleep();
+	if (next == number)
+		return;
+	hand_to(next);
+	if (model->thread[number].state != DONE)
+		await_turn();
+}
+
+void step(void)
+{
+	model->all_steps++;
+	if (++model->steps > STEPS_MOST)
+		explore_fail("an execution does not end", __FILE__, __LINE__);
+	if (random_below(model->keep_running) == 0)
+		run_another();
+}
+
+void block(enum state state, uint64_t place, bool timed)
+{
+	struct thread *me = &model->thread[self];
+
+	me->state = state;
+	me->waits_at = place;
+	me->timed = timed;
+	me->timed_out = false;
+	while (me->state == state)
+		run_another();
+}
+
+int wake_blocked(enum state state, uint64_t place, int most)
+{
+	int woken = 0;
+
+	for (int t = 0; t < model->threads && woken < most; t++)
+		if (model->thread[t].state == state && model->thread[t].waits_at == place) {
+			model->thread[t].state = READY;
+			woken++;
+		}
+	return woken;
+}
+
+/* --- Executions --- */
+
+static uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && text[0] ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void stay_on(int processor)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)processor, &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
+void explore_start(int threads)
+{
+	struct model *mine = shmem_calloc(1, sizeof *mine);
+
+	if (!mine)
+		explore_fail("no room for the model in the symmetric heap", __FILE__, __LINE__);
+	threads_per_pe = threads;
+	if (shmem_my_pe() == 0) {
+		mine->processor = sched_getcpu();
+		mine->threads = shmem_n_pes() * threads;
+		mine->rounds = from_environment(EXPLORE_ROUNDS, 2000);
+		mine->first_seed = from_environment(EXPLORE_SEED, 1);
+		if (mine->threads > THREADS)
+			explore_fail("too many threads", __FILE__, __LINE__);
+	}
+	shmem_barrier_all();
+	model = shmem_ptr(mine, 0);
+	if (!model)
+		explore_fail("PE 0 cannot be reached by load and store", __FILE__, __LINE__);
+	stay_on(model->processor);
+	number = shmem_my_pe() * threads;
+}
+
+void explore_thread(int thread)
+{
+	number = shmem_my_pe() * threads_per_pe + thread;
+	stay_on(model->processor);
+}
+
+static void print_sites(const char *path)
+{
+	FILE *file = fopen(path, "we");
+
+	for (int i = 0; file && i < SITES; i++)
+		if (model->site[i].count)
+			fprintf(file, "0x%x %d %d %u\n", model->site[i].offset, model->site[i].access, model->site[i].order,
+				model->site[i].count);
+	if (!file || fclose(file))
+		explore_fail("the file of " EXPLORE_SITES " cannot be written", __FILE__, __LINE__);
+}
+
+void explore_stop(void)
+{
+	const char *path = getenv(EXPLORE_SITES);
+
+	shmem_barrier_all();
+	if (shmem_my_pe() != 0)
+		return;
+	printf("%llu executions, %llu steps, %llu sleeps ended by time: no failure\n", (unsigned long long)model->rounds,
+	       (unsigned long long)model->all_steps, (unsigned long long)model->timeouts);
+	if (path && path[0])
+		print_sites(path);
+}
+
+static void begin_execution(void)
+{
+	model->more = model->round++ < model->rounds;
+	model->seed = model->first_seed + model->round - 1;
+	model->random = model->seed * 0x9e3779b97f4a7c15 | 1;
+	for (int i = 0; i < 4; i++)
+		next_random();
+	model->keep_running = 1u << (1 + random_below(6));
+	model->steps = 0;
+	model->n_events = 0;
+	model->n_ranges = 0;
+	model->clock_of_round++;
+	model->timeouts_allowed = false;
+	memory_begin();
+	for (int t = 0; t < model->threads; t++)
+		model->thread[t].state = model->more ? READY : DONE;
+	__atomic_store_n(&model->baton, random_below((unsigned)model->threads), __ATOMIC_SEQ_CST);
+}
+
+/* Of all threads of the job. The last to come begins the execution. */
+static void meet_for_execution(void)
+{
+	uint32_t epoch = __atomic_load_n(&model->epoch, __ATOMIC_SEQ_CST);
+
+	if (__atomic_add_fetch(&model->arrived, 1, __ATOMIC_SEQ_CST) == (uint32_t)model->threads) {
+		model->arrived = 0;
+		begin_execution();
+		__atomic_fetch_add(&model->epoch, 1, __ATOMIC_SEQ_CST);
+		futex_wake(&model->epoch);
+	}
+	while (__atomic_load_n(&model->epoch, __ATOMIC_SEQ_CST) == epoch)
+		futex_wait(&model->epoch, epoch);
+}
+
+bool explore_next(uint64_t *round)
+{
+	meet_for_execution();
+	if (!model->more)
+		return false;
+	*round = model->round;
+	await_turn();
+	return true;
+}
+
+void explore_done(void)
+{
+	uint32_t phase = __atomic_load_n(&model->phase, __ATOMIC_SEQ_CST);
+
+	model->thread[self].state = DONE;
+	self = -1;
+	if (all_done()) {
+		__atomic_fetch_add(&model->phase, 1, __ATOMIC_SEQ_CST);
+		futex_wake(&model->phase);
+		return;
+	}
+	run_another();
+	while (__atomic_load_n(&model->phase, __ATOMIC_SEQ_CST) == phase)
+		futex_wait(&model->phase, phase);
+}
+
+void explore_allow_timeouts(void)
+{
+	model->timeouts_allowed = true;
+}
