@@ -34,7 +34,7 @@ static bool apart(const void *dest, const void *source, size_t bytes)
 	return to - from >= bytes && from - to >= bytes;
 }
 
-enum { LINE = 64, PAGE = 4096, AT_ONCE = 4 };
+enum { LINE = 64, PAGE = 4096, AT_ONCE = 4 }; /* of an x86 */
 
 static void stream_line(char *dest, const char *source)
 {

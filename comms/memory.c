@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rte/pages.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
-#define HUGE_PAGE (2UL << 20)
 #define SYSTEM_MAGIC 0x31306d6574737973
 
 void memory_describe(const struct comms_segment *segment, struct memory_handle *handle)
@@ -102,18 +102,18 @@ static void warn_of_overcommit(size_t size)
 			   rte.n_local, text_size(size * (size_t)rte.n_local, total), text_size(memory, have));
 }
 
-/* Address space at a huge-page boundary, backed by nothing yet. */
-static char *reserve(size_t size)
+/* Address space such that a page begins offset bytes behind its start, backed by nothing yet. */
+static char *reserve(size_t size, size_t offset, size_t page)
 {
-	char *area = mmap(NULL, size + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *area = mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *start;
 
 	if (area == MAP_FAILED)
 		return NULL;
-	start = (char *)(((uintptr_t)area + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+	start = (char *)pages_place((uintptr_t)area, offset, page);
 	if (start > area)
 		munmap(area, (size_t)(start - area));
-	munmap(start + size, HUGE_PAGE - (size_t)(start - area));
+	munmap(start + size, page - (size_t)(start - area));
 	return start;
 }
 
@@ -131,14 +131,21 @@ static bool huge_pages_forbidden(const char *path)
 }
 
 /* Not for the system's part: of that a PE touches a few small pages. */
-static const char *ask_for_huge_pages(char *base, size_t size, bool shared)
+static const char *ask_for_huge_pages(char *base, size_t size, const struct pages *pages, bool shared)
 {
+	static char too_few[80];
 	bool wanted = true;
+	char text[32];
 
 	setting_bool(SETTING_HUGE_PAGES, &wanted);
 	if (!wanted)
 		return "small pages (SHMEM_HUGE_PAGES)";
-	if (madvise(base + COMMS_SYSTEM_BYTES, size - COMMS_SYSTEM_BYTES, MADV_HUGEPAGE))
+	if (pages->huge && !pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge)) {
+		snprintf(too_few, sizeof too_few, "small pages (huge ones have %s, of which it holds too few)",
+			text_size(pages->huge, text));
+		return too_few;
+	}
+	if (!pages->huge || madvise(base + COMMS_SYSTEM_BYTES, size - COMMS_SYSTEM_BYTES, MADV_HUGEPAGE))
 		return "small pages (no huge pages in this kernel)";
 	if (huge_pages_forbidden(shared ? "/sys/kernel/mm/transparent_hugepage/shmem_enabled" :
 					  "/sys/kernel/mm/transparent_hugepage/enabled"))
@@ -161,13 +168,18 @@ static int make_file(size_t size)
 	return fd;
 }
 
-static char *map_heap(size_t size, bool shared, int *fd)
+/*
+ * Huge pages begin with the heap behind the system's part; in a file they are where they would be if it were mapped at a
+ * boundary of huge pages, and so it is.
+ */
+static char *map_heap(size_t size, bool shared, const struct pages *pages, int *fd)
 {
 	int kind = shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	size_t page = pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge) ? pages->huge : pages->small;
 	char *base;
 
 	*fd = shared ? make_file(size) : -1;
-	base = shared && *fd < 0 ? NULL : reserve(size);
+	base = shared && *fd < 0 ? NULL : reserve(size, shared ? 0 : COMMS_SYSTEM_BYTES, page);
 	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, 0) == MAP_FAILED)
 		return NULL;
 	return base;
@@ -175,20 +187,20 @@ static char *map_heap(size_t size, bool shared, int *fd)
 
 void memory_make_heap(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct pages pages = pages_of_system();
 	struct comms_segment *heap = &comms.segments[COMMS_HEAP];
 	size_t wanted = wanted_heap();
-	size_t size = COMMS_SYSTEM_BYTES + ((wanted + page - 1) & ~(page - 1));
+	size_t size = COMMS_SYSTEM_BYTES + pages_round_up(wanted, pages.small);
 	bool shared = comms.n_node > 1; /* most kernels give huge pages to private memory only */
 	char text[32];
 	int fd;
-	char *base = map_heap(size, shared, &fd);
+	char *base = map_heap(size, shared, &pages, &fd);
 
 	if (!base)
 		rte_die_together("shmem_init", "no address space for a heap of %s (%s); lower SHMEM_SYMMETRIC_SIZE or raise ulimit -v",
 			text_size(wanted, text), strerror(errno));
 	warn_of_overcommit(wanted);
-	comms.pages = ask_for_huge_pages(base, size, shared);
+	comms.pages = ask_for_huge_pages(base, size, &pages, shared);
 	*heap = (struct comms_segment){base, size, fd};
 	comms.heap_size = size - COMMS_SYSTEM_BYTES;
 	comms.system = (struct comms_system *)base;

@@ -25,7 +25,7 @@ struct comms_gate {
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole huge pages, so that the heap behind it begins with one */
+#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but that of the largest huge ones: see map_heap */
 #define COMMS_SLOTS 63
 #define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
 #define COMMS_TOFU_GATES 24

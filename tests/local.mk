@@ -73,6 +73,7 @@ API_TESTS = \
 UNIT_TESTS = \
 	tests/unit/blocks \
 	tests/unit/families \
+	tests/unit/pages \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_job \
@@ -106,6 +107,7 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_families_SOURCES = tests/unit/families.c comms/families.c comms/watch.h
 tests_unit_families_LDADD =
+tests_unit_pages_LDADD = librtebase.la
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
@@ -163,6 +165,7 @@ EXTRA_DIST += \
 	tests/lib/boxes.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
+	tests/lib/huge.h \
 	tests/lib/left.sh \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \

@@ -18,7 +18,7 @@
 #include "softofu/nic/record.h"
 #include "softofu/nic/vcq.h"
 
-#define PAGE 4096u
+#define BOUNDARY 4096u /* where parts of the mapping begin; that it is a page on many systems does not matter */
 #define VCQS_PER_RANK 64u
 #define VCQS_MOST 65536u
 #define SPINS 1000
@@ -56,9 +56,9 @@ void process_ring(struct process *process)
 		syscall(SYS_futex, &process->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static uint64_t pages(uint64_t bytes)
+static uint64_t whole(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	return (bytes + BOUNDARY - 1) / BOUNDARY * BOUNDARY;
 }
 
 /* The same from the same settings in every process of the job. */
@@ -72,15 +72,15 @@ static void lay_out(struct job *job, const struct settings *settings, const stru
 	job->processes = (uint32_t)ranks;
 	job->cards = (uint32_t)box_nodes(&settings->box);
 	job->vcqs = (uint32_t)(ranks * VCQS_PER_RANK < VCQS_MOST ? ranks * VCQS_PER_RANK : VCQS_MOST);
-	job->vcq_bytes = pages(sizeof(struct shared_vcq) + job->mrq_size * sizeof(struct mrq_entry));
-	job->processes_at = pages(sizeof *job);
-	job->cards_at = pages(job->processes_at + ranks * sizeof(struct process));
-	job->vcqs_at = pages(job->cards_at + job->cards * sizeof(struct card));
+	job->vcq_bytes = whole(sizeof(struct shared_vcq) + job->mrq_size * sizeof(struct mrq_entry));
+	job->processes_at = whole(sizeof *job);
+	job->cards_at = whole(job->processes_at + ranks * sizeof(struct process));
+	job->vcqs_at = whole(job->cards_at + job->cards * sizeof(struct card));
 	job->bytes = job->vcqs_at + job->vcqs * job->vcq_bytes;
 	if (net) {
 		job->taking_at = job->bytes;
-		job->net_at = pages(job->taking_at + job->cards * TNIS * CQS * sizeof(int32_t));
-		job->bytes = pages(job->net_at + net_bytes(net, problem));
+		job->net_at = whole(job->taking_at + job->cards * TNIS * CQS * sizeof(int32_t));
+		job->bytes = whole(job->net_at + net_bytes(net, problem));
 	}
 }
 

@@ -4,8 +4,7 @@
 #include <sys/mman.h>
 
 #include "tests/lib/check.h"
-
-#define HUGE_PAGE (2UL << 20)
+#include "tests/lib/huge.h"
 
 /* What /proc/self/smaps has under a name for the mapping that an address lies in, in KiB; -1: nothing. */
 static long fact(const void *address, const char *format)
@@ -29,31 +28,33 @@ static long fact(const void *address, const char *format)
 }
 
 /* Does the kernel have any to give just now? */
-static bool are_to_be_had(void)
+static bool are_to_be_had(size_t huge)
 {
-	char *area = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *area = mmap(NULL, 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool had;
 
 	CHECK(area != MAP_FAILED);
-	had = madvise(area, 2 * HUGE_PAGE, MADV_HUGEPAGE) == 0;
-	memset(area, 1, 2 * HUGE_PAGE);
+	had = madvise(area, 2 * huge, MADV_HUGEPAGE) == 0;
+	memset(area, 1, 2 * huge);
 	had = had && fact(area, "AnonHugePages: %ld kB") > 0;
-	munmap(area, 2 * HUGE_PAGE);
+	munmap(area, 2 * huge);
 	return had;
 }
 
 int main(void)
 {
+	size_t huge = huge_page_bytes(), bytes;
 	bool reached = false;
 	char *memory;
 
 	shmem_init();
-	memory = shmem_malloc(4 * HUGE_PAGE);
+	bytes = huge && huge <= 32UL << 20 ? 4 * huge : 8UL << 20; /* larger ones the heap has not enough of */
+	memory = shmem_malloc(bytes);
 	CHECK(memory != NULL);
 	for (int pe = 0; pe < shmem_n_pes(); pe++)
 		reached = reached || (pe != shmem_my_pe() && shmem_ptr(memory, pe));
-	memset(memory, 1, 4 * HUGE_PAGE);
-	if (!reached && are_to_be_had())
+	memset(memory, 1, bytes);
+	if (!reached && bytes == 4 * huge && are_to_be_had(huge))
 		CHECK(fact(memory, "AnonHugePages: %ld kB") > 0);
 	if (reached) /* it is one piece of memory for both */
 		CHECK_EQUAL(fact(memory, "Anonymous: %ld kB"), 0);

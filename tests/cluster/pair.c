@@ -13,9 +13,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "tests/lib/huge.h"
+
 #define BATCHES_MOST 41
 #define LARGE (1UL << 20)
-#define HUGE_PAGE (2UL << 20)
 
 static long word, over;
 static char *large, *source;
@@ -159,6 +160,15 @@ static void contact(void)
 	fflush(stdout);
 }
 
+/* ucx_perftest puts from memory in huge pages, too, where these are not much larger. */
+static char *make_source(void)
+{
+	size_t huge = huge_page_bytes(), bytes = huge >= LARGE && huge <= 32 * LARGE ? huge : LARGE;
+	char *memory = aligned_alloc(bytes, bytes);
+
+	return memory && bytes == huge && madvise(memory, bytes, MADV_HUGEPAGE) ? NULL : memory;
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 10000, count_large = argc > 2 ? atoi(argv[2]) : 0, me;
@@ -172,8 +182,8 @@ int main(int argc, char **argv)
 	if (me == 0)
 		contact();
 	large = shmem_malloc(LARGE);
-	source = aligned_alloc(HUGE_PAGE, HUGE_PAGE); /* ucx_perftest puts from such memory, too */
-	if (!large || !source || madvise(source, HUGE_PAGE, MADV_HUGEPAGE) || shmem_n_pes() < 2)
+	source = make_source();
+	if (!large || !source || shmem_n_pes() < 2)
 		shmem_global_exit(1);
 	memset(large, 1, LARGE);
 	memset(source, 1, LARGE);
