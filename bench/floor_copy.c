@@ -64,7 +64,7 @@ static bool is_possible(const struct way *w)
 	if (w->needs && !strcmp(w->needs, "avx512f"))
 		return __builtin_cpu_supports("avx512f");
 #endif
-	return true;
+	return !w->needs;
 }
 
 struct copying {
