@@ -158,6 +158,7 @@ EXTRA_DIST += \
 	tests/conformance/make-profiler \
 	tests/conformance/openshmem-1.6.tsv \
 	tests/distros/inside \
+	tests/distros/machine \
 	tests/distros/page.awk \
 	tests/distros/run \
 	tests/distros/sources.awk \

@@ -69,10 +69,96 @@ row_of()
 	refused "'true': a command goes with --shell" trixie -- true
 }
 
-@test "a release for another processor is refused" {
+# another: a processor with virtual machines that this machine does not have
+another()
+{
 	command -v dpkg >/dev/null || skip "no dpkg"
-	[ "$(dpkg --print-architecture)" != arm64 ] && other=arm64 || other=amd64
-	refused "trixie-$other: this machine runs programs for $(dpkg --print-architecture) only" "trixie-$other"
+	[ "$(dpkg --print-architecture)" != arm64 ] && other=arm64 || other=riscv64
+}
+
+@test "processors without virtual machines, and steps that these do not have, are refused" {
+	another
+	refused "trixie-alpha: there is no virtual machine for 'alpha'; the processors are" trixie-alpha
+	refused "--steps hosts: in virtual machines the steps are quickstart api tools" "trixie-$other" --steps api,hosts
+}
+
+# with_machine COMMAND...: with the functions of tests/distros/machine and of tests/distros/inside
+with_machine()
+{
+	sh -c 'distros=$1; shift; command=$1; set -- none; . "$distros/machine"; . "$distros/inside"; eval "$command"' machine "$distros" "$*"
+}
+
+@test "every virtual machine has a processor, a kernel and a console" {
+	for processor in arm64 riscv64 ppc64el; do
+		run -0 with_machine "facts_of $processor; for name in \$machines; do
+			echo \"\$name \$(processor_of \$name)\" | grep -- '-M .* -cpu ' >/dev/null || echo \"\$name: no processor\"
+			case \" \$kernels\" in *\" \$(pages_of \$name):linux-image-\"*) ;; *) echo \"\$name: no kernel\" ;; esac
+		done; [ -n \"\$triplet\" ] && [ -n \"\$emulator\" ] && [ -n \"\$console\" ] || echo $processor"
+		[ -z "$output" ]
+	done
+	run -1 with_machine 'facts_of alpha'
+	for release in bookworm trixie; do
+		run -0 with_machine "machine_packages $release"
+		[[ "$output" == *busybox-static*libpmix2* ]]
+	done
+}
+
+@test "--paths names lines, lines of one virtual machine, and virtual machines" {
+	asked="facts_of arm64; for name in \$machines; do ! is_machine_asked_for \$name || echo \$name; done"
+	run -0 with_machine "paths=; $asked"
+	[ "$output" = "max
+a64fx
+16k" ]
+	run -0 with_machine "paths=local,tofu; $asked"
+	[ "${#lines[@]}" -eq 3 ]
+	run -0 with_machine "paths=16k,local:a64fx; $asked"
+	[ "$output" = "a64fx
+16k" ]
+	lines_of="for machine in max a64fx; do for line in local tofu; do ! is_asked_for \$line || echo \$line:\$machine; done; done"
+	run -0 with_machine "paths=local:a64fx,max; $lines_of"
+	[ "$output" = "local:max
+tofu:max
+local:a64fx" ]
+	run -0 with_machine "paths=tofu; $lines_of"
+	[ "$output" = "tofu:max
+tofu:a64fx" ]
+	run -0 with_machine "paths=; $lines_of"
+	[ "${#lines[@]}" -eq 4 ]
+	mkdir -p inside
+	printf 'api\tlocal:a64fx\t1\n' >inside/rows
+	run -0 with_machine "here=inside foreign=arm64 unknown=no paths=local,a64fx,local:a64fx,api,local:max; look_for_unknown; echo \$unknown"
+	[ "$output" = "  --paths local:max: no line of these steps has this name here
+yes" ]
+}
+
+@test "the words of a command reach the shell of a virtual machine as they are" {
+	run -0 with_machine "quoted echo 'two words' \"it's\" '\$HOME' ''"
+	eval "set -- $output"
+	[ "$#" -eq 5 ] && [ "$2" = 'two words' ] && [ "$3" = "it's" ] && [ "$4" = "\$HOME" ] && [ -z "$5" ]
+}
+
+@test "a virtual machine that ends early has failed, and its console is shown" {
+	mkdir -p share/logs share/tmp bin
+	cat >bin/qemu-system-aarch64 <<'END'
+#!/bin/sh
+printf '%s\n' "$@" >asked
+[ ! -e works ] || echo 0 >share/ended
+echo "Kernel panic" >share/logs/console-16k.log
+END
+	chmod +x bin/qemu-system-aarch64
+	PATH=$PWD/bin:$PATH
+	run -1 with_machine "share=share; facts_of arm64; boot 16k machine-steps forget"
+	[ "$output" = "the virtual machine 16k ended early; the end of its console:
+Kernel panic" ]
+	touch works
+	run -0 with_machine "share=share; foreign=arm64; facts_of arm64; boot 16k machine-steps forget"
+	[ -z "$output" ]
+	grep -qx /machine/kernel-16k asked
+	grep -q 'snapshot=on$' asked
+	grep -q '^machine=16k action=machine-steps speaks=/dev/hvc0 foreign=arm64$' share/awake
+	run -0 with_machine "share=share; foreign=arm64; facts_of arm64; boot a64fx settle keep"
+	grep -qx a64fx asked
+	grep -q 'snapshot=off$' asked
 }
 
 @test "who is not root is told so" {
@@ -348,6 +434,7 @@ read-only
 
 @test "the scripts are clean" {
 	command -v shellcheck >/dev/null || skip "no shellcheck"
-	shellcheck "$distros/run"
-	shellcheck -s sh "$distros/inside"
+	cd "$distros/../.." || return
+	shellcheck -x tests/distros/run
+	shellcheck -x -s sh tests/distros/inside tests/distros/machine
 }

@@ -21,7 +21,7 @@ setup()
 # runs N PROGRAM ARGUMENTS...: quietly, and with success
 runs()
 {
-	run timeout -k 2 60 "$OSHRUN" -q -n "$1" "./$2" "${@:3}"
+	run timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$1" "./$2" "${@:3}"
 	[ "$status" -eq 0 ] || { printf '%s\n' "$output" && return 1; }
 }
 
@@ -127,7 +127,7 @@ solves()
 	[ "$(printf '%s\n' "$output" | grep -c '^usage:')" -eq 1 ]
 	for wrong in --side=4 '--scale 0' '--iterations x'; do
 		# shellcheck disable=SC2086 # two words
-		run timeout -k 2 20 "$OSHRUN" -q -n 2 ./poisson $wrong
+		run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./poisson $wrong
 		[ "$status" -eq 2 ]
 	done
 }
@@ -142,7 +142,7 @@ solves()
 	runs 2 stencil --help
 	[ "$(printf '%s\n' "$output" | grep -c '^usage:')" -eq 1 ]
 	for wrong in --size=1 --size=x --nonsense; do
-		run timeout -k 2 20 "$OSHRUN" -q -n 2 ./stencil "$wrong"
+		run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./stencil "$wrong"
 		[ "$status" -eq 2 ]
 		[ "$(printf '%s\n' "$output" | grep -c '^./stencil\|^stencil')" -eq 1 ]
 	done

@@ -15,7 +15,7 @@ setup_file()
 # on RANKS PROGRAM...: under oshrun, quietly
 on()
 {
-	timeout -k 2 60 "$OSHRUN" -q -n "$@"
+	timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$@"
 }
 
 @test "programs find what they find without a network: notices, order, sessions, threads, mistakes" {
