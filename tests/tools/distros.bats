@@ -111,6 +111,8 @@ a64fx
 16k" ]
 	run -0 with_machine "paths=local,tofu; $asked"
 	[ "${#lines[@]}" -eq 3 ]
+	run -0 with_machine "paths=programs; $asked"
+	[ -z "$output" ]
 	run -0 with_machine "paths=16k,local:a64fx; $asked"
 	[ "$output" = "a64fx
 16k" ]
