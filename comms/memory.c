@@ -175,7 +175,8 @@ static int make_file(size_t size)
 static char *map_heap(size_t size, bool shared, const struct pages *pages, int *fd)
 {
 	int kind = shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-	size_t page = pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge) ? pages->huge : pages->small;
+	bool suits = pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge) && pages->huge > COMMS_HEAP_BOUNDARY;
+	size_t page = suits ? pages->huge : COMMS_HEAP_BOUNDARY;
 	char *base;
 
 	*fd = shared ? make_file(size) : -1;

@@ -26,6 +26,8 @@ struct comms_gate {
 };
 
 #define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but that of the largest huge ones: see map_heap */
+#define COMMS_HEAP_BOUNDARY (16UL << 20) /* the heap begins at a multiple of it, on all PEs: blocks can be so aligned */
+_Static_assert(COMMS_SYSTEM_BYTES % COMMS_HEAP_BOUNDARY == 0, "the heap begins at the boundary where the system's part does");
 #define COMMS_SLOTS 63
 #define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
 #define COMMS_TOFU_GATES 24

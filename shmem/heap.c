@@ -37,10 +37,25 @@ static void report_exhausted(size_t wanted, const char *routine)
 			   text_size(blocks_largest(blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
 }
 
+/* Heaps begin at different addresses, so that beyond this an offset that suits one PE does not suit another. */
+static void report_alignment(size_t alignment, const char *routine)
+{
+	char most[32];
+
+	if (comms.pe == 0)
+		rte_report(routine, "alignment=%zu is more than the symmetric heap can keep on all PEs; give %s at most",
+			   alignment, text_size(COMMS_HEAP_BOUNDARY, most));
+}
+
 static void *take(size_t alignment, size_t size, const char *routine)
 {
-	size_t offset = blocks_allocate(blocks, size, alignment);
+	size_t offset;
 
+	if (alignment > COMMS_HEAP_BOUNDARY) {
+		report_alignment(alignment, routine);
+		return NULL;
+	}
+	offset = blocks_allocate(blocks, size, alignment);
 	if (offset != BLOCKS_NONE)
 		return comms_heap() + offset;
 	report_exhausted(size, routine);
