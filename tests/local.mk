@@ -135,6 +135,7 @@ EXTRA_DIST += \
 	docs/decisions/distros.md \
 	docs/platforms.md \
 	docs/platforms/trixie.tsv \
+	docs/platforms/trixie-arm64.tsv \
 	tests/builds \
 	tests/checked \
 	tests/cluster/agent \
