@@ -36,6 +36,7 @@ API_TESTS = \
 	tests/api/heap \
 	tests/api/huge_pages \
 	tests/api/large \
+	tests/api/loading \
 	tests/api/locks \
 	tests/api/many \
 	tests/api/nbi \

@@ -21,9 +21,10 @@
 /* Settings, from the environment. */
 #define EXPLORE_ROUNDS "EXPLORE_ROUNDS" /* executions of a scenario */
 #define EXPLORE_SEED "EXPLORE_SEED"	/* of the first execution */
-#define EXPLORE_WEAKEN "EXPLORE_WEAKEN" /* acquire:OFFSET,OFFSET,...: these places in the program lose an order; release, sc, fence */
-#define EXPLORE_SITES "EXPLORE_SITES"	/* a file for the places whose order can be weakened */
-#define EXPLORE_TRACE "EXPLORE_TRACE"	/* a failure prints the last accesses as well */
+#define EXPLORE_WEAKEN \
+	"EXPLORE_WEAKEN" /* acquire:OFFSET,OFFSET,...: these places in the program lose an order; release, sc, fence */
+#define EXPLORE_SITES "EXPLORE_SITES" /* a file for the places whose order can be weakened */
+#define EXPLORE_TRACE "EXPLORE_TRACE" /* a failure prints the last accesses as well */
 
 /* Collective over the PEs, after shmem_init: so many threads of each PE take part. */
 void explore_start(int threads_per_pe);
@@ -37,9 +38,6 @@ bool explore_next(uint64_t *round);
 /* The end of this thread's part of an execution. Returns when all threads have come here. */
 void explore_done(void);
 
-/* A random number below a limit, the same for all threads of an execution and each place in the sequence of calls. */
-unsigned explore_random(unsigned limit);
-
 /* User data, where even a relaxed atomic access is a race unless something orders it. A peer's data has its peer's address. */
 void explore_data(const volatile void *start, size_t bytes);
 
@@ -49,8 +47,5 @@ void explore_data(const volatile void *start, size_t bytes);
 			explore_fail("the check fails: " #condition, __FILE__, __LINE__); \
 	} while (0)
 _Noreturn void explore_fail(const char *text, const char *file, int line);
-
-/* Who may go on without a wake-up: in this scenario a timed wait may end a sleep that nobody ends. */
-void explore_allow_timeouts(void);
 
 #endif

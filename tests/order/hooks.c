@@ -36,7 +36,8 @@ static void read_mappings(void)
 	while (file && n_mappings < MAPPINGS && fgets(line, sizeof line, file)) {
 		if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &start, &end, permissions, &offset, &inode) != 5)
 			continue;
-		mapping[n_mappings++] = (struct mapping){start, end, permissions[3] == 's' && inode ? (inode << 40) + offset : 0};
+		mapping[n_mappings++] =
+			(struct mapping){start, end, permissions[3] == 's' && inode ? (inode << 40) + offset : 0};
 	}
 	if (file)
 		fclose(file);
@@ -92,25 +93,59 @@ static void plain(const volatile void *address, size_t bytes, bool write, const 
 }
 
 #define CALLER __builtin_return_address(0)
-#define PLAIN(bytes)                                                                                          \
-	void __tsan_read##bytes(void *address) { plain(address, bytes, false, CALLER); }                      \
-	void __tsan_write##bytes(void *address) { plain(address, bytes, true, CALLER); }                      \
-	void __tsan_unaligned_read##bytes(void *address) { plain(address, bytes, false, CALLER); }            \
-	void __tsan_unaligned_write##bytes(void *address) { plain(address, bytes, true, CALLER); }            \
-	void __tsan_volatile_read##bytes(void *address) { plain(address, bytes, false, CALLER); }             \
-	void __tsan_volatile_write##bytes(void *address) { plain(address, bytes, true, CALLER); }
+#define PLAIN(bytes)                                      \
+	void __tsan_read##bytes(void *address)            \
+	{                                                 \
+		plain(address, bytes, false, CALLER);     \
+	}                                                 \
+	void __tsan_write##bytes(void *address)           \
+	{                                                 \
+		plain(address, bytes, true, CALLER);      \
+	}                                                 \
+	void __tsan_unaligned_read##bytes(void *address)  \
+	{                                                 \
+		plain(address, bytes, false, CALLER);     \
+	}                                                 \
+	void __tsan_unaligned_write##bytes(void *address) \
+	{                                                 \
+		plain(address, bytes, true, CALLER);      \
+	}                                                 \
+	void __tsan_volatile_read##bytes(void *address)   \
+	{                                                 \
+		plain(address, bytes, false, CALLER);     \
+	}                                                 \
+	void __tsan_volatile_write##bytes(void *address)  \
+	{                                                 \
+		plain(address, bytes, true, CALLER);      \
+	}
 PLAIN(1)
 PLAIN(2)
 PLAIN(4)
 PLAIN(8)
 PLAIN(16)
 
-void __tsan_read_range(void *address, unsigned long bytes) { plain(address, bytes, false, CALLER); }
-void __tsan_write_range(void *address, unsigned long bytes) { plain(address, bytes, true, CALLER); }
-void __tsan_init(void) {}
-void __tsan_func_entry(void *caller) { (void)caller; }
-void __tsan_func_exit(void) {}
-void __tsan_atomic_signal_fence(int order) { (void)order; }
+void __tsan_read_range(void *address, unsigned long bytes)
+{
+	plain(address, bytes, false, CALLER);
+}
+void __tsan_write_range(void *address, unsigned long bytes)
+{
+	plain(address, bytes, true, CALLER);
+}
+void __tsan_init(void)
+{
+}
+void __tsan_func_entry(void *caller)
+{
+	(void)caller;
+}
+void __tsan_func_exit(void)
+{
+}
+void __tsan_atomic_signal_fence(int order)
+{
+	(void)order;
+}
 
 void *explore_memcpy(void *to, const void *from, size_t bytes)
 {
@@ -147,7 +182,8 @@ struct atomic {
 	enum order order;
 };
 
-static bool begin_atomic(struct atomic *atomic, const volatile void *address, int bytes, enum access access, int order, const void *caller)
+static bool begin_atomic(struct atomic *atomic, const volatile void *address, int bytes, enum access access, int order,
+			 const void *caller)
 {
 	bool gone;
 
@@ -198,70 +234,70 @@ static uint64_t update(const struct atomic *atomic, volatile void *address, int 
 	return old;
 }
 
-#define FETCH(bits, TYPE, name, kind, builtin)                                                        \
-	TYPE __tsan_atomic##bits##_##name(volatile TYPE *address, TYPE value, int order)              \
-	{                                                                                             \
-		struct atomic a;                                                                      \
-		if (!begin_atomic(&a, address, bits / 8, UPDATE, order, CALLER))                      \
-			return builtin(address, value, __ATOMIC_SEQ_CST);                             \
-		return (TYPE)update(&a, address, bits / 8, (struct operand){kind, value, 0, 0});      \
+#define FETCH(bits, TYPE, name, kind, builtin)                                                   \
+	TYPE __tsan_atomic##bits##_##name(volatile TYPE *address, TYPE value, int order)         \
+	{                                                                                        \
+		struct atomic a;                                                                 \
+		if (!begin_atomic(&a, address, bits / 8, UPDATE, order, CALLER))                 \
+			return builtin(address, value, __ATOMIC_SEQ_CST);                        \
+		return (TYPE)update(&a, address, bits / 8, (struct operand){kind, value, 0, 0}); \
 	}
 
-#define ATOMIC(bits, TYPE)                                                                                                      \
-	TYPE __tsan_atomic##bits##_load(const volatile TYPE *address, int order)                                                \
-	{                                                                                                                       \
-		struct atomic a;                                                                                                \
-		TYPE value;                                                                                                     \
-		if (!begin_atomic(&a, address, bits / 8, LOAD, order, CALLER))                                                  \
-			return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                      \
-		value = (TYPE)memory_load(a.place, (volatile void *)(uintptr_t)address, bits / 8, a.order);                     \
-		note("load", a.place, value, bits / 8, a.order, a.site);                                                        \
-		return value;                                                                                                   \
-	}                                                                                                                       \
-	void __tsan_atomic##bits##_store(volatile TYPE *address, TYPE value, int order)                                         \
-	{                                                                                                                       \
-		struct atomic a;                                                                                                \
-		if (!begin_atomic(&a, address, bits / 8, STORE, order, CALLER)) {                                               \
-			__atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                     \
-			return;                                                                                                 \
-		}                                                                                                               \
-		memory_store(a.place, address, bits / 8, value, a.order);                                                       \
-		note("store", a.place, value, bits / 8, a.order, a.site);                                                       \
-	}                                                                                                                       \
-	static TYPE compare##bits(volatile TYPE *address, TYPE wanted, TYPE value, int order, const void *caller)               \
-	{                                                                                                                       \
-		struct atomic a;                                                                                                \
-		if (!begin_atomic(&a, address, bits / 8, UPDATE, order, caller)) {                                              \
-			__atomic_compare_exchange_n(address, &wanted, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
-			return wanted;                                                                                          \
-		}                                                                                                               \
-		return (TYPE)update(&a, address, bits / 8, (struct operand){CSWAP, value, wanted, 0});                          \
-	}                                                                                                                       \
-	int __tsan_atomic##bits##_compare_exchange_strong(volatile TYPE *address, TYPE *wanted, TYPE value, int order, int other) \
-	{                                                                                                                       \
-		TYPE was = *wanted;                                                                                             \
-		(void)other;                                                                                                    \
-		*wanted = compare##bits(address, was, value, order, CALLER);                                                    \
-		return *wanted == was;                                                                                          \
-	}                                                                                                                       \
-	int __tsan_atomic##bits##_compare_exchange_weak(volatile TYPE *address, TYPE *wanted, TYPE value, int order, int other) \
-	{                                                                                                                       \
-		TYPE was = *wanted;                                                                                             \
-		(void)other;                                                                                                    \
-		*wanted = compare##bits(address, was, value, order, CALLER);                                                    \
-		return *wanted == was;                                                                                          \
-	}                                                                                                                       \
-	TYPE __tsan_atomic##bits##_compare_exchange_val(volatile TYPE *address, TYPE wanted, TYPE value, int order, int other)  \
-	{                                                                                                                       \
-		(void)other;                                                                                                    \
-		return compare##bits(address, wanted, value, order, CALLER);                                                    \
-	}                                                                                                                       \
-	FETCH(bits, TYPE, exchange, SWAP, __atomic_exchange_n)                                                                  \
-	FETCH(bits, TYPE, fetch_add, ADD, __atomic_fetch_add)                                                                   \
-	FETCH(bits, TYPE, fetch_sub, SUB, __atomic_fetch_sub)                                                                   \
-	FETCH(bits, TYPE, fetch_and, AND, __atomic_fetch_and)                                                                   \
-	FETCH(bits, TYPE, fetch_or, OR, __atomic_fetch_or)                                                                      \
-	FETCH(bits, TYPE, fetch_xor, XOR, __atomic_fetch_xor)                                                                   \
+#define COMPARE(bits, TYPE, strength)                                                                           \
+	int __tsan_atomic##bits##_compare_exchange_##strength(volatile TYPE *address, TYPE *wanted, TYPE value, \
+							      int order, int other)                             \
+	{                                                                                                       \
+		TYPE was = *wanted;                                                                             \
+		(void)other;                                                                                    \
+		*wanted = compare##bits(address, was, value, order, CALLER);                                    \
+		return *wanted == was;                                                                          \
+	}
+
+#define ATOMIC(bits, TYPE)                                                                                          \
+	TYPE __tsan_atomic##bits##_load(const volatile TYPE *address, int order)                                    \
+	{                                                                                                           \
+		struct atomic a;                                                                                    \
+		TYPE value;                                                                                         \
+		if (!begin_atomic(&a, address, bits / 8, LOAD, order, CALLER))                                      \
+			return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                          \
+		value = (TYPE)memory_load(a.place, (volatile void *)(uintptr_t)address, bits / 8, a.order);         \
+		note("load", a.place, value, bits / 8, a.order, a.site);                                            \
+		return value;                                                                                       \
+	}                                                                                                           \
+	void __tsan_atomic##bits##_store(volatile TYPE *address, TYPE value, int order)                             \
+	{                                                                                                           \
+		struct atomic a;                                                                                    \
+		if (!begin_atomic(&a, address, bits / 8, STORE, order, CALLER)) {                                   \
+			__atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                         \
+			return;                                                                                     \
+		}                                                                                                   \
+		memory_store(a.place, address, bits / 8, value, a.order);                                           \
+		note("store", a.place, value, bits / 8, a.order, a.site);                                           \
+	}                                                                                                           \
+	static TYPE compare##bits(volatile TYPE *address, TYPE wanted, TYPE value, int order, const void *caller)   \
+	{                                                                                                           \
+		struct atomic a;                                                                                    \
+		if (!begin_atomic(&a, address, bits / 8, UPDATE, order, caller)) {                                  \
+			__atomic_compare_exchange_n(address, &wanted, value, false, __ATOMIC_SEQ_CST,               \
+						    __ATOMIC_SEQ_CST);                                              \
+			return wanted;                                                                              \
+		}                                                                                                   \
+		return (TYPE)update(&a, address, bits / 8, (struct operand){CSWAP, value, wanted, 0});              \
+	}                                                                                                           \
+	COMPARE(bits, TYPE, strong)                                                                                 \
+	COMPARE(bits, TYPE, weak)                                                                                   \
+	TYPE __tsan_atomic##bits##_compare_exchange_val(volatile TYPE *address, TYPE wanted, TYPE value, int order, \
+							int other)                                                  \
+	{                                                                                                           \
+		(void)other;                                                                                        \
+		return compare##bits(address, wanted, value, order, CALLER);                                        \
+	}                                                                                                           \
+	FETCH(bits, TYPE, exchange, SWAP, __atomic_exchange_n)                                                      \
+	FETCH(bits, TYPE, fetch_add, ADD, __atomic_fetch_add)                                                       \
+	FETCH(bits, TYPE, fetch_sub, SUB, __atomic_fetch_sub)                                                       \
+	FETCH(bits, TYPE, fetch_and, AND, __atomic_fetch_and)                                                       \
+	FETCH(bits, TYPE, fetch_or, OR, __atomic_fetch_or)                                                          \
+	FETCH(bits, TYPE, fetch_xor, XOR, __atomic_fetch_xor)                                                       \
 	FETCH(bits, TYPE, fetch_nand, NAND, __atomic_fetch_nand)
 
 ATOMIC(8, uint8_t)
@@ -296,10 +332,7 @@ static long futex_sleep(uint64_t place, volatile void *word, uint32_t value, boo
 		return -1;
 	}
 	block(ASLEEP, place, timed);
-	if (!model->thread[self].timed_out)
-		return 0;
-	errno = ETIMEDOUT;
-	return -1;
+	return 0;
 }
 
 static long futex(volatile void *word, int operation, uint32_t value, const void *timeout)
@@ -337,7 +370,8 @@ long explore_syscall(long call, ...)
 	va_end(arguments);
 	if (self >= 0 && call == SYS_futex && place_of((void *)a[0]))
 		return futex((void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3]);
-	if (self >= 0 && call == SYS_membarrier && (a[0] == MEMBARRIER_CMD_GLOBAL_EXPEDITED || a[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+	if (self >= 0 && call == SYS_membarrier &&
+	    (a[0] == MEMBARRIER_CMD_GLOBAL_EXPEDITED || a[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED))
 		return membarrier(CALLER);
 	return syscall(call, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -29,8 +29,8 @@ struct message {
 	uint64_t value;
 	uint16_t at, next; /* its time, which grows along the order; the message behind it */
 	uint8_t by;
-	bool update;   /* by an atomic update, which nothing may come in front of */
-	bool unknown;  /* by a plain store: memory has the value */
+	bool update;	  /* by an atomic update, which nothing may come in front of */
+	bool unknown;	  /* by a plain store: memory has the value */
 	struct view view; /* what an acquiring reader learns */
 };
 
@@ -56,7 +56,7 @@ enum state { READY, ASLEEP, AT_MUTEX, DONE };
 struct thread {
 	uint32_t wake; /* futex: it is this thread's turn */
 	enum state state;
-	bool timed, timed_out;
+	bool timed;
 	uint64_t waits_at;
 	/* cur: what it knows. acquired: what its relaxed loads have read, for an acquire fence. released: cur at the last release fence. */
 	struct view cur, acquired, released;
@@ -85,8 +85,8 @@ struct model {
 	uint32_t phase;		 /* futex: grows at the end of each execution */
 	uint32_t baton;		 /* who runs */
 	int threads, processor;
-	bool on, more, timeouts_allowed;
-	uint64_t random, seed, first_seed, round, rounds, steps, all_steps, timeouts;
+	bool more;
+	uint64_t random, seed, first_seed, round, rounds, steps, all_steps;
 	unsigned keep_running; /* of this many steps, one is followed by another thread's */
 	int n_locations, n_messages, n_sites, n_ranges, n_events;
 	uint32_t clock_of_round;
@@ -111,7 +111,8 @@ uint64_t memory_load(uint64_t place, volatile void *address, int bytes, enum ord
 void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t value, enum order order);
 /* Reads the newest value, calls change with it and stores what that returns, unless change returns false. */
 typedef bool memory_change(uint64_t old, uint64_t *new, void *argument);
-uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument, enum order order);
+uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
+		       enum order order);
 void memory_fence(enum order order);
 /* A fence of every thread at the place where it is. */
 void memory_fence_all(void);

@@ -84,7 +84,8 @@ static int new_message(uint64_t value, uint16_t at)
 	struct message *message = &model->message[++model->n_messages]; /* 0 is none */
 
 	if (model->n_messages >= MESSAGES - 1 || at > UINT16_MAX - 2 * TICK)
-		explore_fail("an execution stores more often than the model holds; make the scenario shorter", __FILE__, __LINE__);
+		explore_fail("an execution stores more often than the model holds; make the scenario shorter", __FILE__,
+			     __LINE__);
 	message->value = value;
 	message->at = at;
 	message->next = 0;
@@ -112,7 +113,8 @@ static int make_location(uint64_t place, volatile void *address, int bytes)
 		explore_fail("an execution uses more atomic words than the model holds", __FILE__, __LINE__);
 	while (model->location_hash[at])
 		at = (at + 1) % (2 * LOCATIONS);
-	model->location[model->n_locations] = (struct location){place, (uint16_t)message, (uint16_t)message, (uint8_t)bytes};
+	model->location[model->n_locations] =
+		(struct location){place, (uint16_t)message, (uint16_t)message, (uint8_t)bytes};
 	model->location_hash[at] = (uint16_t)++model->n_locations;
 	return model->n_locations - 1;
 }
@@ -228,14 +230,16 @@ static void publish(int location, struct message *message, enum order order)
 void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t value, enum order order)
 {
 	int location = locate(place, address, bytes);
-	struct message *message = put_message(location, order == SEQ_CST ? model->location[location].last : behind(location), value);
+	struct message *message =
+		put_message(location, order == SEQ_CST ? model->location[location].last : behind(location), value);
 
 	publish(location, message, order);
 	if (!message->next)
 		real_store(address, bytes, value);
 }
 
-uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument, enum order order)
+uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
+		       enum order order)
 {
 	struct thread *thread = &model->thread[self];
 	int location = locate(place, address, bytes);

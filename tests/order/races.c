@@ -20,7 +20,8 @@ static struct cell *cell_of(uint64_t place)
 		if (cell->place == place)
 			return cell;
 	}
-	explore_fail("an execution touches more memory than the model holds; make the scenario shorter", __FILE__, __LINE__);
+	explore_fail("an execution touches more memory than the model holds; make the scenario shorter", __FILE__,
+		     __LINE__);
 }
 
 static bool is_data(uint64_t place)
@@ -37,7 +38,8 @@ static void check_byte(struct cell *cell, bool write, bool atomic, uint32_t site
 	unsigned bit = 1u << self;
 
 	if (cell->write_clock > cur->clock[cell->writer] && cell->writer != self && !(atomic && cell->atomic_write))
-		fail_at(write ? "a store is not ordered after a store" : "a load is not ordered after a store", site, cell->write_site);
+		fail_at(write ? "a store is not ordered after a store" : "a load is not ordered after a store", site,
+			cell->write_site);
 	for (int t = 0; write && t < model->threads; t++)
 		if (t != self && cell->read_clock[t] > cur->clock[t] && !(atomic && cell->atomic_reads & 1u << t))
 			fail_at("a store is not ordered after a load", site, cell->read_site[t]);

@@ -3,6 +3,7 @@
  * Short programs that use one protocol of the library each, run in many orders: scenarios NAME, on so many PEs of one node.
  * tests/order/run has the list.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 enum { WORDS = 12 };
 
 static int me, npes;
+static _Thread_local int thread;
 
 /* In the symmetric heap, for each PE its own lines. */
 static struct shared {
@@ -23,7 +25,7 @@ static struct shared {
 	long lock, count, held;
 	uint64_t signal;
 	uint64_t all[8];
-} *shared;
+} * shared;
 
 static shmemx_exchange_t exchange, one_way;
 static shmemx_rdma_buffer_t *buffers; /* of all PEs, on each */
@@ -248,7 +250,8 @@ static void wait_sets(uint64_t round)
 
 	for (int pe = 0; pe < npes; pe++)
 		if (pe != me)
-			shmem_uint64_put_signal(&shared->data[me], &round, 1, &shared->all[me], round, SHMEM_SIGNAL_SET, pe);
+			shmem_uint64_put_signal(&shared->data[me], &round, 1, &shared->all[me], round, SHMEM_SIGNAL_SET,
+						pe);
 	shared->all[me] = round;
 	shared->data[me] = round;
 	one = shmem_uint64_wait_until_any(shared->all, (size_t)npes, NULL, SHMEM_CMP_GE, round);
@@ -258,15 +261,32 @@ static void wait_sets(uint64_t round)
 	shmem_barrier_all();
 }
 
+/* Two threads of a PE, each with the one of the same number in the other PE; events go to whichever of the two takes them. */
+static void threads(uint64_t round)
+{
+	uint64_t *data = &shared->data[2 * thread], source[2] = {round, round};
+	shmemx_rdma_event_t event;
+
+	shmem_uint64_put_signal(data, source, 2, &shared->all[thread], round, SHMEM_SIGNAL_SET, 1 - me);
+	EXPLORE_CHECK(shmem_signal_wait_until(&shared->all[thread], SHMEM_CMP_EQ, round) == round);
+	EXPLORE_CHECK(all_are(data, 2, round));
+	shmemx_rdma_put(&buffers[1 - me], 0, source, 8, 1, round);
+	for (int taken = 0; taken < 2; taken++) {
+		shmemx_rdma_wait(&event);
+		EXPLORE_CHECK(event.word == round);
+	}
+}
+
 static const struct scenario {
 	const char *name;
 	void (*run)(uint64_t round);
-	bool ordered;
+	int threads; /* of each PE */
 } scenarios[] = {
-	{"flags", flags, true},		{"signals", signals, true},	  {"quiets", quiets, true},	    {"wait_sets", wait_sets, true},
-	{"barriers", barriers, true},	{"gates", barriers, true},	  {"locks", locks, true},	    {"contended", locks, true},
-	{"exchanges", exchanges, true}, {"slots", slots, true},		  {"events", events, true},	    {"plans", plans, true},
-	{"reductions", reductions, true}, {"broadcasts", broadcasts, true},
+	{"flags", flags, 1},	       {"signals", signals, 1},	      {"quiets", quiets, 1},
+	{"wait_sets", wait_sets, 1},   {"barriers", barriers, 1},     {"gates", barriers, 1},
+	{"locks", locks, 1},	       {"contended", locks, 1},	      {"exchanges", exchanges, 1},
+	{"slots", slots, 1},	       {"events", events, 1},	      {"plans", plans, 1},
+	{"reductions", reductions, 1}, {"broadcasts", broadcasts, 1}, {"threads", threads, 2},
 };
 
 static const struct scenario *find(const char *name)
@@ -291,7 +311,8 @@ static void open_exchanges(void)
 	one.send_bytes = me == 0 ? 64 : 0;
 	one.receive_bytes = me == 1 ? 64 : 0;
 	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &both, me > 1 ? 0 : 1, &exchange) == 0, "no exchange");
-	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_way) == 0, "no exchange in one direction");
+	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_way) == 0,
+	     "no exchange in one direction");
 }
 
 static void open_buffers(void)
@@ -308,25 +329,48 @@ static void open_all(void)
 	shared = shmem_calloc(1, sizeof *shared);
 	open_exchanges();
 	open_buffers();
-	must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, shared->result, shared->data, 16, 0, SHMEMX_PLAN_LIST, &plan) == 0, "no plan");
+	must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, shared->result, shared->data, 16, 0, SHMEMX_PLAN_LIST, &plan) == 0,
+	     "no plan");
+}
+
+static const struct scenario *chosen;
+
+static void run_all(void)
+{
+	uint64_t round;
+
+	while (explore_next(&round)) {
+		if (me == 0 && thread == 0)
+			data_is_ordered();
+		chosen->run(round);
+		explore_done();
+	}
+}
+
+static void *run_thread(void *unused)
+{
+	thread = 1;
+	explore_thread(thread);
+	run_all();
+	return unused;
 }
 
 int main(int argc, char **argv)
 {
-	const struct scenario *scenario = find(argc > 1 ? argv[1] : "");
-	uint64_t round;
+	pthread_t other;
+	int provided;
 
-	shmem_init();
+	chosen = find(argc > 1 ? argv[1] : "");
+	shmem_init_thread(chosen->threads > 1 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &provided);
 	me = shmem_my_pe();
 	npes = shmem_n_pes();
 	open_all();
-	explore_start(1);
-	while (explore_next(&round)) {
-		if (scenario->ordered && me == 0)
-			data_is_ordered();
-		scenario->run(round);
-		explore_done();
-	}
+	explore_start(chosen->threads);
+	if (chosen->threads > 1)
+		must(pthread_create(&other, NULL, run_thread, NULL) == 0, "no thread");
+	run_all();
+	if (chosen->threads > 1)
+		pthread_join(other, NULL);
 	explore_stop();
 	shmem_finalize();
 	return 0;

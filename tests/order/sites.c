@@ -70,7 +70,8 @@ static enum order without_release(enum order order)
 /* The order that an access has in this run. Gone: a fence that is left out. */
 enum order site_order(uint32_t site, enum access access, enum order order, bool *gone)
 {
-	static const enum order strongest[] = {[LOAD] = ACQUIRE, [STORE] = RELEASE, [UPDATE] = ACQ_REL, [FENCE] = ACQ_REL};
+	static const enum order strongest[] = {
+		[LOAD] = ACQUIRE, [STORE] = RELEASE, [UPDATE] = ACQ_REL, [FENCE] = ACQ_REL};
 
 	*gone = false;
 	count_site(site, access, order);
@@ -91,7 +92,12 @@ void note(const char *what, uint64_t place, uint64_t value, int bytes, enum orde
 {
 	struct event *event = &model->event[model->n_events++ % EVENTS];
 
-	*event = (struct event){.place = place, .value = value, .site = site, .thread = (uint8_t)self, .order = (uint8_t)order, .bytes = (uint8_t)bytes};
+	*event = (struct event){.place = place,
+				.value = value,
+				.site = site,
+				.thread = (uint8_t)self,
+				.order = (uint8_t)order,
+				.bytes = (uint8_t)bytes};
 	snprintf(event->what, sizeof event->what, "%s", what);
 }
 
@@ -101,7 +107,8 @@ static void print_place(const char *label, uint32_t site)
 
 	fprintf(stderr, "  %s ", label);
 	fflush(stderr);
-	snprintf(command, sizeof command, "addr2line -Cfpie /proc/%d/exe 0x%x | sed 's/^ (inlined by)/    in/' >&2", (int)getpid(), site);
+	snprintf(command, sizeof command, "addr2line -Cfpie /proc/%d/exe 0x%x | sed 's/^ (inlined by)/    in/' >&2",
+		 (int)getpid(), site);
 	if (system(command) != 0)
 		fprintf(stderr, "0x%x\n", site);
 }

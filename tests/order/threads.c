@@ -14,7 +14,7 @@
 
 #undef syscall
 
-enum { STEPS_MOST = 2000000, SOONEST = 64 };
+enum { STEPS_MOST = 2000000 };
 
 struct model *model;
 _Thread_local int self = -1;
@@ -43,11 +43,6 @@ static uint64_t next_random(void)
 unsigned random_below(unsigned limit)
 {
 	return (unsigned)((next_random() >> 32) * limit >> 32);
-}
-
-unsigned explore_random(unsigned limit)
-{
-	return random_below(limit);
 }
 
 static void await_turn(void)
@@ -89,23 +84,14 @@ static bool all_done(void)
 	return true;
 }
 
-/* Nobody can go on: a sleep whose time is limited ends, which a scenario must allow. */
-static int end_a_sleep(void)
+/* A sleep whose time is limited would end, but nothing may depend on that. */
+static _Noreturn void nobody_is_ready(void)
 {
-	int timed[THREADS], n = 0, chosen;
-
 	for (int t = 0; t < model->threads; t++)
 		if (model->thread[t].state == ASLEEP && model->thread[t].timed)
-			timed[n++] = t;
-	if (n == 0)
-		explore_fail("no thread can go on", __FILE__, __LINE__);
-	if (!model->timeouts_allowed)
-		explore_fail("all threads sleep, and only a time limit ends it: a wake-up is lost", __FILE__, __LINE__);
-	model->timeouts++;
-	chosen = timed[random_below((unsigned)n)];
-	model->thread[chosen].state = READY;
-	model->thread[chosen].timed_out = true;
-	return chosen;
+			explore_fail("all threads sleep, and only a time limit ends it: a wake-up is lost", __FILE__,
+				     __LINE__);
+	explore_fail("no thread can go on", __FILE__, __LINE__);
 }
 
 static void run_another(void)
@@ -115,7 +101,7 @@ static void run_another(void)
 	if (next < 0 && all_done())
 		return;
 	if (next < 0)
-		next = end_a_sleep();
+		nobody_is_ready();
 	if (next == number)
 		return;
 	hand_to(next);
@@ -139,7 +125,6 @@ void block(enum state state, uint64_t place, bool timed)
 	me->state = state;
 	me->waits_at = place;
 	me->timed = timed;
-	me->timed_out = false;
 	while (me->state == state)
 		run_another();
 }
@@ -209,8 +194,8 @@ static void print_sites(const char *path)
 
 	for (int i = 0; file && i < SITES; i++)
 		if (model->site[i].count)
-			fprintf(file, "0x%x %d %d %u\n", model->site[i].offset, model->site[i].access, model->site[i].order,
-				model->site[i].count);
+			fprintf(file, "0x%x %d %d %u\n", model->site[i].offset, model->site[i].access,
+				model->site[i].order, model->site[i].count);
 	if (!file || fclose(file))
 		explore_fail("the file of " EXPLORE_SITES " cannot be written", __FILE__, __LINE__);
 }
@@ -222,8 +207,8 @@ void explore_stop(void)
 	shmem_barrier_all();
 	if (shmem_my_pe() != 0)
 		return;
-	printf("%llu executions, %llu steps, %llu sleeps ended by time: no failure\n", (unsigned long long)model->rounds,
-	       (unsigned long long)model->all_steps, (unsigned long long)model->timeouts);
+	printf("%llu executions, %llu steps: no failure\n", (unsigned long long)model->rounds,
+	       (unsigned long long)model->all_steps);
 	if (path && path[0])
 		print_sites(path);
 }
@@ -240,7 +225,6 @@ static void begin_execution(void)
 	model->n_events = 0;
 	model->n_ranges = 0;
 	model->clock_of_round++;
-	model->timeouts_allowed = false;
 	memory_begin();
 	for (int t = 0; t < model->threads; t++)
 		model->thread[t].state = model->more ? READY : DONE;
@@ -286,9 +270,4 @@ void explore_done(void)
 	run_another();
 	while (__atomic_load_n(&model->phase, __ATOMIC_SEQ_CST) == phase)
 		futex_wait(&model->phase, phase);
-}
-
-void explore_allow_timeouts(void)
-{
-	model->timeouts_allowed = true;
 }
