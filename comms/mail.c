@@ -76,7 +76,7 @@ bool comms_mail_waits(void)
 /* The lower half of the counts must not run over into the upper one. */
 static void tell_others(const char *routine)
 {
-	uint32_t taken = atomic_load(&mine.taken), more = taken - mine.told;
+	uint32_t taken = atomic_load_explicit(&mine.taken, memory_order_relaxed), more = taken - mine.told;
 	uint64_t change = more;
 
 	if (taken < mine.told)
@@ -92,7 +92,7 @@ bool comms_mail_take(struct comms_letter *letter, const char *routine)
 	if (!comms_mail_waits())
 		return false;
 	*letter = comms_mail_place(next)->letter;
-	atomic_store(&mine.taken, next + 1);
+	atomic_store_explicit(&mine.taken, next + 1, memory_order_relaxed);
 	if (next + 1 - mine.told >= TELL_EACH)
 		tell_others(routine);
 	return true;
