@@ -388,7 +388,8 @@ make_small_root()
 	mkdir -p root/bin root/usr/bin
 	cp -Ln root/usr/bin/* root/bin/* root/bin 2>/dev/null || true
 	cp -Ln root/bin/* root/usr/bin 2>/dev/null || true
-	cp "$distros/inside" work/inside
+	cp "$distros/inside" "$distros/machine" work
+	echo "foreign=" >work/request
 }
 
 enter_small_root()
