@@ -223,6 +223,8 @@ static bool move(struct comms_list *list)
 		atomic_store(&list->busy, false);
 	} while (atomic_load(&list->again) && !atomic_exchange(&list->busy, true));
 	held--;
+	if (moved)
+		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_release);
 	return moved;
 }
 

@@ -99,6 +99,7 @@ bool comms_lists_served(void);
 void comms_engine_start(const char *routine);
 void comms_engine_wake(void);
 void comms_engine_stop(void);
+bool comms_engine_is_up(void);
 /* The same for its lists. */
 extern atomic_int comms_engine_has;
 bool comms_engine_move(void);

@@ -410,6 +410,9 @@ int comms_nodes(int *node_of);
 /* Finds out what a group needs to meet; forgets it, when the group ends. */
 void comms_group_see(struct comms_group *group);
 void comms_group_forget(struct comms_group *group);
+/* The members of a group that meet by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
+void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);
+void comms_twin_forget(struct comms_group *twin);
 bool comms_all_on_node(const struct comms_group *group);
 int comms_compare_ints(const void *left, const void *right);
 

@@ -113,7 +113,7 @@ static void wait_alone(struct comms_channel *channel, channel_condition *holds, 
 		sleep_alone(channel, naps++);
 		slow = watch_clock() - began >= SLOW_WAIT;
 		if (slow)
-			comms_wait_is_slow();
+			comms_wait_is_slow(true);
 	}
 	if (slow)
 		comms_wait_is_over();

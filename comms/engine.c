@@ -115,6 +115,11 @@ void comms_engine_start(const char *routine)
 		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_ENGINE=list", strerror(problem));
 }
 
+bool comms_engine_is_up(void)
+{
+	return engine.running;
+}
+
 void comms_engine_wake(void)
 {
 	atomic_fetch_add(&engine.work, 1);

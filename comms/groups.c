@@ -195,6 +195,27 @@ void comms_group_forget(struct comms_group *group)
 	group->seen = false;
 }
 
+void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot)
+{
+	if (group->size > 1)
+		comms_group_see(group);
+	*twin = *group;
+	twin->slot = slot;
+	twin->epoch = 0;
+	if (!group->levels)
+		return;
+	twin->levels = allocate(1, sizeof *twin->levels);
+	*twin->levels = *group->levels;
+	twin->levels->node.slot = twin->levels->leaders.slot = slot;
+	twin->levels->node.epoch = twin->levels->leaders.epoch = 0;
+}
+
+void comms_twin_forget(struct comms_group *twin)
+{
+	free(twin->levels);
+	twin->levels = NULL;
+}
+
 bool comms_all_on_node(const struct comms_group *group)
 {
 	for (int i = 0; i < group->size; i++) {

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "deadlock.h"
 #include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -22,6 +23,7 @@
 #define REFRESH 500 /* ms */
 #define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
 #define TRIES 100
+#define ADVICE 60000 /* ms after which a wait says what tells more */
 
 _Thread_local struct hang_note hang_note;
 _Thread_local struct hang_answer hang_answer = {NULL, COMMS_NOBODY};
@@ -38,6 +40,8 @@ static struct {
 	bool busy; /* some thread is shown */
 	int64_t limit; /* ms; 0: no reports */
 	bool reporting, begun;
+	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } purpose;
+	bool advised;
 	int64_t longer_than;
 	pthread_t reporter;
 } hang = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -238,26 +242,54 @@ bool hang_read(int pe, struct comms_waiting *waiting)
 
 /* --- Reports --- */
 
+static void report_deadlock(bool end)
+{
+	hang_report(0);
+	if (end)
+		rte_die(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way; SHMEM_DEADLOCK=ignore lets them wait",
+			comms.n_pes);
+	rte_report(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way", comms.n_pes);
+}
+
+/* One PE of the job does. */
+static void advise(void)
+{
+	if (comms_amo_fetch(COMMS_CSWAP, 8, &comms.system->advised, 1, 0, 0, "SHMEM_HANG_SECONDS") == 0)
+		rte_report(NULL, "has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
+			   ADVICE / 1000, comms.system->waiting.routine, ADVICE / 1000);
+}
+
 static void *report(void *unused)
 {
 	slow.silent = true;
-	hang_report(hang.longer_than);
+	if (hang.purpose == REPORT)
+		hang_report(hang.longer_than);
+	else if (hang.purpose == ADVISE)
+		advise();
+	else
+		report_deadlock(hang.purpose == END_DEADLOCK);
 	pthread_mutex_lock(&hang.lock);
 	hang.reporting = false;
 	pthread_mutex_unlock(&hang.lock);
 	return unused;
 }
 
-static void ask_for_report(int64_t longer_than)
+static void start_reporter(int purpose, int64_t longer_than)
 {
 	pthread_mutex_lock(&hang.lock);
 	if (!hang.reporting) {
 		if (hang.begun)
 			pthread_join(hang.reporter, NULL);
+		hang.purpose = (unsigned)purpose;
 		hang.longer_than = longer_than;
 		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report, NULL) == 0;
 	}
 	pthread_mutex_unlock(&hang.lock);
+}
+
+void hang_deadlock(bool end)
+{
+	start_reporter(end ? END_DEADLOCK : REPORT_DEADLOCK, 0);
 }
 
 static bool become_shown(int64_t now)
@@ -269,10 +301,36 @@ static bool become_shown(int64_t now)
 	slow.since = now - ALREADY;
 	slow.refreshed = 0;
 	slow.due = hang.limit;
+	if (slow.shown)
+		deadlock_wait_begins();
 	return slow.shown;
 }
 
-void comms_wait_is_slow(void)
+static enum deadlock_wait kind_of_wait(bool for_own)
+{
+	if (for_own || hang_answer.pe != COMMS_NOBODY || hang_note.kind == HANG_NOTHING)
+		return DEADLOCK_OWN;
+	return hang_note.kind == HANG_WORD ? DEADLOCK_MEMORY : DEADLOCK_PES;
+}
+
+/* Messages of the search may themselves have to wait. */
+static void look_for_deadlock(bool for_own)
+{
+	slow.silent = true;
+	deadlock_wait_goes_on(kind_of_wait(for_own));
+	slow.silent = false;
+}
+
+/* The first PE of each node: others wait for the same, as a rule. */
+static void advise_once(int64_t waited)
+{
+	if (hang.advised || hang.limit > 0 || waited < ADVICE || comms.pe != comms.node_pes[0])
+		return;
+	hang.advised = true;
+	start_reporter(ADVISE, 0);
+}
+
+void comms_wait_is_slow(bool for_own)
 {
 	int64_t now;
 
@@ -283,10 +341,12 @@ void comms_wait_is_slow(void)
 		return;
 	if (now - slow.refreshed >= REFRESH)
 		show(now);
+	look_for_deadlock(for_own);
+	advise_once(now - slow.since);
 	if (hang.limit > 0 && now - slow.since >= slow.due) {
 		slow.due *= 2;
 		show(now);
-		ask_for_report(hang.limit);
+		start_reporter(REPORT, hang.limit);
 	}
 }
 
@@ -294,9 +354,10 @@ void comms_wait_is_over(void)
 {
 	const struct comms_waiting nothing = {.kind = COMMS_WAITS_NOT, .pe = COMMS_NOBODY};
 
-	if (!slow.shown)
+	if (!slow.shown || slow.silent)
 		return;
 	slow.shown = false;
+	deadlock_wait_ends();
 	pthread_mutex_lock(&hang.lock);
 	hang.busy = false;
 	publish(&nothing);
@@ -306,7 +367,7 @@ void comms_wait_is_over(void)
 /* In a thread of the launcher's library. */
 static void launcher_asks(void)
 {
-	ask_for_report(0);
+	start_reporter(REPORT, 0);
 }
 
 void hang_start(void)

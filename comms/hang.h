@@ -49,6 +49,9 @@ struct hang_answer {
 };
 extern _Thread_local struct hang_answer hang_answer __attribute__((tls_model("initial-exec")));
 
+/* Nobody can go on: a report, and then the end of the job if it is to end. */
+void hang_deadlock(bool end);
+
 void hang_start(void);
 void hang_stop(void);
 

@@ -14,6 +14,14 @@
 enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
 #define COMMS_GATE_WORDS 6 /* at most */
 
+/* Messages of this PE since the start: what it has sent, and what it has carried out for others. */
+struct comms_traffic {
+	uint64_t sent, carried_out;
+	unsigned telling; /* how many of them a comms_tell of a few bytes is */
+	bool pending;	  /* something that is not in these numbers is under way */
+	bool blind;	  /* puts may be under way that nobody knows of */
+};
+
 /* Did who wanted to sleep do so, and then find something to do for the network? */
 enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
 
@@ -107,6 +115,7 @@ struct comms_network {
 	/* Has the thread look at the lists of commands, NULL: there is nothing to do for it. */
 	void (*nudge)(void);
 
+	void (*count_traffic)(struct comms_traffic *traffic);
 	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);
 

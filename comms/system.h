@@ -29,7 +29,8 @@ struct comms_gate {
 #define COMMS_HEAP_BOUNDARY (16UL << 20) /* the heap begins at a multiple of it, on all PEs: blocks can be so aligned */
 _Static_assert(COMMS_SYSTEM_BYTES % COMMS_HEAP_BOUNDARY == 0, "the heap begins at the boundary where the system's part does");
 #define COMMS_SLOTS 63
-#define COMMS_WORLD_SLOT 0 /* of the group of all PEs, which is there from the start */
+/* Those of groups that are there from the start: all PEs; those of a node; all PEs once more, to meet in shmem_finalize alone. */
+enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_TOFU_GATES 24
 #define COMMS_BUFFERS 256 /* that others may reach, of a PE */
 #define COMMS_BOX_BYTES (256UL << 10)
@@ -63,13 +64,36 @@ struct comms_waiting {
 };
 _Static_assert(sizeof(struct comms_waiting) <= 1024, "there is room in front of the slots");
 
+/*
+ * What shows whether the job can go on: deadlock.c. Each PE's own, and of a node's first PE the question of the node above it and the answers
+ * of those below.
+ */
+#define COMMS_WAVE_CHILDREN 8
+struct comms_sums {
+	uint64_t waits; /* slow ones begun and ended: odd for a PE in one */
+	uint64_t moves; /* commands of lists that were carried out, more or less: it grows if there were any */
+	uint64_t sent, carried_out; /* messages */
+};
+struct comms_passive {
+	_Alignas(64) _Atomic uint64_t looks; /* at what it waits for; what follows is of the last one */
+	atomic_bool passive;
+	_Atomic uint64_t waits, moves, sent, carried_out;
+	_Alignas(64) _Atomic uint64_t wave;
+	struct {
+		struct comms_sums sums;
+		_Atomic uint64_t wave;
+	} answer[COMMS_WAVE_CHILDREN];
+};
+
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
 	bool crowded; /* this PE's node has more PEs than processors */
 	struct comms_bell bell;
 	_Alignas(64) struct comms_waiting waiting;
+	struct comms_passive passive;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
+	uint64_t advised;     /* of PE 0: somebody has said what tells more about a long wait */
 	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */

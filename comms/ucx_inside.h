@@ -91,6 +91,9 @@ struct ucx {
 	_Atomic uint32_t napping;   /* the server is, because the PE looks after UCX */
 	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
 	pthread_mutex_t connecting;
+	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
+	_Atomic uint64_t sent, carried_out;
+	atomic_int results, partial;
 };
 extern struct ucx ucx;
 

@@ -39,6 +39,7 @@ static void number(struct ucx_peer *peer, struct comms_message *message)
 	message->pe = (uint32_t)comms.pe;
 	message->stream = peer->stream;
 	message->sequence = atomic_fetch_add(&peer->sent, 1) + 1;
+	atomic_fetch_add_explicit(&ucx.sent, 1, memory_order_relaxed);
 }
 
 static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
@@ -250,6 +251,7 @@ static void send_request(struct request *request)
 	ucs_status_ptr_t sending;
 
 	request->message.token = (uintptr_t)request;
+	atomic_fetch_add_explicit(&ucx.results, 1, memory_order_relaxed);
 	atomic_init(&request->parts, 2);
 	sending = ucx_message_send(request->connection, &request->message, NULL, 0, &param);
 	if (UCS_PTR_IS_PTR(sending))
@@ -351,8 +353,10 @@ static void take_result(const struct ucx_answer *answer, const void *data, size_
 	memcpy(request->result + answer->offset, bytes > 0 ? data : &answer->value, came);
 	raise(&request->connection->acknowledged, answer->acknowledged);
 	request->left -= came;
-	if (request->left == 0)
-		part_is_over(request);
+	if (request->left > 0)
+		return;
+	atomic_fetch_sub_explicit(&ucx.results, 1, memory_order_relaxed);
+	part_is_over(request);
 }
 
 static ucs_status_t take_answer(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,

@@ -148,6 +148,17 @@ static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *to,
 	channel_end(mark);
 }
 
+/* Where puts are UCX's, only a flush tells that they have arrived. */
+static void count_traffic(struct comms_traffic *traffic)
+{
+	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_relaxed);
+	traffic->sent = atomic_load_explicit(&ucx.sent, memory_order_relaxed);
+	traffic->pending = atomic_load_explicit(&ucx.results, memory_order_relaxed) > 0 ||
+			   atomic_load_explicit(&ucx.partial, memory_order_relaxed) > 0;
+	traffic->telling = 1;
+	traffic->blind = ucx.rma;
+}
+
 /* "; operations under way to PEs 1, 3", or nothing. */
 static void name_under_way(char *text, size_t size)
 {
@@ -194,5 +205,6 @@ const struct comms_network ucx_network = {
 	.served = ucx_served,
 	.doze = ucx_doze,
 	.nudge = ucx_nudge,
+	.count_traffic = count_traffic,
 	.name_under_way = name_under_way,
 };

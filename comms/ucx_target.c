@@ -202,6 +202,7 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 	const void *there;
 
 	stream->done = message->sequence;
+	atomic_fetch_add_explicit(&ucx.carried_out, 1, memory_order_relaxed);
 	switch ((enum ucx_message_kind)message->kind) {
 	case UCX_HELLO:
 	case UCX_CLOSE:

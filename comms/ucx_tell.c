@@ -52,6 +52,7 @@ static bool send_message(struct comms_telling *telling)
 	} else if (now->bytes == 0) {
 		telling->message.item.word = telling->there;
 		telling->over = true;
+		atomic_fetch_sub_explicit(&ucx.partial, 1, memory_order_relaxed);
 	}
 	request = ucx_message_send(peer, &telling->message, source, bytes, &param);
 	if (UCS_PTR_IS_PTR(request))
@@ -89,6 +90,7 @@ static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t
 	telling->connection = peer;
 	telling->key = NULL;
 	telling->over = false;
+	atomic_fetch_add_explicit(&ucx.partial, 1, memory_order_relaxed);
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
 	if (!send_messages(telling))

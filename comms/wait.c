@@ -39,6 +39,7 @@
 #define LOOKS_WITHOUT_PAUSE 50
 
 static bool have_membarrier;
+static _Thread_local const void *awaited __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
 static long yield_longest; /* ns */
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
@@ -153,7 +154,7 @@ static uint64_t waited_for(const void *address)
 	enum comms_segment_id segment;
 	uint64_t place = COMMS_BELL_PLACES;
 
-	if (address == COMMS_NOWHERE)
+	if (address == COMMS_NOWHERE || address == COMMS_BY_NETWORK)
 		return place << COMMS_BELL_PLACE | COMMS_BELL_KNOWN;
 	segment = comms_find_segment(address);
 	if (segment == COMMS_SEGMENTS)
@@ -168,6 +169,7 @@ uint32_t comms_bell_prepare(const void *address)
 	uint32_t key = atomic_load_explicit(&bell->word, memory_order_relaxed);
 	uint64_t target = waited_for(address), now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed), then;
 
+	awaited = address;
 	do {
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
 	} while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
@@ -221,7 +223,7 @@ unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 	if (comms_lists_active())
 		comms_lists_move();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
-		comms_wait_is_slow();
+		comms_wait_is_slow(awaited == COMMS_NOWHERE);
 	return looks;
 }
 
@@ -257,7 +259,7 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 		if (comms_lists_active())
 			comms_lists_move();
 		if (++naps >= COMMS_SLOW)
-			comms_wait_is_slow();
+			comms_wait_is_slow(false);
 	}
 	if (naps >= COMMS_SLOW)
 		comms_wait_is_over();

@@ -34,12 +34,14 @@ void comms_bell_rest(uint32_t key);
 
 /* A wait of so many naps, some 0.1 s, is slow. To be told after each nap then, and in the end. */
 #define COMMS_SLOW 12
-void comms_wait_is_slow(void);
+void comms_wait_is_slow(bool for_own); /* for an answer to what this PE has asked for */
 void comms_wait_is_over(void);
 
 /* What to give for the address where no other PE changes what is waited for, and where any address may matter. */
 #define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
 #define COMMS_ANYWHERE NULL
+/* No other PE changes the word, but the network does when other PEs come. */
+#define COMMS_BY_NETWORK ((const void *)(UINTPTR_MAX - 1))
 
 /*
  * Returns when the condition holds, which a change of the word at the address, an own one, may bring about. The first looks

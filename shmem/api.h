@@ -121,5 +121,7 @@ void api_stats_stop(void);
 
 /* Finishes what was started on the default context, then meets all PEs. */
 void api_barrier_all(const char *routine);
+/* Of shmem_finalize: another barrier than all others, so that none can be taken for it. */
+void api_barrier_at_end(void);
 
 #endif

@@ -14,6 +14,18 @@ void api_barrier_all(const char *routine)
 	comms_sync(&api_world.group);
 }
 
+void api_barrier_at_end(void)
+{
+	struct comms_group final;
+
+	comms_group_twin(&final, &api_world.group, COMMS_FINAL_SLOT);
+	hang_note_group("shmem_finalize", &final);
+	comms_complete();
+	comms_sync(&final);
+	hang_note_group("shmem_finalize", &api_world.group);
+	comms_twin_forget(&final);
+}
+
 int set_algorithm(enum setting_id id, const char *const *words, int count)
 {
 	int choice = setting_choice(id, words, count), length = 0;

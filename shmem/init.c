@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "comms/deadlock.h"
 #include "comms/globals.h"
 #include "comms/job.h"
 #include "comms/network.h"
@@ -109,6 +110,7 @@ static void note_status(int status, void *unused)
 
 static void come_up(const char *routine)
 {
+	deadlock_count_threads();
 	switch (rte_init()) {
 	case RTE_OK:
 		break;
@@ -137,6 +139,7 @@ static void come_up(const char *routine)
 	api_collectives_start();
 	api_plans_start();
 	api_trace_start();
+	deadlock_start(&api_world.group, state.thread_level <= SHMEM_THREAD_FUNNELED);
 	greet();
 }
 
@@ -158,7 +161,8 @@ static void go_down(void)
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
 	api_stats_stop();
-	api_barrier_all("shmem_finalize");
+	api_barrier_at_end();
+	deadlock_stop();
 	api_trace_stop();
 	api_exchanges_stop();
 	api_plans_stop();

@@ -14,8 +14,7 @@
 #include "collectives.h"
 
 #define ALL_SLOTS (((uint64_t)1 << COMMS_SLOTS) - 1)
-#define WORLD_SLOT COMMS_WORLD_SLOT
-#define SHARED_SLOT 1
+#define TAKEN_SLOTS ((uint64_t)1 << COMMS_WORLD_SLOT | (uint64_t)1 << COMMS_NODE_SLOT | (uint64_t)1 << COMMS_FINAL_SLOT)
 
 struct shmemx_team api_world;
 static struct shmemx_team shared;
@@ -52,18 +51,18 @@ static void free_slot(int slot)
 
 void api_teams_start(void)
 {
-	free_slots = ALL_SLOTS & ~((uint64_t)1 << WORLD_SLOT | (uint64_t)1 << SHARED_SLOT);
+	free_slots = ALL_SLOTS & ~TAKEN_SLOTS;
 	memset(&api_world, 0, sizeof api_world);
 	api_world.group = (struct comms_group){.size = comms.n_pes,
 					       .me = comms.pe,
 					       .stride = 1,
-					       .slot = WORLD_SLOT,
+					       .slot = COMMS_WORLD_SLOT,
 					       .on_node = comms.n_node == comms.n_pes};
 	memset(&shared, 0, sizeof shared);
 	shared.group = (struct comms_group){.size = comms.n_node,
 					    .me = comms.node_index,
 					    .members = comms.node_pes,
-					    .slot = SHARED_SLOT,
+					    .slot = COMMS_NODE_SLOT,
 					    .on_node = true};
 }
 

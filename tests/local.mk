@@ -181,6 +181,8 @@ EXTRA_DIST += \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
 	tests/tools/conformance.bats \
+	tests/tools/deadlock.c \
+	tests/tools/deadlocks.bats \
 	tests/tools/distros.bats \
 	tests/tools/examples.bats \
 	tests/tools/hang.c \

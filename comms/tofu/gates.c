@@ -196,7 +196,7 @@ bool tofu_gates_meet(const struct comms_group *group)
 		return false;
 	gates->passed = false;
 	tofu_check(utofu.barrier(gates->own[START], 0), "utofu_barrier");
-	COMMS_WAIT(COMMS_NOWHERE, gates->passed || is_over(gates, utofu.poll_barrier(gates->own[START], 0)));
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_barrier(gates->own[START], 0)));
 	return true;
 }
 
@@ -206,7 +206,7 @@ static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 
 	memcpy(values, words, count * sizeof *values);
 	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0), "utofu_reduce_double");
-	COMMS_WAIT(COMMS_NOWHERE, gates->passed || is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
 	memcpy(words, values, count * sizeof *values);
 }
 
@@ -226,7 +226,7 @@ bool tofu_gates_reduce(const struct comms_group *group, enum comms_gate_op op, u
 		return true;
 	}
 	tofu_check(utofu.reduce_uint64(gates->own[START], ops[op], words, count, 0), "utofu_reduce_uint64");
-	COMMS_WAIT(COMMS_NOWHERE, gates->passed || is_over(gates, utofu.poll_reduce_uint64(gates->own[START], 0, words)));
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_uint64(gates->own[START], 0, words)));
 	return true;
 }
 

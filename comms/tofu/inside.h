@@ -80,6 +80,9 @@ struct tofu {
 	struct flight flights[TOFU_FLIGHTS + 1];
 	struct flight *free;
 	atomic_int under_way;
+	/* Messages of which only the receiver is told that they have come; queues that the card works through by itself. */
+	_Atomic uint64_t noted, heard;
+	atomic_int sessions;
 };
 extern struct tofu tofu;
 extern const struct comms_network tofu_network;

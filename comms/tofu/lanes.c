@@ -43,6 +43,7 @@ void tofu_session_close(struct comms_session *session)
 		close_lane(&session->lane[i]);
 	tofu_unlock();
 	free(session);
+	atomic_fetch_sub_explicit(&tofu.sessions, 1, memory_order_relaxed);
 }
 
 struct lane *lane_add(struct comms_session *session, utofu_tni_id_t tni, int *code)
@@ -64,6 +65,7 @@ struct lane *lane_add_on(struct comms_session *session, utofu_vcq_hdl_t queue)
 
 struct comms_session *lanes_opened(struct comms_session *session, int code)
 {
+	atomic_fetch_add_explicit(&tofu.sessions, 1, memory_order_relaxed);
 	if (code == UTOFU_SUCCESS)
 		return session;
 	tofu_session_close(session);

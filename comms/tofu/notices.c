@@ -69,6 +69,7 @@ void tofu_hear(const struct tofu_queue *queue, uint8_t notice)
 {
 	struct listener *listener = &listeners[queue - tofu.queue][notice];
 
+	atomic_fetch_add_explicit(&tofu.heard, 1, memory_order_relaxed);
 	if (!listener->word)
 		return;
 	atomic_store_explicit(listener->word, listener->value, memory_order_release);

@@ -332,6 +332,14 @@ static bool served(void)
 	return true;
 }
 
+static void count_traffic(struct comms_traffic *traffic)
+{
+	traffic->carried_out = atomic_load_explicit(&tofu.heard, memory_order_relaxed);
+	traffic->sent = atomic_load_explicit(&tofu.noted, memory_order_relaxed);
+	traffic->pending = atomic_load_explicit(&tofu.under_way, memory_order_relaxed) > 0 ||
+			   atomic_load_explicit(&tofu.sessions, memory_order_relaxed) > 0;
+}
+
 static void name_under_way(char *text, size_t size)
 {
 	int count = atomic_load(&tofu.under_way), last = -1;
@@ -371,6 +379,7 @@ const struct comms_network tofu_network = {
 	.complete = complete,
 	.progress = tofu_progress,
 	.served = served,
+	.count_traffic = count_traffic,
 	.name_under_way = name_under_way,
 	.meet = tofu_gates_meet,
 	.reduce = tofu_gates_reduce,

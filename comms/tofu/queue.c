@@ -306,6 +306,7 @@ void flight_go(struct flight *flight, struct request *request)
 	if (request->notice) {
 		request->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
 		flight->is_noted = true;
+		atomic_fetch_add_explicit(&tofu.noted, 1, memory_order_relaxed);
 	} else {
 		request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 	}
