@@ -43,11 +43,6 @@ static void release(void)
 	shmem_free(block);
 }
 
-static void broadcast(void)
-{
-	shmem_long_broadcast(SHMEM_TEAM_WORLD, dest, source, 8, 0);
-}
-
 static void reduction(void)
 {
 	shmem_long_sum_reduce(SHMEM_TEAM_WORLD, dest, source, 8);
@@ -172,7 +167,6 @@ static const struct way {
 	{"sync", nothing, sync_all},
 	{"malloc", nothing, allocation},
 	{"free", nothing, release},
-	{"broadcast", nothing, broadcast},
 	{"reduce", nothing, reduction},
 	{"fcollect", nothing, collection},
 	{"alltoall", nothing, exchange},

@@ -14,102 +14,99 @@ setup_file()
 	"$OSHCC" -O1 -pthread -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/deadlock.c"
 }
 
-# one_job NAME WAY SETTING...: in the background; what it says is in a file of that name
+# one_job PATH WAY SETTING...: in the background; what it says is in the file WAY.PATH
 one_job()
 {
 	{
 		code=0
 		env "${@:3}" timeout -k 2 40 "$OSHRUN" -q -n 4 "$PROGRAM" "$2" 2>&1 || code=$?
 		echo "code $code"
-	} >"$BATS_TEST_TMPDIR/$1" 3>&- &
+	} >"$BATS_TEST_TMPDIR/$2.$1" 3>&- &
 }
 
-# on_each_path WAY
-on_each_path()
+# run_jobs WAY...: each on all paths, at the same time
+run_jobs()
 {
-	one_job local "$1" SHMEM_PATHS=local
-	one_job ucx "$1" SHMEM_PATHS=ucx UCX_TLS=tcp,self
-	one_job mixed "$1" SHMEM_NODE_PES=2
-	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || one_job tofu "$1" SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	local way
+
+	for way in "$@"; do
+		one_job local "$way" SHMEM_PATHS=local
+		one_job ucx "$way" SHMEM_PATHS=ucx UCX_TLS=tcp,self
+		one_job mixed "$way" SHMEM_NODE_PES=2
+		[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || one_job tofu "$way" SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	done
 	wait
 }
 
-# ends WAY LINE...: on each path the job ends with the report, which has each of the lines (patterns)
-ends()
+# ended WAY LINE...: on each path the job ended with the report, which has each of the lines (patterns)
+ended()
 {
-	local path line
+	local said line
 
-	on_each_path "$1"
-	shift
-	for path in local ucx mixed tofu; do
-		[ -e "$BATS_TEST_TMPDIR/$path" ] || continue
-		printf '%s: %s\n' "$path" "$(cat "$BATS_TEST_TMPDIR/$path")"
-		[ "$(tail -n 1 "$BATS_TEST_TMPDIR/$path")" = 'code 1' ]
-		[ "$(grep -c 'deadlock: all 4 PEs wait' "$BATS_TEST_TMPDIR/$path")" -eq 1 ]
-		for line in "$@"; do
-			grep -Eq "hang report: $line" "$BATS_TEST_TMPDIR/$path"
+	for said in "$BATS_TEST_TMPDIR/$1".*; do
+		printf '%s: %s\n' "${said##*/}" "$(cat "$said")"
+		[ "$(tail -n 1 "$said")" = 'code 1' ]
+		[ "$(grep -c 'deadlock: all 4 PEs wait' "$said")" -eq 1 ]
+		for line in "${@:2}"; do
+			grep -Eq "hang report: $line" "$said"
 		done
 	done
 }
 
-# goes_on WAY: on each path the job ends well and says nothing
-goes_on()
+# went_on WAY: on each path the job ended well and said nothing
+went_on()
 {
-	local path
+	local said
 
-	on_each_path "$1"
-	for path in local ucx mixed tofu; do
-		[ -e "$BATS_TEST_TMPDIR/$path" ] || continue
-		printf '%s: %s\n' "$path" "$(cat "$BATS_TEST_TMPDIR/$path")"
-		[ "$(cat "$BATS_TEST_TMPDIR/$path")" = 'code 0' ]
+	for said in "$BATS_TEST_TMPDIR/$1".*; do
+		printf '%s: %s\n' "${said##*/}" "$(cat "$said")"
+		[ "$(cat "$said")" = 'code 0' ]
 	done
 }
 
 @test "a collective that one PE does not call" {
-	ends barrier 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in shmem_finalize, waiting for PEs 0,2-3, '
-	ends sync 'PEs 0,2-3: in shmem_sync_all, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
-	ends reduce 'PE.*: in shmem_long_sum_reduce, waiting for PE' 'PE.* in shmem_finalize, '
-	ends fcollect 'PE.*: in shmem_long_fcollect, waiting for PE' 'PE.* in shmem_finalize, '
-	ends alltoall 'PE.*: in shmem_long_alltoall, waiting for PE' 'PE.* in shmem_finalize, '
-	ends scan 'PE.*: in shmem_long_sum_inscan, waiting for PE' 'PE.* in shmem_finalize, '
+	run_jobs barrier sync reduce
+	ended barrier 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in shmem_finalize, waiting for PEs 0,2-3, '
+	ended sync 'PEs 0,2-3: in shmem_sync_all, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
+	ended reduce 'PE.*: in shmem_long_sum_reduce, waiting for PE' 'PE.* in shmem_finalize, '
+	run_jobs fcollect alltoall scan
+	ended fcollect 'PE.*: in shmem_long_fcollect, waiting for PE' 'PE.* in shmem_finalize, '
+	ended alltoall 'PE.*: in shmem_long_alltoall, waiting for PE' 'PE.* in shmem_finalize, '
+	ended scan 'PE.*: in shmem_long_sum_inscan, waiting for PE' 'PE.* in shmem_finalize, '
 }
 
-@test "an allocation that one PE does not call" {
-	ends malloc 'PEs 0,2-3: in shmem_malloc, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
-	ends free 'PEs 0,2-3: in shmem_free, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
-}
-
-@test "a barrier that one PE alone calls" {
-	ends alone 'PE 1: in shmem_barrier_all, waiting for PEs 0,2-3, ' 'PEs 0,2-3: in shmem_finalize, waiting for PE 1, '
+@test "an allocation, or a barrier, that not all PEs call" {
+	run_jobs malloc free alone
+	ended malloc 'PEs 0,2-3: in shmem_malloc, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
+	ended free 'PEs 0,2-3: in shmem_free, waiting for PE 1, ' 'PE 1: in shmem_finalize, '
+	ended alone 'PE 1: in shmem_barrier_all, waiting for PEs 0,2-3, ' 'PEs 0,2-3: in shmem_finalize, waiting for PE 1, '
 }
 
 @test "a value, a signal, a lock that nobody gives" {
-	ends value 'PEs 0,2-3: in shmem_long_wait_until, waiting for the word at' 'PE 1: in shmem_finalize, waiting for PEs 0,2-3, '
-	ends vector 'PEs 0,2-3: in shmem_long_wait_until_all_vector, ' 'PE 1: in shmem_finalize, '
-	ends signal 'PEs 0,2-3: in shmem_signal_wait_until, ' 'PE 1: in shmem_finalize, '
-	ends all-wait 'PEs 0,2-3: in shmem_long_wait_until, ' 'PE 1: in shmem_signal_wait_until, '
-	ends lock 'PEs 0,2-3: in shmem_set_lock, waiting for the lock at .*, which PE 1 holds, ' 'PE 1: in shmem_finalize, '
+	run_jobs value vector signal all-wait lock
+	ended value 'PEs 0,2-3: in shmem_long_wait_until, waiting for the word at' 'PE 1: in shmem_finalize, waiting for PEs 0,2-3, '
+	ended vector 'PEs 0,2-3: in shmem_long_wait_until_all_vector, ' 'PE 1: in shmem_finalize, '
+	ended signal 'PEs 0,2-3: in shmem_signal_wait_until, ' 'PE 1: in shmem_finalize, '
+	ended all-wait 'PEs 0,2-3: in shmem_long_wait_until, ' 'PE 1: in shmem_signal_wait_until, '
+	ended lock 'PEs 0,2-3: in shmem_set_lock, waiting for the lock at .*, which PE 1 holds, ' 'PE 1: in shmem_finalize, '
 }
 
-@test "a PE that computes, or sends late" {
-	goes_on late
-	goes_on sender
-}
-
-@test "a thread and a handler of the program that give the value" {
-	goes_on thread
-	goes_on handler
-}
-
-@test "a PE that is stopped for a while" {
-	goes_on stopped
+@test "a PE that computes, sends late, is stopped; a thread and a handler of the program that give the value" {
+	run_jobs late sender stopped thread handler
+	went_on late
+	went_on sender
+	went_on stopped
+	went_on thread
+	went_on handler
 }
 
 @test "a report alone, and nothing at all" {
-	run -124 env SHMEM_DEADLOCK=report timeout -k 2 20 "$OSHRUN" -q --timeout 4 -n 4 "$PROGRAM" alone
+	SHMEM_DEADLOCK=ignore timeout -k 2 20 "$OSHRUN" -q --timeout 3 -n 4 "$PROGRAM" alone >"$BATS_TEST_TMPDIR/ignored" 2>&1 3>&- &
+	run -124 env SHMEM_DEADLOCK=report timeout -k 2 20 "$OSHRUN" -q --timeout 3 -n 4 "$PROGRAM" alone
 	[ "$(grep -c 'deadlock: all 4 PEs wait' <<<"$output")" -eq 1 ]
-	run -124 env SHMEM_DEADLOCK=ignore timeout -k 2 20 "$OSHRUN" -q --timeout 4 -n 4 "$PROGRAM" alone
-	[[ "$output" != *deadlock:* ]]
+	wait
+	run ! grep deadlock: "$BATS_TEST_TMPDIR/ignored"
+	grep -q 'did not end within 3 s' "$BATS_TEST_TMPDIR/ignored"
 	run -1 env SHMEM_DEADLOCK=perhaps "$OSHRUN" -q -n 2 "$PROGRAM"
 	[ "${#lines[@]}" -eq 1 ]
 	[[ "$output" == *'SHMEM_DEADLOCK=perhaps: give abort, report or ignore'* ]]
