@@ -21,7 +21,7 @@ cat >"$work/rows.c" <<END
 END
 preprocess "$work/rows.c" | tr '\n' ' ' | sed 's/; */;\n/g' |
 	sed -e 's/^ *//' -e 's/  */ /g' -e 's/\* /*/g' -e 's/ (/(/g' -e 's/ ,/,/g' | grep -v '^ *$' >"$work/all"
-grep '_Complex' "$work/all" >"$work/c_only"
+grep '_Complex' "$work/all" | sed 's/^/SHMEMX_EXTENSION /' >"$work/complex"
 grep -v '_Complex' "$work/all" >"$work/both"
 
 cat >"$work/types.c" <<'END'
@@ -36,7 +36,7 @@ ${AWK:-awk} -f "$here/generics.awk" "$work/types" "$here/generics.def" >"$work/g
 sed -e "s/@VERSION@/$version/" \
 	-e "/^@PROTOTYPES@\$/{r $work/both
 d
-}" -e "/^@PROTOTYPES_C_ONLY@\$/{r $work/c_only
+}" -e "/^@PROTOTYPES_COMPLEX@\$/{r $work/complex
 d
 }" -e "/^@GENERICS@\$/{r $work/generics
 d
