@@ -189,6 +189,11 @@ static bool open_bundles(struct shmemx_exchange *x)
 	return true;
 }
 
+static size_t message_bytes(const struct edge *edge, size_t most)
+{
+	return most < edge->send_bytes ? most : edge->send_bytes;
+}
+
 static void start_all(struct shmemx_exchange *x, size_t most, const char *routine)
 {
 	bool bundled = x->n_bundles > 0 && open_bundles(x);
@@ -198,8 +203,7 @@ static void start_all(struct shmemx_exchange *x, size_t most, const char *routin
 		struct edge *e = &x->edges[i];
 
 		if (e->send_bytes > 0)
-			start(x, e, most < e->send_bytes ? most : e->send_bytes, bundled && e->bundle ? &e->bundle->both[turn] : NULL,
-			      routine);
+			start(x, e, message_bytes(e, most), bundled && e->bundle ? &e->bundle->both[turn] : NULL, routine);
 	}
 	if (!bundled)
 		return;
@@ -218,11 +222,21 @@ static struct edge *edge_to_send(struct shmemx_exchange *x, int i, size_t bytes,
 	return edge;
 }
 
+static size_t bytes_of_all(const struct shmemx_exchange *x, size_t most)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < x->n_edges; i++)
+		sum += message_bytes(&x->edges[i], most);
+	return sum;
+}
+
 API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t bytes)
 {
 	struct edge *e;
 
 	if (edge == SHMEMX_ALL_EDGES && exchange) {
+		COMMS_CALL(__func__, comms.watched ? bytes_of_all(exchange, bytes) : 0, COMMS_NOBODY);
 		start_all(exchange, bytes, __func__);
 		return;
 	}

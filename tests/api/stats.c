@@ -171,6 +171,29 @@ static void locks(void)
 	shmem_barrier_all();
 }
 
+/* A ring of PEs: each sends a message to either side. Started all at once, that is one call and the bytes of both. */
+static void exchanges(void)
+{
+	shmemx_edge_t edges[2] = {{next, 1, 48, 48, 0}, {(me + npes - 1) % npes, 0, 48, 48, 0}};
+	shmemx_exchange_t x;
+	shmemx_stats_t paths, now;
+
+	CHECK(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x) == 0);
+	count_from("exchange");
+	paths = (shmemx_stats_t){before.local.calls + before.ucx.calls, before.local.bytes + before.ucx.bytes, 0};
+	for (int i = 0; i < REPEAT; i++) {
+		shmemx_exchange_start(x, SHMEMX_ALL_EDGES, 40);
+		shmemx_exchange_wait(x, SHMEMX_ALL_EDGES, NULL);
+		shmemx_exchange_release(x, SHMEMX_ALL_EDGES);
+	}
+	now = row("exchange");
+	CHECK_EQUAL(now.calls - before.family.calls, 2 * REPEAT);
+	CHECK_EQUAL(now.bytes - before.family.bytes, REPEAT * 2 * 40);
+	CHECK_EQUAL(row("path local").calls + row(network()).calls - paths.calls, 2 * REPEAT);
+	CHECK_EQUAL(row("path local").bytes + row(network()).bytes - paths.bytes, REPEAT * 2 * 40);
+	shmemx_exchange_destroy(x);
+}
+
 /* A wait that lasts is time inside. */
 static void time_inside(void)
 {
@@ -253,6 +276,7 @@ int main(void)
 	waiting();
 	collectives((long *)heap);
 	locks();
+	exchanges();
 	on_the_torus(heap);
 	time_inside();
 	rows();

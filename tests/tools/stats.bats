@@ -30,6 +30,11 @@ END
 	"$OSHCC" counted.c -o counted
 }
 
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
 # row NAME: its numbers, without the bars.
 row()
 {
@@ -71,6 +76,32 @@ row()
 	[ "$(row 'torus x-' | cut -d' ' -f1,5)" = '134 1072' ]
 	[ "$(row inside | cut -d' ' -f1,5)" = '16 128' ]
 	[[ "$output" =~ 'memory for each peer met: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
+}
+
+@test "memory that shrinks while UCX connects is counted as none" {
+	cat >shrinks.c <<'END'
+#include <malloc.h>
+#if __GLIBC_PREREQ(2, 33)
+struct mallinfo2 mallinfo2(void)
+{
+	static size_t left = 1 << 30;
+
+	return (struct mallinfo2){.uordblks = left -= 1000};
+}
+#else
+struct mallinfo mallinfo(void)
+{
+	static int left = 1 << 30;
+
+	return (struct mallinfo){.uordblks = left -= 1000};
+}
+#endif
+END
+	"${CC:-cc}" -shared -fPIC -o shrinks.so shrinks.c
+	run "$OSHRUN" -n 2 env SHMEM_STATS=yes SHMEM_NODE_PES=1 LD_PRELOAD="$PWD/shrinks.so" "$BATS_FILE_TMPDIR/counted"
+	[ "$status" -eq 0 ]
+	[ "$(row peers | cut -d' ' -f1)" = 4 ]
+	[ "$(row peers | cut -d' ' -f5)" -lt 1000000 ]
 }
 
 # only PE SETTING COMMAND...: runs the command with the setting on that PE alone
