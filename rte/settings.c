@@ -18,9 +18,12 @@ const struct setting settings_table[SETTING_COUNT] = {
 /* SHMEM_ names that build systems, test suites and module files set; not ours, and no slip either. */
 static const char *const foreign_names[] = {
 	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	  "SHMEM_CFLAGS", "SHMEM_CXXFLAGS", "SHMEM_LDFLAGS",
-	"SHMEM_LIBS", "SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR",	  "SHMEM_PATH",	    "SHMEM_INSTALL_DIR",
-	"SHMEM_INC",  "SHMEM_LIB",  "SHMEM_PREFIX",
+	"SHMEM_LIBS", "SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR",	  "SHMEM_PREFIX",   "SHMEM_INSTALL_DIR",
+	"SHMEM_INC",  "SHMEM_LIB",
 };
+
+/* Module files set this one to a folder. With another value it is a slip for SHMEM_PATHS. */
+static const char foreign_folder[] = "SHMEM_PATH";
 
 static const char *environment_value(const struct setting *s, bool *old)
 {
@@ -96,7 +99,7 @@ bool setting_number(enum setting_id id, long *value)
 	return *end == '\0';
 }
 
-static bool is_known(const char *name)
+static bool is_known(const char *name, const char *value)
 {
 	for (int i = 0; i < SETTING_COUNT; i++)
 		if (!strcmp(name, settings_table[i].name) ||
@@ -105,7 +108,7 @@ static bool is_known(const char *name)
 	for (size_t i = 0; i < sizeof foreign_names / sizeof foreign_names[0]; i++)
 		if (!strcmp(name, foreign_names[i]))
 			return true;
-	return false;
+	return !strcmp(name, foreign_folder) && value[0] == '/';
 }
 
 void settings_check_names(void (*warn)(const char *name, const char *nearest, void *arg), void *arg)
@@ -123,7 +126,7 @@ void settings_check_names(void (*warn)(const char *name, const char *nearest, vo
 			continue;
 		memcpy(name, *entry, length);
 		name[length] = '\0';
-		if (!is_known(name))
+		if (!is_known(name, equals + 1))
 			warn(name, text_nearest(name, names, SETTING_COUNT), arg);
 	}
 }

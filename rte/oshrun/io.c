@@ -80,7 +80,8 @@ static void write_some(struct io_sink *sink)
 		drop_front(&sink->queue, (size_t)written);
 	if (written >= 0 || errno == EAGAIN || errno == EINTR)
 		return;
-	sink->broken = true;
+	sink->broken = errno == EPIPE;
+	sink->error = sink->broken ? 0 : errno;
 	sink->queue.used = 0;
 }
 
@@ -192,7 +193,7 @@ static void queue_line(struct io *io, struct io_stream *stream, const char *text
 	char prefix[96];
 	size_t used = 0;
 
-	if (sink->broken)
+	if (sink->broken || sink->error)
 		return;
 	if (io->timestamp) {
 		struct timespec now;
@@ -350,6 +351,23 @@ void io_drain(struct io *io)
 		if (io->streams[i].fd >= 0)
 			close_stream(io, &io->streams[i]);
 	}
+}
+
+bool io_is_whole(struct io *io)
+{
+	bool whole = true;
+
+	for (int i = 0; i < 2; i++) {
+		struct io_sink *sink = &io->sinks[i];
+
+		whole = whole && !sink->error;
+		if (!sink->error || sink->reported)
+			continue;
+		sink->reported = true;
+		say("the PEs' %s output is lost from here on: it cannot be written (%s)", i == 0 ? "standard" : "error",
+		    strerror(sink->error));
+	}
+	return whole;
 }
 
 bool io_unwritten(const struct io *io)

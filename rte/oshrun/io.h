@@ -33,6 +33,8 @@ struct io_stream {
 struct io_sink {
 	int fd;
 	bool broken;  /* nobody reads it any more */
+	int error;    /* errno of the write that failed for another reason, 0: none did; what comes later is dropped */
+	bool reported;
 	size_t chunk; /* most bytes to write at once */
 	struct io_buffer queue;
 };
@@ -68,6 +70,9 @@ void io_handle(struct io *io, const struct pollfd *fds, int count);
 
 /* All PEs are gone: takes what the pipes still hold. */
 void io_drain(struct io *io);
+
+/* Tells the user, once, of output that could not be written. False: some could not. */
+bool io_is_whole(struct io *io);
 
 /* Output that still waits for its reader. */
 bool io_unwritten(const struct io *io);

@@ -154,6 +154,7 @@ static void turn(struct job *job, struct pollfd *fds)
 static bool output_waits(const struct job *job)
 {
 	return io_unwritten(&job->io) && !(job->output_deadline > 0 && job_clock() >= job->output_deadline);
+	io_is_whole(&job->io);
 }
 
 static void main_loop(struct job *job)
@@ -249,3 +250,5 @@ int job_run(struct job *job)
 	io_stop(&job->io);
 	return code;
 }
+	if (!io_is_whole(&job->io) && !code)
+		code = 1;

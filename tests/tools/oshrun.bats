@@ -585,6 +585,21 @@ and" ]
 	run timeout -k 5 10 taskset -c "$last" "$OSHRUN" -n 2 --bind-to hwthread grep Cpus_allowed_list /proc/self/status
 	[[ "$output" == *"2 PEs share 1 hardware thread; not binding"* ]]
 	run timeout -k 5 10 taskset -c "$last" "$OSHRUN" -n 1 --bind-to core grep Cpus_allowed_list /proc/self/status
+@test "labelled output that cannot be written: one line, and not 0" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	for option in -l --timestamp; do
+		status=0
+		timeout -k 5 10 "$OSHRUN" -q $option -n 2 echo lost >/dev/full 2>err || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(cat err | wc -l)" -eq 1 ]
+		grep -q "oshrun: the PEs' standard output is lost from here on: it cannot be written (No space left on device)" err
+	done
+	# The code of a PE counts for more.
+	status=0
+	timeout -k 5 10 "$OSHRUN" -q -l -n 2 sh -c 'echo lost; exit 7' >/dev/full 2>err || status=$?
+	[ "$status" -eq 7 ]
+}
+
 	[ "$(cut -f2 <<<"$output")" = "$last" ]
 }
 

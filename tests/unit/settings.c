@@ -95,6 +95,16 @@ static void check_names(void)
 	settings_check_names(note_warning, &warnings);
 	EXPECT(warnings.count == 0, "warned of %s", warnings.name);
 
+	setenv("SHMEM_PATH", "/opt/shmem/bin", 1); /* a folder is a module file's; anything else is a slip */
+	settings_check_names(note_warning, &warnings);
+	EXPECT(warnings.count == 0, "warned of %s", warnings.name);
+	setenv("SHMEM_PATH", "ucx", 1);
+	settings_check_names(note_warning, &warnings);
+	EXPECT(warnings.count == 1 && !strcmp(warnings.nearest, "SHMEM_PATHS"), "%d warnings, nearest %s", warnings.count,
+	       warnings.nearest);
+	unsetenv("SHMEM_PATH");
+	memset(&warnings, 0, sizeof warnings);
+
 	setenv("SHMEM_SYMETRIC_SIZE", "1m", 1);
 	settings_check_names(note_warning, &warnings);
 	EXPECT(warnings.count == 1, "%d warnings", warnings.count);
