@@ -48,7 +48,7 @@ enum job_phase {
 struct inherited {
 	sigset_t mask;
 	struct sigaction pipe;
-	struct rlimit files;
+	struct rlimit files, stack;
 };
 
 struct job {
@@ -119,7 +119,7 @@ void signals_handle(struct job *job);
 /* spawn.c: starts all PEs. Returns 0, or an exit code after one line; PEs may run already then. */
 int spawn_all(struct job *job);
 
-/* spawn.c: raises our limit of open files to what the job needs. Returns 0 or an exit code after one line. */
+/* spawn.c: raises our limits of open files and of the stack to what the job needs. Returns 0 or an exit code after one line. */
 int spawn_check_limits(struct job *job);
 
 #endif

@@ -236,13 +236,27 @@ static char *list_of_pes(int count)
 	return list;
 }
 
+#define LONG_NAME 48 /* of a host */
+
+/* PMIx_generate_regex of libpmix 4.2 has 50 letters of room for the part of a name in front of its number, and looks at no limit. */
+static char *map_of_nodes(const char *host)
+{
+	char *nodes = NULL;
+
+	if (strlen(host) < LONG_NAME)
+		PMIx_generate_regex(host, &nodes);
+	else if (asprintf(&nodes, "pmix[%s]", host) < 0)
+		nodes = NULL;
+	return nodes;
+}
+
 static void describe_job(struct job *job, pmix_info_t *info, int n)
 {
 	uint32_t size = (uint32_t)job->count, one = 1, processors = (uint32_t)job->machine.hwthreads;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
 
-	PMIx_generate_regex(job->host, &nodes);
+	nodes = map_of_nodes(job->host);
 	PMIx_generate_ppn(pes, &places);
 	for (int pe = 0; pe < job->count; pe++)
 		describe_pe(job, pe, &info[n++]);

@@ -35,7 +35,24 @@ struct newborn {
 	volatile bool in_folder; /* wdir is what failed, if anything did */
 };
 
-int spawn_check_limits(struct job *job)
+static int check_stack(struct job *job)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_STACK, &limit);
+	job->inherited.stack = limit;
+	if (limit.rlim_cur < OWN_STACK) {
+		limit.rlim_cur = limit.rlim_max < OWN_STACK ? limit.rlim_max : OWN_STACK;
+		setrlimit(RLIMIT_STACK, &limit);
+	}
+	if (limit.rlim_cur >= LEAST_STACK)
+		return 0;
+	say("the stack is limited to %lu KiB, and libpmix needs %lu; raise the limit with ulimit -s", (unsigned long)limit.rlim_cur >> 10,
+	    LEAST_STACK >> 10);
+	return 1;
+}
+
+static int check_files(struct job *job)
 {
 	struct rlimit limit;
 	rlim_t need = OWN_FILES + (rlim_t)job->count * (job->io.pumping ? 3 : 1);
@@ -52,6 +69,13 @@ int spawn_check_limits(struct job *job)
 	limit.rlim_cur = need;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	return 0;
+}
+
+int spawn_check_limits(struct job *job)
+{
+	int code = check_files(job);
+
+	return code ? code : check_stack(job);
 }
 
 static _Noreturn void become_pe(struct newborn *newborn)
@@ -71,6 +95,7 @@ static _Noreturn void become_pe(struct newborn *newborn)
 	if (newborn->cpus)
 		sched_setaffinity(0, newborn->cpus_size, newborn->cpus);
 	setrlimit(RLIMIT_NOFILE, &given->files);
+	setrlimit(RLIMIT_STACK, &given->stack);
 	sigaction(SIGPIPE, &given->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &given->mask, NULL);
 	newborn->in_folder = wdir && chdir(wdir);

@@ -699,6 +699,27 @@ EOF
 	[[ "$output" == *"<-x>
 <SHMEM_SYMMETRIC_SIZE>"* ]]
 	[[ "$output" == *"<-x>
+@test "a host name of 60 letters" {
+	unshare -u true 2>/dev/null || skip "needs the right to unshare host names"
+	for length in 47 48 50 57 60 63; do
+		# shellcheck disable=SC2016 # for the inner shell
+		run timeout -k 5 20 unshare -u sh -c 'hostname "$1" && shift && exec "$@"' sh "$(printf "%${length}s" | tr ' ' n)" \
+			"$OSHRUN" -q -n 2 "$PEER" init keys fence finalize
+		echo "$length -> $status: $output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "a small stack: as much as oshrun may take, or one line" {
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 sh -c 'ulimit -Ss 192; exec "$@"' sh "$OSHRUN" -q -n 2 sh -c 'ulimit -s'
+	[ "$status" -eq 0 ]
+	[ "${lines[*]}" = "192 192" ]
+	run timeout -k 5 20 sh -c 'ulimit -s 192; exec "$@"' sh "$OSHRUN" -q -n 2 "$PEER" init fence finalize
+	[ "$status" -eq 1 ]
+	one_line 'oshrun: the stack is limited to 192 KiB, and libpmix needs 256; raise the limit with ulimit -s'
+}
+
 <A>"* ]]
 	# shellcheck disable=SC2016 # the dollar is the test
 	[[ "$output" == *'<./app>
