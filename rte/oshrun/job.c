@@ -14,7 +14,8 @@
 #include "say.h"
 #include "session.h"
 
-#define PATIENCE 1.0 /* from SIGTERM to SIGKILL, and from there to giving up */
+#define PATIENCE 1.0 /* from SIGTERM to SIGKILL */
+#define KILLING 3.0  /* from there until the user is told that the kernel takes its time */
 #define TELLING 1.5  /* for a report on what the PEs wait for */
 #define TIMED_OUT 124
 #define SWEEPS 5
@@ -52,7 +53,7 @@ static void kill_all(struct job *job)
 	if (job->options->verbose)
 		say("%d PEs have not ended when asked; killing them", job->alive);
 	job->phase = JOB_KILLED;
-	job->deadline = job_clock() + PATIENCE;
+	job->deadline = job_clock() + KILLING;
 	job_signal(job, SIGKILL);
 }
 
@@ -89,6 +90,18 @@ static void run_out_of_time(struct job *job)
 	job->deadline = job_clock() + TELLING;
 }
 
+/* A core dump to a slow disk, a file server that does not answer: a killed process ends when the kernel is done with it. */
+static void wait_for_kernel(struct job *job)
+{
+	if (job->alive && !job->given_up) {
+		say("%d PE%s been killed and %s not ended yet: the kernel still works for %s; waiting (Ctrl-C: give up)", job->alive,
+		    job->alive == 1 ? " has" : "s have", job->alive == 1 ? "has" : "have", job->alive == 1 ? "it" : "them");
+	} else if (job->alive) {
+		say("giving up on %d killed PE%s that the kernel has not ended", job->alive, job->alive == 1 ? "" : "s");
+		job->alive = 0;
+	}
+}
+
 static void phase_is_over(struct job *job)
 {
 	job->deadline = 0;
@@ -98,10 +111,8 @@ static void phase_is_over(struct job *job)
 		time_is_up(job);
 	else if (job->phase == JOB_ENDING)
 		kill_all(job);
-	else if (job->phase == JOB_KILLED && job->alive) {
-		say("%d PEs do not die, not even of SIGKILL; leaving them to the system", job->alive);
-		job->alive = 0;
-	}
+	else if (job->phase == JOB_KILLED)
+		wait_for_kernel(job);
 }
 
 static void check_clock(struct job *job)
@@ -143,6 +154,7 @@ static void turn(struct job *job, struct pollfd *fds)
 	if (poll(fds, (nfds_t)count + 2, time_to_sleep(job)) < 0 && errno != EINTR)
 		return;
 	io_handle(&job->io, fds + 2, count);
+	io_is_whole(&job->io);
 	/* Signals first: a child whose SIGCHLD has been read must be looked for afterwards. */
 	signals_handle(job);
 	watch_events(job);
@@ -154,7 +166,6 @@ static void turn(struct job *job, struct pollfd *fds)
 static bool output_waits(const struct job *job)
 {
 	return io_unwritten(&job->io) && !(job->output_deadline > 0 && job_clock() >= job->output_deadline);
-	io_is_whole(&job->io);
 }
 
 static void main_loop(struct job *job)
@@ -243,6 +254,8 @@ int job_run(struct job *job)
 		main_loop(job);
 		code = job->code;
 	}
+	if (!io_is_whole(&job->io) && !code)
+		code = 1;
 	/* The guardian stays until there is nothing left to guard. */
 	session_remove(job->guard->folder);
 	guard_dismiss(job->guard);
@@ -250,5 +263,3 @@ int job_run(struct job *job)
 	io_stop(&job->io);
 	return code;
 }
-	if (!io_is_whole(&job->io) && !code)
-		code = 1;

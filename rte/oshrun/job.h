@@ -76,6 +76,7 @@ struct job {
 	int code;		/* worst exit code so far, or the one that a decided end has */
 	bool code_decided;	/* abort, time limit, signal: PEs' codes no longer count */
 	int signal;		/* that oshrun got and ends for, 0: none */
+	bool given_up;		/* the user does not want to wait for killed PEs */
 	int worst;		/* PE that code is from */
 	int failures;		/* PEs whose exit codes were not 0 */
 	bool explained;		/* the user has been told why the code is not 0 */

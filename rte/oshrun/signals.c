@@ -40,8 +40,9 @@ bool signals_take(struct job *job)
 
 static void end_for(struct job *job, int sig)
 {
-	if (job->signal || job->phase == JOB_ENDING) {
+	if (job->signal || job->phase == JOB_ENDING || job->phase == JOB_KILLED) {
 		/* Asked twice: no more patience. */
+		job->given_up = job->phase == JOB_KILLED && job->deadline == 0;
 		job->deadline = job_clock();
 		return;
 	}
@@ -51,8 +52,7 @@ static void end_for(struct job *job, int sig)
 		say("stopped by signal %d (%s); ending %d PE%s", sig, strsignal(sig), job->alive,
 		    job->alive == 1 ? "" : "s");
 	job->explained = true;
-	if (job->phase != JOB_KILLED)
-		job_end(job, 128 + sig, true);
+	job_end(job, 128 + sig, true);
 }
 
 /* Ctrl-Z: the PEs are not in the terminal's foreground, so they only stop if we stop them. */

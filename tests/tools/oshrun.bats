@@ -347,6 +347,55 @@ own_mounts() {
 start() {
 	: >out
 	python3 -c 'import os, signal, sys
+@test "a PE that the kernel ends late is waited for, and the user is told once" {
+	cat >traced.c <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+/* A killed process is its tracer's before it is its parent's: until the tracer ends. */
+int main(int argc, char **argv)
+{
+	int ready[2];
+	char word;
+
+	(void)argc;
+	signal(SIGTERM, SIG_IGN);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	if (pipe(ready))
+		return 1;
+	if (fork() == 0) {
+		setsid();
+		if (ptrace(PTRACE_SEIZE, getppid(), 0, 0))
+			_exit(1);
+		word = 'x';
+		if (write(ready[1], &word, 1) != 1)
+			_exit(1);
+		sleep((unsigned)atoi(argv[1]));
+		_exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &word, 1) != 1) {
+		puts("not traced");
+		return 0;
+	}
+	for (;;)
+		pause();
+}
+END
+	"${CC:-cc}" -o traced traced.c
+	SECONDS=0
+	osh 30 -q -n 1 --timeout 1 ./traced 8
+	[[ "$output" != *"not traced"* ]] || skip "tracing is not allowed"
+	[ "$status" -eq 124 ]
+	[ "$SECONDS" -ge 7 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ "${lines[1]}" == "oshrun: 1 PE has been killed and has not ended yet: the kernel still works for it; waiting (Ctrl-C: give up)" ]]
+}
+
 for sig in (signal.SIGINT, signal.SIGQUIT): signal.signal(sig, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' timeout --foreground -k 5 20 "$OSHRUN" "$@" >out 2>err 3>&- &
 	limiter=$!
