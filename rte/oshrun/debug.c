@@ -13,6 +13,7 @@
 int debug_prepare(struct job *job)
 {
 	const struct options *options = job->options;
+	const struct part *part;
 	struct words words = {0};
 	char *copy, *rest, *word;
 	int code;
@@ -33,8 +34,9 @@ int debug_prepare(struct job *job)
 		return MISTAKE;
 	}
 	code = program_find(words.list[0], NULL, &job->debugger);
-	words_add(&words, "%s", job->program);
-	for (char **argument = options->program + 1; *argument; argument++)
+	part = options_part(options, options->debug);
+	words_add(&words, "%s", part->path);
+	for (char **argument = part->program + 1; *argument; argument++)
 		words_add(&words, "%s", *argument);
 	job->debug_words = words.list;
 	return code;

@@ -64,7 +64,7 @@ static void add_count(struct words *command, const struct options *o)
 	if (!o->pes)
 		return;
 	words_add(command, "-n");
-	words_add(command, "%d", o->pes);
+	words_add(command, "%d", o->parts[0].pes);
 }
 
 static void add_hosts(struct words *command, const struct engine *engine, const struct options *o)
@@ -426,19 +426,39 @@ static void print_command(const struct words *command, const struct options *opt
 	putchar('\n');
 }
 
+static void add_programs(struct words *command, const struct options *options)
+{
+	for (int i = 0; i < options->part_count; i++) {
+		const struct part *part = &options->parts[i];
+
+		if (i > 0) {
+			words_add(command, ":");
+			words_add(command, "-n");
+			words_add(command, "%d", part->pes);
+			add_pair(command, "--wdir", part->wdir);
+		}
+		for (char **word = part->program; *word; word++)
+			words_add(command, "%s", *word);
+	}
+}
+
 int engine_run(struct engine *engine, const struct options *options, const struct hosts *hosts)
 {
-	char **environment = environment_for_pes(options);
+	char **environment;
 	struct words command = {0};
 
+	if (options->part_count > 1 && !strcmp(engine->dialect->name, "srun")) {
+		say("srun takes several programs from a file (srun --multi-prog) and not behind :; call it so, or use mpirun (--launcher mpirun)");
+		return MISTAKE;
+	}
+	environment = environment_for_pes(options);
 	environment_free(environment);
 	if (!environment)
 		return 1;
 	ask_for_reports(options);
 	words_add(&command, "%s", engine->name);
 	engine->dialect->options(&command, engine, options, hosts);
-	for (char **word = options->program; *word; word++)
-		words_add(&command, "%s", *word);
+	add_programs(&command, options);
 	if (options->verbose)
 		say("handing over to %s", engine->path);
 	if (options->dry_run) {

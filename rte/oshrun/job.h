@@ -53,8 +53,7 @@ struct inherited {
 
 struct job {
 	struct options *options;
-	char *program; /* the file to execute */
-	char *debugger; /* and that of the PE that is debugged, with its words */
+	char *debugger; /* the file to execute for the PE that is debugged, and its words */
 	char **debug_words;
 	char host[HOST_NAME_MAX + 1];
 	char folder_name[48]; /* last part of the session folder, for everybody to see */

@@ -73,10 +73,22 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	return true;
 }
 
+static int find_programs(struct options *options)
+{
+	for (int i = 0; i < options->part_count; i++) {
+		struct part *part = &options->parts[i];
+		int code = program_find(part->program[0], part->wdir, &part->path);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
 static int run_here(struct options *options, const struct hosts *hosts)
 {
 	struct job job = {.options = options};
-	int code = program_find(options->program[0], options->wdir, &job.program);
+	int code = find_programs(options);
 
 	if (code)
 		return code;
@@ -112,7 +124,6 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	free(job.map);
 	environment_free(job.environment);
 	free(job.pes);
-	free(job.program);
 	free(job.debugger);
 	return code;
 }
@@ -143,6 +154,9 @@ int main(int argc, char **argv)
 		code = refuse_debug(&engine, &options);
 	if (code < 0)
 		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
+	for (int i = 0; i < options.part_count; i++)
+		free(options.parts[i].path);
+	free(options.parts);
 	free(options.exports);
 	fflush(stdout);
 	_exit(code); /* libpmix's threads still run; nothing of theirs is worth waiting for */

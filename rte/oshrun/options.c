@@ -82,6 +82,7 @@ const char *bind_to_name(enum bind_to to)
 static void print_help(void)
 {
 	printf("usage: oshrun [options] program [arguments]\n"
+	       "       oshrun [options] -n N program [arguments] : -n M other [arguments]\n"
 	       "Runs N copies (PEs) of an OpenSHMEM program, or of any other, and ends with the worst exit code.\n\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &option_rows[i];
@@ -312,21 +313,101 @@ static int check_together(const struct options *o)
 	return GO_ON;
 }
 
+/* --- Several programs in one job, as mpirun has them: oshrun -n 1 ./a : -n 3 ./b --- */
+
+/* Options of a later program. Those of the job stand before the first. */
+static int parse_part(struct part *part, int argc, char **argv, int *at)
+{
+	struct options own = {0};
+	int code = GO_ON;
+
+	while (code == GO_ON && *at < argc && argv[*at][0] == '-' && argv[*at][1]) {
+		const char *word = argv[*at];
+		const struct option_row *row = find_row(word, strcspn(word, "="));
+
+		if (row && row->id != OPT_PES && row->id != OPT_WDIR) {
+			say("%s: behind : only -n and --wdir are possible; give it before the first program, for all", word);
+			return MISTAKE;
+		}
+		code = parse_one(&own, argc, argv, at);
+	}
+	part->program = argv + *at;
+	part->pes = own.pes;
+	part->wdir = own.wdir;
+	return code;
+}
+
+static int check_parts(struct options *o)
+{
+	int sum = 0;
+
+	for (int i = 0; i < o->part_count; i++) {
+		const struct part *part = &o->parts[i];
+
+		if (!part->program[0] || !part->program[0][0]) {
+			say("no program given behind :; usage: oshrun -n 1 program : -n 3 other");
+			return MISTAKE;
+		}
+		if (part->pes == 0) {
+			say("%s: of several programs each needs its number of PEs, as in -n 2 %s", part->program[0], part->program[0]);
+			return MISTAKE;
+		}
+		sum += part->pes;
+	}
+	if (sum > MOST_PES) {
+		say("%d PEs in all: more than oshrun can manage (%d)", sum, MOST_PES);
+		return MISTAKE;
+	}
+	o->pes = sum;
+	return GO_ON;
+}
+
+/* A colon that is the last word is an argument like any other. */
+static bool is_separator(char *const *word)
+{
+	return !strcmp(word[0], ":") && word[1];
+}
+
+static int split_programs(struct options *o, int argc, char **argv, int at)
+{
+	int code = GO_ON;
+
+	while (code == GO_ON && at < argc) {
+		if (!is_separator(argv + at)) {
+			at++;
+			continue;
+		}
+		argv[at++] = NULL;
+		code = parse_part(&o->parts[o->part_count++], argc, argv, &at);
+	}
+	return code == GO_ON && o->part_count > 1 ? check_parts(o) : code;
+}
+
+const struct part *options_part(const struct options *options, int pe)
+{
+	int i = 0;
+
+	while (i < options->part_count - 1 && pe >= options->parts[i].pes)
+		pe -= options->parts[i++].pes;
+	return &options->parts[i];
+}
+
 int options_parse(struct options *options, int argc, char **argv)
 {
-	int at = 1;
+	bool ended = false;
+	int at = 1, code;
 
 	memset(options, 0, sizeof *options);
 	options->debug = -1;
 	options->exports = calloc((size_t)argc, sizeof *options->exports);
-	if (!options->exports) {
+	options->parts = calloc((size_t)argc, sizeof *options->parts);
+	if (!options->exports || !options->parts) {
 		say("out of memory");
 		return 1;
 	}
 	while (at < argc && argv[at][0] == '-' && argv[at][1]) {
-		int code;
-
 		if (!strcmp(argv[at], "--")) {
+			ended = true;
 			at++;
 			break;
 		}
@@ -335,5 +416,8 @@ int options_parse(struct options *options, int argc, char **argv)
 			return code;
 	}
 	options->program = argv + at;
-	return check_together(options);
+	options->parts[0] = (struct part){.program = options->program, .pes = options->pes, .wdir = options->wdir};
+	options->part_count = 1;
+	code = check_together(options);
+	return code == GO_ON && !ended ? split_programs(options, argc, argv, at) : code;
 }

@@ -6,13 +6,23 @@
 
 enum bind_to { BIND_DEFAULT, BIND_NONE, BIND_CORE, BIND_HWTHREAD, BIND_SOCKET, BIND_NUMA };
 
+/* One of the programs of a job: as a rule there is one. */
+struct part {
+	char **program;	  /* it and its arguments, as execvp wants them */
+	int pes;	  /* of several programs each has a number */
+	const char *wdir; /* NULL: stay here */
+	char *path;	  /* the file to execute, once it has been found */
+};
+
 /* What the command line asks for. Strings point into argv. */
 struct options {
 	int pes;	/* 0: not given */
-	char **program; /* the program and its arguments, as execvp wants them */
+	char **program; /* the first program and its arguments, as execvp wants them */
+	struct part *parts;
+	int part_count;
 	char **exports; /* each -x, VAR or VAR=value, in order */
 	int export_count;
-	const char *wdir;     /* NULL: stay here */
+	const char *wdir;     /* of the first program, NULL: stay here */
 	const char *output;   /* folder for one file per PE, NULL: none */
 	const char *hosts;    /* --host, NULL: none */
 	const char *hostfile; /* --hostfile, NULL: none */
@@ -28,6 +38,9 @@ struct options {
 	bool quiet;
 	bool verbose;
 };
+
+/* The program of a PE. */
+const struct part *options_part(const struct options *options, int pe);
 
 /* "core" and so on; the word that the user gives to --bind-to. */
 const char *bind_to_name(enum bind_to to);

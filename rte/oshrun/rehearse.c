@@ -24,20 +24,21 @@ void rehearse_bindings(const struct job *job)
 
 int rehearse_job(const struct job *job)
 {
-	const char *wdir = job->options->wdir;
-	char *here = realpath(wdir ? wdir : ".", NULL);
 	char where[256];
 
-	if (!here) {
-		say("--wdir %s: the PEs cannot go there", wdir ? wdir : ".");
-		return 1;
-	}
 	for (int pe = 0; pe < job->count; pe++) {
+		const struct part *part = options_part(job->options, pe);
+		char *here = realpath(part->wdir ? part->wdir : ".", NULL);
+
+		if (!here) {
+			say("--wdir %s: the PEs cannot go there", part->wdir ? part->wdir : ".");
+			return 1;
+		}
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
 		       bind_describe(&job->machine, job->bind, pe, job->count, where, sizeof where), here);
-		words_print(debug_is(job, pe) ? job->debug_words : job->options->program);
+		words_print(debug_is(job, pe) ? job->debug_words : part->program);
 		putchar('\n');
+		free(here);
 	}
-	free(here);
 	return 0;
 }

@@ -198,7 +198,9 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 	pmix_data_array_t *array;
 	pmix_info_t *info;
 	pmix_rank_t rank = (pmix_rank_t)pe;
-	uint32_t zero = 0;
+	const struct part *parts = job->options->parts;
+	pmix_rank_t in_part = rank;
+	uint32_t zero = 0, number = 0;
 	uint16_t local = (uint16_t)pe;
 	hwloc_cpuset_t cpuset = bind_cpuset(&job->machine, job->bind, pe, job->count);
 	char *cpus = NULL;
@@ -206,12 +208,14 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 
 	if (cpuset)
 		hwloc_bitmap_list_asprintf(&cpus, cpuset);
+	for (; (int)number < job->options->part_count - 1 && in_part >= (pmix_rank_t)parts[number].pes; number++)
+		in_part -= (pmix_rank_t)parts[number].pes;
 	PMIX_DATA_ARRAY_CREATE(array, cpus ? 9 : 8, PMIX_INFO);
 	info = array->array;
 	PMIX_INFO_LOAD(&info[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
 	PMIX_INFO_LOAD(&info[n++], PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APP_RANK, &rank, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APPNUM, &zero, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APP_RANK, &in_part, PMIX_PROC_RANK);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APPNUM, &number, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_RANK, &local, PMIX_UINT16);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_RANK, &local, PMIX_UINT16);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NODEID, &zero, PMIX_UINT32);
@@ -252,7 +256,8 @@ static char *map_of_nodes(const char *host)
 
 static void describe_job(struct job *job, pmix_info_t *info, int n)
 {
-	uint32_t size = (uint32_t)job->count, one = 1, processors = (uint32_t)job->machine.hwthreads;
+	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.hwthreads;
+	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
 
@@ -264,11 +269,11 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 	PMIX_INFO_LOAD(&info[n++], PMIX_UNIV_SIZE, &size, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_SIZE, &size, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_MAX_PROCS, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APP_SIZE, &size, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
 	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_SIZE, &size, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NUM_NODES, &one, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_NUM_APPS, &one, PMIX_UINT32);
+	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_NUM_APPS, &parts, PMIX_UINT32);
 	PMIX_INFO_LOAD(&info[n++], PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
 	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, pes, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_LIST, job->host, PMIX_STRING);

@@ -23,6 +23,7 @@
 /* All that a newborn PE needs, prepared beforehand: between vfork and exec it only makes system calls. */
 struct newborn {
 	struct job *job;
+	const struct part *part;
 	const char *path;
 	char **program;
 	char **environment;
@@ -81,7 +82,7 @@ int spawn_check_limits(struct job *job)
 static _Noreturn void become_pe(struct newborn *newborn)
 {
 	const struct inherited *given = &newborn->job->inherited;
-	const char *wdir = newborn->job->options->wdir;
+	const char *wdir = newborn->part->wdir;
 
 	setpgid(0, 0);
 	*newborn->group = getpid();
@@ -171,21 +172,21 @@ static int say_no_start(struct job *job, int pe, int error)
 
 static int say_failed_exec(struct newborn *newborn)
 {
-	const struct options *options = newborn->job->options;
-
 	if (!newborn->in_folder)
 		return program_failed(newborn->program[0], newborn->path, newborn->error);
-	say("--wdir %s: the PEs cannot go there: %s", options->wdir, strerror(newborn->error));
+	say("--wdir %s: the PEs cannot go there: %s", newborn->part->wdir, strerror(newborn->error));
 	return 1;
 }
 
 static int spawn_pe(struct job *job, int number)
 {
 	struct pe *pe = &job->pes[number];
+	const struct part *part = options_part(job->options, number);
 	struct newborn newborn = {
 		.job = job,
-		.path = debug_is(job, number) ? job->debugger : job->program,
-		.program = debug_is(job, number) ? job->debug_words : job->options->program,
+		.part = part,
+		.path = debug_is(job, number) ? job->debugger : part->path,
+		.program = debug_is(job, number) ? job->debug_words : part->program,
 		.environment = copy_environment(job->environment),
 		.parent = getpid(),
 		.group = &job->guard->groups[number],

@@ -211,6 +211,45 @@ own_mounts() {
 	one_line 'timeout never'
 }
 
+@test "several programs in one job; -- makes : an argument" {
+	mkdir -p other
+	# shellcheck disable=SC2016 # for the inner shell
+	osh 10 -q -n 1 sh -c 'echo $PMIX_RANK a' : -n 2 --wdir other sh -c 'echo $PMIX_RANK b ${PWD##*/}' : -n1 sh -c 'echo $PMIX_RANK c'
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "${lines[@]}" | sort | tr '\n' ,)" = "0 a,1 b other,2 b other,3 c," ]
+	osh 10 -q -n 2 "$PEER" init exchange finalize : -n 3 "$PEER" init exchange finalize
+	[ "$status" -eq 0 ]
+	osh 10 -n 1 --dry-run true : -n 1 false x
+	[[ "${lines[0]}" == *": true" ]]
+	[[ "${lines[1]}" == *": false x" ]]
+	osh 5 -q -n 1 -- echo x : y
+	[ "$output" = "x : y" ]
+	osh 5 -q -n 1 sh -c :
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "mistakes with several programs: one line each" {
+	osh 5 true : -n 1 false
+	[ "$status" -eq 2 ]
+	one_line '^oshrun: true: of several programs each needs its number of PEs, as in -n 2 true$'
+	osh 5 -n 1 true : -n 1 --timeout 3 false
+	[ "$status" -eq 2 ]
+	one_line '^oshrun: --timeout: behind : only -n and --wdir are possible'
+	osh 5 -n 1 true : -n 1 ./nothing-there
+	[ "$status" -eq 127 ]
+	one_line 'nothing-there: program not found'
+	osh 5 -n 1 true : -n 2
+	[ "$status" -eq 2 ]
+	one_line 'no program given behind :'
+	stand_ins mpirun srun
+	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --dry-run ./app x : -n 2 --wdir /tmp ./other
+	[[ "$output" == "mpirun "*" -n 8 ./app x : -n 2 --wdir /tmp ./other" ]]
+	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --dry-run ./app x : -n 2 ./other
+	[ "$status" -eq 2 ]
+	one_line 'srun --multi-prog'
+}
+
 @test "programs that cannot be run, each with its reason" {
 	echo 'not a program' >text && chmod +x text
 	echo 'no permission' >plain && chmod -x plain
@@ -335,18 +374,6 @@ own_mounts() {
 	[ "$SECONDS" -le 3 ]
 }
 
-@test "--timeout" {
-	osh 8 -q -n 3 --timeout 0.5 "$PEER" init fence sleep=60
-	[ "$status" -eq 124 ]
-	one_line 'did not end within 0.5 s \(--timeout\)'
-}
-
-# ---- signals and being killed
-
-# start args...: oshrun in the background with signals as in a terminal; $pid is it once all PEs print.
-start() {
-	: >out
-	python3 -c 'import os, signal, sys
 @test "a PE that the kernel ends late is waited for, and the user is told once" {
 	cat >traced.c <<'END'
 #define _GNU_SOURCE
@@ -396,6 +423,18 @@ END
 	[[ "${lines[1]}" == "oshrun: 1 PE has been killed and has not ended yet: the kernel still works for it; waiting (Ctrl-C: give up)" ]]
 }
 
+@test "--timeout" {
+	osh 8 -q -n 3 --timeout 0.5 "$PEER" init fence sleep=60
+	[ "$status" -eq 124 ]
+	one_line 'did not end within 0.5 s \(--timeout\)'
+}
+
+# ---- signals and being killed
+
+# start args...: oshrun in the background with signals as in a terminal; $pid is it once all PEs print.
+start() {
+	: >out
+	python3 -c 'import os, signal, sys
 for sig in (signal.SIGINT, signal.SIGQUIT): signal.signal(sig, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' timeout --foreground -k 5 20 "$OSHRUN" "$@" >out 2>err 3>&- &
 	limiter=$!
@@ -573,6 +612,21 @@ EOF
 	done
 }
 
+@test "labelled output that cannot be written: one line, and not 0" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	for option in -l --timestamp; do
+		status=0
+		timeout -k 5 10 "$OSHRUN" -q $option -n 2 echo lost >/dev/full 2>err || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(cat err | wc -l)" -eq 1 ]
+		grep -q "oshrun: the PEs' standard output is lost from here on: it cannot be written (No space left on device)" err
+	done
+	# The code of a PE counts for more.
+	status=0
+	timeout -k 5 10 "$OSHRUN" -q -l -n 2 sh -c 'echo lost; exit 7' >/dev/full 2>err || status=$?
+	[ "$status" -eq 7 ]
+}
+
 @test "a reader that is stuck does not make oshrun deaf" {
 	mkfifo pipe
 	# shellcheck disable=SC2217 # it holds the pipe open and reads nothing: that is the test
@@ -634,21 +688,6 @@ and" ]
 	run timeout -k 5 10 taskset -c "$last" "$OSHRUN" -n 2 --bind-to hwthread grep Cpus_allowed_list /proc/self/status
 	[[ "$output" == *"2 PEs share 1 hardware thread; not binding"* ]]
 	run timeout -k 5 10 taskset -c "$last" "$OSHRUN" -n 1 --bind-to core grep Cpus_allowed_list /proc/self/status
-@test "labelled output that cannot be written: one line, and not 0" {
-	[ -e /dev/full ] || skip "no /dev/full"
-	for option in -l --timestamp; do
-		status=0
-		timeout -k 5 10 "$OSHRUN" -q $option -n 2 echo lost >/dev/full 2>err || status=$?
-		[ "$status" -eq 1 ]
-		[ "$(cat err | wc -l)" -eq 1 ]
-		grep -q "oshrun: the PEs' standard output is lost from here on: it cannot be written (No space left on device)" err
-	done
-	# The code of a PE counts for more.
-	status=0
-	timeout -k 5 10 "$OSHRUN" -q -l -n 2 sh -c 'echo lost; exit 7' >/dev/full 2>err || status=$?
-	[ "$status" -eq 7 ]
-}
-
 	[ "$(cut -f2 <<<"$output")" = "$last" ]
 }
 
@@ -685,6 +724,27 @@ and" ]
 	exec 8<&-
 	[ "$status" -eq 1 ]
 	one_line '^oshrun: no space in /dev/shm \(full\), /tmp \(full\)'
+}
+
+@test "a host name of 60 letters" {
+	unshare -u true 2>/dev/null || skip "needs the right to unshare host names"
+	for length in 47 48 50 57 60 63; do
+		# shellcheck disable=SC2016 # for the inner shell
+		run timeout -k 5 20 unshare -u sh -c 'hostname "$1" && shift && exec "$@"' sh "$(printf "%${length}s" | tr ' ' n)" \
+			"$OSHRUN" -q -n 2 "$PEER" init keys fence finalize
+		echo "$length -> $status: $output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "a small stack: as much as oshrun may take, or one line" {
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 sh -c 'ulimit -Ss 192; exec "$@"' sh "$OSHRUN" -q -n 2 sh -c 'ulimit -s'
+	[ "$status" -eq 0 ]
+	[ "${lines[*]}" = "192 192" ]
+	run timeout -k 5 20 sh -c 'ulimit -s 192; exec "$@"' sh "$OSHRUN" -q -n 2 "$PEER" init fence finalize
+	[ "$status" -eq 1 ]
+	one_line 'oshrun: the stack is limited to 192 KiB, and libpmix needs 256; raise the limit with ulimit -s'
 }
 
 @test "too few open files" {
@@ -748,27 +808,6 @@ EOF
 	[[ "$output" == *"<-x>
 <SHMEM_SYMMETRIC_SIZE>"* ]]
 	[[ "$output" == *"<-x>
-@test "a host name of 60 letters" {
-	unshare -u true 2>/dev/null || skip "needs the right to unshare host names"
-	for length in 47 48 50 57 60 63; do
-		# shellcheck disable=SC2016 # for the inner shell
-		run timeout -k 5 20 unshare -u sh -c 'hostname "$1" && shift && exec "$@"' sh "$(printf "%${length}s" | tr ' ' n)" \
-			"$OSHRUN" -q -n 2 "$PEER" init keys fence finalize
-		echo "$length -> $status: $output"
-		[ "$status" -eq 0 ]
-	done
-}
-
-@test "a small stack: as much as oshrun may take, or one line" {
-	# shellcheck disable=SC2016 # for the inner shell
-	run timeout -k 5 20 sh -c 'ulimit -Ss 192; exec "$@"' sh "$OSHRUN" -q -n 2 sh -c 'ulimit -s'
-	[ "$status" -eq 0 ]
-	[ "${lines[*]}" = "192 192" ]
-	run timeout -k 5 20 sh -c 'ulimit -s 192; exec "$@"' sh "$OSHRUN" -q -n 2 "$PEER" init fence finalize
-	[ "$status" -eq 1 ]
-	one_line 'oshrun: the stack is limited to 192 KiB, and libpmix needs 256; raise the limit with ulimit -s'
-}
-
 <A>"* ]]
 	# shellcheck disable=SC2016 # the dollar is the test
 	[[ "$output" == *'<./app>

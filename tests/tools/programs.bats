@@ -68,3 +68,45 @@ says()
 	done
 	says 'buckets: sorted'
 }
+
+@test "two programs in one job share the heap and the collectives, not the globals" {
+	cat >one.c <<'END'
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+long mine = 7;
+#ifdef SECOND
+long more[1000] = {1};
+#endif
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	shmem_init();
+	long me = shmem_my_pe(), *heap = shmem_calloc(2, sizeof *heap);
+
+	shmem_long_p(heap, me + 1, (me + 1) % shmem_n_pes());
+	shmem_barrier_all();
+	shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap + 1, heap, 1);
+	if (me == shmem_n_pes() - 1)
+		printf("sum %ld\n", heap[1]);
+	if (argc > 1 && me == 0)
+		shmem_long_p(&mine, 3, shmem_n_pes() - 1);
+	shmem_finalize();
+	return 0;
+}
+END
+	"$OSHCC" -o one one.c
+	"$OSHCC" -DSECOND -o two one.c
+	for settings in SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self'; do
+		# shellcheck disable=SC2086 # a list of settings
+		run timeout -k 2 60 env $settings "$OSHRUN" -q -n 1 ./one : -n 2 ./two
+		[ "$status" -eq 0 ]
+		[ "$output" = "sum 6" ]
+		# shellcheck disable=SC2086
+		run timeout -k 2 60 env $settings "$OSHRUN" -q -n 1 ./one x : -n 2 ./two
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"torushmem: PE 0: shmem_long_p: "*"PE 2 runs another program, so its global data lies differently; use shmem_malloc memory"* ]]
+	done
+}
