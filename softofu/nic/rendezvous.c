@@ -59,6 +59,27 @@ static int take_turn(const char *job)
 	return -1;
 }
 
+/*
+ * Anybody can bind a name with our number in it, and point it at memory of their own: what a member shares is a file of its user. Looked
+ * at before it is opened, since opening a device or a pipe has effects.
+ */
+static int open_own(const char *path)
+{
+	char again[32];
+	struct stat status;
+	int there = open(path, O_PATH | O_CLOEXEC), fd = -1;
+
+	if (there < 0)
+		return -1;
+	snprintf(again, sizeof again, "/proc/self/fd/%d", there);
+	if (fstat(there, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+		errno = EACCES;
+	else
+		fd = open(again, O_RDWR | O_CLOEXEC);
+	close(there);
+	return fd;
+}
+
 static int open_member(const char *entry)
 {
 	char path[64];
@@ -67,7 +88,7 @@ static int open_member(const char *entry)
 	if (sscanf(entry, "%d/%d", &pid, &fd) != 2)
 		return -1;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return open_own(path);
 }
 
 static int find_member(const char *job)
@@ -138,10 +159,15 @@ static int open_file(const char *directory)
 
 	name_file(path, directory);
 	for (;;) {
-		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 		if (fd < 0)
 			return -1;
+		if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
+			close(fd);
+			errno = EACCES; /* another user's */
+			return -1;
+		}
 		if (lock_byte(fd, 0, F_WRLCK, true) && !fstat(fd, &status) && status.st_nlink > 0)
 			return fd;
 		close(fd);

@@ -254,3 +254,78 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	run on 2 ./counter
 	[ "$output" = "2 ranks drew 2000 tickets" ]
 }
+
+@test "memory that another user offers under our job's name is not taken" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+	cat >offer.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	static char content[1 << 20], nothing[1 << 20];
+	int fd, s = socket(AF_UNIX, SOCK_DGRAM, 0), length;
+	char word;
+
+	(void)argc;
+	if (setgid(65534) || setuid(65534) || (fd = memfd_create("softofu", 0)) < 0 || ftruncate(fd, sizeof content))
+		return 1;
+	length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s/%d/%d", argv[1], (int)getpid(), fd);
+	if (bind(s, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)))
+		return 1;
+	puts("offered");
+	fflush(stdout);
+	while (read(0, &word, 1) > 0)
+		;
+	if (pread(fd, content, sizeof content, 0) == sizeof content && !memcmp(content, nothing, sizeof content))
+		puts("untouched");
+	return 0;
+}
+END
+	"${CC:-cc}" offer.c -o offer
+	cat >tnis.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <utofu.h>
+
+/* Prints under which name this process offers its memory, less its own part. */
+int main(void)
+{
+	FILE *names = fopen("/proc/net/unix", "r");
+	char line[512], mine[32];
+	utofu_tni_id_t *tnis;
+	size_t count;
+	int code = utofu_get_onesided_tnis(&tnis, &count);
+
+	snprintf(mine, sizeof mine, "/%d/", (int)getpid());
+	while (names && fgets(line, sizeof line, names))
+		if (strstr(line, "@softofu/") && strstr(line, mine))
+			printf("%.*s\n", (int)(strstr(line, mine) - strchr(line, '@')) - 1, strchr(line, '@') + 1);
+	return code;
+}
+END
+	"${CC:-cc}" -I "$TOP/softofu/include" tnis.c -o tnis -L "$TOP_BUILDDIR/.libs" -ltofucom -Wl,-rpath,"$TOP_BUILDDIR/.libs"
+	name=$(SOFTOFU_JOB=shared ./tnis)
+	[[ "$name" == softofu/0/* ]]
+	mkfifo hold
+	./offer "$name" <hold >told 3>&- &
+	other=$!
+	exec 9>hold
+	for _ in $(seq 100); do [ -s told ] && break || sleep 0.05; done
+	grep -q offered told
+	run timeout 30 env SOFTOFU_JOB=shared ./tnis
+	exec 9>&-
+	wait "$other"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "$name" ]
+	grep -q untouched told
+}
