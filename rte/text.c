@@ -143,16 +143,17 @@ static char *refuse_file(char *text, char *problem, size_t size, const char *wha
 	return NULL;
 }
 
-char *text_of_file(const char *path, char *problem, size_t size)
+char *text_of_large_file(const char *path, size_t most, char *problem, size_t size)
 {
 	FILE *file = fopen(path, "re");
 	size_t room = 0, length = 0, got = 1;
+	bool plain = true;
 	char *text = NULL;
 	int error;
 
 	if (!file)
 		return refuse_file(NULL, problem, size, "cannot be read: ", errno);
-	while (got > 0 && length < LARGEST_FILE) {
+	while (got > 0 && plain && length < most) {
 		char *larger = text;
 
 		if (length + 65536 > room) {
@@ -164,14 +165,22 @@ char *text_of_file(const char *path, char *problem, size_t size)
 		text = larger;
 		errno = 0;
 		got = fread(text + length, 1, 65535, file);
+		plain = !memchr(text + length, 0, got);
 		length += got;
 	}
 	error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (error)
 		return refuse_file(text, problem, size, "cannot be read: ", error);
+	if (!plain)
+		return refuse_file(text, problem, size, "not a text", 0);
 	if (got > 0 || !text)
 		return refuse_file(text, problem, size, "cannot be read: it is too large", 0);
 	text[length] = '\0';
-	return strlen(text) == length ? text : refuse_file(text, problem, size, "not a text", 0);
+	return text;
+}
+
+char *text_of_file(const char *path, char *problem, size_t size)
+{
+	return text_of_large_file(path, LARGEST_FILE, problem, size);
 }

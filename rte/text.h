@@ -25,4 +25,7 @@ bool text_parse_list(const char *text, bool *flags, size_t length);
 /* All of a text file of up to 256 MiB, to be freed; NULL: problem says why not. */
 char *text_of_file(const char *path, char *problem, size_t size);
 
+/* The same, of up to so many bytes. */
+char *text_of_large_file(const char *path, size_t most, char *problem, size_t size);
+
 #endif

@@ -336,3 +336,11 @@ END
 		teardown
 	done
 }
+
+@test "watch of what is no text ends at once, in one line" {
+	run timeout 10 "$TORUSPLAN" watch /dev/zero
+	[ "$status" -ne 0 ]
+	[ "$status" -ne 124 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$output" = "torusplan: /dev/zero: not a text" ]
+}

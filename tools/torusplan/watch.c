@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "comms/torus/shape.h"
+#include "rte/text.h"
 #include "torusplan.h"
+
+#define LARGEST_TRACE (4UL << 30)
 
 static const char page[] =
 #include "tools/torusplan/watch_page.h"
@@ -16,21 +19,10 @@ static const char page[] =
 
 static char *read_all(const char *name)
 {
-	FILE *file = fopen(name, "r");
-	size_t room = 1 << 16, used = 0;
-	char *text = malloc(room);
+	char problem[TORUS_PROBLEM], *text = text_of_large_file(name, LARGEST_TRACE, problem, sizeof problem);
 
-	while (file && text && (used += fread(text + used, 1, room - used - 1, file)) == room - 1)
-		text = realloc(text, room *= 2);
-	if (!file || !text || ferror(file)) {
-		say("%s: %s", name, strerror(errno));
-		free(text);
-		text = NULL;
-	} else {
-		text[used] = '\0';
-	}
-	if (file)
-		fclose(file);
+	if (!text)
+		say("%s: %s", name, problem);
 	return text;
 }
 
