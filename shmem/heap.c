@@ -10,11 +10,16 @@
 #include "rte/settings.h"
 #include "rte/text.h"
 
+enum { MOST_REPORTED = 32 };
+
 static struct blocks *blocks;
+static size_t reported[MOST_REPORTED]; /* sizes that the user has been told of */
+static int reported_count;
 
 void api_heap_start(void)
 {
 	blocks = blocks_create(comms.heap_size);
+	reported_count = 0;
 	if (!blocks)
 		rte_die("shmem_init", "no memory");
 }
@@ -25,12 +30,24 @@ void api_heap_stop(void)
 	blocks = NULL;
 }
 
-/* All PEs fail alike; one line for the job. */
+/* A program that looks for the largest size it can have asks often; more different sizes than there is room for tell nothing new. */
+static bool was_reported(size_t size)
+{
+	for (int i = 0; i < reported_count; i++)
+		if (reported[i] == size)
+			return true;
+	if (reported_count == MOST_REPORTED)
+		return true;
+	reported[reported_count++] = size;
+	return false;
+}
+
+/* All PEs fail alike; one line for the job and size. */
 static void report_exhausted(size_t wanted, const char *routine)
 {
 	char size[32], free[32], largest[32];
 
-	if (comms.pe == 0)
+	if (comms.pe == 0 && !was_reported(wanted))
 		rte_report(routine, "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
 				    "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
 			   wanted, text_size(wanted, size), text_size(blocks_free_bytes(blocks), free),

@@ -79,6 +79,9 @@ static void of_all(void)
 	if (is("heap-exhausted")) {
 		block = shmem_malloc((size_t)100 << 20);
 		printf("PE %d got %s\n", shmem_my_pe(), block ? "a block" : "NULL");
+	} else if (is("heap-often")) {
+		for (int i = 0; i < 1000; i++)
+			block = shmem_malloc((size_t)(100 + i % 2) << 20);
 	} else if (is("double-free")) {
 		block = shmem_malloc(100);
 		shmem_free(block);

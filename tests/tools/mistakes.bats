@@ -217,6 +217,13 @@ fails()
 	[ "$(printf '%s\n' "$output" | grep -c 'got NULL')" -eq 2 ]
 }
 
+@test "heap exhausted again and again: one line for each size" {
+	export SHMEM_SYMMETRIC_SIZE=8m
+	job 2 heap-often
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -c '^torushmem: PE 0: shmem_malloc: the symmetric heap has no room for size=')" -eq 2 ]
+}
+
 @test "a heap larger than the memory" {
 	export SHMEM_SYMMETRIC_SIZE=100t
 	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_SYMMETRIC_SIZE=100t' 'memory' 'ask for less'
