@@ -43,6 +43,7 @@ static const struct fatal {
 enum { FATAL = sizeof fatal / sizeof fatal[0] };
 
 static struct sigaction before[FATAL];
+static pid_t own_pid; /* a process that the program forks has the handler, too, and is not the PE */
 static bool caught[FATAL];
 
 /* --- Beforehand --- */
@@ -211,7 +212,7 @@ static void handle(int number, siginfo_t *info, void *context)
 
 	while (fatal[which].number != number)
 		which++;
-	if (!once) {
+	if (!once && getpid() == own_pid) {
 		once = 1;
 		if (number != SIGTERM)
 			say(which, (uintptr_t)info->si_addr);
@@ -243,6 +244,7 @@ void rte_crash_start(void)
 		rte_die_together("shmem_init", "SHMEM_BACKTRACE=%s: give yes or no", setting_text(SETTING_BACKTRACE));
 	if (!wanted)
 		return;
+	own_pid = getpid();
 	n_objects = 0;
 	dl_iterate_phdr(note_object, NULL);
 	backtrace(&frame, 1); /* loads what it needs now */

@@ -2,6 +2,7 @@
 #include "environment.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,25 @@ char **environment_for_pes(const struct options *options)
 	if (!copy)
 		say("out of memory");
 	return copy;
+}
+
+bool environment_add(char ***environment, const char *name, const char *value)
+{
+	size_t count = 0, length = strlen(name);
+	char **longer, *entry;
+
+	for (; (*environment)[count]; count++)
+		if (!strncmp((*environment)[count], name, length) && (*environment)[count][length] == '=')
+			return true;
+	longer = realloc(*environment, (count + 2) * sizeof *longer);
+	if (!longer)
+		return false;
+	*environment = longer;
+	if (asprintf(&entry, "%s=%s", name, value) < 0)
+		return false;
+	longer[count] = entry;
+	longer[count + 1] = NULL;
+	return true;
 }
 
 void environment_free(char **environment)

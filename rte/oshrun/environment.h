@@ -2,6 +2,8 @@
 #ifndef OSHRUN_ENVIRONMENT_H
 #define OSHRUN_ENVIRONMENT_H
 
+#include <stdbool.h>
+
 #include "options.h"
 
 /*
@@ -10,5 +12,8 @@
  */
 char **environment_for_pes(const struct options *options);
 void environment_free(char **environment);
+
+/* Adds a variable that is not there yet. False: out of memory. */
+bool environment_add(char ***environment, const char *name, const char *value);
 
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "say.h"
 #include "session.h"
 
@@ -218,6 +219,20 @@ static bool prepare(struct job *job)
 	return true;
 }
 
+/*
+ * Where UCX makes files for a moment before it has shared them: a PE that is killed in that moment leaves one, which goes with the folder.
+ * Only in memory: elsewhere the segments would be written to a disk.
+ */
+static bool give_ucx_the_folder(struct job *job)
+{
+	if (strncmp(job->guard->folder, "/dev/shm/", 9))
+		return true;
+	if (environment_add(&job->environment, "UCX_POSIX_DIR", job->guard->folder))
+		return true;
+	say("out of memory");
+	return false;
+}
+
 static int start(struct job *job)
 {
 	int code = spawn_check_limits(job);
@@ -225,6 +240,8 @@ static int start(struct job *job)
 	if (code)
 		return code;
 	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->folder_name, job->count))
+		return 1;
+	if (!give_ucx_the_folder(job))
 		return 1;
 	job->server = server_start(job);
 	if (!job->server)

@@ -110,3 +110,112 @@ END
 		[[ "$output" == *"torushmem: PE 0: shmem_long_p: "*"PE 2 runs another program, so its global data lies differently; use shmem_malloc memory"* ]]
 	done
 }
+
+@test "a program that loads the library, unloads it and ends" {
+	library=$("$OSHCC" --showme:libdirs)/libtorushmem.so
+	[ -e "$library" ] || skip "built without a shared library"
+	cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+static void call(void *library, const char *name)
+{
+	void (*function)(void) = (void (*)(void))dlsym(library, name);
+
+	function();
+}
+
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+
+	(void)argc;
+	if (!library) {
+		puts(dlerror());
+		return 1;
+	}
+	call(library, "shmem_init");
+	call(library, "shmem_barrier_all");
+	call(library, "shmem_finalize");
+	dlclose(library);
+	puts("unloaded");
+	return 0;
+}
+END
+	"${CC:-cc}" -o loads loads.c -ldl
+	for pes in 1 2; do
+		run timeout -k 2 60 "$OSHRUN" -q -n "$pes" ./loads "$library"
+		printf '%s\n' "$output"
+		[ "$status" -eq 0 ]
+		[ "$(printf '%s\n' "$output" | sort -u)" = unloaded ]
+	done
+}
+
+@test "a child that crashes is not reported as the PE" {
+	cat >child.c <<'END'
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+	int status;
+	pid_t child;
+
+	shmem_init();
+	child = fork();
+	if (child == 0)
+		abort();
+	waitpid(child, &status, 0);
+	if (WIFSIGNALED(status))
+		puts("child died");
+	shmem_finalize();
+	return 0;
+}
+END
+	"$OSHCC" -o child child.c
+	run timeout -k 2 60 "$OSHRUN" -q -n 1 ./child
+	[ "$status" -eq 0 ]
+	[ "$output" = "child died" ]
+}
+
+@test "a PE that is killed while UCX makes its shared memory leaves no file" {
+	[ -w /dev/shm ] || skip "no /dev/shm"
+	cat >killed.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* UCX makes a file, maps it and unlinks it: this is the moment in between. */
+static void die_for(const char *name)
+{
+	if (strstr(name, "ucx_shm_posix"))
+		kill(getpid(), SIGKILL);
+}
+
+int shm_unlink(const char *name)
+{
+	die_for(name);
+	return ((int (*)(const char *))dlsym(RTLD_NEXT, "shm_unlink"))(name);
+}
+
+int unlink(const char *name)
+{
+	die_for(name);
+	return ((int (*)(const char *))dlsym(RTLD_NEXT, "unlink"))(name);
+}
+END
+	"${CC:-cc}" -shared -fPIC -o killed.so killed.c -ldl
+	printf '%s\n' '#include <shmem.h>' 'int main(void) { shmem_init(); shmem_finalize(); return 0; }' >plain.c
+	"$OSHCC" -o plain plain.c
+	ls -A /dev/shm >before
+	run timeout -k 2 60 env SHMEM_PATHS=ucx UCX_TLS=posix,self "$OSHRUN" -q -n 2 env LD_PRELOAD="$PWD/killed.so" ./plain
+	printf '%s\n' "$output"
+	[ "$status" -eq 137 ] || skip "this UCX does not unlink such files at once"
+	ls -A /dev/shm | comm -13 before - | tee after
+	! grep -q ucx_shm_posix after
+}
