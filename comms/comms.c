@@ -22,6 +22,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "tofu/tofu.h"
+#include "torus/shape.h"
 #include "ucx.h"
 #include "wait.h"
 #include "watch.h"
@@ -109,25 +110,31 @@ static void read_paths(void)
 	comms.tofu = tofu && tofu_find(setting_given(SETTING_PATHS) && rte.n_pes > 1);
 }
 
+/* A slip in a setting that this job does not need is one in the next job. */
+static void check_values(void)
+{
+	char values[128], problem[TORUS_PROBLEM];
+	struct torus_shape shape;
+
+	for (int id = 0; id < SETTING_COUNT; id++) {
+		if (setting_is_possible((enum setting_id)id))
+			continue;
+		rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text((enum setting_id)id),
+				 setting_values((enum setting_id)id, values, sizeof values));
+	}
+	if (setting_text(SETTING_TORUS)[0] && !torus_shape_read(&shape, setting_text(SETTING_TORUS), problem))
+		rte_die_together("shmem_init", "SHMEM_TORUS=%s", problem);
+}
+
 static void check_settings(void)
 {
-	static const enum setting_id yes_no[] = {SETTING_SHARE_GLOBALS, SETTING_HUGE_PAGES};
 	static const char *const barriers[] = {"auto", "gate", "dissemination", "torus"};
 	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
-	bool flag;
 
 	comms.debug = setting_given(SETTING_DEBUG);
 	comms.barrier = (enum comms_barrier)barrier;
-	if (barrier < 0)
-		rte_die_together("shmem_init", "SHMEM_BARRIER_ALGORITHM=%s: give auto, gate, dissemination or torus",
-				 setting_text(SETTING_BARRIER_ALGORITHM));
-	for (size_t i = 0; i < sizeof yes_no / sizeof yes_no[0]; i++)
-		if (!setting_bool(yes_no[i], &flag))
-			rte_die_together("shmem_init", "%s=%s: give yes or no", settings_table[yes_no[i]].name,
-				setting_text(yes_no[i]));
-	if (!setting_number(SETTING_NODE_PES, &comms.node_size))
-		rte_die_together("shmem_init", "SHMEM_NODE_PES=%s: give a number of PEs, or 0 for real nodes",
-			setting_text(SETTING_NODE_PES));
+	check_values();
+	setting_number(SETTING_NODE_PES, &comms.node_size);
 }
 
 static void publish_card(void)

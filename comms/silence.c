@@ -134,12 +134,9 @@ static void note_foreign(int fd, void *unused)
 static void read_settings(void)
 {
 	static const char *const methods[] = {"auto", "sockets", "messages"};
-	int method = setting_choice(SETTING_SILENCE_METHOD, methods, 3);
 	long seconds;
 
-	if (method < 0)
-		rte_die_together("shmem_init", "SHMEM_SILENCE_METHOD=%s: give auto, sockets or messages", setting_text(SETTING_SILENCE_METHOD));
-	silence.method = (enum method)method;
+	silence.method = (enum method)setting_choice(SETTING_SILENCE_METHOD, methods, 3);
 	silence.without_sockets = 0;
 	silence.question = 0;
 

@@ -114,8 +114,6 @@ bool ucx_wants_rma(void)
 	static const char *const words[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY, "tcp"};
 	int choice = setting_choice(SETTING_UCX_PROTOCOL, words, 3);
 
-	if (choice < 0)
-		rte_die_together("shmem_init", "SHMEM_UCX_PROTOCOL=%s: give auto, messages or rma", setting_text(SETTING_UCX_PROTOCOL));
 	if (choice > 0)
 		return choice == 2;
 	return device_has_rdma() && names_others_than(software, sizeof software / sizeof software[0]);

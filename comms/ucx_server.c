@@ -207,10 +207,7 @@ void ucx_serve(void)
 {
 	bool wanted = true;
 
-	if (strcasecmp(setting_text(SETTING_PROGRESS_THREAD), "auto") &&
-	    !setting_bool(SETTING_PROGRESS_THREAD, &wanted))
-		rte_die_together("shmem_init", "SHMEM_PROGRESS_THREAD=%s: give auto, yes or no",
-				 setting_text(SETTING_PROGRESS_THREAD));
+	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
 	if (wanted)
 		start_server();
 }

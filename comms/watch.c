@@ -51,8 +51,7 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 
 void watch_start(void)
 {
-	if (!setting_bool(SETTING_STATS, &counting))
-		rte_die_together("shmem_init", "SHMEM_STATS=%s: give yes or no", setting_text(SETTING_STATS));
+	setting_bool(SETTING_STATS, &counting);
 	watch_reset();
 	comms.traced = trace_start();
 	comms.watched = counting || comms.traced;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +11,7 @@
 extern char **environ;
 
 const struct setting settings_table[SETTING_COUNT] = {
-#define SETTING(id, name, old_name, fallback, reader, help) {name, old_name, fallback, help, reader},
+#define SETTING(id, name, old_name, fallback, reader, values, help) {name, old_name, fallback, values, help, reader},
 #include "settings.def"
 #undef SETTING
 };
@@ -97,6 +98,56 @@ bool setting_number(enum setting_id id, long *value)
 		return false;
 	*value = strtol(text, &end, 10);
 	return *end == '\0';
+}
+
+static bool is_word_of(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (*list) {
+		size_t next = strcspn(list, "|");
+
+		if (next == length && !strncasecmp(list, word, length))
+			return true;
+		list += next + (list[next] == '|');
+	}
+	return false;
+}
+
+static bool is_number(const char *values)
+{
+	return !strncmp(values, "number of", 9);
+}
+
+bool setting_is_possible(enum setting_id id)
+{
+	const char *values = settings_table[id].values, *yes_no = strstr(values, "yes|no");
+	bool flag;
+	long number;
+
+	if (!values[0])
+		return true;
+	if (is_number(values))
+		return setting_number(id, &number);
+	return (yes_no && setting_bool(id, &flag)) || is_word_of(values, setting_text(id));
+}
+
+const char *setting_values(enum setting_id id, char *text, size_t size)
+{
+	const char *values = settings_table[id].values;
+	size_t used = 0;
+
+	if (is_number(values))
+		used = (size_t)snprintf(text, size, "a ");
+	while (*values && used < size) {
+		size_t length = strcspn(values, "|");
+		const char *next = values + length + (values[length] == '|');
+
+		used += (size_t)snprintf(text + used, size - used, "%.*s%s", (int)length, values,
+					 !*next ? "" : strchr(next, '|') ? ", " : " or ");
+		values = next;
+	}
+	return text;
 }
 
 static bool is_known(const char *name, const char *value)

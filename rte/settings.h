@@ -10,7 +10,7 @@
 enum setting_reader { LIBRARY, OSHRUN };
 
 enum setting_id {
-#define SETTING(id, name, old_name, fallback, reader, help) SETTING_##id,
+#define SETTING(id, name, old_name, fallback, reader, values, help) SETTING_##id,
 #include "settings.def"
 #undef SETTING
 	SETTING_COUNT
@@ -20,6 +20,7 @@ struct setting {
 	const char *name;
 	const char *old_name; /* deprecated spelling, NULL if there is none; the new one wins */
 	const char *fallback;
+	const char *values; /* that are possible, see settings.def */
 	const char *help;
 	enum setting_reader reader;
 };
@@ -43,6 +44,12 @@ int setting_choice(enum setting_id id, const char *const *words, int count);
 
 /* A non-negative whole number. False return: the text is not one. */
 bool setting_number(enum setting_id id, long *value);
+
+/* Can the row's list of values hold it? Of a row without a list anything is possible. */
+bool setting_is_possible(enum setting_id id);
+
+/* The list in words, "auto, yes or no", into a buffer that is returned. */
+const char *setting_values(enum setting_id id, char *text, size_t size);
 
 /*
  * Calls warn(name, nearest, arg) for each SHMEM_* name in the environment that no row above knows

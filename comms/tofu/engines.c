@@ -52,13 +52,9 @@ static void make_flights(void)
 static void read_settings(void)
 {
 	static const char *const words[] = {"turns", "direction"};
-	int choice = setting_choice(SETTING_TOFU_TNIS, words, 2);
 
-	if (choice < 0)
-		rte_die_together("shmem_init", "SHMEM_TOFU_TNIS=%s: give turns or direction", setting_text(SETTING_TOFU_TNIS));
-	tofu.by_direction = choice == 1;
-	if (!setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback))
-		rte_die_together("shmem_init", "SHMEM_TOFU_LOOPBACK=%s: give yes or no", setting_text(SETTING_TOFU_LOOPBACK));
+	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, words, 2) == 1;
+	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
 }
 
 const struct comms_network *tofu_start(void)

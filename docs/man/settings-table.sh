@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 # Rows come back from the preprocessor as <<<name|older|default|reader|help>>>, strings still in quotes;
 # a help text of several strings is joined, as the compiler would do.
 {
-	printf '%s\n' '#define SETTING(id, name, old, value, reader, help) <<<name|old|value|reader|help>>>'
+	printf '%s\n' '#define SETTING(id, name, old, value, reader, values, help) <<<name|old|value|reader|help>>>'
 	sed 's/NULL/""/' "$table"
 } >"$work/rows.c"
 ${CPP:-cc -E} -P "$work/rows.c" | tr '\n' ' ' | sed 's/>>>/>>>\n/g' |

@@ -309,29 +309,47 @@ static bool take_engine(struct engine *engine, const struct dialect *dialect, co
 	return true;
 }
 
-/* A name such as mpirun, or a path to one. */
-static int take_named(struct engine *engine, const char *given, const char *from)
+static const char *base_of(const char *path)
 {
-	const char *slash = strrchr(given, '/'), *base = slash ? slash + 1 : given;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const struct dialect *known_engine(const char *given)
+{
+	for (size_t i = 0; i < DIALECTS; i++)
+		if (!strcmp(base_of(given), dialects[i].name))
+			return &dialects[i];
+	return NULL;
+}
+
+static int refuse_engine(const char *given, const char *from)
+{
 	const char *names[DIALECTS], *nearest;
 
-	for (size_t i = 0; i < DIALECTS; i++) {
+	for (size_t i = 0; i < DIALECTS; i++)
 		names[i] = dialects[i].name;
-		if (strcmp(base, names[i]))
-			continue;
-		if (take_engine(engine, &dialects[i], given))
-			return GO_ON;
-		say("%s %s: not found, or not an engine with PMIx; install %s, or leave the choice to oshrun", from,
-		    given,
-		    i == 0   ? "prrte"
-		    : i == 1 ? "openmpi-bin"
-			     : "slurm-client");
-		return NO_ENGINE;
-	}
-	nearest = text_nearest(base, names, DIALECTS);
+	nearest = text_nearest(base_of(given), names, DIALECTS);
 	say("%s %s: no such engine; %s%s?", from, given, nearest ? "did you mean " : "prterun, mpirun or srun",
 	    nearest ? nearest : "");
 	return MISTAKE;
+}
+
+/* A name such as mpirun, or a path to one. */
+static int take_named(struct engine *engine, const char *given, const char *from)
+{
+	const struct dialect *dialect = known_engine(given);
+
+	if (!dialect)
+		return refuse_engine(given, from);
+	if (take_engine(engine, dialect, given))
+		return GO_ON;
+	say("%s %s: not found, or not an engine with PMIx; install %s, or leave the choice to oshrun", from, given,
+	    dialect == &dialects[0]   ? "prrte"
+	    : dialect == &dialects[1] ? "openmpi-bin"
+				      : "slurm-client");
+	return NO_ENGINE;
 }
 
 static int take_any(struct engine *engine, const char *why, const char *what)
@@ -389,6 +407,8 @@ int engine_choose(struct engine *engine, const struct options *options, const st
 	const char *given = options->launcher ? options->launcher : setting;
 
 	memset(engine, 0, sizeof *engine);
+	if (setting[0] && strcmp(setting, "none") && !known_engine(setting))
+		return refuse_engine(setting, "SHMEM_LAUNCHER");
 	if (!strcmp(given, "none")) {
 		if (!hosts->other)
 			return GO_ON;

@@ -304,6 +304,28 @@ fails()
 	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_NODE_PES=few' 'number'
 }
 
+@test "a bad value of a setting that this job does not need" {
+	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' SILENCE_SECONDS=long:'number of seconds' \
+		SILENCE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'turns or direction' TOFU_LOOPBACK=maybe:'yes or no' \
+		TRACE_EVENTS=many:'number of events' PLAN_ENGINE=steam:'auto, list, thread or card' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
+		export "SHMEM_${pair%%:*}"
+		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"
+		name=${pair%%=*}
+		unset "SHMEM_$name"
+	done
+	export SHMEM_LAUNCHER=horse
+	job 2 none
+	[ "$status" -eq 2 ]
+	says '^oshrun: SHMEM_LAUNCHER horse: no such engine'
+}
+
+@test "a name that looks like a setting's" {
+	export SHMEM_PATH=ucx
+	job 2 none
+	[ "$status" -eq 0 ]
+	says '^torushmem: ' 'warning' 'SHMEM_PATH' 'SHMEM_PATHS'
+}
+
 @test "paths that do not reach everybody" {
 	export SHMEM_PATHS=local SHMEM_NODE_PES=1
 	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_PATHS=local' 'ucx'
