@@ -3,88 +3,123 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const hwloc_obj_type_t object_types[] = {
-	[BIND_CORE] = HWLOC_OBJ_CORE,
-	[BIND_HWTHREAD] = HWLOC_OBJ_PU,
-	[BIND_SOCKET] = HWLOC_OBJ_PACKAGE,
-	[BIND_NUMA] = HWLOC_OBJ_NUMANODE,
-};
-
-/* The n-th object of this type that has a processor we may use; n = -1 counts them into *count instead. */
-static hwloc_obj_t usable_object(const struct machine *machine, hwloc_obj_type_t type, int n, int *count)
+/* The middle of part i of n equal parts of so many. No two parts have the same while n <= total. */
+static int middle_of_part(int i, int n, int total)
 {
-	hwloc_obj_t object = NULL;
-	int seen = 0;
-
-	while ((object = hwloc_get_next_obj_by_type(machine->topology, type, object))) {
-		if (!hwloc_bitmap_intersects(object->cpuset, machine->allowed))
-			continue;
-		if (seen == n)
-			return object;
-		seen++;
-	}
-	if (count)
-		*count = seen;
-	return NULL;
+	return (int)((2L * i + 1) * total / (2L * n));
 }
 
-static int count_usable(const struct machine *machine, hwloc_obj_type_t type)
+/* The slowest kind of core that is needed for so many PEs. */
+static int slowest_needed(const struct machine *machine, int pes)
 {
-	int count = 0;
+	int kind = 0, cores = 0, below;
 
-	usable_object(machine, type, -1, &count);
-	return count;
+	for (int c = 0; c < machine->cores; c++)
+		kind = machine->core[c].kind > kind ? machine->core[c].kind : kind;
+	for (;; kind = below) {
+		below = 0;
+		for (int c = 0; c < machine->cores; c++) {
+			cores += machine->core[c].kind == kind;
+			if (machine->core[c].kind < kind && machine->core[c].kind > below)
+				below = machine->core[c].kind;
+		}
+		if (cores >= pes || kind == 0)
+			return kind;
+	}
+}
+
+/* Parts of a node that are as large as groups, or larger, begin with one; smaller parts have their middle in one. */
+static int group_for(const struct machine *machine, int pe, int pes, const int *candidate, int candidates)
+{
+	int place = pes < machine->groups ? (int)((long)pe * candidates / pes) : middle_of_part(pe, pes, candidates);
+
+	return machine->core[candidate[place]].group;
 }
 
 /*
- * Only the processors matter, and reading only those takes 2 ms instead of 15: no plug-ins (the one for X11
- * displays alone tries ten of them) and no probing by running on every processor in turn.
+ * The cores of so many PEs, in the order of the PEs: each group gets its share, and in it the first cores. There are as many
+ * cores as PEs.
  */
-static bool load_topology(struct machine *machine)
+static bool choose_cores(const struct machine *machine, int pes, int *chosen)
 {
-	const char *plugins = getenv("HWLOC_PLUGINS_PATH");
-	char *kept = plugins ? strdup(plugins) : NULL;
-	bool loaded;
+	int *candidate = malloc((size_t)machine->cores * sizeof *candidate);
+	int *share = calloc((size_t)machine->groups, sizeof *share);
+	int kind = slowest_needed(machine, pes), candidates = 0, n = 0;
+	bool good = candidate && share;
 
-	setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
-	loaded = !hwloc_topology_init(&machine->topology);
-	if (loaded) {
-		hwloc_topology_set_components(machine->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-		loaded = !hwloc_topology_load(machine->topology);
+	for (int c = 0; good && c < machine->cores; c++)
+		if (machine->core[c].kind >= kind)
+			candidate[candidates++] = c;
+	for (int i = 0; good && i < pes; i++)
+		share[group_for(machine, i, pes, candidate, candidates)]++;
+	for (int i = 0; good && i < candidates; i++)
+		if (share[machine->core[candidate[i]].group]-- > 0)
+			chosen[n++] = candidate[i];
+	free(candidate);
+	free(share);
+	return good;
+}
+
+static bool bind_to_cores(struct binding *binding, const struct machine *machine)
+{
+	int *chosen = malloc((size_t)binding->pes * sizeof *chosen);
+	bool good = chosen && choose_cores(machine, binding->pes, chosen);
+
+	for (int pe = 0; good && pe < binding->pes; pe++) {
+		const struct core *core = &machine->core[chosen[pe]];
+
+		binding->object[pe] = binding->to == BIND_CORE ? core->object : machine_thread(machine, core, 0);
 	}
-	if (kept)
-		setenv("HWLOC_PLUGINS_PATH", kept, 1);
-	else
-		unsetenv("HWLOC_PLUGINS_PATH");
-	free(kept);
-	return loaded;
+	free(chosen);
+	return good;
 }
 
-bool machine_discover(struct machine *machine)
+/* How many hardware threads there are with at most so many of each core; and how many cores have more. */
+static int count_threads(const struct machine *machine, int most, int *with_more)
 {
-	if (!load_topology(machine))
-		return false;
-	machine->allowed = hwloc_bitmap_alloc();
-	if (hwloc_get_cpubind(machine->topology, machine->allowed, HWLOC_CPUBIND_PROCESS))
-		hwloc_bitmap_copy(machine->allowed, hwloc_topology_get_allowed_cpuset(machine->topology));
-	hwloc_bitmap_and(machine->allowed, machine->allowed, hwloc_topology_get_allowed_cpuset(machine->topology));
-	machine->hwthreads = count_usable(machine, HWLOC_OBJ_PU);
-	machine->cores = count_usable(machine, HWLOC_OBJ_CORE);
-	/* Some virtual machines do not say which processors make a core. */
-	if (machine->cores == 0)
-		machine->cores = machine->hwthreads;
-	return machine->hwthreads > 0;
+	int threads = 0;
+
+	*with_more = 0;
+	for (int c = 0; c < machine->cores; c++) {
+		threads += machine->core[c].threads < most ? machine->core[c].threads : most;
+		*with_more += machine->core[c].threads > most;
+	}
+	return threads;
 }
 
-void machine_forget(struct machine *machine)
+/* More PEs than cores: all cores have as many as they can, up to a number; of those that can have one more, some do. */
+static void bind_to_threads(struct binding *binding, const struct machine *machine)
 {
-	hwloc_bitmap_free(machine->allowed);
-	hwloc_topology_destroy(machine->topology);
+	int each = 1, with_more, threads, more, next = 0, seen = 0, pe = 0;
+
+	while ((threads = count_threads(machine, each + 1, &with_more)) < binding->pes)
+		each++;
+	threads = count_threads(machine, each, &with_more);
+	more = binding->pes - threads;
+	for (int c = 0; c < machine->cores; c++) {
+		const struct core *core = &machine->core[c];
+		int here = core->threads < each ? core->threads : each;
+
+		if (core->threads > each && next < more && seen++ == middle_of_part(next, more, with_more)) {
+			next++;
+			here++;
+		}
+		for (int t = 0; t < here; t++)
+			binding->object[pe++] = machine_thread(machine, core, t);
+	}
 }
 
-enum bind_to bind_choose(const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
+static void bind_to_objects(struct binding *binding, const struct machine *machine)
+{
+	hwloc_obj_type_t type = binding->to == BIND_SOCKET ? HWLOC_OBJ_PACKAGE : HWLOC_OBJ_NUMANODE;
+	int count = machine_count(machine, type);
+
+	for (int pe = 0; count > 0 && pe < binding->pes; pe++)
+		binding->object[pe] = machine_object(machine, type, (int)((long)pe * count / binding->pes));
+}
+
+static enum bind_to choose(const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
 {
 	*crowded = false;
 	if (wish == BIND_NONE || wish == BIND_SOCKET || wish == BIND_NUMA)
@@ -98,46 +133,56 @@ enum bind_to bind_choose(const struct machine *machine, enum bind_to wish, int p
 	return wish == BIND_HWTHREAD ? BIND_HWTHREAD : BIND_CORE;
 }
 
-static hwloc_obj_t bind_object(const struct machine *machine, enum bind_to to, int pe, int pes)
+bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
 {
-	hwloc_obj_type_t type;
-	int count;
-
-	if (to == BIND_NONE || to == BIND_DEFAULT)
-		return NULL;
-	type = object_types[to];
-	count = count_usable(machine, type);
-	if (count == 0 && to == BIND_CORE)
-		count = count_usable(machine, type = HWLOC_OBJ_PU);
-	if (count == 0)
-		return NULL;
-	/* One each where they fit; else in blocks, so that neighbours stay together. */
-	if (pes <= count)
-		return usable_object(machine, type, pe, NULL);
-	return usable_object(machine, type, (int)((long)pe * count / pes), NULL);
+	*binding = (struct binding){.to = choose(machine, wish, pes, crowded), .pes = pes};
+	binding->object = calloc((size_t)pes, sizeof(hwloc_obj_t));
+	if (!binding->object)
+		return false;
+	if (binding->to == BIND_SOCKET || binding->to == BIND_NUMA)
+		bind_to_objects(binding, machine);
+	else if (binding->to == BIND_HWTHREAD && pes > machine->cores)
+		bind_to_threads(binding, machine);
+	else if (binding->to != BIND_NONE)
+		return bind_to_cores(binding, machine);
+	return true;
 }
 
-hwloc_cpuset_t bind_cpuset(const struct machine *machine, enum bind_to to, int pe, int pes)
+void bind_free(struct binding *binding)
 {
-	hwloc_obj_t object = bind_object(machine, to, pe, pes);
+	free(binding->object);
+	binding->object = NULL;
+}
+
+hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct machine *machine, int pe)
+{
 	hwloc_cpuset_t cpuset;
 
-	if (!object)
+	if (!binding->object[pe])
 		return NULL;
-	cpuset = hwloc_bitmap_dup(object->cpuset);
+	cpuset = hwloc_bitmap_dup(binding->object[pe]->cpuset);
 	hwloc_bitmap_and(cpuset, cpuset, machine->allowed);
 	return cpuset;
 }
 
-const char *bind_describe(const struct machine *machine, enum bind_to to, int pe, int pes, char *buffer, size_t size)
+int bind_group(const struct binding *binding, const struct machine *machine, int pe)
 {
-	hwloc_obj_t object = bind_object(machine, to, pe, pes);
-	hwloc_cpuset_t cpuset = bind_cpuset(machine, to, pe, pes);
-	char cpus[128];
+	return binding->object[pe] ? machine_group(machine, binding->object[pe]->cpuset) : -1;
+}
+
+const char *bind_describe(const struct binding *binding, const struct machine *machine, int pe, char *buffer,
+			  size_t size)
+{
+	hwloc_cpuset_t cpuset = bind_cpuset(binding, machine, pe);
+	int group = bind_group(binding, machine, pe);
+	char cpus[128], where[48] = "";
 
 	hwloc_bitmap_list_snprintf(cpus, sizeof cpus, cpuset ? cpuset : machine->allowed);
-	if (object)
-		snprintf(buffer, size, "%s %u (cpus %s)", bind_to_name(to), object->logical_index, cpus);
+	if (machine->groups > 1 && group >= 0)
+		snprintf(where, sizeof where, ", memory group %d of %d", group, machine->groups);
+	if (cpuset)
+		snprintf(buffer, size, "%s %u (cpus %s)%s", bind_to_name(binding->to),
+			 binding->object[pe]->logical_index, cpus, where);
 	else
 		snprintf(buffer, size, "not bound (cpus %s)", cpus);
 	hwloc_bitmap_free(cpuset);

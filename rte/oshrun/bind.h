@@ -6,30 +6,35 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "machine.h"
 #include "options.h"
 
-/* The processors that we may use: the machine, less what the affinity mask and cpusets given to us leave out. */
-struct machine {
-	hwloc_topology_t topology;
-	hwloc_cpuset_t allowed;
-	int cores;
-	int hwthreads;
+/*
+ * Where the PEs of a job run. Cores: one PE each, the fastest cores first; PEs are divided among the memory groups in proportion
+ * to their cores, in blocks, so that neighbours in rank share a group. Hardware threads: the first of each core, and others
+ * only when there are more PEs than cores. Sockets and NUMA nodes: in blocks, several PEs on one where they are more.
+ */
+struct binding {
+	enum bind_to to;
+	int pes;
+	hwloc_obj_t *object; /* of each PE; NULL: not bound */
 };
 
-/* False: hwloc could not read this machine. */
-bool machine_discover(struct machine *machine);
-void machine_forget(struct machine *machine);
-
 /*
- * What to bind so many PEs to, given the user's wish: BIND_NONE when they do not fit one to a core (or to a
- * hardware thread, if that was asked for). *crowded tells that this is why.
+ * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when they do not fit one to a core, or to a
+ * hardware thread if that was asked for; *crowded tells that this is why. False: no memory.
  */
-enum bind_to bind_choose(const struct machine *machine, enum bind_to wish, int pes, bool *crowded);
+bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded);
+void bind_free(struct binding *binding);
 
-/* The processors of PE number pe; NULL: not bound. Free it with hwloc_bitmap_free. */
-hwloc_cpuset_t bind_cpuset(const struct machine *machine, enum bind_to to, int pe, int pes);
+/* The processors of a PE; NULL: not bound. Free it with hwloc_bitmap_free. */
+hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct machine *machine, int pe);
 
-/* "core 3 (cpus 6-7)" or "not bound (cpus 0-7)". Returns buffer. */
-const char *bind_describe(const struct machine *machine, enum bind_to to, int pe, int pes, char *buffer, size_t size);
+/* The memory group of a PE; -1: it is not bound to one. */
+int bind_group(const struct binding *binding, const struct machine *machine, int pe);
+
+/* "core 3 (cpus 6-7)", with ", memory group 1 of 4" where there are several, or "not bound (cpus 0-7)". Returns buffer. */
+const char *bind_describe(const struct binding *binding, const struct machine *machine, int pe, char *buffer,
+			  size_t size);
 
 #endif

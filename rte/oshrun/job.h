@@ -59,7 +59,7 @@ struct job {
 	char folder_name[48]; /* last part of the session folder, for everybody to see */
 	char name[80];	      /* PMIx namespace: who knows it belongs to the job, see door.h */
 	struct machine machine;
-	enum bind_to bind;
+	struct binding binding;
 
 	int count;
 	struct pe *pes;

@@ -12,6 +12,7 @@ oshrun_SOURCES = \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
+	rte/oshrun/machine.c rte/oshrun/machine.h \
 	rte/oshrun/main.c \
 	rte/oshrun/options.c rte/oshrun/options.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
@@ -32,6 +33,17 @@ dist_man1_MANS += docs/man/oshrun.1
 EXTRA_DIST += \
 	docs/decisions/launcher.md \
 	docs/protocols/launch.md \
+	tests/machines/nodes/README.md tests/machines/nodes/show \
+	tests/machines/nodes/a64fx.xml tests/machines/nodes/a64fx.expected \
+	tests/machines/nodes/a64fx-assistants.xml tests/machines/nodes/a64fx-assistants.expected \
+	tests/machines/nodes/grace.xml tests/machines/nodes/grace.expected \
+	tests/machines/nodes/grace-2.xml tests/machines/nodes/grace-2.expected \
+	tests/machines/nodes/graviton3.xml tests/machines/nodes/graviton3.expected \
+	tests/machines/nodes/hybrid-arm.xml tests/machines/nodes/hybrid-arm.expected \
+	tests/machines/nodes/hybrid-x86.xml tests/machines/nodes/hybrid-x86.expected \
+	tests/machines/nodes/small.xml tests/machines/nodes/small.expected \
+	tests/machines/nodes/uneven.xml tests/machines/nodes/uneven.expected \
+	tests/machines/nodes/xeon-2.xml tests/machines/nodes/xeon-2.expected \
 	tests/tools/knock \
 	tests/tools/knocking.bats \
 	tests/tools/oshrun.bats \

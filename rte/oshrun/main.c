@@ -57,13 +57,21 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 
 	gethostname(job->host, sizeof job->host - 1);
 	if (!machine_discover(&job->machine)) {
-		say("hwloc does not find a processor that we may use");
+		if (getenv("HWLOC_XMLFILE"))
+			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote", getenv("HWLOC_XMLFILE"));
+		else
+			say("hwloc does not find a processor that we may use");
 		return false;
 	}
 	job->count = job->options->pes;
 	if (!job->count)
 		job->count = hosts->slots ? hosts->slots : job->machine.cores;
-	job->bind = bind_choose(&job->machine, job->options->bind, job->count, &crowded);
+	if (!bind_make(&job->binding, &job->machine, job->options->bind, job->count, &crowded)) {
+		say("out of memory for the places of %d PEs", job->count);
+		return false;
+	}
+	if (job->machine.elsewhere && !job->options->quiet)
+		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
 	if (crowded && !job->options->quiet)
 		say("%d PEs share %d %s%s; not binding", job->count,
 		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
@@ -120,6 +128,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 		raise(SIGINT);
 		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
 	}
+	bind_free(&job.binding);
 	machine_forget(&job.machine);
 	free(job.map);
 	environment_free(job.environment);

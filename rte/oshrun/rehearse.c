@@ -19,7 +19,7 @@ void rehearse_bindings(const struct job *job)
 		return;
 	for (int pe = 0; pe < job->count; pe++)
 		say("PE %d on %s: %s", pe, job->host,
-		    bind_describe(&job->machine, job->bind, pe, job->count, where, sizeof where));
+		    bind_describe(&job->binding, &job->machine, pe, where, sizeof where));
 }
 
 int rehearse_job(const struct job *job)
@@ -35,7 +35,7 @@ int rehearse_job(const struct job *job)
 			return 1;
 		}
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
-		       bind_describe(&job->machine, job->bind, pe, job->count, where, sizeof where), here);
+		       bind_describe(&job->binding, &job->machine, pe, where, sizeof where), here);
 		words_print(debug_is(job, pe) ? job->debug_words : part->program);
 		putchar('\n');
 		free(here);

@@ -202,7 +202,7 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 	pmix_rank_t in_part = rank;
 	uint32_t zero = 0, number = 0;
 	uint16_t local = (uint16_t)pe;
-	hwloc_cpuset_t cpuset = bind_cpuset(&job->machine, job->bind, pe, job->count);
+	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
 	char *cpus = NULL;
 	int n = 0;
 
@@ -256,7 +256,7 @@ static char *map_of_nodes(const char *host)
 
 static void describe_job(struct job *job, pmix_info_t *info, int n)
 {
-	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.hwthreads;
+	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
 	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;

@@ -118,7 +118,7 @@ static pid_t __attribute__((noinline)) give_birth(struct newborn *newborn)
 
 static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
 {
-	hwloc_cpuset_t cpuset = bind_cpuset(&job->machine, job->bind, pe, job->count);
+	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
 	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->machine.topology)) + 1;
 	cpu_set_t *set = NULL;
 

@@ -680,6 +680,33 @@ and" ]
 	[ -z "$output" ]
 }
 
+@test "places on nodes of other machines" {
+	nodes=$BATS_TEST_DIRNAME/../machines/nodes
+	count=0
+	for node in "$nodes"/*.xml; do
+		name=${node##*/}
+		"$nodes/show" "$OSHRUN" "${name%.xml}" >got
+		diff -u "${node%.xml}.expected" got
+		count=$((count + 1))
+	done
+	[ "$count" -ge 10 ]
+}
+
+@test "a topology of another machine places PEs and binds none" {
+	export HWLOC_XMLFILE=$BATS_TEST_DIRNAME/../machines/nodes/a64fx.xml
+	osh 10 -n 4 --report-bindings grep Cpus_allowed_list /proc/self/status
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == *"describes another machine: PEs are placed as there, and not bound here" ]]
+	[[ "$output" == *"PE 1 on "*": core 12 (cpus 12), memory group 1 of 4"* ]]
+	[ "$(grep '^Cpus' <<<"$output" | sort -u | cut -f2)" = "$(grep Cpus_allowed_list /proc/self/status | cut -f2)" ]
+	osh 10 -q -n 4 "$PEER" print=x
+	[ "$output" = "$(printf 'x\nx\nx\nx')" ]
+	echo 'not a topology' >topology.xml
+	HWLOC_XMLFILE=topology.xml osh 10 -q -n 2 true
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"HWLOC_XMLFILE=topology.xml: hwloc finds no processors in it"* ]]
+}
+
 @test "only the processors that oshrun was given" {
 	last=$(($(nproc) - 1))
 	[ "$last" -ge 1 ] || skip "one processor"

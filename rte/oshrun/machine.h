@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_MACHINE_H
+#define OSHRUN_MACHINE_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+
+/* A core that we may use; a processor where the machine does not say which processors make a core. */
+struct core {
+	hwloc_obj_t object;
+	int group;   /* its memory group, from 0 */
+	int kind;    /* the more, the faster; 0 where all are alike */
+	int threads; /* hardware threads that we may use */
+};
+
+/*
+ * The processors that we may use: the machine, less what the affinity mask and cpusets given to us leave out.
+ *
+ * A memory group is a set of cores that share memory or the outermost cache: a NUMA node, else a package, else the cores of an L3
+ * cache, or of an L2 where there is no L3. Cores are in the order of groups, and in a group the fastest come first.
+ */
+struct machine {
+	hwloc_topology_t topology;
+	hwloc_cpuset_t allowed;
+	bool elsewhere; /* HWLOC_XMLFILE or HWLOC_SYNTHETIC describe it, and we are not on it */
+	struct core *core;
+	int cores;
+	int groups;
+	int hwthreads;
+	int processors; /* of the machine we are on */
+};
+
+/* False: hwloc could not read this machine. */
+bool machine_discover(struct machine *machine);
+void machine_forget(struct machine *machine);
+
+/* The n-th object of a type that has a processor we may use; NULL: there are fewer. Objects with the same processors count once. */
+hwloc_obj_t machine_object(const struct machine *machine, hwloc_obj_type_t type, int n);
+int machine_count(const struct machine *machine, hwloc_obj_type_t type);
+
+/* The n-th hardware thread of a core that we may use. */
+hwloc_obj_t machine_thread(const struct machine *machine, const struct core *core, int n);
+
+/* The memory group that all of these processors are in; -1: they are in several. */
+int machine_group(const struct machine *machine, hwloc_const_cpuset_t cpuset);
+
+#endif
