@@ -19,6 +19,7 @@
 #include "job.h"
 #include "mail.h"
 #include "memory.h"
+#include "numa.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "tofu/tofu.h"
@@ -40,10 +41,11 @@ struct card {
 	uint64_t layout;
 	uint64_t tofu[TOFU_ENGINES]; /* its queues */
 	uint64_t watched; /* see watch_agreement */
+	int32_t memory_group, memory_groups;
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x35306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x36306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {
@@ -148,6 +150,8 @@ static void publish_card(void)
 	card->magic = CARD_MAGIC;
 	card->layout = globals.layout;
 	card->watched = watch_agreement();
+	card->memory_group = comms.memory_group;
+	card->memory_groups = comms.memory_groups;
 	card->ucx_bytes = ucx_bytes;
 	if (comms.tofu && comms.network)
 		tofu_queues(card->tofu);
@@ -239,6 +243,21 @@ static bool read_card(int pe, struct card *card)
 	return good;
 }
 
+int comms_memory_group(int pe, int *groups)
+{
+	const struct card *known = comms_peer(pe)->card;
+	struct card card = {.memory_group = -1};
+
+	if (pe == comms.pe)
+		card = (struct card){.memory_group = comms.memory_group, .memory_groups = comms.memory_groups};
+	else if (known)
+		card = *known;
+	else if (!read_card(pe, &card))
+		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe, rte.problem);
+	*groups = card.memory_groups;
+	return card.memory_group;
+}
+
 bool comms_can_meet(int pe)
 {
 	struct card card;
@@ -324,6 +343,7 @@ void comms_start(void)
 	watch_start();
 	comms.quick_pes = comms.quick_atomic_pes = comms.watched ? 0 : comms.n_pes;
 	wait_start();
+	numa_start();
 	if (network_needed())
 		start_network();
 	comms_mail_start();

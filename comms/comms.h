@@ -49,8 +49,18 @@ struct comms_group {
 	bool seen;    /* what follows is known; comms_group_see finds it out when the members first meet */
 	bool crowded; /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
+	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */
+	bool divided_gate;	     /* and these have a gate each */
+	int gate;		     /* which of the slot's */
 	uint64_t epoch;		     /* meetings in rounds this PE has begun */
-	int rounds, *told;	     /* on a torus, whom this PE tells in each round; NULL: those 1, 2, 4 ... places on */
+	struct comms_round *round;   /* whom this PE tells in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
+	int rounds, *told, n_told;
+};
+
+/* This PE tells these members, and then waits for a word of its own. */
+struct comms_round {
+	int word;
+	int first, count; /* in the group's list of PEs */
 };
 
 /* A group whose members share nodes. The first member of each node is its leader. */
@@ -116,6 +126,8 @@ struct comms {
 	bool traced;
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
+	int divide;		    /* SHMEM_MEMORY_GROUPS, see numa.c */
+	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
 	bool tofu;	/* the launcher said where in a Tofu network we are, and it may be used */
 	bool loopback; /* exchanges on a node go by the network's card, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
 	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
@@ -150,6 +162,9 @@ static inline bool comms_shared(enum comms_segment_id segment)
 
 /* The record of a PE after making its acquaintance. */
 struct comms_peer *comms_meet(int pe);
+
+/* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
+int comms_memory_group(int pe, int *groups);
 
 /* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);

@@ -8,12 +8,15 @@
  *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
  * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
  * torus    the rounds of nodes go along one axis after the other (torus/meeting.h).
+ * parts    on a node with several memory groups, gate and rounds have two levels (numa.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms.h"
+#include "levels.h"
 #include "meeting.h"
+#include "numa.h"
 #include "rte/rte.h"
 #include "tofu/tofu.h"
 #include "wait.h"
@@ -36,69 +39,16 @@ static bool node_key(int pe, uint64_t *key)
 	return true;
 }
 
-struct member {
-	uint64_t key;
-	int place;
-	int leader; /* the place of the first member with this key */
-};
-
-static int by_key(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->place - b->place;
-}
-
-static int by_leader(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-
-	return a->leader != b->leader ? a->leader - b->leader : a->place - b->place;
-}
-
-static void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory)
-		rte_die(NULL, "no memory for the lists of a team's nodes");
-	return memory;
-}
-
-/* The members sorted by node, nodes in the order of their leaders; returns how many nodes, 0: not known. */
-static int sort_by_node(const struct comms_group *group, struct member *sorted)
-{
-	int n_nodes = 0;
-
-	for (int i = 0; i < group->size; i++) {
-		sorted[i].place = i;
-		if (!node_key(comms_group_pe(group, i), &sorted[i].key))
-			return 0;
-	}
-	qsort(sorted, (size_t)group->size, sizeof *sorted, by_key);
-	for (int i = 0; i < group->size; i++) {
-		bool first = i == 0 || sorted[i].key != sorted[i - 1].key;
-
-		sorted[i].leader = first ? sorted[i].place : sorted[i - 1].leader;
-		n_nodes += first;
-	}
-	qsort(sorted, (size_t)group->size, sizeof *sorted, by_leader);
-	return n_nodes;
-}
-
 int comms_nodes(int *node_of)
 {
 	struct comms_group world = {.size = comms.n_pes, .stride = 1};
-	struct member *sorted;
+	struct level_member *sorted;
 	int n_nodes, node = -1;
 
 	memset(node_of, 0, (size_t)world.size * sizeof *node_of);
 	if (comms.n_node == comms.n_pes)
 		return 1;
-	sorted = allocate((size_t)world.size, sizeof *sorted);
-	n_nodes = sort_by_node(&world, sorted);
+	sorted = levels_sort(&world, node_key, &n_nodes);
 	for (int i = 0; i < world.size; i++) {
 		node += sorted[i].place == sorted[i].leader;
 		node_of[n_nodes ? sorted[i].place : i] = n_nodes ? node : i;
@@ -107,69 +57,33 @@ int comms_nodes(int *node_of)
 	return n_nodes ? n_nodes : world.size;
 }
 
-static int *pes_of(const struct comms_group *group, const int *places, int count)
-{
-	int *pes = allocate((size_t)count, sizeof *pes);
-
-	for (int i = 0; i < count; i++)
-		pes[i] = comms_group_pe(group, places[i]);
-	return pes;
-}
-
-static struct comms_levels *make_levels(const struct comms_group *group, const struct member *sorted, int n_nodes)
-{
-	struct comms_levels *levels = allocate(1, sizeof *levels);
-	int *leaders = allocate((size_t)n_nodes, sizeof *leaders);
-	int node = -1, here, count;
-
-	levels->node_of = allocate((size_t)group->size, sizeof *levels->node_of);
-	levels->first = allocate((size_t)n_nodes + 1, sizeof *levels->first);
-	levels->places = allocate((size_t)group->size, sizeof *levels->places);
-	for (int i = 0; i < group->size; i++) {
-		if (sorted[i].place == sorted[i].leader) {
-			levels->first[++node] = i;
-			leaders[node] = sorted[i].place;
-		}
-		levels->places[i] = sorted[i].place;
-		levels->node_of[sorted[i].place] = node;
-	}
-	levels->first[n_nodes] = group->size;
-	levels->my_node = levels->node_of[group->me];
-	here = levels->first[levels->my_node];
-	count = levels->first[levels->my_node + 1] - here;
-	levels->node = (struct comms_group){.size = count, .slot = group->slot, .on_node = true, .seen = true, .tier = 1};
-	levels->node.members = pes_of(group, &levels->places[here], count);
-	while (levels->places[here + levels->node.me] != group->me)
-		levels->node.me++;
-	levels->leaders = (struct comms_group){.size = n_nodes, .slot = group->slot, .seen = true};
-	levels->leaders.members = pes_of(group, leaders, n_nodes);
-	levels->leaders.me = levels->node.me == 0 ? levels->my_node : -1;
-	free(leaders);
-	return levels;
-}
-
 static struct comms_system *system_of(int pe)
 {
 	return (struct comms_system *)comms_meet(pe)->reach[COMMS_HEAP].base;
 }
 
+static void see_node(struct comms_group *node)
+{
+	node->crowded = system_of(comms_group_pe(node, 0))->crowded;
+	numa_divide(node);
+}
+
 void comms_group_see(struct comms_group *group)
 {
-	struct member *sorted;
+	struct level_member *sorted;
 	int n_nodes;
 
 	if (group->seen || group->me < 0)
 		return;
 	group->seen = true;
 	if (group->on_node) {
-		group->crowded = system_of(comms_group_pe(group, 0))->crowded;
+		see_node(group);
 		return;
 	}
-	sorted = allocate((size_t)group->size, sizeof *sorted);
-	n_nodes = sort_by_node(group, sorted);
+	sorted = levels_sort(group, node_key, &n_nodes);
 	if (n_nodes > 1 && n_nodes < group->size) {
-		group->levels = make_levels(group, sorted, n_nodes);
-		group->levels->node.crowded = system_of(comms_group_pe(&group->levels->node, 0))->crowded;
+		group->levels = levels_make(group, sorted, n_nodes);
+		see_node(&group->levels->node);
 	}
 	if (n_nodes > 1)
 		comms_group_follow_torus(group->levels ? &group->levels->leaders : group);
@@ -180,17 +94,13 @@ void comms_group_forget(struct comms_group *group)
 {
 	struct comms_levels *levels = group->levels;
 
+	numa_forget(levels ? &levels->node : group);
 	comms_group_leave_torus(levels ? &levels->leaders : group);
 	if (comms.network && comms.network->part && group->seen)
 		comms.network->part(group);
 	if (!levels)
 		return;
-	free((void *)(uintptr_t)levels->node.members);
-	free((void *)(uintptr_t)levels->leaders.members);
-	free(levels->node_of);
-	free(levels->first);
-	free(levels->places);
-	free(levels);
+	levels_free(levels);
 	group->levels = NULL;
 	group->seen = false;
 }
@@ -230,7 +140,7 @@ bool comms_all_on_node(const struct comms_group *group)
 static void meet_at_gate(struct comms_group *group, bool led, comms_action *action, void *argument)
 {
 	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
-	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate;
+	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate[group->gate];
 	uint32_t old = atomic_load_explicit(&gate->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
@@ -239,7 +149,7 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 		uint32_t before = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acquire);
 
 		if (led && before + 1 == others)
-			comms_notify_of(first, &comms.system->slot[group->slot].gate.arrived, sizeof gate->arrived);
+			comms_notify_of(first, &comms.system->slot[group->slot].gate[group->gate].arrived, sizeof gate->arrived);
 		if (led || before < others) {
 			wait_while(&gate->epoch, old, &gate->sleepers);
 			return;
@@ -253,11 +163,43 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 		wait_wake(&gate->epoch);
 }
 
-static void meet_along_axes(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
+/* Two levels of gates: whoever acts for its memory group meets those who act for the others. */
+struct division {
+	struct comms_group *node;
+	bool led;
+	comms_action *action;
+	void *argument;
+};
+
+static void meet_among_parts(void *division)
+{
+	const struct division *d = division;
+
+	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
+	meet_at_gate(&d->node->parts->leaders, d->led, d->action, d->argument);
+}
+
+static void meet_at_gates(struct comms_group *node, bool led, comms_action *action, void *argument)
+{
+	struct division division = {node, led, action, argument};
+
+	if (!node->divided_gate)
+		meet_at_gate(node, led, action, argument);
+	else if (node->parts->node.size > 1)
+		meet_at_gate(&node->parts->node, led, meet_among_parts, &division);
+	else
+		meet_among_parts(&division);
+}
+
+static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
 {
 	for (int r = 0; r < group->rounds; r++) {
-		comms_tell(NULL, NULL, 0, &heard[r], epoch, group->told[r], __func__);
-		COMMS_WAIT(&heard[r], atomic_load_explicit(&heard[r], memory_order_acquire) >= epoch);
+		const struct comms_round *round = &group->round[r];
+		_Atomic uint64_t *word = &heard[round->word];
+
+		for (int i = 0; i < round->count; i++)
+			comms_tell(NULL, NULL, 0, word, epoch, group->told[round->first + i], __func__);
+		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= epoch);
 	}
 }
 
@@ -270,8 +212,8 @@ static void meet_in_rounds(struct comms_group *group)
 	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->meet && comms.network->meet(group))
 		return;
 	epoch = ++group->epoch;
-	if (group->told) {
-		meet_along_axes(group, epoch, heard);
+	if (group->round) {
+		meet_by_list(group, epoch, heard);
 		return;
 	}
 
@@ -293,9 +235,9 @@ void comms_meet_node(struct comms_group *group, comms_action *action, void *argu
 	comms_group_see(group);
 	atomic_thread_fence(memory_order_release);
 	if (group->levels && group->levels->node.size > 1)
-		meet_at_gate(&group->levels->node, true, action, argument);
+		meet_at_gates(&group->levels->node, true, action, argument);
 	else if (group->on_node && group->size > 1)
-		meet_at_gate(group, false, action, argument);
+		meet_at_gates(group, false, action, argument);
 	else if (action)
 		action(argument);
 }

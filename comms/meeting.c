@@ -43,10 +43,13 @@ void comms_group_follow_torus(struct comms_group *nodes)
 	if (sites.shape.places == nodes->size && (comms.barrier == COMMS_TORUS || torus_meeting_pays(&sites, HOPS_OF_A_ROUND))) {
 		nodes->rounds = torus_meeting(&sites.shape, sites.place[nodes->me], told);
 		nodes->told = calloc((size_t)nodes->rounds, sizeof *nodes->told);
-		if (!nodes->told)
+		nodes->round = calloc((size_t)nodes->rounds, sizeof *nodes->round);
+		if (!nodes->told || !nodes->round)
 			rte_die(NULL, "no memory for the rounds of a team");
-		for (int r = 0; r < nodes->rounds; r++)
+		for (int r = 0; r < nodes->rounds; r++) {
 			nodes->told[r] = comms_group_pe(nodes, sites.node[told[r]]);
+			nodes->round[r] = (struct comms_round){.word = r, .first = r, .count = 1};
+		}
 	}
 	torus_sites_free(&sites);
 }
@@ -54,6 +57,8 @@ void comms_group_follow_torus(struct comms_group *nodes)
 void comms_group_leave_torus(struct comms_group *nodes)
 {
 	free(nodes->told);
+	free(nodes->round);
 	nodes->told = NULL;
+	nodes->round = NULL;
 	nodes->rounds = 0;
 }

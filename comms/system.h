@@ -18,7 +18,7 @@ struct comms_bell {
 	_Alignas(64) _Atomic uint32_t word;
 };
 
-/* Meeting point of a group on one node; the one in the first member's slot is used. */
+/* Meeting point of a group on one node, or of its members in one memory group; the one in the first member's slot is used. */
 struct comms_gate {
 	_Alignas(64) _Atomic uint32_t arrived;
 	_Alignas(64) _Atomic uint32_t epoch;
@@ -39,8 +39,10 @@ enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
 #define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
 
+enum { COMMS_GATE_OF_NODE, COMMS_GATE_OF_PART, COMMS_GATES };
+
 struct comms_slot {
-	struct comms_gate gate;
+	struct comms_gate gate[COMMS_GATES];
 	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */

@@ -18,25 +18,67 @@ int rte_processors(void)
 	return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
 }
 
+/* A list of numbers such as 0-11,24, read from a file. */
+static bool read_list(const char *path, bool *set)
+{
+	FILE *file = fopen(path, "re");
+	char list[4096];
+	bool good;
+
+	memset(set, 0, CPU_SETSIZE * sizeof *set);
+	if (!file)
+		return false;
+	good = fscanf(file, "%4095s", list) == 1 && text_parse_list(list, set, CPU_SETSIZE);
+	fclose(file);
+	return good;
+}
+
 int rte_container_processors(void)
 {
 	static const char *const files[] = {"/sys/fs/cgroup/cpuset.cpus.effective",
 					    "/sys/fs/cgroup/cpuset/cpuset.effective_cpus"};
-	bool usable[CPU_SETSIZE] = {false};
-	char list[4096];
+	bool usable[CPU_SETSIZE];
 	int count = 0;
 
-	for (size_t i = 0; count == 0 && i < sizeof files / sizeof files[0]; i++) {
-		FILE *file = fopen(files[i], "re");
-
-		if (!file)
-			continue;
-		if (fscanf(file, "%4095s", list) == 1 && text_parse_list(list, usable, CPU_SETSIZE))
+	for (size_t i = 0; count == 0 && i < sizeof files / sizeof files[0]; i++)
+		if (read_list(files[i], usable))
 			for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 				count += usable[cpu];
-		fclose(file);
-	}
 	return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Are all processors of this process in the list? */
+static bool runs_within(const bool *list)
+{
+	cpu_set_t mine;
+
+	if (sched_getaffinity(0, sizeof mine, &mine))
+		return false;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &mine) && !list[cpu])
+			return false;
+	return true;
+}
+
+int rte_memory_group_by_affinity(int *groups)
+{
+	bool nodes[CPU_SETSIZE], cpus[CPU_SETSIZE];
+	int group = -1;
+
+	*groups = 0;
+	if (!read_list("/sys/devices/system/node/has_cpu", nodes))
+		return -1;
+	for (int node = 0; node < CPU_SETSIZE; node++) {
+		char path[64];
+
+		if (!nodes[node])
+			continue;
+		snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
+		if (group < 0 && read_list(path, cpus) && runs_within(cpus))
+			group = *groups;
+		++*groups;
+	}
+	return group;
 }
 
 /* A number on the first line of a file; SIZE_MAX if there is none ("max"). */

@@ -447,6 +447,27 @@ int rte_node_processors(void)
 	return all;
 }
 
+/* oshrun says how many PEs are in each, for it may place PEs as on another machine; else the PE's own processors tell. */
+int rte_memory_group(int *groups)
+{
+	pmix_value_t *value = rte.connected ? fabric_value(RTE_KEY_MEMORY_GROUPS, NULL) : NULL;
+	const char *sizes = value && value->type == PMIX_STRING ? value->data.string : NULL;
+	int group = -1, before = 0;
+
+	*groups = 0;
+	if (!sizes)
+		group = rte_memory_group_by_affinity(groups);
+	for (const char *at = sizes; at; at = strchr(at, ','), at += at != NULL) {
+		before += atoi(at);
+		if (group < 0 && rte.pe < before)
+			group = *groups;
+		++*groups;
+	}
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	return group;
+}
+
 /* A launcher's server may want to reach a host that is gone before it answers. */
 static void *end_anyway(void *status)
 {

@@ -55,6 +55,9 @@ enum rte_status rte_fence(void);
 /* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 
+/* And how many of the PEs are in each memory group, "12,12,12,12": groups are in the order of the PEs. */
+#define RTE_KEY_MEMORY_GROUPS "torushmem.memory_groups"
+
 /* What a PE tells oshrun (a directive of PMIx_Job_control): true in shmem_init when PMIx is connected already, false in shmem_finalize. */
 #define RTE_KEY_UP "torushmem.up"
 
@@ -121,6 +124,11 @@ void *rte_vendor_map(bool ask, size_t *size);
  * it may use (the machine's or its cgroup's).
  */
 int rte_node_processors(void);
+
+/* The number of the memory group (NUMA node) that this process is bound to, and how many the node has; -1: to none, or nobody says. */
+int rte_memory_group(int *groups);
+/* The same by the processors this process may run on. */
+int rte_memory_group_by_affinity(int *groups);
 int rte_processors(void);
 int rte_container_processors(void); /* of the machine or the container, whatever this process is bound to */
 size_t rte_memory(void);

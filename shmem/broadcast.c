@@ -122,21 +122,40 @@ static bool tells_all(const struct comms_group *node)
 	return node->crowded || node->size <= FLAT_AT_MOST;
 }
 
+/* On a node, from the member at place top. First to the memory groups, where the node has several. */
+static void push_on_node(const struct broadcast *b, const struct comms_group *node, int top)
+{
+	const struct comms_levels *parts = node->parts;
+	struct tree all = {node, node->me, top, comms_group_pe(node, top)}, among, mine;
+
+	if (!parts) {
+		push_down(b, &all, tells_all(node));
+		return;
+	}
+	among = (struct tree){&parts->leaders, parts->my_node, parts->node_of[top], all.top_pe};
+	mine = (struct tree){&parts->node, parts->node.me, place_of_first(parts, top), 0};
+	mine.top_pe = comms_group_pe(&parts->node, mine.top);
+	if (mine.me == mine.top)
+		push_down(b, &among, tells_all(&parts->leaders));
+	push_down(b, &mine, tells_all(&parts->node));
+}
+
 static void push(const struct broadcast *b)
 {
 	const struct comms_group *group = b->set->group;
 	const struct comms_levels *levels = group->levels;
-	struct tree nodes = tree_of_nodes(b->set, b->root), node;
+	struct tree nodes = tree_of_nodes(b->set, b->root);
+	int first;
 
-	if (!levels) {
-		push_down(b, &nodes, group->on_node && tells_all(group));
+	if (!levels && group->on_node) {
+		push_on_node(b, group, b->root);
 		return;
 	}
-	node = (struct tree){&levels->node, levels->node.me, place_of_first(levels, b->root), 0};
-	node.top_pe = comms_group_pe(&levels->node, node.top);
-	if (node.me == node.top)
+	first = levels ? place_of_first(levels, b->root) : group->me;
+	if (!levels || levels->node.me == first)
 		push_down(b, &nodes, false);
-	push_down(b, &node, tells_all(&levels->node));
+	if (levels)
+		push_on_node(b, &levels->node, first);
 }
 
 /* Short enough that the last nodes of a chain begin early, long enough that messages do not cost more than bytes. */

@@ -187,6 +187,8 @@ EXTRA_DIST += \
 	tests/tools/examples.bats \
 	tests/tools/hang.c \
 	tests/tools/hangs.bats \
+	tests/tools/node_shapes.c \
+	tests/tools/node_shapes.bats \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
 	tests/tools/programs.bats \

@@ -254,7 +254,27 @@ static char *map_of_nodes(const char *host)
 	return nodes;
 }
 
-static void describe_job(struct job *job, pmix_info_t *info, int n)
+/* "12,12,12,12": how many PEs are in each memory group, whose order is theirs. NULL: there is one, or PEs are not bound to one each. */
+static char *list_of_groups(const struct job *job)
+{
+	int groups = job->machine.groups, pe = 0;
+	size_t size = (size_t)groups * 12 + 1, used = 0;
+	char *list = groups > 1 ? malloc(size) : NULL;
+
+	for (int g = 0; list && g < groups; g++) {
+		int first = pe;
+
+		while (pe < job->count && bind_group(&job->binding, &job->machine, pe) == g)
+			pe++;
+		used += (size_t)snprintf(list + used, size - used, "%s%d", g ? "," : "", pe - first);
+	}
+	if (list && pe == job->count)
+		return list;
+	free(list);
+	return NULL;
+}
+
+static void describe_job(struct job *job, const char *groups, pmix_info_t *info, int n)
 {
 	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
 	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
@@ -282,6 +302,8 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 	PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, job->guard->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[n++], RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
+	if (groups)
+		PMIX_INFO_LOAD(&info[n++], RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
 	if (job->map) {
 		pmix_byte_object_t map = {.bytes = (char *)job->map, .size = job->map->bytes};
 
@@ -296,14 +318,18 @@ static void describe_job(struct job *job, pmix_info_t *info, int n)
 static pmix_status_t register_job(struct job *job)
 {
 	struct answers answers = ANSWERS(1 + job->count);
-	size_t count = (size_t)job->count + JOB_KEYS + (job->map ? 1 : 0);
+	char *groups = list_of_groups(job);
+	size_t count = (size_t)job->count + JOB_KEYS + (job->map ? 1 : 0) + (groups ? 1 : 0);
 	pmix_info_t *info;
 	pmix_status_t status;
 
 	PMIX_INFO_CREATE(info, count);
-	if (!info)
+	if (!info) {
+		free(groups);
 		return PMIX_ERR_NOMEM;
-	describe_job(job, info, 0);
+	}
+	describe_job(job, groups, info, 0);
+	free(groups);
 	asked(&answers, PMIx_server_register_nspace(the_server.nspace, job->count, info, count, answer, &answers));
 	for (int pe = 0; pe < job->count; pe++) {
 		pmix_proc_t proc;

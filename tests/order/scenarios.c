@@ -286,6 +286,7 @@ static const struct scenario {
 	{"wait_sets", wait_sets, 1},   {"barriers", barriers, 1},     {"gates", barriers, 1},
 	{"locks", locks, 1},	       {"contended", locks, 1},	      {"exchanges", exchanges, 1},
 	{"slots", slots, 1},	       {"events", events, 1},	      {"plans", plans, 1},
+	{"groups", barriers, 1},       {"group_gates", barriers, 1},
 	{"reductions", reductions, 1}, {"broadcasts", broadcasts, 1}, {"threads", threads, 2},
 };
 
