@@ -33,22 +33,19 @@ function add(set, name, c_type, own)
 		chosen[set, c_type] = name
 }
 
+# Lines of their own: what compilers show of a mistake is the line it is in.
 function one(c_type, routine)
 {
-	return c_type " *: " routine ", const " c_type " *: " routine ", "
+	return "\\\n\t" c_type " *: " routine ", const " c_type " *: " routine ", \\\n\tvolatile " c_type " *: " routine \
+		", const volatile " c_type " *: " routine ", "
 }
 
-function list(set, prefix, suffix,    i, n, names, out)
+function list(set, prefix, suffix,    i, out)
 {
 	out = ""
-	if (set ~ /,/) {
-		n = split(set, names, ",")
-		for (i = 1; i <= n; i++)
-			out = out one(type_of[names[i]], prefix names[i] suffix)
-	} else
-		for (i = 1; i <= count[set]; i++)
-			out = out one(order[set, i], prefix chosen[set, order[set, i]] suffix)
-	return out "default: SHMEMX_NO_SUCH_TYPE"
+	for (i = 1; i <= count[set]; i++)
+		out = out one(order[set, i], prefix chosen[set, order[set, i]] suffix)
+	return out "\\\n\tdefault: SHMEMX_NO_SUCH_TYPE"
 }
 
 /^#/ || NF == 0 { next }
@@ -58,6 +55,6 @@ function list(set, prefix, suffix,    i, n, names, out)
 	name = row[1]; form = row[2]; set = row[3]
 	plain = list(set, "shmem_", "_" name)
 	argument = form == "team" ? "SHMEMX_ARG2" : "SHMEMX_ARG1"
-	context = form == "ctx" ? "shmem_ctx_t: _Generic((SHMEMX_ARG2(__VA_ARGS__)), " list(set, "shmem_ctx_", "_" name) "), " : ""
+	context = form == "ctx" ? "\\\n\tshmem_ctx_t: _Generic((SHMEMX_ARG2(__VA_ARGS__)), " list(set, "shmem_ctx_", "_" name) "), " : ""
 	print "#define shmem_" name "(...) _Generic((" argument "(__VA_ARGS__)), " context plain ")(__VA_ARGS__)"
 }

@@ -159,8 +159,8 @@ FOR_BITS_TYPES(BITWISE)
 	OLD(TYPE, NAME##_fadd, enum { W = sizeof(TYPE) }; FETCH(NAME, COMMS_ADD, V(NAME), 0),                         \
 	    TYPE *dest, TYPE value, int pe)                                                                           \
 	OLD(void, NAME##_add, enum { W = sizeof(TYPE) }; POST(COMMS_ADD, V(NAME)), TYPE *dest, TYPE value, int pe)
-FOR_OLD_EXT_TYPES(OLD_EXT)
-FOR_OLD_AMO_TYPES(OLD_AMO)
+FOR_EXT_TYPES(OLD_EXT)
+FOR_AMO_TYPES(OLD_AMO)
 
 /* The oldest swap of all, on long. */
 #undef shmem_swap

@@ -224,6 +224,7 @@ static bool nothing_to_wait_for(const void *ivars, size_t size, size_t nelems, c
 	return true;
 }
 FOR_AMO_TYPES(DEFINE_MANY)
+FOR_OLD_TYPES(DEFINE_MANY)
 
 /* Each search in two forms: one value for all entries, and a vector of values. */
 #define FORMS(RET, NAME, TYPE, ROUTINE, BODY, ...)                                             \
@@ -260,6 +261,7 @@ FOR_AMO_TYPES(DEFINE_MANY)
 	      return NAME##_test_some_of(ivars, nelems, indices, status, cmp, values, step, __func__);                \
 	      , TYPE *ivars, size_t nelems, size_t *indices, const int *status)
 FOR_AMO_TYPES(MANY)
+FOR_OLD_TYPES(MANY)
 
 /* Returns the value that satisfied the comparison, not one read later. */
 API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)

@@ -155,6 +155,7 @@ EXTRA_DIST += \
 	tests/cluster/stencils.bats \
 	tests/cluster/trees.bats \
 	tests/cluster/watching.bats \
+	tests/conformance/additions.tsv \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
 	tests/conformance/make-profiler \

@@ -59,6 +59,7 @@ for text in "$texts"/*.txt; do
 		while ((getline line < header) > 0) {
 			if (line !~ /^[A-Za-z].*\);$/)
 				continue
+			sub(/^SHMEMX_EXTENSION /, "", line)
 			sub(/^SHMEMX_(DEPRECATED|NORETURN) /, "", line)
 			name = line
 			sub(/\(.*/, "", name)

@@ -193,10 +193,24 @@ AMO_TYPES(AMO)
 #define OLD_WAIT(NAME, TYPE, LEAST, GREATEST)                                                                   \
 	static void old_wait_##NAME(void)                                                                       \
 	{                                                                                                       \
-		static TYPE word = 3;                                                                           \
+		static TYPE word = 3, words[3] = {3, 3, 4};                                                     \
+		TYPE wanted[3] = {3, 3, 5};                                                                     \
+		size_t indices[3];                                                                              \
                                                                                                                 \
 		shmem_wait_until(&word, SHMEM_CMP_GT, 2);                                                       \
 		CHECK_EQUAL(shmem_test(&word, SHMEM_CMP_LT, 3), 0);                                             \
+		shmem_wait_until_all(words, 3, NULL, SHMEM_CMP_GE, 3);                                          \
+		CHECK_EQUAL(shmem_wait_until_any(words, 3, NULL, SHMEM_CMP_EQ, 4), 2);                          \
+		CHECK_EQUAL(shmem_wait_until_some(words, 3, indices, NULL, SHMEM_CMP_EQ, 3), 2);                \
+		shmem_wait_until_all_vector(words, 2, NULL, SHMEM_CMP_EQ, wanted);                              \
+		CHECK(shmem_wait_until_any_vector(words, 3, NULL, SHMEM_CMP_EQ, wanted) < 2);                   \
+		CHECK_EQUAL(shmem_wait_until_some_vector(words, 3, indices, NULL, SHMEM_CMP_EQ, wanted), 2);    \
+		CHECK_EQUAL(shmem_test_all(words, 3, NULL, SHMEM_CMP_EQ, 3), 0);                                \
+		CHECK_EQUAL(shmem_test_any(words, 3, NULL, SHMEM_CMP_GT, 4), SIZE_MAX);                         \
+		CHECK_EQUAL(shmem_test_some(words, 3, indices, NULL, SHMEM_CMP_LE, 3), 2);                      \
+		CHECK_EQUAL(shmem_##NAME##_test_all_vector(words, 3, NULL, SHMEM_CMP_EQ, wanted), 0);           \
+		CHECK(shmem_##NAME##_test_any_vector(words, 3, NULL, SHMEM_CMP_EQ, wanted) < 2);                \
+		CHECK_EQUAL(shmem_##NAME##_test_some_vector(words, 3, indices, NULL, SHMEM_CMP_NE, wanted), 1); \
 	}
 OLD_WAIT_TYPES(OLD_WAIT)
 
@@ -275,6 +289,8 @@ LOGIC_TYPES(LOGIC)
 		CHECK_EQUAL(shmem_fadd(&word, 2, me), (TYPE)5);                                                 \
 		CHECK_EQUAL(shmem_cswap(&word, 7, 1, me), (TYPE)7);                                             \
 		CHECK_EQUAL(word, (TYPE)1);                                                                     \
+		shmem_##NAME##_add(&word, 4, me);                                                               \
+		CHECK_EQUAL(shmem_##NAME##_fadd(&word, 4, me), (TYPE)5);                                        \
 	}
 OLD_EXTENDED_TYPES(OLD_EXTENDED)
 OLD_AMO_TYPES(OLD_AMO)

@@ -37,7 +37,7 @@
 	X(double, double, -DBL_MAX, DBL_MAX)
 #define EXTENDED_TYPES(X) AMO_TYPES(X) REAL_TYPES(X)
 
-/* wait_until and test take these as well, from the days before 1.5 */
+/* wait and test take these as well: one word from the days before 1.5, sets of words as other libraries do */
 #define OLD_WAIT_TYPES(X)                                 \
 	X(short, short, SHRT_MIN, SHRT_MAX)               \
 	X(ushort, unsigned short, 0, USHRT_MAX)
@@ -66,11 +66,8 @@
 	X(complexd, double _Complex, 0, 0)                \
 	X(complexf, float _Complex, 0, 0)
 
-/* Names from before 1.4 */
-#define OLD_AMO_TYPES(X)                                  \
-	X(int, int, INT_MIN, INT_MAX)                     \
-	X(long, long, LONG_MIN, LONG_MAX)                 \
-	X(longlong, long long, LLONG_MIN, LLONG_MAX)
+/* Names from before 1.4: the standard's int, long and long long, and the newer types that other libraries have as well */
+#define OLD_AMO_TYPES(X) AMO_TYPES(X)
 #define OLD_EXTENDED_TYPES(X) OLD_AMO_TYPES(X) REAL_TYPES(X)
 
 /* Sized routines: X(bits) */

@@ -132,6 +132,40 @@ END
 right" ]
 }
 
+@test "generic names: volatile data, and one readable error for a type without a routine" {
+	cat >volatile.c <<'END'
+#include <shmem.h>
+volatile long word;
+const volatile int number;
+long f(void);
+long f(void)
+{
+	shmem_wait_until(&word, SHMEM_CMP_EQ, 1);
+	shmem_long_p((long *)&word, 1, 0);
+	return shmem_g(&number, 0) + shmem_atomic_fetch(&word, 0);
+}
+END
+	compile -std=c11 -Wall -Wextra -Werror -Wno-discarded-qualifiers volatile.c
+	cat >unsupported.c <<'END'
+#include <shmem.h>
+struct pair { int a, b; } pair;
+void f(void);
+void f(void)
+{
+	shmem_put(&pair, &pair, 1, 0);
+}
+END
+	for cc in "${CC:-cc}" clang; do
+		command -v "${cc%% *}" >/dev/null || continue
+		run "$cc" -I"$INCLUDE" -std=c11 -c -o /dev/null unsupported.c
+		printf '%s\n' "$output"
+		[ "$status" -ne 0 ]
+		[ "$(printf '%s\n' "$output" | grep -c 'error: ')" -eq 1 ]
+		[ "$(printf '%s' "$output" | wc -c)" -lt 1500 ]
+		[[ "$output" == *"no such OpenSHMEM routine for the type that this argument points to"* ]]
+	done
+}
+
 @test "every routine has an address in C, generic or not" {
 	{
 		echo '#include <pshmem.h>'
