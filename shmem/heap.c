@@ -112,8 +112,10 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 {
 	COMMS_CALL(routine, size, COMMS_NOBODY);
 
-	if (alignment == 0 || alignment % sizeof(void *) || (alignment & (alignment - 1)))
-		rte_die_together(routine, "alignment=%zu is not a power of two and a multiple of %zu", alignment, sizeof(void *));
+	if (alignment == 0 || (alignment & (alignment - 1)))
+		rte_die_together(routine, "alignment=%zu is not a power of two", alignment);
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
 	return allocate(alignment, size, "alignment", (long)alignment, routine);
 }
 
