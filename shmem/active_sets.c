@@ -32,17 +32,31 @@ struct active_set {
 static _Atomic(struct active_set *) known;
 static atomic_int slots_taken;
 
-static void check_active(int start, int log_stride, int size, const long *psync, const char *routine)
+/* Old programs let all PEs call what only some take part in. */
+static void warn_of_outsider(int start, int log_stride, int size, const char *routine)
+{
+	static atomic_bool warned;
+
+	if (!atomic_exchange(&warned, true))
+		rte_report(routine, "warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
+				    "others like it do nothing in silence",
+			   start, log_stride, size);
+}
+
+/* False: the caller is not in the set. */
+static bool check_active(int start, int log_stride, int size, const long *psync, const char *routine)
 {
 	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0, last = start + stride * ((long)size - 1);
 
 	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes)
 		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set leaves PEs 0 to %d", start, log_stride,
 			size, comms.n_pes - 1);
-	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride)
-		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set", start,
-			log_stride, size);
+	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride) {
+		warn_of_outsider(start, log_stride, size, routine);
+		return false;
+	}
 	comms_check_symmetric(psync, SHMEM_SYNC_SIZE * sizeof *psync, "pSync", routine);
+	return true;
 }
 
 static struct set set_of(struct active_set *active, long *psync, const char *routine)
@@ -57,7 +71,6 @@ static struct active_set *make_active(int start, int log_stride, int size, long 
 	struct set set;
 	int slot;
 
-	check_active(start, log_stride, size, psync, routine);
 	if (!active)
 		rte_die(routine, "no memory");
 	*active = (struct active_set){.start = start, .log_stride = log_stride, .size = size};
@@ -87,6 +100,8 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 		if (active->start == start && active->size == size && active->log_stride == log_stride &&
 		    (!active->psync || active->psync == psync))
 			return set_of(active, psync, routine);
+	if (!check_active(start, log_stride, size, psync, routine))
+		return (struct set){0};
 	return set_of(make_active(start, log_stride, size, psync, routine), psync, routine);
 }
 
@@ -150,7 +165,9 @@ void set_sync(const struct set *set)
 /* Within a body: the set that the last parameters name; this PE brings so many bytes. */
 #define ACTIVE_SET(set, bytes) \
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY); \
-	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);
+	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__); \
+	if (!set.group)                                                                   \
+		return;
 
 API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {

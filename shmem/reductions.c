@@ -103,6 +103,8 @@ SIGNED_LOGIC(LOGIC_COMBINE)
 		COMMS_CALL(__func__, nreduce > 0 ? (size_t)nreduce * sizeof(TYPE) : 0, COMMS_NOBODY);    \
 		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);                    \
 		(void)pWrk;                                                                                          \
+		if (!set.group)                                                                                      \
+			return;                                                                                      \
 		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), NAME##_##OP);        \
 	}                                                                                                            \
 	PROFILED(shmem_##NAME##_##OP##_to_all)

@@ -89,6 +89,14 @@ static void of_all(void)
 	} else if (is("free-interior")) {
 		block = shmem_malloc(100);
 		shmem_free(block + 16);
+	} else if (is("outside-set")) {
+		static long sync[SHMEM_SYNC_SIZE];
+
+		for (int i = 0; i < 5; i++) {
+			shmem_barrier(0, 0, 1, sync);
+			shmem_broadcast64(words, words, 1, 0, 0, 0, 1, sync);
+			shmem_long_sum_to_all(words, words, 1, 0, 0, 1, words, sync);
+		}
 	} else if (is("alignment")) {
 		shmem_align(24, 100);
 	}

@@ -259,7 +259,25 @@ fails()
 }
 
 @test "no shmem_finalize" {
-	fails no-finalize '^torushmem: PE [01]: shmem_finalize: ' 'not called' 'call it'
+	fails one-no-finalize '^torushmem: PE 1: shmem_finalize: ' 'not called' 'call it'
+}
+
+@test "no PE calls shmem_finalize, and all end well: the library does" {
+	for settings in SHMEM_PATHS=local SHMEM_PATHS=ucx; do
+		for pes in 1 2; do
+			export "${settings?}"
+			job "$pes" no-finalize
+			printf '%s\n' "$output"
+			[ "$status" -eq 0 ]
+			[ -z "$output" ]
+		done
+	done
+}
+
+@test "a collective on an active set that the caller is not in: one warning" {
+	job 2 outside-set
+	[ "$status" -eq 0 ]
+	says '^torushmem: PE 1: shmem_barrier: warning: ' 'PE_start=0, logPE_stride=0, PE_size=1' 'not in this set'
 }
 
 @test "one PE ends by itself" {
