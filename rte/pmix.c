@@ -252,6 +252,45 @@ enum rte_status rte_fence(void)
 	return meet_in_fence(strncmp(self.nspace, "slurm.", 6) == 0);
 }
 
+/* It may still be under way when its caller has left. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t over;
+	bool done;
+	pmix_status_t status;
+} last_fence = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+static void last_fence_over(pmix_status_t status, void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&last_fence.lock);
+	last_fence.done = true;
+	last_fence.status = status;
+	pthread_cond_signal(&last_fence.over);
+	pthread_mutex_unlock(&last_fence.lock);
+}
+
+bool rte_fence_within(int seconds)
+{
+	bool collect = strncmp(self.nspace, "slurm.", 6) == 0; /* see rte_fence */
+	struct timespec end;
+	pmix_info_t how;
+	int late = 0;
+
+	if (!rte.connected)
+		return true;
+	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += seconds;
+	if (PMIx_Fence_nb(NULL, 0, &how, 1, last_fence_over, NULL) != PMIX_SUCCESS)
+		return false;
+	pthread_mutex_lock(&last_fence.lock);
+	while (!last_fence.done && !late)
+		late = pthread_cond_timedwait(&last_fence.over, &last_fence.lock, &end);
+	pthread_mutex_unlock(&last_fence.lock);
+	return last_fence.done && last_fence.status == PMIX_SUCCESS;
+}
+
 static const char *card_key(char key[32])
 {
 	snprintf(key, 32, "torushmem.%d", rte.generation);

@@ -52,6 +52,9 @@ void *rte_fetch(int pe, size_t *size);
 /* Every PE of the job comes here before any leaves. */
 enum rte_status rte_fence(void);
 
+/* The same, for at most so long. False: some did not come; the job is to end. */
+bool rte_fence_within(int seconds);
+
 /* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 

@@ -22,6 +22,8 @@
 #include "rte/settings.h"
 #include "rte/text.h"
 
+enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all others to end so, too */
+
 static struct {
 	pthread_mutex_t lock;
 	atomic_int inits; /* initialise calls not yet matched by a finalize */
@@ -259,7 +261,7 @@ __attribute__((destructor)) static void at_exit(void)
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}
-	if (state.implicit_finalize && status == 0) {
+	if (status == 0 && (state.implicit_finalize || rte_fence_within(PATIENCE))) {
 		go_down();
 		rte_leave();
 		return;

@@ -421,7 +421,7 @@ int main(int argc, char *argv[])
 	if (last)
 		of_one(shmem_n_pes());
 	shmem_barrier_all();
-	if (is("no-finalize"))
+	if (is("no-finalize") || (is("one-no-finalize") && last))
 		return 0;
 	shmem_finalize();
 	if (is("after-finalize"))
