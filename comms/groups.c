@@ -105,19 +105,32 @@ void comms_group_forget(struct comms_group *group)
 	group->seen = false;
 }
 
+/* No division by memory groups, whose lists belong to one slot. */
+static void make_flat(struct comms_group *node, int slot)
+{
+	node->slot = slot;
+	node->epoch = 0;
+	if (!node->on_node)
+		return;
+	node->parts = NULL;
+	node->divided_gate = false;
+	node->round = NULL;
+}
+
 void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot)
 {
 	if (group->size > 1)
 		comms_group_see(group);
 	*twin = *group;
-	twin->slot = slot;
-	twin->epoch = 0;
+	make_flat(twin, slot);
 	if (!group->levels)
 		return;
-	twin->levels = allocate(1, sizeof *twin->levels);
+	twin->levels = malloc(sizeof *twin->levels);
+	if (!twin->levels)
+		rte_die(NULL, "no memory for the lists of a team's nodes");
 	*twin->levels = *group->levels;
-	twin->levels->node.slot = twin->levels->leaders.slot = slot;
-	twin->levels->node.epoch = twin->levels->leaders.epoch = 0;
+	make_flat(&twin->levels->node, slot);
+	make_flat(&twin->levels->leaders, slot);
 }
 
 void comms_twin_forget(struct comms_group *twin)
