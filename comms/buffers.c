@@ -23,11 +23,16 @@ static struct {
 		struct comms_buffer buffer; /* serial 0: none */
 		void *handle;		    /* the network's */
 	} at[COMMS_BUFFERS];
-	int end; /* no more behind that */
+	atomic_int end; /* no more behind that; changed with the lock */
 	uint32_t serials;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- The table --- */
+
+static int end_of_table(void)
+{
+	return atomic_load_explicit(&table.end, memory_order_relaxed);
+}
 
 static int free_place(void)
 {
@@ -43,9 +48,9 @@ static void take_place(int place, struct comms_buffer *buffer)
 	buffer->serial = ++table.serials;
 	table.at[place].handle = comms.network ? comms.network->share(buffer) : NULL;
 	table.at[place].buffer = *buffer;
-	if (place >= table.end)
-		table.end = place + 1;
-	atomic_store(&comms.system->buffers[place], buffer->serial);
+	if (place >= end_of_table())
+		atomic_store_explicit(&table.end, place + 1, memory_order_relaxed);
+	atomic_store_explicit(&comms.system->buffers[place], buffer->serial, memory_order_relaxed);
 }
 
 bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer)
@@ -71,7 +76,7 @@ bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer
 
 static void give_place(int place)
 {
-	atomic_store(&comms.system->buffers[place], 0);
+	atomic_store_explicit(&comms.system->buffers[place], 0, memory_order_relaxed);
 	if (comms.network)
 		comms.network->unshare(&table.at[place].buffer, table.at[place].handle);
 	table.at[place].buffer.serial = 0;
@@ -91,10 +96,10 @@ bool comms_buffer_unshare(const struct comms_buffer *buffer)
 
 void comms_buffers_stop(void)
 {
-	for (int i = 0; i < table.end; i++)
+	for (int i = 0; i < end_of_table(); i++)
 		if (table.at[i].buffer.serial)
 			give_place(i);
-	table.end = 0;
+	atomic_store_explicit(&table.end, 0, memory_order_relaxed);
 }
 
 static bool is_in(const struct comms_buffer *buffer, const void *address, size_t bytes)
@@ -108,10 +113,10 @@ bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *f
 {
 	bool there = false;
 
-	if (COMMS_LIKELY(__atomic_load_n(&table.end, __ATOMIC_RELAXED) == 0))
+	if (COMMS_LIKELY(end_of_table() == 0))
 		return false;
 	pthread_mutex_lock(&table.lock);
-	for (int i = 0; i < table.end && !there; i++) {
+	for (int i = 0; i < end_of_table() && !there; i++) {
 		there = is_in(&table.at[i].buffer, address, bytes);
 		if (there)
 			*found = table.at[i].buffer;
@@ -132,7 +137,8 @@ bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 	const struct comms_peer *peer = comms_meet(buffer->pe);
 	struct comms_system *system = (struct comms_system *)(void *)peer->reach[COMMS_HEAP].base;
 
-	return by_kernel(peer) && atomic_load(&system->buffers[buffer->place]) != buffer->serial;
+	return by_kernel(peer) &&
+	       atomic_load_explicit(&system->buffers[buffer->place], memory_order_relaxed) != buffer->serial;
 }
 
 static void no_way(const struct comms_buffer *buffer, const char *routine)

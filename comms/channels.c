@@ -67,7 +67,7 @@ static void nap(long nanoseconds)
 
 static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *channel)
 {
-	while (atomic_load_explicit(&channel->pushed, memory_order_acquire))
+	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* who takes the turn then acquires */
 		nap(20000);
 }
 
@@ -98,7 +98,7 @@ void channel_end_turn(struct comms_channel *channel)
 /* Has the channel been left alone since the last look, with something that may not have arrived? */
 static bool lies_idle(struct comms_channel *channel)
 {
-	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_acquire);
+	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed); /* push acquires it */
 	bool idle = turn % 2 == 0 && turn == channel->turn_seen;
 
 	channel->turn_seen = turn;
@@ -125,7 +125,7 @@ static bool push_idle(void)
 	for (struct comms_channel *channel = alone.first; channel; channel = channel->next) {
 		channel->offered = lies_idle(channel);
 		if (channel->offered)
-			atomic_store(&channel->pushed, true);
+			atomic_store_explicit(&channel->pushed, true, memory_order_relaxed);
 		some |= channel->offered;
 	}
 	if (!some)
@@ -196,7 +196,7 @@ static void make_room(struct comms_channel *channel)
 /* From here on somebody looks whether it lies idle; the server may have gone to sleep for good. */
 static void begin_use(void)
 {
-	atomic_fetch_add(&alone.in_use, 1);
+	atomic_fetch_add_explicit(&alone.in_use, 1, memory_order_seq_cst);
 	ucp.worker_signal(ucx.main.worker);
 }
 
@@ -266,7 +266,8 @@ static struct mark *make_mark(struct ucx_peer *peer)
 	if (!mark)
 		rte_die(NULL, "no memory");
 	mark->peer = peer;
-	atomic_store_explicit(&mark->next_here, atomic_load(&peer->mark.next_here), memory_order_relaxed);
+	atomic_store_explicit(&mark->next_here, atomic_load_explicit(&peer->mark.next_here, memory_order_seq_cst),
+			      memory_order_relaxed);
 	atomic_store_explicit(&peer->mark.next_here, mark, memory_order_release);
 	return mark;
 }
@@ -291,10 +292,10 @@ static struct mark *add_mark(struct comms_channel *channel, struct ucx_peer *pee
 
 void channel_forget_marks(struct ucx_peer *peer)
 {
-	struct mark *mark = atomic_load(&peer->mark.next_here);
+	struct mark *mark = atomic_load_explicit(&peer->mark.next_here, memory_order_seq_cst);
 
 	while (mark) {
-		struct mark *next = atomic_load(&mark->next_here);
+		struct mark *next = atomic_load_explicit(&mark->next_here, memory_order_seq_cst);
 
 		free(mark);
 		mark = next;
@@ -303,8 +304,7 @@ void channel_forget_marks(struct ucx_peer *peer)
 
 struct mark *channel_known_mark(struct comms_channel *channel, int pe)
 {
-	struct ucx_peer *peer = channel->alone ? channel->peers[place_of(channel, pe)]
-					       : __atomic_load_n(&comms_peer(pe)->ucx, __ATOMIC_ACQUIRE);
+	struct ucx_peer *peer = channel->alone ? channel->peers[place_of(channel, pe)] : peer_ucx(comms_peer(pe));
 
 	return peer ? find_mark(channel, peer) : NULL;
 }
@@ -328,8 +328,8 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 
 void channel_end(struct mark *mark)
 {
-	if (mark->channel->alone)
-		channel_end_turn(mark->channel);
+	if (mark_channel(mark)->alone)
+		channel_end_turn(mark_channel(mark));
 }
 
 /* --- Life --- */
@@ -445,13 +445,13 @@ void ucx_channel_close(struct comms_channel *channel)
 {
 	ucx_quiet(channel);
 	if (channel->alone && channel->worker) {
-		atomic_fetch_sub(&alone.in_use, 1);
+		atomic_fetch_sub_explicit(&alone.in_use, 1, memory_order_seq_cst);
 		if (!keep_as_spare(channel))
 			take_down(channel);
 		return;
 	}
 	hang_note_peer("shmem_ctx_destroy", "answers to operations of", comms.pe);
-	COMMS_WAIT(COMMS_NOWHERE, atomic_load(&channel->unsent) == 0);
+	COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&channel->unsent, memory_order_seq_cst) == 0);
 	free_marks(channel);
 	pthread_mutex_destroy(&channel->marking);
 	pthread_mutex_destroy(&channel->quieting);

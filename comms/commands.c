@@ -184,9 +184,9 @@ static void end_run(struct comms_list *list)
 		if (list->queues[q].tells_first)
 			fetch_beginning(&list->queues[q]);
 	}
-	atomic_store(&list->active, false);
-	atomic_fetch_and(bits_of(list), ~((uint64_t)1 << list->place % 64));
-	atomic_fetch_sub(count_of(list), 1);
+	atomic_store_explicit(&list->active, false, memory_order_relaxed);
+	atomic_fetch_and_explicit(bits_of(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(count_of(list), 1, memory_order_relaxed);
 	atomic_store_explicit(&list->finished, list->run, memory_order_release);
 	comms_notify(comms_peer(comms.pe));
 }
@@ -195,7 +195,7 @@ static bool move_inside(struct comms_list *list)
 {
 	bool moved = false, over = true;
 
-	if (!atomic_load(&list->active))
+	if (!atomic_load_explicit(&list->active, memory_order_acquire))
 		return false;
 	for (int q = 0; q < list->n_queues; q++)
 		moved |= move_queue(list, &list->queues[q]);
@@ -206,22 +206,26 @@ static bool move_inside(struct comms_list *list)
 	return moved || over;
 }
 
-/* Of who leaves and who comes, at least one sees the other: all four accesses are in one order. */
+/*
+ * Of who leaves and who comes, at least one sees the other: leaving busy and looking at again, saying again and taking busy, all
+ * four accesses are in one order.
+ */
 static bool move(struct comms_list *list)
 {
 	bool moved = false;
 
-	if (atomic_exchange(&list->busy, true)) {
-		atomic_store(&list->again, true);
-		if (atomic_exchange(&list->busy, true))
+	if (atomic_exchange_explicit(&list->busy, true, memory_order_acquire)) {
+		atomic_store_explicit(&list->again, true, memory_order_seq_cst);
+		if (atomic_exchange_explicit(&list->busy, true, memory_order_seq_cst))
 			return false;
 	}
 	held++;
 	do {
-		atomic_exchange(&list->again, false);
+		atomic_exchange_explicit(&list->again, false, memory_order_acquire);
 		moved |= move_inside(list);
-		atomic_store(&list->busy, false);
-	} while (atomic_load(&list->again) && !atomic_exchange(&list->busy, true));
+		atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
+	} while (atomic_load_explicit(&list->again, memory_order_seq_cst) &&
+		 !atomic_exchange_explicit(&list->busy, true, memory_order_acquire));
 	held--;
 	if (moved)
 		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_release);
@@ -297,8 +301,8 @@ void comms_list_start(struct comms_list *list)
 	held--;
 	atomic_store_explicit(&all.list[list->place], list, memory_order_relaxed);
 	atomic_store_explicit(&list->active, true, memory_order_release);
-	atomic_fetch_add(count_of(list), 1);
-	atomic_fetch_or(bits_of(list), (uint64_t)1 << list->place % 64);
+	atomic_fetch_add_explicit(count_of(list), 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(bits_of(list), (uint64_t)1 << list->place % 64, memory_order_release);
 	if (list->by_engine)
 		comms_engine_wake();
 	else if (more && list->by_network && comms.network->nudge)

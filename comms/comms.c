@@ -225,7 +225,7 @@ struct comms_peer *comms_meet(int pe)
 	if (!peer->met) {
 		peer = make_acquaintance(pe);
 		peer->met = true;
-		__atomic_store_n(&comms.peers[pe], peer, __ATOMIC_RELEASE);
+		atomic_store_explicit(&comms.peers[pe], peer, memory_order_release);
 	}
 	pthread_mutex_unlock(&meeting);
 	return peer;
@@ -337,7 +337,7 @@ void comms_start(void)
 	if (!comms.peers)
 		rte_die("shmem_init", "no memory for a table of %d PEs", rte.n_pes);
 	for (int pe = 0; pe < rte.n_pes; pe++)
-		comms.peers[pe] = &comms.unmet;
+		atomic_init(&comms.peers[pe], &comms.unmet);
 	comms.n_pes = rte.n_pes;
 	hang_start();
 	watch_start();
@@ -361,8 +361,8 @@ static void forget_peer(struct comms_peer *peer)
 	for (int i = 0; peer->pe != comms.pe && i < COMMS_SEGMENTS; i++)
 		if (peer->reach[i].base)
 			memory_unmap(peer->reach[i].base, peer->reach[i].size);
-	if (peer->ucx)
-		ucx_forget(peer->ucx);
+	if (peer_ucx(peer))
+		ucx_forget(peer_ucx(peer));
 	free(peer->card);
 	free(peer);
 }
@@ -384,8 +384,8 @@ void comms_stop(void)
 	if (ucx)
 		ucx_rest();
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		if (comms.peers[pe] != &comms.unmet)
-			forget_peer(comms.peers[pe]);
+		if (comms_peer(pe) != &comms.unmet)
+			forget_peer(comms_peer(pe));
 	free(comms.peers);
 	free(comms.node_pes);
 	watch_links_stop();

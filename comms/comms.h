@@ -83,7 +83,7 @@ struct comms_network;
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
 	struct comms_bell *bell; /* NULL if its memory is not mapped here */
-	struct ucx_peer *ucx;	 /* NULL until UCX is first needed for it */
+	_Atomic(struct ucx_peer *) ucx; /* NULL until UCX is first needed for it */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
 	void *card; /* what it published, kept until UCX has used it */
@@ -109,7 +109,7 @@ struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
 	int quick_pes;		   /* n_pes; but 0 while calls are watched: then they come by the slow way */
-	struct comms_peer **peers; /* by PE; the record of an unmet PE is &comms.unmet */
+	_Atomic(struct comms_peer *) *peers; /* by PE; the record of an unmet PE is &comms.unmet */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
 	struct comms_peer unmet;
@@ -135,7 +135,7 @@ struct comms {
 	bool ucx_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */
 	const char *pages; /* kind of pages obtained for the heap */
-	struct torus_job *torus; /* NULL: not asked for yet; see job.h */
+	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job.h */
 	const struct comms_network *network; /* NULL: none is needed */
 	int quick_atomic_pes; /* quick_pes; but 0 where atomics go through the network */
 };
@@ -167,6 +167,12 @@ struct comms_peer *comms_meet(int pe);
 int comms_memory_group(int pe, int *groups);
 
 /* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
+/* NULL: UCX was not needed for it yet. */
+static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
+{
+	return atomic_load_explicit(&peer->ucx, memory_order_acquire);
+}
+
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
 /* False: it has ended, as far as can be seen from here, and comms_meet would complain. */
@@ -174,7 +180,7 @@ bool comms_can_meet(int pe);
 
 static inline struct comms_peer *comms_peer(int pe)
 {
-	return __atomic_load_n(&comms.peers[pe], __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(&comms.peers[pe], memory_order_acquire);
 }
 
 /*

@@ -77,8 +77,8 @@ void company_start(unsigned most)
 	company.seen = read_delays();
 	company.often = 0;
 	company.calm_since = now_in_ns();
-	atomic_store(&company.sampled, company.calm_since);
-	atomic_store(&company.gaps, 0);
+	atomic_store_explicit(&company.sampled, company.calm_since, memory_order_relaxed);
+	atomic_store_explicit(&company.gaps, 0, memory_order_relaxed);
 }
 
 void company_stop(void)
@@ -91,36 +91,39 @@ void company_stop(void)
 static void judge(int64_t now)
 {
 	struct delays delays = read_delays();
-	int64_t span = now - atomic_load(&company.sampled), gaps = atomic_exchange(&company.gaps, 0);
+	int64_t span = now - atomic_load_explicit(&company.sampled, memory_order_relaxed),
+		gaps = atomic_exchange_explicit(&company.gaps, 0, memory_order_relaxed);
 	int64_t late = delays.time - company.seen.time, pieces = delays.pieces - company.seen.pieces;
 	bool much = gaps > span / MUCH || (late > span / MUCH && late > pieces * LONG);
 	bool little = gaps < span / LITTLE && (late < span / LITTLE || late < pieces * SHORT);
-	unsigned spin = atomic_load(&comms.spin);
+	unsigned spin = atomic_load_explicit(&comms.spin, memory_order_relaxed);
 
 	company.seen = delays;
-	atomic_store(&company.sampled, now);
+	atomic_store_explicit(&company.sampled, now, memory_order_relaxed);
 	if (!little)
 		company.calm_since = now;
 	company.often = much ? company.often + 1 : 0;
 	if (company.often >= OFTEN) {
-		atomic_store(&comms.spin, LOOKS_LEAST);
+		atomic_store_explicit(&comms.spin, LOOKS_LEAST, memory_order_relaxed);
 	} else if (spin < company.most && now - company.calm_since > CALM_FOR) {
-		atomic_store(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most);
+		atomic_store_explicit(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most,
+				      memory_order_relaxed);
 		company.calm_since = now;
 	}
 }
 
 bool company_is_there(void)
 {
-	return comms.minds_company && atomic_load(&comms.spin) < company.most;
+	return comms.minds_company && atomic_load_explicit(&comms.spin, memory_order_relaxed) < company.most;
 }
 
 static void sample(int64_t now)
 {
-	if (now - atomic_load(&company.sampled) < SAMPLE_EVERY || atomic_exchange(&company.sampling, true))
+	if (now - atomic_load_explicit(&company.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
+	    atomic_exchange_explicit(&company.sampling, true, memory_order_acquire))
 		return;
 	judge(now);
-	atomic_store(&company.sampling, false);
+	atomic_store_explicit(&company.sampling, false, memory_order_release);
 }
 
 void company_sample(void)
@@ -138,10 +141,10 @@ unsigned company_look(unsigned looks)
 	unsigned most;
 
 	if (last.looks == looks + COMPANY_LOOKS && now - last.at > GAP)
-		atomic_fetch_add(&company.gaps, now - last.at);
+		atomic_fetch_add_explicit(&company.gaps, now - last.at, memory_order_relaxed);
 	last.looks = looks;
 	last.at = now;
 	sample(now);
-	most = atomic_load(&comms.spin);
+	most = atomic_load_explicit(&comms.spin, memory_order_relaxed);
 	return looks < most ? looks : most;
 }

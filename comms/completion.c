@@ -27,9 +27,11 @@
 
 void channel_put_on_list(struct mark *mark)
 {
-	struct comms_channel *channel = mark->channel;
+	struct comms_channel *channel = mark_channel(mark);
 
-	if (atomic_load(&mark->touched)) /* after what is to be waited for was written: see take_touched */
+	if (atomic_load_explicit(
+		    &mark->touched,
+		    memory_order_seq_cst)) /* after what is to be waited for was written: see take_touched */
 		return;
 	if (channel->alone) {
 		atomic_store_explicit(&mark->touched, true, memory_order_relaxed);
@@ -38,10 +40,10 @@ void channel_put_on_list(struct mark *mark)
 		return;
 	}
 	pthread_mutex_lock(&channel->marking);
-	if (!atomic_load(&mark->touched)) {
-		mark->next = atomic_load(&channel->touched);
-		atomic_store(&channel->touched, mark);
-		atomic_store(&mark->touched, true);
+	if (!atomic_load_explicit(&mark->touched, memory_order_seq_cst)) {
+		mark->next = atomic_load_explicit(&channel->touched, memory_order_seq_cst);
+		atomic_store_explicit(&channel->touched, mark, memory_order_seq_cst);
+		atomic_store_explicit(&mark->touched, true, memory_order_seq_cst);
 	}
 	pthread_mutex_unlock(&channel->marking);
 }
@@ -49,17 +51,18 @@ void channel_put_on_list(struct mark *mark)
 /* A quiet takes the mark from the list before it looks what to wait for. */
 void channel_touch(struct mark *mark)
 {
-	if (!atomic_load(&mark->unflushed))
-		atomic_store(&mark->unflushed, true);
+	if (!atomic_load_explicit(&mark->unflushed, memory_order_seq_cst))
+		atomic_store_explicit(&mark->unflushed, true, memory_order_seq_cst);
 	channel_put_on_list(mark);
 }
 
 /* Threads that share the channel may come here in another order than that of their messages. */
 void channel_sent(struct mark *mark, uint64_t sequence)
 {
-	uint64_t known = atomic_load(&mark->sent);
+	uint64_t known = atomic_load_explicit(&mark->sent, memory_order_seq_cst);
 
-	while (known < sequence && !atomic_compare_exchange_weak(&mark->sent, &known, sequence))
+	while (known < sequence && !atomic_compare_exchange_weak_explicit(&mark->sent, &known, sequence,
+									  memory_order_seq_cst, memory_order_seq_cst))
 		;
 	channel_put_on_list(mark);
 }
@@ -158,7 +161,7 @@ static bool is_acknowledged(const struct comms_channel *channel, const void *wai
 	const struct acknowledgement *wanted = waiting;
 
 	(void)channel;
-	return atomic_load(&wanted->peer->acknowledged) >= wanted->number;
+	return atomic_load_explicit(&wanted->peer->acknowledged, memory_order_seq_cst) >= wanted->number;
 }
 
 static bool is_other_half_over(const struct comms_channel *channel, const void *waiting)
@@ -166,7 +169,9 @@ static bool is_other_half_over(const struct comms_channel *channel, const void *
 	const struct mark *mark = waiting;
 
 	(void)channel;
-	return atomic_load(&mark->unanswered[(atomic_load(&mark->half) + 1) % 2]) == 0;
+	return atomic_load_explicit(
+		       &mark->unanswered[(atomic_load_explicit(&mark->half, memory_order_seq_cst) + 1) % 2],
+		       memory_order_seq_cst) == 0;
 }
 
 /*
@@ -177,7 +182,7 @@ static bool is_other_half_over(const struct comms_channel *channel, const void *
 static void await_answers(struct comms_channel *channel, struct mark *mark)
 {
 	channel_wait(channel, is_other_half_over, mark);
-	atomic_fetch_add(&mark->half, 1);
+	atomic_fetch_add_explicit(&mark->half, 1, memory_order_seq_cst);
 	channel_wait(channel, is_other_half_over, mark);
 }
 
@@ -187,8 +192,10 @@ static void await_answers(struct comms_channel *channel, struct mark *mark)
 static void start_flush(struct mark *mark)
 {
 	atomic_store_explicit(&mark->in_flush, true, memory_order_relaxed);
-	mark->awaited = atomic_load(&mark->sent);
-	mark->flushing = atomic_exchange(&mark->unflushed, false) ? ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain) : NULL;
+	mark->awaited = atomic_load_explicit(&mark->sent, memory_order_seq_cst);
+	mark->flushing = atomic_exchange_explicit(&mark->unflushed, false, memory_order_seq_cst)
+				 ? ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)
+				 : NULL;
 }
 
 static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
@@ -211,11 +218,12 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
  */
 void channel_flush_puts(struct mark *mark)
 {
-	if (!atomic_load(&mark->unflushed))
+	if (!atomic_load_explicit(&mark->unflushed, memory_order_seq_cst))
 		return;
-	if (mark->channel->alone || !comms.threads)
-		atomic_store(&mark->unflushed, false);
-	ucx_must_succeed(channel_finish(mark->channel, ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)), "ucp_ep_flush_nbx");
+	if (mark_channel(mark)->alone || !comms.threads)
+		atomic_store_explicit(&mark->unflushed, false, memory_order_seq_cst);
+	ucx_must_succeed(channel_finish(mark_channel(mark), ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)),
+			 "ucp_ep_flush_nbx");
 }
 
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */
@@ -227,10 +235,11 @@ static bool begin_quiet(struct comms_channel *channel)
 		channel_take_turn(channel);
 		return true;
 	}
-	if (!atomic_load(&channel->touched) && !atomic_load(&channel->quiet_under_way))
+	if (!atomic_load_explicit(&channel->touched, memory_order_seq_cst) &&
+	    !atomic_load_explicit(&channel->quiet_under_way, memory_order_seq_cst))
 		return false;
 	pthread_mutex_lock(&channel->quieting);
-	atomic_store(&channel->quiet_under_way, true);
+	atomic_store_explicit(&channel->quiet_under_way, true, memory_order_seq_cst);
 	return true;
 }
 
@@ -240,7 +249,7 @@ static void end_quiet(struct comms_channel *channel)
 		channel_end_turn(channel);
 		return;
 	}
-	atomic_store(&channel->quiet_under_way, false);
+	atomic_store_explicit(&channel->quiet_under_way, false, memory_order_seq_cst);
 	pthread_mutex_unlock(&channel->quieting);
 }
 
@@ -258,7 +267,8 @@ static struct mark *take_touched(struct comms_channel *channel)
 		if (channel->alone)
 			atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
 		else
-			atomic_store(&mark->touched, false); /* before it is looked what to wait for */
+			atomic_store_explicit(&mark->touched, false,
+					      memory_order_seq_cst); /* before it is looked what to wait for */
 	}
 	if (!channel->alone)
 		pthread_mutex_unlock(&channel->marking);
@@ -290,7 +300,8 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct mark *mark = channel_known_mark(channel, pes[i]);
 
-		if (!mark || !atomic_load(&mark->touched) || mark->in_flush)
+		if (!mark || !atomic_load_explicit(&mark->touched, memory_order_seq_cst) ||
+		    atomic_load_explicit(&mark->in_flush, memory_order_relaxed))
 			continue;
 		start_flush(mark);
 		mark->next_flushed = flushed;
@@ -307,7 +318,7 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 void ucx_fence(struct comms_channel *channel)
 {
 	if (ucx.rma)
-		atomic_fetch_add(&channel_or_main(channel)->fences, 1);
+		atomic_fetch_add_explicit(&channel_or_main(channel)->fences, 1, memory_order_seq_cst);
 }
 
 void channel_order(struct mark *mark)
@@ -316,10 +327,12 @@ void channel_order(struct mark *mark)
 
 	if (COMMS_LIKELY(!ucx.rma))
 		return;
-	fences = atomic_load(&mark->channel->fences);
-	if (fences == atomic_load(&mark->fences))
+	fences = atomic_load_explicit(&mark_channel(mark)->fences, memory_order_seq_cst);
+	if (fences == atomic_load_explicit(&mark->fences, memory_order_seq_cst))
 		return;
 	channel_flush_puts(mark);
-	channel_wait(mark->channel, is_acknowledged, &(struct acknowledgement){mark->peer, atomic_load(&mark->sent)});
-	atomic_store(&mark->fences, fences); /* not before: another thread may come after the same fence */
+	channel_wait(mark_channel(mark), is_acknowledged,
+		     &(struct acknowledgement){mark->peer, atomic_load_explicit(&mark->sent, memory_order_seq_cst)});
+	atomic_store_explicit(&mark->fences, fences,
+			      memory_order_seq_cst); /* not before: another thread may come after the same fence */
 }

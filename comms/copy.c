@@ -7,7 +7,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <emmintrin.h>
+
+#include "processor.h"
 
 #define STRING_FROM (64UL << 10)
 #define STREAM_FROM (32UL << 20) /* what no cache near the processor holds twice */
@@ -39,7 +40,7 @@ enum { LINE = 64, PAGE = 4096, AT_ONCE = 4 }; /* of an x86 */
 static void stream_line(char *dest, const char *source)
 {
 	for (size_t i = 0; i < LINE; i += sizeof(__m128i))
-		_mm_stream_si128((__m128i *)(dest + i), _mm_loadu_si128((const __m128i *)(source + i)));
+		processor_stream(dest + i, source + i);
 }
 
 /* A processor fetches ahead within a page only: several at once keep more reads under way. */
@@ -47,7 +48,7 @@ static void stream_pages(char *dest, const char *source)
 {
 	for (size_t at = 0; at < PAGE; at += LINE)
 		for (size_t page = 0; page < AT_ONCE * PAGE; page += PAGE) {
-			_mm_prefetch(source + page + at + 2 * LINE, _MM_HINT_T0);
+			__builtin_prefetch(source + page + at + 2 * LINE);
 			stream_line(dest + page + at, source + page + at);
 		}
 }
@@ -66,7 +67,7 @@ static void stream(char *dest, const char *source, size_t bytes)
 	for (; bytes >= LINE; dest += LINE, source += LINE, bytes -= LINE)
 		stream_line(dest, source);
 	memcpy(dest, source, bytes);
-	_mm_sfence();
+	processor_end_streams();
 }
 
 void comms_copy_large(void *dest, const void *source, size_t bytes)
@@ -76,7 +77,7 @@ void comms_copy_large(void *dest, const void *source, size_t bytes)
 	else if (bytes >= STREAM_FROM)
 		stream(dest, source, bytes);
 	else
-		__asm__ volatile("rep movsb" : "+D"(dest), "+S"(source), "+c"(bytes) : : "memory");
+		processor_copy_string(dest, source, bytes);
 }
 #else
 void comms_copy_large(void *dest, const void *source, size_t bytes)

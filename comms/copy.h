@@ -95,16 +95,6 @@ COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
 		comms_copy_large(dest, shared, bytes);
 }
 
-/* Asks for the line of an address, to be stored to soon. Compilers for any x86-64 would ask for it to be loaded. */
-COMMS_INLINE void comms_fetch_to_write(void *address)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
-#else
-	__builtin_prefetch(address, 1);
-#endif
-}
-
 /* A put to memory that is here, and a bell for who waits for it. Dest is where the target has it. */
 void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes);
 

@@ -171,8 +171,8 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 	if (action)
 		action(argument);
 	atomic_store_explicit(&gate->arrived, 0, memory_order_relaxed);
-	atomic_store(&gate->epoch, old + 1);
-	if (atomic_load(&gate->sleepers))
+	atomic_store_explicit(&gate->epoch, old + 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
 		wait_wake(&gate->epoch);
 }
 

@@ -228,14 +228,16 @@ static struct torus_job *make(void)
 
 const struct torus_job *comms_torus(void)
 {
-	struct torus_job *job = __atomic_load_n(&comms.torus, __ATOMIC_ACQUIRE);
+	struct torus_job *job = atomic_load_explicit(&comms.torus, memory_order_acquire);
 
 	if (job)
 		return job;
 	pthread_mutex_lock(&making);
-	if (!comms.torus)
-		__atomic_store_n(&comms.torus, make(), __ATOMIC_RELEASE);
-	job = comms.torus;
+	job = atomic_load_explicit(&comms.torus, memory_order_relaxed);
+	if (!job) {
+		job = make();
+		atomic_store_explicit(&comms.torus, job, memory_order_release);
+	}
 	pthread_mutex_unlock(&making);
 	return job;
 }
@@ -248,9 +250,10 @@ void comms_torus_start(void)
 
 void comms_torus_stop(void)
 {
-	if (!comms.torus)
+	struct torus_job *job = atomic_exchange_explicit(&comms.torus, NULL, memory_order_acquire);
+
+	if (!job)
 		return;
-	torus_job_free(comms.torus);
-	free(comms.torus);
-	comms.torus = NULL;
+	torus_job_free(job);
+	free(job);
 }

@@ -114,8 +114,8 @@ const char *links_name(int link, char text[LINKS_TEXT])
 
 static void clear(struct counter *counter)
 {
-	atomic_store(&counter->messages, 0);
-	atomic_store(&counter->bytes, 0);
+	atomic_store_explicit(&counter->messages, 0, memory_order_relaxed);
+	atomic_store_explicit(&counter->bytes, 0, memory_order_relaxed);
 }
 
 void links_reset(void)

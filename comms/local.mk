@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-libtorushmem_la_SOURCES += comms/comms.h comms/system.h comms/telling.h comms/comms.c comms/network.h comms/ops.c comms/copy.c comms/copy.h comms/groups.c comms/levels.c comms/levels.h comms/numa.c comms/numa.h comms/wait.c comms/wait.h \
+libtorushmem_la_SOURCES += comms/comms.h comms/system.h comms/telling.h comms/comms.c comms/network.h comms/ops.c comms/copy.c comms/copy.h comms/processor.h comms/groups.c comms/levels.c comms/levels.h comms/numa.c comms/numa.h comms/wait.c comms/wait.h \
 	comms/memory.c comms/memory.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/job.c comms/job.h comms/ucx.c comms/ucx.h \
 	comms/ucx_inside.h comms/ucx_choices.c comms/ucx_library.c comms/ucx_library.h comms/ucx_ops.c comms/ucx_messages.c comms/ucx_messages.h comms/ucx_target.c comms/ucx_server.c comms/ucx_tell.c comms/ucx_together.c comms/channels.c comms/completion.c
 libtorushmem_la_SOURCES += comms/company.c comms/company.h comms/sanitizer.h comms/silence.c comms/silence.h

@@ -20,7 +20,7 @@ static struct comms_box *box(void)
 
 void comms_mail_start(void)
 {
-	atomic_store(&mine.taken, 0);
+	atomic_store_explicit(&mine.taken, 0, memory_order_relaxed);
 	mine.told = 0;
 }
 

@@ -63,12 +63,12 @@ static int64_t now_in_ms(void)
 
 static void add_port(atomic_uchar *ports, uint16_t port)
 {
-	atomic_fetch_or(&ports[port / 8], (unsigned char)(1 << port % 8));
+	atomic_fetch_or_explicit(&ports[port / 8], (unsigned char)(1 << port % 8), memory_order_seq_cst);
 }
 
 static bool has_port(atomic_uchar *ports, uint16_t port)
 {
-	return atomic_load(&ports[port / 8]) >> port % 8 & 1;
+	return atomic_load_explicit(&ports[port / 8], memory_order_seq_cst) >> port % 8 & 1;
 }
 
 /* --- Addresses --- */
@@ -323,7 +323,8 @@ static void ask(struct ucx_peer *next, int64_t now)
 {
 	char host[256] = "?";
 
-	if (silence.question == 0 || atomic_load(&next->acknowledged) >= silence.question) {
+	if (silence.question == 0 ||
+	    atomic_load_explicit(&next->acknowledged, memory_order_seq_cst) >= silence.question) {
 		silence.question = ucx_message_probe(next);
 		silence.asked = now;
 	} else if (now - silence.asked >= silence.limit) {
@@ -360,7 +361,8 @@ int silence_look(void)
 {
 	int64_t now, wait;
 
-	if (silence.limit == 0 || atomic_load(&ucx.ending) || pthread_mutex_trylock(&silence.looking))
+	if (silence.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
+	    pthread_mutex_trylock(&silence.looking))
 		return -1;
 	now = now_in_ms();
 	if (silence.next_look == 0) {

@@ -95,7 +95,7 @@ static void register_memory(void)
 void ucx_start(void)
 {
 	ucx_library_load();
-	atomic_store(&ucx.ending, false);
+	atomic_store_explicit(&ucx.ending, false, memory_order_seq_cst);
 	ucx.failure_mode = ucx_failure_mode();
 	ucx.rma = ucx_wants_rma();
 	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
@@ -152,7 +152,7 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	char host[256] = "?";
 
 	(void)endpoint;
-	if (atomic_load(&ucx.ending))
+	if (atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
 		return;
 	rte_let_others_speak();
 	silence_take_turn(peer->pe);
@@ -201,7 +201,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 		made->base[i] = peer->remote_base[i];
 	}
 	made->pe = peer->pe;
-	made->stream = atomic_fetch_add(&ucx.streams, 1) + 1;
+	made->stream = atomic_fetch_add_explicit(&ucx.streams, 1, memory_order_seq_cst) + 1;
 	made->mark.peer = made;
 	atomic_init(&made->mark.channel, channel);
 	ucx_message_hello(made);
@@ -222,15 +222,18 @@ struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *p
 
 struct ucx_peer *ucx_peer(struct comms_peer *peer)
 {
-	struct ucx_peer *known = __atomic_load_n(&peer->ucx, __ATOMIC_ACQUIRE);
+	struct ucx_peer *known = peer_ucx(peer);
 
 	if (COMMS_LIKELY(known != NULL))
 		return known;
 	pthread_mutex_lock(&ucx.connecting);
-	if (!peer->ucx)
-		__atomic_store_n(&peer->ucx, ucx_connect(&ucx.main, peer), __ATOMIC_RELEASE);
+	known = atomic_load_explicit(&peer->ucx, memory_order_relaxed);
+	if (!known) {
+		known = ucx_connect(&ucx.main, peer);
+		atomic_store_explicit(&peer->ucx, known, memory_order_release);
+	}
 	pthread_mutex_unlock(&ucx.connecting);
-	return peer->ucx;
+	return known;
 }
 
 const struct silence_address *ucx_addresses(int pe)
@@ -245,11 +248,13 @@ const struct silence_address *ucx_addresses(int pe)
 void ucx_complete(void)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++) {
-		if (!comms_peer(pe)->ucx)
+		struct ucx_peer *peer = peer_ucx(comms_peer(pe));
+
+		if (!peer)
 			continue;
-		ucx_message_mark_all(&comms_peer(pe)->ucx->mark);
+		ucx_message_mark_all(&peer->mark);
 		if (ucx.rma)
-			channel_touch(&comms_peer(pe)->ucx->mark);
+			channel_touch(&peer->mark);
 	}
 	ucx_quiet(NULL);
 }
@@ -260,7 +265,7 @@ void ucx_must_succeed(ucs_status_t status, const char *what)
 
 	if (status == UCS_OK || status == UCS_INPROGRESS)
 		return;
-	if (!atomic_load(&ucx.ending))
+	if (!atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
 		nanosleep(&grace, NULL);
 	ucx_check(status, what);
 }

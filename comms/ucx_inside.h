@@ -126,6 +126,12 @@ static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segmen
 	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
 }
 
+/* The caller uses the channel, so the mark stays the channel's. */
+static inline struct comms_channel *mark_channel(struct mark *mark)
+{
+	return atomic_load_explicit(&mark->channel, memory_order_relaxed);
+}
+
 static inline struct comms_channel *channel_or_main(struct comms_channel *channel)
 {
 	return channel ? channel : &ucx.main;
@@ -205,7 +211,7 @@ static inline void channel_count(const struct comms_channel *channel, atomic_int
 		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + change,
 				      memory_order_relaxed);
 	else
-		atomic_fetch_add(counter, change);
+		atomic_fetch_add_explicit(counter, change, memory_order_seq_cst);
 }
 
 #endif

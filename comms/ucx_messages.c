@@ -38,7 +38,7 @@ static void number(struct ucx_peer *peer, struct comms_message *message)
 {
 	message->pe = (uint32_t)comms.pe;
 	message->stream = peer->stream;
-	message->sequence = atomic_fetch_add(&peer->sent, 1) + 1;
+	message->sequence = atomic_fetch_add_explicit(&peer->sent, 1, memory_order_seq_cst) + 1;
 	atomic_fetch_add_explicit(&ucx.sent, 1, memory_order_relaxed);
 }
 
@@ -92,7 +92,7 @@ static void send_and_wait(struct mark *mark, struct comms_message *message, cons
 {
 	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &ucx_plain);
 
-	ucx_must_succeed(channel_finish(mark->channel, request), "ucp_am_send_nbx");
+	ucx_must_succeed(channel_finish(mark_channel(mark), request), "ucp_am_send_nbx");
 }
 
 /* --- Puts --- */
@@ -100,7 +100,7 @@ static void send_and_wait(struct mark *mark, struct comms_message *message, cons
 static bool some_are_sent(const struct comms_channel *channel, const void *unused)
 {
 	(void)unused;
-	return atomic_load(&channel->unsent) < KEPT_MOST;
+	return atomic_load_explicit(&channel->unsent, memory_order_seq_cst) < KEPT_MOST;
 }
 
 static void sent(void *request, ucs_status_t status, void *argument)
@@ -127,7 +127,7 @@ static void *allocate(size_t bytes)
 /* The message is numbered on return. */
 static void send_without_waiting(struct mark *mark, struct comms_message *message, const void *data, size_t bytes)
 {
-	struct comms_channel *channel = mark->channel;
+	struct comms_channel *channel = mark_channel(mark);
 	struct sending *sending = allocate(sizeof *sending);
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
@@ -166,7 +166,7 @@ void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo
 			.item = {item.there, last ? item.word : 0, item.value, piece},
 		};
 		if (nbi) {
-			channel_wait(mark->channel, some_are_sent, NULL);
+			channel_wait(mark_channel(mark), some_are_sent, NULL);
 			send_without_waiting(mark, &message, from, piece);
 		} else {
 			send_and_wait(mark, &message, from, piece);
@@ -224,7 +224,7 @@ static void part_is_over(struct request *request)
 {
 	bool kept = request->kept;
 
-	if (atomic_fetch_sub(&request->parts, 1) > 1 || !kept)
+	if (atomic_fetch_sub_explicit(&request->parts, 1, memory_order_seq_cst) > 1 || !kept)
 		return;
 	if (request->telling)
 		ucx_rest_telling(request->telling);
@@ -263,7 +263,7 @@ static void send_request(struct request *request)
 static bool is_over(const struct comms_channel *channel, const void *request)
 {
 	(void)channel;
-	return atomic_load(&((const struct request *)request)->parts) == 0;
+	return atomic_load_explicit(&((const struct request *)request)->parts, memory_order_seq_cst) == 0;
 }
 
 static bool some_are_answered(const struct comms_channel *channel, const void *argument)
@@ -271,13 +271,15 @@ static bool some_are_answered(const struct comms_channel *channel, const void *a
 	const struct mark *mark = argument;
 
 	(void)channel;
-	return atomic_load(&mark->unanswered[0]) + atomic_load(&mark->unanswered[1]) < KEPT_MOST;
+	return atomic_load_explicit(&mark->unanswered[0], memory_order_seq_cst) +
+		       atomic_load_explicit(&mark->unanswered[1], memory_order_seq_cst) <
+	       KEPT_MOST;
 }
 
 /* Sends it; unless it is nonblocking the result is there on return. */
 static void ask(struct mark *mark, struct request *request, bool nbi)
 {
-	struct comms_channel *channel = mark->channel;
+	struct comms_channel *channel = mark_channel(mark);
 	struct request *kept;
 
 	request->connection = mark->peer;
@@ -291,7 +293,7 @@ static void ask(struct mark *mark, struct request *request, bool nbi)
 	*kept = *request;
 	kept->mark = mark;
 	kept->kept = true;
-	kept->half = atomic_load(&mark->half) % 2;
+	kept->half = atomic_load_explicit(&mark->half, memory_order_seq_cst) % 2;
 	channel_count(channel, &mark->unanswered[kept->half], 1);
 	send_request(kept);
 	channel_put_on_list(mark);
@@ -336,9 +338,10 @@ void ucx_message_read_for(struct comms_telling *telling, struct ucx_peer *peer, 
 
 static void raise(_Atomic uint64_t *number, uint64_t value)
 {
-	uint64_t now = atomic_load(number);
+	uint64_t now = atomic_load_explicit(number, memory_order_seq_cst);
 
-	while (now < value && !atomic_compare_exchange_weak(number, &now, value))
+	while (now < value &&
+	       !atomic_compare_exchange_weak_explicit(number, &now, value, memory_order_seq_cst, memory_order_seq_cst))
 		;
 }
 

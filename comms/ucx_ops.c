@@ -10,7 +10,7 @@
 /* Runs in whoever progresses the worker. */
 static void free_when_done(void *request, ucs_status_t status, void *mark)
 {
-	struct comms_channel *channel = ((struct mark *)mark)->channel;
+	struct comms_channel *channel = mark_channel(mark);
 
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
@@ -24,7 +24,7 @@ static void free_when_done(void *request, ucs_status_t status, void *mark)
  */
 static ucp_request_param_t when_done(struct mark *mark)
 {
-	struct comms_channel *channel = mark->channel;
+	struct comms_channel *channel = mark_channel(mark);
 
 	channel_count(channel, &channel->unsent, 1);
 	return (ucp_request_param_t){
@@ -37,7 +37,7 @@ static ucp_request_param_t when_done(struct mark *mark)
 /* After an operation with when_done. */
 static void started(struct mark *mark, ucs_status_ptr_t request, const char *what)
 {
-	struct comms_channel *channel = mark->channel;
+	struct comms_channel *channel = mark_channel(mark);
 
 	if (!UCS_PTR_IS_PTR(request))
 		channel_count(channel, &channel->unsent, -1); /* there will be no callback */
@@ -55,7 +55,8 @@ static void put_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t dest, const v
 		started(mark, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "ucp_put_nbx");
 		return;
 	}
-	ucx_must_succeed(channel_finish(mark->channel, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
+	ucx_must_succeed(channel_finish(mark_channel(mark),
+					ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
 			 "ucp_put_nbx");
 	channel_touch(mark);
 }
@@ -69,7 +70,8 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 		started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "ucp_get_nbx");
 		return;
 	}
-	ucx_must_succeed(channel_finish(mark->channel, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &ucx_plain)),
+	ucx_must_succeed(channel_finish(mark_channel(mark),
+					ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &ucx_plain)),
 			 "ucp_get_nbx");
 }
 
@@ -167,9 +169,10 @@ static void name_under_way(char *text, size_t size)
 
 	text[0] = '\0';
 	for (int pe = 0; pe < comms.n_pes; pe++) {
-		struct ucx_peer *peer = __atomic_load_n(&comms_peer(pe)->ucx, __ATOMIC_ACQUIRE);
+		struct ucx_peer *peer = peer_ucx(comms_peer(pe));
 
-		if (!peer || !(atomic_load(&peer->mark.touched) || atomic_load(&peer->mark.in_flush)))
+		if (!peer || !(atomic_load_explicit(&peer->mark.touched, memory_order_seq_cst) ||
+			       atomic_load_explicit(&peer->mark.in_flush, memory_order_seq_cst)))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, count++ ? ", %d" : "; operations under way to PEs %d", pe);
 		if (used + sizeof ", ..., 158976" > size) {

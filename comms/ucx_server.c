@@ -73,14 +73,15 @@ static bool nap(long nanoseconds)
 {
 	const struct timespec timeout = {0, nanoseconds};
 
-	atomic_store(&ucx.napping, 1);
+	atomic_store_explicit(&ucx.napping, 1, memory_order_seq_cst);
 	futex(&ucx.napping, FUTEX_WAIT_PRIVATE, 1, &timeout);
-	return atomic_exchange(&ucx.napping, 0) == 0;
+	return atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst) == 0;
 }
 
 void ucx_hand_over(void)
 {
-	if (atomic_load(&ucx.napping) && atomic_exchange(&ucx.napping, 0))
+	if (atomic_load_explicit(&ucx.napping, memory_order_seq_cst) &&
+	    atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst))
 		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
@@ -100,13 +101,13 @@ enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseco
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
 	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
-	atomic_store(&ucx.dozing, true);
-	if (atomic_load(word) == value) {
+	atomic_store_explicit(&ucx.dozing, true, memory_order_seq_cst);
+	if (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		served = ucx_progress();
 		if (!served && ucp.worker_arm(ucx.main.worker) == UCS_OK && poll(&event, 1, milliseconds) > 0)
 			served = ucx_progress();
 	}
-	atomic_store(&ucx.dozing, false);
+	atomic_store_explicit(&ucx.dozing, false, memory_order_seq_cst);
 	return served ? NETWORK_DOZE_SERVED : NETWORK_DOZE_DONE;
 }
 
@@ -133,7 +134,7 @@ static bool progress_for_others(void)
 	if (!worked && !moved)
 		return false;
 	comms_notify(comms_peer(comms.pe));
-	if (atomic_load(&ucx.dozing))
+	if (atomic_load_explicit(&ucx.dozing, memory_order_seq_cst))
 		ucp.worker_signal(ucx.main.worker);
 	return moved;
 }
@@ -172,16 +173,16 @@ static void *serve(void *unused)
 
 	serves = true;
 	shorten_slice();
-	while (!atomic_load(&ucx.resting)) {
+	while (!atomic_load_explicit(&ucx.resting, memory_order_seq_cst)) {
 		int look_again = shorter(channels_push(), silence_look());
-		unsigned visits = atomic_load(&ucx.visits);
+		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 
-		if ((visits != seen || atomic_load(&ucx.dozing)) && !nap(length)) {
+		if ((visits != seen || atomic_load_explicit(&ucx.dozing, memory_order_seq_cst)) && !nap(length)) {
 			seen = visits;
 			length = 2 * length < NAP_LONGEST ? 2 * length : NAP_LONGEST;
 			continue;
 		}
-		seen = atomic_load(&ucx.visits);
+		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 		length = shortest;
 		if (!progress_for_others() && ucp.worker_arm(ucx.main.worker) == UCS_OK)
 			poll(&event, 1, shorter(ucx.longest_sleep, look_again));
@@ -193,7 +194,7 @@ static void start_server(void)
 {
 	int error;
 
-	atomic_store(&ucx.resting, false);
+	atomic_store_explicit(&ucx.resting, false, memory_order_seq_cst);
 	error = pthread_create(&ucx.server, NULL, serve, NULL);
 	if (error)
 		rte_die("shmem_init",
@@ -214,7 +215,7 @@ void ucx_serve(void)
 
 void ucx_expect_end(void)
 {
-	atomic_store(&ucx.ending, true);
+	atomic_store_explicit(&ucx.ending, true, memory_order_seq_cst);
 	silence_end();
 	if (!ucx.served)
 		start_server();
@@ -224,7 +225,7 @@ void ucx_rest(void)
 {
 	if (!ucx.served)
 		return;
-	atomic_store(&ucx.resting, true);
+	atomic_store_explicit(&ucx.resting, true, memory_order_seq_cst);
 	ucx_hand_over();
 	ucx_check(ucp.worker_signal(ucx.main.worker), "ucp_worker_signal");
 	pthread_join(ucx.server, NULL);

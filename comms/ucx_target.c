@@ -126,7 +126,8 @@ void ucx_target_acknowledge(void)
 	if (!atomic_load_explicit(&target.due, memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&target.lock);
-	for (struct stream *stream = atomic_exchange(&target.due, NULL); stream; stream = stream->next_due) {
+	for (struct stream *stream = atomic_exchange_explicit(&target.due, NULL, memory_order_seq_cst); stream;
+	     stream = stream->next_due) {
 		struct outgoing *out = make_outgoing(stream->back, (struct ucx_answer){stream->token, stream->done, 0, 0, false, 0});
 
 		stream->due = false;
@@ -142,8 +143,8 @@ static void make_due(struct stream *stream)
 	if (stream->due)
 		return;
 	stream->due = true;
-	stream->next_due = atomic_load(&target.due);
-	atomic_store(&target.due, stream);
+	stream->next_due = atomic_load_explicit(&target.due, memory_order_seq_cst);
+	atomic_store_explicit(&target.due, stream, memory_order_seq_cst);
 }
 
 /* --- Carrying out --- */
@@ -396,5 +397,5 @@ void ucx_target_stop(void)
 	free(target.streams);
 	target.streams = NULL;
 	target.places = target.count = 0;
-	atomic_store(&target.due, NULL);
+	atomic_store_explicit(&target.due, NULL, memory_order_seq_cst);
 }

@@ -25,6 +25,7 @@
 #include "comms.h"
 #include "company.h"
 #include "network.h"
+#include "processor.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -63,7 +64,8 @@ static unsigned spins_crowded(int processors)
 /* Where PEs crowd, give_way sees to that. */
 static void spin_by_company(int processors)
 {
-	atomic_store(&comms.spin, comms.crowded ? spins_crowded(processors) : SPINS_ALONE);
+	atomic_store_explicit(&comms.spin, comms.crowded ? spins_crowded(processors) : SPINS_ALONE,
+			      memory_order_relaxed);
 	comms.minds_company = !comms.crowded;
 	if (comms.minds_company)
 		company_start(SPINS_ALONE);
@@ -85,20 +87,11 @@ void wait_start(void)
 	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
-		atomic_store(&comms.spin, (unsigned)spins);
+		atomic_store_explicit(&comms.spin, (unsigned)spins, memory_order_relaxed);
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
 		spin_by_company(processors);
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
-}
-
-static void pause_processor(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
 }
 
 /*
@@ -112,7 +105,7 @@ static void give_way(void)
 
 	if (not_for > 0) {
 		not_for--;
-		pause_processor();
+		processor_pause();
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &before);
@@ -135,7 +128,7 @@ bool comms_spin(void)
 	if (comms.crowded)
 		give_way();
 	else if (!comms.network)
-		pause_processor();
+		processor_pause();
 	return false;
 }
 
@@ -249,8 +242,8 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 	for (; looks > 0; looks = comms_look(looks))
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
-	atomic_fetch_add(sleepers, 1);
-	while (atomic_load(word) == value) {
+	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
+	while (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		if (looks > 0) {
 			looks = comms_look(looks);
 			continue;

@@ -212,9 +212,9 @@ void watch_read(int row, struct watch_row_values *values)
 void watch_reset(void)
 {
 	for (int row = 0; row < WATCH_ROWS; row++) {
-		atomic_store(&rows[row].calls, 0);
-		atomic_store(&rows[row].bytes, 0);
-		atomic_store(&rows[row].nanoseconds, 0);
+		atomic_store_explicit(&rows[row].calls, 0, memory_order_relaxed);
+		atomic_store_explicit(&rows[row].bytes, 0, memory_order_relaxed);
+		atomic_store_explicit(&rows[row].nanoseconds, 0, memory_order_relaxed);
 	}
 	links_reset();
 }

@@ -10,6 +10,7 @@
 #include <execinfo.h>
 #include <link.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,13 +208,12 @@ static void pass_on(int which, siginfo_t *info, void *context)
 
 static void handle(int number, siginfo_t *info, void *context)
 {
-	static volatile sig_atomic_t once;
+	static atomic_flag once = ATOMIC_FLAG_INIT;
 	int which = 0;
 
 	while (fatal[which].number != number)
 		which++;
-	if (!once && getpid() == own_pid) {
-		once = 1;
+	if (getpid() == own_pid && !atomic_flag_test_and_set_explicit(&once, memory_order_relaxed)) {
 		if (number != SIGTERM)
 			say(which, (uintptr_t)info->si_addr);
 		if (rte.last_words)

@@ -76,7 +76,7 @@ static _Atomic(void (*)(void)) when_asked;
 
 void rte_when_asked(void (*function)(void))
 {
-	atomic_store(&when_asked, function);
+	atomic_store_explicit(&when_asked, function, memory_order_release);
 }
 
 /*
@@ -86,12 +86,12 @@ void rte_when_asked(void (*function)(void))
 static void server_speaks(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
 			pmix_info_t *results, size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *data)
 {
-	void (*function)(void) = atomic_load(&when_asked);
+	void (*function)(void) = atomic_load_explicit(&when_asked, memory_order_acquire);
 
 	(void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
 	if (status == RTE_EVENT_ASKED && function)
 		function();
-	else if (status != RTE_EVENT_ASKED && !atomic_load(&leaving))
+	else if (status != RTE_EVENT_ASKED && !atomic_load_explicit(&leaving, memory_order_seq_cst))
 		_exit(1);
 	if (done)
 		done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
@@ -172,7 +172,7 @@ enum rte_status rte_init(void)
 	pmix_status_t status;
 
 	rte.generation++;
-	atomic_store(&leaving, false);
+	atomic_store_explicit(&leaving, false, memory_order_seq_cst);
 	if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK")) {
 		if (has_company())
 			return RTE_NO_LAUNCHER_PMIX;
@@ -206,7 +206,7 @@ enum rte_status rte_init(void)
  */
 void rte_finalize(void)
 {
-	atomic_store(&leaving, true);
+	atomic_store_explicit(&leaving, true, memory_order_seq_cst);
 	kept = rte.connected;
 	if (kept)
 		tell_oshrun(false);
@@ -525,7 +525,7 @@ void rte_abort(int status, const char *message)
 		fflush_unlocked(stdout);
 		funlockfile(stdout);
 	}
-	atomic_store(&leaving, true);
+	atomic_store_explicit(&leaving, true, memory_order_seq_cst);
 	if (rte.last_words)
 		rte.last_words();
 	pthread_create(&thread, NULL, end_anyway, (void *)(intptr_t)status);

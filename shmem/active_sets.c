@@ -79,14 +79,17 @@ static struct active_set *make_active(int start, int log_stride, int size, long 
 	active->team.group.on_node = comms_all_on_node(&active->team.group);
 	set = set_of(active, psync, routine);
 	active->psync = set_and(&set, !api_threads_at_once()) ? NULL : psync;
-	slot = api_agree_on_slot(&set, atomic_load(&slots_taken) < SLOTS_AT_MOST ? SLOT_IF_FREE : SLOT_NEVER);
+	slot = api_agree_on_slot(&set, atomic_load_explicit(&slots_taken, memory_order_relaxed) < SLOTS_AT_MOST
+					       ? SLOT_IF_FREE
+					       : SLOT_NEVER);
 	if (slot != COMMS_SLOTS) {
 		active->team.group.slot = slot;
 		active->has_slot = true;
-		atomic_fetch_add(&slots_taken, 1);
+		atomic_fetch_add_explicit(&slots_taken, 1, memory_order_relaxed);
 	}
-	active->next = atomic_load(&known);
-	while (!atomic_compare_exchange_weak(&known, &active->next, active))
+	active->next = atomic_load_explicit(&known, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&known, &active->next, active, memory_order_release,
+						      memory_order_relaxed))
 		;
 	return active;
 }
@@ -96,7 +99,7 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 	struct active_set *active;
 
 	comms_check_up(routine);
-	for (active = atomic_load(&known); active; active = active->next)
+	for (active = atomic_load_explicit(&known, memory_order_acquire); active; active = active->next)
 		if (active->start == start && active->size == size && active->log_stride == log_stride &&
 		    (!active->psync || active->psync == psync))
 			return set_of(active, psync, routine);
@@ -107,14 +110,14 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 
 void api_forget_active_sets(void)
 {
-	struct active_set *active = atomic_exchange(&known, NULL), *next;
+	struct active_set *active = atomic_exchange_explicit(&known, NULL, memory_order_acquire), *next;
 
 	for (; active; active = next) {
 		next = active->next;
 		comms_group_forget(&active->team.group);
 		free(active);
 	}
-	atomic_store(&slots_taken, 0);
+	atomic_store_explicit(&slots_taken, 0, memory_order_relaxed);
 }
 
 /* A round further each time, every member hands on what it knows. The last bit shows that a word has come. */
@@ -128,7 +131,7 @@ static uint64_t and_by_offers(const struct set *set, uint64_t mine)
 
 		comms_tell(NULL, NULL, 0, word, mine | OFFERED, set_pe(set, to), set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) != 0);
-		mine &= atomic_exchange(word, 0);
+		mine &= atomic_exchange_explicit(word, 0, memory_order_acquire);
 	}
 	set_sync(set);
 	return mine & ~OFFERED;

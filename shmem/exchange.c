@@ -7,6 +7,7 @@
 #include "comms/copy.h"
 #include "comms/network.h"
 #include "comms/notices.h"
+#include "comms/processor.h"
 #include "comms/wait.h"
 #include "comms/watch.h"
 
@@ -336,7 +337,7 @@ static void fetch_next_slot(const struct edge *edge)
 	if (!slot || edge->filled || edge->sent_bytes > FETCHED_AHEAD || number > edge->credit + SLOTS)
 		return;
 	for (size_t at = 0; at < bytes; at += LINE)
-		comms_fetch_to_write(slot + at);
+		processor_fetch_to_write(slot + at);
 }
 
 static const struct message *await(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)

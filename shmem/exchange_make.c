@@ -264,11 +264,13 @@ static void come_to_rest(struct shmemx_exchange *x)
 	for (int i = 0; i < x->n_edges; i++)
 		for (int s = 0; s < SLOTS; s++) {
 			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
-			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->edges[i].telling[s].under_way));
+			COMMS_WAIT(COMMS_NOWHERE,
+				   !atomic_load_explicit(&x->edges[i].telling[s].under_way, memory_order_acquire));
 		}
 	for (int b = 0; b < x->n_bundles; b++)
 		for (int s = 0; s < SLOTS; s++)
-			COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&x->bundles[b].both[s].under_way));
+			COMMS_WAIT(COMMS_NOWHERE,
+				   !atomic_load_explicit(&x->bundles[b].both[s].under_way, memory_order_acquire));
 	comms_complete_all();
 }
 

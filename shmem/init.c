@@ -149,12 +149,12 @@ static void come_up(const char *routine)
 static void initialise(int requested, const char *routine)
 {
 	pthread_mutex_lock(&state.lock);
-	if (atomic_load(&state.inits) == 0) {
+	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) == 0) {
 		state.thread_level = requested;
 		state.implicit_finalize = false;
 		come_up(routine);
 	}
-	atomic_fetch_add(&state.inits, 1);
+	atomic_fetch_add_explicit(&state.inits, 1, memory_order_seq_cst);
 	pthread_mutex_unlock(&state.lock);
 }
 
@@ -195,7 +195,7 @@ PROFILED(shmem_init_thread)
 API void pstart_pes(int npes)
 {
 	(void)npes;
-	if (atomic_load(&state.inits) > 0)
+	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) > 0)
 		return;
 	initialise(SHMEM_THREAD_SINGLE, "start_pes");
 	state.implicit_finalize = true;
@@ -206,12 +206,12 @@ API void pshmem_finalize(void)
 {
 	comms_check_up(__func__);
 	pthread_mutex_lock(&state.lock);
-	if (atomic_load(&state.inits) > 1) {
+	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) > 1) {
 		api_barrier_all(__func__);
-		atomic_fetch_sub(&state.inits, 1);
+		atomic_fetch_sub_explicit(&state.inits, 1, memory_order_seq_cst);
 	} else {
 		go_down();
-		atomic_store(&state.inits, 0);
+		atomic_store_explicit(&state.inits, 0, memory_order_seq_cst);
 	}
 	pthread_mutex_unlock(&state.lock);
 }
@@ -219,7 +219,7 @@ PROFILED(shmem_finalize)
 
 API void pshmem_query_initialized(int *initialized)
 {
-	*initialized = atomic_load(&state.inits) > 0;
+	*initialized = atomic_load_explicit(&state.inits, memory_order_seq_cst) > 0;
 }
 PROFILED(shmem_query_initialized)
 
@@ -238,7 +238,7 @@ PROFILED(shmem_query_thread)
 API void pshmem_global_exit(int status)
 {
 	comms_check_up(__func__);
-	atomic_store(&state.global_exit, true);
+	atomic_store_explicit(&state.global_exit, true, memory_order_seq_cst);
 	exit(status); /* runs the program's handlers; at_exit comes last and tells the launcher */
 }
 PROFILED(shmem_global_exit)
@@ -253,11 +253,11 @@ __attribute__((destructor)) static void at_exit(void)
 
 	if (getpid() != state.pid)
 		return;
-	if (atomic_load(&state.inits) == 0) {
+	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) == 0) {
 		rte_leave();
 		return;
 	}
-	if (atomic_load(&state.global_exit)) {
+	if (atomic_load_explicit(&state.global_exit, memory_order_seq_cst)) {
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}

@@ -54,7 +54,7 @@ static bool take_block(struct shmemx_plan *plan, size_t bytes)
 /* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
 static void give_back(struct shmemx_plan *plan)
 {
-	COMMS_WAIT(COMMS_NOWHERE, !atomic_load(&plan->list.busy));
+	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&plan->list.busy, memory_order_acquire));
 	comms_list_free(&plan->list);
 	pthread_mutex_lock(&all.lock);
 	if (plan->block != BLOCKS_NONE)
@@ -93,7 +93,7 @@ static void make_new(struct shmemx_plan *plan, const char *routine)
 	plan->list.run = 0;
 	plan->list.by_engine = plan->list.by_network = false;
 	plan->list.routine = routine;
-	atomic_store(&plan->list.finished, 0);
+	atomic_store_explicit(&plan->list.finished, 0, memory_order_relaxed);
 }
 
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)

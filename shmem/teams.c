@@ -20,7 +20,7 @@ struct shmemx_team api_world;
 static struct shmemx_team shared;
 
 /* Changed by collectives on any team, which threads may run at once. */
-static uint64_t free_slots;
+static _Atomic uint64_t free_slots;
 static struct shmemx_team *made; /* by the user */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
@@ -46,12 +46,12 @@ struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
 
 static void free_slot(int slot)
 {
-	__atomic_fetch_or(&free_slots, (uint64_t)1 << slot, __ATOMIC_RELAXED);
+	atomic_fetch_or_explicit(&free_slots, (uint64_t)1 << slot, memory_order_relaxed);
 }
 
 void api_teams_start(void)
 {
-	free_slots = ALL_SLOTS & ~TAKEN_SLOTS;
+	atomic_init(&free_slots, ALL_SLOTS & ~TAKEN_SLOTS);
 	memset(&api_world, 0, sizeof api_world);
 	api_world.group = (struct comms_group){.size = comms.n_pes,
 					       .me = comms.pe,
@@ -96,7 +96,7 @@ static bool take_slot(int slot)
 {
 	uint64_t bit = (uint64_t)1 << slot;
 
-	return __atomic_fetch_and(&free_slots, ~bit, __ATOMIC_RELAXED) & bit;
+	return atomic_fetch_and_explicit(&free_slots, ~bit, memory_order_relaxed) & bit;
 }
 
 /* The first slot from a place that differs between parents, so that splits of several teams at once rarely choose the same. */
@@ -119,7 +119,7 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 	bool member = wish != SLOT_NOT_FOR_ME;
 
 	for (;;) {
-		uint64_t offer = wish == SLOT_IF_FREE ? __atomic_load_n(&free_slots, __ATOMIC_RELAXED) : 0;
+		uint64_t offer = wish == SLOT_IF_FREE ? atomic_load_explicit(&free_slots, memory_order_relaxed) : 0;
 		int slot = choose_slot(set_and(set, member ? offer : ALL_SLOTS), set);
 		bool taken;
 

@@ -77,7 +77,7 @@ static bool agree(const struct comms_group *group, bool mine)
 
 		comms_tell(NULL, NULL, 0, heard, vote, comms_group_pe(group, (group->me + step) % group->size), routine);
 		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) != 0);
-		if (atomic_load(heard) == AGAINST)
+		if (atomic_load_explicit(heard, memory_order_seq_cst) == AGAINST)
 			vote = AGAINST;
 	}
 	return vote == FOR;
@@ -151,7 +151,7 @@ static void join(const struct comms_group *group, struct gates *gates)
 	bool got = get_gates(group, gates);
 
 	for (int i = 0; got && i < gates->count; i++)
-		atomic_store(&comms.system->slot[group->slot].gates[i], gates->own[i]);
+		atomic_store_explicit(&comms.system->slot[group->slot].gates[i], gates->own[i], memory_order_seq_cst);
 	if (!got)
 		gates->count = 0;
 	if (!agree(group, got)) {

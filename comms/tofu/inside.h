@@ -78,6 +78,8 @@ struct tofu {
 	pthread_mutex_t lock; /* of the queues and of the flights */
 	char *staging;
 	struct flight flights[TOFU_FLIGHTS + 1];
+	atomic_int under_way_to[TOFU_FLIGHTS +
+				1]; /* by flight: the PE plus 1, 0: at rest; for reports, which take no lock */
 	struct flight *free;
 	atomic_int under_way;
 	/* Messages of which only the receiver is told that they have come; queues that the card works through by itself. */

@@ -22,7 +22,9 @@ static struct listener {
 static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
 {
 	if (softofu.record_when_needed)
-		tofu.is_recorded = softofu.record_when_needed(tofu.queue[from->tofu_engine].vcq, notice, on);
+		atomic_store_explicit(&tofu.is_recorded,
+				      softofu.record_when_needed(tofu.queue[from->tofu_engine].vcq, notice, on),
+				      memory_order_relaxed);
 }
 
 uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
@@ -35,7 +37,7 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 		number++;
 	if (number <= TOFU_FLIGHTS) {
 		mine[number] = (struct listener){word, value, step};
-		atomic_fetch_add(&tofu.queue[from->tofu_engine].listeners, 1);
+		atomic_fetch_add_explicit(&tofu.queue[from->tofu_engine].listeners, 1, memory_order_seq_cst);
 		record_when_needed(from, (uint8_t)number, true);
 	}
 	tofu_unlock();
@@ -52,13 +54,13 @@ void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
 		;
 	listeners[from->tofu_engine][notice].word = NULL;
 	record_when_needed(from, notice, false);
-	atomic_fetch_sub(&queue->listeners, 1);
+	atomic_fetch_sub_explicit(&queue->listeners, 1, memory_order_seq_cst);
 	tofu_unlock();
 }
 
 void tofu_needed(struct comms_peer *from, uint8_t notice)
 {
-	if (!tofu.is_recorded)
+	if (!atomic_load_explicit(&tofu.is_recorded, memory_order_relaxed))
 		return;
 	tofu_lock();
 	softofu.record_needed(tofu.queue[from->tofu_engine].vcq, notice);

@@ -25,8 +25,8 @@ static struct tofu_channel *channel_of(struct comms_channel *channel)
 
 static void wait_for(atomic_int *counter)
 {
-	if (atomic_load(counter) > 0)
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load(counter) == 0);
+	if (atomic_load_explicit(counter, memory_order_seq_cst) > 0)
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_seq_cst) == 0);
 }
 
 /* Memory that the program has registered. */
@@ -76,7 +76,7 @@ static void put_piece(const struct purpose *purpose, struct request request, con
 	}
 	/* A copy has been made, or is made by the call below. */
 	if (!flight->tells_sent && !flight->is_registered && flight->sent) {
-		atomic_fetch_sub(flight->sent, 1);
+		atomic_fetch_sub_explicit(flight->sent, 1, memory_order_seq_cst);
 		flight->sent = NULL;
 	}
 	flight_go(flight, &request);
@@ -131,13 +131,13 @@ static void tell(struct comms_peer *peer, enum comms_segment_id segment, size_t 
 /* The record counts itself, too, until all has been begun. */
 static void begin_telling(struct comms_telling *telling)
 {
-	atomic_store(&telling->left, 1);
+	atomic_store_explicit(&telling->left, 1, memory_order_seq_cst);
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 }
 
 static void end_beginning(struct comms_telling *telling)
 {
-	if (atomic_fetch_sub(&telling->left, 1) == 1)
+	if (atomic_fetch_sub_explicit(&telling->left, 1, memory_order_seq_cst) == 1)
 		atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
 
@@ -309,8 +309,9 @@ static void complete(void)
 	const uint64_t nothing = 0;
 
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		if (atomic_exchange(&comms.peers[pe]->noted, false))
-			put_untracked(comms.peers[pe], COMMS_HEAP, offsetof(struct comms_system, nothing), &nothing, sizeof nothing);
+		if (atomic_exchange_explicit(&comms_peer(pe)->noted, false, memory_order_seq_cst))
+			put_untracked(comms_peer(pe), COMMS_HEAP, offsetof(struct comms_system, nothing), &nothing,
+				      sizeof nothing);
 	wait_for(&tofu.under_way);
 }
 
@@ -342,12 +343,14 @@ static void count_traffic(struct comms_traffic *traffic)
 
 static void name_under_way(char *text, size_t size)
 {
-	int count = atomic_load(&tofu.under_way), last = -1;
+	int count = atomic_load_explicit(&tofu.under_way, memory_order_seq_cst), last = -1;
 
 	text[0] = '\0';
-	for (int i = 1; i <= TOFU_FLIGHTS && count > 0; i++)
-		if (__atomic_load_n(&tofu.flights[i].notices, __ATOMIC_RELAXED) > 0)
-			last = tofu.flights[i].pe;
+	for (int i = 1; i <= TOFU_FLIGHTS && count > 0; i++) {
+		int pe = atomic_load_explicit(&tofu.under_way_to[i], memory_order_relaxed) - 1;
+
+		last = pe >= 0 ? pe : last;
+	}
 	if (last >= 0)
 		snprintf(text, size, "; %d operations under way, one of them to PE %d", count, last);
 }

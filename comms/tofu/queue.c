@@ -72,16 +72,17 @@ static void land(struct flight *flight)
 {
 	if (--flight->notices > 0)
 		return;
+	atomic_store_explicit(&tofu.under_way_to[flight->number], 0, memory_order_relaxed);
 	flight->next_free = tofu.free;
 	tofu.free = flight;
-	atomic_fetch_sub(&flight->queue->under_way, 1);
-	atomic_fetch_sub(&tofu.under_way, 1);
+	atomic_fetch_sub_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
+	atomic_fetch_sub_explicit(&tofu.under_way, 1, memory_order_seq_cst);
 }
 
 static void lower(atomic_int **counter)
 {
 	if (*counter)
-		atomic_fetch_sub(*counter, 1);
+		atomic_fetch_sub_explicit(*counter, 1, memory_order_seq_cst);
 	*counter = NULL;
 }
 
@@ -96,7 +97,7 @@ static void end(struct flight *flight)
 	if (!flight->tells_sent)
 		lower(&flight->sent);
 	land(flight);
-	if (arrived && atomic_fetch_sub(arrived, 1) == 1 && telling)
+	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && telling)
 		atomic_store_explicit(&telling->under_way, false, memory_order_release);
 }
 
@@ -136,7 +137,7 @@ static int pe_of(utofu_vcq_id_t queue)
 	int pe = 0;
 
 	utofu.set_vcq_id_path(&queue, NULL);
-	while (pe < comms.n_pes && comms.peers[pe]->vcq != queue)
+	while (pe < comms.n_pes && comms_peer(pe)->vcq != queue)
 		pe++;
 	return pe < comms.n_pes ? pe : -1;
 }
@@ -188,7 +189,7 @@ static struct flight *take_free(void)
 	flight = tofu.free;
 	if (flight) {
 		tofu.free = flight->next_free;
-		atomic_fetch_add(&tofu.under_way, 1);
+		atomic_fetch_add_explicit(&tofu.under_way, 1, memory_order_seq_cst);
 	}
 	tofu_unlock();
 	return flight;
@@ -200,7 +201,7 @@ struct flight *flight_begin(const struct purpose *purpose, const struct comms_pe
 	uint8_t number;
 
 	while (!(flight = take_free()))
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load(&tofu.under_way) < TOFU_FLIGHTS);
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_FLIGHTS);
 	number = flight->number;
 	*flight = (struct flight){
 		.queue = &tofu.queue[peer->tofu_engine],
@@ -211,11 +212,12 @@ struct flight *flight_begin(const struct purpose *purpose, const struct comms_pe
 		.arrived = purpose->arrived,
 		.sent = purpose->sent,
 	};
-	atomic_fetch_add(&flight->queue->under_way, 1);
+	atomic_store_explicit(&tofu.under_way_to[number], peer->pe + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
 	if (flight->arrived)
-		atomic_fetch_add(flight->arrived, 1);
+		atomic_fetch_add_explicit(flight->arrived, 1, memory_order_seq_cst);
 	if (flight->sent)
-		atomic_fetch_add(flight->sent, 1);
+		atomic_fetch_add_explicit(flight->sent, 1, memory_order_seq_cst);
 	return flight;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,8 @@ struct newborn {
 	size_t cpus_size;
 	pid_t parent;
 	pid_t *group; /* where the guardian looks */
-	volatile int error;
-	volatile bool in_folder; /* wdir is what failed, if anything did */
+	_Atomic int error;
+	_Atomic bool in_folder; /* wdir is what failed, if anything did */
 };
 
 static int check_stack(struct job *job)
@@ -99,10 +100,10 @@ static _Noreturn void become_pe(struct newborn *newborn)
 	setrlimit(RLIMIT_STACK, &given->stack);
 	sigaction(SIGPIPE, &given->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &given->mask, NULL);
-	newborn->in_folder = wdir && chdir(wdir);
-	if (!newborn->in_folder)
+	atomic_store_explicit(&newborn->in_folder, wdir && chdir(wdir), memory_order_relaxed);
+	if (!atomic_load_explicit(&newborn->in_folder, memory_order_relaxed))
 		execve(newborn->path, newborn->program, newborn->environment);
-	newborn->error = errno;
+	atomic_store_explicit(&newborn->error, errno, memory_order_relaxed);
 	_exit(1);
 }
 
@@ -172,9 +173,11 @@ static int say_no_start(struct job *job, int pe, int error)
 
 static int say_failed_exec(struct newborn *newborn)
 {
-	if (!newborn->in_folder)
-		return program_failed(newborn->program[0], newborn->path, newborn->error);
-	say("--wdir %s: the PEs cannot go there: %s", newborn->part->wdir, strerror(newborn->error));
+	int error = atomic_load_explicit(&newborn->error, memory_order_relaxed);
+
+	if (!atomic_load_explicit(&newborn->in_folder, memory_order_relaxed))
+		return program_failed(newborn->program[0], newborn->path, error);
+	say("--wdir %s: the PEs cannot go there: %s", newborn->part->wdir, strerror(error));
 	return 1;
 }
 
@@ -209,7 +212,7 @@ static int spawn_pe(struct job *job, int number)
 		return say_no_start(job, number, error);
 	pe->phase = PE_STARTED;
 	job->alive++;
-	return newborn.error ? say_failed_exec(&newborn) : 0;
+	return atomic_load_explicit(&newborn.error, memory_order_relaxed) ? say_failed_exec(&newborn) : 0;
 }
 
 int spawn_all(struct job *job)

@@ -138,7 +138,8 @@ int net_fail(struct net *net, const char *format, ...)
 	va_list arguments;
 	int nobody = 0;
 
-	if (atomic_compare_exchange_strong(&net->broken, &nobody, -1)) {
+	if (atomic_compare_exchange_strong_explicit(&net->broken, &nobody, -1, memory_order_relaxed,
+						    memory_order_relaxed)) {
 		va_start(arguments, format);
 		vsnprintf(net->trouble, sizeof net->trouble, format, arguments);
 		va_end(arguments);
@@ -153,7 +154,7 @@ const char *net_trouble(const struct net *net)
 	const struct timespec moment = {.tv_nsec = 1000000};
 	atomic_int *broken = &((struct net *)(uintptr_t)net)->broken;
 
-	for (int looks = 0; looks < 1000 && atomic_load(broken) < 0; looks++)
+	for (int looks = 0; looks < 1000 && atomic_load_explicit(broken, memory_order_relaxed) < 0; looks++)
 		nanosleep(&moment, NULL);
 	switch (atomic_load_explicit(broken, memory_order_acquire)) {
 	case 0: return NULL;
@@ -174,7 +175,7 @@ static bool locked(struct net *net, int result)
 	} else if (result) {
 		return false;
 	}
-	if (!net->broken)
+	if (!net_is_broken(net))
 		return true;
 	pthread_mutex_unlock(&net->lock);
 	return false;

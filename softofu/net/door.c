@@ -37,12 +37,13 @@ static size_t door_of_packet(const struct net *net, const struct net_packet *pac
 	return door_number(net, (int)packet->to, packet->to_tni, packet->to_cq, packet->channel / NET_LANES);
 }
 
+/* Who then enters acquires. */
 bool net_door_room(const struct net *net, const struct net_packet *packet)
 {
 	size_t door = door_of_packet(net, packet);
 	uint64_t n = atomic_load_explicit(&door_of(net, door)->entered, memory_order_relaxed);
 
-	return atomic_load_explicit(&room_of(net, door, n)->turn, memory_order_acquire) == turn_of(net, n);
+	return atomic_load_explicit(&room_of(net, door, n)->turn, memory_order_relaxed) == turn_of(net, n);
 }
 
 bool net_enter(struct net *net, const struct net_packet *packet, const void *data)
@@ -112,5 +113,5 @@ int net_take(struct net *net, const struct net_address *at, int class, int most,
 	}
 	if (taken > 0 && net->settings.mode == NET_PACKETS && !wake_tni(net, at))
 		return -1;
-	return net->broken ? -1 : taken;
+	return net_is_broken(net) ? -1 : taken;
 }

@@ -52,8 +52,8 @@ enum net_fate net_fate(struct net *net, struct net_link *link, int bytes)
 		fate = net_lot(net) % 4 ? NET_DAMAGED : NET_VANISHED;
 	else if (bit_fails(net, bytes))
 		fate = NET_DAMAGED;
-	link->count.damaged += fate == NET_DAMAGED;
-	link->count.lost += fate == NET_VANISHED;
+	net_add(&link->count.damaged, fate == NET_DAMAGED);
+	net_add(&link->count.lost, fate == NET_VANISHED);
 	return fate;
 }
 

@@ -43,7 +43,7 @@ static int64_t stamp(struct net *net, struct net_link *link, struct net_packet *
 	int64_t takes = net_time(net->link_pace, packet->length + net->settings.envelope);
 	int64_t end = net_later(now + takes, packet->tail);
 
-	link->count.busy += takes;
+	net_add(&link->count.busy, takes);
 	port_of(net, link)->free_at = end;
 	packet->head = now + net->hop_time;
 	packet->tail = end + net->hop_time;
@@ -66,7 +66,7 @@ static bool load(struct net *net, struct net_link *link, int64_t now, int64_t *d
 	slot->packet.channel = (uint8_t)input->channel;
 	slot->packet.hops++;
 	link->used[input->channel]++;
-	link->count.waited += now - input->head;
+	net_add(&link->count.waited, now - input->head);
 	port_of(net, link)->served = number;
 	net_leave(net, link->from, number, stamp(net, link, &slot->packet, now));
 	return true;
@@ -79,7 +79,7 @@ static void transmit(struct net *net, struct net_link *link)
 	int64_t there = slot->packet.tail;
 	enum net_answer answer = NET_SILENCE;
 
-	link->count.sent++;
+	net_add(&link->count.sent, 1);
 	switch (net_fate(net, link, net_wire_bytes(&slot->packet))) {
 	case NET_GOOD: answer = net_receive(net, link, slot); break;
 	case NET_DAMAGED:
@@ -169,7 +169,7 @@ static bool has_good_header(const struct net_packet *packet)
 
 static enum net_answer refuse(struct net_link *link)
 {
-	link->count.refused++;
+	net_add(&link->count.refused, 1);
 	link->asked = true;
 	return NET_REFUSED;
 }
@@ -188,8 +188,8 @@ static void keep(struct net *net, struct net_link *link, const struct net_slot *
 	net_copy(net_slot(net, net_slot_number(net, link->to, number, input->filled)), slot);
 	if (input->filled++ == input->freed)
 		net_show_first(net, link->to, number);
-	link->count.packets++;
-	link->count.bytes += slot->packet.length;
+	net_add(&link->count.packets, 1);
+	net_add(&link->count.bytes, slot->packet.length);
 }
 
 /*
@@ -202,13 +202,13 @@ enum net_answer net_receive(struct net *net, struct net_link *link, const struct
 	uint32_t ahead = slot->packet.sequence - link->expected;
 
 	if (good && ahead > UINT32_MAX / 2) {
-		link->count.doubled++;
+		net_add(&link->count.doubled, 1);
 		return NET_ACCEPTED;
 	}
 	if (!good || ahead > 0) {
 		if (!link->asked)
 			return refuse(link);
-		link->count.refused++;
+		net_add(&link->count.refused, 1);
 		return NET_SILENCE;
 	}
 	if (!is_whole(slot))

@@ -2,19 +2,26 @@
 /* What the counters say. They are read without the lock; while packets move, they may be of slightly different times. */
 #include "softofu/net/state.h"
 
+/* Of a structure of counters, which are words. */
+static void read_counters(void *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)to)[i] = net_counted((const uint64_t *)from + i);
+}
+
 int64_t net_clock(const struct net *net)
 {
-	return net->clock;
+	return net_counted(&net->clock);
 }
 
 void net_count_link(const struct net *net, int place, int way, struct net_link_count *count)
 {
-	*count = net_link(net, net_link_number(net, place, way))->count;
+	read_counters(count, &net_link(net, net_link_number(net, place, way))->count, sizeof *count);
 }
 
 void net_count_tni(const struct net *net, int place, int tni, struct net_tni_count *count)
 {
-	*count = net_tni(net, place, tni)->count;
+	read_counters(count, &net_tni(net, place, tni)->count, sizeof *count);
 }
 
 void net_count_all(const struct net *net, struct net_link_count *count)
@@ -23,15 +30,15 @@ void net_count_all(const struct net *net, struct net_link_count *count)
 	for (int number = 0; number < net->settings.shape.places * net->ways; number++) {
 		const struct net_link_count *one = &net_link(net, number)->count;
 
-		count->packets += one->packets;
-		count->bytes += one->bytes;
-		count->sent += one->sent;
-		count->damaged += one->damaged;
-		count->lost += one->lost;
-		count->refused += one->refused;
-		count->doubled += one->doubled;
-		count->busy += one->busy;
-		count->waited += one->waited;
+		count->packets += net_counted(&one->packets);
+		count->bytes += net_counted(&one->bytes);
+		count->sent += net_counted(&one->sent);
+		count->damaged += net_counted(&one->damaged);
+		count->lost += net_counted(&one->lost);
+		count->refused += net_counted(&one->refused);
+		count->doubled += net_counted(&one->doubled);
+		count->busy += net_counted(&one->busy);
+		count->waited += net_counted(&one->waited);
 	}
 }
 
@@ -40,7 +47,7 @@ static const struct net_link *busiest(const struct net *net)
 	const struct net_link *best = net_link(net, 0);
 
 	for (int number = 1; number < net->settings.shape.places * net->ways; number++)
-		if (net_link(net, number)->count.bytes > best->count.bytes)
+		if (net_counted(&net_link(net, number)->count.bytes) > net_counted(&best->count.bytes))
 			best = net_link(net, number);
 	return best;
 }
@@ -53,10 +60,10 @@ static void report_tnis(const struct net *net, FILE *file)
 		for (int node = 0; node < net->settings.shape.places; node++) {
 			const struct net_tni_count *one = &net_tni(net, node, t)->count;
 
-			all.sent_packets += one->sent_packets;
-			all.sent_bytes += one->sent_bytes;
-			all.taken_packets += one->taken_packets;
-			all.waited += one->waited;
+			all.sent_packets += net_counted(&one->sent_packets);
+			all.sent_bytes += net_counted(&one->sent_bytes);
+			all.taken_packets += net_counted(&one->taken_packets);
+			all.waited += net_counted(&one->waited);
 		}
 		if (all.sent_packets || all.taken_packets)
 			fprintf(file, "TNI %d: %llu packets sent, %llu bytes; %llu taken, waited %.3f us\n", t,
@@ -79,11 +86,12 @@ void net_report(const struct net *net, FILE *file)
 			(unsigned long long)(all.sent - all.packets), (unsigned long long)all.damaged,
 			(unsigned long long)all.lost, (unsigned long long)all.refused, (unsigned long long)all.doubled);
 	fputc('\n', file);
-	if (most->count.bytes)
+	if (net_counted(&most->count.bytes))
 		fprintf(file, "busiest link: %s: %llu packets, %llu bytes\n", net_link_text(net, most, text),
-			(unsigned long long)most->count.packets, (unsigned long long)most->count.bytes);
+			(unsigned long long)net_counted(&most->count.packets),
+			(unsigned long long)net_counted(&most->count.bytes));
 	report_tnis(net, file);
 	if (net->settings.mode == NET_PACKETS)
-		fprintf(file, "modelled: %.3f us; packets waited %.3f us for links\n", (double)net->clock * 1e-6,
-			(double)all.waited * 1e-6);
+		fprintf(file, "modelled: %.3f us; packets waited %.3f us for links\n",
+			(double)net_counted(&net->clock) * 1e-6, (double)all.waited * 1e-6);
 }

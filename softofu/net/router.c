@@ -126,14 +126,14 @@ int net_step(struct net *net, int most)
 
 	/* Where nothing is to be done the lock is left alone, but now and then to see that nobody died with it. */
 	if (atomic_load_explicit(&net->agenda_length, memory_order_relaxed) == 0 && ++idle % LOOK_AFTER)
-		return net->broken ? -1 : 0;
+		return net_is_broken(net) ? -1 : 0;
 	if (!net_try_lock(net))
 		return net_trouble(net) ? -1 : 0;
-	while (steps < most && !net->broken && (port = net_earliest(net, &due)) >= 0) {
+	while (steps < most && !net_is_broken(net) && (port = net_earliest(net, &due)) >= 0) {
 		net->now = net_later(net->now, due);
 		serve(net, port, due);
 		steps++;
 	}
 	net_unlock(net);
-	return net->broken ? -1 : steps;
+	return net_is_broken(net) ? -1 : steps;
 }

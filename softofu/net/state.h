@@ -208,6 +208,20 @@ static inline int64_t net_time(double pace, int bytes)
 	return (int64_t)(pace * bytes + 0.5);
 }
 
+/* net_trouble() has the line. */
+static inline bool net_is_broken(const struct net *net)
+{
+	return atomic_load_explicit((_Atomic int *)(uintptr_t)&net->broken, memory_order_relaxed);
+}
+
+/*
+ * Counters are words of a public structure. Whoever counts holds the lock; where there is none (NET_THROUGH), several may count at once.
+ * Who reads them does without.
+ */
+#define net_add(counter, value) __atomic_store_n(counter, *(counter) + (value), __ATOMIC_RELAXED)
+#define net_add_shared(counter, value) __atomic_fetch_add(counter, value, __ATOMIC_RELAXED)
+#define net_counted(counter) __atomic_load_n(counter, __ATOMIC_RELAXED)
+
 /* Written once, by whoever finds it out first. Returns -1. */
 int net_fail(struct net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

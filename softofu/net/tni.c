@@ -36,11 +36,6 @@ static bool is_there(const struct net *net, const struct net_address *address)
 
 /* --- Without routers --- */
 
-static void add(uint64_t *count, uint64_t value)
-{
-	__atomic_fetch_add(count, value, __ATOMIC_RELAXED);
-}
-
 static void count_through(struct net *net, const struct net_message *message, uint8_t down)
 {
 	uint64_t packets = message->bytes ? (message->bytes + NET_PAYLOAD - 1) / NET_PAYLOAD : 1;
@@ -48,15 +43,15 @@ static void count_through(struct net *net, const struct net_message *message, ui
 	struct net_tni_count *taker = &net_tni(net, message->to.node, message->to.tni)->count;
 	int way, at = message->from.node;
 
-	add(&sender->sent_packets, packets);
-	add(&sender->sent_bytes, message->bytes);
-	add(&taker->taken_packets, packets);
-	add(&taker->taken_bytes, message->bytes);
+	net_add_shared(&sender->sent_packets, packets);
+	net_add_shared(&sender->sent_bytes, message->bytes);
+	net_add_shared(&taker->taken_packets, packets);
+	net_add_shared(&taker->taken_bytes, message->bytes);
 	while ((way = net_way_on(net, at, message->to.node, down)) >= 0) {
 		struct net_link *link = net_link(net, net_link_number(net, at, way));
 
-		add(&link->count.packets, packets);
-		add(&link->count.bytes, message->bytes);
+		net_add_shared(&link->count.packets, packets);
+		net_add_shared(&link->count.bytes, message->bytes);
 		at = link->to;
 	}
 }
@@ -90,9 +85,9 @@ static void start_packet(struct net *net, struct net_tni *tni, struct net_packet
 	tni->free_at = start + takes;
 	packet->head = start + net->send_time;
 	packet->tail = packet->head + takes;
-	tni->count.sent_packets++;
-	tni->count.sent_bytes += packet->length;
-	tni->count.send_busy += takes;
+	net_add(&tni->count.sent_packets, 1);
+	net_add(&tni->count.sent_bytes, packet->length);
+	net_add(&tni->count.send_busy, takes);
 }
 
 static void close_slot(struct net_slot *slot)
@@ -133,7 +128,7 @@ int net_inject(struct net *net, const struct net_message *message, const void *d
 {
 	int result;
 
-	if (net->broken)
+	if (net_is_broken(net))
 		return -1;
 	if (!is_there(net, &message->from) || !is_there(net, &message->to) || *done > message->bytes)
 		return net_fail(net, "a message from node %d TNI %d to node %d TNI %d CQ %d: there is no such place",
@@ -178,11 +173,12 @@ void net_serve_tni(struct net *net, int node, int tni, int64_t now)
 	port->free_at = net_later(now + takes, packet.tail);
 	port->served = from;
 	packet.head = packet.tail = port->free_at + net->take_time;
-	net->clock = net_later(net->clock, packet.tail);
-	count->taken_packets++;
-	count->taken_bytes += packet.length;
-	count->take_busy += takes;
-	count->waited += now - input->head;
+	if (packet.tail > net->clock)
+		net_add(&net->clock, packet.tail - net->clock);
+	net_add(&count->taken_packets, 1);
+	net_add(&count->taken_bytes, packet.length);
+	net_add(&count->take_busy, takes);
+	net_add(&count->waited, now - input->head);
 	net->underway--;
 	net_enter(net, &packet, slot->rest);
 	net_leave(net, node, from, port->free_at);

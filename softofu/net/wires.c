@@ -71,7 +71,7 @@ static bool write_packet(struct net_wires *wires, struct net_end *end, struct ne
 	    sizeof(struct net_frame) + length)
 		return false;
 	link->resend++;
-	link->count.sent++;
+	net_add(&link->count.sent, 1);
 	switch (net_fate(wires->net, link, (int)length)) {
 	case NET_GOOD: return write_frame(wires, end, NET_DATA, slot, length);
 	case NET_VANISHED: break;
@@ -279,7 +279,7 @@ int net_wires_move(struct net_wires *wires)
 	for (int host = 0; host < wires->hosts; host++)
 		if (wires->wire[host] && push(wires, host) < 0)
 			return -1;
-	return heard < 0 || wires->net->broken ? -1 : frames;
+	return heard < 0 || net_is_broken(wires->net) ? -1 : frames;
 }
 
 void net_wires_sleep(struct net_wires *wires, int milliseconds)

@@ -63,7 +63,7 @@ static void move_pointer(struct nic *nic, struct shared_vcq *to, const struct de
 static void tell_target(struct nic *nic, struct shared_vcq *from, struct shared_vcq *to, const struct descriptor *what)
 {
 	struct mrq_entry notice = {
-		.vcq_id = from->id,
+		.vcq_id = shared_vcq_id(from),
 		.rmt_value = end_of(what, what->rmt_stadd),
 		.rmt_stadd = end_of(what, what->rmt_stadd),
 		.type = type_of(what, true),

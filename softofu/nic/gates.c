@@ -68,10 +68,12 @@ void gates_release(struct nic *nic)
 {
 	struct card *card = job_card(nic->job, (uint32_t)nic->node);
 
+	job_lock(&nic->job->making);
 	for (int tni = 0; tni < TNIS; tni++)
 		for (int i = 0; i < GATES; i++)
 			if (card->gates[tni][i].owner == (uint32_t)nic->rank + 1)
 				card->gates[tni][i].owner = 0;
+	job_unlock(&nic->job->making);
 }
 
 static double as_double(uint64_t word)

@@ -36,7 +36,8 @@ void job_lock(_Atomic int32_t *lock)
 	     spins++) {
 		/* One that was killed at it cannot be waited for. */
 		if (holder && spins % SPINS == SPINS - 1 && kill(holder, 0) && errno == ESRCH &&
-		    atomic_compare_exchange_strong(lock, &holder, me))
+		    atomic_compare_exchange_strong_explicit(lock, &holder, me, memory_order_acquire,
+							    memory_order_relaxed))
 			return;
 		if (spins > SPINS)
 			sched_yield();
@@ -51,8 +52,8 @@ void job_unlock(_Atomic int32_t *lock)
 
 void process_ring(struct process *process)
 {
-	atomic_fetch_add(&process->bell, 1);
-	if (atomic_load(&process->asleep))
+	atomic_fetch_add_explicit(&process->bell, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&process->asleep, memory_order_seq_cst))
 		syscall(SYS_futex, &process->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -89,16 +90,19 @@ static void clear_after_former(struct nic *nic)
 {
 	struct job *job = nic->job;
 
-	for (uint32_t i = 0; i < job->vcqs && i < atomic_load(&job->next_vcq); i++)
-		if (atomic_load(&job_vcq(job, i)->live) && job_vcq(job, i)->rank == (uint32_t)nic->rank)
+	job_lock(&job->making);
+	for (uint32_t i = 0; i < job->vcqs && i < atomic_load_explicit(&job->next_vcq, memory_order_relaxed); i++)
+		if (atomic_load_explicit(&job_vcq(job, i)->live, memory_order_relaxed) &&
+		    job_vcq(job, i)->rank == (uint32_t)nic->rank)
 			vcq_release(nic, i);
+	job_unlock(&job->making);
 	memset(nic->me->memories, 0, sizeof nic->me->memories);
 	gates_release(nic);
 }
 
 static bool enter(struct nic *nic)
 {
-	int32_t before = atomic_load(&nic->me->pid);
+	int32_t before = atomic_load_explicit(&nic->me->pid, memory_order_relaxed);
 
 	if (before && before != (int32_t)getpid() && !(kill(before, 0) && errno == ESRCH)) {
 		fprintf(stderr, "softofu: rank %d is taken by process %d; give each process its own SOFTOFU_RANK\n",
@@ -107,7 +111,7 @@ static bool enter(struct nic *nic)
 	}
 	if (before)
 		clear_after_former(nic);
-	atomic_store(&nic->me->pid, (int32_t)getpid());
+	atomic_store_explicit(&nic->me->pid, (int32_t)getpid(), memory_order_relaxed);
 	return true;
 }
 
@@ -139,9 +143,9 @@ static bool map_job(struct nic *nic)
 			fprintf(stderr, "softofu: SOFTOFU_NET: %s\n", problem);
 			return false;
 		}
-		atomic_store(&nic->job->ready, 1);
+		atomic_store_explicit(&nic->job->ready, 1, memory_order_release);
 	}
-	if (nic->job->bytes != plan.bytes || !atomic_load(&nic->job->ready)) {
+	if (nic->job->bytes != plan.bytes || !atomic_load_explicit(&nic->job->ready, memory_order_acquire)) {
 		fprintf(stderr,
 			"softofu: rank %d has other settings than the job it joins; SOFTOFU_* must be equal in all\n",
 			nic->rank);
@@ -158,7 +162,7 @@ __attribute__((destructor)) static void leave(void)
 {
 	struct nic *nic = &the_nic;
 
-	if (!usable || atomic_load(&nic->me->pid) != (int32_t)getpid())
+	if (!usable || atomic_load_explicit(&nic->me->pid, memory_order_relaxed) != (int32_t)getpid())
 		return;
 	if (nic->settings.stats)
 		vcq_report(nic);
@@ -166,7 +170,7 @@ __attribute__((destructor)) static void leave(void)
 		packets_report(nic);
 	vcq_release_all(nic);
 	gates_release(nic);
-	atomic_store(&nic->me->pid, 0);
+	atomic_store_explicit(&nic->me->pid, 0, memory_order_relaxed);
 	record_close();
 	if (nic->settings.run)
 		job_leave_directory(nic->settings.run, nic->job_fd);

@@ -62,9 +62,9 @@ struct mrq_entry {
 static_assert(sizeof(struct mrq_entry) == 64, "a cache line");
 
 struct shared_vcq {
-	_Atomic uint32_t live;
+	_Atomic uint32_t live; /* 2: it is being made */
 	uint32_t rank;
-	uint64_t id;
+	_Atomic uint64_t id; /* who looks at all VCQs may find one that is just made anew */
 	uint64_t flags;
 	_Atomic uint32_t mrq_lost;	       /* it was full once: it is broken */
 	alignas(64) _Atomic uint64_t scheduled; /* how far the session's descriptors may go */
@@ -175,6 +175,11 @@ static inline struct shared_vcq *job_vcq(struct job *job, uint32_t number)
 static inline _Atomic int32_t *job_taking(struct job *job, int node, int tni, int cq)
 {
 	return (_Atomic int32_t *)((char *)job + job->taking_at) + (node * TNIS + tni) * CQS + cq;
+}
+
+static inline uint64_t shared_vcq_id(const struct shared_vcq *vcq)
+{
+	return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)&vcq->id, memory_order_relaxed);
 }
 
 static inline struct mrq_entry *vcq_entries(struct shared_vcq *vcq)

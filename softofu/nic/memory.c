@@ -15,10 +15,10 @@ static uint32_t next_place;
 static void write_down(struct memory *memory, uint64_t address, uint64_t size, uint32_t number, uint32_t stag,
 		       unsigned long flags)
 {
-	atomic_store(&memory->address, address);
-	atomic_store(&memory->vcq, number + 1);
-	atomic_store(&memory->stag, stag);
-	atomic_store(&memory->flags, (uint32_t)flags);
+	atomic_store_explicit(&memory->address, address, memory_order_relaxed);
+	atomic_store_explicit(&memory->vcq, number + 1, memory_order_relaxed);
+	atomic_store_explicit(&memory->stag, stag, memory_order_relaxed);
+	atomic_store_explicit(&memory->flags, (uint32_t)flags, memory_order_relaxed);
 	atomic_store_explicit(&memory->size, size, memory_order_release);
 }
 
@@ -29,7 +29,7 @@ static int register_fixed(struct vcq *vcq, uint64_t address, size_t size, uint32
 	int code = UTOFU_ERR_USED;
 
 	pthread_mutex_lock(&lock);
-	if (!atomic_load(&memory->size)) {
+	if (!atomic_load_explicit(&memory->size, memory_order_relaxed)) {
 		write_down(memory, address, size, vcq->number, stag, flags);
 		*stadd = STADD_MAKE(stag, 0);
 		code = UTOFU_SUCCESS;
@@ -47,9 +47,9 @@ static int register_any(struct vcq *vcq, uint64_t address, size_t size, unsigned
 		uint32_t place = next_place++ % MEMORIES, stag;
 		struct memory *memory = &vcq->nic->me->memories[place];
 
-		if (atomic_load(&memory->size))
+		if (atomic_load_explicit(&memory->size, memory_order_relaxed))
 			continue;
-		stag = atomic_load(&memory->stag) + MEMORIES;
+		stag = atomic_load_explicit(&memory->stag, memory_order_relaxed) + MEMORIES;
 		if (stag % MEMORIES != (place + OF_THE_PROCESS) % MEMORIES || stag >= 1u << 27)
 			stag = place + OF_THE_PROCESS;
 		write_down(memory, address, size, vcq->number, stag, flags);
@@ -115,7 +115,7 @@ int memory_forget(struct vcq *vcq, uint64_t stadd)
 	pthread_mutex_lock(&lock);
 	memory = look_up(vcq->nic, vcq->shared, vcq->number, stadd, &size, &first);
 	if (memory && (stadd & STADD_OFFSET) == first) {
-		atomic_store_explicit(&memory->size, 0, memory_order_release);
+		atomic_store_explicit(&memory->size, 0, memory_order_relaxed);
 		code = UTOFU_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);

@@ -47,7 +47,7 @@ void record_sent(struct vcq *vcq, const struct descriptor *what, uint64_t place)
 	struct record record = {
 		.kind = session ? RECORD_SENT_BY_SESSION : RECORD_SENT,
 		.what = what->kind,
-		.from = vcq->shared->id,
+		.from = shared_vcq_id(vcq->shared),
 		.to = id_plain(what->vcq_id),
 		.bytes = what->length,
 		.queue = vcq->number,

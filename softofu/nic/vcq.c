@@ -78,7 +78,7 @@ struct shared_vcq *vcq_find(struct nic *nic, uint64_t id, uint32_t *number)
 		return NULL;
 	vcq = job_vcq(nic->job, at - 1);
 	*number = at - 1;
-	return atomic_load_explicit(&vcq->live, memory_order_acquire) ? vcq : NULL;
+	return atomic_load_explicit(&vcq->live, memory_order_relaxed) ? vcq : NULL;
 }
 
 static bool is_apart(struct nic *nic, uint32_t at)
@@ -89,7 +89,7 @@ static bool is_apart(struct nic *nic, uint32_t at)
 static bool is_empty(_Atomic uint32_t components[COMPONENTS])
 {
 	for (int i = 0; i < COMPONENTS; i++)
-		if (atomic_load(&components[i]))
+		if (atomic_load_explicit(&components[i], memory_order_relaxed))
 			return false;
 	return true;
 }
@@ -110,7 +110,7 @@ static int choose(struct nic *nic, unsigned tni, int component, bool apart, unsi
 	}
 	*cq = (unsigned)at;
 	for (int i = component < 0 ? NAMED_COMPONENTS : component; i < COMPONENTS; i++) {
-		uint32_t there = atomic_load(&card->vcqs[tni][at][i]);
+		uint32_t there = atomic_load_explicit(&card->vcqs[tni][at][i], memory_order_relaxed);
 
 		*chosen = (unsigned)i;
 		if (there && (is_apart(nic, there) || component >= 0))
@@ -126,13 +126,15 @@ static int claim(struct nic *nic, uint32_t *number)
 	struct job *job = nic->job;
 
 	for (uint32_t tries = 0; tries < job->vcqs; tries++) {
-		uint32_t at = tries, next = atomic_load(&job->next_vcq), none = 0;
+		uint32_t at = tries, next = atomic_load_explicit(&job->next_vcq, memory_order_relaxed), none = 0;
 
-		if (at < next && atomic_load(&job_vcq(job, at)->live))
+		if (at < next && atomic_load_explicit(&job_vcq(job, at)->live, memory_order_relaxed))
 			continue;
-		if (!atomic_compare_exchange_strong(&job_vcq(job, at)->live, &none, 2))
+		if (!atomic_compare_exchange_strong_explicit(&job_vcq(job, at)->live, &none, 2, memory_order_acquire,
+							     memory_order_relaxed))
 			continue;
-		while (next <= at && !atomic_compare_exchange_weak(&job->next_vcq, &next, at + 1))
+		while (next <= at && !atomic_compare_exchange_weak_explicit(&job->next_vcq, &next, at + 1,
+									    memory_order_relaxed, memory_order_relaxed))
 			;
 		*number = at;
 		return UTOFU_SUCCESS;
@@ -143,15 +145,15 @@ static int claim(struct nic *nic, uint32_t *number)
 static void clear(struct nic *nic, struct shared_vcq *shared)
 {
 	struct mrq_entry *entries = vcq_entries(shared);
-	uint64_t written = atomic_load(&shared->mrq_tail);
+	uint64_t written = atomic_load_explicit(&shared->mrq_tail, memory_order_relaxed);
 
 	memset(shared->fixed, 0, sizeof shared->fixed);
 	memset(entries, 0, (written < nic->job->mrq_size ? written : nic->job->mrq_size) * sizeof *entries);
-	atomic_store(&shared->scheduled, 0);
-	atomic_store(&shared->mrq_tail, 0);
-	atomic_store(&shared->mrq_head, 0);
-	atomic_store(&shared->mrq_head_seen, 0);
-	atomic_store(&shared->mrq_lost, 0);
+	atomic_store_explicit(&shared->scheduled, 0, memory_order_relaxed);
+	atomic_store_explicit(&shared->mrq_tail, 0, memory_order_relaxed);
+	atomic_store_explicit(&shared->mrq_head, 0, memory_order_relaxed);
+	atomic_store_explicit(&shared->mrq_head_seen, 0, memory_order_relaxed);
+	atomic_store_explicit(&shared->mrq_lost, 0, memory_order_relaxed);
 }
 
 /* Others can find it from when this returns. */
@@ -171,10 +173,11 @@ static int publish(struct nic *nic, unsigned tni, int component, unsigned long f
 		shared = job_vcq(nic->job, *number);
 		clear(nic, shared);
 		shared->rank = (uint32_t)nic->rank;
-		shared->id = id_make(&name);
+		atomic_store_explicit(&shared->id, id_make(&name), memory_order_relaxed);
 		shared->flags = flags;
-		atomic_store(&shared->live, 1);
-		atomic_store(&job_card(nic->job, (uint32_t)nic->node)->vcqs[tni][name.cq][name.component], *number + 1);
+		atomic_store_explicit(&shared->live, 1, memory_order_relaxed);
+		atomic_store_explicit(&job_card(nic->job, (uint32_t)nic->node)->vcqs[tni][name.cq][name.component],
+				      *number + 1, memory_order_release);
 	}
 	job_unlock(&nic->job->making);
 	return code;
@@ -190,7 +193,7 @@ static bool may_use(const struct nic *nic, unsigned tni)
 static struct vcq *free_slot(struct nic *nic)
 {
 	for (int i = 0; i < nic->vcq_count; i++)
-		if (!atomic_load(&nic->vcqs[i].live))
+		if (!atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed))
 			return &nic->vcqs[i];
 	return NULL;
 }
@@ -211,8 +214,8 @@ static int fill(struct nic *nic, struct vcq *vcq, unsigned tni, int component, u
 		return code;
 	}
 	vcq->shared = job_vcq(nic->job, vcq->number);
-	vcq->lots = (nic->settings.seed * 0x9e3779b97f4a7c15 + 1) ^ (vcq->shared->id * 0xbf58476d1ce4e5b9);
-	atomic_store(&vcq->live, true);
+	vcq->lots = (nic->settings.seed * 0x9e3779b97f4a7c15 + 1) ^ (shared_vcq_id(vcq->shared) * 0xbf58476d1ce4e5b9);
+	atomic_store_explicit(&vcq->live, true, memory_order_relaxed);
 	return UTOFU_SUCCESS;
 }
 
@@ -241,10 +244,11 @@ void vcq_release(struct nic *nic, uint32_t number)
 	struct vcq_name name;
 	long node;
 
-	id_read(shared->id, &name);
+	id_read(shared_vcq_id(shared), &name);
 	node = box_node(&nic->settings.box, name.coords);
-	atomic_store(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0);
-	atomic_store(&shared->live, 0);
+	atomic_store_explicit(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(&shared->live, 0, memory_order_release);
 }
 
 int vcq_free(struct vcq *vcq)
@@ -254,7 +258,7 @@ int vcq_free(struct vcq *vcq)
 	queue_drain(vcq);
 	pthread_mutex_lock(&nic->lock);
 	vcq_release(nic, vcq->number);
-	atomic_store(&vcq->live, false);
+	atomic_store_explicit(&vcq->live, false, memory_order_relaxed);
 	free(vcq->toq);
 	free(vcq->tcq);
 	free(vcq->later);
@@ -268,7 +272,7 @@ int vcq_free(struct vcq *vcq)
 void vcq_release_all(struct nic *nic)
 {
 	for (int i = 0; i < nic->vcq_count; i++)
-		if (atomic_load(&nic->vcqs[i].live))
+		if (atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed))
 			vcq_release(nic, nic->vcqs[i].number);
 }
 
@@ -278,14 +282,16 @@ void vcq_report(struct nic *nic)
 		struct vcq *vcq = &nic->vcqs[i];
 		struct vcq_name name;
 
-		if (!vcq->shared || !id_read(vcq->shared->id, &name))
+		if (!vcq->shared || !id_read(shared_vcq_id(vcq->shared), &name))
 			continue;
 		fprintf(stderr,
 			"softofu: rank %d TNI %u CQ %u component %u: %" PRIu64 " descriptors by the caller, %" PRIu64
 			" by the card, %" PRIu64 " bytes sent, %" PRIu64 " notices read\n",
-			nic->rank, name.tni, name.cq, name.component, atomic_load(&vcq->counts.by_caller),
-			atomic_load(&vcq->counts.by_card), atomic_load(&vcq->counts.bytes_out),
-			atomic_load(&vcq->counts.notices_in));
+			nic->rank, name.tni, name.cq, name.component,
+			atomic_load_explicit(&vcq->counts.by_caller, memory_order_relaxed),
+			atomic_load_explicit(&vcq->counts.by_card, memory_order_relaxed),
+			atomic_load_explicit(&vcq->counts.bytes_out, memory_order_relaxed),
+			atomic_load_explicit(&vcq->counts.notices_in, memory_order_relaxed));
 	}
 }
 
@@ -296,6 +302,7 @@ static void two_inside(struct vcq *vcq, const char *routine)
 		vcq->nic->rank, routine);
 }
 
+/* The program orders its threads where the VCQ does not (UTOFU_VCQ_FLAG_THREAD_SAFE); this only notices that it did not. */
 struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
 {
 	struct nic *nic = nic_get();
@@ -304,10 +311,10 @@ struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
 
 	*code = nic ? UTOFU_ERR_INVALID_VCQ_HDL : UTOFU_ERR_FATAL;
 	if (!nic || handle < first || handle >= first + (uintptr_t)nic->vcq_count * sizeof *vcq ||
-	    (handle - first) % sizeof *vcq || !atomic_load_explicit(&vcq->live, memory_order_acquire))
+	    (handle - first) % sizeof *vcq || !atomic_load_explicit(&vcq->live, memory_order_relaxed))
 		return NULL;
 	if (!(vcq->flags & UTOFU_VCQ_FLAG_THREAD_SAFE) &&
-	    atomic_exchange_explicit(&vcq->entered, 1, memory_order_acquire)) {
+	    atomic_exchange_explicit(&vcq->entered, 1, memory_order_relaxed)) {
 		two_inside(vcq, routine);
 		*code = UTOFU_ERR_FATAL;
 		return NULL;
@@ -317,7 +324,7 @@ struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
 
 void vcq_leave(struct vcq *vcq)
 {
-	atomic_store_explicit(&vcq->entered, 0, memory_order_release);
+	atomic_store_explicit(&vcq->entered, 0, memory_order_relaxed);
 }
 
 void vcq_lock(struct vcq *vcq)

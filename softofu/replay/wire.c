@@ -199,7 +199,8 @@ static int64_t next_due(struct net *net)
 {
 	const int32_t *seats = net_part(net, net->agenda);
 
-	return net->agenda_length > 0 ? net_port(net, seats[1])->due : NET_NEVER;
+	return atomic_load_explicit(&net->agenda_length, memory_order_relaxed) > 0 ? net_port(net, seats[1])->due
+										   : NET_NEVER;
 }
 
 bool wire_step(struct wire *wire)

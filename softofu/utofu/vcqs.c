@@ -55,7 +55,7 @@ int utofu_query_vcq_id(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t *vcq_id)
 	if (!vcq)
 		return code;
 	if (vcq_id)
-		*vcq_id = vcq->shared->id;
+		*vcq_id = shared_vcq_id(vcq->shared);
 	vcq_leave(vcq);
 	return vcq_id ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 }
