@@ -196,15 +196,43 @@ int64_t hang_clock(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* With the lock held. */
+/* With the lock held. The words follow the odd version, and the even one follows them. */
 static void publish(const struct comms_waiting *w)
 {
-	struct comms_waiting *shown = &comms.system->waiting;
-	uint32_t version = atomic_load(&shown->version);
+	struct comms_shown *shown = &comms.system->shown;
+	uint32_t version = atomic_load_explicit(&shown->version, memory_order_relaxed);
+	uint64_t words[COMMS_SHOWN];
 
-	atomic_store(&shown->version, version + 1);
-	memcpy((char *)shown + sizeof shown->version, (const char *)w + sizeof w->version, sizeof *w - sizeof w->version);
-	atomic_store(&shown->version, version + 2);
+	memcpy(words, w, sizeof *w);
+	atomic_store_explicit(&shown->version, version + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	for (size_t i = 0; i < COMMS_SHOWN; i++)
+		atomic_store_explicit(&shown->word[i], words[i], memory_order_relaxed);
+	atomic_store_explicit(&shown->version, version + 2, memory_order_release);
+}
+
+/* False: somebody writes it. */
+static bool read_here(struct comms_shown *shown, struct comms_waiting *waiting)
+{
+	uint32_t version = atomic_load_explicit(&shown->version, memory_order_acquire);
+	uint64_t words[COMMS_SHOWN];
+
+	for (size_t i = 0; i < COMMS_SHOWN; i++)
+		words[i] = atomic_load_explicit(&shown->word[i], memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	memcpy(waiting, words, sizeof *waiting);
+	return version % 2 == 0 && atomic_load_explicit(&shown->version, memory_order_relaxed) == version;
+}
+
+/* One get after the other: each is complete when it returns. */
+static bool read_by_network(int pe, struct comms_shown *shown, struct comms_waiting *waiting)
+{
+	struct comms_shown copy;
+	uint32_t after;
+
+	comms_get(&copy, shown, sizeof copy, pe, "SHMEM_HANG_SECONDS");
+	comms_get(&after, &shown->version, sizeof after, pe, "SHMEM_HANG_SECONDS");
+	return read_here(&copy, waiting) && atomic_load_explicit(&copy.version, memory_order_relaxed) == after;
 }
 
 static void show(int64_t now)
@@ -221,22 +249,21 @@ static void show(int64_t now)
 
 bool hang_read(int pe, struct comms_waiting *waiting)
 {
-	const struct comms_waiting *shown = &comms.system->waiting;
+	struct comms_shown *shown = &comms.system->shown, *here;
+	struct comms_peer *peer;
+	bool good;
 
 	if (pe == comms.pe) {
 		pthread_mutex_lock(&hang.lock);
-		*waiting = *shown;
+		good = read_here(shown, waiting);
 		pthread_mutex_unlock(&hang.lock);
-		return true;
+		return good;
 	}
-	for (int i = 0; i < TRIES; i++) {
-		uint32_t after;
-
-		comms_get(waiting, shown, sizeof *waiting, pe, "SHMEM_HANG_SECONDS");
-		comms_get(&after, &shown->version, sizeof after, pe, "SHMEM_HANG_SECONDS");
-		if (atomic_load(&waiting->version) == after && after % 2 == 0)
+	comms_meet(pe);
+	here = comms_reach(shown, sizeof *shown, pe, &peer);
+	for (int i = 0; i < TRIES; i++)
+		if (here ? read_here(here, waiting) : read_by_network(pe, shown, waiting))
 			return true;
-	}
 	return false;
 }
 
@@ -254,9 +281,11 @@ static void report_deadlock(bool end)
 /* One PE of the job does. */
 static void advise(void)
 {
-	if (comms_amo_fetch(COMMS_CSWAP, 8, &comms.system->advised, 1, 0, 0, "SHMEM_HANG_SECONDS") == 0)
+	struct comms_waiting mine;
+
+	if (hang_read(comms.pe, &mine) && comms_amo_fetch(COMMS_CSWAP, 8, &comms.system->advised, 1, 0, 0, "SHMEM_HANG_SECONDS") == 0)
 		rte_report(NULL, "has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
-			   ADVICE / 1000, comms.system->waiting.routine, ADVICE / 1000);
+			   ADVICE / 1000, mine.routine, ADVICE / 1000);
 }
 
 static void *report(void *unused)

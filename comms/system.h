@@ -54,7 +54,6 @@ _Static_assert(sizeof(struct comms_slot) == COMMS_SLOT_BYTES, "slots lie side by
 enum comms_waits { COMMS_WAITS_NOT, COMMS_WAITS, COMMS_WAITS_FOR_GROUP, COMMS_WAITS_FOR_LOCK, COMMS_WAITS_FOR_PE };
 #define COMMS_LISTED 64
 struct comms_waiting {
-	_Atomic uint32_t version; /* odd while the rest is being written */
 	int32_t kind;
 	int64_t since;		     /* ms of the real-time clock */
 	int32_t pe;		     /* whom it waits for; of a lock, the PE in front of it in the queue */
@@ -64,7 +63,15 @@ struct comms_waiting {
 	int32_t members[COMMS_LISTED];
 	char routine[64], text[192];
 };
-_Static_assert(sizeof(struct comms_waiting) <= 1024, "there is room in front of the slots");
+
+/* The same as words, which hang.c alone copies in and out. */
+#define COMMS_SHOWN (sizeof(struct comms_waiting) / sizeof(uint64_t))
+struct comms_shown {
+	_Atomic uint32_t version; /* odd while the words are being written */
+	_Atomic uint64_t word[COMMS_SHOWN];
+};
+_Static_assert(sizeof(struct comms_waiting) % sizeof(uint64_t) == 0, "it is whole words");
+_Static_assert(sizeof(struct comms_shown) <= 1024, "there is room in front of the slots");
 
 /*
  * What shows whether the job can go on: deadlock.c. Each PE's own, and of a node's first PE the question of the node above it and the answers
@@ -92,7 +99,7 @@ struct comms_system {
 	uint64_t magic;
 	bool crowded; /* this PE's node has more PEs than processors */
 	struct comms_bell bell;
-	_Alignas(64) struct comms_waiting waiting;
+	_Alignas(64) struct comms_shown shown;
 	struct comms_passive passive;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
 	uint64_t advised;     /* of PE 0: somebody has said what tells more about a long wait */
