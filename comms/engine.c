@@ -31,7 +31,7 @@ static struct {
 
 static bool has_lists(void)
 {
-	return atomic_load(&comms_engine_has) > 0;
+	return atomic_load_explicit(&comms_engine_has, memory_order_relaxed) > 0;
 }
 
 /*
@@ -76,19 +76,24 @@ static void give_way(bool does)
 	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
 }
 
-/* Who wakes changes work before it looks at idle; we say that we are idle before we look at work. */
+/*
+ * Who wakes changes work before it looks at idle; we say that we are idle before the kernel compares work, behind a fence of its own. And work is read before what
+ * it announces, stop as well: what comes later changes it once more.
+ */
 static void *drive(void *unused)
 {
 	SANITIZER_IGNORE();
-	while (!atomic_load(&engine.stop)) {
-		uint32_t seen = atomic_load(&engine.work);
+	for (;;) {
+		uint32_t seen = atomic_load_explicit(&engine.work, memory_order_acquire);
 
+		if (atomic_load_explicit(&engine.stop, memory_order_relaxed))
+			break;
 		move_until_over();
-		atomic_store(&engine.idle, true);
+		atomic_store_explicit(&engine.idle, true, memory_order_relaxed);
 		give_way(true);
-		if (atomic_load(&engine.work) == seen)
+		if (atomic_load_explicit(&engine.work, memory_order_relaxed) == seen)
 			syscall(SYS_futex, &engine.work, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-		atomic_store(&engine.idle, false);
+		atomic_store_explicit(&engine.idle, false, memory_order_relaxed);
 		give_way(false);
 	}
 	SANITIZER_HEED();
@@ -105,7 +110,7 @@ void comms_engine_start(const char *routine)
 	if (!engine.running) {
 		sigfillset(&every);
 		pthread_sigmask(SIG_SETMASK, &every, &before);
-		atomic_store(&engine.stop, false);
+		atomic_store_explicit(&engine.stop, false, memory_order_relaxed);
 		problem = pthread_create(&engine.thread, NULL, drive, NULL);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		engine.running = problem == 0;
@@ -122,8 +127,8 @@ bool comms_engine_is_up(void)
 
 void comms_engine_wake(void)
 {
-	atomic_fetch_add(&engine.work, 1);
-	if (atomic_load(&engine.idle))
+	atomic_fetch_add_explicit(&engine.work, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&engine.idle, memory_order_seq_cst))
 		syscall(SYS_futex, &engine.work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	else
 		comms_notify(comms_peer(comms.pe));
@@ -133,7 +138,7 @@ void comms_engine_stop(void)
 {
 	if (!engine.running)
 		return;
-	atomic_store(&engine.stop, true);
+	atomic_store_explicit(&engine.stop, true, memory_order_relaxed);
 	comms_engine_wake();
 	pthread_join(engine.thread, NULL);
 	engine.running = false;
