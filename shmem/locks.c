@@ -91,7 +91,7 @@ API void pshmem_clear_lock(long *lock)
 		hang_note_word(__func__, &word->link, sizeof word->link, false, "!=", 0);
 		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0); /* someone is about to link */
 	}
-	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_RELAXED);
+	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQUIRE); /* it linked itself after it said that it waits */
 	comms_amo(COMMS_AND, 4, &word->link, ~WAIT, (int)next - 1, __func__);
 	comms_fence();
 }
