@@ -13,7 +13,7 @@ static void say_lost(struct nic *nic, struct shared_vcq *vcq)
 {
 	struct vcq_name name;
 
-	id_read(vcq->id, &name);
+	id_read(shared_vcq_id(vcq), &name);
 	fprintf(stderr,
 		"softofu: rank %u: the MRQ of TNI %u CQ %u component %u holds %llu notices that nobody reads and is "
 		"full; what "
@@ -21,31 +21,36 @@ static void say_lost(struct nic *nic, struct shared_vcq *vcq)
 		vcq->rank, name.tni, name.cq, name.component, (unsigned long long)nic->job->mrq_size);
 }
 
-/* Whether there is room for notice number turn. */
+/* Whether there is room for notice number turn. It may have been taken long ago, and read: then the head is beyond it. */
 static bool has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t turn)
 {
-	uint64_t size = nic->job->mrq_size, head;
+	int64_t size = (int64_t)nic->job->mrq_size;
+	uint64_t head;
 
-	if (turn - atomic_load_explicit(&vcq->mrq_head_seen, memory_order_acquire) < size)
+	if ((int64_t)(turn - atomic_load_explicit(&vcq->mrq_head_seen, memory_order_acquire)) < size)
 		return true;
 	head = atomic_load_explicit(&vcq->mrq_head, memory_order_acquire);
 	atomic_store_explicit(&vcq->mrq_head_seen, head, memory_order_release);
-	return turn - head < size;
+	return (int64_t)(turn - head) < size;
 }
 
+/*
+ * Who moves the tail on tells the next how far it saw the head: a head that is older than the tail would make a queue look full
+ * that is not.
+ */
 bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *turn)
 {
-	*turn = atomic_load_explicit(&vcq->mrq_tail, memory_order_relaxed);
+	*turn = atomic_load_explicit(&vcq->mrq_tail, memory_order_acquire);
 	do {
 		if (atomic_load_explicit(&vcq->mrq_lost, memory_order_relaxed))
 			return false;
 		if (!has_room(nic, vcq, *turn)) {
-			if (!atomic_exchange(&vcq->mrq_lost, 1))
+			if (!atomic_exchange_explicit(&vcq->mrq_lost, 1, memory_order_release))
 				say_lost(nic, vcq);
 			return false;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&vcq->mrq_tail, turn, *turn + 1, memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&vcq->mrq_tail, turn, *turn + 1, memory_order_acq_rel,
+							memory_order_acquire));
 	return true;
 }
 
@@ -65,13 +70,14 @@ void mrq_fill(struct nic *nic, struct shared_vcq *vcq, uint64_t turn, const stru
 	atomic_store_explicit(&entry->turn, turn + 1, memory_order_release);
 }
 
+/* Who then takes it acquires. */
 int mrq_look(struct vcq *vcq)
 {
 	struct shared_vcq *shared = vcq->shared;
 	uint64_t head = atomic_load_explicit(&shared->mrq_head, memory_order_relaxed);
 	struct mrq_entry *entry = &vcq_entries(shared)[head & (vcq->nic->job->mrq_size - 1)];
 
-	return atomic_load_explicit(&entry->turn, memory_order_acquire) == head + 1 ||
+	return atomic_load_explicit(&entry->turn, memory_order_relaxed) == head + 1 ||
 			       atomic_load_explicit(&shared->mrq_lost, memory_order_relaxed)
 		       ? UTOFU_SUCCESS
 		       : UTOFU_ERR_NOT_FOUND;
@@ -87,8 +93,8 @@ int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 
 	if (atomic_load_explicit(&entry->turn, memory_order_acquire) != head + 1) {
 		/* What was lost comes after all that was not. */
-		if (atomic_load_explicit(&shared->mrq_lost, memory_order_relaxed) &&
-		    atomic_load(&shared->mrq_tail) == head)
+		if (atomic_load_explicit(&shared->mrq_lost, memory_order_acquire) &&
+		    atomic_load_explicit(&shared->mrq_tail, memory_order_relaxed) == head)
 			return UTOFU_ERR_MRQ_OTHER;
 		return UTOFU_ERR_NOT_FOUND;
 	}
@@ -111,7 +117,8 @@ int mrq_take(struct vcq *vcq, struct utofu_mrq_notice *notice)
 
 size_t mrq_unread(struct vcq *vcq)
 {
-	return (size_t)(atomic_load(&vcq->shared->mrq_tail) - atomic_load(&vcq->shared->mrq_head));
+	return (size_t)(atomic_load_explicit(&vcq->shared->mrq_tail, memory_order_relaxed) -
+			atomic_load_explicit(&vcq->shared->mrq_head, memory_order_relaxed));
 }
 
 /* queue_post has seen that there is room for one per descriptor. */
