@@ -41,8 +41,11 @@ static enum reached flush(struct pieces *pieces)
 	if (pieces->shuffle)
 		shuffle(pieces);
 	pieces->count = 0;
-	return pieces->write ? reach_write(pieces->from->nic, pieces->rank, pieces->piece, count)
-			     : reach_read(pieces->from->nic, pieces->rank, pieces->piece, count);
+	if (!pieces->write)
+		return reach_read(pieces->from->nic, pieces->rank, pieces->piece, count);
+	if (!pieces->shuffle)
+		return reach_write_in_order(pieces->from->nic, pieces->rank, pieces->piece, count);
+	return reach_write(pieces->from->nic, pieces->rank, pieces->piece, count);
 }
 
 static enum reached add(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)

@@ -41,11 +41,13 @@ static void end_job(struct nic *nic)
 	const struct timespec moment = {.tv_nsec = 1000000};
 	uint32_t nobody = 0;
 
-	if (atomic_compare_exchange_strong(&nic->job->net_told, &nobody, TELLING)) {
+	if (atomic_compare_exchange_strong_explicit(&nic->job->net_told, &nobody, TELLING, memory_order_relaxed,
+						    memory_order_relaxed)) {
 		fprintf(stderr, "softofu: rank %d: %s\n", nic->rank, net_trouble(net_of(nic)));
-		atomic_store(&nic->job->net_told, TOLD);
+		atomic_store_explicit(&nic->job->net_told, TOLD, memory_order_release);
 	}
-	for (int looks = 0; looks < 1000 && atomic_load(&nic->job->net_told) != TOLD; looks++)
+	for (int looks = 0; looks < 1000 && atomic_load_explicit(&nic->job->net_told, memory_order_acquire) != TOLD;
+	     looks++)
 		nanosleep(&moment, NULL);
 	_exit(1);
 }
@@ -82,7 +84,8 @@ static enum reached write_payload(struct nic *nic, const struct label *label, co
 		pieces[1] = pieces[0];
 		pieces[0] = end;
 	}
-	return reach_write(nic, (uint32_t)label->rank, pieces, 2);
+	return label->strong ? reach_write_in_order(nic, (uint32_t)label->rank, pieces, 2)
+			     : reach_write(nic, (uint32_t)label->rank, pieces, 2);
 }
 
 static bool taker(void *context, const struct net_packet *packet, const void *data)
@@ -97,10 +100,10 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 		enum reached reached = write_payload(nic, &label, packet, data);
 
 		if (reached != REACHED)
-			ticket->reached = (int32_t)reached;
+			atomic_store_explicit(&ticket->reached, (int32_t)reached, memory_order_relaxed);
 	}
 	if (packet->last) {
-		ticket->time = packet->tail;
+		atomic_store_explicit(&ticket->time, packet->tail, memory_order_relaxed);
 		atomic_store_explicit(&ticket->state, TICKET_ARRIVED, memory_order_release);
 	}
 	return true;
@@ -110,17 +113,18 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 static bool take_at(struct nic *nic, const struct net_address *at)
 {
 	_Atomic int32_t *taking = job_taking(nic->job, at->node, at->tni, at->cq);
-	int32_t me = atomic_load(&nic->me->pid), holder = 0;
+	int32_t me = atomic_load_explicit(&nic->me->pid, memory_order_relaxed), holder = 0;
 	int taken = 0;
 
 	if (!net_waiting(net_of(nic), at, NET_REQUEST) && !net_waiting(net_of(nic), at, NET_REPLY))
 		return false;
-	if (!atomic_compare_exchange_strong(taking, &holder, me) &&
-	    !(holder != me && kill(holder, 0) && errno == ESRCH && atomic_compare_exchange_strong(taking, &holder, me)))
+	if (!atomic_compare_exchange_strong_explicit(taking, &holder, me, memory_order_acquire, memory_order_relaxed) &&
+	    !(holder != me && kill(holder, 0) && errno == ESRCH &&
+	      atomic_compare_exchange_strong_explicit(taking, &holder, me, memory_order_acquire, memory_order_relaxed)))
 		return false;
 	for (int class = 0; class < NET_CLASSES && taken >= 0; class ++)
 		taken = net_take(net_of(nic), at, class, 64, taker, nic);
-	atomic_store(taking, 0);
+	atomic_store_explicit(taking, 0, memory_order_release);
 	if (taken < 0)
 		end_job(nic);
 	return true;
@@ -129,9 +133,10 @@ static bool take_at(struct nic *nic, const struct net_address *at)
 /* Whoever waits long looks at all doors: another's packets may be in the way, and the other may not get a processor. */
 static void sweep(struct nic *nic)
 {
-	for (uint32_t i = 0; i < nic->job->vcqs && i < atomic_load(&nic->job->next_vcq); i++)
-		if (atomic_load(&job_vcq(nic->job, i)->live)) {
-			struct net_address at = address_of(nic, job_vcq(nic->job, i)->id);
+	for (uint32_t i = 0; i < nic->job->vcqs && i < atomic_load_explicit(&nic->job->next_vcq, memory_order_relaxed);
+	     i++)
+		if (atomic_load_explicit(&job_vcq(nic->job, i)->live, memory_order_relaxed) == 1) {
+			struct net_address at = address_of(nic, shared_vcq_id(job_vcq(nic->job, i)));
 
 			take_at(nic, &at);
 		}
@@ -144,7 +149,8 @@ static uint32_t draw_ticket(struct nic *nic)
 	for (uint32_t i = 0;; i = (i + 1) % TICKETS) {
 		uint32_t nobody = TICKET_FREE;
 
-		if (atomic_compare_exchange_strong(&nic->me->tickets[i].state, &nobody, TICKET_DRAWN))
+		if (atomic_compare_exchange_strong_explicit(&nic->me->tickets[i].state, &nobody, TICKET_DRAWN,
+							    memory_order_acquire, memory_order_relaxed))
 			return i;
 		if (i == TICKETS - 1)
 			sched_yield();
@@ -161,7 +167,7 @@ static enum reached send_message(struct nic *nic, struct net_message *message, s
 	enum reached reached;
 	int in = 0;
 
-	ticket->reached = REACHED;
+	atomic_store_explicit(&ticket->reached, REACHED, memory_order_relaxed);
 	label->sender = (uint32_t)nic->rank;
 	message->time = *time;
 	memcpy(message->note, label, sizeof *label);
@@ -178,9 +184,9 @@ static enum reached send_message(struct nic *nic, struct net_message *message, s
 			sched_yield();
 		}
 	}
-	reached = (enum reached)ticket->reached;
-	*time = ticket->time;
-	atomic_store(&ticket->state, TICKET_FREE);
+	reached = (enum reached)atomic_load_explicit(&ticket->reached, memory_order_relaxed);
+	*time = atomic_load_explicit(&ticket->time, memory_order_relaxed);
+	atomic_store_explicit(&ticket->state, TICKET_FREE, memory_order_release);
 	return reached;
 }
 
@@ -292,7 +298,11 @@ static enum reached travel(struct trip *trip, uint64_t *value)
 static void packets_carry(struct vcq *from, const struct descriptor *what, void *cbdata, bool strong)
 {
 	struct nic *nic = from->nic;
-	struct trip trip = {.nic = nic, .vcq = from, .what = what, .strong = strong, .time = atomic_load(&nic->clock)};
+	struct trip trip = {.nic = nic,
+			    .vcq = from,
+			    .what = what,
+			    .strong = strong,
+			    .time = atomic_load_explicit(&nic->clock, memory_order_relaxed)};
 	uint64_t span = descriptor_span(what), value = 0;
 	struct shared_vcq *to;
 	uint32_t number;
@@ -305,8 +315,8 @@ static void packets_carry(struct vcq *from, const struct descriptor *what, void 
 	to = vcq_find(nic, what->vcq_id, &number);
 	code = to ? carry_there(nic, to, number, what, span, &trip.there) : UTOFU_ERR_MRQ_PEER;
 	if (!code) {
-		trip.from = address_of(nic, from->shared->id);
-		trip.to = address_of(nic, to->id);
+		trip.from = address_of(nic, shared_vcq_id(from->shared));
+		trip.to = address_of(nic, shared_vcq_id(to));
 		trip.rank = to->rank;
 		code = carry_code(travel(&trip, &value));
 	}

@@ -22,7 +22,7 @@ static enum reached what_failed(void)
 		return NOBODY_THERE;
 	if (errno == EFAULT)
 		return NO_MEMORY_THERE;
-	if (!atomic_exchange(&said, true))
+	if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
 		fprintf(stderr,
 			"softofu: the memory of another process of the job cannot be reached (process_vm_writev: %s); "
 			"in a container allow it (--cap-add SYS_PTRACE)\n",
@@ -30,13 +30,13 @@ static enum reached what_failed(void)
 	return NOT_ALLOWED;
 }
 
-/* Word by word where it is one, so that a reader of our own never sees half of it. */
+/* Word by word where it is one, so that a reader of our own never sees half of it. Order is the caller's business. */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) % 8))
-		__atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELEASE);
+		__atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELAXED);
 	else if (bytes == 4 && !(((uintptr_t)to | (uintptr_t)from) % 4))
-		__atomic_store_n((uint32_t *)to, *(const uint32_t *)from, __ATOMIC_RELEASE);
+		__atomic_store_n((uint32_t *)to, *(const uint32_t *)from, __ATOMIC_RELAXED);
 	else
 		memcpy(to, from, bytes);
 }
@@ -78,6 +78,17 @@ static enum reached reach(struct nic *nic, uint32_t rank, const struct piece *pi
 enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
 {
 	return reach(nic, rank, pieces, count, true);
+}
+
+enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
+{
+	enum reached reached = REACHED;
+
+	for (int i = 0; i < count && reached == REACHED; i++) {
+		atomic_thread_fence(memory_order_release);
+		reached = reach(nic, rank, &pieces[i], 1, true);
+	}
+	return reached;
 }
 
 enum reached reach_read(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)

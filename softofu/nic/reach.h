@@ -14,8 +14,11 @@ enum { PIECES = 64 };
 
 enum reached { REACHED, NOBODY_THERE, NO_MEMORY_THERE, NOT_ALLOWED };
 
-/* Copies the pieces in the order given. What fails is the other side's fault: our side was registered, too. */
+/*
+ * Copies the pieces. In order: each piece is there for all to see before the next is. Otherwise a processor that reorders stores
+ * may show a later one first. What fails is the other side's fault: our side was registered, too. */
 enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count);
+enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct piece *pieces, int count);
 enum reached reach_read(struct nic *nic, uint32_t rank, const struct piece *pieces, int count);
 
 /* An atomic operation on 4 or 8 bytes, towards all others done this way. *value: the operand, then what was there. */
