@@ -39,7 +39,7 @@ static void take(struct vcq *vcq, uint32_t i, struct posted *taken)
 	*taken = *entry(vcq, i);
 	if (taken->held) {
 		vcq->held--;
-		atomic_fetch_sub(&vcq->nic->held, 1);
+		atomic_fetch_sub_explicit(&vcq->nic->held, 1, memory_order_relaxed);
 	}
 	for (; i > 0; i--)
 		*entry(vcq, i) = *entry(vcq, i - 1);
@@ -67,14 +67,15 @@ static void tell_early(struct vcq *vcq, struct posted *held)
 
 static bool draws_to_hold(struct vcq *vcq, const struct descriptor *what)
 {
-	return what->kind != KIND_NOP && vcq->held < HELD_MOST && !vcq_lot(vcq, HOLD_ONE_IN) && atomic_load(&vcq->nic->thread_runs);
+	return what->kind != KIND_NOP && vcq->held < HELD_MOST && !vcq_lot(vcq, HOLD_ONE_IN) &&
+	       atomic_load_explicit(&vcq->nic->thread_runs, memory_order_relaxed);
 }
 
 static void hold(struct vcq *vcq, struct posted *posted)
 {
 	posted->held = true;
 	vcq->held++;
-	atomic_fetch_add(&vcq->nic->held, 1);
+	atomic_fetch_add_explicit(&vcq->nic->held, 1, memory_order_seq_cst);
 	tell_early(vcq, posted);
 }
 
@@ -176,10 +177,11 @@ int queue_post(struct vcq *vcq, const struct descriptor *what, uint32_t count, v
 		process_ring(nic->me);
 		return UTOFU_SUCCESS;
 	}
-	held = atomic_load(&nic->held);
+	held = atomic_load_explicit(&nic->held, memory_order_relaxed);
 	run(vcq);
 	/* A thread that sleeps for good has to be told that something is held now. */
-	if (!held && atomic_load(&nic->held) && atomic_load(&nic->me->asleep) == ASLEEP_FOR_GOOD)
+	if (!held && atomic_load_explicit(&nic->held, memory_order_relaxed) &&
+	    atomic_load_explicit(&nic->me->asleep, memory_order_seq_cst) == ASLEEP_FOR_GOOD)
 		process_ring(nic->me);
 	return UTOFU_SUCCESS;
 }
@@ -228,10 +230,10 @@ void queue_relent(struct vcq *vcq)
 	if (!atomic_load_explicit(&nic->held, memory_order_relaxed))
 		return;
 	let_go(vcq, false, &vcq->counts.by_caller);
-	if (!atomic_load(&nic->held) || pthread_mutex_trylock(&nic->lock))
+	if (!atomic_load_explicit(&nic->held, memory_order_relaxed) || pthread_mutex_trylock(&nic->lock))
 		return;
 	for (int i = 0; i < nic->vcq_count; i++)
-		if (&nic->vcqs[i] != vcq && atomic_load(&nic->vcqs[i].live))
+		if (&nic->vcqs[i] != vcq && atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed))
 			let_go(&nic->vcqs[i], false, &nic->vcqs[i].counts.by_caller);
 	pthread_mutex_unlock(&nic->lock);
 }

@@ -14,13 +14,16 @@
  */
 enum { NAP_NANOSECONDS = 200000, NAPS = 50 };
 
-static void sleep_until_rung(struct process *me, uint32_t bell, bool nap)
+/* Who holds something back looks whether we sleep for good, after it has counted that; we look at the count after we have said so. */
+static void sleep_until_rung(struct nic *nic, uint32_t bell, bool nap)
 {
 	struct timespec while_ = {.tv_nsec = NAP_NANOSECONDS};
+	struct process *me = nic->me;
 
-	atomic_store(&me->asleep, nap ? ASLEEP_A_MOMENT : ASLEEP_FOR_GOOD);
-	syscall(SYS_futex, &me->bell, FUTEX_WAIT, bell, nap ? &while_ : NULL, NULL, 0);
-	atomic_store(&me->asleep, AWAKE);
+	atomic_store_explicit(&me->asleep, nap ? ASLEEP_A_MOMENT : ASLEEP_FOR_GOOD, memory_order_seq_cst);
+	if (nap || !atomic_load_explicit(&nic->held, memory_order_seq_cst))
+		syscall(SYS_futex, &me->bell, FUTEX_WAIT, bell, nap ? &while_ : NULL, NULL, 0);
+	atomic_store_explicit(&me->asleep, AWAKE, memory_order_relaxed);
 }
 
 static bool run_sessions(struct nic *nic)
@@ -28,7 +31,8 @@ static bool run_sessions(struct nic *nic)
 	bool did = false;
 
 	for (int i = 0; i < nic->vcq_count; i++)
-		if (atomic_load(&nic->vcqs[i].live) && (nic->vcqs[i].flags & UTOFU_VCQ_FLAG_SESSION_MODE))
+		if (atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed) &&
+		    (nic->vcqs[i].flags & UTOFU_VCQ_FLAG_SESSION_MODE))
 			did = queue_run_card(&nic->vcqs[i]) || did;
 	return did;
 }
@@ -36,7 +40,8 @@ static bool run_sessions(struct nic *nic)
 static void let_all_go(struct nic *nic)
 {
 	for (int i = 0; i < nic->vcq_count; i++)
-		if (atomic_load(&nic->vcqs[i].live) && !(nic->vcqs[i].flags & UTOFU_VCQ_FLAG_SESSION_MODE))
+		if (atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed) &&
+		    !(nic->vcqs[i].flags & UTOFU_VCQ_FLAG_SESSION_MODE))
 			queue_run_card(&nic->vcqs[i]);
 }
 
@@ -46,7 +51,7 @@ static void *card_thread(void *arg)
 	int naps = 0;
 
 	for (;;) {
-		uint32_t bell = atomic_load(&nic->me->bell);
+		uint32_t bell = atomic_load_explicit(&nic->me->bell, memory_order_acquire);
 		bool did, holding;
 
 		pthread_mutex_lock(&nic->lock);
@@ -54,9 +59,9 @@ static void *card_thread(void *arg)
 		pthread_mutex_unlock(&nic->lock);
 		if (did)
 			continue;
-		holding = atomic_load(&nic->held);
+		holding = atomic_load_explicit(&nic->held, memory_order_relaxed);
 		naps = holding ? NAPS : naps - (naps > 0);
-		sleep_until_rung(nic->me, bell, naps > 0);
+		sleep_until_rung(nic, bell, naps > 0);
 		if (!holding)
 			continue;
 		pthread_mutex_lock(&nic->lock);
@@ -77,7 +82,7 @@ bool card_thread_start(struct nic *nic)
 	/* Signals are the program's own business, not this thread's. */
 	sigfillset(&all);
 	pthread_mutex_lock(&nic->lock);
-	runs = atomic_load(&nic->thread_runs);
+	runs = atomic_load_explicit(&nic->thread_runs, memory_order_relaxed);
 	if (!runs) {
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		runs = !pthread_create(&thread, NULL, card_thread, nic);
