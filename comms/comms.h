@@ -120,6 +120,7 @@ struct comms {
 	bool minds_company; /* it changes: company.h */
 	unsigned bare_looks;
 	bool crowded; /* more PEs than processors on this node */
+	bool stops;   /* waits may stop the processor: see comms_may_stop */
 	bool threads;	/* several may be inside at once; said before the start */
 	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
 	bool watched;	/* calls are counted or traced: see watch.h */

@@ -2,22 +2,84 @@
 #ifndef COMMS_PROCESSOR_H
 #define COMMS_PROCESSOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 /*
  * Instructions that C has no word for: no other file has any (make check-atomics). None of them orders what PEs share; that is
  * the business of C11's atomics. The exception is processor_end_streams, without which stores past the caches follow no order.
  */
 
-/* In a loop that waits: leaves the processor's other hardware thread more room. */
-static inline void processor_pause(void)
+/*
+ * What a processor executes while a PE polls. docs/decisions/waiting.md has the reasons.
+ *
+ * x86 pauses, which frees the core for its other hardware thread. So does POWER at low priority, and RISC-V by a hint that
+ * processors without it take for a fence of nothing. On ARM yield does nothing where a core has one thread, so there isb empties
+ * the pipeline, which takes about as long as a pause of x86.
+ */
+static inline __attribute__((always_inline)) void processor_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	__asm__ volatile("yield");
+	__asm__ volatile("isb" ::: "memory");
+#elif defined(__powerpc64__)
+	__asm__ volatile("or 27,27,27" ::: "memory");
+#elif defined(__riscv)
+	__asm__ volatile(".4byte 0x0100000f" ::: "memory"); /* pause, for assemblers that do not know it */
 #endif
 }
+
+/*
+ * ARM can wait for a store: processor_watch makes the processor notice a store to the cache line of an address by anybody else, and
+ * processor_wait_for_event stops it until that has happened. Linux wakes it every 0.1 ms as well (the event stream). Between
+ * the two the caller looks at the word once more; it does nothing else that may be an atomic operation.
+ */
+#if defined(__aarch64__)
+#define PROCESSOR_HAS_EVENTS 1
+
+/* False: the kernel sends no event stream, so that a wait for something else than a store might not end. */
+static inline bool processor_can_wait(void)
+{
+	return getauxval(AT_HWCAP) & 1UL << 2; /* HWCAP_EVTSTRM */
+}
+
+static inline __attribute__((always_inline)) void processor_watch(const volatile void *address)
+{
+	uint32_t unused;
+
+	__asm__ volatile("ldxrb %w0, [%1]" : "=&r"(unused) : "r"(address) : "memory");
+}
+
+static inline __attribute__((always_inline)) void processor_wait_for_event(void)
+{
+	__asm__ volatile("wfe" ::: "memory");
+}
+
+/* A clock that every processor of the machine reads alike, and its ticks in a second. */
+static inline uint64_t processor_ticks(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+
+static inline uint64_t processor_ticks_per_second(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ticks));
+	return ticks;
+}
+#else
+#define PROCESSOR_HAS_EVENTS 0
+#endif
 
 /* Asks for the line of an address, to be stored to soon. Compilers for any x86-64 would ask for it to be loaded. */
 static inline void processor_fetch_to_write(void *address)

@@ -38,10 +38,14 @@
 #define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
 #define LOOKS_WITHOUT_YIELD 1000
 #define LOOKS_WITHOUT_PAUSE 50
+#define LOOKS_PER_SECOND 50000000
 
 static bool have_membarrier;
 static _Thread_local const void *awaited __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
 static long yield_longest; /* ns */
+#if PROCESSOR_HAS_EVENTS
+static uint64_t ticks_per_look;
+#endif
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
@@ -78,6 +82,15 @@ void wait_stop(void)
 	comms.minds_company = false;
 }
 
+/* A look with its pause takes some 20 ns. */
+static void allow_stops(void)
+{
+#if PROCESSOR_HAS_EVENTS
+	ticks_per_look = processor_ticks_per_second() / LOOKS_PER_SECOND + 1;
+	comms.stops = !comms.crowded && processor_can_wait();
+#endif
+}
+
 void wait_start(void)
 {
 	int processors = rte_node_processors();
@@ -85,6 +98,7 @@ void wait_start(void)
 
 	comms.crowded = comms.system->crowded = rte.n_local > processors;
 	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
+	allow_stops();
 	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		atomic_store_explicit(&comms.spin, (unsigned)spins, memory_order_relaxed);
@@ -135,6 +149,22 @@ bool comms_spin(void)
 unsigned comms_look(unsigned looks)
 {
 	return comms_spin() ? comms_spins() : company_fewer(looks);
+}
+
+unsigned comms_stop_until_store(unsigned looks)
+{
+	unsigned passed = 1;
+#if PROCESSOR_HAS_EVENTS
+	uint64_t before = processor_ticks();
+
+	processor_wait_for_event();
+	passed += (unsigned)((processor_ticks() - before) / ticks_per_look);
+#endif
+	if (passed >= looks)
+		return 0;
+	if (comms.minds_company && (looks - passed) / COMPANY_LOOKS != looks / COMPANY_LOOKS)
+		return company_look(looks - passed);
+	return looks - passed;
 }
 
 #define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
@@ -234,12 +264,21 @@ void comms_bell_rest(uint32_t key)
 	comms_bell_cancel();
 }
 
+/* As comms_look, in a wait for this word to have another value. */
+static unsigned look_at(const _Atomic uint32_t *word, uint32_t value, unsigned looks)
+{
+	if (!comms_may_stop(word))
+		return comms_look(looks);
+	comms_watch_word(word);
+	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(looks) : looks;
+}
+
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
 	const struct timespec nap = {0, NAP_LONGEST}, nap_with_lists = {0, NAP_WITH_LISTS};
 	unsigned looks = comms_spins(), naps = 0;
 
-	for (; looks > 0; looks = comms_look(looks))
+	for (; looks > 0; looks = look_at(word, value, looks))
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
 	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);

@@ -2,7 +2,9 @@
 #ifndef COMMS_WAIT_H
 #define COMMS_WAIT_H
 
+#include "commands.h"
 #include "comms.h"
+#include "processor.h"
 
 /* How a PE waits for a word of its own memory: it looks, for a while, and then sleeps on its bell. */
 
@@ -23,6 +25,33 @@ COMMS_INLINE unsigned comms_spins(void)
 {
 	return atomic_load_explicit(&comms.spin, memory_order_relaxed);
 }
+
+/*
+ * May a wait stop the processor until somebody stores to the word? Not where this thread has a network or command lists to look after,
+ * where PEs share processors, or where the wait is for more than one word.
+ */
+COMMS_INLINE bool comms_may_stop(const volatile void *address)
+{
+#if PROCESSOR_HAS_EVENTS
+	return comms.stops && !comms.network && (uintptr_t)address - 1 < UINTPTR_MAX - 3 && !comms_lists_active();
+#else
+	(void)address;
+	return false;
+#endif
+}
+
+/* Makes the processor notice a store to the word. */
+COMMS_INLINE void comms_watch_word(const volatile void *address)
+{
+#if PROCESSOR_HAS_EVENTS
+	processor_watch(address);
+#else
+	(void)address;
+#endif
+}
+
+/* After another look at the word, instead of comms_look: stops until somebody stores there, and counts as the looks that fit into that time. */
+unsigned comms_stop_until_store(unsigned looks);
 
 /* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
 uint32_t comms_bell_prepare(const void *address);
@@ -55,6 +84,13 @@ void comms_wait_is_over(void);
 				break;                                          \
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
+			if (looks_ > 0 && comms_may_stop(address)) {            \
+				comms_watch_word(address);                      \
+				if (condition)                                  \
+					break;                                  \
+				looks_ = comms_stop_until_store(looks_);        \
+				continue;                                       \
+			}                                                       \
 			if (looks_ > 0) {                                       \
 				looks_ = comms_look(looks_);                    \
 				continue;                                       \

@@ -75,6 +75,7 @@ UNIT_TESTS = \
 	tests/unit/blocks \
 	tests/unit/families \
 	tests/unit/pages \
+	tests/unit/processor \
 	tests/unit/settings \
 	tests/unit/text \
 	tests/unit/torus_job \
@@ -109,6 +110,7 @@ tests_unit_blocks_LDADD =
 tests_unit_families_SOURCES = tests/unit/families.c comms/families.c comms/watch.h
 tests_unit_families_LDADD =
 tests_unit_pages_LDADD = librtebase.la
+tests_unit_processor_LDADD = -lpthread
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
