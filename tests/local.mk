@@ -190,6 +190,7 @@ EXTRA_DIST += \
 	tests/tools/examples.bats \
 	tests/tools/hang.c \
 	tests/tools/hangs.bats \
+	tests/tools/processors.bats \
 	tests/tools/node_shapes.c \
 	tests/tools/node_shapes.bats \
 	tests/tools/mistake.c \
