@@ -83,7 +83,7 @@ void channel_take_turn(struct comms_channel *channel)
 			atomic_thread_fence(memory_order_seq_cst);
 		if (COMMS_LIKELY(!atomic_load_explicit(&channel->pushed, memory_order_acquire)))
 			return;
-		atomic_store_explicit(&channel->turn, turn, memory_order_release);
+		atomic_store_explicit(&channel->turn, turn, memory_order_relaxed);
 		wait_for_pusher(channel);
 	}
 }
@@ -98,19 +98,22 @@ void channel_end_turn(struct comms_channel *channel)
 /* Has the channel been left alone since the last look, with something that may not have arrived? */
 static bool lies_idle(struct comms_channel *channel)
 {
-	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed); /* push acquires it */
+	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
 	bool idle = turn % 2 == 0 && turn == channel->turn_seen;
 
 	channel->turn_seen = turn;
 	return idle && atomic_load_explicit(&channel->touched, memory_order_relaxed);
 }
 
-/* Gives the channel back at once if its user has come meanwhile. */
+/*
+ * Gives the channel back at once if its user has come meanwhile. The membarrier, or the fence, is behind the load of lies_idle:
+ * what the user did before the turn that was seen comes before what is done here.
+ */
 static bool push(struct comms_channel *channel)
 {
 	bool worked = false;
 
-	if (atomic_load_explicit(&channel->turn, memory_order_acquire) == channel->turn_seen)
+	if (atomic_load_explicit(&channel->turn, memory_order_relaxed) == channel->turn_seen)
 		for (int i = 0; i < PUSH_MOST && ucp.worker_progress(channel->worker); i++)
 			worked = true;
 	atomic_store_explicit(&channel->pushed, false, memory_order_release);
