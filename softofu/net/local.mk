@@ -2,8 +2,7 @@
 # libsoftofunet: the network under software Tofu. Of the library it takes the arithmetic of shapes and nothing else.
 
 noinst_LTLIBRARIES += libsoftofunet.la
-libsoftofunet_la_SOURCES = \
-	comms/torus/shape.c comms/torus/shape.h \
+SOFTOFU_NET_SOURCES = \
 	softofu/net/agenda.c \
 	softofu/net/counts.h \
 	softofu/net/crc.c softofu/net/crc.h \
@@ -22,6 +21,7 @@ libsoftofunet_la_SOURCES = \
 	softofu/net/state.h \
 	softofu/net/tni.c \
 	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
+libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET_SOURCES)
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = -lm
 

@@ -20,14 +20,19 @@
 
 /* Settings, from the environment. */
 #define EXPLORE_ROUNDS "EXPLORE_ROUNDS" /* executions of a scenario */
+#define EXPLORE_STEPS "EXPLORE_STEPS"	/* no further execution after so many steps in all */
 #define EXPLORE_SEED "EXPLORE_SEED"	/* of the first execution */
 #define EXPLORE_WEAKEN \
 	"EXPLORE_WEAKEN" /* acquire:OFFSET,OFFSET,...: these places in the program lose an order; release, sc, fence */
 #define EXPLORE_SITES "EXPLORE_SITES" /* a file for the places whose order can be weakened */
+#define EXPLORE_NO_MEMBARRIER "EXPLORE_NO_MEMBARRIER" /* the kernel has none */
 #define EXPLORE_TRACE "EXPLORE_TRACE" /* a failure prints the last accesses as well */
 
-/* Collective over the PEs, after shmem_init: so many threads of each PE take part. */
-void explore_start(int threads_per_pe);
+/*
+ * Collective over the PEs, after shmem_init: so many threads of each PE take part, and so many that the library makes later.
+ * Those go on from one execution to the next. An execution ends when they sleep and all others are done.
+ */
+void explore_start(int threads_per_pe, int library_threads_per_pe);
 void explore_stop(void);
 
 /* Called by each further thread of a PE, numbered from 1, before its first explore_next. */
@@ -40,6 +45,15 @@ void explore_done(void);
 
 /* User data, where even a relaxed atomic access is a race unless something orders it. A peer's data has its peer's address. */
 void explore_data(const volatile void *start, size_t bytes);
+
+/* Collective: an object in the symmetric heap that PEs also reach through the kernel (process_vm_writev). */
+void explore_reachable(void *symmetric, size_t bytes);
+
+/* Sleeps of the library's threads whose time is limited end by themselves: for protocols whose liveness rests on that. */
+void explore_naps_end(void);
+
+/* The caller has changed the mappings of this process. */
+void explore_forget_mappings(void);
 
 #define EXPLORE_CHECK(condition)                                                          \
 	do {                                                                              \

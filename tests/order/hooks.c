@@ -9,8 +9,10 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@
 
 /* --- Where an address is: the same bytes have the same place in all PEs --- */
 
-enum { MAPPINGS = 1024 };
+enum { MAPPINGS = 1024, CLOCK_STEP = 4000000 };
 
 static struct mapping {
 	uintptr_t start, end;
@@ -69,6 +71,11 @@ static uint64_t place_of(const volatile void *address)
 	if (model->threads > shmem_n_pes())
 		return (uint64_t)(getpid() + 1) << 48 | ((uintptr_t)address & 0xffffffffffff);
 	return 0;
+}
+
+void explore_forget_mappings(void)
+{
+	n_mappings = 0;
 }
 
 void explore_data(const volatile void *start, size_t bytes)
@@ -368,6 +375,10 @@ long explore_syscall(long call, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(arguments, long);
 	va_end(arguments);
+	if (call == SYS_membarrier && getenv(EXPLORE_NO_MEMBARRIER)) {
+		errno = ENOSYS;
+		return -1;
+	}
 	if (self >= 0 && call == SYS_futex && place_of((void *)a[0]))
 		return futex((void *)a[0], (int)a[1], (uint32_t)a[2], (void *)a[3]);
 	if (self >= 0 && call == SYS_membarrier &&
@@ -380,7 +391,7 @@ int explore_yield(void)
 {
 	if (self < 0)
 		return sched_yield();
-	step();
+	give_way();
 	return 0;
 }
 
@@ -392,6 +403,99 @@ int explore_nanosleep(const struct timespec *time, struct timespec *left)
 	return 0;
 }
 
+/* What a clock says plays no part but that it goes on. */
+int explore_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (self < 0)
+		return clock_gettime(clock, now);
+	model->clock += CLOCK_STEP;
+	*now = (struct timespec){model->clock / 1000000000, model->clock % 1000000000};
+	return 0;
+}
+
+/* --- Copies by the kernel: no order but the caller's; what is a word is stored as one --- */
+
+static struct {
+	char *here;
+} reachable[THREADS];
+
+void explore_reachable(void *symmetric, size_t bytes)
+{
+	model->reachable[shmem_my_pe()] = (struct reachable){getpid(), (uint64_t)(uintptr_t)symmetric, bytes};
+	for (int pe = 0; pe < shmem_n_pes(); pe++)
+		reachable[pe].here = shmem_ptr(symmetric, pe);
+	shmem_barrier_all();
+}
+
+/* Where this process has what another has at that address; NULL: nowhere. */
+static char *here_of(pid_t process, const void *address, size_t bytes)
+{
+	for (int pe = 0; pe < shmem_n_pes(); pe++) {
+		uint64_t offset = (uint64_t)(uintptr_t)address - model->reachable[pe].address;
+
+		if (model->reachable[pe].process == process && offset < model->reachable[pe].bytes &&
+		    bytes <= model->reachable[pe].bytes - offset)
+			return reachable[pe].here + offset;
+	}
+	return NULL;
+}
+
+static bool is_word(const void *to, const void *from, size_t bytes)
+{
+	return (bytes == 8 || bytes == 4) && ((uintptr_t)to | (uintptr_t)from) % bytes == 0;
+}
+
+static void kernel_copy(char *to, const char *from, size_t bytes, const void *caller)
+{
+	uint32_t site = site_of(caller);
+	uint64_t value = 0, place = place_of(to);
+
+	plain(from, bytes, false, caller);
+	if (!place || !is_word(to, from, bytes)) {
+		plain(to, bytes, true, caller);
+		memcpy(to, from, bytes);
+		return;
+	}
+	memcpy(&value, from, bytes);
+	race_check(place, bytes, true, true, site);
+	memory_store(place, to, (int)bytes, value, RELAXED);
+	note("kernel's", place, value, (int)bytes, RELAXED, site);
+}
+
+static ssize_t kernel_copies(pid_t process, const struct iovec *local, const struct iovec *remote, unsigned long n,
+			     bool write, const void *caller)
+{
+	ssize_t bytes = 0;
+
+	for (unsigned long i = 0; i < n; i++) {
+		char *there = here_of(process, remote[i].iov_base, remote[i].iov_len);
+
+		if (!there || local[i].iov_len != remote[i].iov_len)
+			explore_fail("memory of another process that no scenario announces", __FILE__, __LINE__);
+		step();
+		kernel_copy(write ? there : local[i].iov_base, write ? local[i].iov_base : there, local[i].iov_len,
+			    caller);
+		bytes += (ssize_t)local[i].iov_len;
+	}
+	return bytes;
+}
+
+ssize_t explore_vm_writev(pid_t process, const struct iovec *local, unsigned long n_local, const struct iovec *remote,
+			  unsigned long n_remote, unsigned long flags)
+{
+	if (self < 0)
+		return process_vm_writev(process, local, n_local, remote, n_remote, flags);
+	return kernel_copies(process, local, remote, n_local, true, CALLER);
+}
+
+ssize_t explore_vm_readv(pid_t process, const struct iovec *local, unsigned long n_local, const struct iovec *remote,
+			 unsigned long n_remote, unsigned long flags)
+{
+	if (self < 0)
+		return process_vm_readv(process, local, n_local, remote, n_remote, flags);
+	return kernel_copies(process, local, remote, n_local, false, CALLER);
+}
+
 /* --- Mutexes: a word in the model, and the real one between executions --- */
 
 static bool take_mutex(pthread_mutex_t *mutex, uint64_t place)
@@ -400,7 +504,7 @@ static bool take_mutex(pthread_mutex_t *mutex, uint64_t place)
 	uint32_t word = 0;
 
 	(void)mutex;
-	return memory_update(place, &word, 4, apply, &take, ACQ_REL) == 0;
+	return memory_update_newest(place, &word, 4, apply, &take, ACQ_REL) == 0;
 }
 
 int explore_mutex_lock(pthread_mutex_t *mutex)

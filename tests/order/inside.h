@@ -51,12 +51,15 @@ struct cell {
 	uint8_t atomic_reads; /* bit per thread */
 };
 
-enum state { READY, ASLEEP, AT_MUTEX, DONE };
+enum state { READY, ASLEEP, AT_MUTEX, AT_END, DONE };
+
+enum { NOBODY = 0xffff }; /* whose turn it is between executions */
 
 struct thread {
 	uint32_t wake; /* futex: it is this thread's turn */
 	enum state state;
 	bool timed;
+	bool of_library; /* the library made it, and it outlives executions */
 	uint64_t waits_at;
 	/* cur: what it knows. acquired: what its relaxed loads have read, for an acquire fence. released: cur at the last release fence. */
 	struct view cur, acquired, released;
@@ -79,14 +82,24 @@ struct range {
 	uint64_t start, end;
 };
 
+/* An object of a PE that others reach through the kernel. */
+struct reachable {
+	int process;
+	uint64_t address, bytes;
+};
+
 /* Shared by the PEs, in the symmetric heap of PE 0. */
 struct model {
 	uint32_t arrived, epoch; /* of the barrier between executions */
 	uint32_t phase;		 /* futex: grows at the end of each execution */
 	uint32_t baton;		 /* who runs */
-	int threads, processor;
+	int threads, users, processor; /* users: threads that run scenarios */
 	bool more;
-	uint64_t random, seed, first_seed, round, rounds, steps, all_steps;
+	bool naps_end; /* sleeps of library threads whose time is limited */
+	uint32_t over; /* all executions have been; the library's threads go on by themselves */
+	int64_t clock; /* ns: what the time is in an execution */
+	struct reachable reachable[THREADS];
+	uint64_t random, seed, first_seed, round, rounds, steps, all_steps, steps_most;
 	unsigned keep_running; /* of this many steps, one is followed by another thread's */
 	int n_locations, n_messages, n_sites, n_ranges, n_events;
 	uint32_t clock_of_round;
@@ -109,10 +122,13 @@ extern _Thread_local int self; /* the thread's number in the model; -1 outside o
 void memory_begin(void);
 uint64_t memory_load(uint64_t place, volatile void *address, int bytes, enum order order);
 void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t value, enum order order);
-/* Reads the newest value, calls change with it and stores what that returns, unless change returns false. */
+/* Reads a value, calls change with it and stores what that returns right behind it, unless change returns false. */
 typedef bool memory_change(uint64_t old, uint64_t *new, void *argument);
 uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
 		       enum order order);
+/* The same of the newest value. */
+uint64_t memory_update_newest(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
+			      enum order order);
 void memory_fence(enum order order);
 /* A fence of every thread at the place where it is. */
 void memory_fence_all(void);
@@ -125,6 +141,7 @@ void race_check(uint64_t place, size_t bytes, bool write, bool atomic, uint32_t 
 /* --- threads.c --- */
 unsigned random_below(unsigned limit);
 void step(void);
+void give_way(void);
 void block(enum state state, uint64_t place, bool timed);
 int wake_blocked(enum state state, uint64_t place, int most);
 

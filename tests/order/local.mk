@@ -5,7 +5,8 @@
 EXPLORED = -Dsyscall=explore_syscall -Dsched_yield=explore_yield -Dnanosleep=explore_nanosleep \
 	-Dmemcpy=explore_memcpy -Dmemmove=explore_memmove -Dmemset=explore_memset -Dmemcmp=explore_memcmp \
 	-Dpthread_mutex_lock=explore_mutex_lock -Dpthread_mutex_trylock=explore_mutex_trylock \
-	-Dpthread_mutex_unlock=explore_mutex_unlock
+	-Dpthread_mutex_unlock=explore_mutex_unlock -Dpthread_create=explore_thread_create -Dpthread_join=explore_thread_join \
+	-Dclock_gettime=explore_clock_gettime -Dprocess_vm_writev=explore_vm_writev -Dprocess_vm_readv=explore_vm_readv
 
 # Not among what the other tests need: flags of another sanitizer do not go with these.
 EXTRA_LIBRARIES += tests/order/libexplore.a
@@ -15,12 +16,13 @@ tests_order_libexplore_a_SOURCES = tests/order/explore.h tests/order/inside.h te
 tests_order_libexplore_a_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
 
 EXTRA_PROGRAMS += tests/order/scenarios
-tests_order_scenarios_SOURCES = tests/order/scenarios.c $(libtorushmem_la_SOURCES)
-tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED)
+tests_order_scenarios_SOURCES = tests/order/scenarios.c tests/order/scenarios.h tests/order/parts.c tests/order/tofu.c \
+	$(libtorushmem_la_SOURCES) $(libtofucom_la_SOURCES) $(SOFTOFU_NET_SOURCES)
+tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DNAPS=1
 # Without -O2 more accesses keep a line of their own; fences are not for the sanitizer, but they are for us.
 tests_order_scenarios_CFLAGS = $(AM_CFLAGS) -fwrapv -g -O1 -U_FORTIFY_SOURCE -Wno-tsan -fsanitize=thread
 tests_order_scenarios_LDFLAGS = $(AM_LDFLAGS)
-tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la $(PMIX_LIBS)
+tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la libsoftofubox.la $(PMIX_LIBS) -lm
 # The link without -fsanitize=thread, which would bring the sanitizer's own library.
 tests_order_scenarios_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) -g \
 	$(tests_order_scenarios_LDFLAGS) $(LDFLAGS) -o $@

@@ -238,24 +238,59 @@ void memory_store(uint64_t place, volatile void *address, int bytes, uint64_t va
 		real_store(address, bytes, value);
 }
 
-uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
-		       enum order order)
+/*
+ * Which value an update reads: mostly the newest; else one that the thread may still read, and that no other update came behind. Then
+ * later stores of others come behind the update in the location's order.
+ */
+static uint16_t update_of(int location, enum order order)
+{
+	uint16_t last = model->location[location].last, from = readable_from(location, order), at;
+
+	if (model->message[last].at <= from || random_below(4) != 0)
+		return last;
+	for (at = model->location[location].first; at != last; at = model->message[at].next) {
+		const struct message *message = &model->message[at], *next = &model->message[message->next];
+
+		if (message->at >= from && !next->update && next->at - message->at > 1 && random_below(2))
+			return at;
+	}
+	return last;
+}
+
+static uint64_t update_behind(int location, uint16_t behind_message, volatile void *address, int bytes,
+			      memory_change *change, void *argument, enum order order)
 {
 	struct thread *thread = &model->thread[self];
-	int location = locate(place, address, bytes);
-	struct message *old = &model->message[model->location[location].last], *message;
+	struct message *old = &model->message[behind_message], *message;
 	uint64_t was = old->value, value;
 
 	see(&thread->cur, location, old->at);
 	learn(thread, old, order);
 	if (!change(was, &value, argument))
 		return was;
-	message = put_message(location, model->location[location].last, value);
+	message = put_message(location, behind_message, value);
 	message->update = true;
 	view_copy(&message->view, &old->view); /* an update continues what a release before it began */
 	publish(location, message, order);
-	real_store(address, bytes, value);
+	if (!message->next)
+		real_store(address, bytes, value);
 	return was;
+}
+
+uint64_t memory_update(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
+		       enum order order)
+{
+	int location = locate(place, address, bytes);
+
+	return update_behind(location, update_of(location, order), address, bytes, change, argument, order);
+}
+
+uint64_t memory_update_newest(uint64_t place, volatile void *address, int bytes, memory_change *change, void *argument,
+			      enum order order)
+{
+	int location = locate(place, address, bytes);
+
+	return update_behind(location, model->location[location].last, address, bytes, change, argument, order);
 }
 
 void memory_fence(enum order order)

@@ -3,6 +3,9 @@
  * Short programs that use one protocol of the library each, run in many orders: scenarios NAME, on so many PEs of one node.
  * tests/order/run has the list.
  */
+#undef pthread_create /* the threads of a scenario are its own */
+#undef pthread_join
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +14,12 @@
 #include <shmem.h>
 #include <shmemx.h>
 
-#include "explore.h"
+#include "scenarios.h"
 
-enum { WORDS = 12 };
+enum { WORDS = 12, PLANS = 2 };
 
-static int me, npes;
-static _Thread_local int thread;
+int me, npes;
+_Thread_local int thread;
 
 /* In the symmetric heap, for each PE its own lines. */
 static struct shared {
@@ -25,12 +28,12 @@ static struct shared {
 	long lock, count, held;
 	uint64_t signal;
 	uint64_t all[8];
+	uint64_t received[2];
 } * shared;
 
 static shmemx_exchange_t exchange, one_way;
 static shmemx_rdma_buffer_t *buffers; /* of all PEs, on each */
-static uint64_t received[2];
-static shmemx_plan_t plan;
+static shmemx_plan_t plan[PLANS];
 
 static struct shared *peers(int pe)
 {
@@ -44,7 +47,7 @@ static void data_is_ordered(void)
 		explore_data(peers(pe)->data, sizeof shared->data);
 }
 
-static bool all_are(const uint64_t *words, size_t n, uint64_t value)
+bool all_are(const uint64_t *words, size_t n, uint64_t value)
 {
 	for (size_t i = 0; i < n; i++)
 		if (words[i] != value)
@@ -232,15 +235,28 @@ static void events(uint64_t round)
 	shmem_barrier_all();
 }
 
+static void run_plan(int i, uint64_t run)
+{
+	const uint64_t *result = me == i ? &shared->data[2 * i] : &shared->result[2 * i];
+
+	if (me == i)
+		shared->data[2 * i] = shared->data[2 * i + 1] = run;
+	shmemx_plan_start(plan[i]);
+	shmemx_plan_wait(plan[i]);
+	EXPLORE_CHECK(all_are(result, 2, run));
+}
+
 static void plans(uint64_t round)
 {
-	for (uint64_t run = 2 * round; run < 2 * round + 2; run++) {
-		if (me == 0)
-			shared->data[0] = shared->data[1] = run;
-		shmemx_plan_start(plan);
-		shmemx_plan_wait(plan);
-		EXPLORE_CHECK(all_are(me == 0 ? shared->data : shared->result, 2, run));
-	}
+	for (uint64_t run = 2 * round; run < 2 * round + 2; run++)
+		run_plan(0, run);
+}
+
+/* Each of two threads has a plan, and moves that of the other while it waits. */
+static void lists(uint64_t round)
+{
+	for (uint64_t run = 2 * round; run < 2 * round + 2; run++)
+		run_plan(thread, run);
 }
 
 /* Each PE counts the words of all others; a wait for any, then for all. */
@@ -277,29 +293,9 @@ static void threads(uint64_t round)
 	}
 }
 
-static const struct scenario {
-	const char *name;
-	void (*run)(uint64_t round);
-	int threads; /* of each PE */
-} scenarios[] = {
-	{"flags", flags, 1},	       {"signals", signals, 1},	      {"quiets", quiets, 1},
-	{"wait_sets", wait_sets, 1},   {"barriers", barriers, 1},     {"gates", barriers, 1},
-	{"locks", locks, 1},	       {"contended", locks, 1},	      {"exchanges", exchanges, 1},
-	{"slots", slots, 1},	       {"events", events, 1},	      {"plans", plans, 1},
-	{"groups", barriers, 1},       {"group_gates", barriers, 1},
-	{"reductions", reductions, 1}, {"broadcasts", broadcasts, 1}, {"threads", threads, 2},
-};
+/* --- What scenarios need before the first execution --- */
 
-static const struct scenario *find(const char *name)
-{
-	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
-		if (!strcmp(scenarios[i].name, name))
-			return &scenarios[i];
-	fprintf(stderr, "scenarios: there is no scenario '%s'\n", name);
-	exit(2);
-}
-
-static void must(bool good, const char *what)
+void must(bool good, const char *what)
 {
 	if (!good)
 		explore_fail(what, __FILE__, __LINE__);
@@ -321,17 +317,84 @@ static void open_buffers(void)
 	shmemx_rdma_buffer_t *mine = shmem_malloc(sizeof *mine);
 
 	buffers = shmem_calloc((size_t)npes, sizeof *buffers);
-	must(shmemx_rdma_register(received, sizeof received, mine) == 0, "no buffer");
+	must(shmemx_rdma_register(shared->received, sizeof shared->received, mine) == 0, "no buffer");
 	shmem_fcollectmem(SHMEM_TEAM_WORLD, buffers, mine, sizeof *mine);
+	explore_reachable(shared->received, sizeof shared->received);
 }
 
-static void open_all(void)
+/* The plan with number i has PE i for its root. */
+static void open_plans(int engine)
 {
-	shared = shmem_calloc(1, sizeof *shared);
-	open_exchanges();
-	open_buffers();
-	must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, shared->result, shared->data, 16, 0, SHMEMX_PLAN_LIST, &plan) == 0,
-	     "no plan");
+	for (int i = 0; i < PLANS; i++)
+		must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, &shared->result[2 * i], &shared->data[2 * i], 16, i,
+					   engine, &plan[i]) == 0,
+		     "no plan");
+}
+
+static void open_lists(void)
+{
+	open_plans(SHMEMX_PLAN_LIST);
+}
+
+static void open_engine(void)
+{
+	open_plans(SHMEMX_PLAN_THREAD);
+}
+
+static const struct scenario {
+	const char *name;
+	void (*run)(uint64_t round);
+	void (*open)(void);
+	int threads, library_threads; /* of each PE */
+	void (*before)(void);	      /* each execution, by the first thread of each PE */
+} scenarios[] = {
+	{"flags", flags, NULL, 1, 0, NULL},
+	{"signals", signals, NULL, 1, 0, NULL},
+	{"quiets", quiets, NULL, 1, 0, NULL},
+	{"wait_sets", wait_sets, NULL, 1, 0, NULL},
+	{"barriers", barriers, NULL, 1, 0, NULL},
+	{"gates", barriers, NULL, 1, 0, NULL},
+	{"groups", barriers, NULL, 1, 0, NULL},
+	{"group_gates", barriers, NULL, 1, 0, NULL},
+	{"locks", locks, NULL, 1, 0, NULL},
+	{"contended", locks, NULL, 1, 0, NULL},
+	{"exchanges", exchanges, open_exchanges, 1, 0, NULL},
+	{"slots", slots, open_exchanges, 1, 0, NULL},
+	{"events", events, open_buffers, 1, 0, NULL},
+	{"plans", plans, open_lists, 1, 0, NULL},
+	{"lists", lists, open_lists, 2, 0, NULL},
+	{"engine", plans, open_engine, 1, 1, NULL},
+	{"reductions", reductions, NULL, 1, 0, NULL},
+	{"broadcasts", broadcasts, NULL, 1, 0, NULL},
+	{"threads", threads, open_buffers, 2, 0, NULL},
+	{"contacts", contacts, open_contacts, 2, 0, before_contacts},
+	{"turns", turns, open_turns, 2, 0, NULL},
+	{"turns_fenced", turns, open_turns, 2, 0, NULL},
+	{"arrivals", arrivals, open_arrivals, 2, 0, NULL},
+	{"records", records, open_records, 2, 0, NULL},
+	{"hangs", hangs, NULL, 1, 0, NULL},
+	{"company", company, open_company, 2, 0, NULL},
+	{"engine_stops", engine_stops, NULL, 1, 1, NULL},
+	{"tofu_puts", tofu_puts, open_tofu, 1, 0, NULL},
+	{"tofu_words", tofu_words, open_tofu, 1, 0, NULL},
+	{"tofu_atomics", tofu_atomics, open_tofu, 1, 0, NULL},
+	{"tofu_notices", tofu_notices, open_tofu, 1, 0, NULL},
+	{"tofu_comings", tofu_comings, open_tofu, 1, 0, NULL},
+	{"tofu_sessions", tofu_sessions, open_tofu_session, 1, 1, NULL},
+	{"tofu_held", tofu_held, open_tofu_held, 1, 1, NULL},
+	{"tofu_gates", tofu_gates, open_tofu_gates, 1, 0, NULL},
+	{"tofu_packets", tofu_packets, open_tofu_packets, 1, 0, NULL},
+	{"tofu_doors", tofu_doors, open_tofu_doors, 1, 0, NULL},
+	{"tofu_routers", tofu_doors, open_tofu_routers, 1, 0, NULL},
+};
+
+static const struct scenario *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+		if (!strcmp(scenarios[i].name, name))
+			return &scenarios[i];
+	fprintf(stderr, "scenarios: there is no scenario '%s'\n", name);
+	exit(2);
 }
 
 static const struct scenario *chosen;
@@ -340,7 +403,11 @@ static void run_all(void)
 {
 	uint64_t round;
 
-	while (explore_next(&round)) {
+	for (;;) {
+		if (chosen->before && thread == 0)
+			chosen->before();
+		if (!explore_next(&round))
+			break;
 		if (me == 0 && thread == 0)
 			data_is_ordered();
 		chosen->run(round);
@@ -365,8 +432,11 @@ int main(int argc, char **argv)
 	shmem_init_thread(chosen->threads > 1 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &provided);
 	me = shmem_my_pe();
 	npes = shmem_n_pes();
-	open_all();
-	explore_start(chosen->threads);
+	shared = shmem_calloc(1, sizeof *shared);
+	explore_start(chosen->threads, chosen->library_threads);
+	if (chosen->open)
+		chosen->open();
+	shmem_barrier_all();
 	if (chosen->threads > 1)
 		must(pthread_create(&other, NULL, run_thread, NULL) == 0, "no thread");
 	run_all();

@@ -131,7 +131,8 @@ static void print_events(void)
 
 static void print_state(void)
 {
-	static const char *const states[] = {"ready", "asleep on a futex", "at a mutex", "done"};
+	static const char *const states[] = {"ready", "asleep on a futex", "at a mutex", "waiting for a thread to end",
+					     "done"};
 
 	fprintf(stderr, "  execution %llu, EXPLORE_SEED=%llu, step %llu\n", (unsigned long long)model->round,
 		(unsigned long long)model->seed, (unsigned long long)model->steps);
