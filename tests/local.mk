@@ -206,7 +206,7 @@ EXTRA_DIST += \
 	tests/tools/torus/timed.c \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \
-	tests/tools/stats.bats \
+	tests/tools/stats.bats tests/tools/structure.bats \
 	tests/tools/tofu.bats \
 	tests/tools/tools.bats \
 	tests/tools/traces.bats \
@@ -217,7 +217,7 @@ EXTRA_DIST += \
 # CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
 
-check-local: check-order
+check-local: check-layers check-atomics check-order
 	@$(RUN_TESTS) $(CHECK_FLAGS)
 
 # All that the tests need, without running them.

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The checks of the source's structure find what is planted, and name the line.
+
+setup()
+{
+	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir -p comms shmem
+	printf '%s\n' '/* volatile, __asm__ and atomic_load( in a comment are no matter */' 'int nothing;' >comms/plain.c
+}
+
+# planted LINE: a file of the layer above has that line, and the check names it.
+planted()
+{
+	printf '%s\n' '#include <stdatomic.h>' "$1" >shmem/planted.c
+	run sh "$ATOMICS" .
+	[ "$status" -eq 1 ]
+	[[ $output == *shmem/planted.c:2:* ]]
+}
+
+@test "a tree without shared words is fine" {
+	run sh "$ATOMICS" .
+	[ "$status" -eq 0 ]
+}
+
+@test "volatile words are found" {
+	planted 'static volatile int flag;'
+}
+
+@test "fences in assembler and by the compiler's names are found" {
+	planted 'void fence(void) { __asm__ volatile("mfence" ::: "memory"); }'
+	planted 'void fence(void) { _mm_sfence(); }'
+	planted 'void fence(void) { __sync_synchronize(); }'
+	planted 'void fence(void) { __builtin_ia32_mfence(); }'
+}
+
+@test "atomics without a named order are found" {
+	planted 'int get(atomic_int *word) { return atomic_load(word); }'
+	planted 'void add(atomic_int *word) { atomic_fetch_add(word, 1); }'
+}
+
+@test "words that are not declared atomic are found" {
+	planted 'int get(int *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }'
+}
+
+@test "atomic words that are used like plain ones are found, where clang is" {
+	command -v clang >/dev/null || skip "there is no clang"
+	printf '%s\n' '#include <stdatomic.h>' 'int get(atomic_int *word) { return *word; }' >shmem/planted.c
+	run sh "$ATOMICS" . -std=gnu11
+	[ "$status" -eq 1 ]
+	[[ $output == *shmem/planted.c:2:* ]]
+}
