@@ -80,7 +80,10 @@ tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.i
 # Each part of the tree adds its own; automake knows one hook of a kind.
 INSTALL_EXEC_HOOKS = install-tool-links install-softofu-links
 INSTALL_DATA_HOOKS =
-UNINSTALL_HOOKS = uninstall-tool-links uninstall-softofu-links
+if COMPAT_NAMES
+INSTALL_EXEC_HOOKS += install-compat-names
+endif
+UNINSTALL_HOOKS = uninstall-tool-links uninstall-softofu-links uninstall-compat-names
 install-exec-hook: $(INSTALL_EXEC_HOOKS)
 install-data-hook: $(INSTALL_DATA_HOOKS)
 uninstall-hook: $(UNINSTALL_HOOKS)
@@ -95,7 +98,22 @@ install-tool-links:
 uninstall-tool-links:
 	$(LINKS) remove "$(DESTDIR)$(bindir)" '$(transform)' '' $(TOOL_LINKS)
 
-.PHONY: install-tool-links uninstall-tool-links
+# In a folder of their own: Open MPI has a liboshmem, too, and must not be hidden by ours where it is found now.
+compatdir = $(libdir)/torushmem-compat
+install-compat-names:
+	$(MKDIR_P) "$(DESTDIR)$(compatdir)"
+	for end in so a; do \
+		test -e "$(DESTDIR)$(libdir)/libtorushmem.$$end" || continue; \
+		for name in libsma liboshmem; do \
+			(cd "$(DESTDIR)$(compatdir)" && rm -f $$name.$$end && $(LN_S) ../libtorushmem.$$end $$name.$$end) || exit 1; \
+		done; \
+	done
+
+uninstall-compat-names:
+	for name in libsma liboshmem; do rm -f "$(DESTDIR)$(compatdir)/$$name.so" "$(DESTDIR)$(compatdir)/$$name.a"; done
+	rmdir "$(DESTDIR)$(compatdir)" 2>/dev/null || :
+
+.PHONY: install-tool-links uninstall-tool-links install-compat-names uninstall-compat-names
 
 # --- Tests ---
 

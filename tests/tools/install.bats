@@ -343,3 +343,22 @@ END
 	run find "$BATS_TEST_TMPDIR/copy" ! -type d
 	[ "$output" = "" ]
 }
+
+@test "the names libsma and liboshmem lie in a folder of their own, and link" {
+	[ ! -e "$MOVED/$lib/libsma.so" ] && [ ! -e "$MOVED/$lib/liboshmem.so" ]
+	if [ ! -d "$MOVED/$lib/torushmem-compat" ]; then
+		run oshcc --showme:compat
+		[ "$status" -eq 1 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ "$output" == *"--enable-compat-names"* ]]
+	fi
+	make -s -C "$TOP_BUILDDIR" install-compat-names DESTDIR="$STAGE"
+	cp -a "$STAGE$libdir/torushmem-compat" "$MOVED/$lib/"
+	for name in sma oshmem; do
+		flags=$(oshcc --showme:compat)
+		eval "cc $(oshcc --showme:compile) ring.c -o ring ${flags%-lsma} -l$name"
+		runs_as_ring ./ring
+	done
+	make -s -C "$TOP_BUILDDIR" uninstall-compat-names DESTDIR="$STAGE"
+	[ ! -e "$STAGE$libdir/torushmem-compat" ]
+}
