@@ -136,6 +136,7 @@ EXTRA_DIST += \
 	docs/decisions/silence.md \
 	docs/decisions/breakdown.md \
 	docs/decisions/distros.md \
+	docs/constants.md \
 	docs/platforms.md \
 	docs/platforms/trixie.tsv \
 	docs/platforms/trixie-arm64.tsv \

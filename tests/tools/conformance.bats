@@ -199,6 +199,18 @@ _Static_assert(SHMEM_THREAD_SINGLE < SHMEM_THREAD_FUNNELED && SHMEM_THREAD_FUNNE
 _Static_assert((SHMEM_CTX_SERIALIZED & SHMEM_CTX_PRIVATE) == 0 && (SHMEM_CTX_NOSTORE & SHMEM_CTX_PRIVATE) == 0 &&
 	(SHMEM_CTX_SERIALIZED & SHMEM_CTX_NOSTORE) == 0 && SHMEM_CTX_SERIALIZED && SHMEM_CTX_PRIVATE && SHMEM_CTX_NOSTORE, "");
 _Static_assert((SHMEM_MALLOC_ATOMICS_REMOTE & SHMEM_MALLOC_SIGNAL_REMOTE) == 0, "");
+/* The values of docs/constants.md. */
+_Static_assert(SHMEM_CMP_EQ == 0 && SHMEM_CMP_NE == 1 && SHMEM_CMP_GT == 2 && SHMEM_CMP_LE == 3 && SHMEM_CMP_LT == 4, "");
+_Static_assert(SHMEM_CMP_GE == 5, "");
+_Static_assert(SHMEM_SIGNAL_SET == 1 && SHMEM_SIGNAL_ADD == 2, "");
+_Static_assert(SHMEM_THREAD_SINGLE == 0 && SHMEM_THREAD_MULTIPLE == 3, "");
+_Static_assert(SHMEM_CTX_PRIVATE == 1 && SHMEM_CTX_SERIALIZED == 2 && SHMEM_CTX_NOSTORE == 4, "");
+_Static_assert(SHMEM_MALLOC_ATOMICS_REMOTE == 1 && SHMEM_MALLOC_SIGNAL_REMOTE == 2 && SHMEM_TEAM_NUM_CONTEXTS == 1, "");
+_Static_assert(SHMEM_SYNC_VALUE == 0 && SHMEM_SYNC_SIZE == 64 && SHMEM_REDUCE_MIN_WRKDATA_SIZE == 1 && SHMEM_MAX_NAME_LEN == 256, "");
+_Static_assert(sizeof(shmem_ctx_t) == 8 && sizeof(shmem_team_t) == 8 && sizeof(shmem_team_config_t) == sizeof(int), "");
+#if !defined(SHMEM_DEF_H) || !defined(SHMEM_FUNCTION_ATTRIBUTES) || defined(OSHMEM_MAJOR_VERSION)
+#error shmem4py would take this library for one of 1.4
+#endif
 int compare(int cmp);
 int compare(int cmp)
 {

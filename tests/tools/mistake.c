@@ -54,6 +54,8 @@ static void of_one(int n_pes)
 		shmem_long_p(&word, 1, -1);
 	else if (is("atomic-pe"))
 		shmem_long_atomic_inc(&word, 1000000);
+	else if (is("no-signal-op"))
+		shmem_long_put_signal(&word, words, 1, (uint64_t *)words, 1, 0, 0);
 	else if (is("segfault"))
 		raise(SIGSEGV);
 	else if (is("abort"))

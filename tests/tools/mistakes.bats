@@ -209,6 +209,10 @@ fails()
 	fails atomic-pe '^torushmem: PE 1: shmem_long_atomic_inc: ' 'pe=1000000' '0 to 1'
 }
 
+@test "a signal operation of 0" {
+	fails no-signal-op '^torushmem: PE 1: shmem_long_put_signal: ' 'sig_op=0 is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD'
+}
+
 @test "heap exhausted: NULL everywhere, and one line with the numbers" {
 	export SHMEM_SYMMETRIC_SIZE=8m
 	job 2 heap-exhausted
