@@ -132,6 +132,7 @@ static void mpirun_options(struct words *command, const struct engine *engine, c
 	words_add(command, "--oversubscribe");
 	add_count(command, o);
 	add_hosts(command, engine, o);
+	add_pair(command, "--rankfile", o->rankfile);
 	add_pair(command, "--wdir", o->wdir);
 	add_pair(command, "--bind-to", o->bind ? bind_to_name(o->bind) : NULL);
 	if (o->report_bindings)
@@ -157,7 +158,12 @@ static void prterun_options(struct words *command, const struct engine *engine, 
 		setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
 		setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
 	}
-	add_pair(command, "--map-by", "slot:OVERSUBSCRIBE"); /* without "slot", PRRTE 3 puts all PEs on the first host */
+	/* Without "slot", PRRTE 3 puts all PEs on the first host. */
+	words_add(command, "--map-by");
+	if (o->rankfile)
+		words_add(command, "rankfile:FILE=%s:OVERSUBSCRIBE", o->rankfile);
+	else
+		words_add(command, "slot:OVERSUBSCRIBE");
 	add_count(command, o);
 	add_hosts(command, engine, o);
 	add_pair(command, "--wdir", o->wdir);
@@ -467,6 +473,11 @@ int engine_run(struct engine *engine, const struct options *options, const struc
 	char **environment;
 	struct words command = {0};
 
+	if (options->rankfile && !strcmp(engine->dialect->name, "srun")) {
+		say("--rankfile %s: srun takes another kind of file; let torusplan place write it (--format slurm), and use srun --distribution=arbitrary",
+		    options->rankfile);
+		return MISTAKE;
+	}
 	if (options->part_count > 1 && !strcmp(engine->dialect->name, "srun")) {
 		say("srun takes several programs from a file (srun --multi-prog) and not behind :; call it so, or use mpirun (--launcher mpirun)");
 		return MISTAKE;

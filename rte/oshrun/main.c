@@ -72,7 +72,7 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	}
 	if (job->machine.elsewhere && !job->options->quiet)
 		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
-	if (crowded && !job->options->quiet)
+	if (crowded && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
 		say("%d PEs share %d %s%s; not binding", job->count,
 		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
 		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
@@ -107,6 +107,9 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
+		return 1;
+	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
+	if (job.count > job.machine.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
 		return 1;
 	code = tofu_prepare(&job);
 	if (code)
@@ -146,6 +149,29 @@ static int refuse_debug(const struct engine *engine, const struct options *optio
 	return 2;
 }
 
+/* What is said of hosts, where there is one, and of each of several, where we do not place PEs. */
+static int apply_per_host(const struct engine *engine, struct options *options)
+{
+	if (options->rankfile && !engine->name) {
+		say("--rankfile %s: this job is on one machine; name its hosts with --hostfile, or leave it out", options->rankfile);
+		return 2;
+	}
+	if (!options->per_node)
+		return -1;
+	if (engine->name) {
+		say("-N %d: give each host its places instead, as in --host node1:%d,node2:%d", options->per_node, options->per_node,
+		    options->per_node);
+		return 2;
+	}
+	if (options->pes > options->per_node) {
+		say("-N %d: %d PEs need more than this one host; leave it out, or name hosts with --host", options->per_node, options->pes);
+		return 2;
+	}
+	if (!options->pes)
+		options->pes = options->per_node;
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -161,6 +187,8 @@ int main(int argc, char **argv)
 		code = engine_choose(&engine, &options, &hosts);
 	if (code < 0)
 		code = refuse_debug(&engine, &options);
+	if (code < 0)
+		code = apply_per_host(&engine, &options);
 	if (code < 0)
 		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
 	for (int i = 0; i < options.part_count; i++)

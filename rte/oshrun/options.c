@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "rte/text.h"
 #include "say.h"
@@ -16,7 +17,7 @@
 #define MISTAKE 2
 #define GO_ON (-1)
 #define MOST_PES 1000000
-#define MOST_NAMES 4
+#define MOST_NAMES 6
 
 enum option_id {
 	OPT_PES,
@@ -37,6 +38,12 @@ enum option_id {
 	OPT_QUIET,
 	OPT_VERBOSE,
 	OPT_ALWAYS,
+	OPT_ENV,
+	OPT_MCA,
+	OPT_PER_NODE,
+	OPT_ORDER,
+	OPT_RANKFILE,
+	OPT_STDIN,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -46,26 +53,32 @@ static const struct option_row {
 	enum option_id id;
 	const char *names[MOST_NAMES]; /* long ones are also accepted with one dash */
 	const char *value;	       /* what the value is, NULL: takes none */
-	const char *help;
+	const char *help;	       /* NULL: not listed; other launchers have it */
 } option_rows[] = {
 	{OPT_PES, {"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
 	{OPT_EXPORT, {"-x"}, "VAR[=VALUE]", "set VAR for the PEs; with an engine, pass it to every host (repeatable)"},
-	{OPT_WDIR, {"--wdir", "--chdir"}, "DIR", "run the PEs in DIR"},
-	{OPT_LABEL, {"-l", "--label", "--tag-output"}, NULL, "begin each line of output with its PE, as in [3]"},
+	{OPT_WDIR, {"--wdir", "--chdir", "-wd"}, "DIR", "run the PEs in DIR"},
+	{OPT_LABEL, {"-l", "--label", "--tag-output", "--prepend-rank"}, NULL, "begin each line of output with its PE, as in [3]"},
 	{OPT_TIMESTAMP, {"--timestamp"}, NULL, "begin each line of output with the time"},
-	{OPT_OUTPUT, {"--output", "--output-dir"}, "DIR", "write each PE's output to a file of its own in DIR"},
+	{OPT_OUTPUT, {"--output", "--output-dir", "--output-filename"}, "DIR", "write each PE's output to a file of its own in DIR"},
 	{OPT_TIMEOUT, {"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
 	{OPT_BIND, {"--bind-to"}, "WHAT", "none, core, hwthread, socket or numa (default: core where the PEs fit)"},
 	{OPT_DEBUG, {"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
 	{OPT_DEBUGGER, {"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
-	{OPT_REPORT, {"--report-bindings"}, NULL, "say where each PE may run"},
-	{OPT_HOST, {"-H", "--host"}, "A[:N],B[:N]", "hosts to run on; others than this one need an engine"},
+	{OPT_REPORT, {"--report-bindings", "--display-map", "--display-devel-map"}, NULL, "say where each PE may run"},
+	{OPT_HOST, {"-H", "--host", "--hosts"}, "A[:N],B[:N]", "hosts to run on; others than this one need an engine"},
 	{OPT_HOSTFILE, {"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
 	{OPT_LAUNCHER, {"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
 	{OPT_DRY_RUN, {"--dry-run"}, NULL, "print what would be done, and do nothing"},
 	{OPT_QUIET, {"-q", "--quiet"}, NULL, "only say what went wrong"},
 	{OPT_VERBOSE, {"-v", "--verbose"}, NULL, "say what is being done"},
 	{OPT_ALWAYS, {"--oversubscribe", "--allow-run-as-root"}, NULL, "accepted for old scripts; always so"},
+	{OPT_ENV, {"-env", "-genv"}, "VAR VALUE", NULL},
+	{OPT_MCA, {"--mca", "--gmca"}, "NAME VALUE", NULL},
+	{OPT_PER_NODE, {"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
+	{OPT_ORDER, {"--map-by", "--rank-by"}, "WHAT", NULL},
+	{OPT_RANKFILE, {"--rankfile", "-rf"}, "FILE", "place PEs on hosts as this file says, which torusplan place writes"},
+	{OPT_STDIN, {"--stdin"}, "PE", NULL},
 	{OPT_HELP, {"-h", "--help"}, NULL, "print this"},
 	{OPT_VERSION, {"-V", "--version"}, NULL, "print the version"},
 };
@@ -88,6 +101,8 @@ static void print_help(void)
 		const struct option_row *row = &option_rows[i];
 		char left[80] = "";
 
+		if (!row->help)
+			continue;
 		for (int k = 0; k < MOST_NAMES && row->names[k]; k++) {
 			strncat(left, k ? ", " : "", sizeof left - strlen(left) - 1);
 			strncat(left, row->names[k], sizeof left - strlen(left) - 1);
@@ -137,9 +152,9 @@ static int unknown_option(const char *word, size_t length)
 	/* Long names first: of two equally near, the one that says what it does. */
 	for (int k = MOST_NAMES - 1; k >= 0; k--)
 		for (size_t i = 0; i < ROWS; i++)
-			if (option_rows[i].names[k] && (option_rows[i].names[k][1] == '-' || length < 4))
+			if (option_rows[i].names[k] && option_rows[i].names[k][1] == '-')
 				names[count++] = option_rows[i].names[k];
-	nearest = text_nearest(given, names, count);
+	nearest = length > 4 ? text_nearest(given, names, count) : NULL; /* of a few letters another word is always near */
 	if (nearest)
 		say("unknown option %s; did you mean %s?", given, nearest);
 	else
@@ -229,6 +244,55 @@ static int read_text(const char **field, const char *name, const char *text)
 	return GO_ON;
 }
 
+/* PEs are in order on the cores of one host, and on several host by host: which is what most wish who say so. */
+static int read_order(const char *name, const char *text)
+{
+	static const char *const usual[] = {"slot", "core", "node", "hwthread", "fill"};
+	size_t length = strcspn(text, ":");
+
+	for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+		if (strlen(usual[i]) == length && !strncasecmp(text, usual[i], length))
+			return GO_ON;
+	if (strstr(name, "map-by") && (!strcmp(text, "socket") || !strcmp(text, "package") || !strcmp(text, "numa")))
+		say("%s %s: oshrun spreads PEs in order; to bind them so, use --bind-to %s", name, text, text[0] == 'n' ? text : "socket");
+	else
+		say("%s %s: oshrun puts PEs in order; for another one use --rankfile, or mpirun itself", name, text);
+	return MISTAKE;
+}
+
+static int read_stdin(const char *text)
+{
+	if (!strcmp(text, "0"))
+		return GO_ON;
+	say("--stdin %s: PE 0 gets the standard input, the others get none; let PE 0 broadcast what it reads", text);
+	return MISTAKE;
+}
+
+static int read_per_node(struct options *options, const char *name, const char *text)
+{
+	struct options number = {0};
+	int code = read_pes(&number, name, text);
+
+	options->per_node = number.pes;
+	return code;
+}
+
+/* Two words of other launchers become one of ours. */
+static int read_pair(struct options *options, const struct option_row *row, const char *name, const char *value)
+{
+	char *assignment;
+
+	if (!name[0] || strchr(name, '=')) {
+		say("%s %s: give a name and, behind it, a value", row->names[0], name);
+		return MISTAKE;
+	}
+	if (asprintf(&assignment, "%s%s=%s", row->id == OPT_MCA ? "OMPI_MCA_" : "", name, value) < 0) {
+		say("out of memory");
+		return 1;
+	}
+	return read_export(options, assignment);
+}
+
 static int apply_value(struct options *o, const struct option_row *row, const char *name, char *value)
 {
 	switch (row->id) {
@@ -243,6 +307,10 @@ static int apply_value(struct options *o, const struct option_row *row, const ch
 	case OPT_HOST: return read_text(&o->hosts, name, value);
 	case OPT_HOSTFILE: return read_text(&o->hostfile, name, value);
 	case OPT_LAUNCHER: return read_text(&o->launcher, name, value);
+	case OPT_RANKFILE: return read_text(&o->rankfile, name, value);
+	case OPT_PER_NODE: return read_per_node(o, name, value);
+	case OPT_ORDER: return read_order(name, value);
+	case OPT_STDIN: return read_stdin(value);
 	default: return GO_ON;
 	}
 }
@@ -282,6 +350,14 @@ static int parse_one(struct options *options, int argc, char **argv, int *at)
 			return apply_flag(options, row);
 		say("%s takes no value", name);
 		return MISTAKE;
+	}
+	if (row->id == OPT_ENV || row->id == OPT_MCA) {
+		if (equals || *at + 1 >= argc) {
+			say("%s needs two words (%s)", name, row->value);
+			return MISTAKE;
+		}
+		*at += 2;
+		return read_pair(options, row, argv[*at - 2], argv[*at - 1]);
 	}
 	if (equals)
 		return apply_value(options, row, name, equals + 1);

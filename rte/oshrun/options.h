@@ -27,6 +27,8 @@ struct options {
 	const char *hosts;    /* --host, NULL: none */
 	const char *hostfile; /* --hostfile, NULL: none */
 	const char *launcher; /* --launcher, NULL: none */
+	const char *rankfile; /* --rankfile, NULL: none */
+	int per_node;	      /* -N and its like: PEs of each host, 0: not given */
 	double timeout;	      /* seconds, 0: no limit */
 	int debug;	      /* the PE to run under the debugger, -1: none */
 	const char *debugger; /* --debugger, NULL: gdb */

@@ -150,7 +150,7 @@ own_mounts() {
 	[ "$status" -eq 0 ]
 	cores=${#lines[@]}
 	[ "$cores" -ge 1 ] && [ "$cores" -le "$(nproc)" ]
-	osh 10 -n "$((cores + 1))" true
+	osh 10 -n "$((cores + 1))" --bind-to core true
 	[ "$status" -eq 0 ]
 	one_line "^oshrun: $((cores + 1)) PEs share $cores cores?; not binding\$"
 }
@@ -248,6 +248,60 @@ own_mounts() {
 	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --dry-run ./app x : -n 2 ./other
 	[ "$status" -eq 2 ]
 	one_line 'srun --multi-prog'
+}
+
+@test "options of other launchers do what they mean, or say what to use" {
+	# shellcheck disable=SC2016 # for the inner shell
+	osh 10 -q -ppn 2 -genv A 'x y' -env B z --mca btl self --map-by core --rank-by slot --stdin 0 -wd /tmp -prepend-rank \
+		sh -c 'echo "$A $B $OMPI_MCA_btl $PWD"'
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "${lines[@]}" | sort | tr '\n' ,)" = "[0] x y z self /tmp,[1] x y z self /tmp," ]
+	osh 10 -q -n 2 --output-filename out.d echo hello
+	[ "$(cat out.d/pe.1)" = hello ]
+	osh 10 -n 1 --display-map true
+	[[ "$output" == "oshrun: PE 0 on "* ]]
+	osh 10 -q -N 2 -n 3 true
+	[ "$status" -eq 2 ]
+	one_line '^oshrun: -N 2: 3 PEs need more than this one host'
+	osh 10 --map-by socket true
+	[ "$status" -eq 2 ]
+	one_line 'use --bind-to socket$'
+	osh 10 --map-by ppr:2:node true
+	one_line 'oshrun puts PEs in order'
+	osh 10 --stdin all true
+	one_line 'PE 0 gets the standard input'
+	osh 10 --mca btl
+	[ "$status" -eq 2 ]
+	one_line -- '--mca needs two words \(NAME VALUE\)'
+	osh 10 --rankfile ranks true
+	[ "$status" -eq 2 ]
+	one_line 'this job is on one machine; name its hosts with --hostfile'
+	osh 10 -nev A true
+	one_line '^oshrun: unknown option -nev; oshrun --help lists them$'
+	stand_ins mpirun srun
+	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --host a,b --rankfile ranks --dry-run ./app
+	[[ "$output" == *" --host a,b --rankfile ranks ./app" ]]
+	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -N 2 --host a,b --dry-run ./app
+	one_line 'as in --host node1:2,node2:2$'
+	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --host a,b --rankfile ranks --dry-run ./app
+	one_line 'srun takes another kind of file'
+}
+
+@test "more PEs than cores: said with -v or where binding was asked for; Open MPI is told to yield" {
+	many=$((2 * $(nproc) + 1))
+	# shellcheck disable=SC2016 # for the inner shell
+	osh 20 -n "$many" sh -c '[ "$PMIX_RANK" != 0 ] || echo "yield $OMPI_MCA_mpi_yield_when_idle"'
+	[ "$output" = "yield 1" ]
+	osh 20 -n "$many" --bind-to core true
+	one_line "^oshrun: $many PEs share .*; not binding$"
+	osh 20 -v -n "$many" true
+	[[ "$output" == *"; not binding"* ]]
+	# shellcheck disable=SC2016
+	OMPI_MCA_mpi_yield_when_idle=0 osh 20 -n "$many" sh -c '[ "$PMIX_RANK" != 0 ] || echo "yield $OMPI_MCA_mpi_yield_when_idle"'
+	[ "$output" = "yield 0" ]
+	# shellcheck disable=SC2016
+	osh 20 -n 1 sh -c 'echo "yield $OMPI_MCA_mpi_yield_when_idle"'
+	[ "$output" = "yield " ]
 }
 
 @test "programs that cannot be run, each with its reason" {
