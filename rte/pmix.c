@@ -274,7 +274,7 @@ bool rte_fence_within(int seconds)
 {
 	bool collect = strncmp(self.nspace, "slurm.", 6) == 0; /* see rte_fence */
 	struct timespec end;
-	pmix_info_t how;
+	static pmix_info_t how; /* in use until the fence is over */
 	int late = 0;
 
 	if (!rte.connected)
