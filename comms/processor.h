@@ -49,7 +49,7 @@ static inline bool processor_can_wait(void)
 	return getauxval(AT_HWCAP) & 1UL << 2; /* HWCAP_EVTSTRM */
 }
 
-static inline __attribute__((always_inline)) void processor_watch(const volatile void *address)
+static inline __attribute__((always_inline)) void processor_watch(const void *address)
 {
 	uint32_t unused;
 

@@ -229,7 +229,7 @@ static void part_is_over(struct request *request)
 	if (request->telling)
 		ucx_rest_telling(request->telling);
 	else
-		channel_count(request->mark->channel, &request->mark->unanswered[request->half], -1);
+		channel_count(mark_channel(request->mark), &request->mark->unanswered[request->half], -1);
 	free(request);
 }
 

@@ -30,7 +30,7 @@ COMMS_INLINE unsigned comms_spins(void)
  * May a wait stop the processor until somebody stores to the word? Not where this thread has a network or command lists to look after,
  * where PEs share processors, or where the wait is for more than one word.
  */
-COMMS_INLINE bool comms_may_stop(const volatile void *address)
+COMMS_INLINE bool comms_may_stop(const void *address)
 {
 #if PROCESSOR_HAS_EVENTS
 	return comms.stops && !comms.network && (uintptr_t)address - 1 < UINTPTR_MAX - 3 && !comms_lists_active();
@@ -41,7 +41,7 @@ COMMS_INLINE bool comms_may_stop(const volatile void *address)
 }
 
 /* Makes the processor notice a store to the word. */
-COMMS_INLINE void comms_watch_word(const volatile void *address)
+COMMS_INLINE void comms_watch_word(const void *address)
 {
 #if PROCESSOR_HAS_EVENTS
 	processor_watch(address);

@@ -37,7 +37,7 @@ static void warn_of_outsider(int start, int log_stride, int size, const char *ro
 {
 	static atomic_bool warned;
 
-	if (!atomic_exchange(&warned, true))
+	if (!atomic_exchange_explicit(&warned, true, memory_order_relaxed))
 		rte_report(routine, "warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
 				    "others like it do nothing in silence",
 			   start, log_stride, size);
