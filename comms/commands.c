@@ -228,7 +228,7 @@ static bool move(struct comms_list *list)
 		 !atomic_exchange_explicit(&list->busy, true, memory_order_acquire));
 	held--;
 	if (moved)
-		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_release);
+		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_relaxed);
 	return moved;
 }
 

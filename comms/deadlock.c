@@ -225,7 +225,7 @@ static bool add_node(struct comms_sums *sums)
 			return false;
 		more.sent = atomic_load_explicit(&shown->sent, memory_order_relaxed);
 		more.carried_out = atomic_load_explicit(&shown->carried_out, memory_order_relaxed);
-		more.moves = atomic_load_explicit(&shown->moves, memory_order_acquire);
+		more.moves = atomic_load_explicit(&shown->moves, memory_order_relaxed);
 		more.waits = atomic_load_explicit(&shown->waits, memory_order_acquire);
 		if (more.waits % 2 == 0)
 			return false;

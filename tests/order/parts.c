@@ -207,7 +207,7 @@ void hangs(uint64_t round)
 	(void)round;
 	if (me == 0) {
 		hang_note_peer("shmem_wait", "a word of", 1);
-		comms_wait_is_slow();
+		comms_wait_is_slow(false);
 		comms_wait_is_over();
 		return;
 	}
