@@ -62,14 +62,23 @@ static int count_threads(void)
 	return count;
 }
 
-/* A handler of the program's may store what its main thread waits for. */
-static bool has_handlers(void)
+static bool is_handled(int number)
 {
-	static const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO};
 	struct sigaction action;
 
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/* A handler of the program's may store what its main thread waits for. (The library itself handles those that end a program.) */
+static bool has_handlers(void)
+{
+	static const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGHUP, SIGINT, SIGURG, SIGCONT};
+
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+		if (is_handled(signals[i]))
+			return true;
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		if (is_handled(number))
 			return true;
 	return false;
 }
