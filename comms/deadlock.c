@@ -27,15 +27,19 @@
 #define INTERVAL 100  /* ms between two waves */
 #define BEGIN 200     /* ms that PE 0 has waited slowly before the first one */
 #define LOOKS 2
+#define MOST_SIGNALS 65
 
 static const char routine[] = "SHMEM_DEADLOCK";
-static int threads_before; /* the program's, when it initialised the library */
+/* The program's, when it initialised the library. */
+static int threads_before;
+static void (*handlers_before[MOST_SIGNALS])(int);
 
 static struct {
 	const struct comms_group *world;
 	enum { REACTION_ABORT, REACTION_REPORT, REACTION_IGNORE } reaction;
 	bool one_thread;
 	int threads; /* the program's before, and the library's */
+	void (*handlers[MOST_SIGNALS])(int); /* of libraries */
 	/* Of a node's first PE. */
 	bool leads, over;
 	enum { IDLE, ASKED, ANSWERED } state;
@@ -62,25 +66,37 @@ static int count_threads(void)
 	return count;
 }
 
-static bool is_handled(int number)
+typedef void handler(int);
+
+/* NULL: the signal has none. */
+static handler *handler_of(int number)
 {
 	struct sigaction action;
 
-	return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+	if (sigaction(number, NULL, &action) || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+		return NULL;
+	return action.sa_handler;
 }
 
-/* A handler of the program's may store what its main thread waits for. (The library itself handles those that end a program.) */
+/* What UCX and others installed while the library started is not the program's. */
+static void note_handlers(void)
+{
+	for (int number = 1; number <= SIGRTMAX; number++)
+		deadlock.handlers[number] = handlers_before[number] ? NULL : handler_of(number);
+}
+
+/* A handler of the program's may store what its main thread waits for. (The library itself handles signals that end a program.) */
 static bool has_handlers(void)
 {
-	static const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGHUP, SIGINT, SIGURG, SIGCONT};
+	static const int ending[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGPIPE, SIGCHLD};
+	bool found = false;
 
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (is_handled(signals[i]))
-			return true;
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		if (is_handled(number))
-			return true;
-	return false;
+	for (int number = 1; number <= SIGRTMAX && !found; number++) {
+		found = handler_of(number) && handler_of(number) != deadlock.handlers[number];
+		for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+			found = found && number != ending[i];
+	}
+	return found;
 }
 
 static bool has_other_threads(void)
@@ -321,6 +337,8 @@ void deadlock_wait_goes_on(enum deadlock_wait kind)
 void deadlock_count_threads(void)
 {
 	threads_before = count_threads();
+	for (int number = 1; number <= SIGRTMAX; number++)
+		handlers_before[number] = handler_of(number);
 }
 
 void deadlock_start(const struct comms_group *world, bool one_thread)
@@ -334,6 +352,7 @@ void deadlock_start(const struct comms_group *world, bool one_thread)
 	deadlock.reaction = (unsigned)reaction;
 	deadlock.one_thread = one_thread;
 	deadlock.threads = count_threads() - comms_engine_is_up();
+	note_handlers();
 	deadlock.nodes = -1;
 	deadlock.world = world;
 }
