@@ -23,23 +23,28 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define STABLE 1000   /* ms that the sums must stay as they are */
-#define INTERVAL 100  /* ms between two waves */
-#define BEGIN 200     /* ms that PE 0 has waited slowly before the first one */
+#define STABLE 1000  /* ms that the sums must stay as they are */
+#define INTERVAL 100 /* ms between two waves */
+#define BEGIN 200    /* ms that PE 0 has waited slowly before the first one */
 #define LOOKS 2
 #define MOST_SIGNALS 65
 
 static const char routine[] = "SHMEM_DEADLOCK";
+
+typedef void handler(int);
+
 /* The program's, when it initialised the library. */
 static int threads_before;
-static void (*handlers_before[MOST_SIGNALS])(int);
+static handler *handlers_before[MOST_SIGNALS];
 
 static struct {
 	const struct comms_group *world;
 	enum { REACTION_ABORT, REACTION_REPORT, REACTION_IGNORE } reaction;
 	bool one_thread;
-	int threads; /* the program's before, and the library's */
-	void (*handlers[MOST_SIGNALS])(int); /* of libraries */
+	int threads;			 /* the program's before, and the library's */
+	handler *handlers[MOST_SIGNALS]; /* of libraries */
+	/* The program's, now. A PE that only others can wake does not change them: looked for when a wait becomes slow. */
+	bool has_threads, has_handlers;
 	/* Of a node's first PE. */
 	bool leads, over;
 	enum { IDLE, ASKED, ANSWERED } state;
@@ -66,8 +71,6 @@ static int count_threads(void)
 	return count;
 }
 
-typedef void handler(int);
-
 /* NULL: the signal has none. */
 static handler *handler_of(int number)
 {
@@ -88,11 +91,14 @@ static void note_handlers(void)
 /* A handler of the program's may store what its main thread waits for. (The library itself handles signals that end a program.) */
 static bool has_handlers(void)
 {
-	static const int ending[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGPIPE, SIGCHLD};
+	static const int ending[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,	SIGABRT,
+				     SIGTRAP, SIGSYS, SIGTERM, SIGPIPE, SIGCHLD};
 	bool found = false;
 
 	for (int number = 1; number <= SIGRTMAX && !found; number++) {
-		found = handler_of(number) && handler_of(number) != deadlock.handlers[number];
+		handler *now = handler_of(number);
+
+		found = now && now != deadlock.handlers[number];
 		for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
 			found = found && number != ending[i];
 	}
@@ -108,15 +114,17 @@ static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traf
 {
 	if (kind == DEADLOCK_OWN || traffic->pending)
 		return false;
-	if (kind == DEADLOCK_MEMORY && (traffic->blind || has_handlers()))
+	if (kind == DEADLOCK_MEMORY && (traffic->blind || deadlock.has_handlers))
 		return false;
-	return !has_other_threads() || (kind == DEADLOCK_PES && deadlock.one_thread);
+	return !deadlock.has_threads || (kind == DEADLOCK_PES && deadlock.one_thread);
 }
 
 /* --- What this PE shows --- */
 
 void deadlock_wait_begins(void)
 {
+	deadlock.has_threads = has_other_threads();
+	deadlock.has_handlers = has_handlers();
 	deadlock.next = hang_clock() + BEGIN;
 	atomic_store_explicit(&comms.system->passive.passive, false, memory_order_relaxed);
 	atomic_fetch_add_explicit(&comms.system->passive.waits, 1, memory_order_release);
@@ -132,8 +140,9 @@ static void show(bool passive, const struct comms_traffic *traffic)
 	struct comms_passive *mine = &comms.system->passive;
 
 	atomic_store_explicit(&mine->passive, passive, memory_order_relaxed);
-	atomic_store_explicit(&mine->sent, traffic->sent - deadlock.told * traffic->telling, memory_order_relaxed);
-	atomic_store_explicit(&mine->carried_out, traffic->carried_out - deadlock.heard * traffic->telling, memory_order_relaxed);
+	atomic_store_explicit(&mine->sent, traffic->sent - deadlock.told * traffic->notify, memory_order_relaxed);
+	atomic_store_explicit(&mine->carried_out, traffic->carried_out - deadlock.heard * traffic->notify,
+			      memory_order_relaxed);
 	atomic_fetch_add_explicit(&mine->looks, 1, memory_order_release);
 }
 
@@ -179,7 +188,8 @@ static struct comms_passive *shown_by(int i)
 	int pe = world->levels ? comms_group_pe(&world->levels->node, i) : leaders() ? world->me : i;
 	const struct comms_peer *peer = comms_can_meet(pe) ? comms_meet(pe) : NULL;
 
-	return peer && peer->reach[COMMS_HEAP].base ? &((struct comms_system *)peer->reach[COMMS_HEAP].base)->passive : NULL;
+	return peer && peer->reach[COMMS_HEAP].base ? &((struct comms_system *)peer->reach[COMMS_HEAP].base)->passive
+						    : NULL;
 }
 
 static int child(int i)
@@ -225,7 +235,8 @@ static bool begin(int64_t now)
 	}
 	for (int i = 0; i < children(); i++) {
 		deadlock.told++;
-		comms_tell(NULL, NULL, 0, &comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
+		comms_tell(NULL, NULL, 0, &comms.system->passive.wave, deadlock.wave,
+			   comms_group_pe(leaders(), child(i)), routine);
 	}
 	return true;
 }
@@ -344,12 +355,9 @@ void deadlock_count_threads(void)
 void deadlock_start(const struct comms_group *world, bool one_thread)
 {
 	static const char *const reactions[] = {"abort", "report", "ignore"};
-	int reaction = setting_choice(SETTING_DEADLOCK, reactions, 3);
 
-	if (reaction < 0)
-		rte_die_together("shmem_init", "SHMEM_DEADLOCK=%s: give abort, report or ignore", setting_text(SETTING_DEADLOCK));
 	memset(&deadlock, 0, sizeof deadlock);
-	deadlock.reaction = (unsigned)reaction;
+	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK, reactions, 3);
 	deadlock.one_thread = one_thread;
 	deadlock.threads = count_threads() - comms_engine_is_up();
 	note_handlers();

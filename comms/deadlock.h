@@ -19,7 +19,7 @@ void deadlock_stop(void);
 enum deadlock_wait {
 	DEADLOCK_OWN,	/* an answer to what this PE has asked for: something is under way */
 	DEADLOCK_PES,	/* other PEs, by calls of the library */
-	DEADLOCK_MEMORY /* whoever stores to memory of this PE */
+	DEADLOCK_MEMORY /* a store to memory of this PE, by a PE, a thread or a signal handler */
 };
 
 /* By the thread whose wait is shown (hang.c): its wait has become slow; it still waits, after another look; it is over. */

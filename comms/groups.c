@@ -176,7 +176,7 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 		wait_wake(&gate->epoch);
 }
 
-/* Two levels of gates: whoever acts for its memory group meets those who act for the others. */
+/* Two levels of gates: the PE that acts for a memory group meets those that act for the others. */
 struct division {
 	struct comms_group *node;
 	bool led;

@@ -17,7 +17,7 @@ enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_
 /* Messages of this PE since the start: what it has sent, and what it has carried out for others. */
 struct comms_traffic {
 	uint64_t sent, carried_out;
-	unsigned telling; /* how many of them a comms_tell of a few bytes is */
+	unsigned notify; /* how many of them a comms_tell of a few bytes is */
 	bool pending;	  /* something that is not in these numbers is under way */
 	bool blind;	  /* puts may be under way that nobody knows of */
 };

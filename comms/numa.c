@@ -24,13 +24,9 @@ enum { AUTO, YES, NO };
 void numa_start(void)
 {
 	static const char *const words[] = {"auto", "yes", "no"};
-	int choice = setting_choice(SETTING_MEMORY_GROUPS, words, 3);
 
-	if (choice < 0)
-		rte_die_together("shmem_init", "SHMEM_MEMORY_GROUPS=%s: give auto, yes or no",
-				 setting_text(SETTING_MEMORY_GROUPS));
-	comms.divide = choice;
-	comms.memory_group = choice == NO ? -1 : rte_memory_group(&comms.memory_groups);
+	comms.divide = setting_choice(SETTING_MEMORY_GROUPS, words, 3);
+	comms.memory_group = comms.divide == NO ? -1 : rte_memory_group(&comms.memory_groups);
 }
 
 static bool group_key(int pe, uint64_t *key)

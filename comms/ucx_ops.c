@@ -157,7 +157,7 @@ static void count_traffic(struct comms_traffic *traffic)
 	traffic->sent = atomic_load_explicit(&ucx.sent, memory_order_relaxed);
 	traffic->pending = atomic_load_explicit(&ucx.results, memory_order_relaxed) > 0 ||
 			   atomic_load_explicit(&ucx.partial, memory_order_relaxed) > 0;
-	traffic->telling = 1;
+	traffic->notify = 1;
 	traffic->blind = ucx.rma;
 }
 
