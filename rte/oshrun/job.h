@@ -57,7 +57,7 @@ struct job {
 	char **debug_words;
 	char host[HOST_NAME_MAX + 1];
 	char folder_name[48]; /* last part of the session folder, for everybody to see */
-	char name[80];	      /* PMIx namespace: who knows it belongs to the job, see door.h */
+	char name[80];	      /* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h */
 	struct machine machine;
 	struct binding binding;
 

@@ -6,7 +6,7 @@ bin_PROGRAMS += oshrun
 oshrun_SOURCES = \
 	rte/oshrun/bind.c rte/oshrun/bind.h \
 	rte/oshrun/engines.c rte/oshrun/engines.h \
-	rte/oshrun/door.c rte/oshrun/door.h \
+	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
 	rte/oshrun/debug.c rte/oshrun/debug.h rte/oshrun/environment.c rte/oshrun/environment.h \
 	rte/oshrun/guard.c rte/oshrun/guard.h \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \

@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "door.h"
+#include "accept_filter.h"
 #include "job.h"
 #include "say.h"
 
@@ -351,7 +351,7 @@ struct server *server_start(struct job *job)
 	pthread_mutex_init(&server->lock, NULL);
 	server->last = &server->first;
 	server->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	door_open(server->nspace);
+	accept_filter_start(server->nspace, job->count);
 	status = server->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : initialise(job);
 	if (status == PMIX_SUCCESS)
 		status = register_job(job);

@@ -17,7 +17,7 @@
 #include "program.h"
 #include "say.h"
 
-#define OWN_FILES 64 /* of oshrun, libpmix and what the user left open for us */
+#define OWN_FILES 128 /* of oshrun, libpmix, strangers at its port and what the user left open for us */
 #define OWN_STACK (1UL << 20)
 #define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
 

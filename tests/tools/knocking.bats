@@ -37,6 +37,22 @@ END
 	[ "$(wc -c <greeting)" -gt 40 ]
 }
 
+@test "two hundred silent connections do not keep a job from starting" {
+	cat >pe.sh <<'END'
+if [ "$PMIX_RANK" = 0 ]; then
+	perl -MIO::Socket::INET -e 'my @all = map { IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0], Timeout => 5) or die } 1 .. 200;
+		open my $f, ">", "silent"; close $f; sleep 60' \
+		"$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)" >/dev/null 2>&1 &
+fi
+until [ -e silent ]; do sleep 0.05; done
+exec "$PEER" init fence finalize
+END
+	SECONDS=0
+	run -0 timeout 60 "$OSHRUN" -q -n 4 sh pe.sh
+	[ -z "$output" ]
+	[ "$SECONDS" -lt 8 ]
+}
+
 @test "the name that opens is nowhere for others to read" {
 	# shellcheck disable=SC2016 # for the shell of the PE
 	run -0 timeout 30 "$OSHRUN" -q -n 1 sh -c 'echo "$PMIX_NAMESPACE"; ls -A /dev/shm; cat /proc/net/unix; tr "\0" " " <"/proc/$PPID/cmdline"'

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_ACCEPT_FILTER_H
+#define OSHRUN_ACCEPT_FILTER_H
+
+/*
+ * From here on libpmix gets only connections whose first bytes contain this name, which only the processes of the job know. Call it before
+ * libpmix listens.
+ */
+void accept_filter_start(const char *name, int pes);
+
+#endif
