@@ -57,6 +57,7 @@ struct wanted {
 #define TOFU_WANTED(library, name) {#library "_" #name, &library.name},
 static const struct wanted of_utofu[] = {UTOFU_FUNCTIONS(TOFU_WANTED)}, of_jtofu[] = {JTOFU_FUNCTIONS(TOFU_WANTED)};
 
+static const struct wanted of_settings = {"jtofu_create_mapinfo_by_envvars", &softofu.create_map};
 static const struct wanted of_softofu[] = {
 	{"softofu_record_when_needed", &softofu.record_when_needed},
 	{"softofu_record_needed", &softofu.record_needed},
@@ -95,7 +96,7 @@ static void *load(const char *name, const struct wanted *wanted, size_t count, c
 bool tofu_library_load(char problem[TOFU_PROBLEM])
 {
 	char jtofu_file[sizeof utofu_file];
-	void *tofucom;
+	void *tofucom, *jtofu_library;
 
 	if (loaded)
 		return true;
@@ -103,8 +104,10 @@ bool tofu_library_load(char problem[TOFU_PROBLEM])
 	tofucom = load("libtofucom.so", of_utofu, sizeof of_utofu / sizeof of_utofu[0], utofu_file, problem);
 	for (size_t i = 0; tofucom && i < sizeof of_softofu / sizeof of_softofu[0]; i++)
 		find(tofucom, &of_softofu[i]);
-	loaded = tofucom &&
-		 load("libjtofu.so", of_jtofu, sizeof of_jtofu / sizeof of_jtofu[0], jtofu_file, problem);
+	jtofu_library = tofucom ? load("libjtofu.so", of_jtofu, sizeof of_jtofu / sizeof of_jtofu[0], jtofu_file, problem) : NULL;
+	if (jtofu_library)
+		find(jtofu_library, &of_settings);
+	loaded = jtofu_library != NULL;
 	return loaded;
 }
 

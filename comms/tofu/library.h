@@ -32,8 +32,9 @@ struct jtofu_library {
 extern struct utofu_library utofu;
 extern struct jtofu_library jtofu;
 
-/* What only software Tofu has (softofu/include/softofu.h); NULL on a machine. */
+/* What software Tofu has, and the libraries of a machine need not have (NULL): softofu/include/softofu.h, and a map of its settings. */
 struct softofu_library {
+	__typeof__(jtofu_create_mapinfo_by_envvars) *create_map;
 	bool (*record_when_needed)(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on);
 	void (*record_needed)(utofu_vcq_hdl_t vcq_hdl, uint8_t edata);
 };

@@ -31,24 +31,51 @@ static union jtofu_phys_coords place_of(int pe)
 	return at;
 }
 
+/*
+ * A launcher that does not know of Tofu, such as Open MPI's, publishes no map. Software Tofu makes it from SOFTOFU_SHAPE and its other
+ * settings, the same in every process of the job. NULL: there is none.
+ */
+static void *map_of_settings(void)
+{
+	const char *shape = getenv("SOFTOFU_SHAPE");
+	unsigned ranks;
+	size_t size;
+	void *map;
+
+	if (!shape || !*shape || !softofu.create_map || softofu.create_map(&map, &size, &ranks) != JTOFU_SUCCESS)
+		return NULL;
+	if (ranks < (unsigned)comms.n_pes)
+		rte_die_together("shmem_init", "SOFTOFU_SHAPE=%s: this box has %u ranks for %d PEs; give a larger one", shape, ranks, comms.n_pes);
+	return map;
+}
+
+static void die_without(bool libraries, const char *problem)
+{
+	if (!libraries)
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
+					       "configure torushmem --with-tofu=DIR",
+				 problem);
+	rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
+				       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
+}
+
 bool tofu_find(bool must)
 {
 	char problem[TOFU_PROBLEM];
 	size_t size;
 	void *map = rte_vendor_map(must, &size);
-	bool there = map && tofu_library_load(problem);
-	int code = there ? jtofu.initialize(JOB, (jtofu_rank_t)comms.pe, map) : JTOFU_ERR_NOT_INITIALIZED;
+	bool libraries = (map || must) && tofu_library_load(problem);
+	int code = JTOFU_ERR_NOT_INITIALIZED;
 
+	if (!map && libraries)
+		map = map_of_settings();
+	if (must && (!libraries || !map))
+		die_without(libraries, problem);
+	if (map && libraries)
+		code = jtofu.initialize(JOB, (jtofu_rank_t)comms.pe, map);
 	free(map);
 	reading = code == JTOFU_SUCCESS;
-	if (!map && must)
-		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
-					       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE for oshrun, as in SOFTOFU_SHAPE=2x2");
-	if (map && !there && must)
-		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
-					       "configure torushmem --with-tofu=DIR",
-				 problem);
-	if (there && !reading)
+	if (libraries && !reading)
 		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
 					       "libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
 					       "SHMEM_PATHS=local,ucx",

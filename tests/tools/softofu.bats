@@ -161,6 +161,20 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session"
 }
 
+@test "OpenSHMEM programs go over it under mpirun, which publishes no map" {
+	command -v mpirun >/dev/null || skip "mpirun is not there"
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	mpi 4 "$TOP_BUILDDIR/tests/api/rma"
+	mpi 4 "$TOP_BUILDDIR/tests/api/amo"
+	SHMEM_INFO=1 run mpi 4 "$TOP_BUILDDIR/tests/api/rma"
+	[[ "$output" == *[Tt]ofu* ]]
+	SOFTOFU_SHAPE=2 run ! mpi 4 "$TOP_BUILDDIR/tests/api/rma"
+	[[ "$output" == *"SOFTOFU_SHAPE=2 has room for 2 ranks"* ]]
+	unset SOFTOFU_SHAPE
+	run ! mpi 4 "$TOP_BUILDDIR/tests/api/rma"
+	[[ "$output" == *"for software Tofu, set SOFTOFU_SHAPE"* ]]
+}
+
 @test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages, places" {
 	command -v mpirun >/dev/null && command -v mpicxx >/dev/null || skip "there is no MPI"
 	link=(-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs")
