@@ -80,11 +80,12 @@ run_one()
 		>>"$out/records.csv"
 }
 
-# --- What a launcher that was ended may leave in /dev/shm: files that nobody has open any more ---
+# --- What a job that was ended may leave in /dev/shm: files of these libraries that no process has open any more ---
 
 shm_files()
 {
-	find /dev/shm -mindepth 1 -maxdepth 1 -type f -user "$(id -u)" 2>/dev/null | sort
+	find /dev/shm -mindepth 1 -maxdepth 1 -type f -user "$(id -u)" \
+		'(' -name 'vader_segment.*' -o -name 'sm_segment.*' -o -name 'ucx_shm_posix_*' -o -name 'mpich_shm*' ')' 2>/dev/null | sort
 }
 
 sweep()
@@ -167,9 +168,11 @@ perftest()
 {
 	# shellcheck disable=SC2046,SC2016 # a list of settings; a script for another shell
 	env $(settings_of "$1") "$stopwatch" -q -l 6 sh -c '
-		ucx_perftest -c 1 -p "$2" >/dev/null 2>&1 &
+		# Built with MPI, it expects mpirun unless it is told not to.
+		ucx_perftest -h 2>&1 | grep -q -e "^ *-P " && no_mpi="-P 0" || no_mpi=
+		ucx_perftest $no_mpi -c 1 -p "$2" >/dev/null 2>&1 &
 		sleep 0.3
-		ucx_perftest 127.0.0.1 -c 0 -p "$2" -t "$1" -s 8 -n 20000 -w 1000 -O 1 -f -v 2>/dev/null
+		ucx_perftest 127.0.0.1 $no_mpi -c 0 -p "$2" -t "$1" -s 8 -n 20000 -w 1000 -O 1 -f -v 2>/dev/null
 		wait' sh "$2" "$3" </dev/null 2>/dev/null | awk -F , '$1 == 20000 { printf "%.1f", $2 * 1e3 }'
 }
 
