@@ -109,6 +109,8 @@ speak()
 	traces >before
 	run "$bed" run --name "$name" --torus 2x2 -- sh -c 'exit 7'
 	[ "$status" -eq 7 ]
+	run -0 "$bed" run --name "$name" --switch 2 -- sh -c pwd
+	[ "${lines[0]}" = "$PWD" ]
 	run -1 "$bed" run --name "$name" --switch 2 -- touch /dev/shm/forgotten
 	[[ "$output" == *'h0: /dev/shm/forgotten'* ]]
 	traces >after
