@@ -426,6 +426,11 @@ void comms_sync(struct comms_group *group);
 typedef void comms_action(void *argument);
 void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
 
+/* The members of a group on this node, when they are synchronised by memory group; else NULL. */
+const struct comms_levels *comms_memory_parts(struct comms_group *group);
+/* As comms_meet_node, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
+void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
+
 /* The node of each PE of the job, nodes numbered by their first PEs; returns how many. Each is its own where nobody knows. */
 int comms_nodes(int *node_of);
 

@@ -180,7 +180,7 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 struct division {
 	struct comms_group *node;
 	bool led;
-	comms_action *action;
+	comms_action *part_action, *action;
 	void *argument;
 };
 
@@ -188,20 +188,22 @@ static void meet_among_parts(void *division)
 {
 	const struct division *d = division;
 
+	if (d->part_action)
+		d->part_action(d->argument);
 	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
 	meet_at_gate(&d->node->parts->leaders, d->led, d->action, d->argument);
 }
 
-static void meet_at_gates(struct comms_group *node, bool led, comms_action *action, void *argument)
+static void meet_at_gates(struct division *division)
 {
-	struct division division = {node, led, action, argument};
+	struct comms_group *node = division->node;
 
 	if (!node->divided_gate)
-		meet_at_gate(node, led, action, argument);
+		meet_at_gate(node, division->led, division->action, division->argument);
 	else if (node->parts->node.size > 1)
-		meet_at_gate(&node->parts->node, led, meet_among_parts, &division);
+		meet_at_gate(&node->parts->node, division->led, meet_among_parts, division);
 	else
-		meet_among_parts(&division);
+		meet_among_parts(division);
 }
 
 static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
@@ -243,16 +245,39 @@ static void leaders_meet(void *levels)
 	meet_in_rounds(&((struct comms_levels *)levels)->leaders);
 }
 
-void comms_meet_node(struct comms_group *group, comms_action *action, void *argument)
+/* NULL: they need no gate, since there is only this one. */
+static struct comms_group *members_on_node(struct comms_group *group)
 {
+	if (group->levels && group->levels->node.size > 1)
+		return &group->levels->node;
+	return group->on_node && group->size > 1 ? group : NULL;
+}
+
+void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument)
+{
+	struct comms_group *node;
+
 	comms_group_see(group);
 	atomic_thread_fence(memory_order_release);
-	if (group->levels && group->levels->node.size > 1)
-		meet_at_gates(&group->levels->node, true, action, argument);
-	else if (group->on_node && group->size > 1)
-		meet_at_gates(group, false, action, argument);
+	node = members_on_node(group);
+	if (node)
+		meet_at_gates(&(struct division){node, node != group, part_action, action, argument});
 	else if (action)
 		action(argument);
+}
+
+void comms_meet_node(struct comms_group *group, comms_action *action, void *argument)
+{
+	comms_meet_parts(group, NULL, action, argument);
+}
+
+const struct comms_levels *comms_memory_parts(struct comms_group *group)
+{
+	const struct comms_group *node;
+
+	comms_group_see(group);
+	node = members_on_node(group);
+	return node && node->divided_gate ? node->parts : NULL;
 }
 
 void comms_sync(struct comms_group *group)

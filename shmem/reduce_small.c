@@ -3,8 +3,9 @@
  * Small reductions of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot.
  * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my slot of epoch
  * e + 2 only after it heard my words of epoch e + 1, which I sent when I was done with epoch e: so two sets are enough and nobody
- * asks first. Where several members share a node, or its processors, they lay out what they bring as rows, and when all have come
- * one of them combines the rows, does the doubling with the other nodes' leaders, and leaves the result for its node.
+ * asks first. Where several members share a node with others elsewhere, or its processors, they lay out what they bring as rows, and
+ * when all have come one of them combines the rows, does the doubling with the other nodes' leaders, and leaves the result for its
+ * node. Where they are in several memory groups, one of each group combines the rows of the group first, so that few cross between groups.
  */
 #include "reduce.h"
 
@@ -123,17 +124,33 @@ static void double_all(const struct reduction *r, const struct set *set, char *d
 	}
 }
 
+static void combine_into(char *result, const struct reduction *r, const struct comms_group *members)
+{
+	for (int i = 1; i < members->size; i++)
+		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(members, i))->row, r->count);
+}
+
+/* By one for all members of its memory group: the row of the first becomes that of all. */
+static void combine_part(void *argument)
+{
+	const struct reduction *r = argument;
+	const struct comms_group *part = &comms_memory_parts(r->set->group)->node;
+
+	combine_into(scratch_of(r->set->team, comms_group_pe(part, 0))->row, r, part);
+}
+
 /* By one for all members of the node. */
 static void combine_rows(void *argument)
 {
 	const struct reduction *r = argument;
 	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;
+	const struct comms_levels *parts = comms_memory_parts(r->set->group);
+	const struct comms_group *rows = parts ? &parts->leaders : node;
 	char *result = scratch_of(r->set->team, comms_group_pe(node, 0))->result;
 	struct set leaders = set_of_leaders(r->set);
 
-	memcpy(result, scratch_of(r->set->team, comms_group_pe(node, 0))->row, r->count * r->size);
-	for (int i = 1; i < node->size; i++)
-		r->combine(result, result, scratch_of(r->set->team, comms_group_pe(node, i))->row, r->count);
+	memcpy(result, scratch_of(r->set->team, comms_group_pe(rows, 0))->row, r->count * r->size);
+	combine_into(result, r, rows);
 	if (group->levels)
 		double_all(r, &leaders, result);
 }
@@ -144,7 +161,7 @@ static void reduce_by_rows(const struct reduction *r)
 	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
 
 	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
-	comms_meet_node(r->set->group, combine_rows, (void *)(uintptr_t)r);
+	comms_meet_parts(r->set->group, combine_part, combine_rows, (void *)(uintptr_t)r);
 	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
 }
 
@@ -152,7 +169,7 @@ void reduce_small(struct reduction *r)
 {
 	const struct comms_group *group = r->set->group;
 	size_t most = ROW_BYTES / r->size, left = r->count;
-	bool rows = group->levels || (group->on_node && group->crowded);
+	bool rows = group->levels || (group->on_node && (group->crowded || comms_memory_parts(r->set->group)));
 
 	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
 		r->epoch = r->set->team->pieces + 1;

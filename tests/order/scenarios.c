@@ -365,6 +365,7 @@ static const struct scenario {
 	{"lists", lists, open_lists, 2, 0, NULL},
 	{"engine", plans, open_engine, 1, 1, NULL},
 	{"reductions", reductions, NULL, 1, 0, NULL},
+	{"group_reductions", reductions, NULL, 1, 0, NULL},
 	{"broadcasts", broadcasts, NULL, 1, 0, NULL},
 	{"threads", threads, open_buffers, 2, 0, NULL},
 	{"contacts", contacts, open_contacts, 2, 0, before_contacts},

@@ -6,7 +6,7 @@
 
 enum { MOST = 64, WORDS = 40 };
 
-static long arrived[MOST], words[MOST], sum, one = 1, data[WORDS], from[WORDS];
+static long arrived[MOST], words[MOST], data[WORDS], from[WORDS];
 
 static int pe_of(shmem_team_t team, int member)
 {
@@ -39,8 +39,15 @@ static void check_sums(shmem_team_t team, long round)
 {
 	long mine = 7 * round + shmem_team_my_pe(team);
 
-	CHECK_EQUAL(shmem_long_sum_reduce(team, &sum, &one, 1), 0);
-	CHECK_EQUAL(sum, (long)shmem_team_n_pes(team));
+	long members = shmem_team_n_pes(team);
+
+	for (int i = 0; i < WORDS; i++)
+		from[i] = mine + i;
+	CHECK_EQUAL(shmem_long_sum_reduce(team, data, from, WORDS), 0);
+	for (int i = 0; i < WORDS; i++)
+		CHECK_EQUAL(data[i], members * (7 * round + i) + members * (members - 1) / 2);
+	CHECK_EQUAL(shmem_long_max_reduce(team, data, from, 1), 0);
+	CHECK_EQUAL(data[0], 7 * round + members - 1);
 	words[MOST - 1] = mine;
 	CHECK_EQUAL(shmem_long_fcollect(team, words, &words[MOST - 1], 1), 0);
 	for (int member = 0; member < shmem_team_n_pes(team); member++)
