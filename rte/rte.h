@@ -22,6 +22,22 @@ enum rte_status {
 	RTE_FAILED            /* a PMIx call failed; rte.problem says which */
 };
 
+/* An access to memory that a signal has ended, or another signal. For who knows more of it than the handler. */
+enum rte_access { RTE_ACCESSES, RTE_READS, RTE_WRITES };
+struct rte_fault {
+	uintptr_t address;
+	bool is_fault;	 /* the address is one */
+	bool nowhere;	 /* but not a possible one, and not known */
+	bool in_library; /* some of the calls are the library's */
+	bool at_once;	 /* the instruction itself is */
+	enum rte_access access;
+	const char *routine;  /* of the API, as the calls say; NULL: none */
+	const char *argument; /* of the routine, NULL: not known which */
+	bool memory_known;    /* [memory, memory + bytes) is what it has been given */
+	uintptr_t memory;
+	size_t bytes;
+};
+
 struct rte {
 	int pe;
 	int n_pes;
@@ -32,6 +48,7 @@ struct rte {
 	bool connected; /* a PMIx server is there */
 	int generation; /* how many times this process came up */
 	char problem[160];
+	void (*explain)(struct rte_fault *fault); /* called in the handler of a signal, in the thread that it came to; NULL: nothing */
 	void (*last_words)(void); /* called before the process ends otherwise than it should; NULL: nothing */
 };
 

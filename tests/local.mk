@@ -185,6 +185,8 @@ EXTRA_DIST += \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
 	tests/tools/conformance.bats \
+	tests/tools/crash.c \
+	tests/tools/crashes.bats \
 	tests/tools/deadlock.c \
 	tests/tools/deadlocks.bats \
 	tests/tools/distros.bats \

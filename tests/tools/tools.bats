@@ -82,7 +82,7 @@ END
 	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" inside
 	[ "$status" -eq 139 ]
 	[[ "$output" == *'torushmem: PE 1: shmem_long_put: SIGSEGV at address 0x40; the calls that led there:'* ]]
-	[[ "$output" == *'#0 pshmem_long_put + 0x'* ]]
+	[[ "$output" == *'#0 shmem_long_put + 0x'* ]]
 	[[ "$output" == *"$BATS_FILE_TMPDIR/program + 0x"* ]]
 }
 
