@@ -48,7 +48,7 @@ static void comms_post(uint64_t value)
 	void *here = comms_reach_quickly(&layer_word->value, sizeof value, target, &peer);
 
 	if (here)
-		comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
+		comms_put_here(peer, &layer_word->value, here, &value, sizeof value, __func__);
 	else
 		comms_put(&layer_word->value, &value, sizeof value, target, "shmem_putmem");
 }
@@ -64,7 +64,7 @@ static void inlined_post(uint64_t value)
 	struct comms_peer *peer;
 	void *here = comms_reach_among(false, comms.quick_pes, &layer_word->value, sizeof value, target, &peer);
 
-	comms_put_here(peer, &layer_word->value, here, &value, sizeof value);
+	comms_put_here(peer, &layer_word->value, here, &value, sizeof value, __func__);
 }
 
 static void comms_await(uint64_t value)

@@ -14,7 +14,7 @@ void layers_put_unchecked(void *dest, const void *source, size_t bytes, int pe)
 	void *here = comms_reach_among(false, comms.quick_pes, dest, bytes, pe, &peer);
 
 	if (COMMS_LIKELY(here != NULL))
-		comms_put_here(peer, dest, here, source, bytes);
+		comms_put_here(peer, dest, here, source, bytes, __func__);
 	else
 		comms_put(dest, source, bytes, pe, "shmem_putmem");
 }

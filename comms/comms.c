@@ -19,6 +19,7 @@
 #include "job.h"
 #include "mail.h"
 #include "memory.h"
+#include "near.h"
 #include "numa.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -350,6 +351,7 @@ void comms_start(void)
 	publish_card();
 	agree_on_watching();
 	comms_meet(comms.pe);
+	rte.explain = comms_explain_fault;
 	comms_torus_start();
 	watch_links_start();
 	if (comms.network == &ucx_network)
@@ -383,6 +385,7 @@ void comms_stop(void)
 		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
 	if (ucx)
 		ucx_rest();
+	rte.explain = NULL;
 	for (int pe = 0; pe < comms.n_pes; pe++)
 		if (comms_peer(pe) != &comms.unmet)
 			forget_peer(comms_peer(pe));

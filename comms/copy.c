@@ -5,6 +5,8 @@
  */
 #include "copy.h"
 
+#include "near.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -86,8 +88,16 @@ void comms_copy_large(void *dest, const void *source, size_t bytes)
 }
 #endif
 
-void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes)
+void comms_copy_near(void *dest, const void *source, size_t bytes, const void *near, const char *routine)
 {
-	comms_copy_large(here, source, bytes);
+	comms_near_begin(routine, near, bytes);
+	comms_copy_large(dest, source, bytes);
+	comms_near_end();
+}
+
+void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes,
+		     const char *routine)
+{
+	comms_copy_near(here, source, bytes, source, routine);
 	comms_notify_of(peer, dest, bytes);
 }

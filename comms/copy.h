@@ -79,7 +79,8 @@ COMMS_INLINE void comms_copy_in(void *shared, const void *source, size_t bytes)
 		comms_copy_large(shared, source, bytes);
 }
 
-COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
+/* False: it is too long to be made here. */
+COMMS_INLINE bool comms_copied_out(void *dest, const void *shared, size_t bytes)
 {
 	if (bytes == 8 && comms_at_once(shared, bytes))
 		COMMS_LOAD(uint64_t);
@@ -92,21 +93,38 @@ COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
 	else if (bytes <= COMMS_SHORT)
 		comms_copy_short(dest, shared, bytes);
 	else
+		return false;
+	return true;
+}
+
+COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
+{
+	if (!comms_copied_out(dest, shared, bytes))
 		comms_copy_large(dest, shared, bytes);
 }
 
+/* A long copy in the name of a routine, to or from memory of the program that is near (see near.h). */
+void comms_copy_near(void *dest, const void *source, size_t bytes, const void *near, const char *routine);
+
 /* A put to memory that is here, and a bell for who waits for it. Dest is where the target has it. */
-void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes);
+void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes,
+		     const char *routine);
 
 COMMS_INLINE void comms_put_here(const struct comms_peer *peer, const void *dest, void *here, const void *source,
-				 size_t bytes)
+				 size_t bytes, const char *routine)
 {
 	if (bytes > COMMS_SHORT) {
-		comms_put_large(peer, dest, here, source, bytes);
+		comms_put_large(peer, dest, here, source, bytes, routine);
 		return;
 	}
 	comms_copy_in(here, source, bytes);
 	comms_notify_of(peer, dest, bytes);
+}
+
+COMMS_INLINE void comms_get_here(void *dest, const void *here, size_t bytes, const char *routine)
+{
+	if (!comms_copied_out(dest, here, bytes))
+		comms_copy_near(dest, here, bytes, dest, routine);
 }
 
 #endif

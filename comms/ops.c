@@ -9,6 +9,7 @@
 #include "copy.h"
 #include "globals.h"
 #include "hang.h"
+#include "near.h"
 #include "network.h"
 #include "rte/rte.h"
 #include "watch.h"
@@ -98,6 +99,7 @@ static enum watch_row row_of(const struct target *t)
 static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
 		const char *routine)
 {
+	struct comms_near noted;
 	struct target t;
 
 	if (bytes == 0) {
@@ -106,6 +108,7 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
 	watch_if_on(row_of(&t), WATCH_THERE, pe, bytes);
+	noted = comms_near_note(routine, source, bytes, pe);
 	if (t.here) {
 		comms_copy_in(t.here, source, bytes);
 		comms_notify_of(t.peer, dest, bytes);
@@ -113,14 +116,17 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		struct hang_answer before = hang_answer;
 
 		hang_answer = (struct hang_answer){routine, pe};
+		comms_near_read(source, bytes);
 		comms.network->put(channel, t.peer, t.segment, t.offset, source, bytes, nbi);
 		hang_answer = before;
 	}
+	comms_near = noted;
 }
 
 static void get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
 		const char *routine)
 {
+	struct comms_near noted;
 	struct target t;
 
 	if (bytes == 0) {
@@ -129,15 +135,18 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 	}
 	t = locate(source, bytes, "source", pe, routine);
 	watch_if_on(row_of(&t), WATCH_HERE, pe, bytes);
+	noted = comms_near_note(routine, dest, bytes, pe);
 	if (t.here) {
 		comms_copy_out(dest, t.here, bytes);
 	} else {
 		struct hang_answer before = hang_answer;
 
 		hang_answer = (struct hang_answer){routine, pe};
+		comms_near_write(dest, bytes);
 		comms.network->get(channel, t.peer, t.segment, t.offset, dest, bytes, nbi);
 		hang_answer = before;
 	}
+	comms_near = noted;
 }
 
 void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
@@ -222,14 +231,17 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo o
 {
 	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
+	struct comms_near noted = comms_near_note(routine, result, width, pe);
 
 	if (!t.here) {
+		comms_near_write(result, width);
 		comms.network->amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
 	} else if (width == 8) {
 		*(uint64_t *)result = amo_here(op, width, &t, operand, cond);
 	} else {
 		*(uint32_t *)result = (uint32_t)amo_here(op, width, &t, operand, cond);
 	}
+	comms_near = noted;
 }
 
 static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
@@ -237,6 +249,7 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 {
 	struct target shown = locate(word, sizeof *word, "word", pe, routine);
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
+	struct comms_near noted;
 
 	watch_if_on(row_of(&shown), WATCH_THERE, pe, sizeof value);
 	if (bytes && !data.here && !shown.here) {
@@ -247,7 +260,10 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 		bytes = 0;
 	}
 	if (!shown.here) {
+		noted = comms_near_note(routine, source, bytes, pe);
+		comms_near_read(source, bytes);
 		comms.network->tell(shown.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset, value);
+		comms_near = noted;
 		return;
 	}
 	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);
@@ -280,9 +296,13 @@ void comms_tell_later(struct comms_telling *telling, void *dest, const void *sou
 	telling->value = value;
 	telling->more.bytes = 0;
 	if (!data.here && !shown.here) {
+		struct comms_near noted = comms_near_note(routine, source, bytes, pe);
+
 		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes + sizeof value);
+		comms_near_read(source, bytes);
 		comms.network->tell_later(telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset,
 					  true);
+		comms_near = noted;
 	} else {
 		comms_tell(dest, source, bytes, word, value, pe, routine);
 	}
@@ -356,9 +376,13 @@ void comms_channel_put_signal(struct comms_channel *channel, void *dest, const v
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : signal;
 
 	if (bytes && !data.here && !signal.here) {
+		struct comms_near noted = comms_near_note(routine, source, bytes, pe);
+
 		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
+		comms_near_read(source, bytes);
 		comms.network->put_signal(channel, data.peer, data.segment, data.offset, source, bytes, nbi, signal.segment,
 					  signal.offset, op, value);
+		comms_near = noted;
 		return;
 	}
 	put(channel, dest, source, bytes, nbi, pe, routine);

@@ -243,6 +243,7 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 {
 	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = bytes};
 
+	set_note(set, dest, (size_t)set->group->size * bytes, source, (size_t)set->group->size * bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	if (bytes == 0)
 		return;
@@ -326,6 +327,7 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdif
 	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
 	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
 
+	set_note(set, dest, (size_t)set->group->size * count * x.dst, source, (size_t)set->group->size * count * x.sst);
 	set_check_agreement(set, "nelems", (long)count, "dst", dst, dest);
 	set_check_agreement(set, "sst", sst, NULL, 0, dest);
 	if (count == 0)

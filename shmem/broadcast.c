@@ -314,6 +314,7 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too)
 {
+	set_note(set, dest, bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, "PE_root", root, dest);
 	if (root < 0 || root >= set->group->size)
 		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);

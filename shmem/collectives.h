@@ -5,6 +5,7 @@
 #include <shmemx.h>
 
 #include "api.h"
+#include "comms/near.h"
 #include "comms/relay.h"
 #include "comms/wait.h"
 #include "rte/settings.h"
@@ -47,6 +48,12 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish);
 struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me);
 
 void set_sync(const struct set *set);
+
+/* What the collective that begins now was given, for the report of a crash. */
+static inline void set_note(const struct set *set, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
+{
+	comms_near_both = (struct comms_near_both){set->routine, dest, source, dest_bytes, source_bytes};
+}
 
 /* Makes what this PE has put into others' memory arrive, then meets. */
 void set_finish(const struct set *set);

@@ -216,6 +216,7 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 {
 	struct layout layout = {bytes, NULL, 0, set->group->size};
 
+	set_note(set, dest, (size_t)set->group->size * bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	if (bytes > 0 && set->team && set->group->on_node)
 		set_exchange_blocks(set, dest, source, 0, bytes);
@@ -259,6 +260,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 
 	if (!at)
 		rte_die(set->routine, "no memory for the sizes of %d PEs", n);
+	set_note(set, dest, bytes, source, bytes); /* dest has room for more; for how much is not known yet */
 	set_check_agreement(set, NULL, 0, NULL, 0, dest);
 	if (set->team)
 		exchange_counts(set, at, bytes);

@@ -299,6 +299,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		.on_the_way = algorithm == AUTO,
 	};
 
+	set_note(set, dest, count * size, source, count * size);
 	set_check_agreement(set, "the number of elements", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return;

@@ -5,6 +5,7 @@
  */
 #include "api.h"
 #include "comms/copy.h"
+#include "comms/near.h"
 
 COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
 		      const char *routine)
@@ -15,7 +16,7 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_quickly(dest, bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL)) {
-		comms_put_here(peer, dest, here, source, bytes);
+		comms_put_here(peer, dest, here, source, bytes, routine);
 	} else if (nbi) {
 		comms_channel_put_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 	} else {
@@ -29,7 +30,7 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	int world_pe = api_target(ctx, pe, __func__);                                    \
 	TYPE *here = comms_reach_quickly(dest, sizeof value, world_pe, &peer);                   \
 	if (COMMS_LIKELY(here != NULL)) {                                                \
-		comms_put_here(peer, dest, here, &value, sizeof value);                  \
+		comms_put_here(peer, dest, here, &value, sizeof value, __func__);                  \
 	} else {                                                                         \
 		TYPE copy = value;                                                       \
 		comms_channel_put(api_channel(ctx), dest, &copy, sizeof copy, world_pe, __func__); \
@@ -58,7 +59,7 @@ COMMS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_quickly(source, bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL))
-		comms_copy_out(dest, here, bytes);
+		comms_get_here(dest, here, bytes, routine);
 	else if (nbi)
 		comms_channel_get_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
 	else
@@ -111,7 +112,9 @@ static void put_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 		return;
 	}
 	dest = here;
+	comms_near_begin(routine, source, span_of(sst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_in);
+	comms_near_end();
 	comms_notify_of(peer, symmetric, span_of(dst, bytes, blocks));
 }
 
@@ -134,7 +137,9 @@ static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 		return;
 	}
 	source = here;
+	comms_near_begin(routine, dest, span_of(dst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_out);
+	comms_near_end();
 }
 
 static void iput(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,

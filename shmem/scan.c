@@ -136,6 +136,7 @@ void set_scan(const struct set *set, void *dest, const void *source, size_t coun
 {
 	struct scan s = {set, dest, source, count, size, combine, inclusive};
 
+	set_note(set, dest, count * size, source, count * size);
 	set_check_agreement(set, "nelems", (long)count, NULL, 0, dest);
 	if (count == 0)
 		return;

@@ -29,7 +29,10 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);
 		return;
 	}
-	comms_copy_in(here, source, bytes);
+	if (bytes > COMMS_SHORT)
+		comms_copy_near(here, source, bytes, source, routine);
+	else
+		comms_copy_in(here, source, bytes);
 	if (op == COMMS_SWAP)
 		__atomic_store_n((uint64_t *)signal, value, __ATOMIC_RELEASE);
 	else

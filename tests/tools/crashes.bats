@@ -48,6 +48,91 @@ line_of()
 	grep -n "LINE: $1 " "$SOURCE" | cut -d : -f 1
 }
 
+# names ROUTINE ARGUMENT WHAT...: the report has both
+names()
+{
+	crash "${@:3}"
+	[ "$status" -eq 139 ]
+	says "$1: SIGSEGV at address 0x[0-9a-f]+, (in $2=0x[0-9a-f]+ \([0-9]+ bytes\)|where $2( or ctx)? points); the calls that led there:"
+}
+
+# Bad memory for puts, gets and atomics; further arguments for each
+transfers()
+{
+	names shmem_long_put source put "$@"
+	names shmem_putmem source put-many "$@"
+	names shmem_long_get dest get "$@"
+	names shmem_getmem dest get-many "$@"
+	names shmem_long_put_nbi source put-nbi "$@"
+	names shmem_long_get_nbi dest get-nbi "$@"
+	names shmem_ctx_long_put source ctx-put "$@"
+	names shmem_long_iput source iput "$@"
+	names shmem_long_iget dest iget "$@"
+	names shmem_long_put_signal source put-signal "$@"
+	names shmem_putmem_signal source put-signal-many "$@"
+	names shmem_long_atomic_fetch_add_nbi fetch fetch-add "$@"
+	names shmem_int_atomic_compare_swap_nbi fetch swap "$@"
+}
+
+collectives()
+{
+	names shmem_broadcastmem source broadcast "$@"
+	names shmem_broadcastmem source broadcast-many "$@"
+	names shmem_collectmem source collect "$@"
+	names shmem_fcollectmem source fcollect "$@"
+	names shmem_fcollect64 source fcollect-old "$@"
+	names shmem_alltoallmem source alltoall "$@"
+	names shmem_long_sum_reduce source reduce "$@"
+	names shmem_long_sum_inscan source scan "$@"
+}
+
+@test "routine and argument: on a node, at first contact and later" {
+	transfers
+	transfers unmapped
+	transfers unmapped met
+	names shmem_putmem source put-end unmapped
+	names shmem_putmem source put-end unmapped met
+}
+
+@test "routine and argument: collectives on a node" {
+	collectives
+	collectives unmapped
+}
+
+@test "routine and argument: UCX over TCP" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
+	transfers
+	transfers unmapped met
+	names shmem_putmem source put-end unmapped
+	collectives
+}
+
+@test "routine and argument: UCX's own puts and gets" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self SHMEM_UCX_PROTOCOL=rma
+	transfers
+	transfers unmapped met
+	says_not 'Invalid parameter'
+}
+
+@test "routine and argument: PEs of several nodes" {
+	export SHMEM_NODE_PES=1
+	transfers unmapped
+	collectives
+}
+
+@test "routine and argument: the software Tofu" {
+	grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-tofu"
+	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || skip "built without shared libraries"
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x1x1x1x1x1
+	transfers
+	transfers unmapped met
+	collectives
+}
+
+@test "a handle that is none" {
+	names shmem_ctx_long_p ctx p unmapped met
+}
+
 @test "functions, files and lines of the program, inlined ones as well" {
 	command -v addr2line >/dev/null || skip "no addr2line here"
 	crash segv

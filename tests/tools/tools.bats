@@ -81,7 +81,7 @@ END
 @test "a signal inside a routine: PE, routine and calls" {
 	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" inside
 	[ "$status" -eq 139 ]
-	[[ "$output" == *'torushmem: PE 1: shmem_long_put: SIGSEGV at address 0x40; the calls that led there:'* ]]
+	[[ "$output" == *'torushmem: PE 1: shmem_long_put: SIGSEGV at address 0x40, where source points; the calls that led there:'* ]]
 	[[ "$output" == *'#0 shmem_long_put + 0x'* ]]
 	[[ "$output" == *"$BATS_FILE_TMPDIR/program + 0x"* ]]
 }
