@@ -186,6 +186,7 @@ void comms_buffer_put(struct comms_telling *telling, const struct comms_buffer *
 	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_THERE, buffer->pe, bytes);
 	if (by_kernel(peer)) {
 		put_by_kernel(buffer, offset, source, bytes, routine);
+		watch_stored_if_on(mail != NULL);
 		if (mail)
 			comms_mail_send(buffer->pe, mail, routine);
 		return;

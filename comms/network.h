@@ -33,6 +33,7 @@ enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
 struct comms_network {
 	const char *name;
 	enum watch_row row;
+	bool records_arrivals; /* the target records when a message comes, for traces */
 	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
 
 	struct comms_channel *(*channel_open)(bool alone);

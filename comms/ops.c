@@ -12,6 +12,7 @@
 #include "near.h"
 #include "network.h"
 #include "rte/rte.h"
+#include "trace.h"
 #include "watch.h"
 
 struct target {
@@ -96,6 +97,16 @@ static enum watch_row row_of(const struct target *t)
 	return t->here ? WATCH_LOCAL : comms.network->row;
 }
 
+/* To be said just before it is begun: a quiet of the channel completes what goes through the network. */
+static void watch_begun(const struct target *t, enum watch_way way, int pe, size_t bytes, const struct comms_channel *channel)
+{
+	if (COMMS_LIKELY(!comms.watched))
+		return;
+	watch_operation(row_of(t), way, pe, bytes);
+	if (comms.traced && !t->here)
+		trace_set_channel(channel);
+}
+
 static void put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, bool nbi, int pe,
 		const char *routine)
 {
@@ -107,10 +118,11 @@ static void put(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(dest, bytes, "dest", pe, routine);
-	watch_if_on(row_of(&t), WATCH_THERE, pe, bytes);
+	watch_begun(&t, WATCH_THERE, pe, bytes, channel);
 	noted = comms_near_note(routine, source, bytes, pe);
 	if (t.here) {
 		comms_copy_in(t.here, source, bytes);
+		watch_stored_if_on(false);
 		comms_notify_of(t.peer, dest, bytes);
 	} else {
 		struct hang_answer before = hang_answer;
@@ -134,7 +146,7 @@ static void get(struct comms_channel *channel, void *dest, const void *source, s
 		return;
 	}
 	t = locate(source, bytes, "source", pe, routine);
-	watch_if_on(row_of(&t), WATCH_HERE, pe, bytes);
+	watch_begun(&t, WATCH_HERE, pe, bytes, channel);
 	noted = comms_near_note(routine, dest, bytes, pe);
 	if (t.here) {
 		comms_copy_out(dest, t.here, bytes);
@@ -182,6 +194,7 @@ static uint64_t amo_here(enum comms_amo op, size_t width, const struct target *t
 	uint64_t old = width == 8 ? comms_amo_64(op, t->here, operand, cond)
 				  : comms_amo_32(op, t->here, (uint32_t)operand, (uint32_t)cond);
 
+	watch_stored_if_on(false);
 	comms_notify(t->peer);
 	return old;
 }
@@ -194,7 +207,6 @@ static struct target locate_word(void *dest, size_t width, int pe, const char *r
 		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
 	if (comms.network_atomics)
 		t.here = NULL;
-	watch_if_on(row_of(&t), WATCH_THERE, pe, width);
 	return t;
 }
 
@@ -204,6 +216,7 @@ void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t 
 	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
 
+	watch_begun(&t, WATCH_THERE, pe, width, channel);
 	if (t.here)
 		amo_here(op, width, &t, operand, 0);
 	else
@@ -218,6 +231,7 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 	struct hang_answer before = hang_answer;
 	uint64_t result = 0;
 
+	watch_begun(&t, WATCH_THERE, pe, width, channel);
 	if (t.here)
 		return amo_here(op, width, &t, operand, cond);
 	hang_answer = (struct hang_answer){routine, pe};
@@ -233,6 +247,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo o
 	struct target t = locate_word(dest, width, pe, routine);
 	struct comms_near noted = comms_near_note(routine, result, width, pe);
 
+	watch_begun(&t, WATCH_THERE, pe, width, channel);
 	if (!t.here) {
 		comms_near_write(result, width);
 		comms.network->amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, result, true);
@@ -251,14 +266,14 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 	struct target data = bytes ? locate(dest, bytes, "dest", pe, routine) : shown;
 	struct comms_near noted;
 
-	watch_if_on(row_of(&shown), WATCH_THERE, pe, sizeof value);
-	if (bytes && !data.here && !shown.here) {
-		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
-	} else if (bytes) {
+	if (bytes && (data.here || shown.here)) {
 		comms_put(dest, source, bytes, pe, routine);
 		comms_quiet(); /* two paths: only completion orders them */
 		bytes = 0;
 	}
+	watch_if_on(row_of(&shown), WATCH_THERE, pe, sizeof value);
+	if (bytes && COMMS_UNLIKELY(comms.watched))
+		watch_more(comms.network->row, pe, bytes);
 	if (!shown.here) {
 		noted = comms_near_note(routine, source, bytes, pe);
 		comms_near_read(source, bytes);
@@ -267,6 +282,7 @@ static void tell_from_afar(void *dest, const void *source, size_t bytes, _Atomic
 		return;
 	}
 	atomic_store_explicit((_Atomic uint64_t *)shown.here, value, memory_order_release);
+	watch_stored_if_on(false);
 	comms_notify_of(shown.peer, word, sizeof *word);
 }
 
@@ -378,7 +394,9 @@ void comms_channel_put_signal(struct comms_channel *channel, void *dest, const v
 	if (bytes && !data.here && !signal.here) {
 		struct comms_near noted = comms_near_note(routine, source, bytes, pe);
 
-		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes);
+		watch_begun(&signal, WATCH_THERE, pe, sizeof *word, channel);
+		if (COMMS_UNLIKELY(comms.watched))
+			watch_more(comms.network->row, pe, bytes);
 		comms_near_read(source, bytes);
 		comms.network->put_signal(channel, data.peer, data.segment, data.offset, source, bytes, nbi, signal.segment,
 					  signal.offset, op, value);
@@ -386,13 +404,17 @@ void comms_channel_put_signal(struct comms_channel *channel, void *dest, const v
 		return;
 	}
 	put(channel, dest, source, bytes, nbi, pe, routine);
+	if (bytes && data.here)
+		watch_stored_if_on(true);
 	if (signal.here) {
 		if (bytes && !data.here)
 			comms.network->quiet_pes(channel, &pe, 1);
+		watch_begun(&signal, WATCH_THERE, pe, sizeof *word, channel);
 		amo_here(op, sizeof *word, &signal, value, 0);
 		return;
 	}
 	comms_channel_fence(channel);
+	watch_begun(&signal, WATCH_THERE, pe, sizeof *word, channel);
 	comms.network->amo(channel, signal.peer, signal.segment, signal.offset, op, sizeof *word, value);
 }
 
@@ -414,8 +436,11 @@ void comms_channel_fence(struct comms_channel *channel)
 void comms_channel_quiet(struct comms_channel *channel)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (comms.network)
-		comms.network->quiet(channel);
+	if (!comms.network)
+		return;
+	comms.network->quiet(channel);
+	if (COMMS_UNLIKELY(comms.traced))
+		trace_quiet(channel);
 }
 
 void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)

@@ -20,13 +20,15 @@ struct comms_item {
 	uint64_t there, word, value, bytes;
 };
 
+#define COMMS_ITEM_EVENT 32
+
 /* The header of what one PE's library asks of another's, where the network carries messages only; docs/protocols/messages.md. */
 struct comms_message {
 	uint32_t pe, stream;	/* who sends, and by which of its connections */
 	uint64_t sequence;	/* in that stream, from 1 */
 	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
 	uint8_t acknowledge;	/* the sender waits until it is carried out */
-	uint32_t unused;
+	uint32_t event; /* of the sender's trace, 0: none */
 	uint64_t token; /* says to the sender what an answer belongs to */
 	uint64_t compare;
 	struct comms_item item;
@@ -44,8 +46,9 @@ struct comms_telling {
 	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
 	uint64_t more_there;
 	struct comms_message message; /* under way, and what is to follow */
-	struct comms_item item;	      /* in a batch */
+	struct comms_item item;	      /* in a batch; above its bytes, shifted by COMMS_ITEM_EVENT, the event */
 	struct comms_piece now;
+	uint32_t event;
 };
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine);

@@ -8,11 +8,24 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
+#define KNOWN 1024 /* names by their addresses; a power of two */
+
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_ring *ring;
 static long events;
-static uint64_t unsettled; /* no message before this one is still to arrive */
-static const char anchor[] = "names are told by how far they are from here";
+static uint64_t unsettled; /* no message before this one waits for a quiet */
+
+static struct {
+	const char *routine;
+	int64_t number;
+} known[KNOWN];
+
+/* The last message of this thread. */
+static _Thread_local struct {
+	bool exists;
+	uint64_t number;
+	uint32_t carried; /* by the next network message, 0: nothing */
+} last __attribute__((tls_model("initial-exec")));
 
 bool trace_start(void)
 {
@@ -33,27 +46,21 @@ void trace_use(struct trace_ring *memory, uint64_t capacity)
 	pthread_mutex_lock(&recording);
 	ring = memory;
 	unsettled = 0;
+	memset(known, 0, sizeof known);
 	if (ring) {
-		memset(ring, 0, sizeof *ring + capacity * sizeof ring->event[0]);
+		memset(ring, 0, trace_ring_bytes(capacity));
+		ring->pe = comms.pe;
+		ring->n_pes = comms.n_pes;
 		ring->capacity = capacity;
 		ring->started = watch_clock();
+		ring->magic = TRACE_MAGIC;
 	}
 	pthread_mutex_unlock(&recording);
 }
 
-uint64_t trace_position(void)
+static uint64_t recorded(void)
 {
-	uint64_t position;
-
-	pthread_mutex_lock(&recording);
-	position = ring ? ring->recorded : 0;
-	pthread_mutex_unlock(&recording);
-	return position;
-}
-
-const char *trace_name(int64_t name)
-{
-	return anchor + name;
+	return atomic_load_explicit(&ring->recorded, memory_order_relaxed);
 }
 
 static struct trace_event *event_at(uint64_t number)
@@ -61,55 +68,251 @@ static struct trace_event *event_at(uint64_t number)
 	return &ring->event[number % ring->capacity];
 }
 
+/* Counted after it is there: a PE may be killed between the two, and its part is read. */
 static void record(struct trace_event event)
 {
-	*event_at(ring->recorded) = event;
-	ring->recorded++;
+	*event_at(recorded()) = event;
+	atomic_store_explicit(&ring->recorded, recorded() + 1, memory_order_release);
 }
 
-/* Of messages from a number on that have not arrived, all, or those that need nothing to complete them. */
-static void settle(uint64_t from, uint64_t when, bool all, bool waited_for)
-{
-	if (ring->recorded - from > ring->capacity)
-		from = ring->recorded - ring->capacity;
-	for (; from < ring->recorded; from++) {
-		struct trace_event *event = event_at(from);
+/* --- Calls --- */
 
-		if (event->kind == TRACE_MESSAGE && event->end == 0 &&
-		    (all || event->local || (waited_for && event->way == WATCH_HERE)))
-			event->end = when;
+/* The last place is for all that find no other. */
+static int64_t add_name(const char *routine, enum watch_family family)
+{
+	int64_t number = 0, names = (int64_t)ring->names;
+	const char *user = strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
+
+	while (number < names && strncmp(ring->name[number].routine, user, sizeof ring->name[0].routine - 1))
+		number++;
+	if (number == TRACE_NAMES)
+		return TRACE_NAMES - 1;
+	if (number == names) {
+		strncpy(ring->name[number].routine, user, sizeof ring->name[0].routine - 1);
+		strncpy(ring->name[number].category, watch_row_name(family), sizeof ring->name[0].category - 1);
+		ring->names++;
+	}
+	return number;
+}
+
+static int64_t number_of_name(const char *routine, enum watch_family family)
+{
+	size_t place = ((uint64_t)(uintptr_t)routine * 0x9e3779b97f4a7c15 >> 40) & (KNOWN - 1);
+
+	if (known[place].routine != routine) {
+		known[place].number = add_name(routine, family);
+		known[place].routine = routine;
+	}
+	return known[place].number;
+}
+
+/*
+ * Calls that can tell the program that a message has come before the sender knows: they look at memory of this PE. A barrier or a collective ends
+ * after its members have come, and they come after the quiet that belongs to it.
+ */
+static bool looks_here(enum watch_family family, int pe)
+{
+	switch (family) {
+	case WATCH_GET:
+	case WATCH_GET_NBI:
+	case WATCH_G:
+	case WATCH_IGET:
+	case WATCH_ATOMIC_FETCH:
+	case WATCH_ATOMIC_NBI:
+		return pe == comms.pe || pe == COMMS_NOBODY;
+	case WATCH_SIGNAL:
+	case WATCH_WAIT:
+	case WATCH_TEST:
+	case WATCH_LOCK:
+	case WATCH_EXCHANGE:
+	case WATCH_PLAN:
+	case WATCH_RDMA:
+	case WATCH_OTHER:
+		return true;
+	default:
+		return false;
 	}
 }
 
-/* Calls that return when their data has come, and calls that complete what was done before. */
+uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t begin, size_t bytes, int pe)
+{
+	uint64_t position = 0;
+
+	pthread_mutex_lock(&recording);
+	if (ring) {
+		position = recorded();
+		ring->unfinished = 0;
+		atomic_signal_fence(memory_order_seq_cst);
+		ring->doing = (struct trace_event){begin, 0, number_of_name(routine, family), bytes, pe, TRACE_CALL, 0, 0, 0};
+		atomic_signal_fence(memory_order_seq_cst);
+		ring->unfinished = 1;
+	}
+	pthread_mutex_unlock(&recording);
+	return position;
+}
+
+/* Calls that return when their data has come. */
 static bool brings(enum watch_family family)
 {
-	return family == WATCH_GET || family == WATCH_G || family == WATCH_IGET || family == WATCH_ATOMIC_FETCH;
+	return family == WATCH_GET || family == WATCH_G || family == WATCH_IGET;
 }
 
-static bool completes(enum watch_family family)
+/* What this call got has come. An instant inside the call is where an arrow can end. */
+static void settle_gets(uint64_t from, uint64_t end, bool network)
 {
-	return family == WATCH_QUIET || family == WATCH_BARRIER || family == WATCH_MEMORY ||
-	       (family >= WATCH_BROADCAST && family <= WATCH_SCAN);
+	if (recorded() - from > ring->capacity)
+		from = recorded() - ring->capacity;
+	for (; from < recorded(); from++) {
+		struct trace_event *e = event_at(from);
+
+		if (e->kind != TRACE_MESSAGE || e->away || e->detail != TRACE_UNKNOWN || !(e->local || network))
+			continue;
+		e->end = end - (end > e->begin);
+		e->detail = TRACE_SURE;
+	}
 }
 
-void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe,
-		uint64_t position)
+void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position)
 {
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		settle(completes(family) ? unsettled : position, end, completes(family), brings(family));
-		if (completes(family))
-			unsettled = ring->recorded;
-		record((struct trace_event){begin, end, routine - anchor, bytes, pe, TRACE_CALL, (uint8_t)family, 0, 0});
+		settle_gets(position, end, brings(family));
+		ring->unfinished = 0;
+		record((struct trace_event){begin, end, number_of_name(routine, family), bytes, pe, TRACE_CALL, looks_here(family, pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }
+
+/* --- Messages --- */
 
 void trace_message(bool local, enum watch_way way, int pe, size_t bytes)
 {
 	pthread_mutex_lock(&recording);
-	if (ring)
-		record((struct trace_event){watch_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, 0, local, (uint8_t)way});
+	last.exists = ring != NULL;
+	last.carried = 0;
+	if (ring) {
+		last.number = recorded();
+		last.carried = local || way != WATCH_THERE ? 0 : (uint32_t)(last.number + 1);
+		record((struct trace_event){watch_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local, way == WATCH_THERE});
+	}
 	pthread_mutex_unlock(&recording);
+}
+
+void trace_no_message(void)
+{
+	last.exists = false;
+	last.carried = 0;
+}
+
+/* NULL: there is none, or not any more. To be called with the lock. */
+static struct trace_event *last_message(void)
+{
+	if (!ring || !last.exists || recorded() <= last.number || recorded() - last.number > ring->capacity)
+		return NULL;
+	return event_at(last.number);
+}
+
+void trace_add(size_t bytes)
+{
+	struct trace_event *e;
+
+	pthread_mutex_lock(&recording);
+	e = last_message();
+	if (e)
+		e->bytes += bytes;
+	pthread_mutex_unlock(&recording);
+}
+
+void trace_stored(bool sure)
+{
+	struct trace_event *e;
+	uint64_t now;
+
+	atomic_thread_fence(memory_order_seq_cst); /* the store is where others see it */
+	now = watch_clock();
+	pthread_mutex_lock(&recording);
+	e = last_message();
+	if (e) {
+		e->end = now;
+		e->detail = sure ? TRACE_SURE : TRACE_LATEST;
+	}
+	pthread_mutex_unlock(&recording);
+}
+
+static void set_key(int64_t key)
+{
+	struct trace_event *e;
+
+	pthread_mutex_lock(&recording);
+	e = last_message();
+	if (e)
+		e->key = key;
+	pthread_mutex_unlock(&recording);
+}
+
+/* Keys of flags are odd, those of channels are not; 1 is no flag's, and no quiet completes it. */
+void trace_set_channel(const void *channel)
+{
+	set_key(channel ? (int64_t)(uintptr_t)channel : 2);
+}
+
+static int64_t key_of(const void *flag, uint64_t value)
+{
+	return trace_flag_key((uint64_t)((const char *)flag - comms.segments[COMMS_HEAP].base), value);
+}
+
+void trace_set_flag(const void *flag, uint64_t value)
+{
+	set_key(key_of(flag, value));
+}
+
+uint32_t trace_take_event(void)
+{
+	uint32_t carried = last.carried;
+
+	last.carried = 0;
+	return carried;
+}
+
+void trace_quiet(const void *channel)
+{
+	int64_t key = channel ? (int64_t)(uintptr_t)channel : 2;
+	uint64_t now = watch_clock(), first = UINT64_MAX;
+
+	pthread_mutex_lock(&recording);
+	if (ring && unsettled < trace_first(ring))
+		unsettled = trace_first(ring);
+	for (uint64_t i = unsettled; ring && i < recorded(); i++) {
+		struct trace_event *e = event_at(i);
+
+		if (e->kind != TRACE_MESSAGE || e->detail != TRACE_UNKNOWN)
+			continue;
+		if (e->key == key) {
+			e->end = now;
+			e->detail = e->away ? TRACE_LATEST : TRACE_SURE;
+		} else if (e->key && !(e->key & 1) && first == UINT64_MAX) {
+			first = i; /* another channel's */
+		}
+	}
+	if (ring)
+		unsettled = first == UINT64_MAX ? recorded() : first;
+	pthread_mutex_unlock(&recording);
+}
+
+static void record_coming(enum trace_kind kind, int pe, int64_t key)
+{
+	pthread_mutex_lock(&recording);
+	if (ring)
+		record((struct trace_event){watch_clock(), 0, key, 0, pe, (uint8_t)kind, 0, 0, 0});
+	pthread_mutex_unlock(&recording);
+}
+
+void trace_arrival(int pe, uint32_t event)
+{
+	record_coming(TRACE_ARRIVAL, pe, event);
+}
+
+void trace_flag(int pe, const void *flag, uint64_t value)
+{
+	record_coming(TRACE_FLAG, pe, key_of(flag, value));
 }

@@ -2,38 +2,19 @@
 #ifndef COMMS_TRACE_H
 #define COMMS_TRACE_H
 
-#include <stdatomic.h>
-
+#include "rte/trace.h"
 #include "watch.h"
 
 /*
- * Events of SHMEM_TRACE, the last so many of a PE. They lie in symmetric memory, so that PE 0 can fetch them at the end.
+ * Recording the events of SHMEM_TRACE (rte/trace.h). Everything here is for traced jobs: callers look at comms.traced or comms.watched first.
  *
- * call      of a routine, from its beginning to its end
- * message   one operation on a path. It has arrived when this PE knows so: on a node with the end of the call, over UCX with
- *           the call that completes it; what a call waits for has come when the call ends.
+ * How the end of a message becomes known:
+ * - A message of UCX names the event it belongs to (comms_message.event); the target's handler records the arrival before it carries it out.
+ * - A flag that the NIC writes is recorded by the target when its library sees it.
+ * - A store to a PE of the node has arrived when the sender has stored. If a flag follows in the same call, that is sure; otherwise it is the
+ *   latest instant, and trace_resolve compares it with the target's calls. A quiet gives the latest instant of a NIC's puts.
+ * - What this PE gets has come when the call ends, or the quiet.
  */
-enum trace_kind { TRACE_NONE, TRACE_CALL, TRACE_MESSAGE };
-
-struct trace_event {
-	uint64_t begin, end; /* of a call; of a message, when it left and when it arrived, 0: not known */
-	int64_t name;	     /* of the routine, see trace_name */
-	uint64_t bytes;
-	int32_t pe; /* whom it is about; COMMS_NOBODY */
-	uint8_t kind, family, local, way;
-};
-_Static_assert(sizeof(struct trace_event) == 40, "what PE 0 fetches from others");
-
-struct trace_ring {
-	uint64_t recorded; /* ever; event i is at i % capacity */
-	uint64_t capacity;
-	uint64_t started;     /* by this PE's clock */
-	int64_t ahead;	      /* then, of PE 0's clock */
-	uint64_t clock;	      /* at PE 0: what another PE's clock said */
-	_Atomic uint64_t ask; /* words of the clocks' comparison */
-	_Atomic uint64_t answer;
-	struct trace_event event[];
-};
 
 /* Is there to be a trace, and of how many events? Read from the settings before memory is there for it. */
 bool trace_start(void);
@@ -41,13 +22,28 @@ uint64_t trace_events(void);
 /* Records into this memory from now on, which has room for so many; NULL: no more. */
 void trace_use(struct trace_ring *ring, uint64_t capacity);
 
-/* For trace_call: what has been recorded when a call begins. */
-uint64_t trace_position(void);
-void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe,
-		uint64_t position);
-void trace_message(bool local, enum watch_way way, int pe, size_t bytes);
+/* A call of this thread begins; returns what trace_call needs to know when it ends. */
+uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t begin, size_t bytes, int pe);
+void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
 
-/* Names are constants of the library, which all PEs have at the same distance from each other. */
-const char *trace_name(int64_t name);
+/* A message; what follows is about the last one of this thread. */
+void trace_message(bool local, enum watch_way way, int pe, size_t bytes);
+/* One that is not recorded: what follows is about none. */
+void trace_no_message(void);
+/* It is more than that: so many bytes go along. */
+void trace_add(size_t bytes);
+/* It has been stored to the other PE. Sure: the flag that shows it has not been stored yet. */
+void trace_stored(bool sure);
+/* A quiet of this channel completes it; the target will see this flag. */
+void trace_set_channel(const void *channel);
+void trace_set_flag(const void *flag, uint64_t value);
+/* What a network message carries of it, 0: nothing; only once. */
+uint32_t trace_take_event(void);
+
+/* A quiet of the channel has completed. */
+void trace_quiet(const void *channel);
+/* At the target: a message has come that carries this; a flag of this PE is about to show, or shows, a message. */
+void trace_arrival(int pe, uint32_t event);
+void trace_flag(int pe, const void *flag, uint64_t value);
 
 #endif

@@ -148,7 +148,8 @@ static void send_without_waiting(struct mark *mark, struct comms_message *messag
 	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
 }
 
-void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi)
+void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
+		       uint32_t event)
 {
 	const char *from = source;
 	struct comms_message message;
@@ -162,6 +163,7 @@ void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo
 			.kind = UCX_WRITE,
 			.op = (uint8_t)op,
 			.acknowledge = last,
+			.event = last ? event : 0,
 			.token = (uintptr_t)mark->peer,
 			.item = {item.there, last ? item.word : 0, item.value, piece},
 		};
@@ -182,13 +184,14 @@ void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo
 	channel_sent(mark, message.sequence);
 }
 
-void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand)
+void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand, uint32_t event)
 {
 	struct comms_message message = {
 		.kind = UCX_ATOMIC,
 		.op = (uint8_t)op,
 		.width = (uint8_t)width,
 		.acknowledge = true,
+		.event = event,
 		.token = (uintptr_t)mark->peer,
 		.item = {.word = word, .value = operand},
 	};
@@ -199,7 +202,7 @@ void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint
 
 void ucx_message_mark_all(struct mark *mark)
 {
-	ucx_message_write(mark, (struct comms_item){0}, COMMS_SWAP, NULL, false);
+	ucx_message_write(mark, (struct comms_item){0}, COMMS_SWAP, NULL, false, 0);
 }
 
 uint64_t ucx_message_probe(struct ucx_peer *peer)

@@ -2,6 +2,7 @@
 #ifndef COMMS_UCX_MESSAGES_H
 #define COMMS_UCX_MESSAGES_H
 
+#include "trace.h"
 #include "ucx_inside.h"
 
 /*
@@ -55,9 +56,16 @@ void ucx_message_hello(struct ucx_peer *peer);
 ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
 				  const ucp_request_param_t *how);
 
+/* What a message carries of the event in the trace of this PE that it belongs to. To be taken before anything else is sent. */
+static inline uint32_t ucx_event(void)
+{
+	return COMMS_UNLIKELY(comms.traced) ? trace_take_event() : 0;
+}
+
 /* Data, then an atomic on a word behind it, if item.word is not 0. */
-void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi);
-void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand);
+void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
+		       uint32_t event);
+void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand, uint32_t event);
 void ucx_message_fetch(struct mark *mark, const struct comms_message *atomic, void *result, bool nbi);
 void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t bytes, bool nbi);
 /* The record of the telling is at rest when the data is there. */

@@ -80,6 +80,7 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 	     const void *source, size_t bytes, bool nbi)
 {
+	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, to);
 	struct ucx_peer *peer = mark->peer;
 	uint64_t dest = ucx_remote(peer, segment, offset);
@@ -88,7 +89,7 @@ void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_se
 	if (peer->key[segment])
 		put_by_ucx(mark, peer->key[segment], dest, source, bytes, nbi);
 	else
-		ucx_message_write(mark, (struct comms_item){dest, 0, 0, bytes}, COMMS_SWAP, source, nbi);
+		ucx_message_write(mark, (struct comms_item){dest, 0, 0, bytes}, COMMS_SWAP, source, nbi, event);
 	channel_end(mark);
 }
 
@@ -109,10 +110,12 @@ void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_
 static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 			  enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
 {
+	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, to);
 	const struct comms_message atomic = {
 		.op = (uint8_t)op,
 		.width = (uint8_t)width,
+		.event = event,
 		.compare = cond,
 		.item = {.word = ucx_remote(mark->peer, segment, offset), .value = operand},
 	};
@@ -125,10 +128,11 @@ static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, 
 static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 		    enum comms_amo op, size_t width, uint64_t operand)
 {
+	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, to);
 
 	channel_flush_puts(mark);
-	ucx_message_atomic(mark, op, width, ucx_remote(mark->peer, segment, offset), operand);
+	ucx_message_atomic(mark, op, width, ucx_remote(mark->peer, segment, offset), operand, event);
 	channel_end(mark);
 }
 
@@ -136,6 +140,7 @@ static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *to,
 			   const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment, size_t word_offset,
 			   enum comms_amo op, uint64_t value)
 {
+	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, to);
 	struct ucx_peer *peer = mark->peer;
 	struct comms_item item = {ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset), value, bytes};
@@ -146,7 +151,7 @@ static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *to,
 		channel_flush_puts(mark);
 		item.bytes = 0;
 	}
-	ucx_message_write(mark, item, op, source, nbi);
+	ucx_message_write(mark, item, op, source, nbi, event);
 	channel_end(mark);
 }
 
@@ -185,6 +190,7 @@ static void name_under_way(char *text, size_t size)
 const struct comms_network ucx_network = {
 	.name = "UCX",
 	.row = WATCH_UCX,
+	.records_arrivals = true,
 	.channel_open = ucx_channel_open,
 	.channel_close = ucx_channel_close,
 	.put = ucx_put,

@@ -183,13 +183,16 @@ static void do_item(const struct comms_item *item, enum comms_amo op, const void
 		comms_amo_64(op, check_there(item->word, sizeof(uint64_t)), item->value, 0);
 }
 
-static void do_batch(const char *at, size_t bytes)
+static void do_batch(uint32_t pe, const char *at, size_t bytes)
 {
 	const char *end = at + bytes;
 	struct comms_item item;
 
 	while (at < end) {
 		memcpy(&item, at, sizeof item);
+		if (COMMS_UNLIKELY(item.bytes >> COMMS_ITEM_EVENT))
+			trace_arrival((int)pe, (uint32_t)(item.bytes >> COMMS_ITEM_EVENT));
+		item.bytes = (uint32_t)item.bytes;
 		do_item(&item, COMMS_SWAP, at + sizeof item);
 		at += sizeof item + item.bytes;
 	}
@@ -202,6 +205,8 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 	struct outgoing *out;
 	const void *there;
 
+	if (COMMS_UNLIKELY(message->event))
+		trace_arrival((int)message->pe, message->event);
 	stream->done = message->sequence;
 	atomic_fetch_add_explicit(&ucx.carried_out, 1, memory_order_relaxed);
 	switch ((enum ucx_message_kind)message->kind) {
@@ -212,7 +217,7 @@ static struct outgoing *carry_out(struct stream *stream, const struct comms_mess
 		do_item(&message->item, message->op, data);
 		break;
 	case UCX_BATCH:
-		do_batch(data, bytes);
+		do_batch(message->pe, data, bytes);
 		break;
 	case UCX_ATOMIC:
 		do_atomic(message);

@@ -51,6 +51,7 @@ static bool send_message(struct comms_telling *telling)
 		telling->more.bytes = 0;
 	} else if (now->bytes == 0) {
 		telling->message.item.word = telling->there;
+		telling->message.event = telling->event;
 		telling->over = true;
 		atomic_fetch_sub_explicit(&ucx.partial, 1, memory_order_relaxed);
 	}
@@ -100,9 +101,11 @@ static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t
 bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
 		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
 {
+	uint32_t event = ucx_event();
 	struct ucx_peer *peer = ucx_peer(to);
 
 	(void)may_wait; /* UCX may be called from anywhere */
+	telling->event = event;
 	telling->there = ucx_remote(peer, word_segment, word_offset);
 	telling->more_there = ucx_remote(peer, segment, telling->more_there);
 	begin(telling, peer, ucx_remote(peer, segment, offset), source, bytes);
@@ -112,8 +115,10 @@ bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum c
 void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *to, const struct comms_buffer *buffer, size_t offset,
 		     const void *source, size_t bytes, size_t word_offset)
 {
+	uint32_t event = ucx_event();
 	struct ucx_peer *peer = ucx_peer(to);
 
+	telling->event = event;
 	telling->there = word_offset == COMMS_NO_WORD ? 0 : ucx_remote(peer, COMMS_HEAP, word_offset);
 	telling->more_there = ucx_remote(peer, COMMS_HEAP, telling->more_there);
 	begin(telling, peer, buffer->base + offset, source, bytes);

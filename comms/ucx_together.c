@@ -31,7 +31,7 @@ static size_t pack_several(void *state, size_t from, void *dest, size_t most)
 		const struct comms_telling *telling = together->telling[i];
 
 		at = pack_piece(dest, &telling->item, sizeof telling->item, at, from, to);
-		at = pack_piece(dest, telling->now.source, telling->item.bytes, at, from, to);
+		at = pack_piece(dest, telling->now.source, telling->now.bytes, at, from, to);
 	}
 	return to - from;
 }
@@ -75,6 +75,7 @@ bool ucx_keep(struct comms_together *together, struct comms_telling *telling, st
 	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
 {
 	size_t all = together->bytes + sizeof telling->item + bytes;
+	uint64_t event = ucx_event();
 	int n = together->kept;
 	struct ucx_peer *peer;
 
@@ -83,8 +84,9 @@ bool ucx_keep(struct comms_together *together, struct comms_telling *telling, st
 	peer = ucx_peer(to);
 	telling->connection = peer;
 	telling->item = (struct comms_item){ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset),
-					    telling->value, bytes};
+					    telling->value, bytes | event << COMMS_ITEM_EVENT};
 	telling->now.source = source;
+	telling->now.bytes = bytes;
 	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
 	together->telling[n] = telling;
 	together->bytes = all;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "links.h"
+#include "network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "trace.h"
@@ -30,6 +31,7 @@ static _Thread_local struct {
 	int pe;
 	size_t bytes;
 	uint64_t began, position;
+	bool announced; /* the message that comes is in the trace already */
 } now __attribute__((tls_model("initial-exec")));
 
 uint64_t watch_clock(void)
@@ -115,8 +117,8 @@ void comms_watch_begin(const char *routine, size_t bytes, int pe)
 	now.bytes = bytes;
 	now.pe = pe;
 	now.routine = routine;
-	now.position = comms.traced ? trace_position() : 0;
 	now.began = watch_clock();
+	now.position = comms.traced ? trace_begin(routine, now.family, now.began, bytes, pe) : 0;
 }
 
 void comms_watch_end(void)
@@ -148,8 +150,9 @@ static void count_operation(enum watch_row path, enum watch_way way, int pe, siz
 	add(&rows[path].bytes, bytes);
 	if (path != WATCH_LOCAL)
 		links_count(way == WATCH_THERE ? comms.pe : pe, way == WATCH_THERE ? pe : comms.pe, bytes);
-	if (comms.traced)
+	if (comms.traced && !now.announced)
 		trace_message(path == WATCH_LOCAL, way, pe, bytes);
+	now.announced = false;
 }
 
 void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
@@ -158,11 +161,41 @@ void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t byt
 		count_operation(path, way, pe, bytes);
 	else if (path != WATCH_LOCAL)
 		count_operation(WATCH_INSIDE, way, pe, bytes);
+	else if (comms.traced)
+		trace_no_message();
 }
 
-void watch_message(enum watch_row path, int pe, size_t bytes)
+void watch_more(enum watch_row path, int pe, size_t bytes)
+{
+	now.announced = comms.traced;
+	watch_operation(path, WATCH_THERE, pe, bytes);
+	now.announced = false;
+	if (comms.traced)
+		trace_add(bytes);
+}
+
+void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value)
 {
 	count_operation(path, WATCH_THERE, pe, bytes);
+	if (!comms.traced)
+		return;
+	now.announced = path != WATCH_LOCAL;
+	if (path == WATCH_LOCAL)
+		trace_stored(true);
+	else
+		trace_set_flag(flag, value);
+}
+
+void watch_flag(int pe, const void *flag, uint64_t value)
+{
+	if (comms.traced && comms.network && !comms.network->records_arrivals)
+		trace_flag(pe, flag, value);
+}
+
+void watch_stored(bool sure)
+{
+	if (comms.traced)
+		trace_stored(sure);
 }
 
 void watch_connection(size_t bytes)

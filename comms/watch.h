@@ -106,8 +106,16 @@ enum watch_family watch_family_of(const char *routine);
 /* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
 enum watch_way { WATCH_THERE, WATCH_HERE }; /* where the data goes */
 void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes);
-/* A message of an exchange, which the program's stores and ours move together. */
-void watch_message(enum watch_row path, int pe, size_t bytes);
+/* The one that was noticed last carries so many bytes more; counted as an operation, too. */
+void watch_more(enum watch_row path, int pe, size_t bytes);
+/*
+ * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
+ * the operation that follows is it, and the flag at the target shows it. At the target, watch_flag: the flag has been seen.
+ */
+void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value);
+void watch_flag(int pe, const void *flag, uint64_t value);
+/* The operation that was noticed last has been stored to the other PE. Sure: but for the flag that shows it. */
+void watch_stored(bool sure);
 /* UCX took so much for a new connection. */
 void watch_connection(size_t bytes);
 
@@ -116,6 +124,12 @@ COMMS_INLINE void watch_if_on(enum watch_row path, enum watch_way way, int pe, s
 {
 	if (COMMS_UNLIKELY(comms.watched))
 		watch_operation(path, way, pe, bytes);
+}
+
+COMMS_INLINE void watch_stored_if_on(bool sure)
+{
+	if (COMMS_UNLIKELY(comms.watched))
+		watch_stored(sure);
 }
 
 #endif

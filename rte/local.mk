@@ -2,7 +2,7 @@
 # librtebase: what the library and the tools share.
 
 noinst_LTLIBRARIES += librtebase.la
-librtebase_la_SOURCES = rte/pages.c rte/pages.h rte/settings.c rte/settings.h rte/settings.def rte/text.c rte/text.h
+librtebase_la_SOURCES = rte/pages.c rte/pages.h rte/plain.c rte/plain.h rte/settings.c rte/settings.h rte/settings.def rte/text.c rte/text.h rte/trace.c rte/trace_parts.c rte/trace.h
 librtebase_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-libtorushmem_la_SOURCES += rte/rte.h rte/pmix.c rte/report.c rte/node.c rte/crash.c rte/frames.c rte/frames.h rte/lines.c rte/plain.c rte/plain.h
+libtorushmem_la_SOURCES += rte/rte.h rte/pmix.c rte/report.c rte/node.c rte/crash.c rte/frames.c rte/frames.h rte/lines.c

@@ -151,6 +151,22 @@ static bool read_local_peers(void)
 	return rte.local_pes != NULL;
 }
 
+bool rte_by_oshrun(void)
+{
+	return !strncmp(self.nspace, "oshrun-", 7);
+}
+
+void rte_tell_trace(const char *name)
+{
+	pmix_info_t trace;
+
+	if (!rte_by_oshrun())
+		return;
+	PMIX_INFO_LOAD(&trace, RTE_KEY_TRACE, name, PMIX_STRING);
+	PMIx_Job_control(&self, 1, &trace, 1, NULL, NULL);
+	PMIX_INFO_DESTRUCT(&trace);
+}
+
 /*
  * oshrun minds what a PE does before shmem_finalize more than what it does afterwards, and the connection outlives both. An oshrun
  * that does not know this message answers with an error, and then takes the end of the process for the end of the PE.
@@ -159,7 +175,7 @@ static void tell_oshrun(bool up)
 {
 	pmix_info_t state;
 
-	if (strncmp(self.nspace, "oshrun-", 7))
+	if (!rte_by_oshrun())
 		return;
 	PMIX_INFO_LOAD(&state, RTE_KEY_UP, &up, PMIX_BOOL);
 	PMIx_Job_control(&self, 1, &state, 1, NULL, NULL);

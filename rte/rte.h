@@ -81,6 +81,13 @@ bool rte_fence_within(int seconds);
 /* What a PE tells oshrun (a directive of PMIx_Job_control): true in shmem_init when PMIx is connected already, false in shmem_finalize. */
 #define RTE_KEY_UP "torushmem.up"
 
+/* And the whole name of the file that SHMEM_TRACE names. */
+#define RTE_KEY_TRACE "torushmem.trace"
+
+/* Is oshrun the launcher of this PE, on this host? Tells it where the trace is to be, so that it can join the parts of a job that ends early. */
+bool rte_by_oshrun(void);
+void rte_tell_trace(const char *name);
+
 /* What to do, in a thread of PMIx's, when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: nothing. */
 void rte_when_asked(void (*function)(void));
 #define RTE_EVENT_ASKED (-3141) /* a status of PMIx's, of those that are free for others */

@@ -3,11 +3,12 @@
  * SHMEM_TRACE: one file for the job in the format of Chrome's traces, which Perfetto reads, too. PE 0 fetches the events of one PE
  * after the other and writes them; so it never has those of all.
  *
- * Clocks: PEs that share memory share a clock. PE 0 compares its own with that of every other PE at the start and at the end, by
+ * Clocks: PEs of one host share a clock. PE 0 compares its own with that of every other PE at the start and at the end, by
  * the quickest of some questions and answers, and takes what lies between to be a straight line.
  *
- * A PE that ends otherwise writes what it has itself, into a file of its own beside the other (last_words): with nothing but
- * write, for that may be in the handler of a signal.
+ * While the job runs, each PE records into a mapped file, its part, which the kernel keeps whatever ends the PE. shmem_finalize removes
+ * the parts; when the job ends otherwise, oshrun makes one trace of them. Where another launcher started the job, the first PE that
+ * a signal or an abort ends says where the parts are.
  */
 #include "comms/trace.h"
 
@@ -15,6 +16,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api.h"
@@ -26,39 +29,69 @@
 
 enum { QUESTIONS = 16, FETCHED = 256, BINS = 200 };
 
-static struct trace_ring *ring; /* symmetric */
-static int file = -1;	       /* PE 0's */
-static char own_file[4096];    /* of a PE that ends otherwise */
+static struct {
+	struct trace_ring *ring; /* symmetric: what the others fetch at the end */
+	struct trace_ring *mine; /* what is recorded into: the part's, or memory of this PE */
+	size_t bytes;		 /* of either */
+	bool has_part;
+	int file; /* PE 0's */
+	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* whole paths */
+} trace = {.file = -1};
 
 /* --- Clocks --- */
+
+/* A number for this process's clock, the same for all that read the same one; 0: not known. */
+static uint64_t number_of_clock(void)
+{
+	char text[128] = "";
+	uint64_t number = 0xcbf29ce484222325;
+	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t used = file < 0 ? -1 : read(file, text, 64);
+
+	if (file >= 0)
+		close(file);
+	if (used <= 0)
+		return 0;
+	if (readlink("/proc/self/ns/time", text + used, sizeof text - 1 - (size_t)used) < 0)
+		text[used] = '\0'; /* a kernel without such namespaces */
+	for (const char *c = text; *c; c++)
+		number = (number ^ (uint8_t)*c) * 0x100000001b3;
+	return number;
+}
 
 static bool shares_clock(int pe)
 {
 	struct comms_peer *peer;
+	uint64_t theirs;
 
 	comms_meet(pe);
-	return comms_reach(ring, 1, pe, &peer) != NULL;
+	if (comms_reach(trace.ring, 1, pe, &peer))
+		return true;
+	comms_get(&theirs, &trace.ring->clock, sizeof theirs, pe, "shmem_init");
+	return theirs && theirs == trace.ring->clock;
 }
 
-/* PE 0 asks, the other answers; by how much its clock is ahead of PE 0's. */
-static int64_t compare_clock(int pe)
+/* PE 0 asks, the other answers: by how much its clock is ahead of PE 0's, to within so much, when it says so much. */
+struct comparison {
+	int64_t ahead;
+	uint64_t error, when;
+};
+
+static struct comparison compare_clock(int pe)
 {
-	uint64_t quickest = UINT64_MAX;
-	int64_t ahead = 0;
+	struct comparison best = {.error = UINT64_MAX};
 
 	for (int i = 0; i < QUESTIONS; i++) {
-		uint64_t asked = watch_clock(), answered,
-			 number = atomic_load_explicit(&ring->answer, memory_order_relaxed) + 1;
+		uint64_t asked = watch_clock(), took,
+			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
 
-		comms_tell(NULL, NULL, 0, &ring->ask, number, pe, "shmem_finalize");
-		COMMS_WAIT(&ring->answer, atomic_load_explicit(&ring->answer, memory_order_acquire) >= number);
-		answered = watch_clock();
-		if (answered - asked < quickest) {
-			quickest = answered - asked;
-			ahead = (int64_t)(ring->clock - (asked + quickest / 2));
-		}
+		comms_tell(NULL, NULL, 0, &trace.ring->ask, number, pe, "shmem_finalize");
+		COMMS_WAIT(&trace.ring->answer, atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
+		took = watch_clock() - asked;
+		if (took / 2 + 1 < best.error)
+			best = (struct comparison){(int64_t)(trace.ring->told - (asked + took / 2)), took / 2 + 1, trace.ring->told};
 	}
-	return ahead;
+	return best;
 }
 
 static void answer_clock(void)
@@ -68,78 +101,29 @@ static void answer_clock(void)
 	for (int i = 0; i < QUESTIONS; i++) {
 		uint64_t now;
 
-		COMMS_WAIT(&ring->ask, atomic_load_explicit(&ring->ask, memory_order_acquire) > heard);
-		heard = atomic_load_explicit(&ring->ask, memory_order_relaxed);
+		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > heard);
+		heard = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
 		now = watch_clock();
-		comms_tell(&ring->clock, &now, sizeof now, &ring->answer, heard, 0, "shmem_finalize");
+		comms_tell(&trace.ring->told, &now, sizeof now, &trace.ring->answer, heard, 0, "shmem_finalize");
 	}
 }
 
-/* --- Writing --- */
-
-/* How to say when something was by this PE's clock, in PE 0's time since its start. */
-struct clock {
-	int64_t ahead;
-	double drift;
-	uint64_t started, zero;
-};
-
-static int64_t time_of(const struct clock *clock, uint64_t when)
+/* By all PEs together. */
+static void compare_clocks(bool at_end)
 {
-	int64_t since = (int64_t)(when - clock->started);
+	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
+		struct comparison found = shares_clock(pe) ? (struct comparison){0} : compare_clock(pe);
 
-	return (int64_t)(when - clock->zero) - clock->ahead - (int64_t)(clock->drift * (double)since);
-}
-
-static void write_names(struct plain_text *text, int pe)
-{
-	static const char *const threads[] = {"calls", "memory"};
-
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"PE %d\"}},", pe, pe);
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}},", pe, pe);
-	for (int t = 0; t < 2; t++)
-		plain_put(text, "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},", pe, t + 1,
-			  threads[t]);
-}
-
-static void write_call(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e)
-{
-	const char *name = trace_name(e->name);
-	int64_t begin = time_of(clock, e->begin);
-
-	if (!strncmp(name, "pshmem_", 7))
-		name++;
-	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,\"dur\":%t,\"args\":{\"bytes\":%l", name,
-		  watch_row_name(e->family), pe, begin, time_of(clock, e->end) - begin, (int64_t)e->bytes);
-	if (e->pe >= 0)
-		plain_put(text, ",\"pe\":%d", e->pe);
-	plain_put(text, "}},");
-}
-
-/*
- * From the one's track to the other's: on the side of this PE the arrow hangs on the call, on the other's on a short mark in
- * the track of its memory. What has not arrived has no arrow.
- */
-static void write_message(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
-{
-	bool there = e->way == WATCH_THERE;
-	int64_t left = time_of(clock, e->begin), arrived = time_of(clock, e->end), mark = there ? arrived : left;
-
-	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s PE %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":2,\"ts\":%t,\"dur\":0.1,\"args\":{\"bytes\":%l}},",
-		  there ? "from" : "read by", pe, e->local ? "local" : "network", e->pe, mark, (int64_t)e->bytes);
-	plain_put(text, "\n{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", pe, number,
-		  there ? pe : e->pe, there ? 1 : 2, left);
-	plain_put(text,
-		  "\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", pe,
-		  number, there ? e->pe : pe, there ? 2 : 1, there ? arrived : arrived - 1);
-}
-
-static void write_event(struct plain_text *text, int pe, const struct clock *clock, const struct trace_event *e, int64_t number)
-{
-	if (e->kind == TRACE_CALL)
-		write_call(text, pe, clock, e);
-	else if (e->kind == TRACE_MESSAGE && e->end)
-		write_message(text, pe, clock, e, number);
+		comms_put(at_end ? &trace.ring->ahead_at_end : &trace.ring->ahead, &found.ahead, sizeof found.ahead, pe, "shmem_init");
+		comms_put(&trace.ring->error, &found.error, sizeof found.error, pe, "shmem_init");
+		if (at_end)
+			comms_put(&trace.ring->ended, &found.when, sizeof found.when, pe, "shmem_init");
+		else
+			comms_put(&trace.ring->zero, &trace.ring->started, sizeof trace.ring->started, pe, "shmem_init");
+	}
+	if (comms.pe != 0 && !shares_clock(0))
+		answer_clock();
+	api_barrier_all("shmem_init");
 }
 
 /* --- The links' load over time --- */
@@ -170,14 +154,13 @@ static void pass(int link, int way, void *argument)
 	load.bytes[link * BINS + passing->bin] += passing->bytes;
 }
 
-static void load_add(int pe, const struct clock *clock, const struct trace_event *e)
+static void load_add(const struct trace_ring *head, const struct trace_event *e)
 {
-	struct passing passing = {time_of(clock, e->begin) / load.step, e->bytes};
-	bool there = e->way == WATCH_THERE;
+	struct passing passing = {trace_time(head, e->begin) / load.step, e->bytes};
 
 	if (!load.bytes || e->kind != TRACE_MESSAGE || e->local || passing.bin < 0 || passing.bin >= BINS)
 		return;
-	links_follow(there ? pe : e->pe, there ? e->pe : pe, pass, &passing);
+	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, pass, &passing);
 }
 
 /* The torus is one more process, its links are counters; rates in bytes per millisecond, which is kB/s. */
@@ -220,69 +203,91 @@ static void write_torus(struct plain_text *text)
 
 /* --- The end --- */
 
-static void write_pe(struct plain_text *text, int pe, int64_t ahead_now)
+/* Where the ends of this PE's messages are known only to the other side. */
+static void resolve(void)
+{
+	bool *wanted = calloc((size_t)comms.n_pes, sizeof *wanted), done = wanted != NULL;
+	struct trace_ring *theirs = malloc(trace.bytes);
+
+	for (uint64_t i = trace_first(trace.ring); done && i < trace_recorded(trace.ring); i++) {
+		const struct trace_event *e = &trace.ring->event[i % trace.ring->capacity];
+
+		if (e->kind == TRACE_MESSAGE && e->away && e->detail != TRACE_SURE)
+			wanted[e->pe] = true;
+	}
+	/* Each begins with the PE behind it, so that not all ask the same one. */
+	for (int i = 0; done && i < comms.n_pes; i++) {
+		int pe = (comms.pe + i) % comms.n_pes;
+
+		if (!wanted[pe])
+			continue;
+		if (theirs)
+			comms_get(theirs, trace.ring, trace.bytes, pe, "shmem_finalize");
+		done = theirs && trace_resolve(trace.ring, theirs);
+	}
+	if (!done)
+		rte_report("shmem_finalize", "no memory to find out when messages arrived; the trace lacks arrows of this PE");
+	free(wanted);
+	free(theirs);
+}
+
+static void write_pe(struct plain_text *text, struct trace_ring *head, int pe)
 {
 	struct trace_event fetched[FETCHED];
-	struct trace_ring head;
-	struct clock clock;
-	uint64_t first;
+	uint64_t first, recorded;
 
-	comms_get(&head, ring, sizeof head, pe, "shmem_finalize");
-	clock = (struct clock){head.ahead, 0, head.started, ring->started};
-	if (watch_clock() > ring->started)
-		clock.drift = (double)(ahead_now - head.ahead) / (double)(watch_clock() - ring->started);
-	first = head.recorded > head.capacity ? head.recorded - head.capacity : 0;
-	write_names(text, pe);
-	for (uint64_t i = first; i < head.recorded; i++) {
-		uint64_t place = i % head.capacity, left = head.capacity - place;
+	comms_get(head, trace.ring, sizeof *head, pe, "shmem_finalize");
+	recorded = trace_recorded(head);
+	first = trace_first(head);
+	trace_write_names(text, pe);
+	for (uint64_t i = first; i < recorded; i++) {
+		uint64_t place = i % head->capacity, left = head->capacity - place;
 
 		if ((i - first) % FETCHED == 0 || place == 0) {
 			uint64_t n = left < FETCHED - (i - first) % FETCHED ? left : FETCHED - (i - first) % FETCHED;
 
-			comms_get(&fetched[(i - first) % FETCHED], &ring->event[place], n * sizeof fetched[0], pe, "shmem_finalize");
+			comms_get(&fetched[(i - first) % FETCHED], &trace.ring->event[place], n * sizeof fetched[0], pe, "shmem_finalize");
 		}
-		write_event(text, pe, &clock, &fetched[(i - first) % FETCHED], (int64_t)i);
-		load_add(pe, &clock, &fetched[(i - first) % FETCHED]);
+		trace_write_event(text, head, &fetched[(i - first) % FETCHED], (int64_t)i);
+		load_add(head, &fetched[(i - first) % FETCHED]);
 	}
 	if (first > 0)
 		rte_report("shmem_finalize", "the trace lacks the first %llu events of PE %d; SHMEM_TRACE_EVENTS=%llu would hold all",
-			   (unsigned long long)first, pe, (unsigned long long)head.recorded);
+			   (unsigned long long)first, pe, (unsigned long long)recorded);
 }
 
 static void write_all(void)
 {
-	struct plain_text text = {.file = file};
+	struct plain_text text = {.file = trace.file};
+	struct trace_ring *head = malloc(sizeof *head);
 
-	load_start(ring->started);
+	if (!head)
+		rte_die("shmem_finalize", "no memory for the head of a trace, %zu bytes", sizeof *head);
+	load_start(trace.ring->started);
 	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		write_pe(&text, pe, pe == 0 || shares_clock(pe) ? 0 : compare_clock(pe));
+		write_pe(&text, head, pe);
 	load_write(&text);
 	write_torus(&text);
 	plain_put(&text, "\n]}\n");
 	plain_flush(&text);
+	free(head);
 	if (text.failed)
 		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE), strerror(text.failed));
+	else
+		trace_remove_parts(trace.name, 0); /* of all at once: a job that is killed now has its trace */
 }
 
-/* Of this PE alone, in its own time. Nothing here allocates or locks. */
+/* Only one PE can remove the empty file. Nothing here allocates or locks: it may be in the handler of a signal. */
 static void last_words(void)
 {
-	struct plain_text text = {0};
-	struct clock clock;
-	struct trace_ring *mine = ring;
+	struct plain_text text = {.file = STDERR_FILENO};
 
-	ring = NULL;
-	if (!mine || (text.file = open(own_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+	if (!trace.has_part || rte_by_oshrun() || unlink(trace.name))
 		return;
-	clock = (struct clock){mine->ahead, 0, mine->started, mine->started - (uint64_t)mine->ahead};
-	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	write_names(&text, comms.pe);
-	for (uint64_t i = mine->recorded > mine->capacity ? mine->recorded - mine->capacity : 0; i < mine->recorded; i++)
-		write_event(&text, comms.pe, &clock, &mine->event[i % mine->capacity], (int64_t)i);
-	plain_put(&text, "\n{\"ph\":\"M\",\"name\":\"ended\",\"pid\":%d,\"args\":{\"name\":\"ended before shmem_finalize\"}}\n]}\n", comms.pe);
+	plain_put(&text, "torushmem: PE %d: the trace of this job is in parts, %s.PE*; oshrun --join-trace %s makes one trace of them\n",
+		  comms.pe, trace.name, trace.name);
 	plain_flush(&text);
-	close(text.file);
 }
 
 /* --- Start and stop --- */
@@ -290,35 +295,114 @@ static void last_words(void)
 static void open_file(void)
 {
 	const char *name = setting_text(SETTING_TRACE);
+	char folder[TRACE_PART_NAME] = "";
 
-	file = comms.pe == 0 ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-	if (comms.pe == 0 && file < 0)
+	if (name[0] != '/' && !getcwd(folder, sizeof folder))
+		rte_die("shmem_init", "SHMEM_TRACE=%s: the current folder is gone: %s", name, strerror(errno));
+	if ((size_t)snprintf(trace.name, sizeof trace.name, "%s%s%s", folder, folder[0] ? "/" : "", name) + 16 > sizeof trace.name)
+		rte_die_together("shmem_init", "SHMEM_TRACE=%s: the name is too long", name);
+	if (comms.pe != 0)
+		return;
+	trace.file = open(trace.name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (trace.file < 0)
 		rte_die("shmem_init", "SHMEM_TRACE=%s: %s", name, strerror(errno));
-	snprintf(own_file, sizeof own_file, "%s.PE%d", name, comms.pe);
+	trace_remove_parts(trace.name, comms.n_pes);
+	rte_tell_trace(trace.name);
+}
+
+/* The part as memory; all of it is there, so that no full disk can end this PE. NULL: errno says why. */
+static struct trace_ring *map_part(void)
+{
+	struct stat of_trace;
+	void *memory = MAP_FAILED;
+	int file, failed;
+
+	errno = ENOTSUP;
+	if (!stat(trace.name, &of_trace) && !S_ISREG(of_trace.st_mode))
+		return NULL;
+	trace_part_name(trace.part, trace.name, comms.pe);
+	file = open(trace.part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file < 0)
+		return NULL;
+	failed = posix_fallocate(file, 0, (off_t)trace.bytes);
+	if (!failed) {
+		memory = mmap(NULL, trace.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		failed = memory == MAP_FAILED ? errno : 0;
+	}
+	close(file);
+	if (!failed)
+		return memory;
+	unlink(trace.part);
+	errno = failed;
+	return NULL;
+}
+
+static void take_memory(uint64_t events)
+{
+	trace.bytes = trace_ring_bytes(events);
+	trace.ring = api_allocate(trace.bytes, "shmem_init");
+	if (!trace.ring)
+		rte_die_together("shmem_init", "no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
+					       "SHMEM_TRACE_EVENTS", (unsigned long long)events);
+	trace.mine = map_part();
+	trace.has_part = trace.mine != NULL;
+	if (trace.has_part)
+		return;
+	if (comms.pe == 0 && errno != ENOTSUP)
+		rte_report("shmem_init", "SHMEM_TRACE: %s: %s; there will be no trace if the job does not reach shmem_finalize", trace.part,
+			   strerror(errno));
+	trace.mine = malloc(trace.bytes);
+	if (!trace.mine)
+		rte_die("shmem_init", "no memory for %llu events of the trace; set SHMEM_TRACE_EVENTS", (unsigned long long)events);
 }
 
 void api_trace_start(void)
 {
-	uint64_t events = trace_events();
+	uint64_t events = trace_events(), clock = number_of_clock();
 
 	if (!comms.traced)
 		return;
 	open_file();
-	ring = api_allocate(sizeof *ring + events * sizeof ring->event[0], "shmem_init");
-	if (!ring)
-		rte_die_together("shmem_init", "no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
-					       "SHMEM_TRACE_EVENTS", (unsigned long long)events);
-	trace_use(ring, events);
+	take_memory(events);
+	memset(trace.ring, 0, trace.bytes);
+	trace.ring->clock = clock;
+	trace_use(trace.mine, events);
+	trace.ring->started = trace.ring->zero = trace.mine->started;
 	api_barrier_all("shmem_init");
-	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
-		int64_t ahead = shares_clock(pe) ? 0 : compare_clock(pe);
-
-		comms_put(&ring->ahead, &ahead, sizeof ahead, pe, "shmem_init");
-	}
-	if (comms.pe != 0 && !shares_clock(0))
-		answer_clock();
-	api_barrier_all("shmem_init");
+	compare_clocks(false);
+	trace.mine->ahead = trace.ring->ahead;
+	trace.mine->error = trace.ring->error;
+	trace.mine->zero = trace.ring->zero;
+	trace.mine->clock = clock;
 	rte.last_words = last_words;
+}
+
+static void let_go(void)
+{
+	rte.last_words = NULL;
+	if (trace.has_part) {
+		unlink(trace.part);
+		munmap(trace.mine, trace.bytes);
+	} else {
+		free(trace.mine);
+	}
+	if (trace.file >= 0)
+		close(trace.file);
+	trace.file = -1;
+	trace.mine = trace.ring = NULL;
+	trace.has_part = false;
+}
+
+/* What ask and answer count goes on from the start. */
+static void publish(void)
+{
+	uint64_t asked = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
+	uint64_t answered = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed);
+
+	memcpy(trace.ring, trace.mine, trace.bytes);
+	atomic_store_explicit(&trace.ring->ask, asked, memory_order_relaxed);
+	atomic_store_explicit(&trace.ring->answer, answered, memory_order_relaxed);
+	trace.ring->unfinished = 0;
 }
 
 void api_trace_stop(void)
@@ -326,15 +410,13 @@ void api_trace_stop(void)
 	if (!comms.traced)
 		return;
 	trace_use(NULL, 0);
-	rte.last_words = NULL;
+	publish();
+	api_barrier_all("shmem_finalize");
+	compare_clocks(true);
+	resolve();
 	api_barrier_all("shmem_finalize");
 	if (comms.pe == 0)
 		write_all();
-	else if (!shares_clock(0))
-		answer_clock();
 	api_barrier_all("shmem_finalize");
-	if (file >= 0)
-		close(file);
-	file = -1;
-	ring = NULL;
+	let_go();
 }

@@ -78,6 +78,7 @@ UNIT_TESTS = \
 	tests/unit/processor \
 	tests/unit/settings \
 	tests/unit/text \
+	tests/unit/traces \
 	tests/unit/torus_job \
 	tests/unit/torus_meeting \
 	tests/unit/torus_model \
@@ -113,6 +114,7 @@ tests_unit_pages_LDADD = librtebase.la
 tests_unit_processor_LDADD = -lpthread
 tests_unit_settings_LDADD = librtebase.la
 tests_unit_text_LDADD = librtebase.la
+tests_unit_traces_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_words_SOURCES = tests/unit/words.c shmem/words.c shmem/words.h
 tests_unit_words_LDADD =

@@ -12,11 +12,13 @@
  *
  * That the data has come the sender learns when it must, before memory is given back: by one more put in the same order that is answered.
  */
+#include "comms/trace.h"
 #include "inside.h"
 
 static struct listener {
 	_Atomic uint64_t *word; /* NULL: this number is free */
 	uint64_t value, step;
+	int pe;
 } listeners[TOFU_ENGINES][TOFU_FLIGHTS + 1];
 
 static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
@@ -36,7 +38,7 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 	while (number <= TOFU_FLIGHTS && mine[number].word)
 		number++;
 	if (number <= TOFU_FLIGHTS) {
-		mine[number] = (struct listener){word, value, step};
+		mine[number] = (struct listener){word, value, step, from->pe};
 		atomic_fetch_add_explicit(&tofu.queue[from->tofu_engine].listeners, 1, memory_order_seq_cst);
 		record_when_needed(from, (uint8_t)number, true);
 	}
@@ -74,6 +76,8 @@ void tofu_hear(const struct tofu_queue *queue, uint8_t notice)
 	atomic_fetch_add_explicit(&tofu.heard, 1, memory_order_relaxed);
 	if (!listener->word)
 		return;
+	if (COMMS_UNLIKELY(comms.traced))
+		trace_flag(listener->pe, listener->word, listener->value);
 	atomic_store_explicit(listener->word, listener->value, memory_order_release);
 	listener->value += listener->step;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "environment.h"
+#include "joining.h"
 #include "say.h"
 #include "session.h"
 
@@ -269,6 +270,7 @@ int job_run(struct job *job)
 		if (job->options->timeout > 0)
 			job->time_limit = job_clock() + job->options->timeout;
 		main_loop(job);
+		joining_after_job(job->trace);
 		code = job->code;
 	}
 	if (!io_is_whole(&job->io) && !code)

@@ -67,6 +67,7 @@ struct job {
 	int absent;    /* exited without ever connecting */
 	int connected; /* in PE_CONNECTED and alive */
 	char **environment;
+	char *trace; /* the file that SHMEM_TRACE names, NULL: the PEs have told of none */
 	struct map *map; /* where the ranks are in a Tofu network, NULL: nobody asked */
 
 	enum job_phase phase;

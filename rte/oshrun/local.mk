@@ -12,6 +12,7 @@ oshrun_SOURCES = \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
+	rte/oshrun/joining.c rte/oshrun/joining.h \
 	rte/oshrun/machine.c rte/oshrun/machine.h \
 	rte/oshrun/main.c \
 	rte/oshrun/options.c rte/oshrun/options.h \

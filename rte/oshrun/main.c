@@ -15,6 +15,7 @@
 #include "environment.h"
 #include "hosts.h"
 #include "job.h"
+#include "joining.h"
 #include "program.h"
 #include "rehearse.h"
 #include "say.h"
@@ -137,6 +138,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	environment_free(job.environment);
 	free(job.pes);
 	free(job.debugger);
+	free(job.trace);
 	return code;
 }
 
@@ -181,6 +183,8 @@ int main(int argc, char **argv)
 
 	open_standard_files();
 	code = options_parse(&options, argc, argv);
+	if (code < 0 && options.join_trace)
+		code = joining_join(options.join_trace) ? 0 : 1;
 	if (code < 0)
 		code = hosts_read(&hosts, &options);
 	if (code < 0)

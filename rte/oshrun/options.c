@@ -43,6 +43,7 @@ enum option_id {
 	OPT_PER_NODE,
 	OPT_ORDER,
 	OPT_RANKFILE,
+	OPT_JOIN_TRACE,
 	OPT_STDIN,
 	OPT_HELP,
 	OPT_VERSION,
@@ -78,6 +79,7 @@ static const struct option_row {
 	{OPT_PER_NODE, {"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
 	{OPT_ORDER, {"--map-by", "--rank-by"}, "WHAT", NULL},
 	{OPT_RANKFILE, {"--rankfile", "-rf"}, "FILE", "place PEs on hosts as this file says, which torusplan place writes"},
+	{OPT_JOIN_TRACE, {"--join-trace"}, "FILE", "make one trace of the parts FILE.PE* that PEs of another launcher left, and end"},
 	{OPT_STDIN, {"--stdin"}, "PE", NULL},
 	{OPT_HELP, {"-h", "--help"}, NULL, "print this"},
 	{OPT_VERSION, {"-V", "--version"}, NULL, "print the version"},
@@ -96,6 +98,7 @@ static void print_help(void)
 {
 	printf("usage: oshrun [options] program [arguments]\n"
 	       "       oshrun [options] -n N program [arguments] : -n M other [arguments]\n"
+	       "       oshrun --join-trace FILE\n"
 	       "Runs N copies (PEs) of an OpenSHMEM program, or of any other, and ends with the worst exit code.\n\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &option_rows[i];
@@ -308,6 +311,7 @@ static int apply_value(struct options *o, const struct option_row *row, const ch
 	case OPT_HOSTFILE: return read_text(&o->hostfile, name, value);
 	case OPT_LAUNCHER: return read_text(&o->launcher, name, value);
 	case OPT_RANKFILE: return read_text(&o->rankfile, name, value);
+	case OPT_JOIN_TRACE: return read_text(&o->join_trace, name, value);
 	case OPT_PER_NODE: return read_per_node(o, name, value);
 	case OPT_ORDER: return read_order(name, value);
 	case OPT_STDIN: return read_stdin(value);
@@ -370,6 +374,12 @@ static int parse_one(struct options *options, int argc, char **argv, int *at)
 
 static int check_together(const struct options *o)
 {
+	if (o->join_trace && o->program[0]) {
+		say("--join-trace %s runs no program; leave %s out", o->join_trace, o->program[0]);
+		return MISTAKE;
+	}
+	if (o->join_trace)
+		return GO_ON;
 	if (!o->program[0] || !o->program[0][0]) {
 		say("no program given; usage: oshrun [options] program [arguments]");
 		return MISTAKE;

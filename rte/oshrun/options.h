@@ -28,6 +28,7 @@ struct options {
 	const char *hostfile; /* --hostfile, NULL: none */
 	const char *launcher; /* --launcher, NULL: none */
 	const char *rankfile; /* --rankfile, NULL: none */
+	const char *join_trace; /* --join-trace, NULL: a job is to run */
 	int per_node;	      /* -N and its like: PEs of each host, 0: not given */
 	double timeout;	      /* seconds, 0: no limit */
 	int debug;	      /* the PE to run under the debugger, -1: none */

@@ -78,14 +78,17 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A PE comes up or goes down and stays connected. We control no jobs for others. */
+/* A PE comes up or goes down and stays connected, or says where the trace is to be. We control no jobs for others. */
 static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
 				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
 {
 	(void)targets, (void)target_count;
-	if (count != 1 || !PMIX_CHECK_KEY(&info[0], RTE_KEY_UP) || !done)
+	if (count == 1 && done && PMIX_CHECK_KEY(&info[0], RTE_KEY_TRACE) && info[0].value.type == PMIX_STRING)
+		post_event(EVENT_TRACE, proc, 0, info[0].value.data.string);
+	else if (count == 1 && done && PMIX_CHECK_KEY(&info[0], RTE_KEY_UP))
+		post_event(PMIX_INFO_TRUE(&info[0]) ? EVENT_CONNECTED : EVENT_FINALIZED, proc, 0, NULL);
+	else
 		return PMIX_ERR_NOT_SUPPORTED;
-	post_event(PMIX_INFO_TRUE(&info[0]) ? EVENT_CONNECTED : EVENT_FINALIZED, proc, 0, NULL);
 	done(PMIX_SUCCESS, NULL, 0, arg, NULL, NULL);
 	return PMIX_SUCCESS;
 }

@@ -9,14 +9,14 @@
 
 struct job;
 
-enum server_event_kind { EVENT_CONNECTED, EVENT_FINALIZED, EVENT_ABORT, EVENT_LOST };
+enum server_event_kind { EVENT_CONNECTED, EVENT_FINALIZED, EVENT_ABORT, EVENT_LOST, EVENT_TRACE };
 
 struct server_event {
 	struct server_event *next;
 	enum server_event_kind kind;
 	int pe;
-	int status;	   /* EVENT_ABORT */
-	char message[256]; /* EVENT_ABORT */
+	int status;	    /* EVENT_ABORT */
+	char message[4096]; /* EVENT_ABORT; EVENT_TRACE: the name of the file */
 };
 
 /* Starts the server of this job and tells it everything about the PEs. NULL: failed, said in one line. */

@@ -286,6 +286,12 @@ void watch_grace(struct job *job)
 	fail_exit(job);
 }
 
+static void note_trace(struct job *job, const char *file)
+{
+	free(job->trace);
+	job->trace = strdup(file);
+}
+
 void watch_events(struct job *job)
 {
 	struct server_event *event;
@@ -302,6 +308,8 @@ void watch_events(struct job *job)
 			pe_aborts(job, event);
 		else if (known && event->kind == EVENT_LOST)
 			pe_is_lost(job, event->pe);
+		else if (known && event->kind == EVENT_TRACE)
+			note_trace(job, event->message);
 		free(event);
 	}
 }
