@@ -369,38 +369,51 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 	return message;
 }
 
-/* An own flag that the network has written, and that its library has not seen come. */
-__attribute__((noinline, cold)) static void note_come(const struct edge *edge)
+static inline const void *wait_for(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
 {
-	const struct message *message = edge->in[edge->waited % SLOTS];
-
-	if (!edge->slot_here[0] && !edge->notice[edge->waited % SLOTS])
-		watch_flag(edge->pe, &message->number, edge->waited);
-}
-
-API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	const struct message *message;
 	struct edge *e;
 
-	if (edge == SHMEMX_ALL_EDGES && exchange) {
-		for (int i = 0; i < exchange->n_edges; i++)
-			if (exchange->edges[i].receive_bytes > 0) {
-				await(exchange, &exchange->edges[i], i, __func__);
-				if (COMMS_UNLIKELY(watched_))
-					note_come(&exchange->edges[i]);
-			}
+	if (edge == SHMEMX_ALL_EDGES && x) {
+		for (int i = 0; i < x->n_edges; i++)
+			if (x->edges[i].receive_bytes > 0)
+				await(x, &x->edges[i], i, routine);
 		return NULL;
 	}
-	e = edge_of(exchange, edge, __func__);
-	must_receive(e, edge, __func__);
-	message = await(exchange, e, edge, __func__);
-	if (COMMS_UNLIKELY(watched_))
-		note_come(e);
+	e = edge_of(x, edge, routine);
+	must_receive(e, edge, routine);
+	message = await(x, e, edge, routine);
 	if (bytes)
 		*bytes = message->bytes;
 	return (const char *)message + e->their_payload;
+}
+
+/* An own flag that the network has written, and that its library has not seen come. */
+static void note_come(const struct edge *edge)
+{
+	const struct message *message = edge->in[edge->waited % SLOTS];
+
+	if (edge->receive_bytes > 0 && !edge->slot_here[0] && !edge->notice[edge->waited % SLOTS])
+		watch_flag(edge->pe, &message->number, edge->waited);
+}
+
+__attribute__((noinline, cold)) static const void *wait_watched(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
+{
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	const void *payload = wait_for(x, edge, bytes, routine);
+
+	for (int i = 0; i < x->n_edges; i++)
+		if (edge == i || edge == SHMEMX_ALL_EDGES)
+			note_come(&x->edges[i]);
+	return payload;
+}
+
+/* One look says both: is the library up, and is nobody watched? */
+API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
+{
+	if (COMMS_UNLIKELY(comms.quick_pes == 0))
+		return wait_watched(exchange, edge, bytes, __func__);
+	return wait_for(exchange, edge, bytes, __func__);
 }
 
 API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes)
