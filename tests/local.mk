@@ -74,6 +74,7 @@ API_TESTS = \
 UNIT_TESTS = \
 	tests/unit/blocks \
 	tests/unit/families \
+	tests/unit/hooks \
 	tests/unit/pages \
 	tests/unit/processor \
 	tests/unit/settings \
@@ -110,6 +111,9 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_families_SOURCES = tests/unit/families.c comms/families.c comms/watch.h
 tests_unit_families_LDADD =
+tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/hooks.c comms/hooks.h
+tests_unit_hooks_LDADD =
+tests_unit_hooks_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 tests_unit_pages_LDADD = librtebase.la
 tests_unit_processor_LDADD = -lpthread
 tests_unit_settings_LDADD = librtebase.la
