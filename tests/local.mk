@@ -74,6 +74,7 @@ API_TESTS = \
 UNIT_TESTS = \
 	tests/unit/blocks \
 	tests/unit/families \
+	tests/unit/greeting \
 	tests/unit/hooks \
 	tests/unit/pages \
 	tests/unit/processor \
@@ -111,6 +112,8 @@ tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_families_SOURCES = tests/unit/families.c comms/families.c comms/watch.h
 tests_unit_families_LDADD =
+tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/greeting.c comms/greeting.h
+tests_unit_greeting_LDADD =
 tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/hooks.c comms/hooks.h
 tests_unit_hooks_LDADD =
 tests_unit_hooks_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comms/greeting.c: SipHash by its authors' vectors; greetings that are genuine, and what is not; none is accepted twice. */
+#include "comms/greeting.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "tests/lib/unit.h"
+
+static const uint8_t key[GREETING_KEY_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static void check_siphash(void)
+{
+	static const struct {
+		size_t bytes;
+		uint64_t hash;
+	} vectors[] = {
+		{0, 0x726fdb47dd0e0e31}, {1, 0x74f839c593dc67fd},  {7, 0xab0200f58b01d137},
+		{8, 0x93f5f5799a932462}, {15, 0xa129ca6149be45e5}, {16, 0x3f2acc7f57c29bdb},
+	};
+	uint8_t text[16];
+
+	for (uint8_t i = 0; i < sizeof text; i++)
+		text[i] = i;
+	for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+		EXPECT(siphash(key, text, vectors[i].bytes) == vectors[i].hash, "of %zu bytes", vectors[i].bytes);
+}
+
+static struct sockaddr_storage address(const char *text, uint16_t port)
+{
+	struct sockaddr_storage out = {0};
+	struct sockaddr_in *in = (void *)&out;
+	struct sockaddr_in6 *in6 = (void *)&out;
+
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+	} else {
+		inet_pton(AF_INET6, text, &in6->sin6_addr);
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+	}
+	return out;
+}
+
+static void check_greetings(void)
+{
+	const struct sockaddr_storage here = address("10.1.2.3", 4711), mapped = address("::ffff:10.1.2.3", 4711),
+				      port = address("10.1.2.3", 4712), host = address("10.1.2.4", 4711), none = {0};
+	const uint8_t other_key[GREETING_KEY_BYTES] = {1};
+	struct greeting greeting, other;
+
+	EXPECT(greeting_make(&greeting, key, &here), "no greeting");
+	EXPECT(greeting_make(&other, key, &here), "no greeting");
+	EXPECT(memcmp(&greeting.nonce, &other.nonce, sizeof other.nonce), "one nonce twice");
+	EXPECT(!greeting_make(&other, key, &none), "for no address");
+	EXPECT(greeting_is_genuine(&greeting, key, &here), "its own");
+	EXPECT(greeting_is_genuine(&greeting, key, &mapped), "the same address in IPv6");
+	EXPECT(!greeting_is_genuine(&greeting, key, &port), "for another port");
+	EXPECT(!greeting_is_genuine(&greeting, key, &host), "for another host");
+	EXPECT(!greeting_is_genuine(&greeting, other_key, &here), "with another key");
+	for (size_t bit = 0; bit < 8 * sizeof greeting; bit++) {
+		other = greeting;
+		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		EXPECT(!greeting_is_genuine(&other, key, &here), "with bit %zu turned", bit);
+		EXPECT(greeting_may_begin(&other, sizeof other) == (bit >= 64), "bit %zu", bit);
+	}
+	for (size_t n = 1; n <= sizeof greeting; n++)
+		EXPECT(greeting_may_begin(&greeting, n), "%zu bytes", n);
+}
+
+static void check_seen(void)
+{
+	struct greetings_seen seen = {0};
+	struct greeting greeting = {.magic = "torushm"};
+
+	for (int time = 0; time < 2; time++) {
+		for (uint32_t i = 0; i < 5000; i++) {
+			memcpy(greeting.tag, &i, sizeof i); /* 0 too, and many that want places beside each other */
+			if (i != 1)
+				EXPECT(greetings_seen_add(&seen, &greeting) == (time == 0), "tag %u, time %d", i, time);
+		}
+	}
+	greetings_seen_free(&seen);
+	EXPECT(seen.places == 0 && greetings_seen_add(&seen, &greeting), "after a new start");
+	greetings_seen_free(&seen);
+}
+
+int main(void)
+{
+	check_siphash();
+	check_greetings();
+	check_seen();
+	return unit_failures != 0;
+}
