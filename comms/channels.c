@@ -114,7 +114,7 @@ static bool push(struct comms_channel *channel)
 	bool worked = false;
 
 	if (atomic_load_explicit(&channel->turn, memory_order_relaxed) == channel->turn_seen)
-		for (int i = 0; i < PUSH_MOST && ucp.worker_progress(channel->worker); i++)
+		for (int i = 0; i < PUSH_MOST && ucx_worker_progress(channel->worker); i++)
 			worked = true;
 	atomic_store_explicit(&channel->pushed, false, memory_order_release);
 	return worked;

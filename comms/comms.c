@@ -46,7 +46,7 @@ struct card {
 	uint64_t ucx_bytes;
 };
 
-#define CARD_MAGIC 0x36306d6873726f74 /* changes when the card or struct comms_system does */
+#define CARD_MAGIC 0x37306d6873726f74 /* changes when the card or struct comms_system does */
 
 enum comms_segment_id comms_find_segment(const void *address)
 {
@@ -268,6 +268,18 @@ bool comms_can_meet(int pe)
 	return read_card(pe, &card) && (card.memory[COMMS_HEAP].fd < 0 || memory_is_there(&card.memory[COMMS_HEAP]));
 }
 
+bool comms_read_ucx_card(int pe, void *into, size_t bytes)
+{
+	size_t size = 0;
+	struct card *theirs = rte_fetch(pe, &size);
+	bool good = theirs && size >= sizeof *theirs + bytes && theirs->magic == CARD_MAGIC && theirs->ucx_bytes >= bytes;
+
+	if (good)
+		memcpy(into, theirs + 1, bytes);
+	free(theirs);
+	return good;
+}
+
 const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)
 {
 	const struct card *card = peer->card;
@@ -349,6 +361,8 @@ void comms_start(void)
 		start_network();
 	comms_mail_start();
 	publish_card();
+	if (comms.network == &ucx_network)
+		ucx_open();
 	agree_on_watching();
 	comms_meet(comms.pe);
 	rte.explain = comms_explain_fault;

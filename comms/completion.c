@@ -103,7 +103,7 @@ static void wait_alone(struct comms_channel *channel, channel_condition *holds, 
 	bool slow = false;
 
 	while (!holds(channel, what)) {
-		if (ucp.worker_progress(channel->worker))
+		if (ucx_worker_progress(channel->worker))
 			continue;
 		if (!ucx.served)
 			comms_spin();

@@ -34,6 +34,7 @@ struct comms_network {
 	const char *name;
 	enum watch_row row;
 	bool records_arrivals; /* the target records when a message comes, for traces */
+	const char *(*connections)(void); /* in words, from whom it takes them; NULL: it takes none from outside the job */
 	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
 
 	struct comms_channel *(*channel_open)(bool alone);

@@ -27,6 +27,7 @@ struct ucx_card {
 	uint32_t address_bytes;
 	uint32_t key_bytes[COMMS_SEGMENTS];
 	struct silence_address listens[SILENCE_ADDRESSES];
+	struct ucx_filter_info filter;
 };
 
 struct ucx ucx = {
@@ -61,7 +62,9 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 	ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = mode};
 	ucp_worker_h worker;
 
+	ucx_filter_calls++;
 	ucx_check(ucp.worker_create(ucx.context, &params, &worker), "ucp_worker_create");
+	ucx_filter_calls--;
 	ucx_take_answers(worker);
 	return worker;
 }
@@ -70,6 +73,7 @@ static void make_main_worker(void)
 {
 	silence_before_worker();
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
+	ucx_filter_check();
 	ucx_check(ucp.worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
 	silence_behind_worker(ucx.listens);
 	ucx_target_start();
@@ -95,6 +99,7 @@ static void register_memory(void)
 void ucx_start(void)
 {
 	ucx_library_load();
+	ucx_filter_start();
 	atomic_store_explicit(&ucx.ending, false, memory_order_seq_cst);
 	ucx.failure_mode = ucx_failure_mode();
 	ucx.rma = ucx_wants_rma();
@@ -127,6 +132,7 @@ void *ucx_make_card(size_t *size)
 		rte_die("shmem_init", "no memory");
 	card->address_bytes = (uint32_t)address_bytes;
 	memcpy(card->listens, ucx.listens, sizeof card->listens);
+	ucx_filter_describe(&card->filter);
 	end = (char *)(card + 1);
 	memcpy(end, address, address_bytes);
 	end += address_bytes;
@@ -174,6 +180,26 @@ static size_t memory_in_use(void)
 #endif
 }
 
+void ucx_open(void)
+{
+	struct ucx_card first;
+
+	if (!comms_read_ucx_card(0, &first, sizeof first))
+		rte_die("shmem_init", "what PE 0 published cannot be had (%s); has it ended?", rte.problem);
+	ucx_filter_open(&first.filter);
+}
+
+/* A greeting is rubbish to a UCX that expects none, and the other way round. */
+static void check_filters(const struct comms_peer *peer, const struct ucx_filter_info *theirs)
+{
+	struct ucx_filter_info mine;
+
+	ucx_filter_describe(&mine);
+	if (theirs->filters != mine.filters)
+		rte_die(NULL, "PE %d %s connections, and this PE %s; give all PEs the same UCX, or SHMEM_ACCEPT_FILTER=no", peer->pe,
+			theirs->filters ? "filters" : "does not filter", mine.filters ? "does" : "does not");
+}
+
 static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_peer *peer)
 {
 	struct ucx_peer *made = calloc(1, sizeof *made);
@@ -191,8 +217,11 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 		rte_die(NULL, "PE %d cannot be reached: %s", peer->pe,
 			made ? "it published no UCX address (do all PEs have the same SHMEM_ settings?)" : "no memory");
 	params.address = (const ucp_address_t *)at;
+	check_filters(peer, &card->filter);
 	silence_expect(card->listens);
+	ucx_filter_calls++;
 	ucx_check(ucp.ep_create(channel->worker, &params, &made->endpoint), "ucp_ep_create");
+	ucx_filter_calls--;
 	at += card->address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		if (card->key_bytes[i])
@@ -302,4 +331,5 @@ void ucx_stop(void)
 	ucx_stop_batches();
 	ucx_target_stop();
 	ucp.cleanup(ucx.context);
+	ucx_filter_stop();
 }

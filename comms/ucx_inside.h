@@ -7,6 +7,7 @@
 #include "network.h"
 #include "silence.h"
 #include "ucx.h"
+#include "ucx_filter.h"
 #include "ucx_library.h"
 
 /*

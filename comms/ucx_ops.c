@@ -191,6 +191,7 @@ const struct comms_network ucx_network = {
 	.name = "UCX",
 	.row = WATCH_UCX,
 	.records_arrivals = true,
+	.connections = ucx_filter_text,
 	.channel_open = ucx_channel_open,
 	.channel_close = ucx_channel_close,
 	.put = ucx_put,

@@ -40,7 +40,7 @@ unsigned ucx_work(void)
 	unsigned done;
 
 	SANITIZER_IGNORE();
-	done = ucp.worker_progress(ucx.main.worker);
+	done = ucx_worker_progress(ucx.main.worker);
 	ucx_target_acknowledge();
 	SANITIZER_HEED();
 	return done;

@@ -207,6 +207,7 @@ EXTRA_DIST += \
 	tests/tools/node_shapes.bats \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
+	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/strangers tests/tools/strangers.bats \
 	tests/tools/programs.bats \
 	tests/tools/progs/buckets.cc \
 	tests/tools/progs/histogram.c \
