@@ -47,14 +47,31 @@ static void spare_thread_sanitizer(void)
 		setenv("UCX_MEM_EVENTS", "n", 0);
 }
 
+/*
+ * UCX writes to standard output, where the program's results are, unless it is told otherwise, and reads that, too, only while it is loaded. What
+ * the program starts need not hear of it.
+ */
+static void *open_logging_to_stderr(const char *file)
+{
+	bool ours = !getenv("UCX_LOG_FILE");
+	void *library;
+
+	if (ours)
+		setenv("UCX_LOG_FILE", "stderr", 1);
+	library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+	if (ours)
+		unsetenv("UCX_LOG_FILE");
+	return library;
+}
+
 static void *open_library(void)
 {
 	void *library = NULL;
 
 	if (UCX_FOLDER[0])
-		library = dlopen(UCX_FOLDER "/" UCP_FILE, RTLD_NOW | RTLD_GLOBAL);
+		library = open_logging_to_stderr(UCX_FOLDER "/" UCP_FILE);
 	if (!library)
-		library = dlopen(UCP_FILE, RTLD_NOW | RTLD_GLOBAL);
+		library = open_logging_to_stderr(UCP_FILE);
 	if (!library)
 		rte_die_together("shmem_init", "UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
 					       "LD_LIBRARY_PATH",

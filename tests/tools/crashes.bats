@@ -288,3 +288,16 @@ END
 		says_not 'at address'
 	done
 }
+
+@test "UCX's own lines go to standard error, or where the user wants them" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self UCX_LOG_LEVEL=info
+	timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" none >out 2>err
+	grep -q UCX err
+	! grep UCX out
+	UCX_LOG_FILE=$PWD/log.%p timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" none >out 2>err
+	! grep UCX out
+	! grep UCX err
+	cat log.* | grep -q UCX
+	UCX_LOG_FILE=stdout timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" none >out 2>err
+	grep -q UCX out
+}
