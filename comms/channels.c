@@ -28,6 +28,7 @@
 
 #include "comms.h"
 #include "hang.h"
+#include "near.h"
 #include "rte/rte.h"
 #include "ucx_messages.h"
 #include "wait.h"
@@ -318,6 +319,7 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 	struct mark *mark;
 
 	*channel = channel_or_main(*channel);
+	atomic_store_explicit(&peer->last_routine, comms_near.routine, memory_order_relaxed);
 	if (COMMS_UNLIKELY(!(*channel)->worker))
 		come_alive(*channel);
 	if ((*channel)->alone) {

@@ -8,6 +8,7 @@
  */
 #include "comms.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,6 +279,26 @@ bool comms_read_ucx_card(int pe, void *into, size_t bytes)
 		memcpy(into, theirs + 1, bytes);
 	free(theirs);
 	return good;
+}
+
+/* A process that has ended and that nobody has waited for yet runs no program. */
+static bool process_is_there(const struct memory_handle *handle)
+{
+	char path[64], program[8];
+
+	if (handle->fd >= 0)
+		return memory_is_there(handle);
+	snprintf(path, sizeof path, "/proc/%d/exe", handle->pid);
+	return readlink(path, program, sizeof program) >= 0 || errno != ENOENT;
+}
+
+const char *comms_process_in_words(int pe)
+{
+	struct card card;
+
+	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) || !read_card(pe, &card))
+		return "whether its process still runs cannot be seen from here: look at that host, and at the network in between";
+	return process_is_there(&card.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }
 
 const void *comms_ucx_card(const struct comms_peer *peer, size_t *size)

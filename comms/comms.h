@@ -90,6 +90,7 @@ struct comms_peer {
 	int pe;
 	bool met;
 	bool same_program;
+	_Atomic(const char *) last_routine; /* that sent something there over UCX; NULL: not known */
 	atomic_bool noted; /* what went there last asked for no answer: see tofu/notices.c */
 	uint64_t vcq; /* that of its queues on the Tofu network which takes what comes from here, with a path to it */
 	uint64_t tofu_memory[COMMS_SEGMENTS];
@@ -178,6 +179,9 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
 /* False: it has ended, as far as can be seen from here, and comms_meet would complain. */
 bool comms_can_meet(int pe);
+
+/* Of the process of a PE: "its process has ended", if that can be seen from here, or what else can be said of it. */
+const char *comms_process_in_words(int pe);
 
 static inline struct comms_peer *comms_peer(int pe)
 {

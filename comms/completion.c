@@ -204,7 +204,7 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 
 	for (; flushed; flushed = flushed->next_flushed) {
 		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
-		ucx_must_succeed(channel_finish(channel, flushed->flushing), "ucp_ep_flush_nbx");
+		ucx_must_succeed(channel_finish(channel, flushed->flushing), "a flush (ucp_ep_flush_nbx)", flushed->peer->pe);
 		channel_wait(channel, is_acknowledged, &(struct acknowledgement){flushed->peer, flushed->awaited});
 		await_answers(channel, flushed);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);
@@ -223,7 +223,7 @@ void channel_flush_puts(struct mark *mark)
 	if (mark_channel(mark)->alone || !comms.threads)
 		atomic_store_explicit(&mark->unflushed, false, memory_order_seq_cst);
 	ucx_must_succeed(channel_finish(mark_channel(mark), ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)),
-			 "ucp_ep_flush_nbx");
+			 "a flush (ucp_ep_flush_nbx)", mark->peer->pe);
 }
 
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */

@@ -215,12 +215,14 @@ void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t 
 {
 	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
+	struct comms_near noted = comms_near_note(routine, NULL, 0, pe);
 
 	watch_begun(&t, WATCH_THERE, pe, width, channel);
 	if (t.here)
 		amo_here(op, width, &t, operand, 0);
 	else
 		comms.network->amo(channel, t.peer, t.segment, t.offset, op, width, operand);
+	comms_near = noted;
 }
 
 uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
@@ -229,13 +231,16 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo o
 	COMMS_CALL(routine, width, pe);
 	struct target t = locate_word(dest, width, pe, routine);
 	struct hang_answer before = hang_answer;
+	struct comms_near noted;
 	uint64_t result = 0;
 
 	watch_begun(&t, WATCH_THERE, pe, width, channel);
 	if (t.here)
 		return amo_here(op, width, &t, operand, cond);
 	hang_answer = (struct hang_answer){routine, pe};
+	noted = comms_near_note(routine, NULL, 0, pe);
 	comms.network->amo_fetch(channel, t.peer, t.segment, t.offset, op, width, operand, cond, &result, false);
+	comms_near = noted;
 	hang_answer = before;
 	return result; /* of a narrow word, the upper half stayed zero */
 }

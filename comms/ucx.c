@@ -13,10 +13,13 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "hang.h"
+#include "near.h"
 #include "rte/rte.h"
 #include "silence.h"
 #include "ucx_messages.h"
@@ -154,8 +157,9 @@ void *ucx_make_card(size_t *size)
  */
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
-	const struct comms_peer *peer = argument;
-	char host[256] = "?";
+	struct comms_peer *peer = argument;
+	const char *last = atomic_load_explicit(&peer->last_routine, memory_order_relaxed);
+	char host[256] = "?", during[128] = "";
 
 	(void)endpoint;
 	if (atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
@@ -163,8 +167,10 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	rte_let_others_speak();
 	silence_take_turn(peer->pe);
 	rte_host(peer->pe, host, sizeof host);
-	rte_die(NULL, "the connection to PE %d on host %s broke (%s); has its process or its host ended?", peer->pe,
-		host, ucs.status_string(status));
+	if (last)
+		snprintf(during, sizeof during, "; the last operation on it was of %s", last + (last[0] == 'p'));
+	rte_die(NULL, "UCX's connection to PE %d on host %s broke: %s%s; %s", peer->pe, host, ucs.status_string(status), during,
+		comms_process_in_words(peer->pe));
 }
 
 static size_t memory_in_use(void)
@@ -288,15 +294,39 @@ void ucx_complete(void)
 	ucx_quiet(NULL);
 }
 
-void ucx_must_succeed(ucs_status_t status, const char *what)
+static bool is_of_a_lost_peer(ucs_status_t status)
+{
+	switch (status) {
+	case UCS_ERR_INVALID_PARAM:
+	case UCS_ERR_INVALID_ADDR:
+	case UCS_ERR_NO_MEMORY:
+	case UCS_ERR_NO_RESOURCE:
+	case UCS_ERR_NOT_IMPLEMENTED:
+	case UCS_ERR_UNSUPPORTED:
+	case UCS_ERR_EXCEEDS_LIMIT:
+	case UCS_ERR_OUT_OF_RANGE: return false;
+	default: return true;
+	}
+}
+
+void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 {
 	const struct timespec grace = {10, 0};
+	const struct comms_near *near = &comms_near;
+	bool noted = near->routine && near->pe == pe;
+	char host[256] = "?", memory[128] = "";
 
 	if (status == UCS_OK || status == UCS_INPROGRESS)
 		return;
-	if (!atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
+	if (is_of_a_lost_peer(status) && !atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
 		nanosleep(&grace, NULL);
-	ucx_check(status, what);
+	if (pe == COMMS_NOBODY)
+		ucx_check(status, what);
+	if (noted && near->bytes > 0)
+		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
+	rte_host(pe, host, sizeof host);
+	rte_die(noted ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
+		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status), comms_process_in_words(pe));
 }
 
 void ucx_release_keys(struct ucx_peer *peer)

@@ -45,11 +45,13 @@ static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buf
 	return key;
 }
 
-static void came(void *request, ucs_status_t status, void *telling)
+static void came(void *request, ucs_status_t status, void *argument)
 {
+	struct comms_telling *telling = argument;
+
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "a get (ucp_get_nbx)", telling->connection->pe);
 	ucx_rest_telling(telling);
 }
 
@@ -75,6 +77,6 @@ void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *from, cons
 	request = ucp.get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_get_nbx");
+	ucx_must_succeed(UCS_PTR_STATUS(request), "a get (ucp_get_nbx)", peer->pe);
 	ucx_rest_telling(telling);
 }

@@ -102,8 +102,11 @@ extern struct ucx ucx;
 extern const ucp_request_param_t ucx_plain;
 
 void ucx_check(ucs_status_t status, const char *what);
-/* An operation that UCX fails has lost its peer; that ends the job with its own message, but maybe in another thread. */
-void ucx_must_succeed(ucs_status_t status, const char *what);
+/*
+ * What was to go to a PE, or COMMS_NOBODY. If that has lost its peer, the connection's own message ends the job, but maybe in another thread,
+ * which gets time for it.
+ */
+void ucx_must_succeed(ucs_status_t status, const char *what, int pe);
 
 /* What to start UCX with; the caller releases it. */
 ucp_config_t *ucx_choices(void);

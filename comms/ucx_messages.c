@@ -32,6 +32,7 @@ struct request {
 struct sending {
 	struct comms_message message;
 	struct comms_channel *channel;
+	int pe;
 };
 
 static void number(struct ucx_peer *peer, struct comms_message *message)
@@ -64,7 +65,7 @@ static void hello_sent(void *request, ucs_status_t status, void *unused)
 	(void)unused;
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "ucp_am_send_nbx");
+		ucx_must_succeed(status, "the first message (ucp_am_send_nbx)", COMMS_NOBODY);
 }
 
 /*
@@ -84,7 +85,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 	number(peer, &peer->hello);
 	request = ucp.am_send_nbx(peer->endpoint, UCX_FIRST, NULL, 0, &peer->hello, sizeof peer->hello, &param);
 	if (!UCS_PTR_IS_PTR(request))
-		ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+		ucx_must_succeed(UCS_PTR_STATUS(request), "the first message (ucp_am_send_nbx)", peer->pe);
 }
 
 /* Returns when UCX needs neither header nor data any more. */
@@ -92,7 +93,7 @@ static void send_and_wait(struct mark *mark, struct comms_message *message, cons
 {
 	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &ucx_plain);
 
-	ucx_must_succeed(channel_finish(mark_channel(mark), request), "ucp_am_send_nbx");
+	ucx_must_succeed(channel_finish(mark_channel(mark), request), "a message (ucp_am_send_nbx)", mark->peer->pe);
 }
 
 /* --- Puts --- */
@@ -110,7 +111,7 @@ static void sent(void *request, ucs_status_t status, void *argument)
 
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "a nonblocking put (ucp_am_send_nbx)", sending->pe);
 	free(sending);
 	channel_count(channel, &channel->unsent, -1);
 }
@@ -139,13 +140,14 @@ static void send_without_waiting(struct mark *mark, struct comms_message *messag
 	number(mark->peer, message);
 	sending->message = *message;
 	sending->channel = channel;
+	sending->pe = mark->peer->pe;
 	channel_count(channel, &channel->unsent, 1);
 	request = send_numbered(mark->peer, &sending->message, data, bytes, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return;
 	free(sending);
 	channel_count(channel, &channel->unsent, -1);
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+	ucx_must_succeed(UCS_PTR_STATUS(request), "a nonblocking put (ucp_am_send_nbx)", mark->peer->pe);
 }
 
 void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
@@ -217,7 +219,8 @@ void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer)
 {
 	struct comms_message message = {.kind = UCX_CLOSE};
 
-	ucx_must_succeed(channel_finish(channel, ucx_message_send(peer, &message, NULL, 0, &ucx_plain)), "ucp_am_send_nbx");
+	ucx_must_succeed(channel_finish(channel, ucx_message_send(peer, &message, NULL, 0, &ucx_plain)),
+			 "the last message (ucp_am_send_nbx)", peer->pe);
 }
 
 /* --- Operations with a result --- */
@@ -240,7 +243,7 @@ static void request_sent(void *sending, ucs_status_t status, void *request)
 {
 	ucp.request_free(sending);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "a request (ucp_am_send_nbx)", ((struct request *)request)->connection->pe);
 	part_is_over(request);
 }
 
@@ -259,7 +262,7 @@ static void send_request(struct request *request)
 	sending = ucx_message_send(request->connection, &request->message, NULL, 0, &param);
 	if (UCS_PTR_IS_PTR(sending))
 		return;
-	ucx_must_succeed(UCS_PTR_STATUS(sending), "ucp_am_send_nbx");
+	ucx_must_succeed(UCS_PTR_STATUS(sending), "a request (ucp_am_send_nbx)", request->connection->pe);
 	part_is_over(request);
 }
 

@@ -8,13 +8,14 @@
 /* --- By UCX's puts and gets --- */
 
 /* Runs in whoever progresses the worker. */
-static void free_when_done(void *request, ucs_status_t status, void *mark)
+static void free_when_done(void *request, ucs_status_t status, void *argument)
 {
+	struct mark *mark = argument;
 	struct comms_channel *channel = mark_channel(mark);
 
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "a nonblocking put or get", mark->peer->pe);
 	channel_count(channel, &channel->unsent, -1);
 }
 
@@ -43,7 +44,7 @@ static void started(struct mark *mark, ucs_status_ptr_t request, const char *wha
 		channel_count(channel, &channel->unsent, -1); /* there will be no callback */
 	channel_touch(mark);
 	if (UCS_PTR_IS_ERR(request))
-		ucx_must_succeed(UCS_PTR_STATUS(request), what);
+		ucx_must_succeed(UCS_PTR_STATUS(request), what, mark->peer->pe);
 }
 
 static void put_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t dest, const void *source, size_t bytes, bool nbi)
@@ -52,12 +53,12 @@ static void put_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t dest, const v
 
 	if (nbi) {
 		param = when_done(mark);
-		started(mark, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "ucp_put_nbx");
+		started(mark, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "a nonblocking put (ucp_put_nbx)");
 		return;
 	}
 	ucx_must_succeed(channel_finish(mark_channel(mark),
 					ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
-			 "ucp_put_nbx");
+			 "a put (ucp_put_nbx)", mark->peer->pe);
 	channel_touch(mark);
 }
 
@@ -67,12 +68,12 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 
 	if (nbi) {
 		param = when_done(mark);
-		started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "ucp_get_nbx");
+		started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "a nonblocking get (ucp_get_nbx)");
 		return;
 	}
 	ucx_must_succeed(channel_finish(mark_channel(mark),
 					ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &ucx_plain)),
-			 "ucp_get_nbx");
+			 "a get (ucp_get_nbx)", mark->peer->pe);
 }
 
 /* --- The operations --- */

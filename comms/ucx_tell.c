@@ -58,7 +58,7 @@ static bool send_message(struct comms_telling *telling)
 	request = ucx_message_send(peer, &telling->message, source, bytes, &param);
 	if (UCS_PTR_IS_PTR(request))
 		return false;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+	ucx_must_succeed(UCS_PTR_STATUS(request), "a message (ucp_am_send_nbx)", peer->pe);
 	return true;
 }
 
@@ -79,7 +79,7 @@ static void message_sent(void *request, ucs_status_t status, void *argument)
 
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "a message (ucp_am_send_nbx)", telling->connection->pe);
 	if (status == UCS_ERR_CANCELED || telling->over)
 		ucx_rest_telling(telling);
 	else

@@ -101,11 +101,13 @@ static void rest_together(struct comms_together *together)
 	atomic_store_explicit(&together->under_way, false, memory_order_release);
 }
 
-static void several_sent(void *request, ucs_status_t status, void *together)
+static void several_sent(void *request, ucs_status_t status, void *argument)
 {
+	struct comms_together *together = argument;
+
 	ucp.request_free(request);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "an operation on another PE");
+		ucx_must_succeed(status, "several messages (ucp_am_send_nbx)", together->telling[0]->connection->pe);
 	rest_together(together);
 }
 
@@ -126,6 +128,6 @@ void ucx_send_kept(struct comms_together *together)
 		ucx_hand_over(); /* as in send_message */
 		return;
 	}
-	ucx_must_succeed(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+	ucx_must_succeed(UCS_PTR_STATUS(request), "several messages (ucp_am_send_nbx)", together->telling[0]->connection->pe);
 	rest_together(together);
 }

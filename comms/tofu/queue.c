@@ -54,10 +54,13 @@ static const char *text_of(int code)
 /* If the PE has failed, the launcher knows better what happened and is about to end the job. */
 void tofu_fail(const char *what, int pe, int code)
 {
+	char host[256] = "?";
+
 	if (pe < 0)
 		rte_die(NULL, "%s: error %d of uTofu (%s)", what, code, text_of(code));
 	rte_let_others_speak();
-	rte_die(NULL, "%s PE %d: error %d of uTofu (%s); has its process or its node ended?", what, pe, code, text_of(code));
+	rte_host(pe, host, sizeof host);
+	rte_die(NULL, "%s PE %d on host %s: error %d of uTofu (%s); %s", what, pe, host, code, text_of(code), comms_process_in_words(pe));
 }
 
 void tofu_check(int code, const char *what)

@@ -3,6 +3,8 @@
  * crash WHAT [unmapped] [met]: PE 1 gives a routine bad memory, or dies otherwise; for crashes.bats. The bad memory is at NULL, or, unmapped, at a
  * place that nobody may access. Met: PE 1 knows PE 0 already, so that on one node nothing but the routine's own code is in the way.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <shmemx.h>
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define MANY 65536 /* bytes */
@@ -110,6 +113,25 @@ __attribute__((noinline)) static void divide(volatile int by)
 	word[0] = 7 / by;
 }
 
+/* All connections of this process over TCP but those to its launcher, which are to one port. */
+static void cut_connections(void)
+{
+	const char *uri = getenv("PMIX_SERVER_URI41"), *colon = uri ? strrchr(uri, ':') : NULL;
+	int launcher = colon ? atoi(colon + 1) : 0;
+
+	for (int fd = 3; fd < 1024; fd++) {
+		struct sockaddr_storage there;
+		socklen_t size = sizeof there;
+		int port;
+
+		if (getpeername(fd, (struct sockaddr *)&there, &size) || (there.ss_family != AF_INET && there.ss_family != AF_INET6))
+			continue;
+		port = ntohs(there.ss_family == AF_INET ? ((struct sockaddr_in *)&there)->sin_port : ((struct sockaddr_in6 *)&there)->sin6_port);
+		if (port != launcher)
+			shutdown(fd, SHUT_RDWR);
+	}
+}
+
 __attribute__((noinline)) static void otherwise(void)
 {
 	void (*volatile nothing)(void) = NULL;
@@ -128,7 +150,13 @@ __attribute__((noinline)) static void otherwise(void)
 		nothing();
 	else if (is("stack"))
 		lose_stack();
-	else if (is("sleep")) {
+	else if (is("cut")) {
+		shmem_putmem(word, more, 8, 0);
+		shmem_quiet();
+		cut_connections();
+		shmem_putmem(word, more, 8, 0);
+		shmem_quiet();
+	} else if (is("sleep")) {
 		printf("pid %d\n", (int)getpid());
 		fflush(stdout);
 		sleep(60);

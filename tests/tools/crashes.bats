@@ -289,6 +289,14 @@ END
 	done
 }
 
+@test "a connection that breaks: which, after what, and that the process still runs" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
+	crash cut
+	[ "$status" -ne 0 ]
+	printf '%s\n' "$output" | grep -Eq "^torushmem: PE [01]: (shmem_[a-z]+: )?UCX's connection to PE [01] on host .* broke: .*; its process still runs"
+	says_not 'has its process'
+}
+
 @test "UCX's own lines go to standard error, or where the user wants them" {
 	export SHMEM_PATHS=ucx UCX_TLS=tcp,self UCX_LOG_LEVEL=info
 	timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" none >out 2>err
