@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -511,14 +512,21 @@ static void handle(int number, siginfo_t *info, void *context)
 
 /* --- Start and stop --- */
 
-/* A stack that has run over has no room for a handler. */
+/*
+ * A stack that has run over has no room for a handler. Not one of the variables here: where the program contains the library these are shared with
+ * other PEs, and would be with the child that runs addr2line.
+ */
 static void take_stack(void)
 {
-	static char stack[STACK_BYTES];
+	static void *stack = NULL;
 	stack_t now;
 
-	if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
-		sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+		return;
+	if (!stack)
+		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack != MAP_FAILED)
+		sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK_BYTES}, NULL);
 }
 
 void rte_crash_start(void)

@@ -168,6 +168,19 @@ collectives()
 	says '  #1 main at .*/user.c:7 '
 }
 
+@test "a program that contains the library" {
+	command -v addr2line >/dev/null || skip "no addr2line here"
+	[ -e "$TOP_BUILDDIR/.libs/libtorushmem.a" ] || skip "built without an archive"
+	"$OSHCC" -static-libtorushmem -O1 -g -o contains "$SOURCE"
+	PROGRAM=$PWD/contains crash segv
+	[ "$status" -eq 139 ]
+	says "  #0 innermost at .*/crash.c:$(line_of innermost) "
+	export PROGRAM=$PWD/contains
+	names shmem_putmem source put-many
+	names shmem_broadcastmem source broadcast
+	says '  #[0-9]+ .*main at '
+}
+
 @test "without addr2line: functions, and the command to type" {
 	PATH=/nonexistent run "$(command -v timeout)" 30 "$OSHRUN" -q -n 2 "$PROGRAM" segv
 	[ "$status" -eq 139 ]
