@@ -15,11 +15,13 @@ enum { MOST_REPORTED = 32 };
 static struct blocks *blocks;
 static size_t reported[MOST_REPORTED]; /* sizes that the user has been told of */
 static int reported_count;
+static size_t reported_alignments; /* a bit each */
 
 void api_heap_start(void)
 {
 	blocks = blocks_create(comms.heap_size);
 	reported_count = 0;
+	reported_alignments = 0;
 	if (!blocks)
 		rte_die("shmem_init", "no memory");
 }
@@ -54,12 +56,17 @@ static void report_exhausted(size_t wanted, const char *routine)
 			   text_size(blocks_largest(blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
 }
 
-/* Heaps begin at different addresses, so that beyond this an offset that suits one PE does not suit another. */
+/*
+ * Heaps begin at different addresses, so that beyond this an offset that suits one PE does not suit another. One line for the job and alignment,
+ * which is a power of two.
+ */
 static void report_alignment(size_t alignment, const char *routine)
 {
+	bool said = reported_alignments & alignment;
 	char most[32];
 
-	if (comms.pe == 0)
+	reported_alignments |= alignment;
+	if (comms.pe == 0 && !said)
 		rte_report(routine, "alignment=%zu is more than the symmetric heap can keep on all PEs; give %s at most",
 			   alignment, text_size(COMMS_HEAP_BOUNDARY, most));
 }

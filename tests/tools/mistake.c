@@ -3,6 +3,7 @@
 #include <shmemx.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void of_one(int n_pes)
 static void of_all(void)
 {
 	char *block;
+	int round = 0;
 
 	if (is("heap-exhausted")) {
 		block = shmem_malloc((size_t)100 << 20);
@@ -84,6 +86,12 @@ static void of_all(void)
 	} else if (is("heap-often")) {
 		for (int i = 0; i < 1000; i++)
 			block = shmem_malloc((size_t)(100 + i % 2) << 20);
+	} else if (is("large-alignments")) {
+		for (size_t alignment = (size_t)4 << 20; alignment <= (size_t)256 << 20; alignment += round++ % 2 ? alignment : 0) {
+			block = shmem_align(alignment, 100);
+			printf("alignment %zu MiB: %s\n", alignment >> 20,
+			       !block ? "NULL" : (uintptr_t)block % alignment ? "not aligned" : "aligned");
+		}
 	} else if (is("double-free")) {
 		block = shmem_malloc(100);
 		shmem_free(block);

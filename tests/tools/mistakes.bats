@@ -228,6 +228,29 @@ fails()
 	[ "$(printf '%s\n' "$output" | grep -c '^torushmem: PE 0: shmem_malloc: the symmetric heap has no room for size=')" -eq 2 ]
 }
 
+# Every alignment is asked for twice by each of two PEs.
+@test "alignments of 4 to 256 MiB: aligned, or NULL and one line for each" {
+	paths=(SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self')
+	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || paths+=('SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1')
+	for path in "${paths[@]}"; do
+		for setting in $path; do
+			export "${setting?}"
+		done
+		job 2 large-alignments
+		echo "$path: $output"
+		[ "$status" -eq 0 ]
+		for mib in 4 8 16; do
+			[ "$(grep -c "^alignment $mib MiB: aligned$" <<<"$output")" -eq 4 ]
+		done
+		for mib in 32 64 128 256; do
+			[ "$(grep -c "^alignment $mib MiB: NULL$" <<<"$output")" -eq 4 ]
+			[ "$(grep -c "^torushmem: PE 0: shmem_align: alignment=$((mib << 20)) is more than .*; give 16 MiB at most$" <<<"$output")" -eq 1 ]
+		done
+		[ "$(grep -c ^torushmem: <<<"$output")" -eq 4 ]
+		unset SHMEM_PATHS UCX_TLS SOFTOFU_SHAPE
+	done
+}
+
 @test "a heap larger than the memory" {
 	export SHMEM_SYMMETRIC_SIZE=100t
 	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_SYMMETRIC_SIZE=100t' 'memory' 'ask for less'
