@@ -211,6 +211,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 	struct ucx_peer *made = calloc(1, sizeof *made);
 	size_t size;
 	const struct ucx_card *card = comms_ucx_card(peer, &size);
+	ucs_status_t status;
 	const char *at = (const char *)(card + 1);
 	ucp_ep_params_t params = {
 		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
@@ -226,8 +227,9 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 	check_filters(peer, &card->filter);
 	silence_expect(card->listens);
 	ucx_filter_calls++;
-	ucx_check(ucp.ep_create(channel->worker, &params, &made->endpoint), "ucp_ep_create");
+	status = ucp.ep_create(channel->worker, &params, &made->endpoint);
 	ucx_filter_calls--;
+	ucx_must_succeed(status, "connecting (ucp_ep_create)", peer->pe);
 	at += card->address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		if (card->key_bytes[i])
@@ -298,13 +300,10 @@ static bool is_of_a_lost_peer(ucs_status_t status)
 {
 	switch (status) {
 	case UCS_ERR_INVALID_PARAM:
-	case UCS_ERR_INVALID_ADDR:
 	case UCS_ERR_NO_MEMORY:
-	case UCS_ERR_NO_RESOURCE:
 	case UCS_ERR_NOT_IMPLEMENTED:
 	case UCS_ERR_UNSUPPORTED:
-	case UCS_ERR_EXCEEDS_LIMIT:
-	case UCS_ERR_OUT_OF_RANGE: return false;
+	case UCS_ERR_EXCEEDS_LIMIT: return false;
 	default: return true;
 	}
 }

@@ -52,6 +52,7 @@ line_of()
 names()
 {
 	crash "${@:3}"
+	printf '%s: status %s\n%s\n' "${*:3}" "$status" "$output"
 	[ "$status" -eq 139 ]
 	says "$1: SIGSEGV at address 0x[0-9a-f]+, (in $2=0x[0-9a-f]+ \([0-9]+ bytes\)|where $2( or ctx)? points); the calls that led there:"
 }
