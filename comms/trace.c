@@ -32,7 +32,8 @@ bool trace_start(void)
 	bool wanted = setting_text(SETTING_TRACE)[0] != '\0';
 
 	if (wanted && (!setting_number(SETTING_TRACE_EVENTS, &events) || events < 1))
-		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events", setting_text(SETTING_TRACE_EVENTS));
+		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events",
+				 setting_text(SETTING_TRACE_EVENTS));
 	return wanted;
 }
 
@@ -118,8 +119,7 @@ static bool looks_here(enum watch_family family, int pe)
 	case WATCH_G:
 	case WATCH_IGET:
 	case WATCH_ATOMIC_FETCH:
-	case WATCH_ATOMIC_NBI:
-		return pe == comms.pe || pe == COMMS_NOBODY;
+	case WATCH_ATOMIC_NBI: return pe == comms.pe || pe == COMMS_NOBODY;
 	case WATCH_SIGNAL:
 	case WATCH_WAIT:
 	case WATCH_TEST:
@@ -127,10 +127,8 @@ static bool looks_here(enum watch_family family, int pe)
 	case WATCH_EXCHANGE:
 	case WATCH_PLAN:
 	case WATCH_RDMA:
-	case WATCH_OTHER:
-		return true;
-	default:
-		return false;
+	case WATCH_OTHER: return true;
+	default: return false;
 	}
 }
 
@@ -143,7 +141,8 @@ uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t beg
 		position = recorded();
 		ring->unfinished = 0;
 		atomic_signal_fence(memory_order_seq_cst);
-		ring->doing = (struct trace_event){begin, 0, number_of_name(routine, family), bytes, pe, TRACE_CALL, 0, 0, 0};
+		ring->doing =
+			(struct trace_event){begin, 0, number_of_name(routine, family), bytes, pe, TRACE_CALL, 0, 0, 0};
 		atomic_signal_fence(memory_order_seq_cst);
 		ring->unfinished = 1;
 	}
@@ -172,13 +171,15 @@ static void settle_gets(uint64_t from, uint64_t end, bool network)
 	}
 }
 
-void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position)
+void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe,
+		uint64_t position)
 {
 	pthread_mutex_lock(&recording);
 	if (ring) {
 		settle_gets(position, end, brings(family));
 		ring->unfinished = 0;
-		record((struct trace_event){begin, end, number_of_name(routine, family), bytes, pe, TRACE_CALL, looks_here(family, pe), 0, 0});
+		record((struct trace_event){begin, end, number_of_name(routine, family), bytes, pe, TRACE_CALL,
+					    looks_here(family, pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }
@@ -193,7 +194,8 @@ void trace_message(bool local, enum watch_way way, int pe, size_t bytes)
 	if (ring) {
 		last.number = recorded();
 		last.carried = local || way != WATCH_THERE ? 0 : (uint32_t)(last.number + 1);
-		record((struct trace_event){watch_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local, way == WATCH_THERE});
+		record((struct trace_event){watch_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
+					    way == WATCH_THERE});
 	}
 	pthread_mutex_unlock(&recording);
 }

@@ -32,7 +32,7 @@ int64_t trace_flag_key(uint64_t offset, uint64_t value)
 struct matching {
 	struct trace_ring *mine;
 	const struct trace_ring *theirs;
-	uint64_t *flag; /* numbers of events + 1; 0: a free place */
+	uint64_t *flag;	 /* numbers of events + 1; 0: a free place */
 	uint64_t places; /* a power of two */
 	int64_t *looked; /* ascending */
 	uint64_t n_looked;
@@ -207,10 +207,12 @@ void trace_write_names(struct plain_text *text, int pe)
 	static const char *const threads[] = {"calls", "memory"};
 
 	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"PE %d\"}},", pe, pe);
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}},", pe, pe);
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}},", pe,
+		  pe);
 	for (int t = 0; t < 2; t++)
-		plain_put(text, "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},", pe, t + 1,
-			  threads[t]);
+		plain_put(text,
+			  "\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}},",
+			  pe, t + 1, threads[t]);
 }
 
 static void write_call(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e, bool ended)
@@ -218,8 +220,8 @@ static void write_call(struct plain_text *text, const struct trace_ring *ring, c
 	const struct trace_name *name = &ring->name[(uint64_t)e->key % TRACE_NAMES];
 	int64_t begin = trace_time(ring, e->begin);
 
-	plain_put(text, "\n{\"ph\":\"%s\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,", ended ? "X" : "B", name->routine,
-		  name->category, ring->pe, begin);
+	plain_put(text, "\n{\"ph\":\"%s\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":1,\"ts\":%t,",
+		  ended ? "X" : "B", name->routine, name->category, ring->pe, begin);
 	if (ended)
 		plain_put(text, "\"dur\":%t,", trace_time(ring, e->end) - begin);
 	plain_put(text, "\"args\":{\"bytes\":%l", (int64_t)e->bytes);
@@ -241,23 +243,31 @@ static bool find_end(const struct trace_ring *ring, const struct trace_event *e,
  * From the one's track to the other's: on the side of this PE the arrow hangs on the call, on the other's on a short mark in
  * the track of its memory.
  */
-static void write_message(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e, int64_t number)
+static void write_message(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e,
+			  int64_t number)
 {
 	int64_t left = trace_time(ring, e->begin), arrived, mark;
 
 	if (!find_end(ring, e, &arrived))
 		return;
 	mark = e->away ? arrived : left;
-	plain_put(text, "\n{\"ph\":\"X\",\"name\":\"%s PE %d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":2,\"ts\":%t,\"dur\":0.1,\"args\":{\"bytes\":%l}},",
-		  e->away ? "from" : "read by", ring->pe, e->local ? "local" : "network", e->pe, mark, (int64_t)e->bytes);
-	plain_put(text, "\n{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},", ring->pe,
-		  number, e->away ? ring->pe : e->pe, e->away ? 1 : 2, left);
 	plain_put(text,
-		  "\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,\"ts\":%t},",
+		  "\n{\"ph\":\"X\",\"name\":\"%s PE "
+		  "%d\",\"cat\":\"%s\",\"pid\":%d,\"tid\":2,\"ts\":%t,\"dur\":0.1,\"args\":{\"bytes\":%l}},",
+		  e->away ? "from" : "read by", ring->pe, e->local ? "local" : "network", e->pe, mark,
+		  (int64_t)e->bytes);
+	plain_put(text,
+		  "\n{\"ph\":\"s\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,\"tid\":%d,"
+		  "\"ts\":%t},",
+		  ring->pe, number, e->away ? ring->pe : e->pe, e->away ? 1 : 2, left);
+	plain_put(text,
+		  "\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%d.%l\",\"pid\":%d,"
+		  "\"tid\":%d,\"ts\":%t},",
 		  ring->pe, number, e->away ? e->pe : ring->pe, e->away ? 2 : 1, arrived);
 }
 
-void trace_write_event(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e, int64_t number)
+void trace_write_event(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *e,
+		       int64_t number)
 {
 	if (e->kind == TRACE_CALL)
 		write_call(text, ring, e, true);
@@ -269,5 +279,7 @@ void trace_write_unfinished(struct plain_text *text, const struct trace_ring *ri
 {
 	if (ring->unfinished)
 		write_call(text, ring, &ring->doing, false);
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"ended\",\"pid\":%d,\"args\":{\"name\":\"ended before shmem_finalize\"}},", ring->pe);
+	plain_put(text,
+		  "\n{\"ph\":\"M\",\"name\":\"ended\",\"pid\":%d,\"args\":{\"name\":\"ended before shmem_finalize\"}},",
+		  ring->pe);
 }

@@ -30,12 +30,13 @@ enum trace_end {
 };
 
 struct trace_event {
-	uint64_t begin, end; /* of a call; of a message: issued, and see trace_end; of an arrival or a flag: begin only */
-	int64_t key;	     /* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
+	uint64_t begin,
+		end; /* of a call; of a message: issued, and see trace_end; of an arrival or a flag: begin only */
+	int64_t key; /* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
 	uint64_t bytes;
 	int32_t pe; /* the other PE, -1: none */
 	uint8_t kind;
-	uint8_t detail; /* call: looks at memory of this PE; message: an enum trace_end */
+	uint8_t detail;	     /* call: looks at memory of this PE; message: an enum trace_end */
 	uint8_t local, away; /* message: by load and store; data goes from here to the other PE */
 };
 _Static_assert(sizeof(struct trace_event) == 40, "the same on all PEs and in part files");
@@ -55,11 +56,12 @@ struct trace_ring {
 	_Atomic uint64_t recorded; /* ever; event i is at i % capacity */
 	uint64_t capacity;
 	uint64_t started, zero; /* by this PE's clock; PE 0's start by PE 0's */
-	int64_t ahead, ahead_at_end; /* by how much this PE's clock is ahead of PE 0's: when started, and at `ended` by this PE's */
-	uint64_t ended;		     /* 0: not compared again */
-	uint64_t error; /* of the comparisons, ns; 0: the clock is PE 0's */
-	uint64_t clock; /* a number of the clock: PEs that have the same one need no comparison */
-	uint64_t told;	/* at PE 0: what another PE's clock said */
+	int64_t ahead,
+		ahead_at_end; /* by how much this PE's clock is ahead of PE 0's: when started, and at `ended` by this PE's */
+	uint64_t ended;	      /* 0: not compared again */
+	uint64_t error;	      /* of the comparisons, ns; 0: the clock is PE 0's */
+	uint64_t clock;	      /* a number of the clock: PEs that have the same one need no comparison */
+	uint64_t told;	      /* at PE 0: what another PE's clock said */
 	_Atomic uint64_t ask; /* flags of the comparison */
 	_Atomic uint64_t answer;
 	uint64_t unfinished;	  /* is there a call that has begun? */
@@ -93,7 +95,8 @@ bool trace_resolve(struct trace_ring *mine, const struct trace_ring *theirs);
 
 /* JSON, each event followed by a comma. The ring may be a head without events. */
 void trace_write_names(struct plain_text *text, int pe);
-void trace_write_event(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *event, int64_t number);
+void trace_write_event(struct plain_text *text, const struct trace_ring *ring, const struct trace_event *event,
+		       int64_t number);
 /* The call that has not ended, if there is one, and that the PE has not finalized. */
 void trace_write_unfinished(struct plain_text *text, const struct trace_ring *ring);
 
@@ -106,9 +109,9 @@ void trace_part_name(char name[TRACE_PART_NAME], const char *file, int pe);
 void trace_remove_parts(const char *file, int from_pe);
 
 struct trace_joined {
-	int pes;	/* of the job; 0: there is no part */
-	int absent;	/* PEs without a part that can be read */
-	int cut;	/* PEs whose part is shorter than it says */
+	int pes;	 /* of the job; 0: there is no part */
+	int absent;	 /* PEs without a part that can be read */
+	int cut;	 /* PEs whose part is shorter than it says */
 	char which[200]; /* "; no part of PEs 1, 3; parts of PEs 2 are cut off", or nothing */
 	char problem[200];
 };

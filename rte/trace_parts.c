@@ -37,7 +37,8 @@ static int pe_of_name(const char *name, const char *file)
 	char *end;
 	long pe;
 
-	if (strncmp(name, base, length) || strncmp(name + length, ".PE", 3) || name[length + 3] < '0' || name[length + 3] > '9')
+	if (strncmp(name, base, length) || strncmp(name + length, ".PE", 3) || name[length + 3] < '0' ||
+	    name[length + 3] > '9')
 		return -1;
 	pe = strtol(name + length + 3, &end, 10);
 	return *end || pe > 100000000 ? -1 : (int)pe;
@@ -143,8 +144,8 @@ static struct trace_ring *whole_ring(struct trace_ring *ring, size_t bytes, bool
 
 static bool is_of_job(const struct trace_ring *ring, size_t bytes, int pe)
 {
-	return bytes >= sizeof *ring && ring->magic == TRACE_MAGIC && ring->pe == pe && ring->n_pes > pe && ring->capacity > 0 &&
-	       ring->capacity < UINT64_MAX / 2 / sizeof ring->event[0];
+	return bytes >= sizeof *ring && ring->magic == TRACE_MAGIC && ring->pe == pe && ring->n_pes > pe &&
+	       ring->capacity > 0 && ring->capacity < UINT64_MAX / 2 / sizeof ring->event[0];
 }
 
 static struct trace_ring *read_part(const char *file, int pe, bool *cut)
@@ -236,7 +237,8 @@ static void say_what_is_missing(struct trace_joined *joined, const struct parts 
 	if (joined->cut) {
 		size_t used = strlen(text);
 
-		snprintf(text + used, size - used, "; the part%s of PE%s ", joined->cut > 1 ? "s" : "", joined->cut > 1 ? "s" : "");
+		snprintf(text + used, size - used, "; the part%s of PE%s ", joined->cut > 1 ? "s" : "",
+			 joined->cut > 1 ? "s" : "");
 		name_pes(text, size - 32, parts, true);
 		used = strlen(text);
 		snprintf(text + used, size - used, " %s cut off", joined->cut > 1 ? "are" : "is");

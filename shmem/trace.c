@@ -34,7 +34,7 @@ static struct {
 	struct trace_ring *mine; /* what is recorded into: the part's, or memory of this PE */
 	size_t bytes;		 /* of either */
 	bool has_part;
-	int file; /* PE 0's */
+	int file;					   /* PE 0's */
 	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* whole paths */
 } trace = {.file = -1};
 
@@ -86,10 +86,12 @@ static struct comparison compare_clock(int pe)
 			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
 
 		comms_tell(NULL, NULL, 0, &trace.ring->ask, number, pe, "shmem_finalize");
-		COMMS_WAIT(&trace.ring->answer, atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
+		COMMS_WAIT(&trace.ring->answer,
+			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
 		took = watch_clock() - asked;
 		if (took / 2 + 1 < best.error)
-			best = (struct comparison){(int64_t)(trace.ring->told - (asked + took / 2)), took / 2 + 1, trace.ring->told};
+			best = (struct comparison){(int64_t)(trace.ring->told - (asked + took / 2)), took / 2 + 1,
+						   trace.ring->told};
 	}
 	return best;
 }
@@ -114,12 +116,14 @@ static void compare_clocks(bool at_end)
 	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
 		struct comparison found = shares_clock(pe) ? (struct comparison){0} : compare_clock(pe);
 
-		comms_put(at_end ? &trace.ring->ahead_at_end : &trace.ring->ahead, &found.ahead, sizeof found.ahead, pe, "shmem_init");
+		comms_put(at_end ? &trace.ring->ahead_at_end : &trace.ring->ahead, &found.ahead, sizeof found.ahead, pe,
+			  "shmem_init");
 		comms_put(&trace.ring->error, &found.error, sizeof found.error, pe, "shmem_init");
 		if (at_end)
 			comms_put(&trace.ring->ended, &found.when, sizeof found.when, pe, "shmem_init");
 		else
-			comms_put(&trace.ring->zero, &trace.ring->started, sizeof trace.ring->started, pe, "shmem_init");
+			comms_put(&trace.ring->zero, &trace.ring->started, sizeof trace.ring->started, pe,
+				  "shmem_init");
 	}
 	if (comms.pe != 0 && !shares_clock(0))
 		answer_clock();
@@ -177,7 +181,8 @@ static void load_write(struct plain_text *text)
 
 			if (bytes != before)
 				plain_put(text,
-					  "\n{\"ph\":\"C\",\"name\":\"link %s\",\"cat\":\"link\",\"pid\":%d,\"ts\":%t,\"args\":{\"kB/s\":%l}},",
+					  "\n{\"ph\":\"C\",\"name\":\"link "
+					  "%s\",\"cat\":\"link\",\"pid\":%d,\"ts\":%t,\"args\":{\"kB/s\":%l}},",
 					  name, comms.n_pes, (int64_t)bin * load.step,
 					  (int64_t)(bytes * 1000000 / (uint64_t)load.step));
 			before = bytes;
@@ -192,9 +197,11 @@ static void write_torus(struct plain_text *text)
 	const struct torus_shape *shape = &comms_torus()->sites.shape;
 	char line[TORUS_TEXT];
 
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"torus %s\"}},", comms.n_pes,
-		  torus_shape_text(shape, line));
-	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"torus\",\"pid\":%d,\"args\":{\"shape\":\"%s\",\"pes\":%d,\"end\":%t,\"step\":%t,\"place\":[",
+	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"torus %s\"}},",
+		  comms.n_pes, torus_shape_text(shape, line));
+	plain_put(text,
+		  "\n{\"ph\":\"M\",\"name\":\"torus\",\"pid\":%d,\"args\":{\"shape\":\"%s\",\"pes\":%d,\"end\":%t,"
+		  "\"step\":%t,\"place\":[",
 		  comms.n_pes, line, comms.n_pes, load.step * BINS, load.step);
 	for (int pe = 0; pe < comms.n_pes; pe++)
 		plain_put(text, pe ? ",%d" : "%d", torus_job_place(comms_torus(), pe));
@@ -226,7 +233,8 @@ static void resolve(void)
 		done = theirs && trace_resolve(trace.ring, theirs);
 	}
 	if (!done)
-		rte_report("shmem_finalize", "no memory to find out when messages arrived; the trace lacks arrows of this PE");
+		rte_report("shmem_finalize",
+			   "no memory to find out when messages arrived; the trace lacks arrows of this PE");
 	free(wanted);
 	free(theirs);
 }
@@ -246,13 +254,15 @@ static void write_pe(struct plain_text *text, struct trace_ring *head, int pe)
 		if ((i - first) % FETCHED == 0 || place == 0) {
 			uint64_t n = left < FETCHED - (i - first) % FETCHED ? left : FETCHED - (i - first) % FETCHED;
 
-			comms_get(&fetched[(i - first) % FETCHED], &trace.ring->event[place], n * sizeof fetched[0], pe, "shmem_finalize");
+			comms_get(&fetched[(i - first) % FETCHED], &trace.ring->event[place], n * sizeof fetched[0], pe,
+				  "shmem_finalize");
 		}
 		trace_write_event(text, head, &fetched[(i - first) % FETCHED], (int64_t)i);
 		load_add(head, &fetched[(i - first) % FETCHED]);
 	}
 	if (first > 0)
-		rte_report("shmem_finalize", "the trace lacks the first %llu events of PE %d; SHMEM_TRACE_EVENTS=%llu would hold all",
+		rte_report("shmem_finalize",
+			   "the trace lacks the first %llu events of PE %d; SHMEM_TRACE_EVENTS=%llu would hold all",
 			   (unsigned long long)first, pe, (unsigned long long)recorded);
 }
 
@@ -273,7 +283,8 @@ static void write_all(void)
 	plain_flush(&text);
 	free(head);
 	if (text.failed)
-		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE), strerror(text.failed));
+		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE),
+			   strerror(text.failed));
 	else
 		trace_remove_parts(trace.name, 0); /* of all at once: a job that is killed now has its trace */
 }
@@ -285,7 +296,9 @@ static void last_words(void)
 
 	if (!trace.has_part || rte_by_oshrun() || unlink(trace.name))
 		return;
-	plain_put(&text, "torushmem: PE %d: the trace of this job is in parts, %s.PE*; oshrun --join-trace %s makes one trace of them\n",
+	plain_put(&text,
+		  "torushmem: PE %d: the trace of this job is in parts, %s.PE*; oshrun --join-trace %s makes one trace "
+		  "of them\n",
 		  comms.pe, trace.name, trace.name);
 	plain_flush(&text);
 }
@@ -299,7 +312,8 @@ static void open_file(void)
 
 	if (name[0] != '/' && !getcwd(folder, sizeof folder))
 		rte_die("shmem_init", "SHMEM_TRACE=%s: the current folder is gone: %s", name, strerror(errno));
-	if ((size_t)snprintf(trace.name, sizeof trace.name, "%s%s%s", folder, folder[0] ? "/" : "", name) + 16 > sizeof trace.name)
+	if ((size_t)snprintf(trace.name, sizeof trace.name, "%s%s%s", folder, folder[0] ? "/" : "", name) + 16 >
+	    sizeof trace.name)
 		rte_die_together("shmem_init", "SHMEM_TRACE=%s: the name is too long", name);
 	if (comms.pe != 0)
 		return;
@@ -342,18 +356,23 @@ static void take_memory(uint64_t events)
 	trace.bytes = trace_ring_bytes(events);
 	trace.ring = api_allocate(trace.bytes, "shmem_init");
 	if (!trace.ring)
-		rte_die_together("shmem_init", "no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
-					       "SHMEM_TRACE_EVENTS", (unsigned long long)events);
+		rte_die_together(
+			"shmem_init",
+			"no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
+			"SHMEM_TRACE_EVENTS",
+			(unsigned long long)events);
 	trace.mine = map_part();
 	trace.has_part = trace.mine != NULL;
 	if (trace.has_part)
 		return;
 	if (comms.pe == 0 && errno != ENOTSUP)
-		rte_report("shmem_init", "SHMEM_TRACE: %s: %s; there will be no trace if the job does not reach shmem_finalize", trace.part,
-			   strerror(errno));
+		rte_report("shmem_init",
+			   "SHMEM_TRACE: %s: %s; there will be no trace if the job does not reach shmem_finalize",
+			   trace.part, strerror(errno));
 	trace.mine = malloc(trace.bytes);
 	if (!trace.mine)
-		rte_die("shmem_init", "no memory for %llu events of the trace; set SHMEM_TRACE_EVENTS", (unsigned long long)events);
+		rte_die("shmem_init", "no memory for %llu events of the trace; set SHMEM_TRACE_EVENTS",
+			(unsigned long long)events);
 }
 
 void api_trace_start(void)

@@ -14,7 +14,8 @@ static bool join(const char *file, struct trace_joined *joined)
 		return false;
 	}
 	if (joined->pes > 0)
-		say("the trace of %d PE%s that ended early is in %s%s", joined->pes, joined->pes == 1 ? "" : "s", file, joined->which);
+		say("the trace of %d PE%s that ended early is in %s%s", joined->pes, joined->pes == 1 ? "" : "s", file,
+		    joined->which);
 	return true;
 }
 
@@ -25,7 +26,8 @@ bool joining_join(const char *file)
 	if (!join(file, &joined))
 		return false;
 	if (joined.pes == 0)
-		say("--join-trace %s: there are no parts of it, such as %s.PE0; give the name that SHMEM_TRACE had", file, file);
+		say("--join-trace %s: there are no parts of it, such as %s.PE0; give the name that SHMEM_TRACE had",
+		    file, file);
 	return joined.pes > 0;
 }
 

@@ -8,7 +8,8 @@
 #include "tests/lib/unit.h"
 
 #define CHECK(condition) EXPECT(condition, "in %s", __func__)
-#define CHECK_EQUAL(left, right) EXPECT((long long)(left) == (long long)(right), "%lld is not %lld", (long long)(left), (long long)(right))
+#define CHECK_EQUAL(left, right) \
+	EXPECT((long long)(left) == (long long)(right), "%lld is not %lld", (long long)(left), (long long)(right))
 
 enum { CAPACITY = 16 };
 
@@ -47,8 +48,14 @@ static uint64_t record(int pe, struct trace_event event)
 /* PE 0 to PE 1. */
 static uint64_t message(uint64_t begin, uint64_t end, enum trace_end detail, int64_t key)
 {
-	return record(0, (struct trace_event){.begin = begin, .end = end, .key = key, .bytes = 8, .pe = 1, .kind = TRACE_MESSAGE,
-					      .detail = (uint8_t)detail, .away = 1});
+	return record(0, (struct trace_event){.begin = begin,
+					      .end = end,
+					      .key = key,
+					      .bytes = 8,
+					      .pe = 1,
+					      .kind = TRACE_MESSAGE,
+					      .detail = (uint8_t)detail,
+					      .away = 1});
 }
 
 static void arrival(uint64_t when, uint64_t number)
@@ -109,7 +116,10 @@ static void check_flags(void)
 	second = message(1200, 0, TRACE_UNKNOWN, trace_flag_key(64, 2));
 	record(1, (struct trace_event){.begin = 1310, .key = trace_flag_key(64, 2), .pe = 0, .kind = TRACE_FLAG});
 	record(1, (struct trace_event){.begin = 1300, .key = trace_flag_key(64, 1), .pe = 0, .kind = TRACE_FLAG});
-	record(1, (struct trace_event){.begin = 1250, .key = trace_flag_key(64, 1), .pe = 1, .kind = TRACE_FLAG}); /* another sender's */
+	record(1, (struct trace_event){.begin = 1250,
+				       .key = trace_flag_key(64, 1),
+				       .pe = 1,
+				       .kind = TRACE_FLAG}); /* another sender's */
 	CHECK_EQUAL(arrow(first), 300);
 	CHECK_EQUAL(arrow(second), 310);
 }
@@ -120,7 +130,7 @@ static void check_latest(void)
 
 	start();
 	number = message(1100, 1500, TRACE_LATEST, 0);
-	call(1000, 1050, true);  /* before */
+	call(1000, 1050, true);	 /* before */
 	call(1000, 1300, false); /* a barrier, say */
 	call(1400, 1600, true);
 	CHECK_EQUAL(arrow(number), 500);
