@@ -22,6 +22,7 @@
 #include "memory.h"
 #include "near.h"
 #include "numa.h"
+#include "reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "tofu/tofu.h"
@@ -130,12 +131,21 @@ static void check_values(void)
 		rte_die_together("shmem_init", "SHMEM_TORUS=%s", problem);
 }
 
+static bool checks_wanted(void)
+{
+	bool wanted = false;
+
+	setting_bool(SETTING_CHECK, &wanted);
+	return wanted || (ARGUMENT_CHECKS && setting_given(SETTING_DEBUG) && !setting_given(SETTING_CHECK));
+}
+
 static void check_settings(void)
 {
 	static const char *const barriers[] = {"auto", "gate", "dissemination", "torus"};
 	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
 
-	comms.debug = setting_given(SETTING_DEBUG);
+	comms.checks = checks_wanted();
+	comms.threads |= comms.checks; /* one of the library's own carries out what was held back */
 	comms.barrier = (enum comms_barrier)barrier;
 	check_values();
 	setting_number(SETTING_NODE_PES, &comms.node_size);
@@ -323,13 +333,13 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 	}
 }
 
-/* PE 0 looks at all, if it watches; who watches looks at PE 0. So every difference is seen by somebody. */
+/* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
 static void agree_on_watching(void)
 {
 	struct card card;
 	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
 
-	for (int pe = first; comms.watched && rte.connected && pe < last; pe++)
+	for (int pe = first; (comms.watched || comms.checks) && rte.connected && pe < last; pe++)
 		if (read_card(pe, &card))
 			watch_agree_with(pe, card.watched);
 }
@@ -375,7 +385,7 @@ void comms_start(void)
 	comms.n_pes = rte.n_pes;
 	hang_start();
 	watch_start();
-	comms.quick_pes = comms.quick_atomic_pes = comms.watched ? 0 : comms.n_pes;
+	comms.quick_pes = comms.quick_atomic_pes = comms.watched || comms.checks ? 0 : comms.n_pes;
 	wait_start();
 	numa_start();
 	if (network_needed())
@@ -388,6 +398,7 @@ void comms_start(void)
 	comms_meet(comms.pe);
 	rte.explain = comms_explain_fault;
 	comms_torus_start();
+	reorder_start();
 	watch_links_start();
 	if (comms.network == &ucx_network)
 		ucx_serve();
@@ -409,6 +420,7 @@ void comms_stop(void)
 	bool ucx = comms.network == &ucx_network;
 
 	hang_stop();
+	reorder_stop();
 	if (ucx)
 		ucx_expect_end();
 	if (comms.network)

@@ -109,7 +109,7 @@ enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS, COMMS_TORUS };
 struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
-	int quick_pes;		   /* n_pes; but 0 while calls are watched: then they come by the slow way */
+	int quick_pes;		   /* n_pes; but 0 while calls are watched or checked: then they come by the slow way */
 	_Atomic(struct comms_peer *) *peers; /* by PE; the record of an unmet PE is &comms.unmet */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
@@ -123,7 +123,7 @@ struct comms {
 	bool crowded; /* more PEs than processors on this node */
 	bool stops;   /* waits may stop the processor: see comms_may_stop */
 	bool threads;	/* several may be inside at once; said before the start */
-	bool debug;	/* SHMEM_DEBUG: check what costs time, too */
+	bool checks;	/* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
 	bool watched;	/* calls are counted or traced: see watch.h */
 	bool traced;
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
@@ -406,7 +406,7 @@ static inline void comms_quiet(void)
  */
 static inline void comms_complete(void)
 {
-	if (comms.network)
+	if (comms.network || comms.checks)
 		comms_quiet();
 }
 

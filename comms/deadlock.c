@@ -20,6 +20,7 @@
 #include "commands.h"
 #include "hang.h"
 #include "network.h"
+#include "reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -336,6 +337,7 @@ void deadlock_wait_goes_on(enum deadlock_wait kind)
 		return;
 	if (comms.network)
 		comms.network->count_traffic(&traffic);
+	traffic.pending |= reorder_holds();
 	show(is_passive(kind, &traffic), &traffic);
 	if (deadlock.nodes < 0)
 		find_place();

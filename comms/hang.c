@@ -16,6 +16,7 @@
 
 #include "deadlock.h"
 #include "network.h"
+#include "reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "wait.h"
@@ -121,6 +122,7 @@ static void name_routine(struct comms_waiting *w, const char *routine)
 static void describe_word(struct comms_waiting *w)
 {
 	char place[64], seen[32], wanted[32];
+	int length, from;
 
 	if (hang_note.size == 0) {
 		snprintf(w->text, sizeof w->text, "waiting for any of the words at %s", place_of(hang_note.word, place));
@@ -128,8 +130,11 @@ static void describe_word(struct comms_waiting *w)
 	}
 	print_value(seen, value_now());
 	print_value(wanted, hang_note.wanted);
-	snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s", place_of(hang_note.word, place),
-		 seen, hang_note.text, wanted);
+	length = snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s", place_of(hang_note.word, place),
+			  seen, hang_note.text, wanted);
+	if (reorder_overtook(hang_note.word, hang_note.size, &from) && length < (int)sizeof w->text)
+		snprintf(w->text + length, sizeof w->text - (size_t)length,
+			 " (puts of PE %d to it overtook each other: no fence between them)", from);
 }
 
 static void describe_group(struct comms_waiting *w)

@@ -11,6 +11,7 @@
 #include "hang.h"
 #include "network.h"
 #include "rte/rte.h"
+#include "rte/settings.h"
 
 #define MOST_PES 256 /* to look at: each takes a connection */
 #define LINE 512
@@ -211,6 +212,8 @@ void hang_report(int64_t longer_than)
 	for (int i = 0; i < report.count; i++)
 		if (!report.seen[i].printed)
 			print(&report, &report.seen[i]);
+	if (comms.checks)
+		rte_report(NULL, "hang report: SHMEM_CHECK held puts back, in the order of SHMEM_CHECK_SEED=%s", setting_text(SETTING_CHECK_SEED));
 	if (report.count < comms.n_pes)
 		rte_report(NULL, "hang report: %d of the %d PEs have ended, or were not looked at", comms.n_pes - report.count,
 			   comms.n_pes);

@@ -7,7 +7,7 @@ libtorushmem_la_SOURCES += comms/company.c comms/company.h comms/sanitizer.h com
 libtorushmem_la_SOURCES += comms/combining.c comms/combining.h comms/ground.c comms/ground.h comms/meeting.c comms/meeting.h comms/passing.c comms/passing.h comms/relay.c comms/relay.h comms/relay_inside.h comms/relay_up.c comms/rings.c comms/rings.h
 libtorushmem_la_SOURCES += comms/buffers.c comms/buffers.h comms/mail.c comms/mail.h comms/notices.c comms/notices.h comms/ucx_buffers.c
 libtorushmem_la_SOURCES += comms/commands.c comms/commands.h comms/sessions.h comms/engine.c
-libtorushmem_la_SOURCES += comms/deadlock.c comms/deadlock.h comms/fault.c comms/hang.c comms/hang.h comms/hang_report.c
+libtorushmem_la_SOURCES += comms/deadlock.c comms/deadlock.h comms/fault.c comms/hang.c comms/hang.h comms/hang_report.c comms/reorder.c comms/reorder.h
 libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h
 libtorushmem_la_SOURCES += comms/tofu/tofu.h
 

@@ -94,6 +94,13 @@ struct comms_passive {
 	} answer[COMMS_WAVE_CHILDREN];
 };
 
+/* Puts of other PEs to this one's memory that overtook others to the same bytes, as no fence was between them: see reorder.h. */
+#define COMMS_OVERTAKEN 32
+struct comms_overtaken {
+	uint64_t segment, offset, bytes;
+	uint64_t from; /* a PE, plus one; 0: none */
+};
+
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
@@ -104,6 +111,7 @@ struct comms_system {
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
 	uint64_t advised;     /* of PE 0: somebody has said what tells more about a long wait */
 	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
+	struct comms_overtaken overtaken[COMMS_OVERTAKEN];
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see mail.h */
 	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting. While calls are watched, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
- * them come by the slow way, which counts. Not watched, there is nothing here that anything would pass.
+ * Counting. While calls are watched or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
+ * them come by the slow way, which counts. Otherwise there is nothing here that anything would pass.
  *
  * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
  */
@@ -13,6 +13,7 @@
 
 #include "links.h"
 #include "network.h"
+#include "reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "trace.h"
@@ -57,10 +58,10 @@ void watch_start(void)
 	watch_reset();
 	comms.traced = trace_start();
 	comms.watched = counting || comms.traced;
-	if (comms.watched && !ARGUMENT_CHECKS)
+	if ((comms.watched || comms.checks) && !ARGUMENT_CHECKS)
 		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
 					       "are checked; configure it without that",
-				 counting ? "SHMEM_STATS" : "SHMEM_TRACE");
+				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
 }
 
 bool watch_counts(void)
@@ -81,11 +82,12 @@ void watch_links_stop(void)
 
 /* --- Do all PEs watch alike? --- */
 
-enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_EVENTS = 2 /* bits before the number of events */ };
+enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
 
 uint64_t watch_agreement(void)
 {
-	return (counting ? AGREE_COUNT : 0u) | (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
+	return (counting ? AGREE_COUNT : 0u) | (comms.checks ? AGREE_CHECKS : 0u) |
+	       (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
 }
 
 static void complain_of_difference(const char *setting, int pe)
@@ -102,6 +104,8 @@ void watch_agree_with(int pe, uint64_t theirs)
 		complain_of_difference("SHMEM_STATS", pe);
 	if ((mine ^ theirs) & AGREE_TRACE)
 		complain_of_difference("SHMEM_TRACE", pe);
+	if ((mine ^ theirs) & AGREE_CHECKS)
+		complain_of_difference("SHMEM_CHECK", pe);
 	if (mine != theirs)
 		complain_of_difference("SHMEM_TRACE_EVENTS", pe);
 }
@@ -119,6 +123,8 @@ void comms_watch_begin(const char *routine, size_t bytes, int pe)
 	now.routine = routine;
 	now.began = watch_clock();
 	now.position = comms.traced ? trace_begin(routine, now.family, now.began, bytes, pe) : 0;
+	if (comms.checks)
+		reorder_call_begins(now.family);
 }
 
 void comms_watch_end(void)
@@ -134,6 +140,12 @@ void comms_watch_end(void)
 	add(&rows[family].nanoseconds, end - now.began);
 	if (comms.traced)
 		trace_call(now.routine, family, now.began, end, now.bytes, now.pe, now.position);
+}
+
+bool watch_is_in_call(enum watch_family *family)
+{
+	*family = now.family;
+	return now.depth > 0;
 }
 
 /* --- Operations --- */

@@ -103,6 +103,9 @@ void watch_reset(void);
 /* The family of a routine by its name, with or without the p of the profiling names. */
 enum watch_family watch_family_of(const char *routine);
 
+/* False: this thread is in no call of the program. */
+bool watch_is_in_call(enum watch_family *family);
+
 /* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
 enum watch_way { WATCH_THERE, WATCH_HERE }; /* where the data goes */
 void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes);

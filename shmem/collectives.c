@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "comms/reorder.h"
+
 void api_barrier_all(const char *routine)
 {
 	hang_note_group(routine, &api_world.group);
@@ -20,6 +22,8 @@ void api_barrier_at_end(void)
 
 	comms_group_twin(&final, &api_world.group, COMMS_FINAL_SLOT);
 	hang_note_group("shmem_finalize", &final);
+	if (comms.checks)
+		reorder_quiet_all();
 	comms_complete();
 	comms_sync(&final);
 	hang_note_group("shmem_finalize", &api_world.group);
@@ -91,7 +95,7 @@ void set_check_agreement(const struct set *set, const char *name, long value, co
 {
 	struct agreement *shown, mine, first;
 
-	if (COMMS_LIKELY(!comms.debug))
+	if (COMMS_LIKELY(!comms.checks))
 		return;
 	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
 	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of_dest(dest)};

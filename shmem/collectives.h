@@ -71,7 +71,7 @@ const struct torus_ground *set_ground(const struct set *set);
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
 /*
- * With SHMEM_DEBUG set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
+ * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
  * message where one differs from the first member. The names say what the numbers are, NULL: there is none.
  */
 void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,

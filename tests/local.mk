@@ -224,6 +224,7 @@ EXTRA_DIST += \
 	tests/tools/tools.bats \
 	tests/tools/traces.bats \
 	tests/tools/trees.bats \
+	tests/tools/unordered.c tests/tools/unordered.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 

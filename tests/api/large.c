@@ -37,6 +37,7 @@ static void check_get(size_t bytes, size_t shift, uint64_t round)
 		to[-1] = to[bytes] = 0x77;
 		shmem_getmem(to, area + shift + 1, bytes, 1);
 		shmem_putmem(area + shift + 1, to, bytes, 0);
+		shmem_quiet();
 		fill_noise(to, bytes, round);
 		CHECK_BYTES(area + shift + 1, to, bytes);
 		CHECK_EQUAL(to[-1], 0x77);

@@ -421,10 +421,10 @@ fails()
 	says '^torushmem: .*shmem_init: ' 'PMIx'
 }
 
-# A job with SHMEM_DEBUG, less what that says of each PE's memory, and what oshrun says where cores are few.
-debugged_job()
+# A job with SHMEM_CHECK, less what that says of each PE's memory, and what oshrun says where cores are few.
+checked_job()
 {
-	export SHMEM_DEBUG=1
+	export SHMEM_CHECK=1
 	job "$@"
 	output=$(printf '%s\n' "$output" | grep -Ev '^torushmem: PE [0-9]+: heap of |not binding$' || :)
 }
@@ -432,18 +432,18 @@ debugged_job()
 # differs MISTAKE ROUTINE TEXT...: of three PEs the last, which passes something else than PE 0, says what.
 differs()
 {
-	debugged_job 3 "$1"
+	checked_job 3 "$1"
 	failed
 	says "^torushmem: PE 2: $2: " 'PE 0' "${@:3}"
 }
 
-@test "SHMEM_DEBUG finds no fault with calls that agree" {
-	debugged_job 2 none
+@test "SHMEM_CHECK finds no fault with calls that agree" {
+	checked_job 2 none
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
 
-@test "SHMEM_DEBUG: memory routines with different sizes or blocks" {
+@test "SHMEM_CHECK: memory routines with different sizes or blocks" {
 	differs malloc-size shmem_malloc 'size is 200 here and 100 on PE 0' 'must pass the same'
 	differs calloc-count shmem_calloc 'size is 300 here and 400 on PE 0'
 	differs align-size shmem_align 'size is 200 here and 100 on PE 0'
@@ -456,21 +456,21 @@ differs()
 	differs free-other shmem_free 'another collective' 'same order'
 }
 
-@test "SHMEM_DEBUG: splits with different arguments" {
+@test "SHMEM_CHECK: splits with different arguments" {
 	differs split-start shmem_team_split_strided 'start is 1 here and 0 on PE 0' 'must pass the same'
 	differs split-stride shmem_team_split_strided 'stride is 2 here and 1 on PE 0'
 	differs split-size shmem_team_split_strided 'size is 2 here and 1 on PE 0'
 	differs split-xrange shmem_team_split_2d 'xrange is 2 here and 1 on PE 0'
 }
 
-@test "SHMEM_DEBUG: broadcasts that differ" {
+@test "SHMEM_CHECK: broadcasts that differ" {
 	differs broadcast-root shmem_long_broadcast 'PE_root is 1 here and 0 on PE 0' 'must pass the same'
 	differs broadcast-size shmem_long_broadcast 'bytes is 24 here and 16 on PE 0'
 	differs broadcast-dest shmem_long_broadcast 'dest=0x[0-9a-f]+ is another object'
 	differs broadcast-type shmem_int_broadcast 'another collective'
 }
 
-@test "SHMEM_DEBUG: collects and alltoalls that differ" {
+@test "SHMEM_CHECK: collects and alltoalls that differ" {
 	differs collect-dest shmem_long_collect 'dest=0x[0-9a-f]+ is another object'
 	differs fcollect-size shmem_long_fcollect 'bytes is 24 here and 16 on PE 0'
 	differs fcollect-dest shmem_long_fcollect 'dest=0x[0-9a-f]+ is another object'
@@ -482,7 +482,7 @@ differs()
 	differs alltoalls-dest shmem_long_alltoalls 'dest=0x[0-9a-f]+ is another object'
 }
 
-@test "SHMEM_DEBUG: reductions and scans that differ" {
+@test "SHMEM_CHECK: reductions and scans that differ" {
 	differs reduce-size shmem_long_sum_reduce 'elements is 3 here and 2 on PE 0'
 	differs reduce-dest shmem_long_sum_reduce 'dest=0x[0-9a-f]+ is another object'
 	differs reduce-type shmem_int_sum_reduce 'another collective'
@@ -492,19 +492,19 @@ differs()
 	differs scan-kind shmem_long_sum_inscan 'another collective'
 }
 
-@test "SHMEM_DEBUG: different collectives" {
+@test "SHMEM_CHECK: different collectives" {
 	differs collective shmem_long_collect 'another collective' 'same order'
 	differs sync shmem_long_fcollect 'another collective'
 }
 
-@test "SHMEM_DEBUG: one complaint where all differ from the first" {
-	debugged_job 4 all-but-first
+@test "SHMEM_CHECK: one complaint where all differ from the first" {
+	checked_job 4 all-but-first
 	failed
 	says '^torushmem: PE 1: shmem_long_fcollect: ' 'bytes is 16 here and 24 on PE 0'
 	[ "$(grep -c '^torushmem: ' <<<"$output")" -eq 1 ]
 }
 
-@test "SHMEM_DEBUG: active sets" {
+@test "SHMEM_CHECK: active sets" {
 	differs old-broadcast-root shmem_broadcast64 'PE_root is 1 here and 0 on PE 0'
 	differs old-broadcast-size shmem_broadcast64 'bytes is 24 here and 16 on PE 0'
 	differs old-broadcast-dest shmem_broadcast64 'dest=0x[0-9a-f]+ is another object'
@@ -517,15 +517,15 @@ differs()
 	differs old-reduce-op shmem_long_max_to_all 'another collective'
 }
 
-@test "SHMEM_DEBUG: PE 0 is the one that differs" {
+@test "SHMEM_CHECK: PE 0 is the one that differs" {
 	for mistake in malloc-size broadcast-root old-reduce-size; do
-		debugged_job 2 "$mistake" first
+		checked_job 2 "$mistake" first
 		failed
 		says '^torushmem: PE 1: shmem_' ' is [0-9]+ here and [0-9]+ on PE 0'
 	done
 }
 
-@test "SHMEM_DEBUG: the same over UCX" {
+@test "SHMEM_CHECK: the same over UCX" {
 	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
 	differs malloc-size shmem_malloc 'size is 200 here and 100 on PE 0'
 	differs broadcast-root shmem_long_broadcast 'PE_root is 1 here and 0 on PE 0'

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reorder injection: see reorder.h.
+ *
+ * One lock is held while an operation is added and while operations are carried out, so who gets it knows that all that left before has been
+ * handed on. What is carried out takes the default channel, which any thread may use; the channel it was called on only says which fence
+ * and which quiet it waits for.
+ */
+#include "reorder.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+#define MOST 4096		    /* operations held at a time */
+#define MOST_BYTES ((size_t)64 << 20) /* of copies */
+#define HOLD 20			    /* ms, if the program calls nothing that makes them leave */
+#define PAUSE 2			    /* ms */
+#define OFTEN 64		    /* pauses before they become rare */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t added;
+	struct held *held;
+	atomic_int count;
+	size_t bytes;
+	uint64_t seed, calls, departures;
+	uint64_t overtaken; /* records written so far */
+	pthread_t thread;
+	bool stopping;
+} reorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .added = PTHREAD_COND_INITIALIZER};
+
+/* This thread carries out what was held: what that calls is not held again. */
+static _Thread_local bool carrying __attribute__((tls_model("initial-exec")));
+
+/* --- Lots --- */
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+uint64_t reorder_seed(void)
+{
+	return reorder.seed;
+}
+
+uint64_t reorder_lot(uint64_t number)
+{
+	return mix(reorder.seed ^ mix(number));
+}
+
+static uint64_t lot_of_pe(uint64_t number)
+{
+	return reorder_lot(number ^ mix((uint64_t)comms.pe + 1));
+}
+
+void reorder_pause(uint64_t number)
+{
+	const struct timespec pause = {0, PAUSE * 1000000L};
+
+	if (reorder_lot(~number) % (number / OFTEN + 1) == 0)
+		nanosleep(&pause, NULL);
+}
+
+static int64_t clock_ms(void)
+{
+	return (int64_t)(watch_clock() / 1000000);
+}
+
+/* --- Leaving --- */
+
+/* Which of them? */
+struct choice {
+	bool any_channel, gets;
+	struct comms_channel *channel;
+	const int *pes; /* NULL: all */
+	size_t n_pes;
+};
+
+static bool is_put(const struct held *h)
+{
+	return h->kind == HELD_PUT || h->kind == HELD_SIGNAL;
+}
+
+static bool is_chosen(const struct held *h, const struct choice *choice)
+{
+	if ((!choice->any_channel && h->channel != choice->channel) || (!choice->gets && !is_put(h)))
+		return false;
+	for (size_t i = 0; choice->pes && i < choice->n_pes; i++)
+		if (choice->pes[i] == h->pe)
+			return true;
+	return !choice->pes;
+}
+
+static int compare_lots(const void *left, const void *right)
+{
+	const struct held *a = left, *b = right;
+
+	return a->lot < b->lot ? -1 : a->lot > b->lot;
+}
+
+/* Moves the chosen ones into a list of their own; the others keep their order. */
+static int take_chosen(const struct choice *choice, struct held *list)
+{
+	int taken = 0, left = 0, count = atomic_load_explicit(&reorder.count, memory_order_relaxed);
+
+	for (int i = 0; i < count; i++)
+		if (is_chosen(&reorder.held[i], choice))
+			list[taken++] = reorder.held[i];
+		else
+			reorder.held[left++] = reorder.held[i];
+	atomic_store_explicit(&reorder.count, left, memory_order_relaxed);
+	return taken;
+}
+
+/* --- Puts that overtake each other --- */
+
+static bool share_bytes(const struct held *a, const struct held *b)
+{
+	const char *x = a->dest, *y = b->dest;
+
+	return a->pe == b->pe && x < y + b->bytes && y < x + a->bytes;
+}
+
+/* Tells the PE, which says so if it should wait for a value there. */
+static void record(const struct held *h)
+{
+	enum comms_segment_id segment = comms_find_segment(h->dest);
+	struct comms_overtaken mine = {.segment = segment, .bytes = h->bytes, .from = (uint64_t)comms.pe + 1};
+
+	mine.offset = (uint64_t)((const char *)h->dest - comms.segments[segment].base);
+	comms_put(&comms.system->overtaken[reorder.overtaken++ % COMMS_OVERTAKEN], &mine, sizeof mine, h->pe, h->routine);
+}
+
+static void record_overtaken(const struct held *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int j = i + 1; is_put(&list[i]) && j < count; j++)
+			if (is_put(&list[j]) && list[j].number < list[i].number && share_bytes(&list[i], &list[j])) {
+				record(&list[j]);
+				break;
+			}
+}
+
+bool reorder_overtook(const void *address, size_t bytes, int *from)
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+	uint64_t offset;
+
+	if (!comms.checks || segment == COMMS_SEGMENTS)
+		return false;
+	offset = (uint64_t)((const char *)address - comms.segments[segment].base);
+	for (int i = 0; i < COMMS_OVERTAKEN; i++) {
+		const struct comms_overtaken *o = &comms.system->overtaken[i];
+
+		if (o->from == 0 || o->segment != segment || offset >= o->offset + o->bytes || o->offset >= offset + bytes)
+			continue;
+		*from = (int)o->from - 1;
+		return true;
+	}
+	return false;
+}
+
+static void carry_out(struct held *list, int count)
+{
+	uint64_t departure = reorder.departures;
+	int stop = count > 1 ? 1 + (int)(lot_of_pe(departure) % (uint64_t)(count - 1)) : 0;
+
+	if (count > 1)
+		reorder.departures++;
+	carrying = true;
+	for (int i = 0; i < count; i++) {
+		if (stop > 0 && i == stop)
+			reorder_pause(departure);
+		comms_carry_out(&list[i]);
+		reorder.bytes -= list[i].copy ? list[i].bytes : 0;
+		free(list[i].copy);
+	}
+	record_overtaken(list, count);
+	carrying = false;
+}
+
+/* With the lock. */
+static void leave(const struct choice *choice)
+{
+	int count = atomic_load_explicit(&reorder.count, memory_order_relaxed);
+	struct held *list = count > 0 ? malloc((size_t)count * sizeof *list) : NULL;
+
+	if (count == 0)
+		return;
+	if (!list)
+		rte_die("SHMEM_CHECK", "no memory for %d operations", count);
+	count = take_chosen(choice, list);
+	qsort(list, (size_t)count, sizeof *list, compare_lots);
+	carry_out(list, count);
+	free(list);
+}
+
+static void leave_locked(const struct choice *choice)
+{
+	if (carrying || !reorder.held)
+		return;
+	pthread_mutex_lock(&reorder.lock);
+	leave(choice);
+	pthread_mutex_unlock(&reorder.lock);
+}
+
+void reorder_fence(struct comms_channel *channel)
+{
+	leave_locked(&(struct choice){.channel = channel});
+}
+
+void reorder_quiet(struct comms_channel *channel)
+{
+	leave_locked(&(struct choice){.channel = channel, .gets = true});
+}
+
+void reorder_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+{
+	leave_locked(&(struct choice){.channel = channel, .gets = true, .pes = pes, .n_pes = n});
+}
+
+void reorder_quiet_all(void)
+{
+	leave_locked(&(struct choice){.any_channel = true, .gets = true});
+}
+
+void reorder_call_begins(enum watch_family family)
+{
+	if (family == WATCH_WAIT || family == WATCH_TEST || family == WATCH_LOCK)
+		leave_locked(&(struct choice){.any_channel = true});
+}
+
+bool reorder_holds(void)
+{
+	return comms.checks && atomic_load_explicit(&reorder.count, memory_order_relaxed) > 0;
+}
+
+/* --- Being held --- */
+
+static bool is_programs(enum held_kind kind)
+{
+	enum watch_family family;
+
+	if (carrying || !watch_is_in_call(&family))
+		return false;
+	switch (kind) {
+	case HELD_PUT: return family == WATCH_PUT || family == WATCH_PUT_NBI || family == WATCH_P || family == WATCH_IPUT;
+	case HELD_SIGNAL: return family == WATCH_PUT_SIGNAL;
+	case HELD_GET: return family == WATCH_GET_NBI;
+	case HELD_RESULT: return family == WATCH_ATOMIC_NBI;
+	}
+	return false;
+}
+
+/* What is put, or a result, may change as soon as the routine returns, unless it does not block. */
+static void copy_source(struct held *h)
+{
+	if (h->bytes == 0 || h->kind == HELD_GET || (is_put(h) && h->nbi))
+		return;
+	h->copy = malloc(h->bytes);
+	if (!h->copy)
+		rte_die(h->routine, "SHMEM_CHECK: no memory to hold a put of %zu bytes back", h->bytes);
+	memcpy(h->copy, h->source, h->bytes);
+	h->source = h->copy;
+}
+
+bool reorder_hold(const struct held *operation)
+{
+	struct held h = *operation;
+
+	if (!is_programs(h.kind) || h.bytes > MOST_BYTES)
+		return false;
+	copy_source(&h);
+	if (!is_put(&h))
+		memset(h.dest, REORDER_CANARY, h.bytes);
+	pthread_mutex_lock(&reorder.lock);
+	if (atomic_load_explicit(&reorder.count, memory_order_relaxed) == MOST || reorder.bytes + h.bytes > MOST_BYTES)
+		leave(&(struct choice){.any_channel = true, .gets = true});
+	h.number = reorder.calls++;
+	h.lot = lot_of_pe(h.number);
+	h.since = clock_ms();
+	reorder.bytes += h.copy ? h.bytes : 0;
+	reorder.held[reorder.count++] = h;
+	pthread_cond_signal(&reorder.added);
+	pthread_mutex_unlock(&reorder.lock);
+	return true;
+}
+
+/* --- The thread --- */
+
+/* Of the puts, how long ago was the first held? -1: there are none. */
+static int64_t oldest_put(void)
+{
+	for (int i = 0; i < reorder.count; i++)
+		if (is_put(&reorder.held[i]))
+			return clock_ms() - reorder.held[i].since;
+	return -1;
+}
+
+static void *let_old_leave(void *unused)
+{
+	const struct timespec nap = {0, HOLD / 2 * 1000000L};
+
+	pthread_mutex_lock(&reorder.lock);
+	while (!reorder.stopping) {
+		int64_t age = oldest_put();
+
+		if (age < 0) {
+			pthread_cond_wait(&reorder.added, &reorder.lock);
+			continue;
+		}
+		if (age >= HOLD)
+			leave(&(struct choice){.any_channel = true});
+		pthread_mutex_unlock(&reorder.lock);
+		nanosleep(&nap, NULL);
+		pthread_mutex_lock(&reorder.lock);
+	}
+	pthread_mutex_unlock(&reorder.lock);
+	return unused;
+}
+
+void reorder_start(void)
+{
+	long seed = 0;
+
+	if (!comms.checks)
+		return;
+	setting_number(SETTING_CHECK_SEED, &seed);
+	reorder.seed = mix((uint64_t)seed);
+	reorder.calls = reorder.departures = reorder.overtaken = 0;
+	reorder.stopping = false;
+	reorder.held = malloc(MOST * sizeof *reorder.held);
+	if (!reorder.held || pthread_create(&reorder.thread, NULL, let_old_leave, NULL))
+		rte_die("shmem_init", "SHMEM_CHECK: no memory, or no thread, to hold operations back");
+}
+
+void reorder_stop(void)
+{
+	if (!reorder.held)
+		return;
+	reorder_quiet_all();
+	pthread_mutex_lock(&reorder.lock);
+	reorder.stopping = true;
+	pthread_cond_signal(&reorder.added);
+	pthread_mutex_unlock(&reorder.lock);
+	pthread_join(reorder.thread, NULL);
+	free(reorder.held);
+	reorder.held = NULL;
+}
