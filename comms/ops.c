@@ -523,13 +523,9 @@ void comms_channel_fence(struct comms_channel *channel)
 	carry_fence(carrier(channel));
 }
 
-/* What is held back, and the network. Not inline, so that a quiet on one node saves no registers. */
-static __attribute__((noinline)) void quiet_rest(struct comms_channel *channel)
+/* Not inline, so that a quiet on one node saves no registers. */
+static __attribute__((noinline)) void quiet_network(struct comms_channel *channel)
 {
-	if (comms.checks)
-		reorder_quiet(channel);
-	if (!comms.network)
-		return;
 	comms.network->quiet(carrier(channel));
 	if (COMMS_UNLIKELY(comms.traced))
 		trace_quiet(channel);
@@ -537,9 +533,11 @@ static __attribute__((noinline)) void quiet_rest(struct comms_channel *channel)
 
 void comms_channel_quiet(struct comms_channel *channel)
 {
+	if (COMMS_UNLIKELY(comms.checks))
+		reorder_quiet(channel);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (comms.network || comms.checks)
-		quiet_rest(channel);
+	if (comms.network)
+		quiet_network(channel);
 }
 
 void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)

@@ -105,6 +105,8 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 			return set_of(active, psync, routine);
 	if (!check_active(start, log_stride, size, psync, routine))
 		return (struct set){0};
+	if (COMMS_UNLIKELY(comms.checks))
+		set_check_psync_new(psync, routine);
 	return set_of(make_active(start, log_stride, size, psync, routine), psync, routine);
 }
 
@@ -166,15 +168,17 @@ void set_sync(const struct set *set)
 }
 
 /* Within a body: the set that the last parameters name; this PE brings so many bytes. */
-#define ACTIVE_SET(set, bytes) \
+#define ACTIVE_SET(set, bytes, only_sync) \
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY); \
 	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__); \
 	if (!set.group)                                                                   \
-		return;
+		return;                                                                   \
+	struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) = set_psync_enter(&set, only_sync);
 
 API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-	ACTIVE_SET(set, 0)
+	ACTIVE_SET(set, 0, true)
+	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_finish(&set);
 }
 PROFILED(shmem_barrier)
@@ -182,7 +186,8 @@ PROFILED(shmem_barrier)
 #undef shmem_sync
 API void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-	ACTIVE_SET(set, 0)
+	ACTIVE_SET(set, 0, true)
+	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_sync(&set);
 }
 PROFILED(shmem_sync)
@@ -191,31 +196,31 @@ PROFILED(shmem_sync)
 	API void pshmem_broadcast##BITS(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,      \
 					int logPE_stride, int PE_size, long *pSync)                                    \
 	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
+		ACTIVE_SET(set, nelems * (BYTES), false)                                                               \
 		set_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                    \
 	}                                                                                                              \
 	API void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,   \
 				      int PE_size, long *pSync)                                                        \
 	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
+		ACTIVE_SET(set, nelems * (BYTES), false)                                                               \
 		set_collect(&set, dest, source, nelems *(BYTES));                                                      \
 	}                                                                                                              \
 	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				       int PE_size, long *pSync)                                                       \
 	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
+		ACTIVE_SET(set, nelems * (BYTES), false)                                                               \
 		set_fcollect(&set, dest, source, nelems *(BYTES));                                                     \
 	}                                                                                                              \
 	API void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
 				       int PE_size, long *pSync)                                                       \
 	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
+		ACTIVE_SET(set, nelems * (BYTES), false)                                                               \
 		set_alltoall(&set, dest, source, nelems *(BYTES));                                                     \
 	}                                                                                                              \
 	API void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,   \
 					int PE_start, int logPE_stride, int PE_size, long *pSync)                      \
 	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                                      \
+		ACTIVE_SET(set, nelems * (BYTES), false)                                                               \
 		set_alltoalls(&set, dest, source, dst, sst, BYTES, nelems);                                            \
 	}                                                                                                              \
 	PROFILED(shmem_broadcast##BITS)                                                                                \

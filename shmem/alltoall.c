@@ -248,6 +248,8 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	if (bytes == 0)
 		return;
 	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
+			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
 	comms_group_see(set->group);
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
 		choose_torus(&a);
@@ -335,6 +337,9 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdif
 	if (dst < 1 || sst < 1)
 		rte_die(set->routine, "dst=%td, sst=%td: a stride must be at least 1", dst, sst);
 	comms_check_symmetric(dest, ((size_t)set->group->size * count - 1) * x.dst + size, "dest", set->routine);
+	if (dst == 1 && sst == 1) /* otherwise elements may lie between elements */
+		set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * count * size},
+				  (struct set_span){source, (size_t)set->group->size * count * size}, false);
 	if (set->team && !set->group->on_node && window > size)
 		exchange_windows(&x, window);
 	else

@@ -46,7 +46,7 @@ struct shmemx_team {
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
 	struct torus_ground *ground; /* see set_ground */
 	bool ground_seen;
-	uint64_t broadcasts, gathers, alltoalls, pieces, relays, exchanges; /* begun so far, alike in all members; see collectives.h */
+	uint64_t broadcasts, gathers, alltoalls, pieces, relays, exchanges, active_calls, plans; /* begun so far, alike in all members; see collectives.h */
 	struct shmemx_team *next;    /* of all that the user made */
 };
 

@@ -320,6 +320,7 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 		rte_die(set->routine, "PE_root=%d: there are PEs 0 to %d", root, set->group->size - 1);
 	if (bytes == 0)
 		return;
+	set_check_overlap(set, (struct set_span){dest, bytes}, (struct set_span){source, bytes}, true);
 	if (set->team)
 		broadcast_in_team(set, dest, source, bytes, root);
 	else

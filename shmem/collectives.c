@@ -51,73 +51,6 @@ void api_collectives_start(void)
 	api_alltoalls_start();
 }
 
-/* Equal on all members for equal things: names by their letters, dest by its place in its segment. */
-static long fingerprint(const char *text)
-{
-	unsigned long hash = 5381;
-
-	while (*text)
-		hash = hash * 33 + (unsigned char)*text++;
-	return (long)(hash >> 1);
-}
-
-static long place_of_dest(const void *dest)
-{
-	enum comms_segment_id segment = comms_find_segment(dest);
-
-	if (!dest || segment == COMMS_SEGMENTS)
-		return -1;
-	return (long)((const char *)dest - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
-}
-
-/* Where several members differ from the first, one complaint is enough: the lowest's, if it can. */
-static void let_lower_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
-{
-	for (int i = 1; i < set->group->me; i++) {
-		struct agreement theirs;
-
-		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
-		if (memcmp(&theirs, first, sizeof theirs)) {
-			rte_let_others_speak();
-			return;
-		}
-	}
-}
-
-static void complain(const struct set *set, const char *what, long mine, long theirs)
-{
-	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine, theirs,
-		set_pe(set, 0));
-}
-
-void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
-			 const void *dest)
-{
-	struct agreement *shown, mine, first;
-
-	if (COMMS_LIKELY(!comms.checks))
-		return;
-	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
-	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of_dest(dest)};
-	*shown = mine;
-	set_sync(set);
-	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
-	if (memcmp(&first, &mine, sizeof mine))
-		let_lower_speak(set, shown, &first);
-	if (first.routine != mine.routine)
-		rte_die(set->routine, "PE %d is in another collective; all PEs must make the same calls in the same order",
-			set_pe(set, 0));
-	if (name && first.value != mine.value)
-		complain(set, name, mine.value, first.value);
-	if (name2 && first.value2 != mine.value2)
-		complain(set, name2, mine.value2, first.value2);
-	if (first.dest != mine.dest)
-		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same", dest,
-			set_pe(set, 0));
-	set_sync(set);
-	memset(shown, 0, sizeof *shown);
-}
-
 struct set set_of_team(shmem_team_t handle, const char *routine)
 {
 	struct shmemx_team *team = api_team_or_die(handle, routine);
@@ -142,9 +75,21 @@ struct set set_of_leaders(const struct set *set)
 	return leaders;
 }
 
+static void check_world(const char *routine)
+{
+	struct set world;
+
+	comms_check_up(routine);
+	if (COMMS_LIKELY(!comms.checks))
+		return;
+	world = set_of_team(SHMEM_TEAM_WORLD, routine);
+	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
+}
+
 API void pshmem_barrier_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	check_world(__func__);
 	api_barrier_all(__func__);
 }
 PROFILED(shmem_barrier_all)
@@ -152,6 +97,7 @@ PROFILED(shmem_barrier_all)
 API void pshmem_sync_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	check_world(__func__);
 	hang_note_group(__func__, &api_world.group);
 	comms_sync(&api_world.group);
 }
@@ -162,6 +108,7 @@ API int pshmem_team_sync(shmem_team_t team)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct set set = set_of_team(team, __func__);
 
+	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	comms_sync(set.group);
 	return 0;
 }

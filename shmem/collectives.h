@@ -77,6 +77,25 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
 void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
 			 const void *dest);
 
+/* With SHMEM_CHECK set: ends the job where source and dest overlap, unless they may be the same and are. */
+struct set_span {
+	const void *data;
+	size_t bytes;
+};
+void set_check_overlap(const struct set *set, struct set_span dest, struct set_span source, bool may_be_same);
+
+/*
+ * With SHMEM_CHECK set: is the pSync of an active set free, and SHMEM_SYNC_VALUE? To be asked before the set is known the first time, and then
+ * from the beginning of each call to its end.
+ */
+struct psync_use {
+	const struct set *set; /* NULL: nothing is checked */
+	uint64_t call;
+};
+void set_check_psync_new(const long *psync, const char *routine);
+struct psync_use set_psync_enter(const struct set *set, bool only_sync);
+void set_psync_leave(struct psync_use *use);
+
 /* Which of the words a setting has. Ends the job with a message if it is none of them. */
 int set_algorithm(enum setting_id id, const char *const *words, int count);
 void api_broadcasts_start(void);
@@ -160,6 +179,8 @@ struct plan_block {
 
 struct scratch {
 	struct agreement agreement;
+	char called[64];    /* the routine whose arguments are compared */
+	uint64_t psync_use; /* see checks.c */
 	struct plan_block plan; /* of the plan that is being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */

@@ -14,13 +14,30 @@
 #define COPIED 8192	    /* bytes */
 #define FETCHED_AHEAD 4096 /* bytes of a message; of longer ones the lines would come too early, or all at once */
 
+static void check_alive(const struct shmemx_exchange *x, const char *routine)
+{
+	if (COMMS_UNLIKELY(x->destroyed))
+		rte_die(routine, "exchange=%p was destroyed; use it before shmemx_exchange_destroy, or create another", (const void *)x);
+}
+
 static struct edge *edge_of(struct shmemx_exchange *x, int i, const char *routine)
 {
 	if (COMMS_UNLIKELY(!x))
 		rte_die(routine, "exchange is SHMEMX_EXCHANGE_INVALID");
-	if (COMMS_UNLIKELY((unsigned)i >= (unsigned)x->n_edges))
+	if (COMMS_UNLIKELY((unsigned)i >= (unsigned)x->n_edges)) {
+		check_alive(x, routine);
 		rte_die(routine, "edge=%d: the exchange has edges 0 to %d", i, x->n_edges - 1);
+	}
 	return &x->edges[i];
+}
+
+/* Is it all edges that are meant? */
+static bool is_all(const struct shmemx_exchange *x, int edge, const char *routine)
+{
+	if (edge != SHMEMX_ALL_EDGES || !x)
+		return false;
+	check_alive(x, routine);
+	return true;
 }
 
 /* Another edge was not used in this iteration: which is it? */
@@ -237,7 +254,7 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 {
 	struct edge *e;
 
-	if (edge == SHMEMX_ALL_EDGES && exchange) {
+	if (is_all(exchange, edge, __func__)) {
 		COMMS_CALL(__func__, comms.watched ? bytes_of_all(exchange, bytes) : 0, COMMS_NOBODY);
 		start_all(exchange, bytes, __func__);
 		return;
@@ -279,7 +296,7 @@ API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
-	if (edge == SHMEMX_ALL_EDGES && exchange) {
+	if (is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges; i++)
 			shmemx_exchange_sent(exchange, i);
 		return;
@@ -302,7 +319,7 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 {
 	bool come = true;
 
-	if (edge == SHMEMX_ALL_EDGES && exchange) {
+	if (is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges && come; i++)
 			come = exchange->edges[i].receive_bytes == 0 || has_come(&exchange->edges[i]);
 	} else {
@@ -374,7 +391,7 @@ static inline const void *wait_for(struct shmemx_exchange *x, int edge, size_t *
 	const struct message *message;
 	struct edge *e;
 
-	if (edge == SHMEMX_ALL_EDGES && x) {
+	if (is_all(x, edge, routine)) {
 		for (int i = 0; i < x->n_edges; i++)
 			if (x->edges[i].receive_bytes > 0)
 				await(x, &x->edges[i], i, routine);
@@ -443,7 +460,7 @@ static void release(struct edge *edge, int i, const char *routine)
 
 API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
 {
-	if (edge == SHMEMX_ALL_EDGES && exchange) {
+	if (is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges; i++)
 			if (exchange->edges[i].receive_bytes > 0)
 				release(&exchange->edges[i], i, __func__);

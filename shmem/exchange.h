@@ -84,6 +84,7 @@ struct shmemx_exchange {
 	struct turn sending, receiving;
 	struct bundle *bundles;
 	int n_bundles, bundle_turn;
+	bool destroyed; /* with SHMEM_CHECK such a one is kept, without edges, so that its further use is seen */
 	int n_edges;
 	struct edge edges[];
 };

@@ -205,6 +205,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	struct shmemx_exchange *x;
 	size_t stations, size;
 
+	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
 	check_edges(edges, n_edges, group, __func__);
 	*exchange = SHMEMX_EXCHANGE_INVALID;
 	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
@@ -280,17 +281,31 @@ static void give_back(struct shmemx_exchange *x)
 	free(x);
 }
 
+/* Its address is not to become that of another one. */
+static void keep_as_destroyed(struct shmemx_exchange *x)
+{
+	x->n_edges = 0;
+	x->n_bundles = 0;
+	x->destroyed = true;
+	enlist(x);
+}
+
 API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
 	if (!exchange)
 		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
+	if (exchange->destroyed)
+		rte_die_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
 	come_to_rest(exchange);
 	forget(exchange);
 	api_release(exchange->block, __func__); /* all have met, so all messages have come */
 	listen_no_more(exchange);
-	give_back(exchange);
+	if (comms.checks)
+		keep_as_destroyed(exchange);
+	else
+		give_back(exchange);
 }
 
 /* After the last barrier; the memory goes with the heap. */

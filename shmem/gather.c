@@ -218,6 +218,7 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 
 	set_note(set, dest, (size_t)set->group->size * bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
+	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes}, (struct set_span){source, bytes}, false);
 	if (bytes > 0 && set->team && set->group->on_node)
 		set_exchange_blocks(set, dest, source, 0, bytes);
 	else if (bytes > 0)
@@ -272,6 +273,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 		at[i] = sum;
 		sum += here;
 	}
+	set_check_overlap(set, (struct set_span){dest, sum}, (struct set_span){source, bytes}, false);
 	if (sum > 0)
 		gather(set, &layout, dest, source);
 	else

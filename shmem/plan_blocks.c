@@ -158,6 +158,7 @@ API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, 
 	*plan = SHMEMX_PLAN_INVALID;
 	set_check_agreement(&m.set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	plan_check_data(&m, dest, all, source, all);
+	set_check_overlap(&m.set, (struct set_span){dest, all}, (struct set_span){source, all}, false);
 	if (!plan_begin(&m, (size_t)m.set.group->size, 0, 0))
 		return 1;
 	if (bytes > 0)

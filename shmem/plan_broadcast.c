@@ -56,6 +56,7 @@ API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source,
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
 	plan_check_data(&m, dest, bytes, source, bytes);
+	set_check_overlap(&m.set, (struct set_span){dest, bytes}, (struct set_span){source, bytes}, true);
 	nodes = plan_nodes(&m);
 	if (!plan_begin(&m, PORTS_NODE + (size_t)nodes.size, 0, 0))
 		return 1;

@@ -152,6 +152,7 @@ struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char 
 {
 	struct maker m = {.set = set_of_team(team, routine), .bytes = bytes, .known_pe = -1, .near = true};
 
+	set_check_agreement(&m.set, "engine", engine, NULL, 0, NULL);
 	m.engine = engine_of(engine, routine);
 	comms_group_see(m.set.group);
 	return m;

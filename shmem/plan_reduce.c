@@ -29,6 +29,7 @@ struct reduction {
 	const char *source;
 	size_t count, size;
 	combine_t *combine;
+	int op, type; /* as the user gave them */
 };
 
 /* --- On a node --- */
@@ -251,7 +252,9 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 
 	*plan = SHMEMX_PLAN_INVALID;
 	set_check_agreement(&m->set, "the number of elements", (long)r->count, "PE_root", r->root, r->dest);
+	set_check_agreement(&m->set, "op", r->op, "type", r->type, NULL);
 	plan_check_data(m, r->dest, m->bytes, r->source, m->bytes);
+	set_check_overlap(&m->set, (struct set_span){r->dest, m->bytes}, (struct set_span){r->source, m->bytes}, true);
 	r->m = m;
 	r->nodes = plan_nodes(m);
 	r->first = plan_first(&r->nodes, r->root);
@@ -271,7 +274,7 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 static struct reduction reduction_of(int root, void *dest, const void *source, size_t count, shmemx_type_t type, shmemx_op_t op,
 				     const char *routine)
 {
-	struct reduction r = {.root = root, .dest = dest, .source = source, .count = count};
+	struct reduction r = {.root = root, .dest = dest, .source = source, .count = count, .op = (int)op, .type = (int)type};
 
 	r.combine = set_combine(op, type, &r.size);
 	if (!r.combine)

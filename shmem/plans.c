@@ -90,6 +90,7 @@ static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 static void make_new(struct shmemx_plan *plan, const char *routine)
 {
 	plan->started = false;
+	plan->number = ++plan->team->plans;
 	plan->list.run = 0;
 	plan->list.by_engine = plan->list.by_network = false;
 	plan->list.routine = routine;
@@ -177,6 +178,7 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 	if (p->started && !comms_list_is_over(&p->list))
 		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
 	hang_note_group(__func__, set.group);
+	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
 	if (p->list.by_network)
 		comms_complete_all();
 	set_sync(&set);

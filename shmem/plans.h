@@ -31,6 +31,7 @@ struct shmemx_plan {
 	struct port *ports;
 	char *staging;
 	bool started;
+	uint64_t number; /* among all that were ever made on its team */
 };
 
 /* A plan while it is made. */

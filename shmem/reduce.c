@@ -304,6 +304,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	if (count == 0)
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_see(set->group);
 	plan_torus(&r);
 	if (!r.rings && r.trees.forest.trees == 0 && set->team && doubles(set->group, count * size))

@@ -105,6 +105,7 @@ SIGNED_LOGIC(LOGIC_COMBINE)
 		(void)pWrk;                                                                                          \
 		if (!set.group)                                                                                      \
 			return;                                                                                      \
+		struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) = set_psync_enter(&set, false); \
 		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), NAME##_##OP);        \
 	}                                                                                                            \
 	PROFILED(shmem_##NAME##_##OP##_to_all)

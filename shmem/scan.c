@@ -141,6 +141,7 @@ void set_scan(const struct set *set, void *dest, const void *source, size_t coun
 	if (count == 0)
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_see(set->group);
 	if (set->group->on_node && count * size <= ROW_BYTES)
 		scan_by_rows(&s);

@@ -311,6 +311,7 @@ API void pshmem_team_destroy(shmem_team_t team)
 		rte_die(__func__, "the predefined teams cannot be destroyed");
 	api_plans_check_team(team, __func__);
 	set = set_of_team(team, __func__);
+	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_sync(&set);
 	unlink_team(team);
 	slot = team->group.slot;

@@ -188,6 +188,10 @@ static void differ_on_team(bool odd)
 		odd ? shmem_long_collect(WORLD, to, from, 2) : shmem_long_fcollect(WORLD, to, from, 2);
 	else if (is("sync"))
 		odd ? shmem_long_fcollect(WORLD, to, from, 2) : shmem_team_sync(WORLD);
+	else if (is("sync-malloc"))
+		odd ? (void)shmem_malloc(8) : shmem_barrier_all();
+	else if (is("sync-first"))
+		odd ? shmem_sync_all() : shmem_barrier_all();
 }
 
 static void differ_in_arithmetic(bool odd)
@@ -232,6 +236,111 @@ static void differ_on_set(bool odd, int n)
 	else if (is("old-reduce-op"))
 		odd ? shmem_long_max_to_all(to, from, 2, 0, 0, n, work, psync) :
 		       shmem_long_sum_to_all(to, from, 2, 0, 0, n, work, psync);
+}
+
+/* Source and dest that overlap, by all PEs. */
+static void overlap(int n)
+{
+	shmemx_plan_t plan;
+
+	if (is("overlap-reduce"))
+		shmem_long_sum_reduce(WORLD, to + 1, to, 2);
+	else if (is("overlap-scan"))
+		shmem_long_sum_inscan(WORLD, to, to + 1, 2);
+	else if (is("overlap-broadcast"))
+		shmem_long_broadcast(WORLD, to + 1, to, 2, 0);
+	else if (is("overlap-fcollect"))
+		shmem_long_fcollect(WORLD, to, to, 2);
+	else if (is("overlap-collect"))
+		shmem_long_collect(WORLD, to, to + 3, 2);
+	else if (is("overlap-alltoall"))
+		shmem_long_alltoall(WORLD, to, to + 1, 2);
+	else if (is("overlap-alltoalls"))
+		shmem_long_alltoalls(WORLD, to, to + 1, 1, 1, 2);
+	else if (is("overlap-old"))
+		shmem_long_sum_to_all(to + 1, to, 2, 0, 0, n, work, psync);
+	else if (is("overlap-plan"))
+		shmemx_allreduce_init(WORLD, to + 1, to, 2, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("overlap-right"))
+		shmem_long_sum_reduce(WORLD, to, to, 2), shmem_long_broadcast(WORLD, to, to, 2, 0),
+			shmem_long_alltoalls(WORLD, to, to + 1, 2, 2, 2);
+}
+
+/* A pSync that is not initialised, or used again at once. */
+static void misuse_psync(int n)
+{
+	if (is("psync-new") || is("psync-changed")) {
+		if (is("psync-changed"))
+			shmem_broadcast64(to, from, 2, 0, 0, 0, n, psync);
+		for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+			psync[i] = -1;
+		shmem_barrier_all();
+		shmem_fcollect64(to, from, 2, 0, 0, n, psync);
+	}
+	for (int i = 0; i < 10 && !strncmp(mistake, "psync-again", 11); i++) {
+		shmem_broadcast64(to, from, 2, 0, 0, 0, n, psync);
+		if (is("psync-again-right"))
+			shmem_sync_all();
+	}
+	for (int i = 0; i < 10 && is("psync-sync-right"); i++) {
+		shmem_barrier(0, 0, n, psync);
+		shmem_sync(0, 0, n, psync);
+	}
+}
+
+/* What one PE passes to routines that make plans differs. */
+static void differ_in_plans(bool odd)
+{
+	shmemx_plan_t plan, other;
+	int root = odd, bytes = odd ? 24 : 16;
+
+	if (is("plans-root"))
+		shmemx_broadcast_init(WORLD, to, from, 16, root, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-bytes"))
+		shmemx_broadcast_init(WORLD, to, from, bytes, 0, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-reduce-root"))
+		shmemx_reduce_init(WORLD, to, from, 2, SHMEMX_LONG, SHMEMX_SUM, root, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-count"))
+		shmemx_allreduce_init(WORLD, to, from, odd ? 3 : 2, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-op"))
+		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_LONG, odd ? SHMEMX_MAX : SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-type"))
+		shmemx_allreduce_init(WORLD, to, from, 2, odd ? SHMEMX_DOUBLE : SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+	else if (is("plans-engine"))
+		shmemx_allgather_init(WORLD, to, from, 16, odd ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_CARD, &plan);
+	else if (is("plans-alltoall"))
+		shmemx_alltoall_init(WORLD, to, from, bytes, SHMEMX_PLAN_AUTO, &plan);
+	if (is("plans-free")) {
+		shmemx_broadcast_init(WORLD, to, from, 16, 0, SHMEMX_PLAN_AUTO, &plan);
+		shmemx_broadcast_init(WORLD, to, from, 16, 0, SHMEMX_PLAN_AUTO, &other);
+		shmemx_plan_free(odd ? other : plan);
+	}
+}
+
+/* After it was destroyed, by the last PE. */
+static void use_destroyed_exchange(bool odd)
+{
+	shmemx_edge_t edge = {shmem_my_pe(), 0, 64, 64, 0};
+	shmemx_exchange_t old, next;
+
+	if (strncmp(mistake, "destroyed-", 10))
+		return;
+	shmemx_exchange_create(WORLD, &edge, 1, &old);
+	shmemx_exchange_destroy(old);
+	shmemx_exchange_create(WORLD, &edge, 1, &next);
+	if (odd && is("destroyed-start"))
+		shmemx_exchange_start(old, 0, 8);
+	if (odd && is("destroyed-all"))
+		shmemx_exchange_start(old, SHMEMX_ALL_EDGES, 8);
+	if (odd && is("destroyed-wait"))
+		shmemx_exchange_wait(old, 0, NULL);
+	if (odd && is("destroyed-test"))
+		shmemx_exchange_test(old, SHMEMX_ALL_EDGES);
+	if (odd && is("destroyed-buffer"))
+		shmemx_exchange_buffer(old, 0);
+	if (is("destroyed-twice"))
+		shmemx_exchange_destroy(old);
+	shmemx_exchange_destroy(next);
 }
 
 /* Edges both ways to the other PE of two; the last PE makes the mistake. */
@@ -424,6 +533,10 @@ int main(int argc, char *argv[])
 	differ_on_team(odd);
 	differ_in_arithmetic(odd);
 	differ_on_set(odd, shmem_n_pes());
+	differ_in_plans(odd);
+	overlap(shmem_n_pes());
+	misuse_psync(shmem_n_pes());
+	use_destroyed_exchange(odd);
 	exchange_wrongly(odd);
 	grid_wrongly(odd);
 	plan_wrongly(odd);

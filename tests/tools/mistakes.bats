@@ -421,10 +421,10 @@ fails()
 	says '^torushmem: .*shmem_init: ' 'PMIx'
 }
 
-# A job with SHMEM_CHECK, less what that says of each PE's memory, and what oshrun says where cores are few.
+# A job with SHMEM_CHECK, less what oshrun says where cores are few, and with SHMEM_DEBUG what that says of each PE's memory.
 checked_job()
 {
-	export SHMEM_CHECK=1
+	[ -n "${SHMEM_DEBUG+set}" ] || export SHMEM_CHECK=1
 	job "$@"
 	output=$(printf '%s\n' "$output" | grep -Ev '^torushmem: PE [0-9]+: heap of |not binding$' || :)
 }
@@ -494,7 +494,9 @@ differs()
 
 @test "SHMEM_CHECK: different collectives" {
 	differs collective shmem_long_collect 'another collective' 'same order'
-	differs sync shmem_long_fcollect 'another collective'
+	differs sync shmem_long_fcollect 'in another collective, shmem_team_sync;'
+	differs sync-malloc shmem_malloc 'in another collective, shmem_barrier_all;'
+	differs sync-first shmem_sync_all 'in another collective, shmem_barrier_all;'
 }
 
 @test "SHMEM_CHECK: one complaint where all differ from the first" {
@@ -531,4 +533,78 @@ differs()
 	differs broadcast-root shmem_long_broadcast 'PE_root is 1 here and 0 on PE 0'
 	differs reduce-op shmem_long_max_reduce 'another collective'
 	differs old-broadcast-size shmem_broadcast64 'bytes is 24 here and 16 on PE 0'
+}
+
+@test "SHMEM_CHECK: plans that differ" {
+	differs plans-root shmemx_broadcast_init 'PE_root is 1 here and 0 on PE 0'
+	differs plans-bytes shmemx_broadcast_init 'bytes is 24 here and 16 on PE 0'
+	differs plans-reduce-root shmemx_reduce_init 'PE_root is 1 here and 0 on PE 0'
+	differs plans-count shmemx_allreduce_init 'elements is 3 here and 2 on PE 0'
+	differs plans-op shmemx_allreduce_init 'op is [0-9]+ here and [0-9]+ on PE 0'
+	differs plans-type shmemx_allreduce_init 'type is [0-9]+ here and [0-9]+ on PE 0'
+	differs plans-engine shmemx_allgather_init 'engine is [0-9]+ here and [0-9]+ on PE 0'
+	differs plans-alltoall shmemx_alltoall_init 'bytes is 24 here and 16 on PE 0'
+	differs plans-free shmemx_plan_free "the plan's number among those of its team is 2 here and 1 on PE 0"
+}
+
+# all_find MISTAKE ROUTINE TEXT...: all PEs make the mistake, and PE 0 says so.
+all_find()
+{
+	checked_job 3 "$1"
+	failed
+	says "^torushmem: PE 0: $2: " "${@:3}"
+}
+
+@test "SHMEM_CHECK: source and dest overlap" {
+	for pair in reduce:shmem_long_sum_reduce scan:shmem_long_sum_inscan broadcast:shmem_long_broadcast old:shmem_long_sum_to_all; do
+		all_find "overlap-${pair%:*}" "${pair#*:}" 'source=0x[0-9a-f]+ of 16 bytes overlaps dest=0x[0-9a-f]+ of 16 bytes' 'the same address'
+	done
+	all_find overlap-plan shmemx_allreduce_init 'source=0x[0-9a-f]+ of 16 bytes overlaps dest=0x[0-9a-f]+ of 16 bytes' 'the same address'
+	for pair in fcollect:shmem_long_fcollect collect:shmem_long_collect alltoall:shmem_long_alltoall alltoalls:shmem_long_alltoalls; do
+		all_find "overlap-${pair%:*}" "${pair#*:}" 'source=0x[0-9a-f]+ of [0-9]+ bytes overlaps dest=0x[0-9a-f]+ of 48 bytes'
+	done
+	checked_job 3 overlap-right
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "SHMEM_CHECK: pSync that is not initialised, or in use" {
+	all_find psync-new shmem_fcollect64 'pSync\[0\]=-1 is not SHMEM_SYNC_VALUE, which is 0' 'initialise'
+	all_find psync-changed shmem_fcollect64 'pSync\[0\]=-1 is not SHMEM_SYNC_VALUE'
+	for settings in SHMEM_PATHS=local SHMEM_PATHS=ucx; do
+		export "${settings?}"
+		checked_job 3 psync-again
+		failed
+		says '^torushmem: PE [0-2]: shmem_broadcast64: ' 'pSync=0x[0-9a-f]+: PE [0-2] has not returned yet from an earlier call' 'synchronise'
+		for right in psync-again-right psync-sync-right; do
+			checked_job 3 "$right"
+			[ "$status" -eq 0 ]
+			[ -z "$output" ]
+		done
+	done
+}
+
+@test "SHMEM_CHECK: an exchange that was destroyed" {
+	export SHMEM_CHECK=1
+	fails destroyed-start '^torushmem: PE 1: shmemx_exchange_start: ' 'exchange=0x[0-9a-f]+ was destroyed'
+	fails destroyed-all '^torushmem: PE 1: shmemx_exchange_start: ' 'exchange=0x[0-9a-f]+ was destroyed'
+	fails destroyed-wait '^torushmem: PE 1: shmemx_exchange_wait: ' 'was destroyed'
+	fails destroyed-test '^torushmem: PE 1: shmemx_exchange_test: ' 'was destroyed'
+	fails destroyed-buffer '^torushmem: PE 1: shmemx_exchange_buffer: ' 'was destroyed'
+	fails destroyed-twice '^torushmem: PE 0: shmemx_exchange_destroy: ' 'was destroyed already'
+}
+
+@test "SHMEM_DEBUG goes with SHMEM_CHECK, unless that is set itself" {
+	export SHMEM_DEBUG=1
+	differs broadcast-root shmem_long_broadcast 'PE_root is 1 here and 0 on PE 0'
+	export SHMEM_CHECK=no
+	checked_job 3 sync-first
+	[[ "$output" != *'another collective'* ]]
+}
+
+@test "SHMEM_CHECK: bad values" {
+	export SHMEM_CHECK=perhaps
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_CHECK=perhaps: give yes or no'
+	export SHMEM_CHECK=yes SHMEM_CHECK_SEED=x
+	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_CHECK_SEED=x: give a number'
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What SHMEM_CHECK finds in collectives: callers that do not agree, a source in the way of dest, a pSync that is in use.
+ *
+ * Members compare what they were called with while all of them are in the call, so no member is waited for that would not come.
+ */
+#include "collectives.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "comms/reorder.h"
+
+/* --- Do the callers agree? --- */
+
+/* Equal on all members for equal things: names by their letters, dest by its place in its segment. */
+static long fingerprint(const char *text)
+{
+	unsigned long hash = 5381;
+
+	while (*text)
+		hash = hash * 33 + (unsigned char)*text++;
+	return (long)(hash >> 1);
+}
+
+static long place_of(const void *address)
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+
+	if (!address || segment == COMMS_SEGMENTS)
+		return -1;
+	return (long)((const char *)address - comms.segments[segment].base) * COMMS_SEGMENTS + (long)segment;
+}
+
+/* Where several members differ from the first, one complaint is enough: the lowest's, if it can. */
+static void let_lower_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
+{
+	for (int i = 1; i < set->group->me; i++) {
+		struct agreement theirs;
+
+		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
+		if (memcmp(&theirs, first, sizeof theirs)) {
+			rte_let_others_speak();
+			return;
+		}
+	}
+}
+
+static const char *users_name(const char *routine)
+{
+	return strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
+}
+
+static _Noreturn void complain_of_routine(const struct set *set)
+{
+	char theirs[sizeof team_scratch(set->team)->called] = "";
+
+	if (set->team)
+		comms_get(theirs, team_scratch(set->team)->called, sizeof theirs, set_pe(set, 0), set->routine);
+	theirs[sizeof theirs - 1] = '\0';
+	rte_die(set->routine, "PE %d is in another collective%s%s; all PEs must make the same calls in the same order", set_pe(set, 0),
+		theirs[0] ? ", " : "", theirs);
+}
+
+static _Noreturn void complain_of_value(const struct set *set, const char *what, long mine, long theirs)
+{
+	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine, theirs,
+		set_pe(set, 0));
+}
+
+static void show_name(const struct set *set)
+{
+	char *shown = set->team ? team_scratch(set->team)->called : NULL;
+
+	if (shown)
+		strncpy(shown, users_name(set->routine), sizeof team_scratch(set->team)->called - 1);
+}
+
+void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
+			 const void *dest)
+{
+	struct agreement *shown, mine, first;
+
+	if (COMMS_LIKELY(!comms.checks))
+		return;
+	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
+	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of(dest)};
+	*shown = mine;
+	show_name(set);
+	set_sync(set);
+	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
+	if (memcmp(&first, &mine, sizeof mine))
+		let_lower_speak(set, shown, &first);
+	if (first.routine != mine.routine)
+		complain_of_routine(set);
+	if (name && first.value != mine.value)
+		complain_of_value(set, name, mine.value, first.value);
+	if (name2 && first.value2 != mine.value2)
+		complain_of_value(set, name2, mine.value2, first.value2);
+	if (first.dest != mine.dest)
+		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same", dest,
+			set_pe(set, 0));
+	set_sync(set);
+	memset(shown, 0, sizeof *shown);
+}
+
+/* --- Do source and dest overlap? --- */
+
+void set_check_overlap(const struct set *set, struct set_span dest, struct set_span source, bool may_be_same)
+{
+	const char *d = dest.data, *s = source.data;
+
+	if (COMMS_LIKELY(!comms.checks) || dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
+		return;
+	if (s < d + dest.bytes && d < s + source.bytes)
+		rte_die_together(set->routine, "source=%p of %zu bytes overlaps dest=%p of %zu bytes; give %stwo that do not", (const void *)s,
+				 source.bytes, (const void *)d, dest.bytes, may_be_same ? "one and the same address, or " : "");
+}
+
+/* --- Is pSync free? --- */
+
+/*
+ * What a member does with a pSync, in a word that other members read: the number of its call, whether it only synchronises, the place of the
+ * array. 0: it is in no such call.
+ */
+#define CALL_BITS 20
+#define PLACE_SHIFT (CALL_BITS + 1)
+#define ONLY_SYNC ((uint64_t)1 << CALL_BITS)
+
+static uint64_t use_of(const struct set *set, uint64_t call, bool only_sync)
+{
+	return ((uint64_t)place_of(set->psync) + 1) << PLACE_SHIFT | (only_sync ? ONLY_SYNC : 0) | (call & (ONLY_SYNC - 1));
+}
+
+/* The standard lets a barrier or sync follow another with the same pSync at once. */
+static bool is_in_the_way(uint64_t theirs, uint64_t mine)
+{
+	return theirs >> PLACE_SHIFT == mine >> PLACE_SHIFT && (theirs ^ mine) & (ONLY_SYNC - 1) && !(theirs & mine & ONLY_SYNC);
+}
+
+void set_check_psync_new(const long *psync, const char *routine)
+{
+	for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
+		/* Of members that are in the call already: a count of one round or two, or an offer. */
+		bool early = i < ROUNDS ? psync[i] >= 0 && psync[i] <= 2 : i > ROUNDS && psync[i] < -1;
+
+		if (psync[i] != SHMEM_SYNC_VALUE && !early)
+			rte_die_together(routine, "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; initialise all SHMEM_SYNC_SIZE elements on "
+						  "all PEs, and synchronise before the first call", i, psync[i], (long)SHMEM_SYNC_VALUE);
+	}
+}
+
+static void check_values(const struct set *set)
+{
+	for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+		if (set->psync[i] != SHMEM_SYNC_VALUE)
+			rte_die_together(set->routine, "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; nobody may change it after it was "
+						       "initialised", i, set->psync[i], (long)SHMEM_SYNC_VALUE);
+}
+
+struct psync_use set_psync_enter(const struct set *set, bool only_sync)
+{
+	struct psync_use use = {NULL, 0};
+	uint64_t *shown, mine, theirs;
+
+	if (COMMS_LIKELY(!comms.checks) || !set->team)
+		return use;
+	shown = &team_scratch(set->team)->psync_use;
+	check_values(set);
+	use = (struct psync_use){set, ++set->team->active_calls};
+	mine = use_of(set, use.call, only_sync);
+	for (int i = 0; i < set->group->size; i++) {
+		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
+		if (i != set->group->me && is_in_the_way(theirs, mine))
+			rte_die_together(set->routine, "pSync=%p: PE %d has not returned yet from an earlier call with it; let the PEs synchronise "
+						       "between the two calls, or take another pSync", (void *)set->psync, set_pe(set, i));
+	}
+	__atomic_store_n(shown, mine, __ATOMIC_RELEASE);
+	return use;
+}
+
+/* A member stays in the call for a while, so that others who do not wait for it are seen. */
+void set_psync_leave(struct psync_use *use)
+{
+	if (COMMS_LIKELY(!use->set))
+		return;
+	if (reorder_lot(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)
+		reorder_pause(use->call);
+	__atomic_store_n(&team_scratch(use->set->team)->psync_use, 0, __ATOMIC_RELEASE);
+}
