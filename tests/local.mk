@@ -208,6 +208,8 @@ EXTRA_DIST += \
 	tests/tools/mistake.c \
 	tests/tools/mistakes.bats \
 	tests/tools/besieged.c tests/tools/progs/record.c tests/tools/strangers tests/tools/strangers.bats \
+	tests/tools/mismatch.c \
+	tests/tools/mismatches.bats \
 	tests/tools/programs.bats \
 	tests/tools/progs/buckets.cc \
 	tests/tools/progs/histogram.c \
@@ -224,7 +226,8 @@ EXTRA_DIST += \
 	tests/tools/tools.bats \
 	tests/tools/traces.bats \
 	tests/tools/trees.bats \
-	tests/tools/unordered.c tests/tools/unordered.bats \
+	tests/tools/unordered.c \
+	tests/tools/unordered.bats \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 
@@ -250,6 +253,15 @@ check-soak: check-programs
 ROUNDS = 1000000
 check-neighbours: check-programs
 	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
+
+# Every call that PEs make together, and every way in which one of them can fail to do its part, on each of these paths.
+MISTAKES = local,ucx-tcp,tofu
+check-mistakes: all
+	@MISTAKE_PATHS='$(MISTAKES)' $(RUN_TESTS) --kinds tools --only mismatches $(CHECK_FLAGS)
+
+# The tests of the API with SHMEM_CHECK, which is to find no fault with them.
+check-checked: check-programs
+	@$(RUN_TESTS) --kinds api --paths check,check-tcp $(CHECK_FLAGS)
 
 # At least 95 % of the communication is hidden between two hosts, whose processors are to have nothing else to do; takes root.
 check-hidden: all
@@ -293,4 +305,4 @@ check-builds:
 distclean-local:
 	rm -rf checked builds
 
-.PHONY: check-builds check-programs check-cluster check-hidden check-long check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cluster check-hidden check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
