@@ -16,11 +16,11 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define MOST 4096		    /* operations held at a time */
+#define MOST 4096		      /* operations held at a time */
 #define MOST_BYTES ((size_t)64 << 20) /* of copies */
-#define HOLD 20			    /* ms, if the program calls nothing that makes them leave */
-#define PAUSE 2			    /* ms */
-#define OFTEN 64		    /* pauses before they become rare */
+#define HOLD 20			      /* ms, if the program calls nothing that makes them leave */
+#define PAUSE 2			      /* ms */
+#define OFTEN 64		      /* pauses before they become rare */
 
 static struct {
 	pthread_mutex_t lock;
@@ -33,6 +33,11 @@ static struct {
 	pthread_t thread;
 	bool stopping;
 } reorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .added = PTHREAD_COND_INITIALIZER};
+
+static int held_now(void)
+{
+	return atomic_load_explicit(&reorder.count, memory_order_relaxed);
+}
 
 /* This thread carries out what was held: what that calls is not held again. */
 static _Thread_local bool carrying __attribute__((tls_model("initial-exec")));
@@ -62,11 +67,11 @@ static uint64_t lot_of_pe(uint64_t number)
 	return reorder_lot(number ^ mix((uint64_t)comms.pe + 1));
 }
 
-void reorder_pause(uint64_t number)
+void reorder_pause(uint64_t number, uint64_t often)
 {
 	const struct timespec pause = {0, PAUSE * 1000000L};
 
-	if (reorder_lot(~number) % (number / OFTEN + 1) == 0)
+	if (reorder_lot(~number) % (number / often + 1) == 0)
 		nanosleep(&pause, NULL);
 }
 
@@ -110,7 +115,7 @@ static int compare_lots(const void *left, const void *right)
 /* Moves the chosen ones into a list of their own; the others keep their order. */
 static int take_chosen(const struct choice *choice, struct held *list)
 {
-	int taken = 0, left = 0, count = atomic_load_explicit(&reorder.count, memory_order_relaxed);
+	int taken = 0, left = 0, count = held_now();
 
 	for (int i = 0; i < count; i++)
 		if (is_chosen(&reorder.held[i], choice))
@@ -137,7 +142,8 @@ static void record(const struct held *h)
 	struct comms_overtaken mine = {.segment = segment, .bytes = h->bytes, .from = (uint64_t)comms.pe + 1};
 
 	mine.offset = (uint64_t)((const char *)h->dest - comms.segments[segment].base);
-	comms_put(&comms.system->overtaken[reorder.overtaken++ % COMMS_OVERTAKEN], &mine, sizeof mine, h->pe, h->routine);
+	comms_put(&comms.system->overtaken[reorder.overtaken++ % COMMS_OVERTAKEN], &mine, sizeof mine, h->pe,
+		  h->routine);
 }
 
 static void record_overtaken(const struct held *list, int count)
@@ -161,7 +167,8 @@ bool reorder_overtook(const void *address, size_t bytes, int *from)
 	for (int i = 0; i < COMMS_OVERTAKEN; i++) {
 		const struct comms_overtaken *o = &comms.system->overtaken[i];
 
-		if (o->from == 0 || o->segment != segment || offset >= o->offset + o->bytes || o->offset >= offset + bytes)
+		if (o->from == 0 || o->segment != segment || offset >= o->offset + o->bytes ||
+		    o->offset >= offset + bytes)
 			continue;
 		*from = (int)o->from - 1;
 		return true;
@@ -179,7 +186,7 @@ static void carry_out(struct held *list, int count)
 	carrying = true;
 	for (int i = 0; i < count; i++) {
 		if (stop > 0 && i == stop)
-			reorder_pause(departure);
+			reorder_pause(departure, OFTEN);
 		comms_carry_out(&list[i]);
 		reorder.bytes -= list[i].copy ? list[i].bytes : 0;
 		free(list[i].copy);
@@ -191,7 +198,7 @@ static void carry_out(struct held *list, int count)
 /* With the lock. */
 static void leave(const struct choice *choice)
 {
-	int count = atomic_load_explicit(&reorder.count, memory_order_relaxed);
+	int count = held_now();
 	struct held *list = count > 0 ? malloc((size_t)count * sizeof *list) : NULL;
 
 	if (count == 0)
@@ -241,7 +248,7 @@ void reorder_call_begins(enum watch_family family)
 
 bool reorder_holds(void)
 {
-	return comms.checks && atomic_load_explicit(&reorder.count, memory_order_relaxed) > 0;
+	return comms.checks && held_now() > 0;
 }
 
 /* --- Being held --- */
@@ -253,7 +260,8 @@ static bool is_programs(enum held_kind kind)
 	if (carrying || !watch_is_in_call(&family))
 		return false;
 	switch (kind) {
-	case HELD_PUT: return family == WATCH_PUT || family == WATCH_PUT_NBI || family == WATCH_P || family == WATCH_IPUT;
+	case HELD_PUT:
+		return family == WATCH_PUT || family == WATCH_PUT_NBI || family == WATCH_P || family == WATCH_IPUT;
 	case HELD_SIGNAL: return family == WATCH_PUT_SIGNAL;
 	case HELD_GET: return family == WATCH_GET_NBI;
 	case HELD_RESULT: return family == WATCH_ATOMIC_NBI;
@@ -283,13 +291,14 @@ bool reorder_hold(const struct held *operation)
 	if (!is_put(&h))
 		memset(h.dest, REORDER_CANARY, h.bytes);
 	pthread_mutex_lock(&reorder.lock);
-	if (atomic_load_explicit(&reorder.count, memory_order_relaxed) == MOST || reorder.bytes + h.bytes > MOST_BYTES)
+	if (held_now() == MOST || reorder.bytes + h.bytes > MOST_BYTES)
 		leave(&(struct choice){.any_channel = true, .gets = true});
 	h.number = reorder.calls++;
 	h.lot = lot_of_pe(h.number);
 	h.since = clock_ms();
 	reorder.bytes += h.copy ? h.bytes : 0;
-	reorder.held[reorder.count++] = h;
+	reorder.held[held_now()] = h;
+	atomic_fetch_add_explicit(&reorder.count, 1, memory_order_relaxed);
 	pthread_cond_signal(&reorder.added);
 	pthread_mutex_unlock(&reorder.lock);
 	return true;
@@ -300,7 +309,7 @@ bool reorder_hold(const struct held *operation)
 /* Of the puts, how long ago was the first held? -1: there are none. */
 static int64_t oldest_put(void)
 {
-	for (int i = 0; i < reorder.count; i++)
+	for (int i = 0; i < held_now(); i++)
 		if (is_put(&reorder.held[i]))
 			return clock_ms() - reorder.held[i].since;
 	return -1;

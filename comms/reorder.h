@@ -61,8 +61,8 @@ bool reorder_holds(void);
 bool reorder_overtook(const void *address, size_t bytes, int *from);
 
 uint64_t reorder_lot(uint64_t number);
-/* Sleeps for a moment; the more often it is called, the less often it does. */
-void reorder_pause(uint64_t number);
+/* Sleeps for a moment: at so many first numbers each time, and at later ones the more rarely. */
+void reorder_pause(uint64_t number, uint64_t often);
 
 /* Carries one out: by ops.c. */
 void comms_carry_out(const struct held *operation);

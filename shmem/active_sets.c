@@ -178,6 +178,8 @@ void set_sync(const struct set *set)
 API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
 	ACTIVE_SET(set, 0, true)
+	if (COMMS_UNLIKELY(comms.checks))
+		comms_complete(); /* as in shmem_barrier_all */
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	set_finish(&set);
 }

@@ -58,14 +58,14 @@ static _Noreturn void complain_of_routine(const struct set *set)
 	if (set->team)
 		comms_get(theirs, team_scratch(set->team)->called, sizeof theirs, set_pe(set, 0), set->routine);
 	theirs[sizeof theirs - 1] = '\0';
-	rte_die(set->routine, "PE %d is in another collective%s%s; all PEs must make the same calls in the same order", set_pe(set, 0),
-		theirs[0] ? ", " : "", theirs);
+	rte_die(set->routine, "PE %d is in another collective%s%s; all PEs must make the same calls in the same order",
+		set_pe(set, 0), theirs[0] ? ", " : "", theirs);
 }
 
 static _Noreturn void complain_of_value(const struct set *set, const char *what, long mine, long theirs)
 {
-	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine, theirs,
-		set_pe(set, 0));
+	rte_die(set->routine, "%s is %ld here and %ld on PE %d; all PEs of the call must pass the same", what, mine,
+		theirs, set_pe(set, 0));
 }
 
 static void show_name(const struct set *set)
@@ -98,8 +98,8 @@ void set_check_agreement(const struct set *set, const char *name, long value, co
 	if (name2 && first.value2 != mine.value2)
 		complain_of_value(set, name2, mine.value2, first.value2);
 	if (first.dest != mine.dest)
-		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same", dest,
-			set_pe(set, 0));
+		rte_die(set->routine, "dest=%p is another object than on PE %d; all PEs of the call must pass the same",
+			dest, set_pe(set, 0));
 	set_sync(set);
 	memset(shown, 0, sizeof *shown);
 }
@@ -113,8 +113,10 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
 	if (COMMS_LIKELY(!comms.checks) || dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
 		return;
 	if (s < d + dest.bytes && d < s + source.bytes)
-		rte_die_together(set->routine, "source=%p of %zu bytes overlaps dest=%p of %zu bytes; give %stwo that do not", (const void *)s,
-				 source.bytes, (const void *)d, dest.bytes, may_be_same ? "one and the same address, or " : "");
+		rte_die_together(set->routine,
+				 "source=%p of %zu bytes overlaps dest=%p of %zu bytes; give %stwo that do not",
+				 (const void *)s, source.bytes, (const void *)d, dest.bytes,
+				 may_be_same ? "one and the same address, or " : "");
 }
 
 /* --- Is pSync free? --- */
@@ -124,18 +126,21 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
  * array. 0: it is in no such call.
  */
 #define CALL_BITS 20
+#define PAUSES 16 /* of the first calls; later they become rare */
 #define PLACE_SHIFT (CALL_BITS + 1)
 #define ONLY_SYNC ((uint64_t)1 << CALL_BITS)
 
 static uint64_t use_of(const struct set *set, uint64_t call, bool only_sync)
 {
-	return ((uint64_t)place_of(set->psync) + 1) << PLACE_SHIFT | (only_sync ? ONLY_SYNC : 0) | (call & (ONLY_SYNC - 1));
+	return ((uint64_t)place_of(set->psync) + 1) << PLACE_SHIFT | (only_sync ? ONLY_SYNC : 0) |
+	       (call & (ONLY_SYNC - 1));
 }
 
 /* The standard lets a barrier or sync follow another with the same pSync at once. */
 static bool is_in_the_way(uint64_t theirs, uint64_t mine)
 {
-	return theirs >> PLACE_SHIFT == mine >> PLACE_SHIFT && (theirs ^ mine) & (ONLY_SYNC - 1) && !(theirs & mine & ONLY_SYNC);
+	return theirs >> PLACE_SHIFT == mine >> PLACE_SHIFT && (theirs ^ mine) & (ONLY_SYNC - 1) &&
+	       !(theirs & mine & ONLY_SYNC);
 }
 
 void set_check_psync_new(const long *psync, const char *routine)
@@ -145,8 +150,11 @@ void set_check_psync_new(const long *psync, const char *routine)
 		bool early = i < ROUNDS ? psync[i] >= 0 && psync[i] <= 2 : i > ROUNDS && psync[i] < -1;
 
 		if (psync[i] != SHMEM_SYNC_VALUE && !early)
-			rte_die_together(routine, "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; initialise all SHMEM_SYNC_SIZE elements on "
-						  "all PEs, and synchronise before the first call", i, psync[i], (long)SHMEM_SYNC_VALUE);
+			rte_die_together(routine,
+					 "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; initialise all "
+					 "SHMEM_SYNC_SIZE elements on "
+					 "all PEs, and synchronise before the first call",
+					 i, psync[i], (long)SHMEM_SYNC_VALUE);
 	}
 }
 
@@ -154,14 +162,18 @@ static void check_values(const struct set *set)
 {
 	for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
 		if (set->psync[i] != SHMEM_SYNC_VALUE)
-			rte_die_together(set->routine, "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; nobody may change it after it was "
-						       "initialised", i, set->psync[i], (long)SHMEM_SYNC_VALUE);
+			rte_die_together(set->routine,
+					 "pSync[%d]=%ld is not SHMEM_SYNC_VALUE, which is %ld; nobody may change it "
+					 "after it was "
+					 "initialised",
+					 i, set->psync[i], (long)SHMEM_SYNC_VALUE);
 }
 
 struct psync_use set_psync_enter(const struct set *set, bool only_sync)
 {
 	struct psync_use use = {NULL, 0};
-	uint64_t *shown, mine, theirs;
+	_Atomic uint64_t *shown;
+	uint64_t mine, theirs;
 
 	if (COMMS_LIKELY(!comms.checks) || !set->team)
 		return use;
@@ -172,10 +184,13 @@ struct psync_use set_psync_enter(const struct set *set, bool only_sync)
 	for (int i = 0; i < set->group->size; i++) {
 		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
 		if (i != set->group->me && is_in_the_way(theirs, mine))
-			rte_die_together(set->routine, "pSync=%p: PE %d has not returned yet from an earlier call with it; let the PEs synchronise "
-						       "between the two calls, or take another pSync", (void *)set->psync, set_pe(set, i));
+			rte_die_together(set->routine,
+					 "pSync=%p: PE %d has not returned yet from an earlier call with it; let the "
+					 "PEs synchronise "
+					 "between the two calls, or take another pSync",
+					 (void *)set->psync, set_pe(set, i));
 	}
-	__atomic_store_n(shown, mine, __ATOMIC_RELEASE);
+	atomic_store_explicit(shown, mine, memory_order_release);
 	return use;
 }
 
@@ -185,6 +200,6 @@ void set_psync_leave(struct psync_use *use)
 	if (COMMS_LIKELY(!use->set))
 		return;
 	if (reorder_lot(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)
-		reorder_pause(use->call);
-	__atomic_store_n(&team_scratch(use->set->team)->psync_use, 0, __ATOMIC_RELEASE);
+		reorder_pause(use->call, PAUSES);
+	atomic_store_explicit(&team_scratch(use->set->team)->psync_use, 0, memory_order_release);
 }

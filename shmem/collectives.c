@@ -89,6 +89,8 @@ static void check_world(const char *routine)
 API void pshmem_barrier_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	if (COMMS_UNLIKELY(comms.checks))
+		comms_complete(); /* somebody may wait for what was put, and come to compare only then */
 	check_world(__func__);
 	api_barrier_all(__func__);
 }

@@ -180,7 +180,7 @@ struct plan_block {
 struct scratch {
 	struct agreement agreement;
 	char called[64];    /* the routine whose arguments are compared */
-	uint64_t psync_use; /* see checks.c */
+	_Atomic uint64_t psync_use; /* see checks.c */
 	struct plan_block plan; /* of the plan that is being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */

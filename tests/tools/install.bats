@@ -91,7 +91,7 @@ PE 2 got 1" ]
 
 @test "manual pages are there and without a fault" {
 	for page in man1/oshcc.1 man1/oshcxx.1 man1/oshc++.1 man1/oshrun.1 man1/oshinfo.1 man1/oshmem_info.1 \
-		man1/osh_info.1 man1/torusplan.1 man7/oshmem.7; do
+		man1/osh_info.1 man1/torusplan.1 man7/oshmem.7 man7/shmem_check.7; do
 		[ -s "$MOVED/share/man/$page" ]
 		if command -v mandoc >/dev/null; then
 			mandoc -T lint -W warning "$MOVED/share/man/$page"

@@ -67,7 +67,8 @@ CALL(grid, int sizes[2] = {how.more ? n : 1, how.more ? 1 : n}; shmemx_grid_crea
 CALL(plan_broadcast, shmemx_broadcast_init(WORLD, dest, source, 16 + how.more, how.root, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_reduce,
      shmemx_reduce_init(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM, how.root, SHMEMX_PLAN_AUTO, &plan))
-CALL(plan_allreduce, shmemx_allreduce_init(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan))
+CALL(plan_allreduce,
+     shmemx_allreduce_init(WORLD, dest, source, 2 + how.more, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_allgather, shmemx_allgather_init(WORLD, dest, source, 16 + how.more, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_alltoall, shmemx_alltoall_init(WORLD, dest, source, 16 + how.more, SHMEMX_PLAN_AUTO, &plan))
 CALL(plan_run, shmemx_plan_start(plan); shmemx_plan_wait(plan))
@@ -82,7 +83,8 @@ CALL(take_lock, shmem_set_lock(&lock))
 static void plan_neighbours(struct how how)
 {
 	int next = (shmem_my_pe() + 1) % n, before = (shmem_my_pe() + n - 1) % n;
-	shmemx_neighbour_t edges[2] = {{next, 1, source, 16 + (size_t)how.more, dest, 16}, {before, 0, source, 16, dest + 8, 16}};
+	shmemx_neighbour_t edges[2] = {{next, 1, source, 16 + (size_t)how.more, dest, 16},
+				       {before, 0, source, 16, dest + 8, 16}};
 
 	shmemx_neighbours_init(WORLD, edges, 2, SHMEMX_PLAN_AUTO, &plan);
 }
