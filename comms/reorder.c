@@ -52,11 +52,6 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-uint64_t reorder_seed(void)
-{
-	return reorder.seed;
-}
-
 uint64_t reorder_lot(uint64_t number)
 {
 	return mix(reorder.seed ^ mix(number));
@@ -146,14 +141,25 @@ static void record(const struct held *h)
 		  h->routine);
 }
 
+/* The first that this put overtook; NULL: there is none. */
+static const struct held *find_overtaken(const struct held *put, const struct held *end)
+{
+	for (const struct held *later = put + 1; is_put(put) && later < end; later++)
+		if (is_put(later) && later->number < put->number && share_bytes(put, later))
+			return later;
+	return NULL;
+}
+
 static void record_overtaken(const struct held *list, int count)
 {
-	for (int i = 0; i < count; i++)
-		for (int j = i + 1; is_put(&list[i]) && j < count; j++)
-			if (is_put(&list[j]) && list[j].number < list[i].number && share_bytes(&list[i], &list[j])) {
-				record(&list[j]);
-				break;
-			}
+	for (int i = 0, records = 0; i < count && records < COMMS_OVERTAKEN; i++) {
+		const struct held *overtaken = find_overtaken(&list[i], list + count);
+
+		if (overtaken) {
+			record(overtaken);
+			records++;
+		}
+	}
 }
 
 bool reorder_overtook(const void *address, size_t bytes, int *from)

@@ -39,7 +39,6 @@ struct held {
 void reorder_start(void);
 /* After the last barrier. */
 void reorder_stop(void);
-uint64_t reorder_seed(void);
 
 /* False: it is none of the program's, and to be carried out now. The arguments have been checked. */
 bool reorder_hold(const struct held *operation);
