@@ -169,6 +169,18 @@ static void check_values(const struct set *set)
 					 i, set->psync[i], (long)SHMEM_SYNC_VALUE);
 }
 
+/* All others may see it; the lowest of them speaks, if it can. */
+static _Noreturn void complain_of_use(const struct set *set, int other)
+{
+	if (set->group->me != (other == 0 ? 1 : 0))
+		rte_let_others_speak();
+	rte_die(set->routine,
+		"pSync=%p: PE %d has not returned yet from an earlier call with it; let the PEs synchronise between "
+		"the two "
+		"calls, or take another pSync",
+		(void *)set->psync, set_pe(set, other));
+}
+
 struct psync_use set_psync_enter(const struct set *set, bool only_sync)
 {
 	struct psync_use use = {NULL, 0};
@@ -184,11 +196,7 @@ struct psync_use set_psync_enter(const struct set *set, bool only_sync)
 	for (int i = 0; i < set->group->size; i++) {
 		comms_get(&theirs, shown, sizeof theirs, set_pe(set, i), set->routine);
 		if (i != set->group->me && is_in_the_way(theirs, mine))
-			rte_die_together(set->routine,
-					 "pSync=%p: PE %d has not returned yet from an earlier call with it; let the "
-					 "PEs synchronise "
-					 "between the two calls, or take another pSync",
-					 (void *)set->psync, set_pe(set, i));
+			complain_of_use(set, i);
 	}
 	atomic_store_explicit(shown, mine, memory_order_release);
 	return use;
