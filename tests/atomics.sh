@@ -46,10 +46,10 @@ forbid()
 	fi
 }
 
-# Assembler macros for programs of the machine (softofu-a64.h), and another name for accept (door.c).
+# Assembler macros for programs of the machine (softofu-a64.h), and other names for listen and accept (accept_filter.c).
 forbid 'instructions stand in comms/processor.h' \
 	'__asm__|[^_[:alnum:]]asm[^_[:alnum:]]|[^_[:alnum:]]_mm_|__builtin_ia32_|__sync_' \
-	'comms/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/door\.c'
+	'comms/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/accept_filter\.c'
 forbid 'volatile orders nothing; use an atomic' \
 	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/processor\.h'
 forbid 'name the order: atomic_..._explicit' \
