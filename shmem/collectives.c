@@ -75,23 +75,21 @@ struct set set_of_leaders(const struct set *set)
 	return leaders;
 }
 
-static void check_world(const char *routine)
+/* Not inline, so that a barrier without checks has no room for the set. */
+static __attribute__((noinline)) void agree_in_world(const char *routine)
 {
-	struct set world;
+	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 
-	comms_check_up(routine);
-	if (COMMS_LIKELY(!comms.checks))
-		return;
-	world = set_of_team(SHMEM_TEAM_WORLD, routine);
 	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
 }
 
 API void pshmem_barrier_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	if (COMMS_UNLIKELY(comms.checks))
+	if (COMMS_UNLIKELY(comms.checks)) {
 		comms_complete(); /* somebody may wait for what was put, and come to compare only then */
-	check_world(__func__);
+		agree_in_world(__func__);
+	}
 	api_barrier_all(__func__);
 }
 PROFILED(shmem_barrier_all)
@@ -99,7 +97,8 @@ PROFILED(shmem_barrier_all)
 API void pshmem_sync_all(void)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	check_world(__func__);
+	if (COMMS_UNLIKELY(comms.checks))
+		agree_in_world(__func__);
 	hang_note_group(__func__, &api_world.group);
 	comms_sync(&api_world.group);
 }
