@@ -223,7 +223,7 @@ made_up_records()
 @test "compare: a run against ourselves, and a launcher that hangs" {
 	# In a script, for the launcher's words are for a shell.
 	printf '#!/bin/sh\nexec "%s" "$@"\n' "$OSHCC" >cc && printf '#!/bin/sh\nexec "%s" -q "$@"\n' "$OSHRUN" >launch
-	printf '#!/bin/sh\n: >/dev/shm/bench-left-%s\nsleep 63.0%s\n' $$ $$ >hang && chmod +x cc launch hang
+	printf '#!/bin/sh\n: >/dev/shm/vader_segment.left-%s >/dev/shm/other-%s\nsleep 63.0%s\n' $$ $$ $$ >hang && chmod +x cc launch hang
 	run timeout -k 2 100 "$SOURCES/compare" --build "$TOP_BUILDDIR" --quick --limit 4 --only sync --out out \
 		--against NAME=twin OSHCC="'$PWD/cc'" OSHRUN="'$PWD/launch'" \
 		--against NAME=sleepy OSHCC="'$PWD/cc'" OSHRUN="'$PWD/hang'"
@@ -234,7 +234,8 @@ made_up_records()
 	done
 	! grep -q sleepy out/records.csv || return 1
 	! pgrep -f "sleep 63[.]0$$\$" || return 1
-	[ ! -e "/dev/shm/bench-left-$$" ]
+	[ ! -e "/dev/shm/vader_segment.left-$$" ]
+	rm "/dev/shm/other-$$" # not of a name that these libraries give
 }
 
 @test "compare: what makes no sense gets one line" {
