@@ -23,11 +23,7 @@ setup()
 things_there()
 {
 	left_in_shm "${PROGRAM%/*}"
-	for exe in /proc/[0-9]*/exe; do
-		case $(readlink "$exe" 2>/dev/null) in
-		"$PROGRAM"*) echo "$exe" ;;
-		esac
-	done
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$PROGRAM*" 2>/dev/null || : # a process may end meanwhile
 }
 
 nothing_left()
