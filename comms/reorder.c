@@ -323,7 +323,7 @@ static int64_t oldest_put(void)
 
 static void *let_old_leave(void *unused)
 {
-	const struct timespec nap = {0, HOLD / 2 * 1000000L};
+	const struct timespec half = {0, HOLD / 2 * 1000000L};
 
 	pthread_mutex_lock(&reorder.lock);
 	while (!reorder.stopping) {
@@ -336,7 +336,7 @@ static void *let_old_leave(void *unused)
 		if (age >= HOLD)
 			leave(&(struct choice){.any_channel = true});
 		pthread_mutex_unlock(&reorder.lock);
-		nanosleep(&nap, NULL);
+		nanosleep(&half, NULL);
 		pthread_mutex_lock(&reorder.lock);
 	}
 	pthread_mutex_unlock(&reorder.lock);
