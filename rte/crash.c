@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -182,6 +183,20 @@ static bool is_own(const struct frame *frame)
 	return frame->address >= own.base && frame->address < own.end;
 }
 
+/* Without what the compiler adds to the name of a part of a function (".cold"). */
+static const char *whole_name(const char *name)
+{
+	size_t length = strcspn(name, ".");
+
+	for (uint32_t i = 0; name[length] && i < own.count; i++) {
+		const char *whole = own.names + own.symbols[i].st_name;
+
+		if (!strncmp(whole, name, length) && !whole[length])
+			return whole;
+	}
+	return name;
+}
+
 /* By the user's name. A program that contains the library need not export the names; then its symbol table has them. */
 static const char *routine_at(const struct frame *frame)
 {
@@ -193,7 +208,7 @@ static const char *routine_at(const struct frame *frame)
 		name++;
 	for (int i = 0; name && i < 3; i++)
 		if (!strncmp(name, begins[i], strlen(begins[i])))
-			return name;
+			return whole_name(name);
 	return NULL;
 }
 
@@ -421,6 +436,45 @@ static void say(int which, const siginfo_t *info, const ucontext_t *context)
 	say_missing(&text, frames, n, why);
 }
 
+/* --- Where a job's end met this PE --- */
+
+/* Whoever makes this file speaks for all PEs. Empty: oshrun has not started this one. */
+static char speaker[PATH_MAX];
+
+static void find_speaker(void)
+{
+	const char *folder = getenv("PMIX_SERVER_TMPDIR");
+
+	speaker[0] = '\0';
+	if (!rte_by_oshrun() || !folder || strlen(folder) + sizeof "/speaker" > sizeof speaker)
+		return;
+	strcat(strcpy(speaker, folder), "/speaker");
+}
+
+/* oshrun ends a job with the number of the PE that is gone: a line tells what the first of the others to be found in a routine was doing. */
+static bool asks_where(const siginfo_t *info)
+{
+	return speaker[0] && info->si_code == SI_QUEUE && info->si_pid == getppid();
+}
+
+static void say_where(const siginfo_t *info, const ucontext_t *context)
+{
+	static struct frame frames[FRAMES_MOST];
+	struct plain_text text = {.file = STDERR_FILENO};
+	int n = find_calls(frames, context), fd;
+	const char *routine;
+
+	frames_find(frames, n);
+	routine = routine_of(frames, n);
+	fd = routine ? open(speaker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	if (fd < 0)
+		return;
+	close(fd);
+	say_pe(&text);
+	plain_put(&text, "was in %s when PE %d ended\n", routine, info->si_value.sival_int);
+	plain_flush(&text);
+}
+
 /* --- The handler --- */
 
 /* Comes when the handler has returned, so that a core file shows where it was. */
@@ -497,6 +551,8 @@ static void handle(int number, siginfo_t *info, void *context)
 		describing.which = which;
 		if (number != SIGTERM)
 			say(which, info, context);
+		else if (asks_where(info))
+			say_where(info, context);
 		if (rte.last_words)
 			rte.last_words();
 		atomic_store_explicit(&describing.thread, -1, memory_order_release);
@@ -543,9 +599,11 @@ void rte_crash_start(void)
 	dl_iterate_phdr(find_own, NULL);
 	backtrace(&frame, 1); /* loads what it needs now */
 	take_stack();
+	find_speaker();
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGTERM); /* oshrun sends it to a PE, and then to all that the PE has started */
 	for (int i = 0; i < FATAL; i++) {
-		if (fatal[i].number == SIGTERM && !setting_text(SETTING_TRACE)[0])
+		if (fatal[i].number == SIGTERM && !setting_text(SETTING_TRACE)[0] && !speaker[0])
 			continue;
 		caught[i] = sigaction(fatal[i].number, &action, &before[i]) == 0;
 	}

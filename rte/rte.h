@@ -94,6 +94,7 @@ void rte_when_asked(void (*function)(void));
 
 /* How a deliberate end reaches the launcher: the message that goes with the status. */
 #define RTE_SAID "torushmem:said"		/* the reason has been printed */
+#define RTE_EXIT "torushmem:exit"		/* exit(status) before shmem_finalize; it has been printed, too */
 #define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */
 
 /* Ends the whole job. Does not return. */

@@ -272,5 +272,5 @@ __attribute__((destructor)) static void at_exit(void)
 	if (status == 0)
 		rte_die_together("shmem_finalize", "not called before the program ended; call it on every PE");
 	rte_report(NULL, "exit with status %d before shmem_finalize; this ends the job", status);
-	rte_abort(status & 255, RTE_SAID);
+	rte_abort(status & 255, RTE_EXIT);
 }

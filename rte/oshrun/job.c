@@ -50,6 +50,14 @@ void job_end(struct job *job, int code, bool decided)
 	job_signal(job, SIGCONT); /* one that is stopped would not hear it */
 }
 
+void job_end_without(struct job *job, int gone, int code, bool decided)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (pe != gone && !job->pes[pe].gone && job->pes[pe].phase == PE_CONNECTED)
+			sigqueue(job->pes[pe].pid, SIGTERM, (union sigval){.sival_int = gone});
+	job_end(job, code, decided);
+}
+
 static void kill_all(struct job *job)
 {
 	if (job->options->verbose)

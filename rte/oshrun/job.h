@@ -100,6 +100,9 @@ int job_rehearse(struct job *job);
 /* Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, else a floor. */
 void job_end(struct job *job, int code, bool decided);
 
+/* The same, because this PE has ended before its time: one of the others tells what it was doing. */
+void job_end_without(struct job *job, int pe, int code, bool decided);
+
 /* Seconds of the monotonic clock. */
 double job_clock(void);
 

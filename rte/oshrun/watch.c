@@ -90,13 +90,13 @@ static void fail_early(struct job *job, int pe, const char *how)
 
 	say("%s %s%s", name_of(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
 	job->explained = true;
-	job_end(job, 1, false);
+	job_end_without(job, pe, 1, false);
 }
 
 static void fail_exit(struct job *job)
 {
 	watch_say_exits(job);
-	job_end(job, job->code, false);
+	job_end_without(job, job->worst, job->code, false);
 }
 
 static int find_absent(const struct job *job)
@@ -145,7 +145,7 @@ static void judge(struct job *job, int number)
 	}
 	say_signal(job, number, status);
 	job->explained = true;
-	job_end(job, code_of(status), false);
+	job_end_without(job, number, code_of(status), false);
 }
 
 static int number_of(const struct job *job, pid_t pid)
@@ -252,6 +252,10 @@ static void pe_aborts(struct job *job, const struct server_event *event)
 	if (!strcmp(event->message, "torushmem:global_exit")) {
 		say("PE %d called shmem_global_exit(%d)", event->pe, event->status);
 		job_end(job, code, true);
+		return;
+	}
+	if (!strcmp(event->message, "torushmem:exit")) {
+		job_end_without(job, event->pe, code ? code : 1, true);
 		return;
 	}
 	if (strcmp(event->message, "torushmem:said"))
