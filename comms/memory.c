@@ -52,7 +52,8 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 		problem = strerror(errno);
 	else if (fstat(fd, &status) || status.st_dev != handle->device || status.st_ino != handle->inode)
 		problem = "it is another process's; the PEs do not share a process table";
-	else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0)) == MAP_FAILED)
+	else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+			     status.st_size - (off_t)size)) == MAP_FAILED)
 		problem = strerror(errno);
 	if (fd >= 0)
 		close(fd);
@@ -154,7 +155,7 @@ static const char *ask_for_huge_pages(char *base, size_t size, const struct page
 	return "huge pages";
 }
 
-/* A file without a name that others of the node can map, too. */
+/* A file without a name, at the end of which the heap is: others of the node can map it, too. */
 static int make_file(size_t size)
 {
 	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
@@ -169,19 +170,19 @@ static int make_file(size_t size)
 }
 
 /*
- * Huge pages begin with the heap behind the system's part; in a file they are where they would be if it were mapped at a
- * boundary of huge pages, and so it is.
+ * Behind the system's part memory begins at the boundary, and at one of huge pages. In the file it does so, too: only then does the kernel
+ * give huge pages to it. What is in front of the system's part in the file is a hole.
  */
 static char *map_heap(size_t size, bool shared, const struct pages *pages, int *fd)
 {
 	int kind = shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 	bool suits = pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge) && pages->huge > COMMS_HEAP_BOUNDARY;
-	size_t page = suits ? pages->huge : COMMS_HEAP_BOUNDARY;
+	size_t hole = shared && pages->huge ? pages_round_up(COMMS_SYSTEM_BYTES, pages->huge) - COMMS_SYSTEM_BYTES : 0;
 	char *base;
 
-	*fd = shared ? make_file(size) : -1;
-	base = shared && *fd < 0 ? NULL : reserve(size, shared ? 0 : COMMS_SYSTEM_BYTES, page);
-	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, 0) == MAP_FAILED)
+	*fd = shared ? make_file(hole + size) : -1;
+	base = shared && *fd < 0 ? NULL : reserve(size, COMMS_SYSTEM_BYTES, suits ? pages->huge : COMMS_HEAP_BOUNDARY);
+	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, (off_t)hole) == MAP_FAILED)
 		return NULL;
 	return base;
 }

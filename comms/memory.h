@@ -25,7 +25,7 @@ void memory_describe(const struct comms_segment *segment, struct memory_handle *
 /* Is the process still there, with this memory? */
 bool memory_is_there(const struct memory_handle *handle);
 
-/* Ends the job with a message if the memory cannot be mapped. */
+/* The last bytes of the file, so many as size says. Ends the job with a message if the memory cannot be mapped. */
 void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe);
 void memory_unmap(void *base, size_t size);
 

@@ -25,9 +25,8 @@ struct comms_gate {
 	_Atomic uint32_t sleepers;
 };
 
-#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but that of the largest huge ones: see map_heap */
-#define COMMS_HEAP_BOUNDARY (16UL << 20) /* the heap begins at a multiple of it, on all PEs: blocks can be so aligned */
-_Static_assert(COMMS_SYSTEM_BYTES % COMMS_HEAP_BOUNDARY == 0, "the heap begins at the boundary where the system's part does");
+#define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but huge ones */
+#define COMMS_HEAP_BOUNDARY (256UL << 20) /* behind it the heap begins at a multiple of this, on all PEs: blocks can be so aligned */
 #define COMMS_SLOTS 63
 /* Those of groups that are there from the start: all PEs; those of a node; all PEs once more, to meet in shmem_finalize alone. */
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };

@@ -38,7 +38,7 @@ static void check_alignment(void)
 {
 	static const size_t sizes[] = {1, 3, 8, 24, 100, 4095, 4096, 4097, 70000};
 
-	for (size_t alignment = 1; alignment <= 16 << 20; alignment *= 2) { /* one below a pointer's counts as that */
+	for (size_t alignment = 1; alignment <= 256 << 20; alignment *= 2) { /* one below a pointer's counts as that */
 		size_t bytes = sizes[alignment % 9];
 		void *block;
 
@@ -49,7 +49,7 @@ static void check_alignment(void)
 		check_symmetric(block, bytes, alignment);
 		shmem_free(block);
 	}
-	CHECK(shmem_align(32 << 20, 8) == NULL); /* no PE can promise it for the others */
+	CHECK(shmem_align(512 << 20, 8) == NULL); /* no PE can promise it for the others */
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		void *block = shmem_malloc(sizes[i]);
 

@@ -87,7 +87,7 @@ static void of_all(void)
 		for (int i = 0; i < 1000; i++)
 			block = shmem_malloc((size_t)(100 + i % 2) << 20);
 	} else if (is("large-alignments")) {
-		for (size_t alignment = (size_t)4 << 20; alignment <= (size_t)256 << 20; alignment += round++ % 2 ? alignment : 0) {
+		for (size_t alignment = (size_t)4 << 20; alignment <= (size_t)1 << 30; alignment += round++ % 2 ? alignment : 0) {
 			block = shmem_align(alignment, 100);
 			printf("alignment %zu MiB: %s\n", alignment >> 20,
 			       !block ? "NULL" : (uintptr_t)block % alignment ? "not aligned" : "aligned");

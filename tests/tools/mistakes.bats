@@ -225,7 +225,8 @@ fails()
 }
 
 # Every alignment is asked for twice by each of two PEs.
-@test "alignments of 4 to 256 MiB: aligned, or NULL and one line for each" {
+@test "alignments of 4 MiB to 1 GiB: aligned, or NULL and one line for each" {
+	export SHMEM_SYMMETRIC_SIZE=1g
 	paths=(SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self')
 	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || paths+=('SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1')
 	for path in "${paths[@]}"; do
@@ -235,14 +236,14 @@ fails()
 		job 2 large-alignments
 		echo "$path: $output"
 		[ "$status" -eq 0 ]
-		for mib in 4 8 16; do
+		for mib in 4 8 16 32 64 128 256; do
 			[ "$(grep -c "^alignment $mib MiB: aligned$" <<<"$output")" -eq 4 ]
 		done
-		for mib in 32 64 128 256; do
+		for mib in 512 1024; do
 			[ "$(grep -c "^alignment $mib MiB: NULL$" <<<"$output")" -eq 4 ]
-			[ "$(grep -c "^torushmem: PE 0: shmem_align: alignment=$((mib << 20)) is more than .*; give 16 MiB at most$" <<<"$output")" -eq 1 ]
+			[ "$(grep -c "^torushmem: PE 0: shmem_align: alignment=$((mib << 20)) is more than .*; give 256 MiB at most$" <<<"$output")" -eq 1 ]
 		done
-		[ "$(grep -c ^torushmem: <<<"$output")" -eq 4 ]
+		[ "$(grep -c ^torushmem: <<<"$output")" -eq 2 ]
 		unset SHMEM_PATHS UCX_TLS SOFTOFU_SHAPE
 	done
 }
