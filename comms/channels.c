@@ -420,10 +420,15 @@ static void close_connections(struct comms_channel *channel)
 		peer->mark.flushing = ucp.ep_close_nbx(peer->endpoint, &ucx_plain);
 	}
 	for (unsigned i = 0; i < channel->places; i++)
-		if (channel->peers[i]) {
+		if (channel->peers[i])
 			channel_finish(channel, channel->peers[i]->mark.flushing);
-			free(channel->peers[i]);
-		}
+}
+
+/* Not before the worker has gone: until then an acknowledgement may come that a result has overtaken. */
+static void forget_connections(struct comms_channel *channel)
+{
+	for (unsigned i = 0; i < channel->places; i++)
+		free(channel->peers[i]);
 	free(channel->peers);
 }
 
@@ -432,6 +437,7 @@ static void take_down(struct comms_channel *channel)
 	leave_list(channel);
 	close_connections(channel);
 	ucp.worker_destroy(channel->worker);
+	forget_connections(channel);
 	pthread_mutex_destroy(&channel->marking);
 	pthread_mutex_destroy(&channel->quieting);
 	free(channel);

@@ -347,7 +347,19 @@ void ucx_forget(struct ucx_peer *peer)
 	if (UCS_PTR_IS_PTR(request))
 		ucp.request_free(request);
 	channel_forget_marks(peer);
-	free(peer);
+	peer->next = ucx.closed;
+	ucx.closed = peer;
+}
+
+/* When the worker has gone: until then an acknowledgement may come that a result has overtaken. */
+static void free_closed(void)
+{
+	while (ucx.closed) {
+		struct ucx_peer *next = ucx.closed->next;
+
+		free(ucx.closed);
+		ucx.closed = next;
+	}
 }
 
 void ucx_stop(void)
@@ -357,6 +369,7 @@ void ucx_stop(void)
 			ucp.mem_unmap(ucx.context, ucx.memory[i]);
 	memset(ucx.memory, 0, sizeof ucx.memory);
 	ucp.worker_destroy(ucx.main.worker);
+	free_closed();
 	ucx_stop_batches();
 	ucx_target_stop();
 	ucp.cleanup(ucx.context);

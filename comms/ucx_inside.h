@@ -48,6 +48,7 @@ struct ucx_peer {
 	_Atomic uint64_t sent; /* how many messages */
 	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
 	struct mark mark; /* of the channel that the worker is of; others' hang on it */
+	struct ucx_peer *next; /* of those that are closed */
 };
 
 struct comms_channel {
@@ -95,6 +96,7 @@ struct ucx {
 	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
 	_Atomic uint64_t sent, carried_out;
 	atomic_int results, partial;
+	struct ucx_peer *closed; /* connections, to be freed with the main worker */
 };
 extern struct ucx ucx;
 

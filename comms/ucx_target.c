@@ -138,6 +138,20 @@ void ucx_target_acknowledge(void)
 	send_all(first);
 }
 
+/* Its sender has been told all by a result, and has closed the connection before this. */
+static void make_not_due(struct stream *stream)
+{
+	struct stream *before = atomic_load_explicit(&target.due, memory_order_seq_cst);
+
+	if (before == stream) {
+		atomic_store_explicit(&target.due, stream->next_due, memory_order_seq_cst);
+		return;
+	}
+	while (before->next_due != stream)
+		before = before->next_due;
+	before->next_due = stream->next_due;
+}
+
 static void make_due(struct stream *stream)
 {
 	if (stream->due)
@@ -296,6 +310,8 @@ static void forget_stream(struct stream *stream)
 {
 	struct stream **link = place_of(target.streams, target.places, stream->pe, stream->number);
 
+	if (stream->due)
+		make_not_due(stream);
 	while (*link != stream)
 		link = &(*link)->next;
 	*link = stream->next;
