@@ -177,7 +177,7 @@ speak()
 @test "where ports have addresses, UCX takes the device with the host's own" {
 	command -v mpirun >/dev/null || skip "no mpirun"
 	timeout 60 "$bed" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
-		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out
+		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out 2>&1
 	[ "$(grep -c 'am(tcp/node0)' out)" -ge 4 ]
 	! grep 'am(tcp/' out | grep -v 'am(tcp/node0)'
 }
