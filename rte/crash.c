@@ -438,7 +438,7 @@ static void say(int which, const siginfo_t *info, const ucontext_t *context)
 
 /* --- Where a job's end met this PE --- */
 
-/* Whoever makes this file speaks for all PEs. Empty: oshrun has not started this one. */
+/* The PE that makes this file speaks for all. Empty: oshrun has not started this PE. */
 static char speaker[PATH_MAX];
 
 static void find_speaker(void)

@@ -5,6 +5,7 @@
 
 #define SLEEP 3.0
 #define PATIENCE 1.5 /* far more than all of it takes, far less than the sleep */
+#define LARGE 300000
 
 /* Both are longer where tests/run knows that everything is slow. */
 static double slowness(void)
@@ -13,7 +14,6 @@ static double slowness(void)
 
 	return patience ? 1 + atoi(patience) / 4 : 1;
 }
-#define LARGE 300000
 
 static long words[64], counter, constant = 123;
 static uint64_t signal_word;
