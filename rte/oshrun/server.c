@@ -195,6 +195,13 @@ static pmix_status_t initialise(struct job *job)
 	return status;
 }
 
+/* Fills the next of a row of infos. PMIX_INFO_LOAD is a macro that may look at its arguments more than once. */
+static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
+{
+	PMIX_INFO_LOAD(*next, key, value, type);
+	++*next;
+}
+
 /* What a PE can ask about another. libpmix knows some of it already from the maps; the rest it would ask us for. */
 static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 {
@@ -207,7 +214,6 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 	uint16_t local = (uint16_t)pe;
 	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
 	char *cpus = NULL;
-	int n = 0;
 
 	if (cpuset)
 		hwloc_bitmap_list_asprintf(&cpus, cpuset);
@@ -215,16 +221,16 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 		in_part -= (pmix_rank_t)parts[number].pes;
 	PMIX_DATA_ARRAY_CREATE(array, cpus ? 9 : 8, PMIX_INFO);
 	info = array->array;
-	PMIX_INFO_LOAD(&info[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APP_RANK, &in_part, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APPNUM, &number, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_RANK, &local, PMIX_UINT16);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NODEID, &zero, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_HOSTNAME, job->host, PMIX_STRING);
+	load(&info, PMIX_RANK, &rank, PMIX_PROC_RANK);
+	load(&info, PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
+	load(&info, PMIX_APP_RANK, &in_part, PMIX_PROC_RANK);
+	load(&info, PMIX_APPNUM, &number, PMIX_UINT32);
+	load(&info, PMIX_LOCAL_RANK, &local, PMIX_UINT16);
+	load(&info, PMIX_NODE_RANK, &local, PMIX_UINT16);
+	load(&info, PMIX_NODEID, &zero, PMIX_UINT32);
+	load(&info, PMIX_HOSTNAME, job->host, PMIX_STRING);
 	if (cpus)
-		PMIX_INFO_LOAD(&info[n++], PMIX_CPUSET, cpus, PMIX_STRING);
+		load(&info, PMIX_CPUSET, cpus, PMIX_STRING);
 	PMIX_LOAD_KEY(slot->key, PMIX_PROC_INFO_ARRAY);
 	slot->value.type = PMIX_DATA_ARRAY;
 	slot->value.data.darray = array;
@@ -277,7 +283,7 @@ static char *list_of_groups(const struct job *job)
 	return NULL;
 }
 
-static void describe_job(struct job *job, const char *groups, pmix_info_t *info, int n)
+static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 {
 	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
 	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
@@ -287,30 +293,30 @@ static void describe_job(struct job *job, const char *groups, pmix_info_t *info,
 	nodes = map_of_nodes(job->host);
 	PMIx_generate_ppn(pes, &places);
 	for (int pe = 0; pe < job->count; pe++)
-		describe_pe(job, pe, &info[n++]);
-	PMIX_INFO_LOAD(&info[n++], PMIX_JOBID, job->name, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[n++], PMIX_UNIV_SIZE, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_SIZE, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_MAX_PROCS, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
-	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_SIZE, &size, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NUM_NODES, &one, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_JOB_NUM_APPS, &parts, PMIX_UINT32);
-	PMIX_INFO_LOAD(&info[n++], PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
-	PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, pes, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_LIST, job->host, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-	PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, places, PMIX_REGEX);
-	PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, job->guard->folder, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[n++], RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
+		describe_pe(job, pe, info++);
+	load(&info, PMIX_JOBID, job->name, PMIX_STRING);
+	load(&info, PMIX_UNIV_SIZE, &size, PMIX_UINT32);
+	load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+	load(&info, PMIX_MAX_PROCS, &size, PMIX_UINT32);
+	load(&info, PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
+	load(&info, PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
+	load(&info, PMIX_NODE_SIZE, &size, PMIX_UINT32);
+	load(&info, PMIX_NUM_NODES, &one, PMIX_UINT32);
+	load(&info, PMIX_JOB_NUM_APPS, &parts, PMIX_UINT32);
+	load(&info, PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
+	load(&info, PMIX_LOCAL_PEERS, pes, PMIX_STRING);
+	load(&info, PMIX_NODE_LIST, job->host, PMIX_STRING);
+	load(&info, PMIX_NODE_MAP, nodes, PMIX_REGEX);
+	load(&info, PMIX_PROC_MAP, places, PMIX_REGEX);
+	load(&info, PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
+	load(&info, PMIX_NSDIR, job->guard->folder, PMIX_STRING);
+	load(&info, RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
 	if (groups)
-		PMIX_INFO_LOAD(&info[n++], RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
+		load(&info, RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
 	if (job->map) {
 		pmix_byte_object_t map = {.bytes = (char *)job->map, .size = job->map->bytes};
 
-		PMIX_INFO_LOAD(&info[n++], MAP_KEY, &map, PMIX_BYTE_OBJECT);
+		load(&info, MAP_KEY, &map, PMIX_BYTE_OBJECT);
 	}
 	free(pes);
 	free(nodes);
@@ -331,7 +337,7 @@ static pmix_status_t register_job(struct job *job)
 		free(groups);
 		return PMIX_ERR_NOMEM;
 	}
-	describe_job(job, groups, info, 0);
+	describe_job(job, groups, info);
 	free(groups);
 	asked(&answers, PMIx_server_register_nspace(the_server.nspace, job->count, info, count, answer, &answers));
 	for (int pe = 0; pe < job->count; pe++) {
