@@ -79,6 +79,20 @@ static void *open_library(void)
 	return library;
 }
 
+/* UCX 1.10 crashes over TCP as soon as two PEs connect to each other at once. */
+static void refuse_old(void *library)
+{
+	__typeof__(ucp_get_version) *get_version;
+	unsigned major, minor, release;
+
+	find(library, "ucp_get_version", &get_version);
+	get_version(&major, &minor, &release);
+	if (major == 1 && minor < 11)
+		rte_die_together("shmem_init", "this UCX is %u.%u, with which PEs that connect to each other crash; install UCX 1.13 or later, or put its "
+					       "folder into LD_LIBRARY_PATH",
+				 major, minor);
+}
+
 /*
  * Some versions of UCX, when they are loaded, put their own handlers on fatal signals, which write a page per process. The program's handlers, or
  * none, are to stay; who wants UCX's sets UCX_HANDLE_ERRORS.
@@ -94,6 +108,7 @@ void ucx_library_load(void)
 	for (int i = 0; i < FATAL; i++)
 		sigaction(fatal[i], NULL, &before[i]);
 	library = open_library();
+	refuse_old(library);
 #define UCX_FIND(library_, name) find(library, #library_ "_" #name, &library_.name);
 	UCP_FUNCTIONS(UCX_FIND)
 	UCS_FUNCTIONS(UCX_FIND)

@@ -419,6 +419,14 @@ fails()
 	says '^torushmem: .*shmem_init: ' 'PMIx'
 }
 
+# Enough of a UCX for its version to be seen.
+@test "a UCX that is too old" {
+	export SHMEM_PATHS=ucx LD_LIBRARY_PATH="$BATS_TEST_TMPDIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	echo 'void ucp_get_version(unsigned *a, unsigned *b, unsigned *c) { *a = 1, *b = 10, *c = 0; }' |
+		${CC:-gcc} -shared -fPIC -x c - -o "$BATS_TEST_TMPDIR/libucp.so.0"
+	fails none '^torushmem: PE [01]: shmem_init: this UCX is 1\.10' '1\.13 or later'
+}
+
 # A job with SHMEM_CHECK, less what oshrun says where cores are few, and with SHMEM_DEBUG what that says of each PE's memory.
 checked_job()
 {
