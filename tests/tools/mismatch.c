@@ -20,7 +20,7 @@ struct how {
 	int root;
 };
 
-static long source[64], dest[512], lock, flag, psync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
+static long source[64], dest[512], lock, flag, about_to_call, psync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
 static uint64_t signal_word;
 static int n;
 static void *block;
@@ -181,14 +181,20 @@ static void list(void)
 				printf("%s %s %s\n", calls[i].name, mistakes[m].name, calls[i].routine);
 }
 
+static int ends(const char *mistake)
+{
+	return !strcmp(mistake, "exited") || !strcmp(mistake, "killed");
+}
+
 static void call_wrongly(const struct call *c, const char *mistake)
 {
 	struct how right = {0, 0};
 	void (*other)(struct how) = c->call == barrier_all ? sync_all : barrier_all;
 
-	/* The others are in the routine by then. */
-	if (!strcmp(mistake, "exited") || !strcmp(mistake, "killed"))
-		usleep(100000);
+	if (ends(mistake)) {
+		shmem_long_wait_until(&about_to_call, SHMEM_CMP_EQ, n - 1);
+		usleep(200000); /* by then the others are in the routine */
+	}
 	if (!strcmp(mistake, "exited"))
 		exit(3);
 	else if (!strcmp(mistake, "killed"))
@@ -207,6 +213,8 @@ static void call_rightly(const struct call *c, const char *mistake)
 {
 	struct how right = {0, 0};
 
+	if (ends(mistake))
+		shmem_long_atomic_inc(&about_to_call, 1);
 	c->call(right);
 	if (!strcmp(mistake, "order"))
 		(c->call == barrier_all ? sync_all : barrier_all)(right);

@@ -63,8 +63,11 @@ static void of_one(int n_pes)
 		abort();
 	else if (is("killed"))
 		raise(SIGKILL);
-	else if (is("exit"))
+	else if (is("exit")) {
+		shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1);
+		usleep(200000); /* by then PE 0 is in the barrier */
 		exit(3);
+	}
 	else if (is("_exit"))
 		_exit(0);
 	else if (is("free-private"))
@@ -543,6 +546,8 @@ int main(int argc, char *argv[])
 	rdma_wrongly(odd);
 	if (last)
 		of_one(shmem_n_pes());
+	else if (is("exit"))
+		shmem_long_p(&word, 1, shmem_n_pes() - 1);
 	shmem_barrier_all();
 	if (is("no-finalize") || (is("one-no-finalize") && last))
 		return 0;
