@@ -249,6 +249,14 @@ SOAK = 200
 check-soak: check-programs
 	@$(RUN_TESTS) --kinds api --only concurrent,threads,locks,contexts,collective_storm --repeat $(SOAK) $(CHECK_FLAGS)
 
+# Every test of the API on four paths, twenty at a time, until some 10,000 jobs have run; none may be called stuck: make check-load PASSES=1
+PASSES = 23
+check-load: check-programs
+	@for pass in $$(seq $(PASSES)); do \
+		echo "=== pass $$pass of $(PASSES)"; \
+		$(RUN_TESTS) --kinds api --jobs 20 --paths local,ucx-tcp,mixed,tofu $(CHECK_FLAGS) || exit; \
+	done
+
 # Iterations of every pattern of neighbour exchange, on every path: make check-neighbours ROUNDS=100000
 ROUNDS = 1000000
 check-neighbours: check-programs
@@ -305,4 +313,4 @@ check-builds:
 distclean-local:
 	rm -rf checked builds
 
-.PHONY: check-builds check-programs check-cluster check-hidden check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
+.PHONY: check-builds check-programs check-cluster check-hidden check-load check-long check-checked check-mistakes check-neighbours check-teams check-tofu check-torus-hosts check-soak check-asan check-ubsan check-tsan check-valgrind
