@@ -390,6 +390,7 @@ void comms_start(void)
 	numa_start();
 	if (network_needed())
 		start_network();
+	comms.quiets = comms.network || comms.checks;
 	comms_mail_start();
 	publish_card();
 	if (comms.network == &ucx_network)

@@ -123,6 +123,7 @@ struct comms {
 	bool crowded; /* more PEs than processors on this node */
 	bool stops;   /* waits may stop the processor: see comms_may_stop */
 	bool threads;	/* several may be inside at once; said before the start */
+	bool quiets;	/* a quiet has something to wait for: a network, or what is held back */
 	bool checks;	/* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
 	bool watched;	/* calls are counted or traced: see watch.h */
 	bool traced;
@@ -406,7 +407,7 @@ static inline void comms_quiet(void)
  */
 static inline void comms_complete(void)
 {
-	if (comms.network || comms.checks)
+	if (comms.quiets)
 		comms_quiet();
 }
 
@@ -466,9 +467,15 @@ void comms_check_pe(int pe, const char *routine);
 void comms_watch_begin(const char *routine, size_t bytes, int pe);
 void comms_watch_end(void);
 
+/* The library is up, and calls are neither watched nor checked. */
+COMMS_INLINE bool comms_calls_are_quick(void)
+{
+	return comms.quick_pes > 0;
+}
+
 COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
 {
-	if (COMMS_LIKELY(comms.quick_pes > 0))
+	if (COMMS_LIKELY(comms_calls_are_quick()))
 		return false;
 	comms_watch_begin(routine, bytes, pe);
 	return true;

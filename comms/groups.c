@@ -284,7 +284,8 @@ void comms_sync(struct comms_group *group)
 {
 	if (group->size == 1)
 		return;
-	comms_group_see(group);
+	if (COMMS_UNLIKELY(!group->seen))
+		comms_group_see(group);
 	if (comms.barrier == COMMS_ROUNDS) {
 		atomic_thread_fence(memory_order_release);
 		meet_in_rounds(group);

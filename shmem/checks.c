@@ -76,13 +76,10 @@ static void show_name(const struct set *set)
 		strncpy(shown, users_name(set->routine), sizeof team_scratch(set->team)->called - 1);
 }
 
-void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
-			 const void *dest)
+void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2, const void *dest)
 {
 	struct agreement *shown, mine, first;
 
-	if (COMMS_LIKELY(!comms.checks))
-		return;
 	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
 	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of(dest)};
 	*shown = mine;
@@ -181,13 +178,13 @@ static _Noreturn void complain_of_use(const struct set *set, int other)
 		(void *)set->psync, set_pe(set, other));
 }
 
-struct psync_use set_psync_enter(const struct set *set, bool only_sync)
+struct psync_use set_psync_take(const struct set *set, bool only_sync)
 {
 	struct psync_use use = {NULL, 0};
 	_Atomic uint64_t *shown;
 	uint64_t mine, theirs;
 
-	if (COMMS_LIKELY(!comms.checks) || !set->team)
+	if (!set->team)
 		return use;
 	shown = &team_scratch(set->team)->psync_use;
 	check_values(set);
@@ -203,10 +200,8 @@ struct psync_use set_psync_enter(const struct set *set, bool only_sync)
 }
 
 /* A member stays in the call for a while, so that others who do not wait for it are seen. */
-void set_psync_leave(struct psync_use *use)
+void set_psync_give_back(struct psync_use *use)
 {
-	if (COMMS_LIKELY(!use->set))
-		return;
 	if (reorder_lot(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)
 		reorder_pause(use->call, PAUSES);
 	atomic_store_explicit(&team_scratch(use->set->team)->psync_use, 0, memory_order_release);

@@ -75,32 +75,39 @@ struct set set_of_leaders(const struct set *set)
 	return leaders;
 }
 
-/* Not inline, so that a barrier without checks has no room for the set. */
-static __attribute__((noinline)) void agree_in_world(const char *routine)
+static void sync_world(const char *routine)
 {
+	hang_note_group(routine, &api_world.group);
+	comms_sync(&api_world.group);
+}
+
+/* While calls are watched or checked. Not inline, so that the usual way saves no registers for it. */
+static __attribute__((noinline)) void meet_world_watched(void (*meet)(const char *routine), const char *routine)
+{
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 
+	if (meet == api_barrier_all)
+		comms_complete(); /* somebody may wait for what was put, and come to compare only then */
 	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
+	meet(routine);
 }
 
 API void pshmem_barrier_all(void)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	if (COMMS_UNLIKELY(comms.checks)) {
-		comms_complete(); /* somebody may wait for what was put, and come to compare only then */
-		agree_in_world(__func__);
-	}
-	api_barrier_all(__func__);
+	if (COMMS_LIKELY(comms_calls_are_quick()))
+		api_barrier_all(__func__);
+	else
+		meet_world_watched(api_barrier_all, __func__);
 }
 PROFILED(shmem_barrier_all)
 
 API void pshmem_sync_all(void)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	if (COMMS_UNLIKELY(comms.checks))
-		agree_in_world(__func__);
-	hang_note_group(__func__, &api_world.group);
-	comms_sync(&api_world.group);
+	if (COMMS_LIKELY(comms_calls_are_quick()))
+		sync_world(__func__);
+	else
+		meet_world_watched(sync_world, __func__);
 }
 PROFILED(shmem_sync_all)
 

@@ -74,8 +74,14 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
  * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
  * message where one differs from the first member. The names say what the numbers are, NULL: there is none.
  */
-void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
-			 const void *dest);
+void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2, const void *dest);
+
+static inline void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
+				       const void *dest)
+{
+	if (COMMS_UNLIKELY(comms.checks))
+		set_must_agree(set, name, value, name2, value2, dest);
+}
 
 /* With SHMEM_CHECK set: ends the job where source and dest overlap, unless they may be the same and are. */
 struct set_span {
@@ -93,8 +99,19 @@ struct psync_use {
 	uint64_t call;
 };
 void set_check_psync_new(const long *psync, const char *routine);
-struct psync_use set_psync_enter(const struct set *set, bool only_sync);
-void set_psync_leave(struct psync_use *use);
+struct psync_use set_psync_take(const struct set *set, bool only_sync);
+void set_psync_give_back(struct psync_use *use);
+
+static inline struct psync_use set_psync_enter(const struct set *set, bool only_sync)
+{
+	return COMMS_UNLIKELY(comms.checks) ? set_psync_take(set, only_sync) : (struct psync_use){NULL, 0};
+}
+
+static inline void set_psync_leave(struct psync_use *use)
+{
+	if (COMMS_UNLIKELY(use->set != NULL))
+		set_psync_give_back(use);
+}
 
 /* Which of the words a setting has. Ends the job with a message if it is none of them. */
 int set_algorithm(enum setting_id id, const char *const *words, int count);
