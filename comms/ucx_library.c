@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,27 +52,39 @@ static void spare_thread_sanitizer(void)
  * UCX writes to standard output, where the program's results are, unless it is told otherwise, and reads that, too, only while it is loaded. What
  * the program starts need not hear of it.
  */
-static void *open_logging_to_stderr(const char *file)
+static void *open_logging_to_stderr(const char *file, int how)
 {
 	bool ours = !getenv("UCX_LOG_FILE");
 	void *library;
 
 	if (ours)
 		setenv("UCX_LOG_FILE", "stderr", 1);
-	library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+	library = dlopen(file, how | RTLD_GLOBAL);
 	if (ours)
 		unsetenv("UCX_LOG_FILE");
 	return library;
 }
 
-static void *open_library(void)
+/* The parts before the whole, which may not say where they are, and would get those of another UCX. They need each other. */
+static void *open_in_folder(void)
 {
+	static const char *const files[] = {"libucm.so.0", "libucs.so.0", "libuct.so.0", UCP_FILE};
+	char path[sizeof UCX_FOLDER + 32];
 	void *library = NULL;
 
-	if (UCX_FOLDER[0])
-		library = open_logging_to_stderr(UCX_FOLDER "/" UCP_FILE);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", UCX_FOLDER, files[i]);
+		library = open_logging_to_stderr(path, RTLD_LAZY);
+	}
+	return library;
+}
+
+static void *open_library(void)
+{
+	void *library = UCX_FOLDER[0] ? open_in_folder() : NULL;
+
 	if (!library)
-		library = open_logging_to_stderr(UCP_FILE);
+		library = open_logging_to_stderr(UCP_FILE, RTLD_NOW);
 	if (!library)
 		rte_die_together("shmem_init", "UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
 					       "LD_LIBRARY_PATH",
