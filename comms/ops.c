@@ -430,9 +430,8 @@ void comms_complete_all(void)
  * A peer may be reached both ways (heap by store, globals through the network). Stores that follow a fence could
  * overtake what the network still carries, so then order needs completion.
  */
-static void carry_fence(struct comms_channel *channel)
+static void fence_network(struct comms_channel *channel)
 {
-	atomic_thread_fence(memory_order_release);
 	if (!comms.network)
 		return;
 	if (globals.fd < 0 && comms.n_node > 1)
@@ -467,7 +466,8 @@ static void carry_signal(const struct held *p, const struct target *data, const 
 		amo_here(p->op, sizeof *p->word, signal, p->value, 0);
 		return;
 	}
-	carry_fence(channel);
+	atomic_thread_fence(memory_order_release);
+	fence_network(channel);
 	comms.network->amo(channel, signal->peer, signal->segment, signal->offset, p->op, sizeof *p->word, p->value);
 }
 
@@ -521,15 +521,14 @@ static __attribute__((noinline)) void fence_carriers(struct comms_channel *chann
 {
 	if (comms.checks)
 		reorder_fence(channel);
-	carry_fence(carrier(channel));
+	fence_network(carrier(channel));
 }
 
 void comms_channel_fence(struct comms_channel *channel)
 {
 	if (comms.quiets)
 		fence_carriers(channel);
-	else
-		atomic_thread_fence(memory_order_release);
+	atomic_thread_fence(memory_order_release);
 }
 
 /* Not inline, so that a quiet on one node saves no registers. */
