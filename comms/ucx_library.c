@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,15 +67,11 @@ static void *open_logging_to_stderr(const char *file, int how)
 /* The parts before the whole, which may not say where they are, and would get those of another UCX. They need each other. */
 static void *open_in_folder(void)
 {
-	static const char *const files[] = {"libucm.so.0", "libucs.so.0", "libuct.so.0", UCP_FILE};
-	char path[sizeof UCX_FOLDER + 32];
-	void *library = NULL;
+	static const char *const parts[] = {UCX_FOLDER "/libucm.so.0", UCX_FOLDER "/libucs.so.0", UCX_FOLDER "/libuct.so.0"};
 
-	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		snprintf(path, sizeof path, "%s/%s", UCX_FOLDER, files[i]);
-		library = open_logging_to_stderr(path, RTLD_LAZY);
-	}
-	return library;
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		open_logging_to_stderr(parts[i], RTLD_LAZY);
+	return open_logging_to_stderr(UCX_FOLDER "/" UCP_FILE, RTLD_NOW);
 }
 
 static void *open_library(void)
