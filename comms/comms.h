@@ -417,6 +417,8 @@ static inline void comms_complete(void)
  */
 void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
 		const char *routine);
+/* Only the word, behind what this PE has stored. */
+void comms_tell_word(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
 /* Waits until all that was ever told over the network has arrived. */
 void comms_complete_all(void);

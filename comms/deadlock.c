@@ -236,8 +236,7 @@ static bool begin(int64_t now)
 	}
 	for (int i = 0; i < children(); i++) {
 		deadlock.told++;
-		comms_tell(NULL, NULL, 0, &comms.system->passive.wave, deadlock.wave,
-			   comms_group_pe(leaders(), child(i)), routine);
+		comms_tell_word(&comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
 	}
 	return true;
 }

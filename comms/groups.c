@@ -213,7 +213,7 @@ static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint
 		_Atomic uint64_t *word = &heard[round->word];
 
 		for (int i = 0; i < round->count; i++)
-			comms_tell(NULL, NULL, 0, word, epoch, group->told[round->first + i], __func__);
+			comms_tell_word(word, epoch, group->told[round->first + i], __func__);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= epoch);
 	}
 }
@@ -235,7 +235,7 @@ static void meet_in_rounds(struct comms_group *group)
 	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
 		int to = group->me < n - step ? group->me + step : group->me - (n - step);
 
-		comms_tell(NULL, NULL, 0, heard, epoch, comms_group_pe(group, to), __func__);
+		comms_tell_word(heard, epoch, comms_group_pe(group, to), __func__);
 		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) >= epoch);
 	}
 }

@@ -346,6 +346,19 @@ void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *
 	comms_notify_of(peer, word, sizeof *word);
 }
 
+void comms_tell_word(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine)
+{
+	struct comms_peer *peer;
+	_Atomic uint64_t *there = comms_reach(word, sizeof *word, pe, &peer);
+
+	if (COMMS_UNLIKELY(!there)) {
+		tell_from_afar(NULL, NULL, 0, word, value, pe, routine);
+		return;
+	}
+	atomic_store_explicit(there, value, memory_order_release);
+	comms_notify_of(peer, word, sizeof *word);
+}
+
 void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
 		      uint64_t value, int pe, const char *routine)
 {

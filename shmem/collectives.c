@@ -75,22 +75,16 @@ struct set set_of_leaders(const struct set *set)
 	return leaders;
 }
 
-static void sync_world(const char *routine)
-{
-	hang_note_group(routine, &api_world.group);
-	comms_sync(&api_world.group);
-}
-
 /* While calls are watched or checked. Not inline, so that the usual way saves no registers for it. */
-static __attribute__((noinline)) void meet_world_watched(void (*meet)(const char *routine), const char *routine)
+static __attribute__((noinline)) void meet_watched(shmem_team_t team, bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
-	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
+	struct set set = set_of_team(team, routine);
 
-	if (comms.checks && meet == api_barrier_all)
-		comms_complete(); /* somebody may wait for what was put, and come to compare only then */
-	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
-	meet(routine);
+	if (complete)
+		comms_complete(); /* first: somebody may wait for what was put, and come to compare only then */
+	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
+	comms_sync(set.group);
 }
 
 API void pshmem_barrier_all(void)
@@ -98,26 +92,27 @@ API void pshmem_barrier_all(void)
 	if (COMMS_LIKELY(comms_calls_are_quick()))
 		api_barrier_all(__func__);
 	else
-		meet_world_watched(api_barrier_all, __func__);
+		meet_watched(SHMEM_TEAM_WORLD, true, __func__);
 }
 PROFILED(shmem_barrier_all)
 
 API void pshmem_sync_all(void)
 {
-	if (COMMS_LIKELY(comms_calls_are_quick()))
-		sync_world(__func__);
-	else
-		meet_world_watched(sync_world, __func__);
+	if (COMMS_LIKELY(comms_calls_are_quick())) {
+		hang_note_group(__func__, &api_world.group);
+		comms_sync(&api_world.group);
+	} else {
+		meet_watched(SHMEM_TEAM_WORLD, false, __func__);
+	}
 }
 PROFILED(shmem_sync_all)
 
 API int pshmem_team_sync(shmem_team_t team)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct set set = set_of_team(team, __func__);
-
-	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
-	comms_sync(set.group);
+	if (COMMS_LIKELY(comms_calls_are_quick()))
+		comms_sync(set_of_team(team, __func__).group);
+	else
+		meet_watched(team, false, __func__);
 	return 0;
 }
 PROFILED(shmem_team_sync)

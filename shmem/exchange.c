@@ -455,7 +455,7 @@ static void release(struct edge *edge, int i, const char *routine)
 		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
 	edge->released++;
 	if (edge->send_bytes == 0 || edge->started != edge->released)
-		comms_tell(NULL, NULL, 0, &edge->theirs->released, edge->released, edge->pe, routine);
+		comms_tell_word(&edge->theirs->released, edge->released, edge->pe, routine);
 }
 
 API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)

@@ -85,7 +85,7 @@ static struct comparison compare_clock(int pe)
 		uint64_t asked = watch_clock(), took,
 			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
 
-		comms_tell(NULL, NULL, 0, &trace.ring->ask, number, pe, "shmem_finalize");
+		comms_tell_word(&trace.ring->ask, number, pe, "shmem_finalize");
 		COMMS_WAIT(&trace.ring->answer,
 			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
 		took = watch_clock() - asked;
