@@ -3,11 +3,11 @@
  * The layers of each path. This program is linked with the library's archive, so that it can call what is inside: the
  * comms layer, and UCP by the library's own connection.
  */
-#include "comms/comms.h"
-#include "comms/copy.h"
-#include "comms/network.h"
-#include "comms/ucx_messages.h"
-#include "comms/wait.h"
+#include "comms/core/comms.h"
+#include "comms/core/copy.h"
+#include "comms/net/network.h"
+#include "comms/net/ucx/ucx_messages.h"
+#include "comms/wait/wait.h"
 
 /* After the library's own, which have words of the bench for other things. */
 #include "layers.h"

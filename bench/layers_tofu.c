@@ -12,7 +12,7 @@
 #include <shmem.h>
 #include <stdlib.h>
 
-#include "comms/tofu/library.h"
+#include "comms/net/tofu/tofu_library.h"
 
 enum { MOST_UNDER_WAY = 255 }; /* as many as the library has at a time */
 

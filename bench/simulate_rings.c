@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schedule of an all-reduce by rings (comms/rings.h): on each link what comes back, by its list, and then what is passed on, by its
+ * The schedule of an all-reduce by rings (comms/coll/torus_allreduce.h): on each link what comes back, by its list, and then what is passed on, by its
  * own. Nodes of a torus of rings are all alike. So of a large one only the links of one node are replayed, and what its
  * neighbours bring is taken from what it brings to its own; that the lists are alike is looked at for some nodes.
  */

@@ -1,19 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
-libtorushmem_la_SOURCES += comms/comms.h comms/system.h comms/telling.h comms/comms.c comms/network.h comms/ops.c comms/copy.c comms/copy.h comms/processor.h comms/groups.c comms/levels.c comms/levels.h comms/numa.c comms/numa.h comms/wait.c comms/wait.h \
-	comms/memory.c comms/memory.h comms/near.h comms/device.c comms/device.h comms/globals.c comms/globals.h comms/job.c comms/job.h comms/ucx.c comms/ucx.h \
-	comms/ucx_inside.h comms/ucx_choices.c comms/ucx_library.c comms/ucx_library.h comms/ucx_ops.c comms/ucx_messages.c comms/ucx_messages.h comms/ucx_target.c comms/ucx_server.c comms/ucx_tell.c comms/ucx_together.c comms/channels.c comms/completion.c
-libtorushmem_la_SOURCES += comms/greeting.c comms/greeting.h comms/hooks.c comms/hooks.h comms/ucx_filter.c comms/ucx_filter.h
-libtorushmem_la_SOURCES += comms/company.c comms/company.h comms/sanitizer.h comms/silence.c comms/silence.h
-libtorushmem_la_SOURCES += comms/combining.c comms/combining.h comms/ground.c comms/ground.h comms/meeting.c comms/meeting.h comms/passing.c comms/passing.h comms/relay.c comms/relay.h comms/relay_inside.h comms/relay_up.c comms/rings.c comms/rings.h
-libtorushmem_la_SOURCES += comms/buffers.c comms/buffers.h comms/mail.c comms/mail.h comms/notices.c comms/notices.h comms/ucx_buffers.c
-libtorushmem_la_SOURCES += comms/commands.c comms/commands.h comms/sessions.h comms/engine.c
-libtorushmem_la_SOURCES += comms/deadlock.c comms/deadlock.h comms/fault.c comms/hang.c comms/hang.h comms/hang_report.c comms/reorder.c comms/reorder.h
-libtorushmem_la_SOURCES += comms/families.c comms/links.c comms/links.h comms/trace.c comms/trace.h comms/watch.c comms/watch.h
-libtorushmem_la_SOURCES += comms/tofu/tofu.h
+
+# core: what a put passes.
+libtorushmem_la_SOURCES += comms/core/comms.c comms/core/comms.h comms/core/copy.c \
+	comms/core/copy.h comms/core/fault.c comms/core/globals.c comms/core/globals.h \
+	comms/core/handlers.c comms/core/handlers.h comms/core/memory.c comms/core/memory.h \
+	comms/core/near.h comms/core/notify.h comms/core/ops.c comms/core/processor.h \
+	comms/core/reorder.c comms/core/reorder.h comms/core/sanitizer.h comms/core/system.h
+# wait: spinning, sleeping, waking; hang reports; hosts that stop answering.
+libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
+	comms/wait/deadlock.h comms/wait/failure.c comms/wait/failure.h comms/wait/hang.c \
+	comms/wait/hang.h comms/wait/hang_report.c comms/wait/wait.c comms/wait/wait.h
+# groups: the topology of a team, and its barriers.
+libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/job_torus.c comms/groups/job_torus.h \
+	comms/groups/levels.c comms/groups/levels.h comms/groups/numa.c comms/groups/numa.h \
+	comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
+	comms/groups/torus_barrier.h
+# coll: collectives between nodes, and command lists of plans.
+libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/coll/executor.c \
+	comms/coll/torus_allgather.c comms/coll/torus_allgather.h comms/coll/torus_allreduce.c \
+	comms/coll/torus_allreduce.h comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h \
+	comms/coll/tree_collective.c comms/coll/tree_collective.h comms/coll/tree_inside.h \
+	comms/coll/tree_up.c
+# rdma: memory that is not symmetric, and events.
+libtorushmem_la_SOURCES += comms/rdma/buffers.c comms/rdma/buffers.h comms/rdma/events.c \
+	comms/rdma/events.h
+# observe: counters, traces, link loads.
+libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
+	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
+	comms/observe/trace.h
+# net: the contract for networks.
+libtorushmem_la_SOURCES += comms/net/network.h comms/net/sessions.h
+libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx.h comms/net/ucx/ucx_batch.c \
+	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
+	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_device.c comms/net/ucx/ucx_device.h \
+	comms/net/ucx/ucx_filter.c comms/net/ucx/ucx_filter.h comms/net/ucx/ucx_greeting.c \
+	comms/net/ucx/ucx_greeting.h comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h \
+	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
+	comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h comms/net/ucx/ucx_notify.c \
+	comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c comms/net/ucx/ucx_target.c
+libtorushmem_la_SOURCES += comms/net/tofu/tofu.h
 
 # The Tofu path. What it calls is loaded when it is taken.
-TOFU_SOURCES = comms/tofu/edges.c comms/tofu/engines.c comms/tofu/gates.c comms/tofu/inside.h comms/tofu/lanes.c comms/tofu/lanes.h comms/tofu/library.c comms/tofu/library.h comms/tofu/ops.c comms/tofu/places.c \
-	comms/tofu/notices.c comms/tofu/queue.c comms/tofu/session.c
+TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \
+	comms/net/tofu/tofu_broadcast.c comms/net/tofu/tofu_completions.c comms/net/tofu/tofu_edges.c \
+	comms/net/tofu/tofu_gates.c comms/net/tofu/tofu_inside.h comms/net/tofu/tofu_library.c \
+	comms/net/tofu/tofu_library.h comms/net/tofu/tofu_ops.c comms/net/tofu/tofu_places.c \
+	comms/net/tofu/tofu_queue.c comms/net/tofu/tofu_tnis.c
 EXTRA_DIST += $(TOFU_SOURCES)
 if WITH_TOFU
 libtorushmem_la_SOURCES += $(TOFU_SOURCES)

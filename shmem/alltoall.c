@@ -7,7 +7,7 @@
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
  * of the other leader's scratch; and when all have come, the members take what is theirs.
  *
- * On a torus the leaders do this dimension by dimension (comms/combining.h), with as many bytes at a time as there is room for.
+ * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for.
  *
  * No meeting between nodes is needed. There are two sets of windows in turn: who sends for the next but one alltoall has
  * got the next one's part from here, which left when all members here had taken what was theirs.
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/combining.h"
-#include "comms/job.h"
+#include "comms/coll/torus_alltoall.h"
+#include "comms/groups/job_torus.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
 #define COMBINED_UP_TO 65536 /* bytes that a node sends in all: with more, what is sent twice costs more than messages */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "comms/comms.h"
-#include "comms/hang.h"
+#include "comms/core/comms.h"
+#include "comms/wait/hang.h"
 #include "include/types.def"
 #include "rte/rte.h"
 

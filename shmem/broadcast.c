@@ -7,7 +7,7 @@
  * parent of a member, may be another one in the next broadcast while a word of this one is still on its way. So each broadcast
  * has a word of its own, chosen by its number; all meet often enough that the words in flight are never more than there are.
  *
- * Large: where the nodes are on a torus, down several trees at once that share no link (comms/relay.c); there a parent waits until
+ * Large: where the nodes are on a torus, down several trees at once that share no link (comms/coll/tree_collective.c); there a parent waits until
  * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get
  * it at once from the one that has it.
  */
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "comms/job.h"
+#include "comms/groups/job_torus.h"
 
 #define PUSH_ON_NODE 2048
 #define PUSH_AFAR 16384

@@ -5,9 +5,9 @@
 #include <shmemx.h>
 
 #include "api.h"
-#include "comms/near.h"
-#include "comms/relay.h"
-#include "comms/wait.h"
+#include "comms/core/near.h"
+#include "comms/coll/tree_collective.h"
+#include "comms/wait/wait.h"
 #include "rte/settings.h"
 
 /*
@@ -191,7 +191,7 @@ struct agreement {
  */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
-	uint64_t gate;			/* of this member's card: see comms/sessions.h */
+	uint64_t gate;			/* of this member's card: see comms/net/sessions.h */
 };
 
 struct scratch {

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "comms/copy.h"
-#include "comms/network.h"
-#include "comms/notices.h"
-#include "comms/processor.h"
-#include "comms/wait.h"
-#include "comms/watch.h"
+#include "comms/core/copy.h"
+#include "comms/net/network.h"
+#include "comms/core/handlers.h"
+#include "comms/core/processor.h"
+#include "comms/wait/wait.h"
+#include "comms/observe/counters.h"
 
 #define COPIED 8192	    /* bytes */
 #define FETCHED_AHEAD 4096 /* bytes of a message; of longer ones the lines would come too early, or all at once */

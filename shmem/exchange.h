@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 
 #include "api.h"
-#include "comms/telling.h"
+#include "comms/core/notify.h"
 
 #define SLOTS 2
 #define LINE 64

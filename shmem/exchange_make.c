@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "collectives.h"
-#include "comms/notices.h"
-#include "comms/wait.h"
-#include "comms/watch.h"
+#include "comms/core/handlers.h"
+#include "comms/wait/wait.h"
+#include "comms/observe/counters.h"
 #include "grid.h"
 
 static struct shmemx_exchange *exchanges;

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comms/deadlock.h"
-#include "comms/globals.h"
-#include "comms/job.h"
-#include "comms/network.h"
+#include "comms/wait/deadlock.h"
+#include "comms/core/globals.h"
+#include "comms/groups/job_torus.h"
+#include "comms/net/network.h"
 #include "comms/torus/packing.h"
 #include "rte/settings.h"
 #include "rte/text.h"

@@ -12,7 +12,7 @@
  * The home is spread over the PEs by the lock's address, so that many locks do not crowd one PE.
  */
 #include "api.h"
-#include "comms/wait.h"
+#include "comms/wait/wait.h"
 
 #define WAIT 0x80000000u
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "comms/network.h"
+#include "comms/net/network.h"
 
 /* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
 enum { PORT_IDS = 16, PORT_IDS_END = 20 };

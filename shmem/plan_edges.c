@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "comms/network.h"
+#include "comms/net/network.h"
 
 #define QUEUES 8
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "comms/copy.h"
-#include "comms/network.h"
+#include "comms/core/copy.h"
+#include "comms/net/network.h"
 
 #define PIECE (256UL << 10)
 #define THREAD_FROM (64UL << 10) /* bytes, on a node */

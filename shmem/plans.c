@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "blocks.h"
-#include "comms/wait.h"
-#include "comms/watch.h"
+#include "comms/wait/wait.h"
+#include "comms/observe/counters.h"
 #include "rte/text.h"
 
 _Static_assert(SHMEMX_PLANS == COMMS_LISTS, "each plan is a list");

@@ -3,7 +3,7 @@
 #define SHMEM_PLANS_H
 
 /*
- * Persistent plans: what a collective does, written down as a list of commands (comms/commands.h) when the plan is made.
+ * Persistent plans: what a collective does, written down as a list of commands (comms/coll/commands.h) when the plan is made.
  *
  * edge     data that one PE has for another, in one run. `near`: the taker loads it where the giver has it, and says that it has
  *          taken it. Far: the giver puts it, when the taker has said that there is room.
@@ -15,7 +15,7 @@
  * All members add the same edges, each from its side; a port has the same number at both ends unless the edge says otherwise.
  */
 #include "collectives.h"
-#include "comms/commands.h"
+#include "comms/coll/commands.h"
 
 #define CAME 4
 

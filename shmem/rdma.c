@@ -3,7 +3,7 @@
  * Puts, gets and messages between buffers that are not symmetric, and the events that tell of them.
  *
  * operation  a put or a get of this PE that is under way, or a message that it has sent and nobody has received
- * letter     what other PEs tell this one (comms/mail.h): a put arrived here; a message is there to be got; a message of ours was got
+ * letter     what other PEs tell this one (comms/rdma/events.h): a put arrived here; a message is there to be got; a message of ours was got
  *
  * A message is got by who receives it, when it has both the sender's letter and memory for it, and who sent it is told then. So it needs no
  * memory of the library's, and goes straight from the one buffer to the other.
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/mail.h"
-#include "comms/wait.h"
+#include "comms/rdma/events.h"
+#include "comms/wait/wait.h"
 
 _Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
 

@@ -4,16 +4,16 @@
  * part of everybody's source and writes it to everybody's dest. In place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
  * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
  * Every part is computed once, so all have the same bits. Where the nodes are on a torus, each part goes up one of its trees,
- * combined on the way, and from the root down again, both at the same time (comms/relay_up.c); or each node gets a part by the rings
- * of all axes, and then all parts go round (comms/rings.c).
+ * combined on the way, and from the root down again, both at the same time (comms/coll/tree_up.c); or each node gets a part by the rings
+ * of all axes, and then all parts go round (comms/coll/torus_allreduce.c).
  */
 #include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/job.h"
-#include "comms/rings.h"
+#include "comms/groups/job_torus.h"
+#include "comms/coll/torus_allreduce.h"
 
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */

@@ -4,8 +4,8 @@
  * and the copy is short, nothing else is called. comms.h has everything else.
  */
 #include "api.h"
-#include "comms/copy.h"
-#include "comms/near.h"
+#include "comms/core/copy.h"
+#include "comms/core/near.h"
 
 COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
 		      const char *routine)

@@ -2,7 +2,7 @@
 /* Put with signal, and signals alone. */
 #include "api.h"
 
-#include "comms/copy.h"
+#include "comms/core/copy.h"
 
 static enum comms_amo signal_op(int sig_op, const char *routine)
 {

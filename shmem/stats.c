@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "collectives.h"
-#include "comms/links.h"
-#include "comms/watch.h"
+#include "comms/observe/links.h"
+#include "comms/observe/counters.h"
 #include "rte/rte.h"
 
 API int shmemx_stats_enabled(void)

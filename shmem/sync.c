@@ -4,7 +4,7 @@
  * and a compare; arguments are checked only when there is time, before waiting.
  */
 #include "api.h"
-#include "comms/wait.h"
+#include "comms/wait/wait.h"
 
 static void check_cmp(int cmp, const char *routine)
 {

@@ -10,7 +10,7 @@
  * the parts; when the job ends otherwise, oshrun makes one trace of them. Where another launcher started the job, the first PE that
  * a signal or an abort ends says where the parts are.
  */
-#include "comms/trace.h"
+#include "comms/observe/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "comms/job.h"
-#include "comms/links.h"
-#include "comms/wait.h"
+#include "comms/groups/job_torus.h"
+#include "comms/observe/links.h"
+#include "comms/wait/wait.h"
 #include "rte/settings.h"
 #include "rte/plain.h"
 

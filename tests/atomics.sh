@@ -47,16 +47,16 @@ forbid()
 }
 
 # Assembler macros for programs of the machine (softofu-a64.h), and other names for listen and accept (accept_filter.c).
-forbid 'instructions stand in comms/processor.h' \
+forbid 'instructions stand in comms/core/processor.h' \
 	'__asm__|[^_[:alnum:]]asm[^_[:alnum:]]|[^_[:alnum:]]_mm_|__builtin_ia32_|__sync_' \
-	'comms/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/accept_filter\.c'
+	'comms/core/processor\.h|softofu/include/softofu-a64\.h|rte/oshrun/accept_filter\.c'
 forbid 'volatile orders nothing; use an atomic' \
-	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/processor\.h'
+	'(^|[^_[:alnum:]])volatile([^_[:alnum:]]|$)' 'comms/core/processor\.h'
 forbid 'name the order: atomic_..._explicit' \
 	'[^_[:alnum:]]atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_[a-z]+|flag_test_and_set|flag_clear)\(' none
 # Words of the program, whose type is not atomic; and counters of software Tofu, which are words of a public structure.
 forbid 'declare the word _Atomic' '__atomic_' \
-	'comms/comms\.h|comms/copy\.h|comms/hang\.c|shmem/sync\.c|shmem/locks\.c|shmem/signals\.c|softofu/nic/reach\.c|softofu/net/state\.h'
+	'comms/core/comms\.h|comms/core/copy\.h|comms/wait/hang\.c|shmem/sync\.c|shmem/locks\.c|shmem/signals\.c|softofu/nic/reach\.c|softofu/net/state\.h'
 
 # An atomic word that is named like a plain one is loaded and stored in the strongest order. Clang says where.
 if [ $# -gt 0 ] && command -v clang >/dev/null; then

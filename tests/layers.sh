@@ -5,17 +5,24 @@ set -u
 cd "$1" || exit 1
 bad=0
 
-# forbid FOLDER PATTERN: no file of FOLDER may include what matches
+# forbid FOLDER PATTERN: no file in FOLDER, or in a folder in it, may include what matches
 forbid() {
-	if grep -nE "^#[[:space:]]*include[[:space:]]*[<\"]($2)" "$1"/*.c "$1"/*.h; then
+	[ -d "$1" ] || return 0
+	if grep -rnE --include='*.[ch]' "^#[[:space:]]*include[[:space:]]*[<\"]($2)" "$1"; then
 		echo "layers: $1 must not include that" >&2
 		bad=1
 	fi
 }
 forbid rte 'comms/|shmem/|pshmem\.h|shmem\.h|ucp/|\.\./'
 forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
-forbid shmem 'ucp/|uct/|pmix|comms/ucx\.h|\.\./'
-# Thinking about the torus needs nobody: no bytes, no clock, no files. What does things stands in comms/.
+forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/(ucx|tofu)/|\.\./'
+# UCX and Tofu are known to the network that is made of them, and to nobody else.
+for room in coll core groups observe rdma wait; do
+	forbid "comms/$room" 'ucp/|uct/|ucs/|utofu|jtofu'
+done
+forbid comms/net/ucx 'utofu|jtofu|comms/net/tofu/'
+forbid comms/net/tofu 'ucp/|uct/|ucs/|comms/net/ucx/'
+# comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
 forbid comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h'
 [ "$bad" = 0 ] && echo "layers: calls go down only"
 exit "$bad"

@@ -46,7 +46,7 @@ oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"' \
 	-DOSHRUN_NAME='"'"`echo oshrun | sed '$(transform)'`"'"'
 if WITH_TOFU
-oshinfo_SOURCES += comms/tofu/library.c comms/tofu/library.h
+oshinfo_SOURCES += comms/net/tofu/tofu_library.c comms/net/tofu/tofu_library.h
 oshinfo_CPPFLAGS += $(TOFU_CPPFLAGS)
 endif
 oshinfo_LDADD = libtorusthink.la librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)

@@ -69,7 +69,7 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_passes, si
 
 /*
  * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
- * (comms/rings.h).
+ * (comms/coll/torus_allreduce.h).
  */
 double torus_rings_seconds(const struct torus_shape *shape, int most_passes, int rounds, size_t bytes, const struct torus_costs *costs);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1 ucx-tcp=2 */
 /*
- * comms/globals.c moves memory by the system call mremap, for some versions of UCX put a hook into glibc's that loses the fifth
+ * comms/core/globals.c moves memory by the system call mremap, for some versions of UCX put a hook into glibc's that loses the fifth
  * argument. Says whether the UCX at hand does; the system call must be right with each.
  */
 #include <shmem.h>

@@ -5,13 +5,13 @@
 
 #include <shmem.h>
 
-#include "comms/buffers.h"
-#include "comms/commands.h"
-#include "comms/company.h"
-#include "comms/hang.h"
-#include "comms/memory.h"
-#include "comms/ucx_inside.h"
-#include "comms/wait.h"
+#include "comms/rdma/buffers.h"
+#include "comms/coll/commands.h"
+#include "comms/wait/contention.h"
+#include "comms/wait/hang.h"
+#include "comms/core/memory.h"
+#include "comms/net/ucx/ucx_inside.h"
+#include "comms/wait/wait.h"
 #include "scenarios.h"
 
 /* --- First contact: the threads of a PE connect to the same PE at once --- */

@@ -30,38 +30,38 @@ has()
 }
 
 @test "ARM: atomics are helpers of libgcc, and instructions where those are asked for" {
-	cross aarch64 comms/ops.c
+	cross aarch64 comms/core/ops.c
 	[ "$(aarch64-linux-gnu-nm -u "$object" | grep -c __aarch64_)" -ge 8 ]
 	[ "$(has '\b(ldadd|cas|swp)[a-z]*[[:space:]]')" -eq 0 ]
-	cross aarch64 comms/ops.c -march=armv8.2-a
+	cross aarch64 comms/core/ops.c -march=armv8.2-a
 	[ "$(aarch64-linux-gnu-nm -u "$object" | grep -c __aarch64_ || :)" -eq 0 ]
 	[ "$(has '\b(ldadd|cas|swp)[a-z]*[[:space:]]')" -ge 6 ]
 	[ "$(has '\bst?l?xr\b')" -eq 0 ]
 }
 
 @test "ARM: a wait for one word watches it and stops the processor" {
-	cross aarch64 comms/groups.c
+	cross aarch64 comms/groups/groups.c
 	[ "$(has '\bldxrb\b')" -ge 2 ]
-	cross aarch64 comms/wait.c
+	cross aarch64 comms/wait/wait.c
 	[ "$(has '\bwfe\b')" -eq 1 ]
 	[ "$(has '\bisb\b')" -ge 1 ]
 	[ "$(has '\byield\b')" -eq 0 ]
 }
 
 @test "ARM: sources that depend on the processor" {
-	for file in comms/copy.c comms/numa.c tests/unit/processor.c; do
+	for file in comms/core/copy.c comms/groups/numa.c tests/unit/processor.c; do
 		cross aarch64 "$file"
 	done
 }
 
 @test "POWER: sources that depend on the processor" {
-	for file in comms/copy.c comms/wait.c comms/groups.c comms/ops.c comms/numa.c tests/unit/processor.c; do
+	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/core/ops.c comms/groups/numa.c tests/unit/processor.c; do
 		cross powerpc64le "$file"
 	done
 }
 
 @test "RISC-V: sources that depend on the processor" {
-	for file in comms/copy.c comms/wait.c comms/groups.c comms/ops.c comms/numa.c tests/unit/processor.c; do
+	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/core/ops.c comms/groups/numa.c tests/unit/processor.c; do
 		cross riscv64 "$file"
 	done
 }

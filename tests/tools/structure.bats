@@ -5,6 +5,7 @@
 setup()
 {
 	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
+	LAYERS=${BATS_TEST_FILENAME%/*}/../layers.sh
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p comms shmem
 	printf '%s\n' '/* volatile, __asm__ and atomic_load( in a comment are no matter */' 'int nothing;' >comms/plain.c
@@ -50,4 +51,28 @@ planted()
 	run sh "$ATOMICS" . -std=gnu11
 	[ "$status" -eq 1 ]
 	[[ $output == *shmem/planted.c:2:* ]]
+}
+
+# upward FILE HEADER: an include of that header in that file is found, and named.
+upward()
+{
+	mkdir -p "${1%/*}"
+	printf '#include "%s"\n' "$2" >"$1"
+	run sh "$LAYERS" .
+	rm "$1"
+	[ "$status" -eq 1 ]
+	[[ $output == *"$1:1:"* ]]
+}
+
+@test "calls that go up are found, in folders of folders too" {
+	run sh "$LAYERS" .
+	[ "$status" -eq 0 ]
+	upward rte/launch.c comms/core/comms.h
+	upward comms/core/ops.c shmem/api.h
+	upward comms/net/tofu/tofu_ops.c shmem/api.h
+	upward comms/wait/wait.c ucp/api/ucp.h
+	upward comms/net/ucx/ucx_ops.c comms/net/tofu/tofu_inside.h
+	upward shmem/rma.c comms/net/ucx/ucx_inside.h
+	upward shmem/ext/plans.c ucp/api/ucp.h
+	upward comms/torus/shape.c comms/core/comms.h
 }

@@ -2,7 +2,7 @@
 /* Every routine that can be counted has a family, and the one that its name says. */
 #include <string.h>
 
-#include "comms/watch.h"
+#include "comms/observe/counters.h"
 #include "tests/lib/unit.h"
 
 struct routine {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/greeting.c: SipHash by its authors' vectors; greetings that are genuine, and what is not; none is accepted twice. */
-#include "comms/greeting.h"
+/* comms/net/ucx/ucx_greeting.c: SipHash by its authors' vectors; greetings that are genuine, and what is not; none is accepted twice. */
+#include "comms/net/ucx/ucx_greeting.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

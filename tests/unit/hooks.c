@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/hooks.c, on this program itself, whose slots nobody may write (local.mk links it so). */
-#include "comms/hooks.h"
+/* comms/net/ucx/ucx_hooks.c, on this program itself, whose slots nobody may write (local.mk links it so). */
+#include "comms/net/ucx/ucx_hooks.h"
 
 #include <stdint.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/processor.h: what a waiting PE executes runs here, and a wait for a store ends when it comes, a thousand times. */
-#include "comms/processor.h"
+/* comms/core/processor.h: what a waiting PE executes runs here, and a wait for a store ends when it comes, a thousand times. */
+#include "comms/core/processor.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

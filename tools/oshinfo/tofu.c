@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "comms/tofu/library.h"
+#include "comms/net/tofu/tofu_library.h"
 #include "rte/settings.h"
 
 void report_tofu(struct report *report)

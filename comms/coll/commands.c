@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/net/network.h"
+#include "rte/rte.h"
+#include "comms/wait/wait.h"
+
+#define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
+#define AT_A_TIME (256 << 10) /* bytes that are moved before another queue has its turn */
+
+atomic_int comms_lists_to_move, comms_engine_has;
+
+/* By place. A bit says that the list is active; it is looked at before the list is. */
+static struct {
+	_Atomic uint64_t active[COMMS_LISTS / 64], engines[COMMS_LISTS / 64];
+	struct comms_list *_Atomic list[COMMS_LISTS];
+} all;
+
+/* Moving a list may mean to wait a little, and whoever waits moves lists. */
+static _Thread_local int held __attribute__((tls_model("initial-exec")));
+
+/* --- Making --- */
+
+struct comms_queue *comms_list_queue(struct comms_list *list)
+{
+	if (list->n_queues == list->most_queues) {
+		list->most_queues = 2 * list->most_queues + 4;
+		list->queues = realloc(list->queues, (size_t)list->most_queues * sizeof *list->queues);
+		if (!list->queues)
+			rte_die(list->routine, "no memory for a list of commands");
+	}
+	memset(&list->queues[list->n_queues], 0, sizeof *list->queues);
+	return &list->queues[list->n_queues++];
+}
+
+void comms_queue_add(struct comms_queue *queue, const struct comms_command *command)
+{
+	if (queue->write == queue->room) {
+		queue->room = 2 * queue->room + 4;
+		queue->commands = realloc(queue->commands, queue->room * sizeof *queue->commands);
+		if (!queue->commands)
+			rte_die(NULL, "no memory for a list of %zu commands", queue->room);
+	}
+	if (queue->write == 0)
+		queue->tells_first = command->kind == COMMS_TELL && !command->until;
+	queue->commands[queue->write++] = *command;
+}
+
+void comms_list_free(struct comms_list *list)
+{
+	if (list->session)
+		comms.network->session_close(list->session);
+	list->session = NULL;
+	for (int q = 0; q < list->n_queues; q++)
+		free(list->queues[q].commands);
+	free(list->queues);
+	list->queues = NULL;
+	list->n_queues = list->most_queues = 0;
+}
+
+/* --- Moving --- */
+
+static int64_t value_of(const struct comms_list *list, const struct comms_turn *turn)
+{
+	return (int64_t)(list->run - 1) * turn->each + turn->nth;
+}
+
+static bool has_come(const struct comms_list *list, const struct comms_command *command)
+{
+	return !command->until ||
+	       (int64_t)atomic_load_explicit(command->until, memory_order_acquire) >= value_of(list, &command->when);
+}
+
+static bool is_under_way(struct comms_telling *telling)
+{
+	return atomic_load_explicit(&telling->under_way, memory_order_acquire);
+}
+
+/* To another place in this node's memory, or by the network if the one before the last is at rest. */
+static bool tell(const struct comms_list *list, struct comms_queue *queue, const struct comms_command *command)
+{
+	uint64_t value = (uint64_t)value_of(list, &command->told);
+	struct comms_telling *telling = &queue->telling[queue->begun % COMMS_TELLINGS];
+
+	if (command->there) {
+		atomic_store_explicit(command->there, value, memory_order_release);
+		comms_notify(comms_peer(command->pe));
+		return true;
+	}
+	if (is_under_way(telling))
+		return false;
+	if (!comms_tell_by_network(telling, command->dest, command->source, command->size, command->word, value, command->pe,
+				   list->routine))
+		return false;
+	queue->begun++;
+	return true;
+}
+
+/* The next command, if its time has come. */
+static bool step(const struct comms_list *list, struct comms_queue *queue)
+{
+	const struct comms_command *command = &queue->commands[queue->read];
+
+	if (!has_come(list, command))
+		return false;
+	switch (command->kind) {
+	case COMMS_AWAIT:
+		break;
+	case COMMS_TELL:
+	case COMMS_PUT:
+		if (!tell(list, queue, command))
+			return false;
+		break;
+	case COMMS_COPY:
+		memmove(command->dest, command->source, command->size);
+		break;
+	case COMMS_COMBINE:
+		command->combine(command->dest, command->source, command->with, command->size);
+		break;
+	case COMMS_BY_CARD:
+		comms.network->session_start(list->session, list->run);
+		break;
+	case COMMS_CARD_IS_DONE:
+		if (!comms.network->session_is_over(list->session))
+			return false;
+		break;
+	}
+	queue->read++;
+	return true;
+}
+
+static bool move_queue(const struct comms_list *list, struct comms_queue *queue)
+{
+	size_t moved = 0, before = queue->read;
+
+	while (queue->read < queue->write && moved < AT_A_TIME && step(list, queue))
+		moved += queue->commands[queue->read - 1].size;
+	return queue->read > before;
+}
+
+static bool is_at_rest(struct comms_queue *queue)
+{
+	if (queue->read < queue->write)
+		return false;
+	for (int i = 0; i < COMMS_TELLINGS; i++)
+		if (is_under_way(&queue->telling[i]))
+			return false;
+	return true;
+}
+
+static _Atomic uint64_t *bits_of(const struct comms_list *list)
+{
+	return &(list->by_engine ? all.engines : all.active)[list->place / 64];
+}
+
+static atomic_int *count_of(const struct comms_list *list)
+{
+	return list->by_engine ? &comms_engine_has : &comms_lists_to_move;
+}
+
+/*
+ * What the next start will need, and a long run has driven out of the caches. It comes while the program does something else.
+ */
+static void fetch_beginning(const struct comms_queue *queue)
+{
+	const struct comms_command *first = queue->commands;
+
+	__builtin_prefetch((const char *)(first + 1) - 1);
+	if (first->there) {
+		__builtin_prefetch(first->there, 1);
+		__builtin_prefetch(comms_peer(first->pe)->bell);
+	}
+}
+
+/* Whoever waits for it may go on, and start it again: so this is the last that is done to it. */
+static void end_run(struct comms_list *list)
+{
+	for (int q = 0; q < list->n_queues; q++) {
+		list->queues[q].read = 0;
+		list->queues[q].begun = 0;
+		if (list->queues[q].tells_first)
+			fetch_beginning(&list->queues[q]);
+	}
+	atomic_store_explicit(&list->active, false, memory_order_relaxed);
+	atomic_fetch_and_explicit(bits_of(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(count_of(list), 1, memory_order_relaxed);
+	atomic_store_explicit(&list->finished, list->run, memory_order_release);
+	comms_notify(comms_peer(comms.pe));
+}
+
+static bool move_inside(struct comms_list *list)
+{
+	bool moved = false, over = true;
+
+	if (!atomic_load_explicit(&list->active, memory_order_acquire))
+		return false;
+	for (int q = 0; q < list->n_queues; q++)
+		moved |= move_queue(list, &list->queues[q]);
+	for (int q = 0; q < list->n_queues && over; q++)
+		over = is_at_rest(&list->queues[q]);
+	if (over)
+		end_run(list);
+	return moved || over;
+}
+
+/*
+ * Of who leaves and who comes, at least one sees the other: leaving busy and looking at again, saying again and taking busy, all
+ * four accesses are in one order.
+ */
+static bool move(struct comms_list *list)
+{
+	bool moved = false;
+
+	if (atomic_exchange_explicit(&list->busy, true, memory_order_acquire)) {
+		atomic_store_explicit(&list->again, true, memory_order_seq_cst);
+		if (atomic_exchange_explicit(&list->busy, true, memory_order_seq_cst))
+			return false;
+	}
+	held++;
+	do {
+		atomic_exchange_explicit(&list->again, false, memory_order_acquire);
+		moved |= move_inside(list);
+		atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
+	} while (atomic_load_explicit(&list->again, memory_order_seq_cst) &&
+		 !atomic_exchange_explicit(&list->busy, true, memory_order_acquire));
+	held--;
+	if (moved)
+		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_relaxed);
+	return moved;
+}
+
+static bool move_all(const _Atomic uint64_t *bits)
+{
+	bool moved = false;
+
+	if (held > 0)
+		return false;
+	for (int i = 0; i < COMMS_LISTS / 64; i++) {
+		uint64_t left = atomic_load_explicit(&bits[i], memory_order_acquire);
+
+		for (; left; left &= left - 1)
+			moved |= move(atomic_load_explicit(&all.list[64 * i + __builtin_ctzl(left)], memory_order_relaxed));
+	}
+	return moved;
+}
+
+bool comms_lists_move(void)
+{
+	return move_all(all.active);
+}
+
+bool comms_engine_move(void)
+{
+	return move_all(all.engines);
+}
+
+bool comms_lists_served(void)
+{
+	bool moved = comms_lists_active() && comms_lists_move();
+
+	if (atomic_load_explicit(&comms_engine_has, memory_order_relaxed) > 0)
+		moved |= comms_engine_move();
+	return moved;
+}
+
+/* --- Runs --- */
+
+static bool is_light(const struct comms_command *command)
+{
+	return command->kind == COMMS_AWAIT || command->kind == COMMS_TELL || command->kind == COMMS_BY_CARD ||
+	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
+}
+
+/* Before others may see it. Is there more to do already? */
+static bool begin_queues(struct comms_list *list)
+{
+	bool more = false;
+
+	for (int q = 0; q < list->n_queues; q++) {
+		struct comms_queue *queue = &list->queues[q];
+
+		if (!queue->tells_first && !list->by_network)
+			continue;
+		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) && step(list, queue))
+			;
+		more |= queue->read < queue->write && has_come(list, &queue->commands[queue->read]);
+	}
+	return more;
+}
+
+void comms_list_start(struct comms_list *list)
+{
+	bool more;
+
+	list->run++;
+	held++;
+	more = begin_queues(list);
+	held--;
+	atomic_store_explicit(&all.list[list->place], list, memory_order_relaxed);
+	atomic_store_explicit(&list->active, true, memory_order_release);
+	atomic_fetch_add_explicit(count_of(list), 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(bits_of(list), (uint64_t)1 << list->place % 64, memory_order_release);
+	if (list->by_engine)
+		comms_engine_wake();
+	else if (more && list->by_network && comms.network->nudge)
+		comms.network->nudge();
+}
+
+bool comms_list_is_over(struct comms_list *list)
+{
+	if (atomic_load_explicit(&list->finished, memory_order_acquire) == list->run)
+		return true;
+	if (held > 0)
+		return false;
+	move(list);
+	return atomic_load_explicit(&list->finished, memory_order_acquire) == list->run;
+}
+
+void comms_list_wait(struct comms_list *list)
+{
+	COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_COMMANDS_H
+#define COMMS_COMMANDS_H
+
+#include "comms/core/notify.h"
+
+/*
+ * Lists of commands: communication that is prepared once and then started again and again.
+ *
+ * command  one step: tell a PE something, put a block and tell, copy, combine two blocks, have the network's card do all of it
+ * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
+ *          session-mode queue of a network card calls the scheduling pointer: the first command whose word has not come yet.
+ *          So an arrival releases commands, and nobody prepares anything then.
+ * list     queues that are started together. A start is a run, and runs are numbered from 1.
+ * word     8 bytes of this PE that somebody else counts up, or this PE itself
+ *
+ * Words are never reset. In each run a word is counted up `each` times; so the nth time in run r makes it (r - 1) * each + nth, and
+ * a command that waits for the nth time waits for that. Below 1, nth is of the run before.
+ *
+ * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
+ * Those that are the engine's are moved by the engine, the server, and who waits for this very list. One at a time is inside; who finds another there asks it to look again. So nobody
+ * ever waits to move a list, and no arrival is overlooked.
+ */
+enum comms_command_kind { COMMS_AWAIT, COMMS_TELL, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
+struct comms_session;
+
+struct comms_turn {
+	int64_t each, nth;
+};
+
+/* out[i] = low[i] op high[i]; the operation has no order that matters. */
+typedef void comms_combine(void *out, const void *low, const void *high, size_t count);
+
+struct comms_command {
+	enum comms_command_kind kind;
+	int pe;			 /* whom it tells */
+	_Atomic uint64_t *until; /* mine; NULL: it waits for nothing */
+	struct comms_turn when;
+	_Atomic uint64_t *word;	 /* theirs, by its address here */
+	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and what it tells of */
+	struct comms_turn told;
+	void *dest;
+	const void *source, *with; /* with: the other operand */
+	size_t size;		   /* bytes; of a combine, elements */
+	comms_combine *combine;
+};
+
+#define COMMS_TELLINGS 2 /* of a queue, under way at once over the network */
+
+struct comms_queue {
+	struct comms_command *commands;
+	size_t write, read, room;
+	bool tells_first; /* its first command only tells: whoever starts the list runs it */
+	unsigned begun;	  /* tellings over the network, in this run */
+	struct comms_telling telling[COMMS_TELLINGS];
+};
+
+struct comms_list {
+	struct comms_queue *queues;
+	int n_queues, most_queues;
+	bool by_engine; /* the engine moves it */
+	struct comms_session *session; /* what the card does; NULL: nothing */
+	bool by_network; /* some command goes over the network */
+	int place;	/* among all lists, which the owner sees to */
+	const char *routine;
+	uint64_t run;		   /* the last one begun */
+	_Atomic uint64_t finished; /* the last one that is over */
+	atomic_bool active, busy, again;
+};
+
+#define COMMS_LISTS 256
+
+/* A queue to which commands are to be added. */
+struct comms_queue *comms_list_queue(struct comms_list *list);
+/* Ends the job where there is no memory. */
+void comms_queue_add(struct comms_queue *queue, const struct comms_command *command);
+void comms_list_free(struct comms_list *list);
+
+/* Begins a run; the last one is over. */
+void comms_list_start(struct comms_list *list);
+/* Moves it if it can be moved from here. Is the last run over? */
+bool comms_list_is_over(struct comms_list *list);
+void comms_list_wait(struct comms_list *list);
+
+/* Are there lists that whoever has time may move? */
+extern atomic_int comms_lists_to_move;
+/* Moves them; did anything move? */
+bool comms_lists_move(void);
+
+COMMS_INLINE bool comms_lists_active(void)
+{
+	return COMMS_UNLIKELY(atomic_load_explicit(&comms_lists_to_move, memory_order_relaxed) > 0);
+}
+
+/* For the network's server, when something may have come: moves lists of both kinds. */
+bool comms_lists_served(void);
+
+/* executor.c: the one thread that moves lists by itself. Made when it is first needed. */
+void comms_engine_start(const char *routine);
+void comms_engine_wake(void);
+void comms_engine_stop(void);
+bool comms_engine_is_up(void);
+/* The same for its lists. */
+extern atomic_int comms_engine_has;
+bool comms_engine_move(void);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "torus_allreduce.h"
+
+#include <stdlib.h>
+
+#include "torus_allgather.h"
+#include "tree_inside.h"
+#include "rte/rte.h"
+#include "comms/wait/wait.h"
+
+#define LEAST_SLOTS 8 /* for pieces on one link; with fewer, links wait for each other */
+
+/* What goes one way, out of this node or into it. */
+struct stream {
+	int way, pe; /* of the neighbour there */
+	size_t count, done;	/* count: of passes; done: pieces, in all rounds */
+	size_t granted;		/* how many pieces the neighbour knows it may send */
+	const struct torus_pass *pass;
+	struct comms_telling telling[RELAY_AHEAD], granting;
+};
+
+/* Of what is on its way to one node, a part: from how many neighbours it comes here, and how many pieces have. */
+struct pile {
+	int from;
+	size_t combined;
+};
+
+struct returns {
+	const struct torus_rings *rings;
+	size_t *at, *bytes; /* by place: its block */
+	int parts, streams;
+	size_t piece, rounds, slots;
+	struct pile *pile; /* by part and place */
+	struct stream out[TORUS_WAYS], in[TORUS_WAYS]; /* both by stream: the same neighbour, to it and from it */
+};
+
+bool torus_can_ring(const struct torus_ground *ground)
+{
+	return torus_ground_returns(ground, TORUS_SEGMENTS);
+}
+
+/* The first part of the first block: no other is longer. */
+static size_t longest_part(const struct torus_shape *shape, size_t bytes)
+{
+	return torus_part_begin(torus_part_begin(bytes, shape->places, 1), torus_pass_parts(shape), 1);
+}
+
+int torus_ring_rounds(const struct torus_shape *shape, size_t bytes)
+{
+	size_t most = relay_share(shape) / LEAST_SLOTS / 64 * 64, longest = longest_part(shape, bytes);
+
+	return longest > most ? (int)((longest + most - 1) / most) : 1;
+}
+
+static struct pile *pile_of(const struct returns *r, const struct torus_pass *pass)
+{
+	return &r->pile[pass->part * r->rings->ground->sites.shape.places + pass->origin];
+}
+
+/* --- Who sends what --- */
+
+static void cut(struct returns *r)
+{
+	const struct torus_rings *rings = r->rings;
+	const struct torus_shape *shape = &rings->ground->sites.shape;
+
+	r->parts = torus_pass_parts(shape);
+	r->rounds = (size_t)torus_ring_rounds(shape, rings->bytes);
+	r->piece = ((longest_part(shape, rings->bytes) + r->rounds - 1) / r->rounds + 63) / 64 * 64;
+	r->slots = relay_share(shape) / r->piece;
+	if (r->slots > TORUS_SLOTS)
+		r->slots = TORUS_SLOTS;
+	for (int p = 0; p < shape->places; p++) {
+		r->at[p] = torus_part_begin(rings->bytes, shape->places, p);
+		r->bytes[p] = torus_part_begin(rings->bytes, shape->places, p + 1) - r->at[p];
+	}
+}
+
+static void find_streams(struct returns *r)
+{
+	const struct torus_ground *ground = r->rings->ground;
+	const struct torus_shape *shape = &ground->sites.shape;
+
+	for (int way = 0; way < 2 * shape->axes; way++) {
+		struct stream *in = &r->in[r->streams], *out = &r->out[r->streams];
+		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, ground->me, way) : -1;
+
+		if (next < 0)
+			continue;
+		r->streams++;
+		*out = (struct stream){.way = way, .pe = ground->pe[next], .pass = ground->returns_out[way]};
+		out->count = (size_t)ground->n_passes_in[way];
+		*in = (struct stream){.way = way ^ 1, .pe = ground->pe[next], .pass = ground->returns_in[way]};
+		in->count = (size_t)ground->n_passes_out[way];
+		for (size_t i = 0; i < in->count; i++)
+			pile_of(r, &in->pass[i])->from++;
+	}
+}
+
+static void prepare(struct returns *r, const struct torus_rings *rings)
+{
+	size_t places = (size_t)rings->ground->sites.shape.places;
+
+	*r = (struct returns){.rings = rings};
+	r->at = calloc(2 * places, sizeof *r->at);
+	r->pile = calloc(TORUS_WAYS * places, sizeof *r->pile);
+	if (!r->at || !r->pile)
+		rte_die(rings->routine, "no memory for the blocks of %zu nodes", places);
+	r->bytes = r->at + places;
+	cut(r);
+	find_streams(r);
+}
+
+/* --- One piece --- */
+
+struct span {
+	size_t at, bytes;
+};
+
+static struct span span_of(const struct returns *r, const struct torus_pass *pass, size_t round)
+{
+	size_t block = r->bytes[pass->origin], begin = torus_part_begin(block, r->parts, pass->part) + round * r->piece;
+	size_t end = torus_part_begin(block, r->parts, pass->part + 1);
+
+	if (begin > end)
+		begin = end;
+	return (struct span){r->at[pass->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
+}
+
+static bool is_over(const struct returns *r, const struct stream *stream)
+{
+	return stream->done == stream->count * r->rounds;
+}
+
+static const struct torus_pass *next_pass(const struct stream *stream)
+{
+	return &stream->pass[stream->done % stream->count];
+}
+
+static char *slot_of(const struct returns *r, const struct stream *stream)
+{
+	return r->rings->area->staging + (size_t)stream->way * relay_share(&r->rings->ground->sites.shape) +
+	       stream->done % r->slots * r->piece;
+}
+
+/* --- Taking --- */
+
+static bool has_come(const struct returns *r, const struct stream *stream)
+{
+	const struct torus_rings *rings = r->rings;
+
+	return !is_over(r, stream) &&
+	       atomic_load_explicit(&rings->area->up.came[stream->way][stream->done % r->slots], memory_order_acquire) >=
+		       relay_count(rings->number, stream->done + 1);
+}
+
+/* Is this what the stream brings next? */
+static bool brings(const struct returns *r, const struct stream *stream, const struct torus_pass *pass, size_t round)
+{
+	return !is_over(r, stream) && stream->done / stream->count == round && next_pass(stream)->part == pass->part &&
+	       next_pass(stream)->origin == pass->origin;
+}
+
+/*
+ * A piece is combined when all neighbours have sent it, in the order of ways, whoever came first. What no one waits for is the first in
+ * the order of all lists, so there is always one that can be.
+ */
+static bool take(struct returns *r, const struct stream *stream)
+{
+	const struct torus_rings *rings = r->rings;
+	const struct torus_pass *pass;
+	struct span span;
+	const char *so_far;
+	size_t round;
+	int come = 0;
+
+	if (!has_come(r, stream))
+		return false;
+	pass = next_pass(stream);
+	round = stream->done / stream->count;
+	for (int s = 0; s < r->streams; s++)
+		come += brings(r, &r->in[s], pass, round) && has_come(r, &r->in[s]);
+	if (come < pile_of(r, pass)->from)
+		return false;
+	span = span_of(r, pass, round);
+	so_far = rings->source + span.at;
+	for (int s = 0; s < r->streams; s++) {
+		if (!brings(r, &r->in[s], pass, round))
+			continue;
+		rings->combine(rings->dest + span.at, so_far, slot_of(r, &r->in[s]), span.bytes / rings->element);
+		so_far = rings->dest + span.at;
+		r->in[s].done++;
+	}
+	pile_of(r, pass)->combined++;
+	return true;
+}
+
+/* The first pieces may come at once; later the neighbour is told when half of the slots are free again. */
+static bool grant(const struct returns *r, struct stream *stream)
+{
+	const struct torus_rings *rings = r->rings;
+	size_t all = stream->count * r->rounds, most = stream->done + r->slots;
+
+	if (most > all)
+		most = all;
+	if (is_under_way(&stream->granting))
+		return false;
+	if (most == stream->granted)
+		return stream->done == all;
+	if (most < all && most - stream->granted < (r->slots + 1) / 2)
+		return false;
+	stream->granted = most;
+	comms_tell_later(&stream->granting, NULL, NULL, 0, &rings->area->up.leave[stream->way], relay_count(rings->number, most),
+			 stream->pe, rings->routine);
+	return stream->done == all && !is_under_way(&stream->granting);
+}
+
+/* --- Sending --- */
+
+static bool may_go(const struct returns *r, struct stream *stream)
+{
+	const struct torus_rings *rings = r->rings;
+	const struct pile *pile = pile_of(r, next_pass(stream));
+
+	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
+	       !is_under_way(&stream->telling[stream->done % RELAY_AHEAD]) &&
+	       atomic_load_explicit(&rings->area->up.leave[stream->way], memory_order_acquire) >=
+		       relay_count(rings->number, stream->done + 1);
+}
+
+static bool send(const struct returns *r, struct stream *stream)
+{
+	const struct torus_rings *rings = r->rings;
+
+	while (!is_over(r, stream) && may_go(r, stream)) {
+		struct span span = span_of(r, next_pass(stream), stream->done / stream->count);
+		const char *data = pile_of(r, next_pass(stream))->from == 0 ? rings->source : rings->dest;
+		char *slot = slot_of(r, stream);
+		size_t i = stream->done++;
+
+		comms_tell_later(&stream->telling[i % RELAY_AHEAD], slot, data + span.at, span.bytes,
+				 &rings->area->up.came[stream->way][i % r->slots], relay_count(rings->number, i + 1), stream->pe,
+				 rings->routine);
+	}
+	return is_over(r, stream) && are_at_rest(stream->telling);
+}
+
+/* --- All of it --- */
+
+static bool advance(struct returns *r)
+{
+	bool done = true, moved = true;
+
+	while (moved) {
+		moved = false;
+		for (int s = 0; s < r->streams; s++)
+			moved |= take(r, &r->in[s]);
+	}
+	for (int s = 0; s < r->streams; s++)
+		done &= grant(r, &r->in[s]);
+	for (int s = 0; s < r->streams; s++)
+		done &= send(r, &r->out[s]);
+	return done;
+}
+
+/*
+ * Nobody has to say that its dest may be written to again: a block goes out when its node has combined what all sent of it. But
+ * each says so for the gathering, when it is done with its part of all blocks.
+ */
+void torus_reduce_by_rings(const struct torus_rings *rings)
+{
+	struct returns r;
+	struct torus_gathering gathering = {.ground = rings->ground, .number = rings->number, .area = rings->area, .dest = rings->dest,
+					    .routine = rings->routine};
+
+	prepare(&r, rings);
+	COMMS_WAIT(COMMS_ANYWHERE, advance(&r));
+	gathering.at = r.at;
+	gathering.bytes = r.bytes;
+	torus_gather(&gathering);
+	free(r.pile);
+	free(r.at);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_RELAY_H
+#define TORUS_RELAY_H
+
+#include "comms/groups/topology.h"
+#include "comms/torus/trees.h"
+
+/*
+ * Data that travels over several trees at once: from the root to all nodes of a torus, and before that, in an all-reduce, from all
+ * nodes to the root.
+ *
+ * part      of the message: what one tree carries
+ * segment   of a part: what a node hands on at a time
+ * leave     word at the sender: how far the receiver lets it send
+ * came      word behind each segment, at the receiver
+ *
+ * No two trees send over one link in one direction. So what belongs to a link belongs to one tree, and words are by way: both by
+ * the way that the segments go. A neighbour is always the same one and numbers only grow, so no word is ever reset.
+ *
+ * Down, a segment goes to its place in dest. The child says once that all may come, when it has begun, and with it ended what was
+ * before; so nobody writes a word before it was read. Up, it goes to a slot of the staging, of which each way has a few in turn;
+ * the receiver counts how many may come.
+ */
+enum {
+	TORUS_SEGMENTS = 1024, /* of a part, at most */
+	TORUS_SLOTS = 16,      /* for segments on their way up, on one way, at most */
+	TORUS_STAGING = 512 << 10,
+	TORUS_LINE = 256,	   /* nodes along an axis, at most, for exchanges of all with all (torus_alltoall.h) */
+	TORUS_WINDOWS = 128 << 10 /* and what these have of memory */
+};
+
+/* Of a group, in the slot of each of its members. */
+struct torus_area {
+	struct {
+		_Atomic uint64_t leave[TORUS_WAYS];
+		_Atomic uint64_t came[TORUS_WAYS][TORUS_SEGMENTS];
+	} down;
+	struct {
+		_Atomic uint64_t leave[TORUS_WAYS];
+		_Atomic uint64_t came[TORUS_WAYS][TORUS_SLOTS];
+	} up;
+	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE]; /* from the node at that coordinate of the line: the number of the exchange */
+	_Alignas(4096) char staging[TORUS_STAGING];
+	char windows[TORUS_WINDOWS];
+};
+_Static_assert(sizeof(struct torus_area) <= COMMS_TORUS_BYTES, "a slot has room for it");
+
+/* To be done by all members before the first of them begins something, with a meeting in between. */
+void torus_area_clear(struct torus_area *area);
+
+/* out[i] = low[i] op high[i]; the operation has no order that matters. */
+typedef void torus_combine(void *out, const void *low, const void *high, size_t count);
+
+/* What all members begin alike, but for the pointers. */
+struct torus_cast {
+	const struct torus_ground *ground;
+	enum torus_trees kind;
+	const struct torus_packing *packing; /* of kind TORUS_TREES_PACKED, from this root */
+	int root, root_pe;		     /* a place, and who stands for it */
+	uint64_t number;   /* of what is done in this area, from 1 */
+	struct torus_area *area;
+	char *dest;
+	const char *source; /* a broadcast's: on the root; of an all-reduce: what this node brings, may be dest */
+	size_t bytes, segment;
+	torus_combine *combine; /* of an all-reduce, else NULL */
+	size_t element;		/* bytes; lines are whole elements */
+	const char *routine;
+};
+
+/*
+ * For the one PE of each node that stands for it. On return its dest is there and may be changed. Segments of an all-reduce are
+ * no longer than torus_longest_up.
+ */
+void torus_relay(const struct torus_cast *cast);
+size_t torus_longest_up(const struct torus_shape *shape);
+
+#endif

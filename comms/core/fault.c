@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which routine an access to bad memory belongs to, and which of its arguments. Runs in the handler of a signal: near.h, rte/crash.c. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "near.h"
+#include "rte/rte.h"
+#include "comms/observe/counters.h"
+
+#define PAGE 4096UL /* no system has smaller ones */
+
+_Thread_local struct comms_near comms_near = {.pe = COMMS_NOBODY};
+_Thread_local struct comms_near_both comms_near_both;
+
+/* --- Before memory is handed to a network --- */
+
+static bool is_symmetric(const void *memory, size_t bytes)
+{
+	enum comms_segment_id id = comms_find_segment(memory);
+
+	return id < COMMS_SEGMENTS && bytes <= comms.segments[id].size - (size_t)((const char *)memory - comms.segments[id].base);
+}
+
+void comms_near_read(const void *memory, size_t bytes)
+{
+	const _Atomic(char) *at = memory;
+
+	if (bytes == 0 || is_symmetric(memory, bytes))
+		return;
+	for (size_t i = 0; i < bytes; i += PAGE)
+		(void)atomic_load_explicit(&at[i], memory_order_relaxed);
+	(void)atomic_load_explicit(&at[bytes - 1], memory_order_relaxed);
+}
+
+void comms_near_write(void *memory, size_t bytes)
+{
+	_Atomic(char) *at = memory;
+
+	if (bytes == 0 || is_symmetric(memory, bytes))
+		return;
+	for (size_t i = 0; i < bytes; i += PAGE)
+		atomic_fetch_or_explicit(&at[i], 0, memory_order_relaxed); /* changes nothing, not even in between */
+	atomic_fetch_or_explicit(&at[bytes - 1], 0, memory_order_relaxed);
+}
+
+/* --- What a fault was about --- */
+
+const char *comms_near_argument(const char *routine)
+{
+	switch (watch_family_of(routine)) {
+	case WATCH_PUT:
+	case WATCH_PUT_NBI:
+	case WATCH_IPUT:
+	case WATCH_PUT_SIGNAL: return "source";
+	case WATCH_GET:
+	case WATCH_GET_NBI:
+	case WATCH_IGET: return "dest";
+	case WATCH_ATOMIC_NBI: return "fetch";
+	default: return NULL;
+	}
+}
+
+/* The processor does not say which one. */
+static bool is_impossible(const void *address)
+{
+	uintptr_t high = (uintptr_t)address >> 47;
+
+	return high != 0 && high != UINTPTR_MAX >> 47;
+}
+
+static bool takes(struct rte_fault *fault, const char *argument, const void *memory, size_t bytes)
+{
+	if (fault->nowhere ? !is_impossible(memory) : fault->address - (uintptr_t)memory >= bytes)
+		return false;
+	fault->argument = argument;
+	fault->memory_known = true;
+	fault->memory = (uintptr_t)memory;
+	fault->bytes = bytes;
+	return true;
+}
+
+/* Memory of a PE of this node that is mapped here. */
+static bool is_of_a_peer(uintptr_t address)
+{
+	for (int i = 0; i < comms.n_node; i++) {
+		const struct comms_peer *peer = comms_peer(comms.node_pes[i]);
+
+		for (int segment = 0; segment < COMMS_SEGMENTS; segment++)
+			if (address - (uintptr_t)peer->reach[segment].base < peer->reach[segment].size)
+				return true;
+	}
+	return false;
+}
+
+static const char *without_p(const char *routine)
+{
+	return routine[0] == 'p' ? routine + 1 : routine;
+}
+
+/* The routine's own code accesses what it has found good, what it was given for this side, and what the context handle says. */
+static void explain_by_name(struct rte_fault *fault)
+{
+	const char *argument = comms_near_argument(fault->routine);
+	bool context = !strncmp(fault->routine, "shmem_ctx_", 10);
+
+	if (!fault->at_once || comms.n_pes == 0 || is_of_a_peer(fault->address))
+		return;
+	if (argument && context)
+		argument = !strcmp(argument, "source") ? "source or ctx" : !strcmp(argument, "dest") ? "dest or ctx" : "fetch or ctx";
+	fault->argument = argument ? argument : context ? "ctx" : NULL;
+}
+
+void comms_explain_fault(struct rte_fault *fault)
+{
+	const struct comms_near *near = &comms_near;
+	const struct comms_near_both *both = &comms_near_both;
+
+	if (!fault->in_library)
+		return;
+	if (near->routine)
+		fault->routine = without_p(near->routine);
+	if (!fault->routine || !fault->is_fault)
+		return;
+	if (both->routine && !strcmp(without_p(both->routine), fault->routine) &&
+	    (takes(fault, "source", both->source, both->source_bytes) || takes(fault, "dest", both->dest, both->dest_bytes)))
+		return;
+	if (!near->routine)
+		explain_by_name(fault);
+	else if (comms_near_argument(fault->routine))
+		takes(fault, comms_near_argument(fault->routine), near->memory, near->bytes);
+}

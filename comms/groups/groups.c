@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups: which of the members are on one node, and how the members meet.
+ *
+ * gate     of a node: a counter and an epoch in the first member's memory. The last to arrive opens the next epoch, or, in
+ *          a led gate, the first member does when all have arrived. Before it opens it may act for all.
+ * rounds   dissemination: each member tells the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
+ *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
+ * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
+ * torus    the rounds of nodes go along one axis after the other (torus/meeting.h).
+ * parts    on a node with several memory groups, gate and rounds have two levels (numa.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/comms.h"
+#include "levels.h"
+#include "torus_barrier.h"
+#include "numa.h"
+#include "rte/rte.h"
+#include "comms/net/tofu/tofu.h"
+#include "comms/wait/wait.h"
+
+/*
+ * Two members are on one node where their keys are equal. False: this cannot be known (alike for all PEs). Parts of a node are as far
+ * apart as numbers of hosts are.
+ */
+static bool node_key(int pe, uint64_t *key)
+{
+	*key = (uint64_t)pe;
+	if (!comms.local_path)
+		return true;
+	if (!rte_node(pe, key))
+		return false;
+	if (comms.tofu)
+		*key += tofu_node(pe) * 0xd6e8feb86659fd93;
+	if (comms.node_size > 0)
+		*key += (uint64_t)(pe / comms.node_size) * 0x9e3779b97f4a7c15;
+	return true;
+}
+
+int comms_nodes(int *node_of)
+{
+	struct comms_group world = {.size = comms.n_pes, .stride = 1};
+	struct level_member *sorted;
+	int n_nodes, node = -1;
+
+	memset(node_of, 0, (size_t)world.size * sizeof *node_of);
+	if (comms.n_node == comms.n_pes)
+		return 1;
+	sorted = levels_sort(&world, node_key, &n_nodes);
+	for (int i = 0; i < world.size; i++) {
+		node += sorted[i].place == sorted[i].leader;
+		node_of[n_nodes ? sorted[i].place : i] = n_nodes ? node : i;
+	}
+	free(sorted);
+	return n_nodes ? n_nodes : world.size;
+}
+
+static struct comms_system *system_of(int pe)
+{
+	return (struct comms_system *)comms_meet(pe)->reach[COMMS_HEAP].base;
+}
+
+static void see_node(struct comms_group *node)
+{
+	node->crowded = system_of(comms_group_pe(node, 0))->crowded;
+	numa_divide(node);
+}
+
+void comms_group_see(struct comms_group *group)
+{
+	struct level_member *sorted;
+	int n_nodes;
+
+	if (group->seen || group->me < 0)
+		return;
+	group->seen = true;
+	if (group->on_node) {
+		see_node(group);
+		return;
+	}
+	sorted = levels_sort(group, node_key, &n_nodes);
+	if (n_nodes > 1 && n_nodes < group->size) {
+		group->levels = levels_make(group, sorted, n_nodes);
+		see_node(&group->levels->node);
+	}
+	if (n_nodes > 1)
+		comms_group_follow_torus(group->levels ? &group->levels->leaders : group);
+	free(sorted);
+}
+
+void comms_group_forget(struct comms_group *group)
+{
+	struct comms_levels *levels = group->levels;
+
+	numa_forget(levels ? &levels->node : group);
+	comms_group_leave_torus(levels ? &levels->leaders : group);
+	if (comms.network && comms.network->part && group->seen)
+		comms.network->part(group);
+	if (!levels)
+		return;
+	levels_free(levels);
+	group->levels = NULL;
+	group->seen = false;
+}
+
+/* No division by memory groups, whose lists belong to one slot. */
+static void make_flat(struct comms_group *node, int slot)
+{
+	node->slot = slot;
+	node->epoch = 0;
+	if (!node->on_node)
+		return;
+	node->parts = NULL;
+	node->divided_gate = false;
+	node->round = NULL;
+}
+
+void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot)
+{
+	if (group->size > 1)
+		comms_group_see(group);
+	*twin = *group;
+	make_flat(twin, slot);
+	if (!group->levels)
+		return;
+	twin->levels = malloc(sizeof *twin->levels);
+	if (!twin->levels)
+		rte_die(NULL, "no memory for the lists of a team's nodes");
+	*twin->levels = *group->levels;
+	make_flat(&twin->levels->node, slot);
+	make_flat(&twin->levels->leaders, slot);
+}
+
+void comms_twin_forget(struct comms_group *twin)
+{
+	free(twin->levels);
+	twin->levels = NULL;
+}
+
+bool comms_all_on_node(const struct comms_group *group)
+{
+	for (int i = 0; i < group->size; i++) {
+		int pe = comms_group_pe(group, i);
+
+		if (!bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints))
+			return false;
+	}
+	return true;
+}
+
+static void meet_at_gate(struct comms_group *group, bool led, comms_action *action, void *argument)
+{
+	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
+	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate[group->gate];
+	uint32_t old = atomic_load_explicit(&gate->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
+
+	if (led && group->me == 0) {
+		COMMS_WAIT(&gate->arrived, atomic_load_explicit(&gate->arrived, memory_order_acquire) == others);
+	} else {
+		uint32_t before = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acquire);
+
+		if (led && before + 1 == others)
+			comms_notify_of(first, &comms.system->slot[group->slot].gate[group->gate].arrived, sizeof gate->arrived);
+		if (led || before < others) {
+			wait_while(&gate->epoch, old, &gate->sleepers);
+			return;
+		}
+	}
+	if (action)
+		action(argument);
+	atomic_store_explicit(&gate->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->epoch, old + 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
+		wait_wake(&gate->epoch);
+}
+
+/* Two levels of gates: the PE that acts for a memory group meets those that act for the others. */
+struct division {
+	struct comms_group *node;
+	bool led;
+	comms_action *part_action, *action;
+	void *argument;
+};
+
+static void meet_among_parts(void *division)
+{
+	const struct division *d = division;
+
+	if (d->part_action)
+		d->part_action(d->argument);
+	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
+	meet_at_gate(&d->node->parts->leaders, d->led, d->action, d->argument);
+}
+
+static void meet_at_gates(struct division *division)
+{
+	struct comms_group *node = division->node;
+
+	if (!node->divided_gate)
+		meet_at_gate(node, division->led, division->action, division->argument);
+	else if (node->parts->node.size > 1)
+		meet_at_gate(&node->parts->node, division->led, meet_among_parts, division);
+	else
+		meet_among_parts(division);
+}
+
+static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
+{
+	for (int r = 0; r < group->rounds; r++) {
+		const struct comms_round *round = &group->round[r];
+		_Atomic uint64_t *word = &heard[round->word];
+
+		for (int i = 0; i < round->count; i++)
+			comms_tell_word(word, epoch, group->told[round->first + i], __func__);
+		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= epoch);
+	}
+}
+
+static void meet_in_rounds(struct comms_group *group)
+{
+	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
+	uint64_t epoch;
+	int n = group->size;
+
+	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->meet && comms.network->meet(group))
+		return;
+	epoch = ++group->epoch;
+	if (group->round) {
+		meet_by_list(group, epoch, heard);
+		return;
+	}
+
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
+		int to = group->me < n - step ? group->me + step : group->me - (n - step);
+
+		comms_tell_word(heard, epoch, comms_group_pe(group, to), __func__);
+		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) >= epoch);
+	}
+}
+
+static void leaders_meet(void *levels)
+{
+	meet_in_rounds(&((struct comms_levels *)levels)->leaders);
+}
+
+/* NULL: they need no gate, since there is only this one. */
+static struct comms_group *members_on_node(struct comms_group *group)
+{
+	if (group->levels && group->levels->node.size > 1)
+		return &group->levels->node;
+	return group->on_node && group->size > 1 ? group : NULL;
+}
+
+void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument)
+{
+	struct comms_group *node;
+
+	comms_group_see(group);
+	atomic_thread_fence(memory_order_release);
+	node = members_on_node(group);
+	if (node)
+		meet_at_gates(&(struct division){node, node != group, part_action, action, argument});
+	else if (action)
+		action(argument);
+}
+
+void comms_meet_node(struct comms_group *group, comms_action *action, void *argument)
+{
+	comms_meet_parts(group, NULL, action, argument);
+}
+
+const struct comms_levels *comms_memory_parts(struct comms_group *group)
+{
+	const struct comms_group *node;
+
+	comms_group_see(group);
+	node = members_on_node(group);
+	return node && node->divided_gate ? node->parts : NULL;
+}
+
+void comms_sync(struct comms_group *group)
+{
+	if (group->size == 1)
+		return;
+	if (COMMS_UNLIKELY(!group->seen))
+		comms_group_see(group);
+	if (comms.barrier == COMMS_ROUNDS) {
+		atomic_thread_fence(memory_order_release);
+		meet_in_rounds(group);
+	} else if (group->levels) {
+		comms_meet_node(group, leaders_meet, group->levels);
+	} else if (group->on_node && (group->crowded || comms.barrier == COMMS_GATE)) {
+		comms_meet_node(group, NULL, NULL);
+	} else {
+		atomic_thread_fence(memory_order_release);
+		meet_in_rounds(group);
+	}
+}
+
+void comms_slot_clear(int slot)
+{
+	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
+	struct comms_slot *mine = &comms.system->slot[slot];
+
+	memset(&mine->heard, 0, sizeof mine->heard);
+	memset(&mine->gates, 0, sizeof mine->gates);
+	memset(&mine->gate_votes, 0, sizeof mine->gate_votes);
+}

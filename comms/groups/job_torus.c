@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The torus of the job: which nodes there are, and who knows where they are. */
+#include "job_torus.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/comms.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "rte/text.h"
+#include "comms/net/tofu/tofu.h"
+#include "comms/torus/file.h"
+
+#define HOST_NAME 256
+
+/* What is known so far. */
+struct survey {
+	int nodes;
+	int *node_of;  /* by PE */
+	int *first_pe; /* by node */
+	int *place;    /* by node, in the machine */
+	struct torus_shape machine;
+	struct torus_flaw *flaw; /* of the machine */
+	int flaws;
+};
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static void *allocate(int count)
+{
+	void *memory = malloc((size_t)count * sizeof(int));
+
+	if (!memory)
+		rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
+	return memory;
+}
+
+static void find_nodes(struct survey *survey)
+{
+	survey->node_of = allocate(comms.n_pes);
+	survey->nodes = comms_nodes(survey->node_of);
+	survey->first_pe = allocate(survey->nodes);
+	survey->place = allocate(survey->nodes);
+	for (int pe = comms.n_pes - 1; pe >= 0; pe--)
+		survey->first_pe[survey->node_of[pe]] = pe;
+}
+
+/* --- The sources: each is asked whether it knows. All PEs get the same answers. --- */
+
+static bool places_differ(const struct survey *survey)
+{
+	int *sorted = allocate(survey->nodes), n = 1;
+
+	memcpy(sorted, survey->place, (size_t)survey->nodes * sizeof *sorted);
+	qsort(sorted, (size_t)survey->nodes, sizeof *sorted, comms_compare_ints);
+	while (n < survey->nodes && sorted[n] != sorted[n - 1])
+		n++;
+	free(sorted);
+	return n >= survey->nodes;
+}
+
+/* Nodes that SHMEM_NODE_PES makes have no place of their own, nor have PEs of a node that do not share its memory. */
+static bool vendor_knows(struct survey *survey)
+{
+	if (!comms.tofu || comms.node_size > 0 || !tofu_machine(&survey->machine))
+		return false;
+	for (int n = 0; n < survey->nodes; n++)
+		survey->place[n] = tofu_machine_place(&survey->machine, survey->first_pe[n]);
+	return places_differ(survey);
+}
+
+static bool launcher_knows(struct survey *survey)
+{
+	int size[TORUS_AXES], at[TORUS_AXES];
+
+	survey->machine.axes = comms.node_size > 0 ? 0 : rte_fabric_shape(size, TORUS_AXES);
+	if (survey->machine.axes == 0)
+		return false;
+	for (int a = 0; a < survey->machine.axes; a++)
+		survey->machine.axis[a] = (struct torus_axis){size[a], size[a] > 2};
+	if (!torus_shape_complete(&survey->machine))
+		return false;
+	for (int n = 0; n < survey->nodes; n++) {
+		if (rte_fabric_coordinates(survey->first_pe[n], at, TORUS_AXES) != survey->machine.axes)
+			return false;
+		for (int a = 0; a < survey->machine.axes; a++)
+			if (at[a] < 0 || at[a] >= size[a])
+				return false;
+		survey->place[n] = torus_place_at(&survey->machine, at);
+	}
+	return true;
+}
+
+/* Hosts may be written with or without their domain. */
+static bool same_host(const char *name, const char *other)
+{
+	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
+
+	if (name[length] && other[other_length])
+		return !strcmp(name, other);
+	return length == other_length && !strncmp(name, other, length);
+}
+
+static void find_hosts(struct survey *survey, const struct torus_file *file, const char *path)
+{
+	char name[HOST_NAME];
+
+	for (int n = 0, h = 0; n < survey->nodes; n++) {
+		int looked = 0, dead = 0;
+
+		if (!rte_host(survey->first_pe[n], name, sizeof name))
+			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
+					 survey->first_pe[n]);
+		/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
+		while (looked < file->hosts && !same_host(name, file->name[h % file->hosts]))
+			looked++, h++;
+		while (looked == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
+			dead++;
+		if (looked == file->hosts && dead < file->dead)
+			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
+						       "line out, or start on other hosts",
+					 path, name, survey->first_pe[n]);
+		if (looked == file->hosts)
+			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
+						       "%s and its coordinates",
+					 path, name, survey->first_pe[n], name);
+		survey->place[n] = file->place[h++ % file->hosts];
+	}
+}
+
+static bool file_knows(struct survey *survey)
+{
+	const char *path = setting_text(SETTING_TORUS_FILE);
+	char problem[TORUS_PROBLEM], *text;
+	struct torus_file file;
+
+	if (!path[0])
+		return false;
+	text = text_of_file(path, problem, sizeof problem);
+	if (!text || !torus_file_read(&file, text, problem))
+		rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: %s", path, problem);
+	free(text);
+	survey->machine = file.shape;
+	if (comms.node_size > 0 && survey->nodes > file.hosts)
+		rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it has %d hosts, and with SHMEM_NODE_PES=%ld the job has %d nodes",
+				 path, file.hosts, comms.node_size, survey->nodes);
+	if (comms.node_size > 0)
+		memcpy(survey->place, file.place, (size_t)survey->nodes * sizeof(int));
+	else
+		find_hosts(survey, &file, path);
+	survey->flaw = file.flaw;
+	survey->flaws = file.flaws;
+	file.flaw = NULL;
+	torus_file_free(&file);
+	return true;
+}
+
+static void take_places_in_order(struct survey *survey)
+{
+	for (int n = 0; n < survey->nodes; n++)
+		survey->place[n] = n;
+}
+
+static bool setting_knows(struct survey *survey)
+{
+	const char *text = setting_text(SETTING_TORUS);
+	char problem[TORUS_PROBLEM];
+
+	if (!text[0])
+		return false;
+	if (!torus_shape_read(&survey->machine, text, problem))
+		rte_die_together("shmem_init", "SHMEM_TORUS=%s", problem);
+	if (survey->nodes > survey->machine.places)
+		rte_die_together("shmem_init", "SHMEM_TORUS=%s: that is %d nodes, and the job has %d%s", text,
+				 survey->machine.places, survey->nodes,
+				 comms.node_size > 0 ? "" : "; to try a torus on one machine, set SHMEM_NODE_PES as well");
+	take_places_in_order(survey);
+	return true;
+}
+
+static bool number_knows(struct survey *survey)
+{
+	torus_shape_guess(&survey->machine, survey->nodes, 3);
+	take_places_in_order(survey);
+	return true;
+}
+
+/* In this order. */
+static const struct {
+	enum torus_source source;
+	bool (*knows)(struct survey *survey);
+} sources[] = {
+	{TORUS_FROM_VENDOR, vendor_knows},
+	{TORUS_FROM_LAUNCHER, launcher_knows},
+	{TORUS_FROM_FILE, file_knows},
+	{TORUS_FROM_SETTING, setting_knows},
+	{TORUS_LOGICAL, number_knows},
+};
+
+static struct torus_job *make(void)
+{
+	struct torus_job *job = calloc(1, sizeof *job);
+	struct survey survey = {0};
+	int s = 0, twice;
+
+	if (!job)
+		rte_die(NULL, "no memory for the torus");
+	find_nodes(&survey);
+	while (!sources[s].knows(&survey))
+		s++;
+	if (!torus_job_make(job, sources[s].source, &survey.machine, survey.place, survey.nodes, survey.node_of, comms.n_pes,
+			    &twice)) {
+		if (twice < 0)
+			rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
+		rte_die_together("shmem_init", "%s puts PE %d's node where another node is; each needs coordinates of its own",
+				 torus_source_text(sources[s].source), survey.first_pe[twice]);
+	}
+	if (!torus_sites_mark(&job->sites, &job->box, &job->machine, survey.flaw, survey.flaws))
+		rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
+	free(survey.node_of);
+	free(survey.first_pe);
+	free(survey.place);
+	free(survey.flaw);
+	return job;
+}
+
+const struct torus_job *comms_torus(void)
+{
+	struct torus_job *job = atomic_load_explicit(&comms.torus, memory_order_acquire);
+
+	if (job)
+		return job;
+	pthread_mutex_lock(&making);
+	job = atomic_load_explicit(&comms.torus, memory_order_relaxed);
+	if (!job) {
+		job = make();
+		atomic_store_explicit(&comms.torus, job, memory_order_release);
+	}
+	pthread_mutex_unlock(&making);
+	return job;
+}
+
+void comms_torus_start(void)
+{
+	if (setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
+		comms_torus();
+}
+
+void comms_torus_stop(void)
+{
+	struct torus_job *job = atomic_exchange_explicit(&comms.torus, NULL, memory_order_acquire);
+
+	if (!job)
+		return;
+	torus_job_free(job);
+	free(job);
+}

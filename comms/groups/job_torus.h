@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_JOB_H
+#define COMMS_JOB_H
+
+#include "comms/torus/job.h"
+
+/*
+ * The torus of this job (the words are those of torus/job.h), from the first source that knows it: the vendor's library, the
+ * launcher, SHMEM_TORUS_FILE, SHMEM_TORUS; else made up from the number of nodes. Made when it is first asked for, by any
+ * thread, alike on all PEs and without their help; then it stays as it is until the library goes down.
+ */
+const struct torus_job *comms_torus(void);
+
+/* At the start: a shape that the user gives is read now, because mistakes should be heard of. */
+void comms_torus_start(void);
+void comms_torus_stop(void);
+
+#endif

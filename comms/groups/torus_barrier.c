@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "torus_barrier.h"
+
+#include <stdlib.h>
+
+#include "job_torus.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "comms/torus/meeting.h"
+
+/* A word takes some 20 us from one host to the next one over the kernel's network, and 1 us for each further hop. */
+#define HOPS_OF_A_ROUND 20
+
+/* Asked before anything has to be found out: most jobs have no torus, and are not to wait for it at their start. */
+static bool somebody_knows(void)
+{
+	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || comms.tofu;
+}
+
+static void find_places(struct torus_sites *sites, const struct comms_group *nodes)
+{
+	const struct torus_job *job = comms_torus();
+	int *places = calloc((size_t)nodes->size, sizeof *places);
+	struct torus_box box;
+
+	for (int n = 0; places && n < nodes->size; n++)
+		places[n] = torus_job_place(job, comms_group_pe(nodes, n));
+	if (!places || !torus_sites_some(sites, &box, &job->sites.shape, places, nodes->size))
+		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes->size);
+	free(places);
+}
+
+void comms_group_follow_torus(struct comms_group *nodes)
+{
+	int told[TORUS_ROUNDS];
+	struct torus_sites sites;
+
+	if (nodes->me < 0 || nodes->size < 3)
+		return;
+	if (comms.barrier != COMMS_TORUS && (comms.barrier != COMMS_AUTO || !somebody_knows()))
+		return;
+	find_places(&sites, nodes);
+	if (sites.shape.places == nodes->size && (comms.barrier == COMMS_TORUS || torus_meeting_pays(&sites, HOPS_OF_A_ROUND))) {
+		nodes->rounds = torus_meeting(&sites.shape, sites.place[nodes->me], told);
+		nodes->told = calloc((size_t)nodes->rounds, sizeof *nodes->told);
+		nodes->round = calloc((size_t)nodes->rounds, sizeof *nodes->round);
+		if (!nodes->told || !nodes->round)
+			rte_die(NULL, "no memory for the rounds of a team");
+		for (int r = 0; r < nodes->rounds; r++) {
+			nodes->told[r] = comms_group_pe(nodes, sites.node[told[r]]);
+			nodes->round[r] = (struct comms_round){.word = r, .first = r, .count = 1};
+		}
+	}
+	torus_sites_free(&sites);
+}
+
+void comms_group_leave_torus(struct comms_group *nodes)
+{
+	free(nodes->told);
+	free(nodes->round);
+	nodes->told = NULL;
+	nodes->round = NULL;
+	nodes->rounds = 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_NETWORK_H
+#define COMMS_NETWORK_H
+
+#include "comms/rdma/buffers.h"
+#include "comms/core/comms.h"
+#include "sessions.h"
+#include "comms/core/notify.h"
+#include "comms/observe/counters.h"
+
+#define COMMS_NO_WORD ((size_t)-1)
+
+/* What a network may be able to combine on the way. */
+enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
+#define COMMS_GATE_WORDS 6 /* at most */
+
+/* Messages of this PE since the start: what it has sent, and what it has carried out for others. */
+struct comms_traffic {
+	uint64_t sent, carried_out;
+	unsigned notify; /* how many of them a comms_tell of a few bytes is */
+	bool pending;	  /* something that is not in these numbers is under way */
+	bool blind;	  /* puts may be under way that nobody knows of */
+};
+
+/* Did who wanted to sleep do so, and then find something to do for the network? */
+enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
+
+/*
+ * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
+ * (segment, offset) at a peer. Channels as in comms.h; NULL is the default one, NULL from channel_open: no memory. A network
+ * that fails ends the job with a message.
+ */
+struct comms_network {
+	const char *name;
+	enum watch_row row;
+	bool records_arrivals; /* the target records when a message comes, for traces */
+	const char *(*connections)(void); /* in words, from whom it takes them; NULL: it takes none from outside the job */
+	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
+
+	struct comms_channel *(*channel_open)(bool alone);
+	void (*channel_close)(struct comms_channel *channel);
+
+	void (*put)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, bool nbi);
+	/* Data, which may not be empty, then an atomic on a word of 8 bytes that shows it. */
+	void (*put_signal)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
+			   size_t offset, const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment,
+			   size_t word_offset, enum comms_amo op, uint64_t value);
+	void (*get)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    void *dest, size_t bytes, bool nbi);
+	void (*amo)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    enum comms_amo op, size_t width, uint64_t operand);
+	/* result holds 4 or 8 bytes; with nbi it is written by the next quiet at the latest. */
+	void (*amo_fetch)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
+			  size_t offset, enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result,
+			  bool nbi);
+	void (*fence)(struct comms_channel *channel);
+	void (*quiet)(struct comms_channel *channel);
+	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
+
+	/*
+	 * Data, which may be empty, then a word that shows it, which no quiet waits for: its reader says otherwise that it came. The source may be
+	 * reused on return.
+	 */
+	void (*tell)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+		     enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
+	/*
+	 * The same without waiting: what is to be known until it is at rest is in the record, the word's value among it. False: it would have to
+	 * wait for another thread of this PE, and may not.
+	 */
+	bool (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
+			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
+			   size_t word_offset, bool may_wait);
+	/*
+	 * Memory of this PE that is not symmetric, and that others may put to and get from: writes what they need to know into buffer->network. The
+	 * network keeps what it returns.
+	 */
+	void *(*share)(struct comms_buffer *buffer);
+	void (*unshare)(const struct comms_buffer *buffer, void *handle);
+	/*
+	 * Data, which may be empty, for a peer's buffer, then what telling->more has for its heap and a word there, which is telling->value; or, at
+	 * COMMS_NO_WORD, neither. And data from a buffer. Both as in tell_later.
+	 */
+	void (*tell_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+			    const void *source, size_t bytes, size_t word_offset);
+	void (*get_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+			   void *dest, size_t bytes);
+	/* Keeps it, to go with others in one message. False: it does not fit, or cannot be. Both are NULL where it never can. */
+	bool (*keep)(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer,
+		     enum comms_segment_id segment, size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
+		     size_t word_offset);
+	void (*send_kept)(struct comms_together *together);
+	/*
+	 * Data of which the network itself says, at the other side, that it has come: no word is put behind it. Listen: a word of this PE becomes value
+	 * when the first of such data comes from a peer that names the number returned, then value + step, and so on, all by calls of this PE. 0: there
+	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first. All of these are NULL where it cannot be done.
+	 */
+	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+	/* All of it has come. */
+	void (*listen_no_more)(struct comms_peer *from, uint8_t notice);
+	/* The PE has waited for the last that came with this number, and goes on. NULL: nobody asks. */
+	void (*needed)(struct comms_peer *from, uint8_t notice);
+	void (*tell_noted)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+			   const void *source, size_t bytes, uint8_t notice);
+	/* Completes all that was ever put, what no quiet waits for included. */
+	void (*complete)(void);
+
+	/* Returns true if something happened. */
+	bool (*progress)(void);
+	/* Is there a thread that progresses, or none needed? */
+	bool (*served)(void);
+	/*
+	 * Who waits goes to sleep: until there may be something to do, for so long, or the word is another, which who changes it may not be
+	 * able to say. Not, and at once, if there is somebody else to look after the network; then one may sleep on the word.
+	 */
+	enum network_doze (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+	/* Has the thread look at the lists of commands, NULL: there is nothing to do for it. */
+	void (*nudge)(void);
+
+	void (*count_traffic)(struct comms_traffic *traffic);
+	/* "; operations under way to PEs 1, 3", or nothing. */
+	void (*name_under_way)(char *text, size_t size);
+
+	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. NULL: it never can. */
+	bool (*meet)(const struct comms_group *group);
+	/* They combine so many words, and all have the result; of double sums, a word is a double. False: as above. */
+	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+	/* They will do neither again; all have met. May be NULL. */
+	void (*part)(const struct comms_group *group);
+
+	/*
+	 * By the card (sessions.h), NULL: it cannot. Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When
+	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
+	 */
+	struct comms_session *(*session_open)(int trees, const int *children, struct comms_session_shown *shown);
+	void (*session_write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+	/* The same for data between pairs. Open says where this PE wants to be told that others are ready; run: a word of this PE. */
+	struct comms_session *(*session_open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+	void (*session_write_edges)(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
+				    int ins, _Atomic uint64_t *run);
+	void (*session_start)(struct comms_session *session, uint64_t run);
+	bool (*session_is_over)(struct comms_session *session);
+	void (*session_close)(struct comms_session *session);
+};
+
+extern const struct comms_network ucx_network;
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that are one put. The receiver's queue gets a notice when all of the put has come; its edata is a number that the receiver gave out, and says
+ * which word of its memory counts the message. The edata is the receiver's, so the sender cannot have its own number there and
+ * asks for the notice that the data has left instead. Strong order keeps messages, and what is put before one, in order.
+ *
+ * The notices wait in the queue while the receiver computes. As there are at most two messages of a sender that the receiver has not
+ * released, and at most 255 numbers, the queue cannot overflow.
+ *
+ * Progress reads whatever is there, which may be a message of the next iteration. So that a recorded run knows what this PE waited for, it says
+ * which messages it needs.
+ *
+ * That the data has come the sender learns when it must, before memory is given back: by one more put in the same order that is answered.
+ */
+#include "comms/observe/trace.h"
+#include "tofu_inside.h"
+
+static struct listener {
+	_Atomic uint64_t *word; /* NULL: this number is free */
+	uint64_t value, step;
+	int pe;
+} listeners[TOFU_ENGINES][TOFU_FLIGHTS + 1];
+
+static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
+{
+	if (softofu.record_when_needed)
+		atomic_store_explicit(&tofu.is_recorded,
+				      softofu.record_when_needed(tofu.queue[from->tofu_engine].vcq, notice, on),
+				      memory_order_relaxed);
+}
+
+uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
+{
+	struct listener *mine = listeners[from->tofu_engine];
+	int number = 1;
+
+	tofu_lock();
+	while (number <= TOFU_FLIGHTS && mine[number].word)
+		number++;
+	if (number <= TOFU_FLIGHTS) {
+		mine[number] = (struct listener){word, value, step, from->pe};
+		atomic_fetch_add_explicit(&tofu.queue[from->tofu_engine].listeners, 1, memory_order_seq_cst);
+		record_when_needed(from, (uint8_t)number, true);
+	}
+	tofu_unlock();
+	return number <= TOFU_FLIGHTS ? (uint8_t)number : 0;
+}
+
+/* Nobody waits for what is still in the queue. */
+void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
+{
+	struct tofu_queue *queue = &tofu.queue[from->tofu_engine];
+
+	tofu_lock();
+	while (tofu_take_notice(queue))
+		;
+	listeners[from->tofu_engine][notice].word = NULL;
+	record_when_needed(from, notice, false);
+	atomic_fetch_sub_explicit(&queue->listeners, 1, memory_order_seq_cst);
+	tofu_unlock();
+}
+
+void tofu_needed(struct comms_peer *from, uint8_t notice)
+{
+	if (!atomic_load_explicit(&tofu.is_recorded, memory_order_relaxed))
+		return;
+	tofu_lock();
+	softofu.record_needed(tofu.queue[from->tofu_engine].vcq, notice);
+	tofu_unlock();
+}
+
+void tofu_hear(const struct tofu_queue *queue, uint8_t notice)
+{
+	struct listener *listener = &listeners[queue - tofu.queue][notice];
+
+	atomic_fetch_add_explicit(&tofu.heard, 1, memory_order_relaxed);
+	if (!listener->word)
+		return;
+	if (COMMS_UNLIKELY(comms.traced))
+		trace_flag(listener->pe, listener->word, listener->value);
+	atomic_store_explicit(listener->word, listener->value, memory_order_release);
+	listener->value += listener->step;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Meetings and small reductions at barrier gates, which pass on and combine without a processor: of the members of a team, or of one PE of each of
+ * its nodes. Of n members, m, the
+ * largest power of two, join in a butterfly; each of the others goes in by a member of it, and hears from it.
+ *
+ * start    where a member begins and where it ends
+ * fold     of a member by which another one goes in: joins what both have
+ * stage s  joins what this member and the one 2^s away have
+ *
+ * All PEs do so from the first meeting on, others when they have met some times, since gates are few. At that meeting each tells the others where
+ * its gates are and whether it got them; the votes go round as a meeting does, so that all know if one did not. Then they meet, or
+ * reduce, without gates once more, and after that the gates are joined.
+ */
+#include "tofu_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/wait/wait.h"
+#include "rte/rte.h"
+
+enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };
+enum { FOR = 1, AGAINST };
+enum { MEETINGS = 3 }; /* that a team has without gates, at first */
+static const char routine[] = "the meeting of a team";
+
+/* Of the team that has the slot of that number. */
+static struct gates {
+	enum { NOT_ASKED, NOT_TO_BE_HAD, JOINED } state;
+	utofu_vbg_id_t own[GATES];
+	int members, stages, count;
+	int meetings;
+	bool passed;
+} all[COMMS_SLOTS];
+static size_t most_words, most_doubles;
+static unsigned long known; /* operations */
+
+static void *word_of(_Atomic uint64_t *word)
+{
+	return (void *)word;
+}
+
+static bool get_gates(const struct comms_group *group, struct gates *gates)
+{
+	struct utofu_barrier_caps *caps;
+	utofu_tni_id_t *tnis;
+	size_t count;
+	int code;
+
+	gates->members = group->size;
+	for (gates->stages = 0; 2 << gates->stages <= group->size; gates->stages++)
+		;
+	gates->count = STAGE + gates->stages;
+	if (gates->count > GATES || utofu.get_barrier_tnis(&tnis, &count) != UTOFU_SUCCESS)
+		return false;
+	code = count ? utofu.alloc_vbg(tnis[(size_t)(group->me + group->slot) % count], (size_t)gates->count,
+				       comms.threads ? UTOFU_VBG_FLAG_THREAD_SAFE : 0, gates->own)
+		     : UTOFU_ERR_NOT_SUPPORTED;
+	if (code == UTOFU_SUCCESS && utofu.query_barrier_caps(tnis[0], &caps) == UTOFU_SUCCESS) {
+		known = caps->reduce_ops;
+		most_words = caps->max_uint64_reduction;
+		most_doubles = caps->max_double_reduction;
+	}
+	free(tnis);
+	return code == UTOFU_SUCCESS;
+}
+
+/* Nobody is against it; and all have said where their gates are. */
+static bool agree(const struct comms_group *group, bool mine)
+{
+	uint64_t vote = mine ? FOR : AGAINST;
+	int round = 0;
+
+	for (int step = 1; step < group->size; step = step < group->size - step ? 2 * step : group->size, round++) {
+		_Atomic uint64_t *heard = &comms.system->slot[group->slot].gate_votes[round];
+
+		comms_tell_word(heard, vote, comms_group_pe(group, (group->me + step) % group->size), routine);
+		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) != 0);
+		if (atomic_load_explicit(heard, memory_order_seq_cst) == AGAINST)
+			vote = AGAINST;
+	}
+	return vote == FOR;
+}
+
+static utofu_vbg_id_t theirs(const struct comms_group *group, int member, int gate)
+{
+	uint64_t id;
+
+	comms_get(&id, word_of(&comms.system->slot[group->slot].gates[gate]), sizeof id, comms_group_pe(group, member), routine);
+	return id;
+}
+
+static bool folds(const struct gates *gates, int member)
+{
+	return member + (1 << gates->stages) < gates->members;
+}
+
+/* Where a member of the butterfly goes into it. */
+static int entrance(const struct gates *gates, int member)
+{
+	return folds(gates, member) ? FOLD : START;
+}
+
+static struct utofu_vbg_setting joined(utofu_vbg_id_t gate, utofu_vbg_id_t from_own, utofu_vbg_id_t from_other, utofu_vbg_id_t to_own,
+				       utofu_vbg_id_t to_other)
+{
+	return (struct utofu_vbg_setting){gate, from_own, from_other, to_own, to_other, {UTOFU_PATH_COORD_NULL, 0, 0}};
+}
+
+static void join_butterfly(const struct comms_group *group, const struct gates *gates)
+{
+	const utofu_vbg_id_t none = UTOFU_VBG_ID_NULL, *own = gates->own;
+	struct utofu_vbg_setting settings[GATES];
+	int me = group->me, guest = me + (1 << gates->stages), last = STAGE + gates->stages - 1, count = 0;
+	bool host = folds(gates, me);
+	utofu_vbg_id_t guests_start = host ? theirs(group, guest, START) : none, first = theirs(group, me ^ 1, STAGE);
+
+	settings[count++] = joined(own[START], own[last], none, host ? own[FOLD] : own[STAGE], host ? none : first);
+	if (host)
+		settings[count++] = joined(own[FOLD], own[START], guests_start, own[STAGE], first);
+	for (int s = 0; s < gates->stages; s++) {
+		int gate = STAGE + s, partner = me ^ 1 << s;
+
+		settings[count++] = joined(own[gate], s ? own[gate - 1] : own[entrance(gates, me)],
+					   theirs(group, partner, s ? gate - 1 : entrance(gates, partner)),
+					   gate == last ? own[START] : own[gate + 1],
+					   gate == last ? guests_start : theirs(group, me ^ 2 << s, gate + 1));
+	}
+	tofu_check(utofu.set_vbg(settings, (size_t)count), "utofu_set_vbg");
+}
+
+static void join_as_guest(const struct comms_group *group, const struct gates *gates)
+{
+	int host = group->me - (1 << gates->stages);
+	struct utofu_vbg_setting setting = joined(gates->own[START], UTOFU_VBG_ID_NULL, theirs(group, host, STAGE + gates->stages - 1),
+						  UTOFU_VBG_ID_NULL, theirs(group, host, FOLD));
+
+	tofu_check(utofu.set_vbg(&setting, 1), "utofu_set_vbg");
+}
+
+static void give_back(struct gates *gates)
+{
+	if (gates->count > 0)
+		tofu_check(utofu.free_vbg(gates->own, (size_t)gates->count), "utofu_free_vbg");
+	gates->count = 0;
+}
+
+static void join(const struct comms_group *group, struct gates *gates)
+{
+	bool got = get_gates(group, gates);
+
+	for (int i = 0; got && i < gates->count; i++)
+		atomic_store_explicit(&comms.system->slot[group->slot].gates[i], gates->own[i], memory_order_seq_cst);
+	if (!got)
+		gates->count = 0;
+	if (!agree(group, got)) {
+		give_back(gates);
+		gates->state = NOT_TO_BE_HAD;
+		return;
+	}
+	if (group->me >= 1 << gates->stages)
+		join_as_guest(group, gates);
+	else
+		join_butterfly(group, gates);
+	gates->state = JOINED;
+}
+
+/* The gates of these members; NULL: they do without, this time. */
+static struct gates *gates_of(const struct comms_group *group)
+{
+	struct gates *gates = &all[group->slot];
+
+	if (group->on_node || group->size < 2)
+		return NULL;
+	if (gates->state == JOINED)
+		return gates;
+	if (gates->state == NOT_ASKED && (group->slot == COMMS_WORLD_SLOT || gates->meetings++ == MEETINGS))
+		join(group, gates);
+	return NULL;
+}
+
+static bool is_over(struct gates *gates, int code)
+{
+	if (code != UTOFU_SUCCESS && code != UTOFU_ERR_NOT_COMPLETED)
+		tofu_fail("a meeting at barrier gates", -1, code);
+	gates->passed = code == UTOFU_SUCCESS;
+	return gates->passed;
+}
+
+bool tofu_gates_meet(const struct comms_group *group)
+{
+	struct gates *gates = gates_of(group);
+
+	if (!gates)
+		return false;
+	gates->passed = false;
+	tofu_check(utofu.barrier(gates->own[START], 0), "utofu_barrier");
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_barrier(gates->own[START], 0)));
+	return true;
+}
+
+static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
+{
+	double values[COMMS_GATE_WORDS];
+
+	memcpy(values, words, count * sizeof *values);
+	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0), "utofu_reduce_double");
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
+	memcpy(words, values, count * sizeof *values);
+}
+
+bool tofu_gates_reduce(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count)
+{
+	static const enum utofu_reduce_op ops[] = {
+		[COMMS_GATE_SUM] = UTOFU_REDUCE_OP_SUM, [COMMS_GATE_MAX] = UTOFU_REDUCE_OP_MAX, [COMMS_GATE_AND] = UTOFU_REDUCE_OP_BAND,
+		[COMMS_GATE_OR] = UTOFU_REDUCE_OP_BOR,	[COMMS_GATE_XOR] = UTOFU_REDUCE_OP_BXOR, [COMMS_GATE_DOUBLE_SUM] = UTOFU_REDUCE_OP_BFPSUM,
+	};
+	struct gates *gates = gates_of(group);
+
+	if (!gates || !(known & 1UL << ops[op]) || count > (op == COMMS_GATE_DOUBLE_SUM ? most_doubles : most_words))
+		return false;
+	gates->passed = false;
+	if (op == COMMS_GATE_DOUBLE_SUM) {
+		add_doubles(gates, words, count);
+		return true;
+	}
+	tofu_check(utofu.reduce_uint64(gates->own[START], ops[op], words, count, 0), "utofu_reduce_uint64");
+	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_uint64(gates->own[START], 0, words)));
+	return true;
+}
+
+void tofu_gates_part(const struct comms_group *group)
+{
+	give_back(&all[group->slot]);
+	all[group->slot] = (struct gates){0};
+}
+
+void tofu_gates_stop(void)
+{
+	for (int slot = 0; slot < COMMS_SLOTS; slot++) {
+		give_back(&all[slot]);
+		all[slot] = (struct gates){0};
+	}
+}

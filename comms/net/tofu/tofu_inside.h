@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_TOFU_INSIDE_H
+#define COMMS_TOFU_INSIDE_H
+
+#include <pthread.h>
+
+#include "tofu_library.h"
+#include "tofu.h"
+
+/*
+ * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
+ * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_completions.c (messages of one put), tofu_gates.c (meetings),
+ * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the card does alone: broadcasts, and data between pairs).
+ *
+ * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
+ *         be in order
+ * flight  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
+ *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
+ * staging memory of each flight that the card can read and write, for small data that lies in unregistered memory
+ */
+enum { TOFU_FLIGHTS = 255, TOFU_STAGING = 4096 };
+
+struct tofu_queue {
+	utofu_vcq_hdl_t vcq;
+	utofu_vcq_id_t id;
+	utofu_stadd_t memory[COMMS_SEGMENTS], staging;
+	atomic_int under_way, listeners;
+};
+
+struct flight {
+	struct flight *next_free;
+	struct tofu_queue *queue;
+	uint8_t number;
+	int pe, notices; /* notices: still to come */
+	bool tells_sent; /* one of them says that the source may be reused */
+	bool is_noted;	 /* that is the only one */
+	bool is_registered;
+	utofu_stadd_t registered; /* for this flight only */
+	void *result; /* where to put what comes: an old value, or what came into the staging memory */
+	size_t result_bytes;
+	struct comms_telling *telling;
+	atomic_int *arrived, *sent; /* counters to lower; NULL: nobody counts */
+};
+
+/* What a communication is for: the counters it is in until it has arrived, and until its source may be reused. */
+struct purpose {
+	atomic_int *arrived, *sent;
+	struct comms_telling *telling;
+	unsigned long flags;
+	uint8_t notice; /* the target's, of all of it; 0: none */
+};
+
+enum request_kind { REQUEST_PUT, REQUEST_SMALL_PUT, REQUEST_GET, REQUEST_ATOMIC };
+
+struct request {
+	enum request_kind kind;
+	const struct comms_peer *peer;
+	utofu_stadd_t here, there;
+	const void *data; /* of a small put */
+	size_t bytes;
+	enum comms_amo op;
+	uint64_t operand, cond;
+	unsigned long flags;
+	uint8_t notice;
+};
+
+struct tofu_channel {
+	atomic_int pending;
+};
+
+struct tofu {
+	bool by_direction; /* SHMEM_TOFU_TNIS */
+	atomic_bool is_recorded; /* by software Tofu */
+	struct tofu_queue queue[TOFU_ENGINES];
+	int engines;
+	size_t most_bytes, most_small;
+	struct tofu_channel main;
+	pthread_mutex_t lock; /* of the queues and of the flights */
+	char *staging;
+	struct flight flights[TOFU_FLIGHTS + 1];
+	atomic_int under_way_to[TOFU_FLIGHTS +
+				1]; /* by flight: the PE plus 1, 0: at rest; for reports, which take no lock */
+	struct flight *free;
+	atomic_int under_way;
+	/* Messages of which only the receiver is told that they have come; queues that the card works through by itself. */
+	_Atomic uint64_t noted, heard;
+	atomic_int sessions;
+};
+extern struct tofu tofu;
+extern const struct comms_network tofu_network;
+
+/*
+ * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the way that leads there. The
+ * PEs of a node begin four queues apart, so that four ways of four PEs are spread as evenly as can be (docs/decisions/tofu.md).
+ */
+int tofu_engine(int pe, int other, int engines);
+
+/* Around all that is done with the queues. */
+void tofu_lock(void);
+void tofu_unlock(void);
+
+_Noreturn void tofu_fail(const char *what, int pe, int code);
+void tofu_check(int code, const char *what);
+
+/* A flight for a communication that is about to begin, counted by its purpose; then off it goes. */
+struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer);
+void flight_go(struct flight *flight, struct request *request);
+char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
+void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
+
+/* Memory of the program's, for as long as it likes, with all queues. */
+void *tofu_share(struct comms_buffer *buffer);
+void tofu_unshare(const struct comms_buffer *buffer, void *handle);
+
+bool tofu_progress(void);
+
+/* A notice of a queue, with the lock. False: there is none. */
+bool tofu_take_notice(const struct tofu_queue *queue);
+
+/* tofu_completions.c; hear: a message has come, with the lock. */
+uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+void tofu_listen_no_more(struct comms_peer *from, uint8_t notice);
+void tofu_needed(struct comms_peer *from, uint8_t notice);
+void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
+
+/* tofu_broadcast.c, tofu_edges.c, session_queues.c. */
+struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
+void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+void tofu_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in, int ins,
+			      _Atomic uint64_t *run);
+void tofu_session_start(struct comms_session *session, uint64_t run);
+bool tofu_session_is_over(struct comms_session *session);
+void tofu_session_close(struct comms_session *session);
+
+/* tofu_gates.c. False: these members do it in another way; this time, or always. */
+bool tofu_gates_meet(const struct comms_group *group);
+bool tofu_gates_reduce(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+void tofu_gates_part(const struct comms_group *group);
+void tofu_gates_stop(void);
+
+#endif

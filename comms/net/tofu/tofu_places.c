@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where PEs are in the network: the launcher's map, read by jTofu. */
+#include "tofu_inside.h"
+
+#include <stdlib.h>
+
+#include "rte/rte.h"
+
+#define JOB 0
+#define MOST_ON_NODE 48
+
+static bool reading;
+
+/* The node's coordinates as digits of one number. */
+static uint64_t number_of(const union jtofu_phys_coords *at)
+{
+	uint64_t number = 0;
+
+	for (int axis = 0; axis < 6; axis++)
+		number = number << 8 | at->a[axis];
+	return number;
+}
+
+static union jtofu_phys_coords place_of(int pe)
+{
+	union jtofu_phys_coords at = {0};
+	int code = jtofu.query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
+
+	if (code != JTOFU_SUCCESS)
+		rte_die(NULL, "jtofu_query_phys_coords: error %d: the launcher's map does not say where PE %d is", code, pe);
+	return at;
+}
+
+/*
+ * A launcher that does not know of Tofu, such as Open MPI's, publishes no map. Software Tofu makes it from SOFTOFU_SHAPE and its other
+ * settings, the same in every process of the job. NULL: there is none.
+ */
+static void *map_of_settings(void)
+{
+	const char *shape = getenv("SOFTOFU_SHAPE");
+	unsigned ranks;
+	size_t size;
+	void *map;
+
+	if (!shape || !*shape || !softofu.create_map || softofu.create_map(&map, &size, &ranks) != JTOFU_SUCCESS)
+		return NULL;
+	if (ranks < (unsigned)comms.n_pes)
+		rte_die_together("shmem_init", "SOFTOFU_SHAPE=%s: this box has %u ranks for %d PEs; give a larger one", shape, ranks, comms.n_pes);
+	return map;
+}
+
+static void die_without(bool libraries, const char *problem)
+{
+	if (!libraries)
+		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
+					       "configure torushmem --with-tofu=DIR",
+				 problem);
+	rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
+				       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
+}
+
+bool tofu_find(bool must)
+{
+	char problem[TOFU_PROBLEM];
+	size_t size;
+	void *map = rte_vendor_map(must, &size);
+	bool libraries = (map || must) && tofu_library_load(problem);
+	int code = JTOFU_ERR_NOT_INITIALIZED;
+
+	if (!map && libraries)
+		map = map_of_settings();
+	if (must && (!libraries || !map))
+		die_without(libraries, problem);
+	if (map && libraries)
+		code = jtofu.initialize(JOB, (jtofu_rank_t)comms.pe, map);
+	free(map);
+	reading = code == JTOFU_SUCCESS;
+	if (libraries && !reading)
+		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
+					       "libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
+					       "SHMEM_PATHS=local,ucx",
+				 code, tofu_library_file());
+	return reading;
+}
+
+uint64_t tofu_node(int pe)
+{
+	union jtofu_phys_coords at = place_of(pe);
+
+	return number_of(&at);
+}
+
+/* A pair has one cable on this network. */
+bool tofu_machine(struct torus_shape *machine)
+{
+	union jtofu_phys_coords size, ring;
+
+	if (jtofu.query_sys_size(&size) != JTOFU_SUCCESS || jtofu.query_sys_torus(&ring) != JTOFU_SUCCESS)
+		return false;
+	machine->axes = TORUS_AXES;
+	for (int axis = 0; axis < TORUS_AXES; axis++)
+		machine->axis[axis] = (struct torus_axis){size.a[axis], ring.a[axis] && size.a[axis] > 2};
+	return torus_shape_complete(machine);
+}
+
+int tofu_machine_place(const struct torus_shape *machine, int pe)
+{
+	union jtofu_phys_coords at = place_of(pe);
+	int coordinates[TORUS_AXES];
+
+	for (int axis = 0; axis < TORUS_AXES; axis++) {
+		coordinates[axis] = at.a[axis];
+		if (coordinates[axis] >= machine->axis[axis].size)
+			rte_die(NULL, "jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size tells of", pe);
+	}
+	return torus_place_at(machine, coordinates);
+}
+
+static size_t pes_beside(int pe, jtofu_rank_t ranks[MOST_ON_NODE])
+{
+	union jtofu_phys_coords at = place_of(pe);
+	size_t count = 0;
+
+	jtofu.query_ranks_from_phys_coords(JOB, &at, MOST_ON_NODE, ranks, &count);
+	return count < MOST_ON_NODE ? count : MOST_ON_NODE;
+}
+
+static int place_on_node(int pe)
+{
+	jtofu_rank_t ranks[MOST_ON_NODE];
+	size_t count = pes_beside(pe, ranks), place = 0;
+
+	while (place < count && ranks[place] != (jtofu_rank_t)pe)
+		place++;
+	return (int)place;
+}
+
+/*
+ * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the way is along the highest bit in which their places
+ * differ. So what stays goes the ways that what leaves does not.
+ */
+static int way_on_node(int count, int from, int to)
+{
+	int bits = 0, dim = 0;
+
+	while (count > 1 << bits)
+		bits++;
+	while (dim < bits - 1 && !((from ^ to) >> (bits - 1 - dim) & 1))
+		dim++;
+	return 2 * dim + (bits > 0 ? from >> (bits - 1 - dim) & 1 : 0);
+}
+
+int tofu_engine(int pe, int other, int engines)
+{
+	jtofu_rank_t beside[MOST_ON_NODE];
+	struct torus_shape machine;
+	int way = -1;
+
+	if (engines > 1 && tofu_machine(&machine))
+		way = torus_next(&machine, tofu_machine_place(&machine, pe), tofu_machine_place(&machine, other));
+	/* Of the same node, or nobody says where it is. */
+	if (way < 0)
+		way = way_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
+	return (tofu.by_direction ? way : way + 4 * place_on_node(pe)) % engines;
+}
+
+void tofu_lose(void)
+{
+	if (reading)
+		jtofu.finalize();
+	reading = false;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is under way in the queues of this PE.
+ *
+ * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
+ * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completions.c), and of
+ * those there are few: so a PE may compute for long, and no thread need empty its queues.
+ */
+#include "tofu_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/wait/wait.h"
+#include "rte/rte.h"
+
+struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { POLLS = 64 }; /* notices read at a time */
+
+/* Also in a program without threads: the report of a hang is made by one. */
+void tofu_lock(void)
+{
+	pthread_mutex_lock(&tofu.lock);
+}
+
+static bool try_lock(void)
+{
+	return !pthread_mutex_trylock(&tofu.lock);
+}
+
+void tofu_unlock(void)
+{
+	pthread_mutex_unlock(&tofu.lock);
+}
+
+/* --- Errors --- */
+
+static const char *text_of(int code)
+{
+	switch (code) {
+	case UTOFU_ERR_FULL: return "full";
+	case UTOFU_ERR_NOT_AVAILABLE: return "not for this process";
+	case UTOFU_ERR_MRQ_PEER: return "the other side does not answer";
+	case UTOFU_ERR_MRQ_RMT_MEMORY: return "the other side's memory cannot be had";
+	case UTOFU_ERR_MRQ_RMT_STADD: return "the other side has registered no such memory";
+	case UTOFU_ERR_OUT_OF_RESOURCE: return "no resources left";
+	case UTOFU_ERR_OUT_OF_MEMORY: return "no memory";
+	case UTOFU_ERR_FATAL: return "fatal";
+	default: return "see utofu.h";
+	}
+}
+
+/* If the PE has failed, the launcher knows better what happened and is about to end the job. */
+void tofu_fail(const char *what, int pe, int code)
+{
+	char host[256] = "?";
+
+	if (pe < 0)
+		rte_die(NULL, "%s: error %d of uTofu (%s)", what, code, text_of(code));
+	rte_let_others_speak();
+	rte_host(pe, host, sizeof host);
+	rte_die(NULL, "%s PE %d on host %s: error %d of uTofu (%s); %s", what, pe, host, code, text_of(code), comms_process_in_words(pe));
+}
+
+void tofu_check(int code, const char *what)
+{
+	if (code != UTOFU_SUCCESS)
+		tofu_fail(what, -1, code);
+}
+
+/* --- Notices --- */
+
+static void land(struct flight *flight)
+{
+	if (--flight->notices > 0)
+		return;
+	atomic_store_explicit(&tofu.under_way_to[flight->number], 0, memory_order_relaxed);
+	flight->next_free = tofu.free;
+	tofu.free = flight;
+	atomic_fetch_sub_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
+	atomic_fetch_sub_explicit(&tofu.under_way, 1, memory_order_seq_cst);
+}
+
+static void lower(atomic_int **counter)
+{
+	if (*counter)
+		atomic_fetch_sub_explicit(*counter, 1, memory_order_seq_cst);
+	*counter = NULL;
+}
+
+/* Who counts is told last: what the counters are in may be gone then. */
+static void end(struct flight *flight)
+{
+	struct comms_telling *telling = flight->telling;
+	atomic_int *arrived = flight->arrived;
+
+	if (flight->is_registered)
+		tofu_check(utofu.dereg_mem(flight->queue->vcq, flight->registered, 0), "utofu_dereg_mem");
+	if (!flight->tells_sent)
+		lower(&flight->sent);
+	land(flight);
+	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && telling)
+		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
+static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
+{
+	utofu_stadd_t stadd;
+
+	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
+		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
+	else if (flight->result)
+		memcpy(flight->result, flight_staging(flight, &stadd), flight->result_bytes);
+	end(flight);
+}
+
+static bool take_sent(const struct tofu_queue *queue)
+{
+	void *which = NULL;
+	int code = utofu.poll_tcq(queue->vcq, 0, &which);
+	struct flight *flight = which;
+
+	if (code == UTOFU_ERR_NOT_FOUND)
+		return false;
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("sending to", flight ? flight->pe : -1, code);
+	if (flight->is_noted) {
+		end(flight);
+		return true;
+	}
+	lower(&flight->sent);
+	land(flight);
+	return true;
+}
+
+/* Whose queue it is; -1: that of nobody we know. */
+static int pe_of(utofu_vcq_id_t queue)
+{
+	int pe = 0;
+
+	utofu.set_vcq_id_path(&queue, NULL);
+	while (pe < comms.n_pes && comms_peer(pe)->vcq != queue)
+		pe++;
+	return pe < comms.n_pes ? pe : -1;
+}
+
+bool tofu_take_notice(const struct tofu_queue *queue)
+{
+	struct utofu_mrq_notice notice = {0};
+	int code = utofu.poll_mrq(queue->vcq, 0, &notice);
+
+	if (code == UTOFU_ERR_NOT_FOUND)
+		return false;
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("an operation on", pe_of(notice.vcq_id), code);
+	if (notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT)
+		tofu_hear(queue, notice.edata);
+	else
+		arrive(&tofu.flights[notice.edata], &notice);
+	return true;
+}
+
+bool tofu_progress(void)
+{
+	bool worked = false;
+
+	if (!try_lock())
+		return false;
+	for (int e = 0; e < tofu.engines; e++) {
+		const struct tofu_queue *queue = &tofu.queue[e];
+
+		if (atomic_load_explicit(&queue->under_way, memory_order_relaxed) == 0 &&
+		    atomic_load_explicit(&queue->listeners, memory_order_relaxed) == 0)
+			continue;
+		for (int i = 0; i < POLLS && take_sent(queue); i++)
+			worked = true;
+		for (int i = 0; i < POLLS && tofu_take_notice(queue); i++)
+			worked = true;
+	}
+	tofu_unlock();
+	return worked;
+}
+
+/* --- Flights --- */
+
+static struct flight *take_free(void)
+{
+	struct flight *flight;
+
+	tofu_lock();
+	flight = tofu.free;
+	if (flight) {
+		tofu.free = flight->next_free;
+		atomic_fetch_add_explicit(&tofu.under_way, 1, memory_order_seq_cst);
+	}
+	tofu_unlock();
+	return flight;
+}
+
+struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer)
+{
+	struct flight *flight;
+	uint8_t number;
+
+	while (!(flight = take_free()))
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_FLIGHTS);
+	number = flight->number;
+	*flight = (struct flight){
+		.queue = &tofu.queue[peer->tofu_engine],
+		.number = number,
+		.pe = peer->pe,
+		.notices = 1,
+		.telling = purpose->telling,
+		.arrived = purpose->arrived,
+		.sent = purpose->sent,
+	};
+	atomic_store_explicit(&tofu.under_way_to[number], peer->pe + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
+	if (flight->arrived)
+		atomic_fetch_add_explicit(flight->arrived, 1, memory_order_seq_cst);
+	if (flight->sent)
+		atomic_fetch_add_explicit(flight->sent, 1, memory_order_seq_cst);
+	return flight;
+}
+
+char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd)
+{
+	size_t at = (size_t)(flight->number - 1) * TOFU_STAGING;
+
+	*stadd = flight->queue->staging + at;
+	return tofu.staging + at;
+}
+
+void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd)
+{
+	int code;
+
+	tofu_lock();
+	code = utofu.reg_mem(flight->queue->vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
+	tofu_unlock();
+	tofu_check(code, "utofu_reg_mem");
+	flight->registered = *stadd;
+	flight->is_registered = true;
+}
+
+_Static_assert(TOFU_ENGINES == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
+
+/* Which queue of ours the peer's data comes to is known to it and to us, but not to others. */
+void *tofu_share(struct comms_buffer *buffer)
+{
+	void *memory = (void *)(uintptr_t)buffer->base;
+	int code = UTOFU_SUCCESS;
+
+	tofu_lock();
+	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network.tofu[e]);
+	tofu_unlock();
+	tofu_check(code, "utofu_reg_mem");
+	return NULL;
+}
+
+void tofu_unshare(const struct comms_buffer *buffer, void *handle)
+{
+	int code = UTOFU_SUCCESS;
+
+	(void)handle;
+	tofu_lock();
+	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network.tofu[e], 0);
+	tofu_unlock();
+	tofu_check(code, "utofu_dereg_mem");
+}
+
+static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
+{
+	static const enum utofu_armw_op ops[] = {
+		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
+		[COMMS_ADD] = UTOFU_ARMW_OP_ADD,   [COMMS_AND] = UTOFU_ARMW_OP_AND, [COMMS_OR] = UTOFU_ARMW_OP_OR,
+		[COMMS_XOR] = UTOFU_ARMW_OP_XOR,   [COMMS_SWAP] = UTOFU_ARMW_OP_SWAP,
+	};
+	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
+
+	if (r->bytes == 8)
+		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
+					    : utofu.armw8(vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+	return r->op == COMMS_CSWAP
+		       ? utofu.cswap4(vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, flight)
+		       : utofu.armw4(vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, flight);
+}
+
+static int post(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
+{
+	switch (r->kind) {
+	case REQUEST_PUT:
+		return utofu.put(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+	case REQUEST_SMALL_PUT:
+		return utofu.put_piggyback(vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, flight);
+	case REQUEST_GET:
+		return utofu.get(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+	case REQUEST_ATOMIC:
+		return atomic(vcq, r, number, flight);
+	}
+	return UTOFU_ERR_INVALID_ARG;
+}
+
+void flight_go(struct flight *flight, struct request *request)
+{
+	int pe = flight->pe, code;
+
+	if (request->notice) {
+		request->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		flight->is_noted = true;
+		atomic_fetch_add_explicit(&tofu.noted, 1, memory_order_relaxed);
+	} else {
+		request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+	}
+	if (flight->tells_sent) {
+		request->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		flight->notices++;
+	}
+	for (;;) {
+		tofu_lock();
+		code = post(flight->queue->vcq, request, request->notice ? request->notice : flight->number, flight);
+		tofu_unlock();
+		if (code != UTOFU_ERR_BUSY)
+			break;
+		comms_spin(); /* reads notices, which makes room */
+	}
+	if (code != UTOFU_SUCCESS)
+		tofu_fail("an operation on", pe, code);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The queues of this PE, one on each TNI that it may use, what is registered with them, and those of others. */
+#include "tofu_inside.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+static void make_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
+{
+	struct utofu_onesided_caps *caps;
+	int code = utofu.create_vcq(tni, 0, &queue->vcq);
+
+	if (code != UTOFU_SUCCESS)
+		rte_die("shmem_init", "utofu_create_vcq: error %d of uTofu: TNI %u has no queue for this PE; put fewer PEs on a node, or "
+				      "set SHMEM_PATHS=local,ucx",
+			code, (unsigned)tni);
+	tofu_check(utofu.query_vcq_id(queue->vcq, &queue->id), "utofu_query_vcq_id");
+	tofu_check(utofu.query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
+	if (!(caps->flags & UTOFU_ONESIDED_CAP_FLAG_ARMW))
+		rte_die_together("shmem_init", "this Tofu network has no atomics; set SHMEM_PATHS=local,ucx");
+	tofu.most_bytes = caps->max_putget_size;
+	tofu.most_small = caps->max_piggyback_size;
+}
+
+static void register_with(struct tofu_queue *queue)
+{
+	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
+		if (comms.segments[i].size > 0)
+			tofu_check(utofu.reg_mem_with_stag(queue->vcq, comms.segments[i].base, comms.segments[i].size, i, 0,
+							   &queue->memory[i]),
+				   "utofu_reg_mem_with_stag");
+	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_FLIGHTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
+}
+
+static void make_flights(void)
+{
+	size_t bytes = (size_t)TOFU_FLIGHTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
+
+	tofu.staging = aligned_alloc(page, (bytes + page - 1) / page * page);
+	if (!tofu.staging)
+		rte_die("shmem_init", "no memory");
+	tofu.free = NULL;
+	for (int i = TOFU_FLIGHTS; i > 0; i--) {
+		tofu.flights[i] = (struct flight){.number = (uint8_t)i, .next_free = tofu.free};
+		tofu.free = &tofu.flights[i];
+	}
+}
+
+static void read_settings(void)
+{
+	static const char *const words[] = {"turns", "direction"};
+
+	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, words, 2) == 1;
+	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
+}
+
+const struct comms_network *tofu_start(void)
+{
+	utofu_tni_id_t *tnis;
+	size_t count;
+
+	read_settings();
+	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
+	tofu.engines = count < TOFU_ENGINES ? (int)count : TOFU_ENGINES;
+	make_flights();
+	for (int e = 0; e < tofu.engines; e++) {
+		make_queue(&tofu.queue[e], tnis[e]);
+		register_with(&tofu.queue[e]);
+	}
+	free(tnis);
+	return &tofu_network;
+}
+
+void tofu_queues(uint64_t ids[TOFU_ENGINES])
+{
+	for (int e = 0; e < tofu.engines; e++)
+		ids[e] = tofu.queue[e].id;
+}
+
+/* Where its memory is follows from the queue: all PEs register alike. */
+void tofu_meet(struct comms_peer *peer, const uint64_t ids[TOFU_ENGINES])
+{
+	int engines = 0;
+
+	while (engines < TOFU_ENGINES && ids[engines])
+		engines++;
+	if (engines == 0)
+		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
+	peer->tofu_engine = tofu_engine(comms.pe, peer->pe, tofu.engines);
+	peer->tofu_theirs = tofu_engine(peer->pe, comms.pe, engines);
+	peer->vcq = ids[peer->tofu_theirs];
+	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
+		tofu_check(utofu.query_stadd(peer->vcq, i, &peer->tofu_memory[i]), "utofu_query_stadd");
+	tofu_check(utofu.set_vcq_id_path(&peer->vcq, NULL), "utofu_set_vcq_id_path");
+}
+
+static void end_queue(struct tofu_queue *queue)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		if (comms.segments[i].size > 0)
+			tofu_check(utofu.dereg_mem(queue->vcq, queue->memory[i], 0), "utofu_dereg_mem");
+	tofu_check(utofu.dereg_mem(queue->vcq, queue->staging, 0), "utofu_dereg_mem");
+	tofu_check(utofu.free_vcq(queue->vcq), "utofu_free_vcq");
+}
+
+void tofu_stop(void)
+{
+	tofu_gates_stop();
+	for (int e = 0; e < tofu.engines; e++)
+		end_queue(&tofu.queue[e]);
+	free(tofu.staging);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What we ask of UCX that it would not do by itself, unless the user set UCX's own variable; and what follows from what the user set. */
+#include "ucx_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ucx_device.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
+{
+	if (!getenv(variable) && ucp.config_modify(config, name, value) != UCS_OK)
+		rte_debug("this UCX does not know %s=%s", variable, value);
+}
+
+/* What UCX takes from nowhere but the environment, and warns of where it has no use for it. */
+static void choose_for_tcp(const char *variable, const char *value)
+{
+	const char *transports = getenv("UCX_TLS");
+	bool by_name = transports && strstr(transports, "tcp");
+	bool left_out = transports && transports[0] == '^';
+
+	if (!transports || by_name != left_out || strstr(transports, "all"))
+		setenv(variable, value, 0);
+}
+
+/*
+ * TCP sends in segments of 8 KiB unless told otherwise, and large puts are two to five times as fast with 256. A pool of buffers, of which
+ * there is one for sending and one for receiving, then grows by two and not by eight at a time, which would be 4 MiB for the first message.
+ */
+static void choose_segments(void)
+{
+	if (getenv("UCX_TCP_TX_SEG_SIZE")) /* the others go with it */
+		return;
+	choose_for_tcp("UCX_TCP_TX_SEG_SIZE", "256K");
+	choose_for_tcp("UCX_TCP_RX_SEG_SIZE", "256K");
+	choose_for_tcp("UCX_TCP_TX_BUFS_GROW", "2");
+	choose_for_tcp("UCX_TCP_RX_BUFS_GROW", "2");
+}
+
+/*
+ * Where all are here, nobody outside is to find a port to knock at. Where the device is known, UCX need not look for the one with the
+ * default route: it reads all routes for that, some fifty times until a worker is there.
+ */
+static void choose_device(ucp_config_t *config)
+{
+	char *device = rte.n_local == comms.n_pes ? strdup("lo") : device_of_host();
+
+	if (!device)
+		return;
+	choose(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
+	if (!getenv("UCX_NET_DEVICES"))
+		choose_for_tcp("UCX_TCP_PREFER_DEFAULT", "n");
+	free(device);
+}
+
+/* To load what drives InfiniBand takes a sixth of UCX's start. */
+static void choose_modules(void)
+{
+	if (!getenv("UCX_MODULES") && !getenv("UCX_TLS") && !device_has_rdma() &&
+	    ucs.global_opts_set_value("MODULES", "^ib,rdmacm") != UCS_OK)
+		rte_debug("this UCX does not know UCX_MODULES");
+}
+
+ucp_config_t *ucx_choices(void)
+{
+	ucp_config_t *config;
+
+	choose_modules();
+	choose_segments();
+	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
+	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
+	choose(config, "TLS", "UCX_TLS", "^sm");
+	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
+	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
+	choose_device(config);
+	return config;
+}
+
+/* Does UCX_TLS name a transport that is neither of these, or all but some? Without it everything may be used. */
+static bool names_others_than(const char *const *transports, size_t n)
+{
+	char *list = strdup(getenv("UCX_TLS") ? getenv("UCX_TLS") : "all"), *rest = list;
+	bool others = list && *list == '^';
+
+	for (const char *word; !others && rest && (word = strsep(&rest, ","));) {
+		others = true;
+		for (size_t i = 0; i < n && others; i++)
+			others = strcmp(word, transports[i]) != 0;
+	}
+	free(list);
+	return others;
+}
+
+#define SHARED_MEMORY "self", "sm", "shm", "mm", "posix", "sysv", "xpmem", "cma", "knem"
+
+/*
+ * UCX's shared-memory transports cannot report a peer's failure, and refuse endpoints that ask for it. They are
+ * used only when the user's own UCX_TLS leaves nothing else.
+ */
+ucp_err_handling_mode_t ucx_failure_mode(void)
+{
+	static const char *const shared[] = {SHARED_MEMORY};
+
+	return names_others_than(shared, sizeof shared / sizeof shared[0]) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+}
+
+/* Not that the job works depends on this, but how fast: without a card that carries them out, UCX's puts and gets are messages, too. */
+bool ucx_wants_rma(void)
+{
+	static const char *const words[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY, "tcp"};
+	int choice = setting_choice(SETTING_UCX_PROTOCOL, words, 3);
+
+	if (choice > 0)
+		return choice == 2;
+	return device_has_rdma() && names_others_than(software, sizeof software / sizeof software[0]);
+}

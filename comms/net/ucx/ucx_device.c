@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which network device UCX is to use. Where a host has one network that is plain; UCX would listen at the loopback device as well, where no other
+ * host comes. On a host whose cables lead to single other hosts there are several: such a host has one address that all
+ * others have a route to, on a device of its own with a mask of 32 bits (a dummy device, usually), and its ports may have addresses
+ * that hardly anybody knows. UCX takes the first device it finds.
+ *
+ * Only where nothing else speaks against it: no other device with an address, or exactly one such among them that is no tunnel; and no InfiniBand
+ * or RoCE, which the choice would exclude.
+ */
+#include "ucx_device.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_network(const struct ifaddrs *entry)
+{
+	return entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET && entry->ifa_netmask &&
+	       (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING) && !(entry->ifa_flags & IFF_LOOPBACK);
+}
+
+static bool is_host_address(const struct ifaddrs *entry)
+{
+	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
+
+	return mask->sin_addr.s_addr == INADDR_BROADCAST && !(entry->ifa_flags & IFF_POINTOPOINT);
+}
+
+/* An address with 32 bits beside others on one device is an alias, not the host's own. */
+static bool is_alone(const struct ifaddrs *all, const struct ifaddrs *entry)
+{
+	for (const struct ifaddrs *other = all; other; other = other->ifa_next)
+		if (other != entry && is_network(other) && !strcmp(other->ifa_name, entry->ifa_name))
+			return false;
+	return true;
+}
+
+bool device_has_rdma(void)
+{
+	DIR *folder = opendir("/sys/class/infiniband");
+	struct dirent *entry;
+	bool any = false;
+
+	while (folder && !any && (entry = readdir(folder)))
+		any = entry->d_name[0] != '.';
+	if (folder)
+		closedir(folder);
+	return any;
+}
+
+/* Is it an address of another network that jobs could use? */
+static bool is_elsewhere(const struct ifaddrs *entry, const char *device)
+{
+	const struct sockaddr_in6 *six = (const void *)entry->ifa_addr;
+
+	if (is_network(entry))
+		return strcmp(entry->ifa_name, device) != 0;
+	return six && six->sin6_family == AF_INET6 && (entry->ifa_flags & IFF_UP) && !(entry->ifa_flags & IFF_LOOPBACK) &&
+	       !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && strcmp(entry->ifa_name, device) != 0;
+}
+
+static bool is_only_network(const struct ifaddrs *all, const struct ifaddrs *entry)
+{
+	for (const struct ifaddrs *other = all; other; other = other->ifa_next)
+		if (is_elsewhere(other, entry->ifa_name))
+			return false;
+	return true;
+}
+
+char *device_of_host(void)
+{
+	const struct ifaddrs *own = NULL, *only = NULL;
+	struct ifaddrs *all;
+	int owns = 0;
+	char *name = NULL;
+
+	if (device_has_rdma() || getifaddrs(&all))
+		return NULL;
+	for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
+		if (!is_network(entry))
+			continue;
+		if (is_only_network(all, entry))
+			only = entry;
+		if (is_host_address(entry) && is_alone(all, entry)) {
+			owns++;
+			own = entry;
+		}
+	}
+	if (only)
+		name = strdup(only->ifa_name);
+	else if (owns == 1)
+		name = strdup(own->ifa_name);
+	freeifaddrs(all);
+	return name;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_UCX_INSIDE_H
+#define COMMS_UCX_INSIDE_H
+
+#include <pthread.h>
+
+#include "comms/net/network.h"
+#include "comms/wait/failure.h"
+#include "ucx.h"
+#include "ucx_filter.h"
+#include "ucx_library.h"
+
+/*
+ * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), ucx_channels.c (their lives, connections and
+ * turns), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
+ * ucx_target.c (the same at their target), ucx_notify.c (data with a word that shows it), ucx_batch.c (several of these in one message).
+ *
+ * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
+ * mark        what a channel knows of a connection: did it use it since its last quiet
+ * message     what a PE's library asks of another's: docs/protocols/messages.md
+ */
+
+struct mark {
+	_Atomic(struct comms_channel *) channel; /* NULL: free for another channel */
+	struct ucx_peer *peer;
+	atomic_bool touched;
+	atomic_bool unflushed;	       /* by puts of UCX, which only a flush completes */
+	_Atomic uint64_t sent;	       /* the last message that a quiet waits for */
+	atomic_uint fences;	       /* of the channel, before the last operation here; only where there are puts of UCX */
+	atomic_int unanswered[2];      /* nonblocking operations whose result has not come: see await_answers */
+	atomic_uint half;	       /* which of the two new operations count in */
+	struct mark *next;	       /* of the channel's touched ones */
+	_Atomic(struct mark *) next_here; /* of the same connection */
+	struct mark *next_of_channel;	  /* of those to be freed with it */
+	struct mark *next_flushed;	  /* a quiet's own, and so are the next three */
+	ucs_status_ptr_t flushing;
+	uint64_t awaited;
+	atomic_bool in_flush;
+};
+
+struct ucx_peer {
+	ucp_ep_h endpoint;
+	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets are messages */
+	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
+	int pe;
+	uint32_t stream;       /* its number; the PE never uses it for another connection */
+	struct comms_message hello; /* the first message */
+	_Atomic uint64_t sent; /* how many messages */
+	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
+	struct mark mark; /* of the channel that the worker is of; others' hang on it */
+	struct ucx_peer *next; /* of those that are closed */
+};
+
+struct comms_channel {
+	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
+	bool alone;
+	_Atomic(struct mark *) touched;
+	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
+	atomic_uint fences;    /* how many there have been */
+
+	/* Channels that share the main worker. */
+	pthread_mutex_t marking; /* of the list of touched ones */
+	pthread_mutex_t quieting;
+	atomic_bool quiet_under_way;
+	struct mark *marks; /* those to be freed with the channel */
+
+	/* Alone channels: turns, see ucx_channels.c; then connections by PE, in a table of a power of two places. */
+	atomic_uint turn;
+	atomic_bool pushed;
+	unsigned turn_seen; /* whose it is who pushes, and so are the next three */
+	bool offered;
+	struct comms_channel *previous, *next, *next_spare;
+	struct ucx_peer **peers;
+	unsigned places, n_peers;
+};
+
+struct ucx {
+	ucp_context_h context;
+	struct comms_channel main; /* the default channel; its worker is the one that other PEs know */
+	ucp_mem_h memory[COMMS_SEGMENTS];
+	struct silence_address listens[SILENCE_ADDRESSES]; /* where the main worker takes connections */
+	atomic_bool ending;
+	ucp_err_handling_mode_t failure_mode;
+	bool rma;	   /* puts and gets are UCX's, which a card carries out; else they are messages */
+	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
+	int processors;	   /* for each PE of the node; 0: PEs share them */
+	int event_fd;	   /* UCX's: readable when the main worker has something to do */
+	atomic_uint streams; /* the number of the last one */
+	bool served;
+	atomic_bool resting; /* the server is to end */
+	pthread_t server;
+	atomic_bool dozing;	    /* the PE sleeps and looks after UCX by itself */
+	_Atomic uint32_t napping;   /* the server is, because the PE looks after UCX */
+	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
+	pthread_mutex_t connecting;
+	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
+	_Atomic uint64_t sent, carried_out;
+	atomic_int results, partial;
+	struct ucx_peer *closed; /* connections, to be freed with the main worker */
+};
+extern struct ucx ucx;
+
+/* For operations that need no callback. */
+extern const ucp_request_param_t ucx_plain;
+
+void ucx_check(ucs_status_t status, const char *what);
+/*
+ * What was to go to a PE, or COMMS_NOBODY. If that has lost its peer, the connection's own message ends the job, but maybe in another thread,
+ * which gets time for it.
+ */
+void ucx_must_succeed(ucs_status_t status, const char *what, int pe);
+
+/* What to start UCX with; the caller releases it. */
+ucp_config_t *ucx_choices(void);
+ucp_err_handling_mode_t ucx_failure_mode(void);
+/* Are puts and gets to be UCX's (SHMEM_UCX_PROTOCOL)? */
+bool ucx_wants_rma(void);
+ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
+/* A connection of the channel's worker. */
+struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);
+/* The main worker's connection, made on first use. */
+struct ucx_peer *ucx_peer(struct comms_peer *peer);
+void ucx_release_keys(struct ucx_peer *peer);
+/* Lets the main worker work; nonzero: it did something. */
+unsigned ucx_work(void);
+
+#define UCX_MESSAGE_MOST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
+#define UCX_PIECE_MOST (250UL << 10) /* bytes of a long put or get; with UCX's own they fit a segment of 256 KiB */
+
+static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
+{
+	return (uint64_t)(uintptr_t)(peer->base[segment] + offset);
+}
+
+/* The caller uses the channel, so the mark stays the channel's. */
+static inline struct comms_channel *mark_channel(struct mark *mark)
+{
+	return atomic_load_explicit(&mark->channel, memory_order_relaxed);
+}
+
+static inline struct comms_channel *channel_or_main(struct comms_channel *channel)
+{
+	return channel ? channel : &ucx.main;
+}
+
+/* Begins an operation, which channel_end ends: what the channel knows of its connection to the PE. NULL becomes the main one. */
+struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *peer);
+void channel_end(struct mark *mark);
+/* NULL: the channel has not used a connection to the PE yet. */
+struct mark *channel_known_mark(struct comms_channel *channel, int pe);
+/* Of an alone channel. */
+void channel_take_turn(struct comms_channel *channel);
+void channel_end_turn(struct comms_channel *channel);
+
+/* What ucx_network is made of. */
+struct comms_channel *ucx_channel_open(bool is_alone);
+void ucx_channel_close(struct comms_channel *channel);
+void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+	     const void *source, size_t bytes, bool nbi);
+void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset, void *dest,
+	     size_t bytes, bool nbi);
+void ucx_fence(struct comms_channel *channel);
+void ucx_quiet(struct comms_channel *channel);
+void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
+void ucx_complete(void);
+void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
+	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
+bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait);
+void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		     const void *source, size_t bytes, size_t word_offset);
+void *ucx_share(struct comms_buffer *buffer);
+void ucx_unshare(const struct comms_buffer *buffer, void *handle);
+void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		    void *dest, size_t bytes);
+/* The record of a telling is the last that is touched. */
+void ucx_rest_telling(struct comms_telling *telling);
+bool ucx_keep(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
+	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
+void ucx_send_kept(struct comms_together *together);
+bool ucx_progress(void);
+bool ucx_served(void);
+enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+void ucx_nudge(void);
+/* The server looks after the main worker at once, if it naps because the PE just did. */
+void ucx_hand_over(void);
+/* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
+void ucx_visit(void);
+
+/* Waits until the condition holds. */
+typedef bool channel_condition(const struct comms_channel *channel, const void *what);
+void channel_wait(struct comms_channel *channel, channel_condition *holds, const void *what);
+/* Waits for a request of an operation that has begun; returns what it came to. */
+ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t request);
+/* A quiet of the channel has something to do: a flush, or to wait for a message. Behind the operation. */
+void channel_touch(struct mark *mark);
+void channel_sent(struct mark *mark, uint64_t sequence);
+void channel_put_on_list(struct mark *mark);
+/* Before an operation: completes what a fence has come behind since, where only that orders. */
+void channel_order(struct mark *mark);
+/* Completes the puts of UCX to the PE, so that a message comes behind them. */
+void channel_flush_puts(struct mark *mark);
+
+/* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
+int channels_push(void);
+/* Are there more alone channels, and the main one, than processors for this PE? */
+bool channels_crowd(void);
+void channel_forget_marks(struct ucx_peer *peer);
+
+/*
+ * Counters of an alone channel are plain ones: one thread at a time changes them. (They are atomic objects because
+ * the serving thread may look at them.)
+ */
+static inline void channel_count(const struct comms_channel *channel, atomic_int *counter, int change)
+{
+	if (channel->alone)
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + change,
+				      memory_order_relaxed);
+	else
+		atomic_fetch_add_explicit(counter, change, memory_order_seq_cst);
+}
+
+#endif

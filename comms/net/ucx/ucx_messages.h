@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_UCX_MESSAGES_H
+#define COMMS_UCX_MESSAGES_H
+
+#include "comms/observe/trace.h"
+#include "ucx_inside.h"
+
+/*
+ * Operations as active messages, which need nothing of UCX but that messages arrive: atomics always, puts and gets where no network card carries
+ * them out. docs/protocols/messages.md has the rules. ucx_messages.c is their origin, ucx_target.c their target.
+ */
+
+/* UCX's numbers of active messages. */
+enum { UCX_REQUEST = 1, UCX_ANSWER, UCX_FIRST };
+
+enum ucx_message_kind {
+	UCX_HELLO, /* the first of its stream: shows the target where answers go */
+	UCX_WRITE, /* data, then a word */
+	UCX_BATCH, /* several of these, each an item with its data behind it */
+	UCX_ATOMIC, /* an atomic whose result nobody wants */
+	UCX_FETCH,
+	UCX_READ,
+	UCX_CLOSE /* the last of its stream */
+};
+
+/* The header of what comes back. */
+struct ucx_answer {
+	uint64_t token;	       /* of the request; or, if there is no result, of the connection */
+	uint64_t acknowledged; /* all messages of the stream up to this one have been carried out */
+	uint64_t offset;       /* of the data that comes with it, in what was asked for */
+	uint64_t value;	       /* instead of data: the result, if it has at most 8 bytes */
+	uint32_t has_result, width;
+};
+_Static_assert(sizeof(struct ucx_answer) == 40, "the same on all PEs");
+
+/* From now on the worker gives messages of this number to the taker, which runs in whoever lets it work. */
+void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t taker);
+
+/* Workers take answers; the main worker, which other PEs know, takes requests as well. */
+void ucx_take_answers(ucp_worker_h worker);
+void ucx_target_start(void);
+void ucx_target_stop(void);
+/* Tells the senders of what the last progress of the main worker has carried out. */
+void ucx_target_acknowledge(void);
+/* What ucx_batch.c packs with. */
+void ucx_start_batches(void);
+void ucx_stop_batches(void);
+
+/* Sends what a connection begins with. */
+void ucx_message_hello(struct ucx_peer *peer);
+
+/*
+ * Numbers a message of the connection and sends it. Header and data are UCX's until the request that is returned, as by ucp_am_send_nbx, is
+ * complete. In a message without data there may be a data type for it.
+ */
+ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+				  const ucp_request_param_t *how);
+
+/* What a message carries of the event in the trace of this PE that it belongs to. To be taken before anything else is sent. */
+static inline uint32_t ucx_event(void)
+{
+	return COMMS_UNLIKELY(comms.traced) ? trace_take_event() : 0;
+}
+
+/* Data, then an atomic on a word behind it, if item.word is not 0. */
+void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
+		       uint32_t event);
+void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand, uint32_t event);
+void ucx_message_fetch(struct mark *mark, const struct comms_message *atomic, void *result, bool nbi);
+void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t bytes, bool nbi);
+/* The record of the telling is at rest when the data is there. */
+void ucx_message_read_for(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, void *dest, size_t bytes);
+/* All messages that went to the PE before will be waited for by a quiet of the channel. */
+void ucx_message_mark_all(struct mark *mark);
+/* Asks for an acknowledgement and waits for nothing; returns the number to be acknowledged. */
+uint64_t ucx_message_probe(struct ucx_peer *peer);
+/* Nothing follows on this connection. */
+void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who looks after the main worker: the PE in a wait, or a thread of its own, the server. The server sleeps in poll until UCX has an
+ * event, and rings this PE's bell after it has worked, since what came may be waited for.
+ */
+#include "ucx_messages.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "comms/coll/commands.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "comms/core/sanitizer.h"
+#include "comms/wait/failure.h"
+
+#define NAP_SHORTEST 200000L /* ns */
+#define NAP_LONGEST 2000000L /* ns */
+#define SLICE 100000	     /* ns, the shortest there is */
+
+static _Thread_local bool serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
+
+void ucx_visit(void)
+{
+	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
+
+	if (!serves)
+		atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
+}
+
+unsigned ucx_work(void)
+{
+	unsigned done;
+
+	SANITIZER_IGNORE();
+	done = ucx_worker_progress(ucx.main.worker);
+	ucx_target_acknowledge();
+	SANITIZER_HEED();
+	return done;
+}
+
+bool ucx_progress(void)
+{
+	ucx_visit();
+	return ucx_work() != 0;
+}
+
+bool ucx_served(void)
+{
+	return ucx.served;
+}
+
+/* Of two times to sleep, of which -1 is for ever. */
+static int shorter(int one, int other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+/* The server's; was it told that it is wanted? */
+static bool nap(long nanoseconds)
+{
+	const struct timespec timeout = {0, nanoseconds};
+
+	atomic_store_explicit(&ucx.napping, 1, memory_order_seq_cst);
+	futex(&ucx.napping, FUTEX_WAIT_PRIVATE, 1, &timeout);
+	return atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst) == 0;
+}
+
+void ucx_hand_over(void)
+{
+	if (atomic_load_explicit(&ucx.napping, memory_order_seq_cst) &&
+	    atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst))
+		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/*
+ * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
+ * server. The server may just have done what is waited for: then it rang, so the word is another, or it finds us dozing and signals.
+ */
+enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+{
+	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
+	int milliseconds;
+	bool served = false;
+
+	if (ucx.served && (comms.n_node > 1 || comms.threads)) {
+		ucx_hand_over();
+		return NETWORK_DOZE_NOT;
+	}
+	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
+	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
+	atomic_store_explicit(&ucx.dozing, true, memory_order_seq_cst);
+	if (atomic_load_explicit(word, memory_order_seq_cst) == value) {
+		served = ucx_progress();
+		if (!served && ucp.worker_arm(ucx.main.worker) == UCS_OK && poll(&event, 1, milliseconds) > 0)
+			served = ucx_progress();
+	}
+	atomic_store_explicit(&ucx.dozing, false, memory_order_seq_cst);
+	return served ? NETWORK_DOZE_SERVED : NETWORK_DOZE_DONE;
+}
+
+void ucx_nudge(void)
+{
+	if (!ucx.served)
+		return;
+	ucx_hand_over();
+	ucp.worker_signal(ucx.main.worker);
+}
+
+/* Until another looks after the worker. Is there more to do that no event will tell of? */
+static bool progress_for_others(void)
+{
+	const unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
+	bool worked = false, moved;
+
+	while (ucx_work()) {
+		worked = true;
+		if (atomic_load_explicit(&ucx.visits, memory_order_relaxed) != visits)
+			break;
+	}
+	moved = comms_lists_served();
+	if (!worked && !moved)
+		return false;
+	comms_notify(comms_peer(comms.pe));
+	if (atomic_load_explicit(&ucx.dozing, memory_order_seq_cst))
+		ucp.worker_signal(ucx.main.worker);
+	return moved;
+}
+
+/*
+ * What arrives for a PE that computes is urgent and soon done. Where the server finds no processor idle, a kernel gives it one at once if it
+ * asked for a short slice of time (Linux since 6.12), and otherwise when another's slice, of milliseconds, is over.
+ */
+static void shorten_slice(void)
+{
+	struct { /* the kernel's sched_attr, in its first form; its own header and glibc's cannot both be included */
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attributes = {0};
+
+	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) || attributes.policy != SCHED_OTHER)
+		return;
+	attributes.runtime = SLICE;
+	syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+/*
+ * While the PE itself looks after the worker, in a wait, each event would wake the server for nothing and take the
+ * processor from it. So then the server leaves UCX alone, and sees after a nap whether the PE still does. It does not even take a
+ * look: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
+ */
+static void *serve(void *unused)
+{
+	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
+	const long shortest = comms.crowded ? NAP_LONGEST : NAP_SHORTEST;
+	unsigned seen = 0;
+	long length = shortest;
+
+	serves = true;
+	shorten_slice();
+	while (!atomic_load_explicit(&ucx.resting, memory_order_seq_cst)) {
+		int look_again = shorter(channels_push(), silence_look());
+		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
+
+		if ((visits != seen || atomic_load_explicit(&ucx.dozing, memory_order_seq_cst)) && !nap(length)) {
+			seen = visits;
+			length = 2 * length < NAP_LONGEST ? 2 * length : NAP_LONGEST;
+			continue;
+		}
+		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
+		length = shortest;
+		if (!progress_for_others() && ucp.worker_arm(ucx.main.worker) == UCS_OK)
+			poll(&event, 1, shorter(ucx.longest_sleep, look_again));
+	}
+	return unused;
+}
+
+static void start_server(void)
+{
+	int error;
+
+	atomic_store_explicit(&ucx.resting, false, memory_order_seq_cst);
+	error = pthread_create(&ucx.server, NULL, serve, NULL);
+	if (error)
+		rte_die("shmem_init",
+			"no thread to serve other nodes (%s); raise ulimit -u, or set "
+			"SHMEM_PROGRESS_THREAD=no",
+			strerror(error));
+	ucx.served = true;
+}
+
+void ucx_serve(void)
+{
+	bool wanted = true;
+
+	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
+	if (wanted)
+		start_server();
+}
+
+void ucx_expect_end(void)
+{
+	atomic_store_explicit(&ucx.ending, true, memory_order_seq_cst);
+	silence_end();
+	if (!ucx.served)
+		start_server();
+}
+
+void ucx_rest(void)
+{
+	if (!ucx.served)
+		return;
+	atomic_store_explicit(&ucx.resting, true, memory_order_seq_cst);
+	ucx_hand_over();
+	ucx_check(ucp.worker_signal(ucx.main.worker), "ucp_worker_signal");
+	pthread_join(ucx.server, NULL);
+	ucx.served = false;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counting. While calls are watched or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
+ * them come by the slow way, which counts. Otherwise there is nothing here that anything would pass.
+ *
+ * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
+ */
+#include "counters.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "links.h"
+#include "comms/net/network.h"
+#include "comms/core/reorder.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "trace.h"
+
+static struct {
+	_Atomic uint64_t calls, bytes, nanoseconds;
+} rows[WATCH_ROWS];
+
+static bool counting;
+
+/* The call this thread is in: the outermost of those that are watched. */
+static _Thread_local struct {
+	int depth;
+	enum watch_family family;
+	const char *routine;
+	int pe;
+	size_t bytes;
+	uint64_t began, position;
+	bool announced; /* the message that comes is in the trace already */
+} now __attribute__((tls_model("initial-exec")));
+
+uint64_t watch_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void add(_Atomic uint64_t *counter, uint64_t n)
+{
+	if (comms.threads)
+		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+	else
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+				      memory_order_relaxed);
+}
+
+void watch_start(void)
+{
+	setting_bool(SETTING_STATS, &counting);
+	watch_reset();
+	comms.traced = trace_start();
+	comms.watched = counting || comms.traced;
+	if ((comms.watched || comms.checks) && !ARGUMENT_CHECKS)
+		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
+					       "are checked; configure it without that",
+				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
+}
+
+bool watch_counts(void)
+{
+	return counting;
+}
+
+void watch_links_start(void)
+{
+	if (counting && comms.network && !links_count_each())
+		rte_die("shmem_init", "SHMEM_STATS: no memory to count %d links", links_known());
+}
+
+void watch_links_stop(void)
+{
+	links_stop();
+}
+
+/* --- Do all PEs watch alike? --- */
+
+enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
+
+uint64_t watch_agreement(void)
+{
+	return (counting ? AGREE_COUNT : 0u) | (comms.checks ? AGREE_CHECKS : 0u) |
+	       (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
+}
+
+static void complain_of_difference(const char *setting, int pe)
+{
+	rte_die("shmem_init", "%s is not the same here and on PE %d; give it to all PEs (with mpirun over hosts: -x %s)", setting, pe,
+		setting);
+}
+
+void watch_agree_with(int pe, uint64_t theirs)
+{
+	uint64_t mine = watch_agreement();
+
+	if ((mine ^ theirs) & AGREE_COUNT)
+		complain_of_difference("SHMEM_STATS", pe);
+	if ((mine ^ theirs) & AGREE_TRACE)
+		complain_of_difference("SHMEM_TRACE", pe);
+	if ((mine ^ theirs) & AGREE_CHECKS)
+		complain_of_difference("SHMEM_CHECK", pe);
+	if (mine != theirs)
+		complain_of_difference("SHMEM_TRACE_EVENTS", pe);
+}
+
+/* --- Calls --- */
+
+void comms_watch_begin(const char *routine, size_t bytes, int pe)
+{
+	comms_check_up(routine);
+	if (now.depth++ > 0)
+		return;
+	now.family = watch_family_of(routine);
+	now.bytes = bytes;
+	now.pe = pe;
+	now.routine = routine;
+	now.began = watch_clock();
+	now.position = comms.traced ? trace_begin(routine, now.family, now.began, bytes, pe) : 0;
+	if (comms.checks)
+		reorder_call_begins(now.family);
+}
+
+void comms_watch_end(void)
+{
+	enum watch_family family = now.family;
+	uint64_t end;
+
+	if (--now.depth > 0)
+		return;
+	end = watch_clock();
+	add(&rows[family].calls, 1);
+	add(&rows[family].bytes, now.bytes);
+	add(&rows[family].nanoseconds, end - now.began);
+	if (comms.traced)
+		trace_call(now.routine, family, now.began, end, now.bytes, now.pe, now.position);
+}
+
+bool watch_is_in_call(enum watch_family *family)
+{
+	*family = now.family;
+	return now.depth > 0;
+}
+
+/* --- Operations --- */
+
+/* What calls of these families move is what the program wants moved. */
+static bool is_programs(void)
+{
+	return now.depth > 0 && now.family <= WATCH_ATOMIC_NBI;
+}
+
+static void count_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+{
+	add(&rows[path].calls, 1);
+	add(&rows[path].bytes, bytes);
+	if (path != WATCH_LOCAL)
+		links_count(way == WATCH_THERE ? comms.pe : pe, way == WATCH_THERE ? pe : comms.pe, bytes);
+	if (comms.traced && !now.announced)
+		trace_message(path == WATCH_LOCAL, way, pe, bytes);
+	now.announced = false;
+}
+
+void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+{
+	if (is_programs())
+		count_operation(path, way, pe, bytes);
+	else if (path != WATCH_LOCAL)
+		count_operation(WATCH_INSIDE, way, pe, bytes);
+	else if (comms.traced)
+		trace_no_message();
+}
+
+void watch_more(enum watch_row path, int pe, size_t bytes)
+{
+	now.announced = comms.traced;
+	watch_operation(path, WATCH_THERE, pe, bytes);
+	now.announced = false;
+	if (comms.traced)
+		trace_add(bytes);
+}
+
+void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value)
+{
+	count_operation(path, WATCH_THERE, pe, bytes);
+	if (!comms.traced)
+		return;
+	now.announced = path != WATCH_LOCAL;
+	if (path == WATCH_LOCAL)
+		trace_stored(true);
+	else
+		trace_set_flag(flag, value);
+}
+
+void watch_flag(int pe, const void *flag, uint64_t value)
+{
+	if (comms.traced && comms.network && !comms.network->records_arrivals)
+		trace_flag(pe, flag, value);
+}
+
+void watch_stored(bool sure)
+{
+	if (comms.traced)
+		trace_stored(sure);
+}
+
+void watch_connection(size_t bytes)
+{
+	add(&rows[WATCH_PEERS].bytes, bytes);
+}
+
+/* --- Reading --- */
+
+int watch_rows(void)
+{
+	return WATCH_ROWS + links_counted();
+}
+
+const char *watch_row_name(int row)
+{
+	static const char *const names[] = {
+#define WATCH_NAME(id, name) name,
+		WATCH_FAMILIES(WATCH_NAME)
+#undef WATCH_NAME
+		"path local", "path ucx", "path tofu", "inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
+		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
+	};
+
+	_Static_assert(sizeof names / sizeof names[0] == WATCH_ROWS, "every row has a name");
+	if (row >= WATCH_ROWS && row < watch_rows())
+		return links_counted_name(row - WATCH_ROWS);
+	return row >= 0 && row < WATCH_ROWS ? names[row] : NULL;
+}
+
+void watch_read(int row, struct watch_row_values *values)
+{
+	if (row >= WATCH_ROWS) {
+		values->nanoseconds = 0;
+		links_read(row - WATCH_ROWS, &values->calls, &values->bytes);
+		return;
+	}
+	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
+	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
+	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);
+	if (row >= WATCH_AXES)
+		links_read_way(row - WATCH_AXES, &values->calls, &values->bytes);
+	if (row == WATCH_PEERS)
+		comms_count_peers(&values->calls, &values->bytes);
+}
+
+void watch_reset(void)
+{
+	for (int row = 0; row < WATCH_ROWS; row++) {
+		atomic_store_explicit(&rows[row].calls, 0, memory_order_relaxed);
+		atomic_store_explicit(&rows[row].bytes, 0, memory_order_relaxed);
+		atomic_store_explicit(&rows[row].nanoseconds, 0, memory_order_relaxed);
+	}
+	links_reset();
+}

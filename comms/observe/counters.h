@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_WATCH_H
+#define COMMS_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comms/core/comms.h"
+#include "comms/torus/shape.h"
+
+/*
+ * What is known of calls and of what they move while they are watched (SHMEM_STATS, SHMEM_TRACE).
+ *
+ * family     routines that do the same thing: "put" is the blocking put of every type
+ * call       of a routine by the program; what a routine calls in its turn belongs to it
+ * operation  one transfer or atomic on a path; a call may be several, or none
+ *
+ * Nothing of this is reached unless calls are watched: see COMMS_CALL. Any thread may count.
+ */
+
+#define WATCH_FAMILIES(F)                       \
+	F(PUT, "put")                           \
+	F(PUT_NBI, "put_nbi")                   \
+	F(P, "p")                               \
+	F(IPUT, "iput")                         \
+	F(GET, "get")                           \
+	F(GET_NBI, "get_nbi")                   \
+	F(G, "g")                               \
+	F(IGET, "iget")                         \
+	F(PUT_SIGNAL, "put_signal")             \
+	F(SIGNAL, "signal")                     \
+	F(ATOMIC, "atomic")                     \
+	F(ATOMIC_FETCH, "atomic_fetch")         \
+	F(ATOMIC_NBI, "atomic_nbi")             \
+	F(FENCE, "fence")                       \
+	F(QUIET, "quiet")                       \
+	F(WAIT, "wait")                         \
+	F(TEST, "test")                         \
+	F(LOCK, "lock")                         \
+	F(BARRIER, "barrier")                   \
+	F(SYNC, "sync")                         \
+	F(BROADCAST, "broadcast")               \
+	F(COLLECT, "collect")                   \
+	F(FCOLLECT, "fcollect")                 \
+	F(ALLTOALL, "alltoall")                 \
+	F(REDUCE, "reduce")                     \
+	F(SCAN, "scan")                         \
+	F(EXCHANGE, "exchange")                 \
+	F(PLAN, "plan")                         \
+	F(RDMA, "rdma")                         \
+	F(MEMORY, "memory")                     \
+	F(TEAM, "team")                         \
+	F(CONTEXT, "context")                   \
+	F(OTHER, "other")
+
+enum watch_family {
+#define WATCH_NAME(id, name) WATCH_##id,
+	WATCH_FAMILIES(WATCH_NAME)
+#undef WATCH_NAME
+	WATCH_FAMILY_COUNT
+};
+
+/* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
+enum watch_row {
+	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
+	WATCH_UCX,
+	WATCH_TOFU,
+	WATCH_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
+	WATCH_PEERS,  /* those that this PE has met, and the memory that took */
+	WATCH_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
+	WATCH_LAST_AXIS = WATCH_AXES + TORUS_WAYS - 1,
+	WATCH_ROWS
+};
+
+struct watch_row_values {
+	uint64_t calls, bytes, nanoseconds;
+};
+
+/* Nanoseconds of this host's clock. */
+uint64_t watch_clock(void);
+
+/* Reads the settings; before anything is counted. */
+void watch_start(void);
+bool watch_counts(void);
+/* Makes a row for each link, once the network and the torus are known; lets go of them. */
+void watch_links_start(void);
+void watch_links_stop(void);
+
+/*
+ * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
+ * they have published: ends the job with a message where one was told something else.
+ */
+uint64_t watch_agreement(void);
+void watch_agree_with(int pe, uint64_t theirs);
+
+/* How many rows there are, links included. */
+int watch_rows(void);
+const char *watch_row_name(int row);
+void watch_read(int row, struct watch_row_values *values);
+void watch_reset(void);
+
+/* The family of a routine by its name, with or without the p of the profiling names. */
+enum watch_family watch_family_of(const char *routine);
+
+/* False: this thread is in no call of the program. */
+bool watch_is_in_call(enum watch_family *family);
+
+/* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
+enum watch_way { WATCH_THERE, WATCH_HERE }; /* where the data goes */
+void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes);
+/* The one that was noticed last carries so many bytes more; counted as an operation, too. */
+void watch_more(enum watch_row path, int pe, size_t bytes);
+/*
+ * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
+ * the operation that follows is it, and the flag at the target shows it. At the target, watch_flag: the flag has been seen.
+ */
+void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value);
+void watch_flag(int pe, const void *flag, uint64_t value);
+/* The operation that was noticed last has been stored to the other PE. Sure: but for the flag that shows it. */
+void watch_stored(bool sure);
+/* UCX took so much for a new connection. */
+void watch_connection(size_t bytes);
+
+/* An operation of the program or, inside a collective or a lock, of the library. */
+COMMS_INLINE void watch_if_on(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+{
+	if (COMMS_UNLIKELY(comms.watched))
+		watch_operation(path, way, pe, bytes);
+}
+
+COMMS_INLINE void watch_stored_if_on(bool sure)
+{
+	if (COMMS_UNLIKELY(comms.watched))
+		watch_stored(sure);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What messages load onto the links of the job's torus, each on its route in dimension order: counted by way, and link by link
+ * where there are few enough of them.
+ */
+#include "links.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "comms/groups/job_torus.h"
+#include "rte/rte.h"
+
+#define MOST_LINKS 4096
+
+struct counter {
+	_Atomic uint64_t messages, bytes;
+};
+static struct counter ways[TORUS_WAYS];
+
+/* Those that exist, with their names, which are the program's to read. */
+static struct {
+	int links;
+	struct one_link {
+		struct counter counter;
+		char name[sizeof "link " + LINKS_TEXT];
+	} *link;
+	int *place_of; /* of a number, in link */
+} each;
+
+int links_known(void)
+{
+	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	long links = (long)shape->places * 2 * shape->axes;
+
+	return links <= MOST_LINKS ? (int)links : 0;
+}
+
+void links_follow(int from, int to, links_visitor *visit, void *argument)
+{
+	const struct torus_job *job = comms_torus();
+	const struct torus_shape *shape = &job->sites.shape;
+	int at = torus_job_place(job, from), end = torus_job_place(job, to), way;
+
+	while ((way = torus_next(shape, at, end)) >= 0) {
+		visit(at * 2 * shape->axes + way, way, argument);
+		at = torus_neighbour(shape, at, way);
+	}
+}
+
+bool links_exist(int link)
+{
+	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	int from = link / (2 * shape->axes), to = torus_neighbour(shape, from, link % (2 * shape->axes));
+
+	return to >= 0 && to != from;
+}
+
+static void add(struct counter *counter, uint64_t bytes)
+{
+	atomic_fetch_add_explicit(&counter->messages, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&counter->bytes, bytes, memory_order_relaxed);
+}
+
+static void count(int link, int way, void *argument)
+{
+	uint64_t bytes = *(const size_t *)argument;
+
+	add(&ways[way], bytes);
+	if (each.links > 0)
+		add(&each.link[each.place_of[link]].counter, bytes);
+}
+
+void links_count(int from, int to, size_t bytes)
+{
+	links_follow(from, to, count, &bytes);
+}
+
+static void read_counter(const struct counter *counter, uint64_t *messages, uint64_t *bytes)
+{
+	*messages = atomic_load_explicit(&counter->messages, memory_order_relaxed);
+	*bytes = atomic_load_explicit(&counter->bytes, memory_order_relaxed);
+}
+
+void links_read_way(int way, uint64_t *hops, uint64_t *bytes)
+{
+	read_counter(&ways[way], hops, bytes);
+}
+
+void links_read(int which, uint64_t *messages, uint64_t *bytes)
+{
+	read_counter(&each.link[which].counter, messages, bytes);
+}
+
+int links_counted(void)
+{
+	return each.links;
+}
+
+const char *links_counted_name(int which)
+{
+	return each.link[which].name;
+}
+
+const char *links_name(int link, char text[LINKS_TEXT])
+{
+	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	char place[TORUS_TEXT];
+
+	snprintf(text, LINKS_TEXT, "%s %s", torus_place_text(shape, link / (2 * shape->axes), place),
+		 torus_way_name(link % (2 * shape->axes)));
+	return text;
+}
+
+static void clear(struct counter *counter)
+{
+	atomic_store_explicit(&counter->messages, 0, memory_order_relaxed);
+	atomic_store_explicit(&counter->bytes, 0, memory_order_relaxed);
+}
+
+void links_reset(void)
+{
+	for (int way = 0; way < TORUS_WAYS; way++)
+		clear(&ways[way]);
+	for (int i = 0; i < each.links; i++)
+		clear(&each.link[i].counter);
+}
+
+bool links_count_each(void)
+{
+	int known = links_known(), found = 0;
+	char name[LINKS_TEXT];
+
+	if (known == 0)
+		return true;
+	each.link = calloc((size_t)known, sizeof *each.link);
+	each.place_of = calloc((size_t)known, sizeof *each.place_of);
+	if (!each.link || !each.place_of)
+		return false;
+	for (int link = 0; link < known; link++) {
+		if (!links_exist(link))
+			continue;
+		snprintf(each.link[found].name, sizeof each.link[found].name, "link %s", links_name(link, name));
+		each.place_of[link] = found++;
+	}
+	each.links = found;
+	return true;
+}
+
+void links_stop(void)
+{
+	each.links = 0;
+	free(each.link);
+	free(each.place_of);
+	each.link = NULL;
+	each.place_of = NULL;
+}

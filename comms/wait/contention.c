@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Company: others who want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
+ * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
+ * there keeps a processor from whoever it waits for, and all wait in turn until the kernel takes the processors away.
+ *
+ * Two things tell. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
+ * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between looks. When more than a
+ * sixteenth of the time is lost, and not once only, waiting PEs look a few times and then sleep. When next to none has been, they
+ * look twice as many times as before, every 20 ms until all is as it was. Threads that serve a PE, this one or another,
+ * take the processor often and for microseconds. They would find none at hand if PEs slept for that: to wake an idle processor takes longer.
+ */
+#include "contention.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLE_EVERY 10000000LL /* ns */
+#define CALM_FOR 20000000LL	/* ns */
+#define OFTEN 2			/* samples in a row: a daemon that wakes once is no company */
+#define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
+#define LOOKS_LEAST 128
+#define MUCH 16	     /* a share of the time */
+#define LITTLE 64
+#define LONG 100000  /* ns in one piece */
+#define SHORT 50000  /* longer than the thread that serves takes to see that it need not, a few times in 10 ms */
+
+struct delays {
+	int64_t time; /* ns ready to run */
+	int64_t pieces;
+};
+
+static struct {
+	int file; /* schedstat of the thread that started; -1: there is none */
+	unsigned most;
+	atomic_bool sampling; /* who does owns what is below, up to gaps */
+	int64_t calm_since;
+	struct delays seen;
+	int often; /* samples in a row that found much */
+	_Atomic int64_t sampled; /* when; ns, like all times here */
+	_Atomic int64_t gaps;	 /* since then */
+} company = {.file = -1};
+
+static int64_t now_in_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The kernel's numbers: ns run, ns ready to run, times it began to run. */
+static struct delays read_delays(void)
+{
+	char text[96], *at = text;
+	ssize_t length = company.file < 0 ? -1 : pread(company.file, text, sizeof text - 1, 0);
+	struct delays delays = {0};
+
+	if (length <= 0)
+		return delays;
+	text[length] = '\0';
+	strtoll(at, &at, 10);
+	delays.time = strtoll(at, &at, 10);
+	delays.pieces = strtoll(at, &at, 10);
+	return delays;
+}
+
+void company_start(unsigned most)
+{
+	company.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	company.most = most;
+	company.seen = read_delays();
+	company.often = 0;
+	company.calm_since = now_in_ns();
+	atomic_store_explicit(&company.sampled, company.calm_since, memory_order_relaxed);
+	atomic_store_explicit(&company.gaps, 0, memory_order_relaxed);
+}
+
+void company_stop(void)
+{
+	if (company.file >= 0)
+		close(company.file);
+	company.file = -1;
+}
+
+static void judge(int64_t now)
+{
+	struct delays delays = read_delays();
+	int64_t span = now - atomic_load_explicit(&company.sampled, memory_order_relaxed),
+		gaps = atomic_exchange_explicit(&company.gaps, 0, memory_order_relaxed);
+	int64_t late = delays.time - company.seen.time, pieces = delays.pieces - company.seen.pieces;
+	bool much = gaps > span / MUCH || (late > span / MUCH && late > pieces * LONG);
+	bool little = gaps < span / LITTLE && (late < span / LITTLE || late < pieces * SHORT);
+	unsigned spin = atomic_load_explicit(&comms.spin, memory_order_relaxed);
+
+	company.seen = delays;
+	atomic_store_explicit(&company.sampled, now, memory_order_relaxed);
+	if (!little)
+		company.calm_since = now;
+	company.often = much ? company.often + 1 : 0;
+	if (company.often >= OFTEN) {
+		atomic_store_explicit(&comms.spin, LOOKS_LEAST, memory_order_relaxed);
+	} else if (spin < company.most && now - company.calm_since > CALM_FOR) {
+		atomic_store_explicit(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most,
+				      memory_order_relaxed);
+		company.calm_since = now;
+	}
+}
+
+bool company_is_there(void)
+{
+	return comms.minds_company && atomic_load_explicit(&comms.spin, memory_order_relaxed) < company.most;
+}
+
+static void sample(int64_t now)
+{
+	if (now - atomic_load_explicit(&company.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
+	    atomic_exchange_explicit(&company.sampling, true, memory_order_acquire))
+		return;
+	judge(now);
+	atomic_store_explicit(&company.sampling, false, memory_order_release);
+}
+
+void company_sample(void)
+{
+	sample(now_in_ns());
+}
+
+unsigned company_look(unsigned looks)
+{
+	static _Thread_local struct {
+		unsigned looks;
+		int64_t at;
+	} last __attribute__((tls_model("initial-exec")));
+	int64_t now = now_in_ns();
+	unsigned most;
+
+	if (last.looks == looks + COMPANY_LOOKS && now - last.at > GAP)
+		atomic_fetch_add_explicit(&company.gaps, now - last.at, memory_order_relaxed);
+	last.looks = looks;
+	last.at = now;
+	sample(now);
+	most = atomic_load_explicit(&comms.spin, memory_order_relaxed);
+	return looks < most ? looks : most;
+}

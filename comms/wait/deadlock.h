@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_DEADLOCK_H
+#define COMMS_DEADLOCK_H
+
+#include "comms/core/comms.h"
+
+/*
+ * A deadlock: every PE of the job waits in a routine of the library, and nothing is under way that could end a wait. Then the job
+ * cannot go on, and ends with a report (SHMEM_DEADLOCK).
+ */
+
+/* As the first thing of an initialisation: the threads that are there now are the program's. */
+void deadlock_count_threads(void);
+/* World: the group of all PEs, for as long as the library is up. One_thread: only one thread of the program may call the library. */
+void deadlock_start(const struct comms_group *world, bool one_thread);
+void deadlock_stop(void);
+
+/* What could end a wait that has become slow. */
+enum deadlock_wait {
+	DEADLOCK_OWN,	/* an answer to what this PE has asked for: something is under way */
+	DEADLOCK_PES,	/* other PEs, by calls of the library */
+	DEADLOCK_MEMORY /* a store to memory of this PE, by a PE, a thread or a signal handler */
+};
+
+/* By the thread whose wait is shown (hang.c): its wait has become slow; it still waits, after another look; it is over. */
+void deadlock_wait_begins(void);
+void deadlock_wait_goes_on(enum deadlock_wait kind);
+void deadlock_wait_ends(void);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hosts that fall silent. When a process ends, its host says so, and UCX reports the connection as broken. When a host loses its
+ * power, or a cable is cut, nobody says anything: TCP repeats what is under way for a quarter of an hour, and where nothing is
+ * under way it asks nobody.
+ *
+ * idle       UCX's sockets get the kernel's keepalive, with times by SHMEM_SILENCE_SECONDS.
+ * under way  the serving thread looks, a few times in that span, for a socket with something unanswered that has heard nothing
+ *            in all of it. Any packet counts: a process that is stopped, or does not read, has a kernel that answers. (The kernel's
+ *            own TCP_USER_TIMEOUT would take such a process for dead.)
+ *
+ * Every host is watched: a PE whose number is followed by one on another host connects to that one, once the job has lasted
+ * for some time.
+ *
+ * The sockets are UCX's, which does not show them. They are told from the user's by their ports: those at which UCX
+ * listens here, and those at which PEs that we connected to listen, as their cards say. Where none is found (UCX uses another network, or a
+ * version of it keeps its sockets elsewhere) the PE asks the next one for an acknowledgement, again and again, which needs
+ * that PE's process and not only its kernel.
+ */
+#include "comms/net/ucx/ucx_messages.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "comms/core/comms.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+#define LOOKS 8 /* in the span that a host may be silent */
+#define PORTS 65536
+#define TURNS 5
+
+enum method { AUTO, SOCKETS, MESSAGES };
+
+static struct {
+	int64_t limit; /* ms; 0: nobody watches */
+	int64_t next_look;
+	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
+	int64_t *unanswered;				   /* by descriptor: since when, 0: nothing is */
+	int descriptors;
+	enum method method;
+	int without_sockets; /* looks, since the next PE was connected to, that found no socket of UCX */
+	uint64_t question;   /* number of the message to the next PE; 0: none was sent */
+	int64_t asked;	     /* when */
+	pthread_mutex_t looking;
+} silence = {.looking = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t now_in_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void add_port(atomic_uchar *ports, uint16_t port)
+{
+	atomic_fetch_or_explicit(&ports[port / 8], (unsigned char)(1 << port % 8), memory_order_seq_cst);
+}
+
+static bool has_port(atomic_uchar *ports, uint16_t port)
+{
+	return atomic_load_explicit(&ports[port / 8], memory_order_seq_cst) >> port % 8 & 1;
+}
+
+/* --- Addresses --- */
+
+static bool read_address(const struct sockaddr_storage *address, struct silence_address *out)
+{
+	if (address->ss_family == AF_INET) {
+		const struct sockaddr_in *in = (const void *)address;
+
+		memset(out->ip, 0, sizeof out->ip);
+		memset(&out->ip[10], 0xff, 2);
+		memcpy(&out->ip[12], &in->sin_addr, 4);
+		out->port = ntohs(in->sin_port);
+		return true;
+	}
+	if (address->ss_family == AF_INET6) {
+		const struct sockaddr_in6 *in = (const void *)address;
+
+		memcpy(out->ip, &in->sin6_addr, sizeof out->ip);
+		out->port = ntohs(in->sin6_port);
+		return true;
+	}
+	return false;
+}
+
+static bool address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct silence_address *out)
+{
+	struct sockaddr_storage address;
+	socklen_t size = sizeof address;
+
+	return side(fd, (struct sockaddr *)&address, &size) == 0 && read_address(&address, out);
+}
+
+static void for_descriptors(void (*visit)(int fd, void *argument), void *argument)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			visit(atoi(entry->d_name), argument);
+	if (folder)
+		closedir(folder);
+}
+
+static bool listens(int fd)
+{
+	socklen_t size = sizeof(int);
+	int yes = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes;
+}
+
+static void note_foreign(int fd, void *unused)
+{
+	struct silence_address address;
+
+	(void)unused;
+	if (listens(fd) && address_of(fd, getsockname, &address))
+		add_port(silence.ours, address.port);
+}
+
+static void read_settings(void)
+{
+	static const char *const methods[] = {"auto", "sockets", "messages"};
+	long seconds;
+
+	silence.method = (enum method)setting_choice(SETTING_SILENCE_METHOD, methods, 3);
+	silence.without_sockets = 0;
+	silence.question = 0;
+
+	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds > 100000)
+		rte_die_together("shmem_init", "SHMEM_SILENCE_SECONDS=%s: give a number of seconds, or 0 for no limit",
+				 setting_text(SETTING_SILENCE_SECONDS));
+	silence.limit = rte.several_hosts ? seconds * 1000 : 0;
+}
+
+/* Until the worker is there, ours are those that are not: whatever listens now. */
+void silence_before_worker(void)
+{
+	read_settings();
+	silence.next_look = 0;
+	memset(silence.ours, 0, sizeof silence.ours);
+	memset(silence.theirs, 0, sizeof silence.theirs);
+	if (silence.limit > 0)
+		for_descriptors(note_foreign, NULL);
+}
+
+struct found {
+	struct silence_address *list;
+	int count;
+};
+
+static void note_own(int fd, void *argument)
+{
+	struct found *found = argument;
+	struct silence_address address;
+
+	if (found->count < SILENCE_ADDRESSES && listens(fd) && address_of(fd, getsockname, &address) &&
+	    !has_port(silence.ours, address.port))
+		found->list[found->count++] = address;
+}
+
+void silence_behind_worker(struct silence_address mine[SILENCE_ADDRESSES])
+{
+	struct found found = {mine, 0};
+
+	memset(mine, 0, SILENCE_ADDRESSES * sizeof *mine);
+	if (silence.limit == 0)
+		return;
+	for_descriptors(note_own, &found);
+	memset(silence.ours, 0, sizeof silence.ours);
+	for (int i = 0; i < found.count; i++)
+		add_port(silence.ours, mine[i].port);
+}
+
+void silence_expect(const struct silence_address theirs[SILENCE_ADDRESSES])
+{
+	for (int i = 0; i < SILENCE_ADDRESSES && theirs[i].port; i++)
+		add_port(silence.theirs, theirs[i].port);
+}
+
+/* --- Looking --- */
+
+/* A PE that listens at this address, -1: none that is known does. */
+static int pe_at(const struct silence_address *address)
+{
+	const struct silence_address *theirs;
+
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		if (rte.all_cards)
+			comms_meet(pe);
+		theirs = ucx_addresses(pe);
+
+		for (int i = 0; theirs && i < SILENCE_ADDRESSES && theirs[i].port; i++)
+			if (!memcmp(theirs[i].ip, address->ip, sizeof address->ip))
+				return pe;
+	}
+	return -1;
+}
+
+/* The PE whose number follows the lost one's speaks at once, others only if that does not end the job. */
+void silence_take_turn(int lost)
+{
+	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes, turns = distance < TURNS ? distance : TURNS;
+	const struct timespec time = {(turns - 1) * 2, 0};
+
+	if (turns > 1)
+		nanosleep(&time, NULL);
+}
+
+static _Noreturn void complain_of(int pe, const char *host)
+{
+	rte_die(NULL, "host %s, with PE %d, has been silent for %ld s: it is down, or the way to it is broken", host, pe,
+		(long)(silence.limit / 1000));
+}
+
+static _Noreturn void complain(const struct silence_address *address)
+{
+	char text[INET6_ADDRSTRLEN] = "?", host[256];
+	int pe = pe_at(address);
+
+	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address->ip))
+		inet_ntop(AF_INET, &address->ip[12], text, sizeof text);
+	else
+		inet_ntop(AF_INET6, address->ip, text, sizeof text);
+	silence_take_turn(pe);
+	if (pe < 0 || !rte_host(pe, host, sizeof host))
+		rte_die(NULL, "the host at %s has been silent for %ld s: it is down, or the way to it is broken", text,
+			(long)(silence.limit / 1000));
+	complain_of(pe, host);
+}
+
+static bool is_of_ucx(int fd, struct silence_address *there)
+{
+	struct silence_address here;
+
+	return address_of(fd, getsockname, &here) && address_of(fd, getpeername, there) &&
+	       (has_port(silence.ours, here.port) || has_port(silence.theirs, there->port));
+}
+
+static void keep_alive(int fd)
+{
+	int seconds = (int)(silence.limit / 1000), yes = 1, probes = 4, now = 0;
+	int idle = seconds > 2 ? seconds / 2 : 1, between = seconds > LOOKS ? seconds / LOOKS : 1;
+	socklen_t size = sizeof now;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &now, &size) || now == idle)
+		return;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+}
+
+static bool make_room(int fd)
+{
+	int size = 2 * fd + 64;
+	int64_t *longer;
+
+	if (fd < silence.descriptors)
+		return true;
+	longer = realloc(silence.unanswered, (size_t)size * sizeof *longer);
+	if (!longer)
+		return false;
+	memset(longer + silence.descriptors, 0, (size_t)(size - silence.descriptors) * sizeof *longer);
+	silence.unanswered = longer;
+	silence.descriptors = size;
+	return true;
+}
+
+struct look {
+	int64_t now;
+	int found;
+};
+
+static void look_at(int fd, void *argument)
+{
+	struct look *look = argument;
+	int64_t now = look->now, *since;
+	struct silence_address there;
+	struct tcp_info info = {0};
+	socklen_t size = sizeof info;
+	bool unanswered;
+
+	if (!is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room(fd))
+		return;
+	look->found++;
+	keep_alive(fd);
+	since = &silence.unanswered[fd];
+	unanswered = info.tcpi_unacked > 0 || info.tcpi_probes > 0;
+	if (!unanswered)
+		*since = 0;
+	else if (*since == 0 || now - (int64_t)info.tcpi_last_ack_recv >= *since)
+		*since = now;
+	else if (now - *since >= silence.limit)
+		complain(&there);
+}
+
+/* The connection to the next PE, if that is on another host. */
+static struct ucx_peer *watch_next(void)
+{
+	int next = (comms.pe + 1) % comms.n_pes;
+
+	if (bsearch(&next, rte.local_pes, (size_t)rte.n_local, sizeof next, comms_compare_ints))
+		return NULL;
+	return ucx_peer(comms_meet(next));
+}
+
+/* Did the next PE acknowledge the last question? Then it gets another one. */
+static void ask(struct ucx_peer *next, int64_t now)
+{
+	char host[256] = "?";
+
+	if (silence.question == 0 ||
+	    atomic_load_explicit(&next->acknowledged, memory_order_seq_cst) >= silence.question) {
+		silence.question = ucx_message_probe(next);
+		silence.asked = now;
+	} else if (now - silence.asked >= silence.limit) {
+		silence_take_turn(next->pe);
+		rte_host(next->pe, host, sizeof host);
+		complain_of(next->pe, host);
+	}
+}
+
+static void look_around(int64_t now)
+{
+	struct look look = {now, 0};
+	struct ucx_peer *next = watch_next();
+
+	if (silence.method != MESSAGES)
+		for_descriptors(look_at, &look);
+	if (look.found > 0 || !next)
+		silence.without_sockets = 0;
+	else
+		silence.without_sockets++;
+	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
+	if (next && ucx.served && (silence.method == MESSAGES || (silence.method == AUTO && silence.without_sockets > 2)))
+		ask(next, now);
+}
+
+/* Until a look that has begun is over, it may be connecting. */
+void silence_end(void)
+{
+	pthread_mutex_lock(&silence.looking);
+	pthread_mutex_unlock(&silence.looking);
+}
+
+int silence_look(void)
+{
+	int64_t now, wait;
+
+	if (silence.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
+	    pthread_mutex_trylock(&silence.looking))
+		return -1;
+	now = now_in_ms();
+	if (silence.next_look == 0) {
+		silence.next_look = now + silence.limit / LOOKS;
+	} else if (now >= silence.next_look) {
+		look_around(now);
+		silence.next_look = now + silence.limit / LOOKS;
+	}
+	wait = silence.next_look - now;
+	pthread_mutex_unlock(&silence.looking);
+	return (int)wait;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_HANG_H
+#define COMMS_HANG_H
+
+#include "comms/core/comms.h"
+
+/*
+ * What a PE waits for, told only once the wait has become slow. A routine that may wait notes what it is about to do, which is a few
+ * stores to memory of its own thread; nobody reads them unless the wait lasts for tenths of a second. Then the waiting thread
+ * writes what it waits for, in words, where other PEs can read it (comms_system.waiting), and some PE may
+ * make a report of it: hang_report.c.
+ */
+
+enum hang_kind { HANG_NOTHING, HANG_GROUP, HANG_WORD, HANG_LOCK, HANG_PEER };
+struct hang_note {
+	enum hang_kind kind;
+	const char *routine;
+	const struct comms_group *group;
+	const void *word;
+	const char *text; /* how it is compared, what a PE is to send */
+	uint64_t wanted;
+	size_t size;
+	bool is_signed;
+	int pe;
+};
+extern _Thread_local struct hang_note hang_note __attribute__((tls_model("initial-exec")));
+
+/* The collective that this thread has begun. */
+COMMS_INLINE void hang_note_group(const char *routine, const struct comms_group *group)
+{
+	hang_note.kind = HANG_GROUP;
+	hang_note.routine = routine;
+	hang_note.group = group;
+}
+
+/* A word, of 2, 4 or 8 bytes, that is compared with a value. Only the address: any of several words there. */
+void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare, uint64_t wanted);
+
+/* A lock, and the PE in front of this one in its queue. */
+void hang_note_lock(const char *routine, const long *lock, int before);
+
+/* What another PE is to send or to answer. */
+void hang_note_peer(const char *routine, const char *what, int pe);
+
+/* While an operation of this thread waits for an answer of a PE; to be put back to what it was. */
+struct hang_answer {
+	const char *routine;
+	int pe;
+};
+extern _Thread_local struct hang_answer hang_answer __attribute__((tls_model("initial-exec")));
+
+/* Nobody can go on: a report, and then the end of the job if it is to end. */
+void hang_deadlock(bool end);
+
+void hang_start(void);
+void hang_stop(void);
+
+/* hang_report.c: looks at what all PEs wait for, and prints it. Runs in a thread of its own. */
+void hang_report(int64_t longer_than);
+
+/* Another PE's, or the own, consistent; false: it cannot be had. */
+bool hang_read(int pe, struct comms_waiting *waiting);
+int64_t hang_clock(void); /* ms, alike on all hosts */
+
+#endif

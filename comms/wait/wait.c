@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: look a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
+ * today it may cost a time slice, if the processor goes to somebody with much to do.
+ *
+ * Sleeper: sleepers++ ; membarrier ; look again ; futex_wait(word).   Changer: store ; load sleepers.
+ * The changer has no fence between its two accesses. membarrier(GLOBAL_EXPEDITED) puts one into every
+ * registered process that runs at that moment, so either the changer's load sees the sleeper, or the
+ * sleeper's second look sees the store. Stores nobody rings for (through shmem_ptr, by a thread of this
+ * PE, or where membarrier is missing) are found because every sleep is a nap of bounded length.
+ */
+#include "wait.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "comms/coll/commands.h"
+#include "comms/core/comms.h"
+#include "contention.h"
+#include "comms/net/network.h"
+#include "comms/core/processor.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+#define NAP_SHORTEST 50000L	/* ns */
+#define NAP_LONGEST 20000000L	/* ns */
+#define NAP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
+#define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
+#define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
+#define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
+#define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
+#define LOOKS_WITHOUT_YIELD 1000
+#define LOOKS_WITHOUT_PAUSE 50
+#define LOOKS_PER_SECOND 50000000
+
+static bool have_membarrier;
+static _Thread_local const void *awaited __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
+static long yield_longest; /* ns */
+#if PROCESSOR_HAS_EVENTS
+static uint64_t ticks_per_look;
+#endif
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+/* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
+__attribute__((constructor)) static void register_membarrier(void)
+{
+	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+static unsigned spins_crowded(int processors)
+{
+	int spins = SPINS_CROWDED * processors / rte.n_local;
+
+	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
+}
+
+/* Where PEs crowd, give_way sees to that. */
+static void spin_by_company(int processors)
+{
+	atomic_store_explicit(&comms.spin, comms.crowded ? spins_crowded(processors) : SPINS_ALONE,
+			      memory_order_relaxed);
+	comms.minds_company = !comms.crowded;
+	if (comms.minds_company)
+		company_start(SPINS_ALONE);
+}
+
+void wait_stop(void)
+{
+	if (comms.minds_company)
+		company_stop();
+	comms.minds_company = false;
+}
+
+/* A look with its pause takes some 20 ns. */
+static void allow_stops(void)
+{
+#if PROCESSOR_HAS_EVENTS
+	ticks_per_look = processor_ticks_per_second() / LOOKS_PER_SECOND + 1;
+	comms.stops = !comms.crowded && processor_can_wait();
+#endif
+}
+
+void wait_start(void)
+{
+	int processors = rte_node_processors();
+	long spins;
+
+	comms.crowded = comms.system->crowded = rte.n_local > processors;
+	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
+	allow_stops();
+	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
+	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
+		atomic_store_explicit(&comms.spin, (unsigned)spins, memory_order_relaxed);
+	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
+		spin_by_company(processors);
+	else
+		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
+}
+
+/*
+ * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor and
+ * kept it, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
+ */
+static void give_way(void)
+{
+	static _Thread_local int not_for __attribute__((tls_model("initial-exec")));
+	struct timespec before, after;
+
+	if (not_for > 0) {
+		not_for--;
+		processor_pause();
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	sched_yield();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > yield_longest)
+		not_for = LOOKS_WITHOUT_YIELD;
+}
+
+bool comms_spin(void)
+{
+	if (comms.network && comms.network->progress()) {
+		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
+		if (comms_lists_active())
+			comms_lists_move();
+		return true;
+	}
+	if (comms_lists_active() && comms_lists_move())
+		return true;
+	if (comms.crowded)
+		give_way();
+	else if (!comms.network)
+		processor_pause();
+	return false;
+}
+
+unsigned comms_look(unsigned looks)
+{
+	return comms_spin() ? comms_spins() : company_fewer(looks);
+}
+
+unsigned comms_stop_until_store(unsigned looks)
+{
+	unsigned passed = 1;
+#if PROCESSOR_HAS_EVENTS
+	uint64_t before = processor_ticks();
+
+	processor_wait_for_event();
+	passed += (unsigned)((processor_ticks() - before) / ticks_per_look);
+#endif
+	if (passed >= looks)
+		return 0;
+	if (comms.minds_company && (looks - passed) / COMPANY_LOOKS != looks / COMPANY_LOOKS)
+		return company_look(looks - passed);
+	return looks - passed;
+}
+
+#define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
+
+_Static_assert(COMMS_SEGMENTS == 2, "one bit of a bell's word of sleepers says which");
+
+/* For the word of sleepers; 0 if it is not known. The last place of all is in nobody's memory. */
+static uint64_t waited_for(const void *address)
+{
+	enum comms_segment_id segment;
+	uint64_t place = COMMS_BELL_PLACES;
+
+	if (address == COMMS_NOWHERE || address == COMMS_BY_NETWORK)
+		return place << COMMS_BELL_PLACE | COMMS_BELL_KNOWN;
+	segment = comms_find_segment(address);
+	if (segment == COMMS_SEGMENTS)
+		return 0;
+	place = (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE;
+	return place << COMMS_BELL_PLACE | (uint64_t)segment << COMMS_BELL_SEGMENT | COMMS_BELL_KNOWN;
+}
+
+uint32_t comms_bell_prepare(const void *address)
+{
+	struct comms_bell *bell = &comms.system->bell;
+	uint32_t key = atomic_load_explicit(&bell->word, memory_order_relaxed);
+	uint64_t target = waited_for(address), now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed), then;
+
+	awaited = address;
+	do {
+		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
+	} while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
+	if (have_membarrier)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	return key;
+}
+
+void comms_bell_cancel(void)
+{
+	struct comms_bell *bell = &comms.system->bell;
+	uint64_t now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed);
+
+	while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/*
+ * Sleeps, with the network looked after; returns how many looks to take before sleeping again. Whoever asked this PE for something is likely to
+ * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
+ */
+static unsigned doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *nap)
+{
+	enum network_doze dozed = NETWORK_DOZE_NOT;
+
+	if (comms.network && comms.network->doze)
+		dozed = comms.network->doze(word, value, nanoseconds);
+	if (dozed == NETWORK_DOZE_NOT)
+		futex(word, FUTEX_WAIT, value, nap);
+	else
+		comms_lists_served();
+	if (comms.minds_company)
+		company_sample();
+	return dozed == NETWORK_DOZE_SERVED && !company_is_there() ? comms_spins() : 0;
+}
+
+/* The longer the wait, the longer the naps: a bell ends one at once anyway. */
+unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
+{
+	long longest = comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_LONGEST;
+	long nap = NAP_SHORTEST << (*naps < 9 ? *naps : 9);
+	struct timespec timeout = {0, nap < longest ? nap : longest};
+	unsigned looks;
+
+	++*naps;
+	looks = doze(&comms.system->bell.word, key, timeout.tv_nsec, &timeout);
+	if (longest < NAP_LONGEST)
+		comms.network->progress();
+	comms_bell_cancel();
+	if (comms_lists_active())
+		comms_lists_move();
+	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
+		comms_wait_is_slow(awaited == COMMS_NOWHERE);
+	return looks;
+}
+
+void comms_ring(struct comms_bell *bell)
+{
+	atomic_fetch_add_explicit(&bell->word, 1, memory_order_relaxed);
+	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
+}
+
+void comms_bell_rest(uint32_t key)
+{
+	const struct timespec nap = {0, comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_WITH_LISTS};
+
+	futex(&comms.system->bell.word, FUTEX_WAIT, key, &nap);
+	comms_bell_cancel();
+}
+
+/* As comms_look, in a wait for this word to have another value. */
+static unsigned look_at(const _Atomic uint32_t *word, uint32_t value, unsigned looks)
+{
+	if (!comms_may_stop(word))
+		return comms_look(looks);
+	comms_watch_word(word);
+	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(looks) : looks;
+}
+
+void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
+{
+	const struct timespec nap = {0, NAP_LONGEST}, nap_with_lists = {0, NAP_WITH_LISTS};
+	unsigned looks = comms_spins(), naps = 0;
+
+	for (; looks > 0; looks = look_at(word, value, looks))
+		if (atomic_load_explicit(word, memory_order_acquire) != value)
+			return;
+	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
+	while (atomic_load_explicit(word, memory_order_seq_cst) == value) {
+		if (looks > 0) {
+			looks = comms_look(looks);
+			continue;
+		}
+		looks = doze(word, value, NAP_SHORTEST, comms_lists_active() ? &nap_with_lists : &nap);
+		if (comms_lists_active())
+			comms_lists_move();
+		if (++naps >= COMMS_SLOW)
+			comms_wait_is_slow(false);
+	}
+	if (naps >= COMMS_SLOW)
+		comms_wait_is_over();
+	atomic_fetch_sub_explicit(sleepers, 1, memory_order_relaxed);
+}
+
+void wait_wake(_Atomic uint32_t *word)
+{
+	futex(word, FUTEX_WAKE, INT32_MAX, NULL);
+}
