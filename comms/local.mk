@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-# core: what a put passes.
-libtorushmem_la_SOURCES += comms/core/comms.c comms/core/comms.h comms/core/copy.c \
-	comms/core/copy.h comms/core/fault.c comms/core/globals.c comms/core/globals.h \
-	comms/core/handlers.c comms/core/handlers.h comms/core/memory.c comms/core/memory.h \
-	comms/core/near.h comms/core/notify.h comms/core/ops.c comms/core/processor.h \
-	comms/core/reorder.c comms/core/reorder.h comms/core/sanitizer.h comms/core/system.h
+# start.c brings all rooms up. core: what a put passes.
+libtorushmem_la_SOURCES += comms/start.c
+libtorushmem_la_SOURCES += comms/core/comms.h comms/core/copy.c comms/core/copy.h \
+	comms/core/fault.c comms/core/globals.c comms/core/globals.h comms/core/handlers.c \
+	comms/core/handlers.h comms/core/memory.c comms/core/memory.h comms/core/near.h \
+	comms/core/notify.h comms/core/ops.c comms/core/peers.c comms/core/peers.h comms/core/processor.h \
+	comms/core/reorder.c comms/core/reorder.h comms/core/sanitizer.h comms/core/state.c \
+	comms/core/system.h
 # wait: spinning, sleeping, waking; hang reports; hosts that stop answering.
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
 	comms/wait/deadlock.h comms/wait/failure.c comms/wait/failure.h comms/wait/hang.c \
@@ -29,8 +31,8 @@ libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
 	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
 	comms/observe/trace.h
 # net: the contract for networks.
-libtorushmem_la_SOURCES += comms/net/network.h comms/net/sessions.h
-libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx.h comms/net/ucx/ucx_batch.c \
+libtorushmem_la_SOURCES += comms/net/network.h comms/net/networks.c comms/net/networks.h comms/net/sessions.h
+libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
 	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
 	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_device.c comms/net/ucx/ucx_device.h \
 	comms/net/ucx/ucx_filter.c comms/net/ucx/ucx_filter.h comms/net/ucx/ucx_greeting.c \
@@ -38,7 +40,6 @@ libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx.h comms/net/ucx
 	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
 	comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h comms/net/ucx/ucx_notify.c \
 	comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c comms/net/ucx/ucx_target.c
-libtorushmem_la_SOURCES += comms/net/tofu/tofu.h
 
 # The Tofu path. What it calls is loaded when it is taken.
 TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \

@@ -77,25 +77,19 @@ static inline int comms_group_pe(const struct comms_group *group, int i)
 	return group->members ? group->members[i] : group->start + i * group->stride;
 }
 
-struct ucx_peer;
 struct comms_network;
+struct comms_map;
 
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
 	struct comms_bell *bell; /* NULL if its memory is not mapped here */
-	_Atomic(struct ucx_peer *) ucx; /* NULL until UCX is first needed for it */
+	_Atomic(void *) driver; /* what the network keeps for it; NULL: nothing yet */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
-	void *card; /* what it published, kept until UCX has used it */
+	void *info; /* what it published, see peers.h */
 	int pe;
 	bool met;
 	bool same_program;
-	_Atomic(const char *) last_routine; /* that sent something there over UCX; NULL: not known */
-	atomic_bool noted; /* what went there last asked for no answer: see tofu/notices.c */
-	uint64_t vcq; /* that of its queues on the Tofu network which takes what comes from here, with a path to it */
-	uint64_t tofu_memory[COMMS_SEGMENTS];
-	int tofu_engine; /* by which of ours that goes */
-	int tofu_theirs; /* and to which of its */
 };
 
 struct comms_segment {
@@ -131,15 +125,14 @@ struct comms {
 	long node_size;		    /* SHMEM_NODE_PES */
 	int divide;		    /* SHMEM_MEMORY_GROUPS, see numa.c */
 	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
-	bool tofu;	/* the launcher said where in a Tofu network we are, and it may be used */
 	bool loopback; /* exchanges on a node go by the network's card, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
 	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
 	bool local_path;
-	bool ucx_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */
 	const char *pages; /* kind of pages obtained for the heap */
 	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job_torus.h */
 	const struct comms_network *network; /* NULL: none is needed */
+	const struct comms_map *map;	     /* where PEs are, if the launcher or a network says so; NULL: nobody does */
 	int quick_atomic_pes; /* quick_pes; but 0 where atomics go through the network */
 };
 
@@ -170,12 +163,6 @@ struct comms_peer *comms_meet(int pe);
 int comms_memory_group(int pe, int *groups);
 
 /* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
-/* NULL: UCX was not needed for it yet. */
-static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
-{
-	return atomic_load_explicit(&peer->ucx, memory_order_acquire);
-}
-
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
 /* False: it has ended, as far as can be seen from here, and comms_meet would complain. */

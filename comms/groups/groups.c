@@ -18,7 +18,7 @@
 #include "torus_barrier.h"
 #include "numa.h"
 #include "rte/rte.h"
-#include "comms/net/tofu/tofu.h"
+#include "comms/net/network.h"
 #include "comms/wait/wait.h"
 
 /*
@@ -32,8 +32,8 @@ static bool node_key(int pe, uint64_t *key)
 		return true;
 	if (!rte_node(pe, key))
 		return false;
-	if (comms.tofu)
-		*key += tofu_node(pe) * 0xd6e8feb86659fd93;
+	if (comms.map)
+		*key += comms.map->node_of(pe) * 0xd6e8feb86659fd93;
 	if (comms.node_size > 0)
 		*key += (uint64_t)(pe / comms.node_size) * 0x9e3779b97f4a7c15;
 	return true;

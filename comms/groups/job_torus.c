@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "rte/text.h"
-#include "comms/net/tofu/tofu.h"
+#include "comms/net/network.h"
 #include "comms/torus/file.h"
 
 #define HOST_NAME 256
@@ -64,10 +64,10 @@ static bool places_differ(const struct survey *survey)
 /* Nodes that SHMEM_NODE_PES makes have no place of their own, nor have PEs of a node that do not share its memory. */
 static bool vendor_knows(struct survey *survey)
 {
-	if (!comms.tofu || comms.node_size > 0 || !tofu_machine(&survey->machine))
+	if (!comms.map || comms.node_size > 0 || !comms.map->machine(&survey->machine))
 		return false;
 	for (int n = 0; n < survey->nodes; n++)
-		survey->place[n] = tofu_machine_place(&survey->machine, survey->first_pe[n]);
+		survey->place[n] = comms.map->place(&survey->machine, survey->first_pe[n]);
 	return places_differ(survey);
 }
 

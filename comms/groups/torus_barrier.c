@@ -14,7 +14,7 @@
 /* Asked before anything has to be found out: most jobs have no torus, and are not to wait for it at their start. */
 static bool somebody_knows(void)
 {
-	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || comms.tofu;
+	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || comms.map;
 }
 
 static void find_places(struct torus_sites *sites, const struct comms_group *nodes)

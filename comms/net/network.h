@@ -7,6 +7,7 @@
 #include "sessions.h"
 #include "comms/core/notify.h"
 #include "comms/observe/counters.h"
+#include "comms/torus/shape.h"
 
 #define COMMS_NO_WORD ((size_t)-1)
 
@@ -25,6 +26,15 @@ struct comms_traffic {
 /* Did who wanted to sleep do so, and then find something to do for the network? */
 enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
 
+/* Where PEs are in a network whose launcher says so. From find on. */
+struct comms_map {
+	/* The node of a PE, as a number that its other PEs have, too. */
+	uint64_t (*node_of)(int pe);
+	/* The whole machine, and where a PE's node is in it. False: nobody says. */
+	bool (*machine)(struct torus_shape *machine);
+	int (*place)(const struct torus_shape *machine, int pe);
+};
+
 /*
  * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
  * (segment, offset) at a peer. Channels as in comms.h; NULL is the default one, NULL from channel_open: no memory. A network
@@ -32,7 +42,35 @@ enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
  */
 struct comms_network {
 	const char *name;
+
+	/*
+	 * Its life, in this order. Those that may be NULL then have nothing to do.
+	 *
+	 * find      Can this job use it? Asked before anything else, alike on all PEs. Ends the job with a message if it cannot and must. May be NULL
+	 * start     Makes what operations go by, and registers the segments
+	 * describe  What other PEs need to connect to this one, which the core publishes; the caller frees it
+	 * open      All have published: takes connections, and serves other PEs from now on, in a thread if there is one. May be NULL
+	 * connect   At first contact with a peer, whose record nobody else knows yet; peers_network_info has what it published. May be NULL
+	 * finish    Completes all that this PE has asked for. Peers that go away are no news from here on; they are still served
+	 * rest      All PEs have finished: serves no longer. May be NULL
+	 * forget    Frees what peer->driver has. May be NULL
+	 * stop      Undoes start
+	 * leave     Undoes find, also where it was not started. May be NULL
+	 */
+	bool (*find)(bool must);
+	void (*start)(void);
+	void *(*describe)(size_t *bytes);
+	void (*open)(void);
+	void (*connect)(struct comms_peer *peer);
+	void (*finish)(void);
+	void (*rest)(void);
+	void (*forget)(struct comms_peer *peer);
+	void (*stop)(void);
+	void (*leave)(void);
+	const struct comms_map *map; /* NULL: it does not know where PEs are */
+
 	enum watch_row row;
+	bool has_own_atomics; /* which are not atomic with the processor's: PEs of a node use them among themselves, too */
 	bool records_arrivals; /* the target records when a message comes, for traces */
 	const char *(*connections)(void); /* in words, from whom it takes them; NULL: it takes none from outside the job */
 	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
@@ -143,6 +181,6 @@ struct comms_network {
 	void (*session_close)(struct comms_session *session);
 };
 
-extern const struct comms_network ucx_network;
+extern const struct comms_network ucx_network, tofu_network;
 
 #endif

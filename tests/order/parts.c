@@ -34,7 +34,7 @@ void before_contacts(void)
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (peer->reach[i].base)
 			memory_unmap(peer->reach[i].base, peer->reach[i].size);
-	free(peer->card);
+	free(peer->info);
 	free(peer);
 	explore_forget_mappings();
 }

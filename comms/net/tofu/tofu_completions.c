@@ -25,13 +25,13 @@ static void record_when_needed(const struct comms_peer *from, uint8_t notice, bo
 {
 	if (softofu.record_when_needed)
 		atomic_store_explicit(&tofu.is_recorded,
-				      softofu.record_when_needed(tofu.queue[from->tofu_engine].vcq, notice, on),
+				      softofu.record_when_needed(tofu.queue[tofu_peer(from)->engine].vcq, notice, on),
 				      memory_order_relaxed);
 }
 
 uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
 {
-	struct listener *mine = listeners[from->tofu_engine];
+	struct listener *mine = listeners[tofu_peer(from)->engine];
 	int number = 1;
 
 	tofu_lock();
@@ -39,7 +39,7 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 		number++;
 	if (number <= TOFU_FLIGHTS) {
 		mine[number] = (struct listener){word, value, step, from->pe};
-		atomic_fetch_add_explicit(&tofu.queue[from->tofu_engine].listeners, 1, memory_order_seq_cst);
+		atomic_fetch_add_explicit(&tofu.queue[tofu_peer(from)->engine].listeners, 1, memory_order_seq_cst);
 		record_when_needed(from, (uint8_t)number, true);
 	}
 	tofu_unlock();
@@ -49,12 +49,12 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 /* Nobody waits for what is still in the queue. */
 void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
 {
-	struct tofu_queue *queue = &tofu.queue[from->tofu_engine];
+	struct tofu_queue *queue = &tofu.queue[tofu_peer(from)->engine];
 
 	tofu_lock();
 	while (tofu_take_notice(queue))
 		;
-	listeners[from->tofu_engine][notice].word = NULL;
+	listeners[tofu_peer(from)->engine][notice].word = NULL;
 	record_when_needed(from, notice, false);
 	atomic_fetch_sub_explicit(&queue->listeners, 1, memory_order_seq_cst);
 	tofu_unlock();
@@ -65,7 +65,7 @@ void tofu_needed(struct comms_peer *from, uint8_t notice)
 	if (!atomic_load_explicit(&tofu.is_recorded, memory_order_relaxed))
 		return;
 	tofu_lock();
-	softofu.record_needed(tofu.queue[from->tofu_engine].vcq, notice);
+	softofu.record_needed(tofu.queue[tofu_peer(from)->engine].vcq, notice);
 	tofu_unlock();
 }
 

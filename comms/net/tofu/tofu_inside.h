@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
+#include "comms/net/network.h"
 #include "tofu_library.h"
-#include "tofu.h"
 
 /*
  * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
@@ -18,6 +18,7 @@
  *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
  * staging memory of each flight that the card can read and write, for small data that lies in unregistered memory
  */
+enum { TOFU_ENGINES = 6 }; /* TNIs of a node, at most */
 enum { TOFU_FLIGHTS = 255, TOFU_STAGING = 4096 };
 
 struct tofu_queue {
@@ -87,7 +88,29 @@ struct tofu {
 	atomic_int sessions;
 };
 extern struct tofu tofu;
-extern const struct comms_network tofu_network;
+
+/* Of a peer: where its memory is in the network, from its first contact on. */
+struct tofu_peer {
+	uint64_t vcq; /* that of its queues which takes what comes from here, with a path to it */
+	uint64_t memory[COMMS_SEGMENTS];
+	int engine; /* by which of ours that goes */
+	int theirs; /* and to which of its */
+	atomic_bool noted; /* what went there last asked for no answer: see tofu_completions.c */
+};
+static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
+{
+	return atomic_load_explicit(&peer->driver, memory_order_relaxed);
+}
+
+/* What tofu_network is made of. */
+bool tofu_find(bool must);
+void tofu_leave(void);
+extern const struct comms_map tofu_map;
+void tofu_start(void);
+void *tofu_describe(size_t *size);
+void tofu_connect(struct comms_peer *peer);
+void tofu_forget(struct comms_peer *peer);
+void tofu_stop(void);
 
 /*
  * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the way that leads there. The

@@ -103,7 +103,7 @@ static void put_for(atomic_int *arrived, unsigned long flags, struct comms_peer 
 	atomic_int sent = 0;
 	struct purpose purpose = {.arrived = arrived, .sent = nbi ? NULL : &sent, .flags = flags};
 
-	put_all(&purpose, peer, peer->tofu_memory[segment] + offset, source, bytes);
+	put_all(&purpose, peer, tofu_peer(peer)->memory[segment] + offset, source, bytes);
 	wait_for(&sent);
 }
 
@@ -148,9 +148,9 @@ static bool tell_later(struct comms_telling *telling, struct comms_peer *peer, e
 
 	(void)may_wait;
 	begin_telling(telling);
-	put_all(&purpose, peer, peer->tofu_memory[segment] + offset, source, bytes);
-	put_all(&purpose, peer, peer->tofu_memory[segment] + telling->more_there, telling->more.source, telling->more.bytes);
-	put_all(&purpose, peer, peer->tofu_memory[word_segment] + word_offset, (const char *)&telling->value, sizeof telling->value);
+	put_all(&purpose, peer, tofu_peer(peer)->memory[segment] + offset, source, bytes);
+	put_all(&purpose, peer, tofu_peer(peer)->memory[segment] + telling->more_there, telling->more.source, telling->more.bytes);
+	put_all(&purpose, peer, tofu_peer(peer)->memory[word_segment] + word_offset, (const char *)&telling->value, sizeof telling->value);
 	end_beginning(telling);
 	return true;
 }
@@ -160,13 +160,13 @@ static void tell_noted(struct comms_telling *telling, struct comms_peer *peer, e
 		       const void *source, size_t bytes, uint8_t notice)
 {
 	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
-	utofu_stadd_t there = peer->tofu_memory[segment];
+	utofu_stadd_t there = tofu_peer(peer)->memory[segment];
 
 	begin_telling(telling);
 	put_all(&purpose, peer, there + telling->more_there, telling->more.source, telling->more.bytes);
 	purpose.notice = notice;
 	put_all(&purpose, peer, there + offset, source, bytes);
-	atomic_store_explicit(&peer->noted, true, memory_order_release);
+	atomic_store_explicit(&tofu_peer(peer)->noted, true, memory_order_release);
 	end_beginning(telling);
 }
 
@@ -174,10 +174,10 @@ static void tell_buffer(struct comms_telling *telling, struct comms_peer *peer, 
 			const void *source, size_t bytes, size_t word_offset)
 {
 	struct purpose purpose = {.arrived = &telling->left, .telling = telling, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
-	utofu_stadd_t heap = peer->tofu_memory[COMMS_HEAP];
+	utofu_stadd_t heap = tofu_peer(peer)->memory[COMMS_HEAP];
 
 	begin_telling(telling);
-	put_all(&purpose, peer, buffer->network.tofu[peer->tofu_theirs] + offset, source, bytes);
+	put_all(&purpose, peer, buffer->network.tofu[tofu_peer(peer)->theirs] + offset, source, bytes);
 	if (word_offset != COMMS_NO_WORD) {
 		put_all(&purpose, peer, heap + telling->more_there, telling->more.source, telling->more.bytes);
 		put_all(&purpose, peer, heap + word_offset, (const char *)&telling->value, sizeof telling->value);
@@ -222,7 +222,7 @@ static void get(struct comms_channel *channel, struct comms_peer *peer, enum com
 	atomic_int here = 0;
 	struct purpose purpose = {.arrived = nbi ? &channel_of(channel)->pending : &here};
 
-	get_all(&purpose, peer, peer->tofu_memory[segment] + offset, dest, bytes);
+	get_all(&purpose, peer, tofu_peer(peer)->memory[segment] + offset, dest, bytes);
 	wait_for(&here);
 }
 
@@ -232,7 +232,7 @@ static void get_buffer(struct comms_telling *telling, struct comms_peer *peer, c
 	struct purpose purpose = {.arrived = &telling->left, .telling = telling};
 
 	begin_telling(telling);
-	get_all(&purpose, peer, buffer->network.tofu[peer->tofu_theirs] + offset, dest, bytes);
+	get_all(&purpose, peer, buffer->network.tofu[tofu_peer(peer)->theirs] + offset, dest, bytes);
 	end_beginning(telling);
 }
 
@@ -254,7 +254,7 @@ static void amo(struct comms_channel *channel, struct comms_peer *peer, enum com
 {
 	struct purpose purpose = {.arrived = &channel_of(channel)->pending};
 	struct request request = {
-		.peer = peer, .there = peer->tofu_memory[segment] + offset, .bytes = width, .op = op, .operand = operand};
+		.peer = peer, .there = tofu_peer(peer)->memory[segment] + offset, .bytes = width, .op = op, .operand = operand};
 
 	begin_atomic(&purpose, NULL, &request);
 }
@@ -265,7 +265,7 @@ static void amo_fetch(struct comms_channel *channel, struct comms_peer *peer, en
 	atomic_int here = 0;
 	struct purpose purpose = {.arrived = nbi ? &channel_of(channel)->pending : &here};
 	struct request request = {.peer = peer,
-				  .there = peer->tofu_memory[segment] + offset,
+				  .there = tofu_peer(peer)->memory[segment] + offset,
 				  .bytes = width,
 				  .op = op,
 				  .operand = operand,
@@ -281,7 +281,7 @@ static void put_signal(struct comms_channel *channel, struct comms_peer *peer, e
 {
 	struct purpose purpose = {.arrived = &channel_of(channel)->pending, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 	struct request request = {.peer = peer,
-				  .there = peer->tofu_memory[word_segment] + word_offset,
+				  .there = tofu_peer(peer)->memory[word_segment] + word_offset,
 				  .bytes = sizeof value,
 				  .op = op,
 				  .operand = value};
@@ -308,10 +308,13 @@ static void complete(void)
 {
 	const uint64_t nothing = 0;
 
-	for (int pe = 0; pe < comms.n_pes; pe++)
-		if (atomic_exchange_explicit(&comms_peer(pe)->noted, false, memory_order_seq_cst))
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		struct tofu_peer *peer = tofu_peer(comms_peer(pe));
+
+		if (peer && atomic_exchange_explicit(&peer->noted, false, memory_order_seq_cst))
 			put_untracked(comms_peer(pe), COMMS_HEAP, offsetof(struct comms_system, nothing), &nothing,
 				      sizeof nothing);
+	}
 	wait_for(&tofu.under_way);
 }
 
@@ -357,6 +360,16 @@ static void name_under_way(char *text, size_t size)
 
 const struct comms_network tofu_network = {
 	.name = "Tofu",
+	.find = tofu_find,
+	.start = tofu_start,
+	.describe = tofu_describe,
+	.connect = tofu_connect,
+	.finish = complete,
+	.forget = tofu_forget,
+	.stop = tofu_stop,
+	.leave = tofu_leave,
+	.map = &tofu_map,
+	.has_own_atomics = true,
 	.row = WATCH_TOFU,
 	.longest_nap = LONGEST_NAP,
 	.channel_open = channel_open,

@@ -83,7 +83,7 @@ bool tofu_find(bool must)
 	return reading;
 }
 
-uint64_t tofu_node(int pe)
+static uint64_t node_of(int pe)
 {
 	union jtofu_phys_coords at = place_of(pe);
 
@@ -91,7 +91,7 @@ uint64_t tofu_node(int pe)
 }
 
 /* A pair has one cable on this network. */
-bool tofu_machine(struct torus_shape *machine)
+static bool find_machine(struct torus_shape *machine)
 {
 	union jtofu_phys_coords size, ring;
 
@@ -103,7 +103,7 @@ bool tofu_machine(struct torus_shape *machine)
 	return torus_shape_complete(machine);
 }
 
-int tofu_machine_place(const struct torus_shape *machine, int pe)
+static int place_in(const struct torus_shape *machine, int pe)
 {
 	union jtofu_phys_coords at = place_of(pe);
 	int coordinates[TORUS_AXES];
@@ -115,6 +115,8 @@ int tofu_machine_place(const struct torus_shape *machine, int pe)
 	}
 	return torus_place_at(machine, coordinates);
 }
+
+const struct comms_map tofu_map = {node_of, find_machine, place_in};
 
 static size_t pes_beside(int pe, jtofu_rank_t ranks[MOST_ON_NODE])
 {
@@ -156,15 +158,15 @@ int tofu_engine(int pe, int other, int engines)
 	struct torus_shape machine;
 	int way = -1;
 
-	if (engines > 1 && tofu_machine(&machine))
-		way = torus_next(&machine, tofu_machine_place(&machine, pe), tofu_machine_place(&machine, other));
+	if (engines > 1 && find_machine(&machine))
+		way = torus_next(&machine, place_in(&machine, pe), place_in(&machine, other));
 	/* Of the same node, or nobody says where it is. */
 	if (way < 0)
 		way = way_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
 	return (tofu.by_direction ? way : way + 4 * place_on_node(pe)) % engines;
 }
 
-void tofu_lose(void)
+void tofu_leave(void)
 {
 	if (reading)
 		jtofu.finalize();

@@ -137,12 +137,14 @@ static bool take_sent(const struct tofu_queue *queue)
 /* Whose queue it is; -1: that of nobody we know. */
 static int pe_of(utofu_vcq_id_t queue)
 {
-	int pe = 0;
-
 	utofu.set_vcq_id_path(&queue, NULL);
-	while (pe < comms.n_pes && comms_peer(pe)->vcq != queue)
-		pe++;
-	return pe < comms.n_pes ? pe : -1;
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		const struct tofu_peer *peer = tofu_peer(comms_peer(pe));
+
+		if (peer && peer->vcq == queue)
+			return pe;
+	}
+	return -1;
 }
 
 bool tofu_take_notice(const struct tofu_queue *queue)
@@ -207,7 +209,7 @@ struct flight *flight_begin(const struct purpose *purpose, const struct comms_pe
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_FLIGHTS);
 	number = flight->number;
 	*flight = (struct flight){
-		.queue = &tofu.queue[peer->tofu_engine],
+		.queue = &tofu.queue[tofu_peer(peer)->engine],
 		.number = number,
 		.pe = peer->pe,
 		.notices = 1,
@@ -282,22 +284,22 @@ static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number,
 	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
 
 	if (r->bytes == 8)
-		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, r->peer->vcq, r->cond, operand, r->there, number, r->flags, flight)
-					    : utofu.armw8(vcq, r->peer->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, tofu_peer(r->peer)->vcq, r->cond, operand, r->there, number, r->flags, flight)
+					    : utofu.armw8(vcq, tofu_peer(r->peer)->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
 	return r->op == COMMS_CSWAP
-		       ? utofu.cswap4(vcq, r->peer->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, flight)
-		       : utofu.armw4(vcq, r->peer->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, flight);
+		       ? utofu.cswap4(vcq, tofu_peer(r->peer)->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, flight)
+		       : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, flight);
 }
 
 static int post(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
 {
 	switch (r->kind) {
 	case REQUEST_PUT:
-		return utofu.put(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.put(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_SMALL_PUT:
-		return utofu.put_piggyback(vcq, r->peer->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, flight);
+		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_GET:
-		return utofu.get(vcq, r->peer->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
+		return utofu.get(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
 	case REQUEST_ATOMIC:
 		return atomic(vcq, r, number, flight);
 	}

@@ -3,8 +3,10 @@
 #include "tofu_inside.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "comms/core/peers.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -57,7 +59,7 @@ static void read_settings(void)
 	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
 }
 
-const struct comms_network *tofu_start(void)
+void tofu_start(void)
 {
 	utofu_tni_id_t *tnis;
 	size_t count;
@@ -71,30 +73,58 @@ const struct comms_network *tofu_start(void)
 		register_with(&tofu.queue[e]);
 	}
 	free(tnis);
-	return &tofu_network;
 }
 
-void tofu_queues(uint64_t ids[TOFU_ENGINES])
+/* The numbers of this PE's queues, 0 where it has fewer. */
+void *tofu_describe(size_t *size)
 {
+	uint64_t *ids = calloc(TOFU_ENGINES, sizeof *ids);
+
+	if (!ids)
+		rte_die("shmem_init", "no memory");
 	for (int e = 0; e < tofu.engines; e++)
 		ids[e] = tofu.queue[e].id;
+	*size = TOFU_ENGINES * sizeof *ids;
+	return ids;
+}
+
+static int engines_of(const struct comms_peer *peer, uint64_t ids[TOFU_ENGINES])
+{
+	size_t size;
+	const void *published = peers_network_info(peer, &size);
+	int engines = 0;
+
+	if (published && size == TOFU_ENGINES * sizeof *ids) {
+		memcpy(ids, published, size);
+		while (engines < TOFU_ENGINES && ids[engines])
+			engines++;
+	}
+	if (engines == 0)
+		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
+	return engines;
 }
 
 /* Where its memory is follows from the queue: all PEs register alike. */
-void tofu_meet(struct comms_peer *peer, const uint64_t ids[TOFU_ENGINES])
+void tofu_connect(struct comms_peer *peer)
 {
-	int engines = 0;
+	uint64_t ids[TOFU_ENGINES];
+	int engines = engines_of(peer, ids);
+	struct tofu_peer *made = calloc(1, sizeof *made);
 
-	while (engines < TOFU_ENGINES && ids[engines])
-		engines++;
-	if (engines == 0)
-		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
-	peer->tofu_engine = tofu_engine(comms.pe, peer->pe, tofu.engines);
-	peer->tofu_theirs = tofu_engine(peer->pe, comms.pe, engines);
-	peer->vcq = ids[peer->tofu_theirs];
+	if (!made)
+		rte_die(NULL, "no memory for a connection to PE %d", peer->pe);
+	made->engine = tofu_engine(comms.pe, peer->pe, tofu.engines);
+	made->theirs = tofu_engine(peer->pe, comms.pe, engines);
+	made->vcq = ids[made->theirs];
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
-		tofu_check(utofu.query_stadd(peer->vcq, i, &peer->tofu_memory[i]), "utofu_query_stadd");
-	tofu_check(utofu.set_vcq_id_path(&peer->vcq, NULL), "utofu_set_vcq_id_path");
+		tofu_check(utofu.query_stadd(made->vcq, i, &made->memory[i]), "utofu_query_stadd");
+	tofu_check(utofu.set_vcq_id_path(&made->vcq, NULL), "utofu_set_vcq_id_path");
+	atomic_store_explicit(&peer->driver, made, memory_order_relaxed);
+}
+
+void tofu_forget(struct comms_peer *peer)
+{
+	free(tofu_peer(peer));
 }
 
 static void end_queue(struct tofu_queue *queue)

@@ -20,13 +20,14 @@
 
 #include "comms/wait/hang.h"
 #include "comms/core/near.h"
+#include "comms/core/peers.h"
 #include "rte/rte.h"
 #include "comms/wait/failure.h"
 #include "ucx_messages.h"
 #include "comms/observe/counters.h"
 
-/* In the card: the lengths and where UCX listens, then the worker's address, then the keys. */
-struct ucx_card {
+/* What this PE publishes: the lengths and where UCX listens, then the worker's address, then the keys. */
+struct ucx_info {
 	uint32_t address_bytes;
 	uint32_t key_bytes[COMMS_SEGMENTS];
 	struct silence_address listens[SILENCE_ADDRESSES];
@@ -114,33 +115,33 @@ void ucx_start(void)
 	register_memory();
 }
 
-void *ucx_make_card(size_t *size)
+void *ucx_describe(size_t *size)
 {
 	void *keys[COMMS_SEGMENTS] = {NULL};
 	size_t key_bytes[COMMS_SEGMENTS] = {0};
 	size_t address_bytes;
 	ucp_address_t *address;
-	struct ucx_card *card;
+	struct ucx_info *info;
 	char *end;
 
 	ucx_check(ucp.worker_get_address(ucx.main.worker, &address, &address_bytes), "ucp_worker_get_address");
-	*size = sizeof *card + address_bytes;
+	*size = sizeof *info + address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		if (ucx.memory[i])
 			ucx_check(ucp.rkey_pack(ucx.context, ucx.memory[i], &keys[i], &key_bytes[i]), "ucp_rkey_pack");
 		*size += key_bytes[i];
 	}
-	card = malloc(*size);
-	if (!card)
+	info = malloc(*size);
+	if (!info)
 		rte_die("shmem_init", "no memory");
-	card->address_bytes = (uint32_t)address_bytes;
-	memcpy(card->listens, ucx.listens, sizeof card->listens);
-	ucx_filter_describe(&card->filter);
-	end = (char *)(card + 1);
+	info->address_bytes = (uint32_t)address_bytes;
+	memcpy(info->listens, ucx.listens, sizeof info->listens);
+	ucx_filter_describe(&info->filter);
+	end = (char *)(info + 1);
 	memcpy(end, address, address_bytes);
 	end += address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
-		card->key_bytes[i] = (uint32_t)key_bytes[i];
+		info->key_bytes[i] = (uint32_t)key_bytes[i];
 		if (!keys[i])
 			continue;
 		memcpy(end, keys[i], key_bytes[i]);
@@ -148,7 +149,7 @@ void *ucx_make_card(size_t *size)
 		ucp.rkey_buffer_release(keys[i]);
 	}
 	ucp.worker_release_address(ucx.main.worker, address);
-	return card;
+	return info;
 }
 
 /*
@@ -157,7 +158,7 @@ void *ucx_make_card(size_t *size)
  */
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
-	struct comms_peer *peer = argument;
+	struct ucx_peer *peer = argument;
 	const char *last = atomic_load_explicit(&peer->last_routine, memory_order_relaxed);
 	char host[256] = "?", during[128] = "";
 
@@ -188,11 +189,12 @@ static size_t memory_in_use(void)
 
 void ucx_open(void)
 {
-	struct ucx_card first;
+	struct ucx_info first;
 
-	if (!comms_read_ucx_card(0, &first, sizeof first))
+	if (!peers_read_network_info(0, &first, sizeof first))
 		rte_die("shmem_init", "what PE 0 published cannot be had (%s); has it ended?", rte.problem);
 	ucx_filter_open(&first.filter);
+	ucx_serve();
 }
 
 /* A greeting is rubbish to a UCX that expects none, and the other way round. */
@@ -210,34 +212,35 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 {
 	struct ucx_peer *made = calloc(1, sizeof *made);
 	size_t size;
-	const struct ucx_card *card = comms_ucx_card(peer, &size);
+	const struct ucx_info *info = peers_network_info(peer, &size);
 	ucs_status_t status;
-	const char *at = (const char *)(card + 1);
+	const char *at = (const char *)(info + 1);
 	ucp_ep_params_t params = {
 		.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
 			      UCP_EP_PARAM_FIELD_ERR_HANDLER,
 		.err_mode = ucx.failure_mode,
-		.err_handler = {.cb = lost_peer, .arg = peer},
+		.err_handler = {.cb = lost_peer, .arg = made},
 	};
 
-	if (!made || !card || size < sizeof *card)
+	if (!made || !info || size < sizeof *info)
 		rte_die(NULL, "PE %d cannot be reached: %s", peer->pe,
 			made ? "it published no UCX address (do all PEs have the same SHMEM_ settings?)" : "no memory");
+	made->pe = peer->pe;
+	atomic_init(&made->last_routine, comms_near.routine);
 	params.address = (const ucp_address_t *)at;
-	check_filters(peer, &card->filter);
-	silence_expect(card->listens);
+	check_filters(peer, &info->filter);
+	silence_expect(info->listens);
 	ucx_filter_calls++;
 	status = ucp.ep_create(channel->worker, &params, &made->endpoint);
 	ucx_filter_calls--;
 	ucx_must_succeed(status, "connecting (ucp_ep_create)", peer->pe);
-	at += card->address_bytes;
+	at += info->address_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
-		if (card->key_bytes[i])
+		if (info->key_bytes[i])
 			ucx_check(ucp.ep_rkey_unpack(made->endpoint, at, &made->key[i]), "ucp_ep_rkey_unpack");
-		at += card->key_bytes[i];
+		at += info->key_bytes[i];
 		made->base[i] = peer->remote_base[i];
 	}
-	made->pe = peer->pe;
 	made->stream = atomic_fetch_add_explicit(&ucx.streams, 1, memory_order_seq_cst) + 1;
 	made->mark.peer = made;
 	atomic_init(&made->mark.channel, channel);
@@ -264,10 +267,10 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 	if (COMMS_LIKELY(known != NULL))
 		return known;
 	pthread_mutex_lock(&ucx.connecting);
-	known = atomic_load_explicit(&peer->ucx, memory_order_relaxed);
+	known = atomic_load_explicit(&peer->driver, memory_order_relaxed);
 	if (!known) {
 		known = ucx_connect(&ucx.main, peer);
-		atomic_store_explicit(&peer->ucx, known, memory_order_release);
+		atomic_store_explicit(&peer->driver, known, memory_order_release);
 	}
 	pthread_mutex_unlock(&ucx.connecting);
 	return known;
@@ -277,9 +280,9 @@ const struct silence_address *ucx_addresses(int pe)
 {
 	const struct comms_peer *peer = comms_peer(pe);
 	size_t size;
-	const struct ucx_card *card = peer->met ? comms_ucx_card(peer, &size) : NULL;
+	const struct ucx_info *info = peer->met ? peers_network_info(peer, &size) : NULL;
 
-	return card ? card->listens : NULL;
+	return info ? info->listens : NULL;
 }
 
 void ucx_complete(void)
@@ -294,6 +297,13 @@ void ucx_complete(void)
 			channel_touch(&peer->mark);
 	}
 	ucx_quiet(NULL);
+}
+
+void ucx_finish(void)
+{
+	ucx_expect_end();
+	ucx_complete();
+	ucx_take_down_spares();
 }
 
 static bool is_of_a_lost_peer(ucs_status_t status)
@@ -335,7 +345,7 @@ void ucx_release_keys(struct ucx_peer *peer)
 			ucp.rkey_destroy(peer->key[i]);
 }
 
-void ucx_forget(struct ucx_peer *peer)
+static void disconnect(struct ucx_peer *peer)
 {
 	ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
 	ucs_status_ptr_t request;
@@ -349,6 +359,12 @@ void ucx_forget(struct ucx_peer *peer)
 	channel_forget_marks(peer);
 	peer->next = ucx.closed;
 	ucx.closed = peer;
+}
+
+void ucx_forget(struct comms_peer *peer)
+{
+	if (peer_ucx(peer))
+		disconnect(peer_ucx(peer));
 }
 
 /* When the worker has gone: until then an acknowledgement may come that a result has overtaken. */

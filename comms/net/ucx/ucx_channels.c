@@ -319,16 +319,19 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 	struct mark *mark;
 
 	*channel = channel_or_main(*channel);
-	atomic_store_explicit(&peer->last_routine, comms_near.routine, memory_order_relaxed);
 	if (COMMS_UNLIKELY(!(*channel)->worker))
 		come_alive(*channel);
 	if ((*channel)->alone) {
 		channel_take_turn(*channel);
-		return own_mark(*channel, peer);
+		mark = own_mark(*channel, peer);
+	} else {
+		connection = ucx_peer(peer);
+		mark = find_mark(*channel, connection);
+		if (COMMS_UNLIKELY(!mark))
+			mark = add_mark(*channel, connection);
 	}
-	connection = ucx_peer(peer);
-	mark = find_mark(*channel, connection);
-	return COMMS_LIKELY(mark != NULL) ? mark : add_mark(*channel, connection);
+	atomic_store_explicit(&mark->peer->last_routine, comms_near.routine, memory_order_relaxed);
+	return mark;
 }
 
 void channel_end(struct mark *mark)

@@ -6,7 +6,6 @@
 
 #include "comms/net/network.h"
 #include "comms/wait/failure.h"
-#include "ucx.h"
 #include "ucx_filter.h"
 #include "ucx_library.h"
 
@@ -43,6 +42,7 @@ struct ucx_peer {
 	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets are messages */
 	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
 	int pe;
+	_Atomic(const char *) last_routine; /* that sent something by it; NULL: not known */
 	uint32_t stream;       /* its number; the PE never uses it for another connection */
 	struct comms_message hello; /* the first message */
 	_Atomic uint64_t sent; /* how many messages */
@@ -152,7 +152,27 @@ struct mark *channel_known_mark(struct comms_channel *channel, int pe);
 void channel_take_turn(struct comms_channel *channel);
 void channel_end_turn(struct comms_channel *channel);
 
+/* NULL: not connected yet. */
+static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
+{
+	return atomic_load_explicit(&peer->driver, memory_order_acquire);
+}
+
+/* Serves other PEs' requests in a thread of its own from now on (SHMEM_PROGRESS_THREAD). */
+void ucx_serve(void);
+/* From here on peers that go away are no news, and this PE serves the others in any case until it rests. */
+void ucx_expect_end(void);
+/* All channels are closed; this takes down what was kept of them. Other PEs must still be served. */
+void ucx_take_down_spares(void);
+
 /* What ucx_network is made of. */
+void ucx_start(void);
+void *ucx_describe(size_t *size);
+void ucx_open(void);
+void ucx_finish(void);
+void ucx_rest(void);
+void ucx_forget(struct comms_peer *peer);
+void ucx_stop(void);
 struct comms_channel *ucx_channel_open(bool is_alone);
 void ucx_channel_close(struct comms_channel *channel);
 void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,

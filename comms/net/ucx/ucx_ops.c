@@ -190,6 +190,13 @@ static void name_under_way(char *text, size_t size)
 
 const struct comms_network ucx_network = {
 	.name = "UCX",
+	.start = ucx_start,
+	.describe = ucx_describe,
+	.open = ucx_open,
+	.finish = ucx_finish,
+	.rest = ucx_rest,
+	.forget = ucx_forget,
+	.stop = ucx_stop,
 	.row = WATCH_UCX,
 	.records_arrivals = true,
 	.connections = ucx_filter_text,

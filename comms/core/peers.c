@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers: what every PE publishes about itself, and first contact.
+ *
+ * A peer's record is made once, under a lock, and then published by a release store into the table; readers
+ * load with acquire and take no lock. A record never changes after that, but for its network's part, which
+ * the network publishes in the same way.
+ */
+#include "peers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comms/net/network.h"
+#include "comms/observe/counters.h"
+#include "globals.h"
+#include "memory.h"
+#include "rte/rte.h"
+
+static pthread_mutex_t connecting = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a PE publishes; what its network needs follows. All PEs of a job run the same library. */
+struct peer_info {
+	uint64_t magic;
+	struct memory_handle memory[COMMS_SEGMENTS];
+	uint64_t base[COMMS_SEGMENTS];
+	uint64_t size[COMMS_SEGMENTS];
+	uint64_t layout;
+	uint64_t watched; /* see watch_agreement */
+	int32_t memory_group, memory_groups;
+	uint64_t network_bytes;
+};
+
+#define PEER_INFO_MAGIC 0x38306d6873726f74 /* changes when struct peer_info or struct comms_system does */
+
+/* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
+static bool on_my_node(int pe)
+{
+	if (!comms.local_path)
+		return pe == comms.pe;
+	if (comms.node_size > 0 && pe / comms.node_size != comms.pe / comms.node_size)
+		return false;
+	if (comms.map && comms.map->node_of(pe) != comms.map->node_of(comms.pe))
+		return false;
+	return bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) != NULL;
+}
+
+static void count_node(void)
+{
+	comms.node_pes = malloc((size_t)rte.n_local * sizeof *comms.node_pes);
+	if (!comms.node_pes)
+		rte_die("shmem_init", "no memory");
+	for (int i = 0; i < rte.n_local; i++) {
+		int pe = rte.local_pes[i];
+
+		if (!on_my_node(pe))
+			continue;
+		if (pe == comms.pe)
+			comms.node_index = comms.n_node;
+		comms.node_pes[comms.n_node++] = pe;
+	}
+}
+
+void peers_start(void)
+{
+	count_node();
+	comms.peers = malloc((size_t)rte.n_pes * sizeof *comms.peers);
+	if (!comms.peers)
+		rte_die("shmem_init", "no memory for a table of %d PEs", rte.n_pes);
+	for (int pe = 0; pe < rte.n_pes; pe++)
+		atomic_init(&comms.peers[pe], &comms.unmet);
+}
+
+void peers_publish(void)
+{
+	size_t network_bytes = 0;
+	void *network_info = comms.network ? comms.network->describe(&network_bytes) : NULL;
+	struct peer_info *info = calloc(1, sizeof *info + network_bytes);
+
+	if (!info)
+		rte_die("shmem_init", "no memory");
+	info->magic = PEER_INFO_MAGIC;
+	info->layout = globals.layout;
+	info->watched = watch_agreement();
+	info->memory_group = comms.memory_group;
+	info->memory_groups = comms.memory_groups;
+	info->network_bytes = network_bytes;
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		memory_describe(&comms.segments[i], &info->memory[i]);
+		info->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;
+		info->size[i] = comms.segments[i].size;
+	}
+	if (network_bytes)
+		memcpy(info + 1, network_info, network_bytes);
+	free(network_info);
+	if (rte_exchange(info, sizeof *info + network_bytes) != RTE_OK)
+		rte_die("shmem_init", "the PEs could not exchange their addresses (%s); did one of them end early?",
+			rte.problem);
+	free(info);
+}
+
+static void reach_locally(struct comms_peer *peer, const struct peer_info *info)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		if (info->memory[i].fd < 0 || (i == COMMS_GLOBALS && !peer->same_program))
+			continue;
+		peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], peer->pe);
+		peer->reach[i].size = info->size[i];
+	}
+	peer->bell = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->bell;
+}
+
+static void reach_self(struct comms_peer *peer)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		peer->reach[i] = (struct comms_reach){comms.segments[i].base, comms.segments[i].size};
+	peer->bell = &comms.system->bell;
+}
+
+static struct comms_peer *connect_to(int pe)
+{
+	struct comms_peer *peer = calloc(1, sizeof *peer);
+	size_t size = 0;
+	struct peer_info *info = rte.connected ? rte_fetch(pe, &size) : NULL;
+
+	if (!peer || (rte.connected && !info))
+		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe,
+			peer ? rte.problem : "no memory");
+	peer->pe = pe;
+	if (info && (size < sizeof *info || info->magic != PEER_INFO_MAGIC))
+		rte_die(NULL, "PE %d runs another version of torushmem; build all programs of a job with one", pe);
+	for (int i = 0; info && i < COMMS_SEGMENTS; i++) {
+		peer->remote_base[i] = (char *)(uintptr_t)info->base[i];
+		peer->remote_size[i] = info->size[i];
+	}
+	peer->same_program = !info || (info->layout == globals.layout && info->size[COMMS_GLOBALS] == globals.size);
+	peer->info = info;
+	if (pe == comms.pe)
+		reach_self(peer);
+	else if (on_my_node(pe))
+		reach_locally(peer, info);
+	if (comms.network && comms.network->connect)
+		comms.network->connect(peer);
+	return peer;
+}
+
+struct comms_peer *comms_meet(int pe)
+{
+	struct comms_peer *peer = comms_peer(pe);
+
+	if (peer->met)
+		return peer;
+	pthread_mutex_lock(&connecting);
+	peer = comms_peer(pe);
+	if (!peer->met) {
+		peer = connect_to(pe);
+		peer->met = true;
+		atomic_store_explicit(&comms.peers[pe], peer, memory_order_release);
+	}
+	pthread_mutex_unlock(&connecting);
+	return peer;
+}
+
+static bool read_info(int pe, struct peer_info *info)
+{
+	size_t size = 0;
+	struct peer_info *theirs = rte_fetch(pe, &size);
+	bool good = theirs && size >= sizeof *info && theirs->magic == PEER_INFO_MAGIC;
+
+	if (good)
+		*info = *theirs;
+	free(theirs);
+	return good;
+}
+
+int comms_memory_group(int pe, int *groups)
+{
+	const struct peer_info *known = comms_peer(pe)->info;
+	struct peer_info info = {.memory_group = -1};
+
+	if (pe == comms.pe)
+		info = (struct peer_info){.memory_group = comms.memory_group, .memory_groups = comms.memory_groups};
+	else if (known)
+		info = *known;
+	else if (!read_info(pe, &info))
+		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe, rte.problem);
+	*groups = info.memory_groups;
+	return info.memory_group;
+}
+
+bool comms_can_meet(int pe)
+{
+	struct peer_info info;
+
+	if (comms_peer(pe)->met || !on_my_node(pe))
+		return true;
+	return read_info(pe, &info) && (info.memory[COMMS_HEAP].fd < 0 || memory_is_there(&info.memory[COMMS_HEAP]));
+}
+
+bool peers_read_network_info(int pe, void *into, size_t bytes)
+{
+	size_t size = 0;
+	struct peer_info *theirs = rte_fetch(pe, &size);
+	bool good = theirs && size >= sizeof *theirs + bytes && theirs->magic == PEER_INFO_MAGIC && theirs->network_bytes >= bytes;
+
+	if (good)
+		memcpy(into, theirs + 1, bytes);
+	free(theirs);
+	return good;
+}
+
+const void *peers_network_info(const struct comms_peer *peer, size_t *size)
+{
+	const struct peer_info *info = peer->info;
+
+	*size = info ? info->network_bytes : 0;
+	return info ? info + 1 : NULL;
+}
+
+/* A process that has ended and that nobody has waited for yet runs no program. */
+static bool process_is_there(const struct memory_handle *handle)
+{
+	char path[64], program[8];
+
+	if (handle->fd >= 0)
+		return memory_is_there(handle);
+	snprintf(path, sizeof path, "/proc/%d/exe", handle->pid);
+	return readlink(path, program, sizeof program) >= 0 || errno != ENOENT;
+}
+
+const char *comms_process_in_words(int pe)
+{
+	struct peer_info info;
+
+	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) || !read_info(pe, &info))
+		return "whether its process still runs cannot be seen from here: look at that host, and at the network in between";
+	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
+}
+
+void comms_count_peers(uint64_t *peers, uint64_t *bytes)
+{
+	for (int pe = 0; pe < comms.n_pes; pe++) {
+		const struct comms_peer *peer = comms_peer(pe);
+		size_t network_bytes;
+
+		if (peer == &comms.unmet)
+			continue;
+		++*peers;
+		peers_network_info(peer, &network_bytes);
+		*bytes += sizeof *peer + (peer->info ? sizeof(struct peer_info) + network_bytes : 0);
+	}
+}
+
+/* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
+void peers_agree_on_watching(void)
+{
+	struct peer_info info;
+	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
+
+	for (int pe = first; (comms.watched || comms.checks) && rte.connected && pe < last; pe++)
+		if (read_info(pe, &info))
+			watch_agree_with(pe, info.watched);
+}
+
+static void forget_peer(struct comms_peer *peer)
+{
+	for (int i = 0; peer->pe != comms.pe && i < COMMS_SEGMENTS; i++)
+		if (peer->reach[i].base)
+			memory_unmap(peer->reach[i].base, peer->reach[i].size);
+	if (comms.network && comms.network->forget)
+		comms.network->forget(peer);
+	free(peer->info);
+	free(peer);
+}
+
+void peers_stop(void)
+{
+	for (int pe = 0; pe < comms.n_pes; pe++)
+		if (comms_peer(pe) != &comms.unmet)
+			forget_peer(comms_peer(pe));
+	free(comms.peers);
+	free(comms.node_pes);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_CORE_PEERS_H
+#define COMMS_CORE_PEERS_H
+
+#include "comms.h"
+
+/* Finds the PEs of this node, and makes the table of peers. */
+void peers_start(void);
+/* Publishes what other PEs need to reach this one; its memory and its network are ready. Returns when all PEs have done so. */
+void peers_publish(void);
+/* Ends the job if PEs differ in whether they count, trace or check calls. Call after peers_publish. */
+void peers_agree_on_watching(void);
+void peers_stop(void);
+
+/* What a peer published for the network, by network->describe. NULL: the PE is alone in its job. */
+const void *peers_network_info(const struct comms_peer *peer, size_t *size);
+/* The first bytes of the same, also of a PE that this one is not connected to. False: they cannot be had. */
+bool peers_read_network_info(int pe, void *into, size_t bytes);
+
+#endif

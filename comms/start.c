@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layer comes up and goes down. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/comms.h"
+#include "comms/core/globals.h"
+#include "comms/core/memory.h"
+#include "comms/core/near.h"
+#include "comms/core/peers.h"
+#include "comms/core/reorder.h"
+#include "comms/groups/job_torus.h"
+#include "comms/groups/numa.h"
+#include "comms/net/networks.h"
+#include "comms/observe/counters.h"
+#include "comms/rdma/events.h"
+#include "comms/torus/shape.h"
+#include "comms/wait/hang.h"
+#include "comms/wait/wait.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+/* What the job's paths name and the machine has; NULL: nothing. It is started if the job needs it. */
+static const struct comms_network *chosen;
+
+static void complain_of_paths(void)
+{
+	char names[128];
+
+	networks_names(names, sizeof names);
+	rte_die_together("shmem_init", "SHMEM_PATHS=%s: give one or more of local, %s", setting_text(SETTING_PATHS), names);
+}
+
+/* Decides which network carries what load and store cannot; whether the job needs one is not known yet. */
+static void read_paths(void)
+{
+	char *copy = strdup(setting_text(SETTING_PATHS)), *rest = copy;
+	unsigned wanted = 0;
+	bool good = copy != NULL;
+
+	comms.local_path = false;
+	for (char *name; good && (name = strsep(&rest, ", "));) {
+		if (!strcmp(name, "local"))
+			comms.local_path = true;
+		else if (name[0])
+			good = networks_add(&wanted, name);
+	}
+	free(copy);
+	if (!good || !(comms.local_path || wanted))
+		complain_of_paths();
+	chosen = networks_find(wanted, setting_given(SETTING_PATHS) && rte.n_pes > 1);
+	comms.map = chosen ? chosen->map : NULL;
+}
+
+/* A slip in a setting that this job does not need is one in the next job. */
+static void check_values(void)
+{
+	char values[128], problem[TORUS_PROBLEM];
+	struct torus_shape shape;
+
+	for (int id = 0; id < SETTING_COUNT; id++) {
+		if (setting_is_possible((enum setting_id)id))
+			continue;
+		rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text((enum setting_id)id),
+				 setting_values((enum setting_id)id, values, sizeof values));
+	}
+	if (setting_text(SETTING_TORUS)[0] && !torus_shape_read(&shape, setting_text(SETTING_TORUS), problem))
+		rte_die_together("shmem_init", "SHMEM_TORUS=%s", problem);
+}
+
+static bool checks_wanted(void)
+{
+	bool wanted = false;
+
+	setting_bool(SETTING_CHECK, &wanted);
+	return wanted || (ARGUMENT_CHECKS && setting_given(SETTING_DEBUG) && !setting_given(SETTING_CHECK));
+}
+
+static void check_settings(void)
+{
+	static const char *const barriers[] = {"auto", "gate", "dissemination", "torus"};
+	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
+
+	comms.checks = checks_wanted();
+	comms.threads |= comms.checks; /* one of the library's own carries out what was held back */
+	comms.barrier = (enum comms_barrier)barrier;
+	check_values();
+	setting_number(SETTING_NODE_PES, &comms.node_size);
+}
+
+/* Does any pair of PEs need a network? All PEs must come to the same answer: every card then has its part. */
+static bool network_needed(void)
+{
+	bool globals_private = globals.size > 0 && globals.fd < 0;
+
+	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
+}
+
+static void start_network(void)
+{
+	if (!chosen)
+		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need UCX, and SHMEM_PATHS=%s leaves it out; "
+					       "add ucx",
+				 setting_text(SETTING_PATHS));
+	chosen->start();
+	comms.network = chosen;
+	comms.network_atomics = chosen->has_own_atomics;
+	if (comms.network_atomics)
+		comms.quick_atomic_pes = 0;
+}
+
+void comms_start(void)
+{
+	comms.pe = rte.pe;
+	check_settings();
+	read_paths();
+	peers_start();
+	comms.segments[COMMS_GLOBALS] = (struct comms_segment){globals.start, globals.size, globals.fd};
+	memory_make_heap();
+	comms.n_pes = rte.n_pes;
+	hang_start();
+	watch_start();
+	comms.quick_pes = comms.quick_atomic_pes = comms.watched || comms.checks ? 0 : comms.n_pes;
+	wait_start();
+	numa_start();
+	if (network_needed())
+		start_network();
+	comms.quiets = comms.network || comms.checks;
+	comms_mail_start();
+	peers_publish();
+	peers_agree_on_watching();
+	comms_meet(comms.pe);
+	rte.explain = comms_explain_fault;
+	comms_torus_start();
+	reorder_start();
+	watch_links_start();
+	if (comms.network && comms.network->open)
+		comms.network->open();
+}
+
+void comms_stop(void)
+{
+	const struct comms_network *network = comms.network;
+
+	hang_stop();
+	reorder_stop();
+	if (network)
+		network->finish();
+	/* What this PE's network still owes a peer is owed through that peer's software: all go on until all are done. */
+	if (network && rte_fence() != RTE_OK)
+		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+	if (network && network->rest)
+		network->rest();
+	rte.explain = NULL;
+	peers_stop();
+	watch_links_stop();
+	comms_torus_stop();
+	if (network)
+		network->stop();
+	if (chosen && chosen->leave)
+		chosen->leave();
+	chosen = NULL;
+	memory_unmake_heap();
+	wait_stop();
+	memset(&comms, 0, sizeof comms);
+}
