@@ -1,45 +1,53 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-# start.c brings all rooms up. core: what a put passes.
+# start.c brings all rooms up. Each uses those above it.
 libtorushmem_la_SOURCES += comms/start.c
-libtorushmem_la_SOURCES += comms/core/comms.h comms/core/copy.c comms/core/copy.h \
-	comms/core/fault.c comms/core/globals.c comms/core/globals.h comms/core/handlers.c \
-	comms/core/handlers.h comms/core/memory.c comms/core/memory.h comms/core/near.h \
-	comms/core/notify.h comms/core/ops.c comms/core/peers.c comms/core/peers.h comms/core/processor.h \
-	comms/core/reorder.c comms/core/reorder.h comms/core/sanitizer.h comms/core/state.c \
-	comms/core/system.h
-# wait: spinning, sleeping, waking; hang reports; hosts that stop answering.
+# core: what a put passes, but for the operation itself.
+libtorushmem_la_SOURCES += comms/core/checks.c comms/core/comms.h comms/core/copy.c \
+	comms/core/copy.h comms/core/futex.h comms/core/globals.c comms/core/globals.h \
+	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/peers.c \
+	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/state.c \
+	comms/core/system.h comms/core/wake.c
+# topology: which PEs share a node, and where nodes are in the torus.
+libtorushmem_la_SOURCES += comms/topology/job_torus.c comms/topology/job_torus.h \
+	comms/topology/levels.c comms/topology/levels.h comms/topology/nodes.c comms/topology/nodes.h
+# observe: counters, traces, link loads.
+libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
+	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
+	comms/observe/trace.h
+# ops: the operations.
+libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/calls.c \
+	comms/ops/fault.c comms/ops/fault.h comms/ops/handlers.c comms/ops/handlers.h comms/ops/notify.h \
+	comms/ops/ops.c comms/ops/reorder.c comms/ops/reorder.h
+# wait: spinning, sleeping, waking; events; hang reports.
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
-	comms/wait/deadlock.h comms/wait/failure.c comms/wait/failure.h comms/wait/hang.c \
-	comms/wait/hang.h comms/wait/hang_report.c comms/wait/wait.c comms/wait/wait.h
-# groups: the topology of a team, and its barriers.
-libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/job_torus.c comms/groups/job_torus.h \
-	comms/groups/levels.c comms/groups/levels.h comms/groups/numa.c comms/groups/numa.h \
+	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \
+	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h
+# net: the contract for networks.
+libtorushmem_la_SOURCES += comms/net/network.h comms/net/networks.c comms/net/networks.h \
+	comms/net/sessions.h
+libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
+	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
+	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_device.c comms/net/ucx/ucx_device.h \
+	comms/net/ucx/ucx_failure.c comms/net/ucx/ucx_failure.h comms/net/ucx/ucx_filter.c \
+	comms/net/ucx/ucx_filter.h comms/net/ucx/ucx_greeting.c comms/net/ucx/ucx_greeting.h \
+	comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h comms/net/ucx/ucx_inside.h \
+	comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h comms/net/ucx/ucx_messages.c \
+	comms/net/ucx/ucx_messages.h comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c \
+	comms/net/ucx/ucx_server.c comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c
+# groups: topology of a team, and its barriers.
+libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/numa.c comms/groups/numa.h \
 	comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
 	comms/groups/torus_barrier.h
+# rdma: memory that is not symmetric, and events.
+libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/transfers.c \
+	comms/rdma/transfers.h
 # coll: collectives between nodes, and command lists of plans.
 libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/coll/executor.c \
 	comms/coll/torus_allgather.c comms/coll/torus_allgather.h comms/coll/torus_allreduce.c \
 	comms/coll/torus_allreduce.h comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h \
 	comms/coll/tree_collective.c comms/coll/tree_collective.h comms/coll/tree_inside.h \
 	comms/coll/tree_up.c
-# rdma: memory that is not symmetric, and events.
-libtorushmem_la_SOURCES += comms/rdma/buffers.c comms/rdma/buffers.h comms/rdma/events.c \
-	comms/rdma/events.h
-# observe: counters, traces, link loads.
-libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
-	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
-	comms/observe/trace.h
-# net: the contract for networks.
-libtorushmem_la_SOURCES += comms/net/network.h comms/net/networks.c comms/net/networks.h comms/net/sessions.h
-libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
-	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
-	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_device.c comms/net/ucx/ucx_device.h \
-	comms/net/ucx/ucx_filter.c comms/net/ucx/ucx_filter.h comms/net/ucx/ucx_greeting.c \
-	comms/net/ucx/ucx_greeting.h comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h \
-	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
-	comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h comms/net/ucx/ucx_notify.c \
-	comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c comms/net/ucx/ucx_target.c
 
 # The Tofu path. What it calls is loaded when it is taken.
 TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \

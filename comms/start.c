@@ -7,9 +7,11 @@
 #include "comms/core/globals.h"
 #include "comms/core/memory.h"
 #include "comms/core/near.h"
+#include "comms/ops/fault.h"
 #include "comms/core/peers.h"
-#include "comms/core/reorder.h"
-#include "comms/groups/job_torus.h"
+#include "comms/ops/reorder.h"
+#include "comms/coll/commands.h"
+#include "comms/topology/job_torus.h"
 #include "comms/groups/numa.h"
 #include "comms/net/networks.h"
 #include "comms/observe/counters.h"
@@ -96,6 +98,17 @@ static bool network_needed(void)
 	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
 }
 
+/* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
+static void agree_on_watching(void)
+{
+	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
+	uint64_t theirs;
+
+	for (int pe = first; (comms.watched || comms.checks) && pe < last; pe++)
+		if (peers_agreement(pe, &theirs))
+			watch_agree_with(pe, theirs);
+}
+
 static void start_network(void)
 {
 	if (!chosen)
@@ -122,13 +135,14 @@ void comms_start(void)
 	watch_start();
 	comms.quick_pes = comms.quick_atomic_pes = comms.watched || comms.checks ? 0 : comms.n_pes;
 	wait_start();
+	comms_lists_start();
 	numa_start();
 	if (network_needed())
 		start_network();
 	comms.quiets = comms.network || comms.checks;
 	comms_mail_start();
-	peers_publish();
-	peers_agree_on_watching();
+	peers_publish(watch_agreement());
+	agree_on_watching();
 	comms_meet(comms.pe);
 	rte.explain = comms_explain_fault;
 	comms_torus_start();

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "comms/coll/torus_alltoall.h"
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
 #define COMBINED_UP_TO 65536 /* bytes that a node sends in all: with more, what is sent twice costs more than messages */

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 
 #define PUSH_ON_NODE 2048
 #define PUSH_AFAR 16384

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "comms/core/reorder.h"
+#include "comms/ops/reorder.h"
 
 /* --- Do the callers agree? --- */
 

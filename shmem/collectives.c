@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "comms/core/reorder.h"
+#include "comms/ops/reorder.h"
 
 void api_barrier_all(const char *routine)
 {

@@ -6,7 +6,7 @@
 
 #include "comms/core/copy.h"
 #include "comms/net/network.h"
-#include "comms/core/handlers.h"
+#include "comms/ops/handlers.h"
 #include "comms/core/processor.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"

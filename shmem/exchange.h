@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 
 #include "api.h"
-#include "comms/core/notify.h"
+#include "comms/ops/notify.h"
 
 #define SLOTS 2
 #define LINE 64

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "collectives.h"
-#include "comms/core/handlers.h"
+#include "comms/ops/handlers.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"
 #include "grid.h"

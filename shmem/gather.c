@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "comms/coll/torus_allgather.h"
 
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */

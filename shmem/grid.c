@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "collectives.h"
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "comms/torus/place.h"
 #include "comms/torus/routes.h"
 

@@ -16,7 +16,7 @@
 
 #include "comms/wait/deadlock.h"
 #include "comms/core/globals.h"
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "comms/net/network.h"
 #include "comms/torus/packing.h"
 #include "rte/settings.h"

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "comms/rdma/events.h"
+#include "comms/rdma/transfers.h"
 #include "comms/wait/wait.h"
 
 _Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "comms/coll/torus_allreduce.h"
 
 #define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */

@@ -3,7 +3,7 @@
 #include <shmemx.h>
 
 #include "api.h"
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 
 _Static_assert(SHMEMX_AXES == TORUS_AXES, "users have room for all axes");
 

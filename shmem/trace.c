@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "comms/groups/job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "comms/observe/links.h"
 #include "comms/wait/wait.h"
 #include "rte/settings.h"

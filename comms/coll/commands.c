@@ -6,12 +6,13 @@
 
 #include "comms/net/network.h"
 #include "rte/rte.h"
+#include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
 #define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
 #define AT_A_TIME (256 << 10) /* bytes that are moved before another queue has its turn */
 
-atomic_int comms_lists_to_move, comms_engine_has;
+atomic_int comms_engine_has;
 
 /* By place. A bit says that the list is active; it is looked at before the list is. */
 static struct {
@@ -158,7 +159,7 @@ static _Atomic uint64_t *bits_of(const struct comms_list *list)
 
 static atomic_int *count_of(const struct comms_list *list)
 {
-	return list->by_engine ? &comms_engine_has : &comms_lists_to_move;
+	return list->by_engine ? &comms_engine_has : &wait_lists.to_move;
 }
 
 /*
@@ -247,7 +248,7 @@ static bool move_all(const _Atomic uint64_t *bits)
 	return moved;
 }
 
-bool comms_lists_move(void)
+static bool move_lists(void)
 {
 	return move_all(all.active);
 }
@@ -257,13 +258,19 @@ bool comms_engine_move(void)
 	return move_all(all.engines);
 }
 
-bool comms_lists_served(void)
+static bool serve_lists(void)
 {
-	bool moved = comms_lists_active() && comms_lists_move();
+	bool moved = comms_lists_active() && move_lists();
 
 	if (atomic_load_explicit(&comms_engine_has, memory_order_relaxed) > 0)
 		moved |= comms_engine_move();
 	return moved;
+}
+
+void comms_lists_start(void)
+{
+	wait_lists.move = move_lists;
+	wait_lists.serve = serve_lists;
 }
 
 /* --- Runs --- */

@@ -2,7 +2,7 @@
 #ifndef COMMS_COMMANDS_H
 #define COMMS_COMMANDS_H
 
-#include "comms/core/notify.h"
+#include "comms/ops/notify.h"
 
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
@@ -82,24 +82,13 @@ void comms_list_start(struct comms_list *list);
 bool comms_list_is_over(struct comms_list *list);
 void comms_list_wait(struct comms_list *list);
 
-/* Are there lists that whoever has time may move? */
-extern atomic_int comms_lists_to_move;
-/* Moves them; did anything move? */
-bool comms_lists_move(void);
-
-COMMS_INLINE bool comms_lists_active(void)
-{
-	return COMMS_UNLIKELY(atomic_load_explicit(&comms_lists_to_move, memory_order_relaxed) > 0);
-}
-
-/* For the network's server, when something may have come: moves lists of both kinds. */
-bool comms_lists_served(void);
+/* Makes waits and the network move lists (comms/wait/lists.h). */
+void comms_lists_start(void);
 
 /* executor.c: the one thread that moves lists by itself. Made when it is first needed. */
 void comms_engine_start(const char *routine);
 void comms_engine_wake(void);
 void comms_engine_stop(void);
-bool comms_engine_is_up(void);
 /* The same for its lists. */
 extern atomic_int comms_engine_has;
 bool comms_engine_move(void);

@@ -5,7 +5,6 @@
  * the processors.
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,9 +13,11 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "comms/core/futex.h"
 #include "comms/net/network.h"
 #include "rte/rte.h"
 #include "comms/core/sanitizer.h"
+#include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
 #define LOOKS 200
@@ -92,7 +93,7 @@ static void *drive(void *unused)
 		atomic_store_explicit(&engine.idle, true, memory_order_relaxed);
 		give_way(true);
 		if (atomic_load_explicit(&engine.work, memory_order_relaxed) == seen)
-			syscall(SYS_futex, &engine.work, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+			futex(&engine.work, FUTEX_WAIT_PRIVATE, seen, NULL);
 		atomic_store_explicit(&engine.idle, false, memory_order_relaxed);
 		give_way(false);
 	}
@@ -114,22 +115,18 @@ void comms_engine_start(const char *routine)
 		problem = pthread_create(&engine.thread, NULL, drive, NULL);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		engine.running = problem == 0;
+		atomic_store_explicit(&wait_lists.own_threads, engine.running, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&engine.lock);
 	if (problem)
 		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_ENGINE=list", strerror(problem));
 }
 
-bool comms_engine_is_up(void)
-{
-	return engine.running;
-}
-
 void comms_engine_wake(void)
 {
 	atomic_fetch_add_explicit(&engine.work, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&engine.idle, memory_order_seq_cst))
-		syscall(SYS_futex, &engine.work, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		futex(&engine.work, FUTEX_WAKE_PRIVATE, 1, NULL);
 	else
 		comms_notify(comms_peer(comms.pe));
 }
@@ -142,4 +139,5 @@ void comms_engine_stop(void)
 	comms_engine_wake();
 	pthread_join(engine.thread, NULL);
 	engine.running = false;
+	atomic_store_explicit(&wait_lists.own_threads, 0, memory_order_relaxed);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "rte/rte.h"
-#include "comms/core/notify.h"
+#include "comms/ops/notify.h"
 #include "comms/wait/wait.h"
 
 /*

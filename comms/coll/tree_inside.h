@@ -3,7 +3,7 @@
 #define COMMS_RELAY_INSIDE_H
 
 #include "tree_collective.h"
-#include "comms/core/notify.h"
+#include "comms/ops/notify.h"
 
 /*
  * Segments on their way to one neighbour at once. The word of a segment goes out when the network has taken the segment, and so

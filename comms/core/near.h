@@ -54,11 +54,11 @@ COMMS_INLINE struct comms_near comms_near_note(const char *routine, const void *
 void comms_near_read(const void *memory, size_t bytes);
 void comms_near_write(void *memory, size_t bytes);
 
-/* The name of that argument, by the name of the routine: "source", "dest" or "fetch"; NULL: it has none. */
-const char *comms_near_argument(const char *routine);
-
-/* For rte.explain. */
-struct rte_fault;
-void comms_explain_fault(struct rte_fault *fault);
+/* While an operation of this thread waits for an answer of a PE; to be put back to what it was. */
+struct hang_answer {
+	const char *routine;
+	int pe;
+};
+extern _Thread_local struct hang_answer hang_answer __attribute__((tls_model("initial-exec")));
 
 #endif

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "comms/net/network.h"
-#include "comms/observe/counters.h"
 #include "globals.h"
 #include "memory.h"
 #include "rte/rte.h"
@@ -30,7 +29,7 @@ struct peer_info {
 	uint64_t base[COMMS_SEGMENTS];
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
-	uint64_t watched; /* see watch_agreement */
+	uint64_t agreement; /* what all PEs must have alike: see watch_agreement */
 	int32_t memory_group, memory_groups;
 	uint64_t network_bytes;
 };
@@ -75,7 +74,7 @@ void peers_start(void)
 		atomic_init(&comms.peers[pe], &comms.unmet);
 }
 
-void peers_publish(void)
+void peers_publish(uint64_t agreement)
 {
 	size_t network_bytes = 0;
 	void *network_info = comms.network ? comms.network->describe(&network_bytes) : NULL;
@@ -85,7 +84,7 @@ void peers_publish(void)
 		rte_die("shmem_init", "no memory");
 	info->magic = PEER_INFO_MAGIC;
 	info->layout = globals.layout;
-	info->watched = watch_agreement();
+	info->agreement = agreement;
 	info->memory_group = comms.memory_group;
 	info->memory_groups = comms.memory_groups;
 	info->network_bytes = network_bytes;
@@ -255,15 +254,14 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 	}
 }
 
-/* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
-void peers_agree_on_watching(void)
+bool peers_agreement(int pe, uint64_t *agreement)
 {
 	struct peer_info info;
-	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
+	bool known = rte.connected && read_info(pe, &info);
 
-	for (int pe = first; (comms.watched || comms.checks) && rte.connected && pe < last; pe++)
-		if (read_info(pe, &info))
-			watch_agree_with(pe, info.watched);
+	if (known)
+		*agreement = info.agreement;
+	return known;
 }
 
 static void forget_peer(struct comms_peer *peer)

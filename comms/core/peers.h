@@ -7,9 +7,9 @@
 /* Finds the PEs of this node, and makes the table of peers. */
 void peers_start(void);
 /* Publishes what other PEs need to reach this one; its memory and its network are ready. Returns when all PEs have done so. */
-void peers_publish(void);
-/* Ends the job if PEs differ in whether they count, trace or check calls. Call after peers_publish. */
-void peers_agree_on_watching(void);
+void peers_publish(uint64_t agreement);
+/* What a PE gave to peers_publish. False: this cannot be had. */
+bool peers_agreement(int pe, uint64_t *agreement);
 void peers_stop(void);
 
 /* What a peer published for the network, by network->describe. NULL: the PE is alone in its job. */

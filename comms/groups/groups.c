@@ -14,48 +14,13 @@
 #include <string.h>
 
 #include "comms/core/comms.h"
-#include "levels.h"
+#include "comms/topology/levels.h"
+#include "comms/topology/nodes.h"
 #include "torus_barrier.h"
 #include "numa.h"
 #include "rte/rte.h"
 #include "comms/net/network.h"
 #include "comms/wait/wait.h"
-
-/*
- * Two members are on one node where their keys are equal. False: this cannot be known (alike for all PEs). Parts of a node are as far
- * apart as numbers of hosts are.
- */
-static bool node_key(int pe, uint64_t *key)
-{
-	*key = (uint64_t)pe;
-	if (!comms.local_path)
-		return true;
-	if (!rte_node(pe, key))
-		return false;
-	if (comms.map)
-		*key += comms.map->node_of(pe) * 0xd6e8feb86659fd93;
-	if (comms.node_size > 0)
-		*key += (uint64_t)(pe / comms.node_size) * 0x9e3779b97f4a7c15;
-	return true;
-}
-
-int comms_nodes(int *node_of)
-{
-	struct comms_group world = {.size = comms.n_pes, .stride = 1};
-	struct level_member *sorted;
-	int n_nodes, node = -1;
-
-	memset(node_of, 0, (size_t)world.size * sizeof *node_of);
-	if (comms.n_node == comms.n_pes)
-		return 1;
-	sorted = levels_sort(&world, node_key, &n_nodes);
-	for (int i = 0; i < world.size; i++) {
-		node += sorted[i].place == sorted[i].leader;
-		node_of[n_nodes ? sorted[i].place : i] = n_nodes ? node : i;
-	}
-	free(sorted);
-	return n_nodes ? n_nodes : world.size;
-}
 
 static struct comms_system *system_of(int pe)
 {
@@ -80,7 +45,7 @@ void comms_group_see(struct comms_group *group)
 		see_node(group);
 		return;
 	}
-	sorted = levels_sort(group, node_key, &n_nodes);
+	sorted = levels_sort(group, nodes_key, &n_nodes);
 	if (n_nodes > 1 && n_nodes < group->size) {
 		group->levels = levels_make(group, sorted, n_nodes);
 		see_node(&group->levels->node);

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-#include "levels.h"
+#include "comms/topology/levels.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 

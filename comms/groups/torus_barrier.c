@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "job_torus.h"
+#include "comms/topology/job_torus.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "comms/torus/meeting.h"

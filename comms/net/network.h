@@ -2,10 +2,10 @@
 #ifndef COMMS_NETWORK_H
 #define COMMS_NETWORK_H
 
-#include "comms/rdma/buffers.h"
+#include "comms/ops/buffers.h"
 #include "comms/core/comms.h"
 #include "sessions.h"
-#include "comms/core/notify.h"
+#include "comms/ops/notify.h"
 #include "comms/observe/counters.h"
 #include "comms/torus/shape.h"
 

@@ -13,7 +13,7 @@
 
 #include "links.h"
 #include "comms/net/network.h"
-#include "comms/core/reorder.h"
+#include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "trace.h"
@@ -112,19 +112,17 @@ void watch_agree_with(int pe, uint64_t theirs)
 
 /* --- Calls --- */
 
-void comms_watch_begin(const char *routine, size_t bytes, int pe)
+bool watch_begin(const char *routine, size_t bytes, int pe)
 {
-	comms_check_up(routine);
 	if (now.depth++ > 0)
-		return;
+		return false;
 	now.family = watch_family_of(routine);
 	now.bytes = bytes;
 	now.pe = pe;
 	now.routine = routine;
 	now.began = watch_clock();
 	now.position = comms.traced ? trace_begin(routine, now.family, now.began, bytes, pe) : 0;
-	if (comms.checks)
-		reorder_call_begins(now.family);
+	return true;
 }
 
 void comms_watch_end(void)

@@ -103,6 +103,8 @@ void watch_reset(void);
 /* The family of a routine by its name, with or without the p of the profiling names. */
 enum watch_family watch_family_of(const char *routine);
 
+/* A call of the API begins; false: it is one inside of another. */
+bool watch_begin(const char *routine, size_t bytes, int pe);
 /* False: this thread is in no call of the program. */
 bool watch_is_in_call(enum watch_family *family);
 

@@ -2,7 +2,7 @@
 #ifndef COMMS_MAIL_H
 #define COMMS_MAIL_H
 
-#include "buffers.h"
+#include "comms/ops/buffers.h"
 
 /*
  * A PE's letter box: a ring of places in its system memory. Who has a letter draws a number, by one atomic addition that

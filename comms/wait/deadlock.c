@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/coll/commands.h"
+#include "lists.h"
 #include "hang.h"
 #include "comms/net/network.h"
-#include "comms/core/reorder.h"
+#include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -106,9 +106,14 @@ static bool has_handlers(void)
 	return found;
 }
 
+static int own_threads(void)
+{
+	return atomic_load_explicit(&wait_lists.own_threads, memory_order_relaxed);
+}
+
 static bool has_other_threads(void)
 {
-	return threads_before > 1 || count_threads() > deadlock.threads + comms_engine_is_up();
+	return threads_before > 1 || count_threads() > deadlock.threads + own_threads();
 }
 
 static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traffic)
@@ -360,7 +365,7 @@ void deadlock_start(const struct comms_group *world, bool one_thread)
 	memset(&deadlock, 0, sizeof deadlock);
 	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK, reactions, 3);
 	deadlock.one_thread = one_thread;
-	deadlock.threads = count_threads() - comms_engine_is_up();
+	deadlock.threads = count_threads() - own_threads();
 	note_handlers();
 	deadlock.nodes = -1;
 	deadlock.world = world;

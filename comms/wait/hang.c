@@ -15,8 +15,9 @@
 #include <time.h>
 
 #include "deadlock.h"
+#include "comms/core/near.h"
 #include "comms/net/network.h"
-#include "comms/core/reorder.h"
+#include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "wait.h"
@@ -27,7 +28,6 @@
 #define ADVICE 60000 /* ms after which a wait says what tells more */
 
 _Thread_local struct hang_note hang_note;
-_Thread_local struct hang_answer hang_answer = {NULL, COMMS_NOBODY};
 
 /* The slow wait of this thread. */
 static _Thread_local struct {

@@ -42,13 +42,6 @@ void hang_note_lock(const char *routine, const long *lock, int before);
 /* What another PE is to send or to answer. */
 void hang_note_peer(const char *routine, const char *what, int pe);
 
-/* While an operation of this thread waits for an answer of a PE; to be put back to what it was. */
-struct hang_answer {
-	const char *routine;
-	int pe;
-};
-extern _Thread_local struct hang_answer hang_answer __attribute__((tls_model("initial-exec")));
-
 /* Nobody can go on: a report, and then the end of the job if it is to end. */
 void hang_deadlock(bool end);
 

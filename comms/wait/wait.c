@@ -12,7 +12,6 @@
 #include "wait.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <string.h>
@@ -21,10 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "comms/coll/commands.h"
 #include "comms/core/comms.h"
 #include "contention.h"
 #include "comms/net/network.h"
+#include "comms/core/futex.h"
 #include "comms/core/processor.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -46,11 +45,6 @@ static long yield_longest; /* ns */
 #if PROCESSOR_HAS_EVENTS
 static uint64_t ticks_per_look;
 #endif
-
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
-{
-	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
-}
 
 /* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
 __attribute__((constructor)) static void register_membarrier(void)
@@ -134,10 +128,10 @@ bool comms_spin(void)
 	if (comms.network && comms.network->progress()) {
 		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
 		if (comms_lists_active())
-			comms_lists_move();
+			wait_lists.move();
 		return true;
 	}
-	if (comms_lists_active() && comms_lists_move())
+	if (comms_lists_active() && wait_lists.move())
 		return true;
 	if (comms.crowded)
 		give_way();
@@ -224,7 +218,7 @@ static unsigned doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds, c
 	if (dozed == NETWORK_DOZE_NOT)
 		futex(word, FUTEX_WAIT, value, nap);
 	else
-		comms_lists_served();
+		wait_lists.serve();
 	if (comms.minds_company)
 		company_sample();
 	return dozed == NETWORK_DOZE_SERVED && !company_is_there() ? comms_spins() : 0;
@@ -244,16 +238,10 @@ unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 		comms.network->progress();
 	comms_bell_cancel();
 	if (comms_lists_active())
-		comms_lists_move();
+		wait_lists.move();
 	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
 		comms_wait_is_slow(awaited == COMMS_NOWHERE);
 	return looks;
-}
-
-void comms_ring(struct comms_bell *bell)
-{
-	atomic_fetch_add_explicit(&bell->word, 1, memory_order_relaxed);
-	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
 }
 
 void comms_bell_rest(uint32_t key)
@@ -289,7 +277,7 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 		}
 		looks = doze(word, value, NAP_SHORTEST, comms_lists_active() ? &nap_with_lists : &nap);
 		if (comms_lists_active())
-			comms_lists_move();
+			wait_lists.move();
 		if (++naps >= COMMS_SLOW)
 			comms_wait_is_slow(false);
 	}

@@ -2,9 +2,9 @@
 #ifndef COMMS_WAIT_H
 #define COMMS_WAIT_H
 
-#include "comms/coll/commands.h"
 #include "comms/core/comms.h"
 #include "comms/core/processor.h"
+#include "lists.h"
 
 /* How a PE waits for a word of its own memory: it looks, for a while, and then sleeps on its bell. */
 

@@ -5,12 +5,13 @@
 
 #include <shmem.h>
 
-#include "comms/rdma/buffers.h"
+#include "comms/ops/buffers.h"
 #include "comms/coll/commands.h"
 #include "comms/wait/contention.h"
 #include "comms/wait/hang.h"
 #include "comms/core/memory.h"
 #include "comms/net/ucx/ucx_inside.h"
+#include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 #include "scenarios.h"
 
@@ -100,6 +101,7 @@ void open_turns(void)
 	for (unsigned i = 0; i < channel->places; i++)
 		channel->peers[i] = &fake_peer;
 	fake_peer.pe = me;
+	fake_peer.mark.peer = &fake_peer;
 	atomic_store_explicit(&fake_peer.mark.channel, channel, memory_order_relaxed);
 	channel_end(channel_begin(&used, comms_peer(me)));
 	atomic_store_explicit(&channel->touched, &fake_peer.mark, memory_order_relaxed);
@@ -137,7 +139,7 @@ void arrivals(uint64_t round)
 	if (thread == 0) {
 		comms_list_start(&list);
 		atomic_store_explicit(&started, round, memory_order_release);
-		comms_lists_move();
+		wait_lists.move();
 		while (atomic_load_explicit(&list.finished, memory_order_acquire) != round)
 			;
 		return;
@@ -145,7 +147,7 @@ void arrivals(uint64_t round)
 	while (atomic_load_explicit(&started, memory_order_acquire) != round)
 		;
 	atomic_store_explicit(&arrived, round, memory_order_release);
-	comms_lists_move();
+	wait_lists.move();
 }
 
 /* --- Registered buffers: one comes and goes, another thread looks for it, another PE asks whether it is there --- */

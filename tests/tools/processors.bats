@@ -30,10 +30,10 @@ has()
 }
 
 @test "ARM: atomics are helpers of libgcc, and instructions where those are asked for" {
-	cross aarch64 comms/core/ops.c
+	cross aarch64 comms/ops/ops.c
 	[ "$(aarch64-linux-gnu-nm -u "$object" | grep -c __aarch64_)" -ge 8 ]
 	[ "$(has '\b(ldadd|cas|swp)[a-z]*[[:space:]]')" -eq 0 ]
-	cross aarch64 comms/core/ops.c -march=armv8.2-a
+	cross aarch64 comms/ops/ops.c -march=armv8.2-a
 	[ "$(aarch64-linux-gnu-nm -u "$object" | grep -c __aarch64_ || :)" -eq 0 ]
 	[ "$(has '\b(ldadd|cas|swp)[a-z]*[[:space:]]')" -ge 6 ]
 	[ "$(has '\bst?l?xr\b')" -eq 0 ]
@@ -55,13 +55,13 @@ has()
 }
 
 @test "POWER: sources that depend on the processor" {
-	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/core/ops.c comms/groups/numa.c tests/unit/processor.c; do
+	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/ops/ops.c comms/groups/numa.c tests/unit/processor.c; do
 		cross powerpc64le "$file"
 	done
 }
 
 @test "RISC-V: sources that depend on the processor" {
-	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/core/ops.c comms/groups/numa.c tests/unit/processor.c; do
+	for file in comms/core/copy.c comms/wait/wait.c comms/groups/groups.c comms/ops/ops.c comms/groups/numa.c tests/unit/processor.c; do
 		cross riscv64 "$file"
 	done
 }

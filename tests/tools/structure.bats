@@ -68,7 +68,7 @@ upward()
 	run sh "$LAYERS" .
 	[ "$status" -eq 0 ]
 	upward rte/launch.c comms/core/comms.h
-	upward comms/core/ops.c shmem/api.h
+	upward comms/ops/ops.c shmem/api.h
 	upward comms/net/tofu/tofu_ops.c shmem/api.h
 	upward comms/wait/wait.c ucp/api/ucp.h
 	upward comms/net/ucx/ucx_ops.c comms/net/tofu/tofu_inside.h

@@ -22,7 +22,7 @@
 #include "comms/core/near.h"
 #include "comms/core/peers.h"
 #include "rte/rte.h"
-#include "comms/wait/failure.h"
+#include "ucx_failure.h"
 #include "ucx_messages.h"
 #include "comms/observe/counters.h"
 
@@ -33,19 +33,6 @@ struct ucx_info {
 	struct silence_address listens[SILENCE_ADDRESSES];
 	struct ucx_filter_info filter;
 };
-
-struct ucx ucx = {
-	.connecting = PTHREAD_MUTEX_INITIALIZER,
-	.main = {.marking = PTHREAD_MUTEX_INITIALIZER, .quieting = PTHREAD_MUTEX_INITIALIZER},
-};
-
-const ucp_request_param_t ucx_plain;
-
-void ucx_check(ucs_status_t status, const char *what)
-{
-	if (status != UCS_OK)
-		rte_die(NULL, "%s: %s", what, ucs.status_string(status));
-}
 
 static void make_context(void)
 {
@@ -304,38 +291,6 @@ void ucx_finish(void)
 	ucx_expect_end();
 	ucx_complete();
 	ucx_take_down_spares();
-}
-
-static bool is_of_a_lost_peer(ucs_status_t status)
-{
-	switch (status) {
-	case UCS_ERR_INVALID_PARAM:
-	case UCS_ERR_NO_MEMORY:
-	case UCS_ERR_NOT_IMPLEMENTED:
-	case UCS_ERR_UNSUPPORTED:
-	case UCS_ERR_EXCEEDS_LIMIT: return false;
-	default: return true;
-	}
-}
-
-void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
-{
-	const struct timespec grace = {10, 0};
-	const struct comms_near *near = &comms_near;
-	bool noted = near->routine && near->pe == pe;
-	char host[256] = "?", memory[128] = "";
-
-	if (status == UCS_OK || status == UCS_INPROGRESS)
-		return;
-	if (is_of_a_lost_peer(status) && !atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
-		nanosleep(&grace, NULL);
-	if (pe == COMMS_NOBODY)
-		ucx_check(status, what);
-	if (noted && near->bytes > 0)
-		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
-	rte_host(pe, host, sizeof host);
-	rte_die(noted ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
-		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status), comms_process_in_words(pe));
 }
 
 void ucx_release_keys(struct ucx_peer *peer)

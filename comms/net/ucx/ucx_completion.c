@@ -18,6 +18,7 @@
 
 #include "comms/core/comms.h"
 #include "comms/wait/contention.h"
+#include "comms/core/near.h"
 #include "comms/wait/hang.h"
 #include "ucx_inside.h"
 #include "comms/wait/wait.h"

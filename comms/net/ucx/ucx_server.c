@@ -5,7 +5,6 @@
  */
 #include "ucx_messages.h"
 
-#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,11 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "comms/coll/commands.h"
+#include "comms/wait/lists.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "comms/core/futex.h"
 #include "comms/core/sanitizer.h"
-#include "comms/wait/failure.h"
+#include "ucx_failure.h"
 
 #define NAP_SHORTEST 200000L /* ns */
 #define NAP_LONGEST 2000000L /* ns */
@@ -61,11 +61,6 @@ bool ucx_served(void)
 static int shorter(int one, int other)
 {
 	return one < 0 || (other >= 0 && other < one) ? other : one;
-}
-
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
-{
-	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
 }
 
 /* The server's; was it told that it is wanted? */
@@ -130,7 +125,7 @@ static bool progress_for_others(void)
 		if (atomic_load_explicit(&ucx.visits, memory_order_relaxed) != visits)
 			break;
 	}
-	moved = comms_lists_served();
+	moved = wait_lists.serve();
 	if (!worked && !moved)
 		return false;
 	comms_notify(comms_peer(comms.pe));

@@ -17,7 +17,7 @@
  * version of it keeps its sockets elsewhere) the PE asks the next one for an acknowledgement, again and again, which needs
  * that PE's process and not only its kernel.
  */
-#include "comms/net/ucx/ucx_messages.h"
+#include "ucx_messages.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

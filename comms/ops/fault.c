@@ -3,47 +3,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "near.h"
+#include "comms/core/near.h"
+#include "fault.h"
 #include "rte/rte.h"
 #include "comms/observe/counters.h"
-
-#define PAGE 4096UL /* no system has smaller ones */
-
-_Thread_local struct comms_near comms_near = {.pe = COMMS_NOBODY};
-_Thread_local struct comms_near_both comms_near_both;
-
-/* --- Before memory is handed to a network --- */
-
-static bool is_symmetric(const void *memory, size_t bytes)
-{
-	enum comms_segment_id id = comms_find_segment(memory);
-
-	return id < COMMS_SEGMENTS && bytes <= comms.segments[id].size - (size_t)((const char *)memory - comms.segments[id].base);
-}
-
-void comms_near_read(const void *memory, size_t bytes)
-{
-	const _Atomic(char) *at = memory;
-
-	if (bytes == 0 || is_symmetric(memory, bytes))
-		return;
-	for (size_t i = 0; i < bytes; i += PAGE)
-		(void)atomic_load_explicit(&at[i], memory_order_relaxed);
-	(void)atomic_load_explicit(&at[bytes - 1], memory_order_relaxed);
-}
-
-void comms_near_write(void *memory, size_t bytes)
-{
-	_Atomic(char) *at = memory;
-
-	if (bytes == 0 || is_symmetric(memory, bytes))
-		return;
-	for (size_t i = 0; i < bytes; i += PAGE)
-		atomic_fetch_or_explicit(&at[i], 0, memory_order_relaxed); /* changes nothing, not even in between */
-	atomic_fetch_or_explicit(&at[bytes - 1], 0, memory_order_relaxed);
-}
-
-/* --- What a fault was about --- */
 
 const char *comms_near_argument(const char *routine)
 {

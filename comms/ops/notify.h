@@ -3,7 +3,7 @@
 #ifndef COMMS_TELLING_H
 #define COMMS_TELLING_H
 
-#include "comms.h"
+#include "comms/core/comms.h"
 
 /*
  * As comms_tell, without waiting for anything; bytes may be 0. The source, and the record of it that the caller keeps, are left alone until the record

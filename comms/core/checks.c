@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every routine asks first: is the library up, is there such a PE, is this symmetric memory? */
+#include "comms.h"
+#include "globals.h"
+#include "rte/rte.h"
+
+void comms_check_up(const char *routine)
+{
+	if (COMMS_UNLIKELY(comms.n_pes == 0))
+		rte_die_together(routine, rte.generation ? "called after shmem_finalize; initialise again first"
+							 : "called before shmem_init; initialise first");
+}
+
+void comms_check_pe(int pe, const char *routine)
+{
+	comms_check_up(routine);
+	if (COMMS_UNLIKELY((unsigned)pe >= (unsigned)comms.n_pes))
+		rte_die(routine, "pe=%d: there is no such PE; the job has PEs 0 to %d", pe, comms.n_pes - 1);
+}
+
+void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine)
+{
+	enum comms_segment_id id;
+	const struct comms_segment *segment;
+
+	comms_check_up(routine);
+	id = comms_find_segment(address);
+	if (id == COMMS_SEGMENTS)
+		rte_die(routine,
+			"%s=%p is not symmetric memory (heap %p-%p, globals %p-%p); use shmem_malloc or a "
+			"global or static variable of the program",
+			argument, address, (void *)comms_heap(), (void *)(comms_heap() + comms.heap_size),
+			(void *)globals.start, (void *)(globals.start + globals.size));
+	segment = &comms.segments[id];
+	if (bytes > segment->size - (size_t)((const char *)address - segment->base))
+		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
+			argument, address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
+			(void *)(segment->base + segment->size));
+}

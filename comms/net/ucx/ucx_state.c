@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the UCX path, and what becomes of a call of UCX that fails. */
+#include "ucx_inside.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "comms/core/near.h"
+#include "rte/rte.h"
+
+struct ucx ucx = {
+	.connecting = PTHREAD_MUTEX_INITIALIZER,
+	.main = {.marking = PTHREAD_MUTEX_INITIALIZER, .quieting = PTHREAD_MUTEX_INITIALIZER},
+};
+
+const ucp_request_param_t ucx_plain;
+
+void ucx_check(ucs_status_t status, const char *what)
+{
+	if (status != UCS_OK)
+		rte_die(NULL, "%s: %s", what, ucs.status_string(status));
+}
+
+static bool is_of_a_lost_peer(ucs_status_t status)
+{
+	switch (status) {
+	case UCS_ERR_INVALID_PARAM:
+	case UCS_ERR_NO_MEMORY:
+	case UCS_ERR_NOT_IMPLEMENTED:
+	case UCS_ERR_UNSUPPORTED:
+	case UCS_ERR_EXCEEDS_LIMIT: return false;
+	default: return true;
+	}
+}
+
+void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
+{
+	const struct timespec grace = {10, 0};
+	const struct comms_near *near = &comms_near;
+	bool noted = near->routine && near->pe == pe;
+	char host[256] = "?", memory[128] = "";
+
+	if (status == UCS_OK || status == UCS_INPROGRESS)
+		return;
+	if (is_of_a_lost_peer(status) && !atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
+		nanosleep(&grace, NULL);
+	if (pe == COMMS_NOBODY)
+		ucx_check(status, what);
+	if (noted && near->bytes > 0)
+		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
+	rte_host(pe, host, sizeof host);
+	rte_die(noted ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
+		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status), comms_process_in_words(pe));
+}

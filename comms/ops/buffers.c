@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of this PE that is not symmetric, and that others may put to and get from: the table of it. */
+#include "buffers.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "comms/net/network.h"
+#include "rte/rte.h"
+
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		struct comms_buffer buffer; /* serial 0: none */
+		void *handle;		    /* the network's */
+	} at[COMMS_BUFFERS];
+	atomic_int end; /* no more behind that; changed with the lock */
+	uint32_t serials;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int end_of_table(void)
+{
+	return atomic_load_explicit(&table.end, memory_order_relaxed);
+}
+
+static int free_place(void)
+{
+	for (int i = 0; i < COMMS_BUFFERS; i++)
+		if (table.at[i].buffer.serial == 0)
+			return i;
+	return -1;
+}
+
+static void take_place(int place, struct comms_buffer *buffer)
+{
+	buffer->place = (uint32_t)place;
+	buffer->serial = ++table.serials;
+	table.at[place].handle = comms.network ? comms.network->share(buffer) : NULL;
+	table.at[place].buffer = *buffer;
+	if (place >= end_of_table())
+		atomic_store_explicit(&table.end, place + 1, memory_order_relaxed);
+	atomic_store_explicit(&comms.system->buffers[place], buffer->serial, memory_order_relaxed);
+}
+
+bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer)
+{
+	int place;
+
+	/* Where only parents may reach into a process, others may reach into this one from now on. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	*buffer = (struct comms_buffer){
+		.magic = COMMS_BUFFER_MAGIC,
+		.pe = comms.pe,
+		.process = getpid(),
+		.base = (uint64_t)(uintptr_t)address,
+		.size = bytes,
+	};
+	pthread_mutex_lock(&table.lock);
+	place = free_place();
+	if (place >= 0)
+		take_place(place, buffer);
+	pthread_mutex_unlock(&table.lock);
+	return place >= 0;
+}
+
+static void give_place(int place)
+{
+	atomic_store_explicit(&comms.system->buffers[place], 0, memory_order_relaxed);
+	if (comms.network)
+		comms.network->unshare(&table.at[place].buffer, table.at[place].handle);
+	table.at[place].buffer.serial = 0;
+}
+
+bool comms_buffer_unshare(const struct comms_buffer *buffer)
+{
+	bool mine = buffer->pe == comms.pe && buffer->place < COMMS_BUFFERS && buffer->serial != 0;
+
+	pthread_mutex_lock(&table.lock);
+	mine = mine && table.at[buffer->place].buffer.serial == buffer->serial;
+	if (mine)
+		give_place((int)buffer->place);
+	pthread_mutex_unlock(&table.lock);
+	return mine;
+}
+
+void comms_buffers_stop(void)
+{
+	for (int i = 0; i < end_of_table(); i++)
+		if (table.at[i].buffer.serial)
+			give_place(i);
+	atomic_store_explicit(&table.end, 0, memory_order_relaxed);
+}
+
+static bool is_in(const struct comms_buffer *buffer, const void *address, size_t bytes)
+{
+	uint64_t offset = (uint64_t)(uintptr_t)address - buffer->base;
+
+	return buffer->serial && offset < buffer->size && bytes <= buffer->size - offset;
+}
+
+bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *found)
+{
+	bool there = false;
+
+	if (COMMS_LIKELY(end_of_table() == 0))
+		return false;
+	pthread_mutex_lock(&table.lock);
+	for (int i = 0; i < end_of_table() && !there; i++) {
+		there = is_in(&table.at[i].buffer, address, bytes);
+		if (there)
+			*found = table.at[i].buffer;
+	}
+	pthread_mutex_unlock(&table.lock);
+	return there;
+}

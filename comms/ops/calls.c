@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a routine of the API begins with while calls are watched or checked, or before the library is up. */
+#include "comms/core/comms.h"
+#include "comms/observe/counters.h"
+#include "reorder.h"
+
+void comms_watch_begin(const char *routine, size_t bytes, int pe)
+{
+	comms_check_up(routine);
+	if (watch_begin(routine, bytes, pe) && comms.checks)
+		reorder_call_begins(watch_family_of(routine));
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_OPS_FAULT_H
+#define COMMS_OPS_FAULT_H
+
+/* The name of that argument, by the name of the routine: "source", "dest" or "fetch"; NULL: it has none. */
+const char *comms_near_argument(const char *routine);
+
+/* For rte.explain. */
+struct rte_fault;
+void comms_explain_fault(struct rte_fault *fault);
+
+#endif
