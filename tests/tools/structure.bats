@@ -6,6 +6,7 @@ setup()
 {
 	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
 	LAYERS=${BATS_TEST_FILENAME%/*}/../layers.sh
+	NAMES=${BATS_TEST_FILENAME%/*}/../names.sh
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p comms shmem
 	printf '%s\n' '/* volatile, __asm__ and atomic_load( in a comment are no matter */' 'int nothing;' >comms/plain.c
@@ -75,4 +76,18 @@ upward()
 	upward shmem/rma.c comms/net/ucx/ucx_inside.h
 	upward shmem/ext/plans.c ucp/api/ucp.h
 	upward comms/torus/shape.c comms/core/comms.h
+}
+
+@test "files and functions that a page names and that are not there are found" {
+	mkdir -p docs/decisions
+	echo 'int find_this(void);' >shmem/there.c
+	echo 'See `find_this` in `shmem/there.c`, or `there.c`; ordinary `words`, `--options` and `SETTINGS` are no names.' >docs/tour.md
+	run sh "$NAMES" .
+	[ "$status" -eq 0 ]
+	for name in find_that shmem/gone.c gone.c; do
+		echo "See \`$name\`." >docs/decisions/page.md
+		run sh "$NAMES" .
+		[ "$status" -eq 1 ]
+		[[ $output == *"docs/decisions/page.md: there is no $name"* ]]
+	done
 }
