@@ -63,7 +63,7 @@ struct shmemx_team *api_team(shmem_team_t handle);
 /* The same for a collective, which has no use for an invalid one: ends the job with a message. */
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
-extern struct shmemx_team api_world;
+extern struct shmemx_team api_world, api_shared;
 
 _Noreturn void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine);
 
@@ -91,6 +91,7 @@ COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 }
 
 /* May several threads of this PE be in the library at once? */
+extern int api_thread_level; /* what shmem_init_thread has provided */
 bool api_threads_at_once(void);
 
 void api_heap_start(void);

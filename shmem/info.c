@@ -99,3 +99,17 @@ API void pshmem_pcontrol(int level, ...)
 	(void)level;
 }
 PROFILED(shmem_pcontrol)
+
+int api_thread_level;
+
+bool api_threads_at_once(void)
+{
+	return api_thread_level == SHMEM_THREAD_MULTIPLE;
+}
+
+API void pshmem_query_thread(int *provided)
+{
+	comms_check_up(__func__);
+	*provided = api_thread_level;
+}
+PROFILED(shmem_query_thread)

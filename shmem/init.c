@@ -27,7 +27,6 @@ enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all o
 static struct {
 	pthread_mutex_t lock;
 	atomic_int inits; /* initialise calls not yet matched by a finalize */
-	int thread_level;
 	bool implicit_finalize; /* started by start_pes */
 	pid_t pid;
 	atomic_bool global_exit;
@@ -143,7 +142,7 @@ static void come_up(const char *routine)
 	api_collectives_start();
 	api_plans_start();
 	api_trace_start();
-	deadlock_start(&api_world.group, state.thread_level <= SHMEM_THREAD_FUNNELED);
+	deadlock_start(&api_world.group, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	greet();
 }
 
@@ -152,7 +151,7 @@ static void initialise(int requested, const char *routine)
 {
 	pthread_mutex_lock(&state.lock);
 	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) == 0) {
-		state.thread_level = requested;
+		api_thread_level = requested;
 		state.implicit_finalize = false;
 		come_up(routine);
 	}
@@ -189,7 +188,7 @@ API int pshmem_init_thread(int requested, int *provided)
 	if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
 		return 1;
 	initialise(requested, __func__);
-	*provided = state.thread_level;
+	*provided = api_thread_level;
 	return 0;
 }
 PROFILED(shmem_init_thread)
@@ -224,18 +223,6 @@ API void pshmem_query_initialized(int *initialized)
 	*initialized = atomic_load_explicit(&state.inits, memory_order_seq_cst) > 0;
 }
 PROFILED(shmem_query_initialized)
-
-bool api_threads_at_once(void)
-{
-	return state.thread_level == SHMEM_THREAD_MULTIPLE;
-}
-
-API void pshmem_query_thread(int *provided)
-{
-	comms_check_up(__func__);
-	*provided = state.thread_level;
-}
-PROFILED(shmem_query_thread)
 
 API void pshmem_global_exit(int status)
 {

@@ -16,33 +16,10 @@
 #define ALL_SLOTS (((uint64_t)1 << COMMS_SLOTS) - 1)
 #define TAKEN_SLOTS ((uint64_t)1 << COMMS_WORLD_SLOT | (uint64_t)1 << COMMS_NODE_SLOT | (uint64_t)1 << COMMS_FINAL_SLOT)
 
-struct shmemx_team api_world;
-static struct shmemx_team shared;
-
 /* Changed by collectives on any team, which threads may run at once. */
 static _Atomic uint64_t free_slots;
 static struct shmemx_team *made; /* by the user */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-struct shmemx_team *api_team(shmem_team_t handle)
-{
-	if (comms.n_pes == 0 || handle == SHMEM_TEAM_INVALID)
-		return NULL;
-	if (COMMS_LIKELY(handle == SHMEM_TEAM_WORLD))
-		return &api_world;
-	return handle == SHMEM_TEAM_SHARED ? &shared : handle;
-}
-
-struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
-{
-	struct shmemx_team *team;
-
-	comms_check_up(routine);
-	team = api_team(handle);
-	if (!team)
-		rte_die(routine, "team is SHMEM_TEAM_INVALID; this PE is not a member of the team, or its creation failed");
-	return team;
-}
 
 static void free_slot(int slot)
 {
@@ -58,8 +35,8 @@ void api_teams_start(void)
 					       .stride = 1,
 					       .slot = COMMS_WORLD_SLOT,
 					       .on_node = comms.n_node == comms.n_pes};
-	memset(&shared, 0, sizeof shared);
-	shared.group = (struct comms_group){.size = comms.n_node,
+	memset(&api_shared, 0, sizeof api_shared);
+	api_shared.group = (struct comms_group){.size = comms.n_node,
 					    .me = comms.node_index,
 					    .members = comms.node_pes,
 					    .slot = COMMS_NODE_SLOT,
@@ -85,7 +62,7 @@ void api_teams_stop(void)
 		free_team(team);
 	}
 	api_forget_contexts(&api_world);
-	api_forget_contexts(&shared);
+	api_forget_contexts(&api_shared);
 	comms_group_forget(&api_world.group);
 	torus_ground_free(api_world.ground);
 	api_forget_active_sets();

@@ -7,6 +7,7 @@ setup()
 	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
 	LAYERS=${BATS_TEST_FILENAME%/*}/../layers.sh
 	NAMES=${BATS_TEST_FILENAME%/*}/../names.sh
+	ROOMS=${BATS_TEST_FILENAME%/*}/../rooms.sh
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p comms shmem
 	printf '%s\n' '/* volatile, __asm__ and atomic_load( in a comment are no matter */' 'int nothing;' >comms/plain.c
@@ -90,4 +91,46 @@ upward()
 		[ "$status" -eq 1 ]
 		[[ $output == *"docs/decisions/page.md: there is no $name"* ]]
 	done
+}
+
+# object FILE TEXT: an object file of the library made of that text.
+object()
+{
+	mkdir -p "build/${1%/*}/.libs"
+	echo "$2" | "${CC:-cc}" -x c -c -o "build/${1%/*}/.libs/libtorushmem_la-${1##*/}.o" -
+}
+
+@test "calls between rooms that the tour does not have are found, and circles" {
+	mkdir -p docs
+	printf '%s\n' '| `core/` | what a put passes | |' '| `wait/` | sleeping | `core/` |' >docs/tour.md
+	object comms/core/peers 'void peer(void) {}'
+	object comms/wait/sleep 'void peer(void); void doze(void) { peer(); }'
+	run sh "$ROOMS" . build
+	[ "$status" -eq 0 ]
+	object comms/core/up 'void doze(void); void up(void) { doze(); }'
+	run sh "$ROOMS" . build
+	[ "$status" -eq 1 ]
+	[[ $output == *'comms/core/up.c calls doze of comms/wait/sleep.c'* ]]
+	rm build/comms/core/.libs/libtorushmem_la-up.o
+	object comms/garden/tree 'void tree(void) {}'
+	object shmem/picnic 'void tree(void); void picnic(void) { tree(); }'
+	run sh "$ROOMS" . build
+	[ "$status" -eq 1 ]
+	[[ $output == *'does not know the room of comms/garden/tree.c'* ]]
+	rm build/comms/garden/.libs/*
+	object shmem/a 'void b(void); void a(void) { b(); }'
+	object shmem/b 'void c(void); void b(void) { c(); }'
+	object shmem/c 'void a(void); void c(void) { a(); }'
+	run sh "$ROOMS" . build
+	[ "$status" -eq 0 ]
+	object shmem/c 'void d(void); void c(void) { d(); }'
+	object shmem/d 'void a(void); void d(void) { a(); }'
+	run sh "$ROOMS" . build
+	[ "$status" -eq 1 ]
+	[[ $output == *'shmem/a.c is in a circle of 4 files'* ]]
+	rm build/shmem/.libs/*
+	echo '| `core/` | what a put passes | `wait/` |' >>docs/tour.md
+	run sh "$ROOMS" . build
+	[ "$status" -eq 1 ]
+	[[ $output == *'core/ uses rooms that use it'* ]]
 }

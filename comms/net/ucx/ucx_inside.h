@@ -51,6 +51,14 @@ struct ucx_peer {
 	struct ucx_peer *next; /* of those that are closed */
 };
 
+/* What this PE publishes: the lengths and where UCX listens, then the worker's address, then the keys. */
+struct ucx_info {
+	uint32_t address_bytes;
+	uint32_t key_bytes[COMMS_SEGMENTS];
+	struct silence_address listens[SILENCE_ADDRESSES];
+	struct ucx_filter_info filter;
+};
+
 struct comms_channel {
 	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
 	bool alone;
@@ -148,6 +156,13 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 void channel_end(struct mark *mark);
 /* NULL: the channel has not used a connection to the PE yet. */
 struct mark *channel_known_mark(struct comms_channel *channel, int pe);
+/* NULL: there is none yet. */
+struct mark *channel_find_mark(struct comms_channel *channel, struct ucx_peer *peer);
+struct mark *channel_add_mark(struct comms_channel *channel, struct ucx_peer *peer);
+/* Of a channel that ends. */
+void channel_free_marks(struct comms_channel *channel);
+/* Of an alone channel: where the connection to a PE is in its table, or would be. */
+unsigned channel_place_of(const struct comms_channel *channel, int pe);
 /* Of an alone channel. */
 void channel_take_turn(struct comms_channel *channel);
 void channel_end_turn(struct comms_channel *channel);
@@ -206,6 +221,7 @@ void ucx_nudge(void);
 void ucx_hand_over(void);
 /* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
 void ucx_visit(void);
+extern _Thread_local bool ucx_serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
 
 /* Waits until the condition holds. */
 typedef bool channel_condition(const struct comms_channel *channel, const void *what);
@@ -220,6 +236,16 @@ void channel_put_on_list(struct mark *mark);
 void channel_order(struct mark *mark);
 /* Completes the puts of UCX to the PE, so that a message comes behind them. */
 void channel_flush_puts(struct mark *mark);
+
+/* The alone channels that have a worker. */
+extern struct ucx_alone {
+	pthread_mutex_t lock; /* of all this; who pushes holds it, so that no channel goes away meanwhile */
+	struct comms_channel *first;
+	struct comms_channel *spare; /* those of them that nobody uses */
+	int n_spare;
+	atomic_int in_use;
+	int64_t next_push; /* ms */
+} ucx_alone;
 
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);

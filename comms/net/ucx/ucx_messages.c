@@ -35,6 +35,14 @@ struct sending {
 	int pe;
 };
 
+void ucx_rest_telling(struct comms_telling *telling)
+{
+	if (telling->key) /* of a get */
+		ucp.rkey_destroy(telling->key);
+	telling->key = NULL;
+	atomic_store_explicit(&telling->under_way, false, memory_order_release);
+}
+
 static void number(struct ucx_peer *peer, struct comms_message *message)
 {
 	message->pe = (uint32_t)comms.pe;

@@ -10,14 +10,6 @@
 #include "ucx_messages.h"
 #include "comms/wait/wait.h"
 
-void ucx_rest_telling(struct comms_telling *telling)
-{
-	if (telling->key) /* of a get */
-		ucp.rkey_destroy(telling->key);
-	telling->key = NULL;
-	atomic_store_explicit(&telling->under_way, false, memory_order_release);
-}
-
 static void message_sent(void *request, ucs_status_t status, void *telling);
 
 /* One message; true: it is on its way, false: UCX keeps it, and from now on the record is message_sent's. */

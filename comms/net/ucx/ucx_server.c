@@ -25,16 +25,6 @@
 #define NAP_LONGEST 2000000L /* ns */
 #define SLICE 100000	     /* ns, the shortest there is */
 
-static _Thread_local bool serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
-
-void ucx_visit(void)
-{
-	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
-
-	if (!serves)
-		atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
-}
-
 unsigned ucx_work(void)
 {
 	unsigned done;
@@ -71,13 +61,6 @@ static bool nap(long nanoseconds)
 	atomic_store_explicit(&ucx.napping, 1, memory_order_seq_cst);
 	futex(&ucx.napping, FUTEX_WAIT_PRIVATE, 1, &timeout);
 	return atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst) == 0;
-}
-
-void ucx_hand_over(void)
-{
-	if (atomic_load_explicit(&ucx.napping, memory_order_seq_cst) &&
-	    atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst))
-		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 /*
@@ -166,7 +149,7 @@ static void *serve(void *unused)
 	unsigned seen = 0;
 	long length = shortest;
 
-	serves = true;
+	ucx_serves = true;
 	shorten_slice();
 	while (!atomic_load_explicit(&ucx.resting, memory_order_seq_cst)) {
 		int look_again = shorter(channels_push(), silence_look());

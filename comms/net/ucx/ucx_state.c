@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the UCX path, and what becomes of a call of UCX that fails. */
+/* The state of the UCX path, what becomes of a call of UCX that fails, and how its server is told of others. */
 #include "ucx_inside.h"
 
 #include <stdio.h>
 #include <time.h>
 
+#include "comms/core/futex.h"
 #include "comms/core/near.h"
 #include "rte/rte.h"
 
@@ -51,4 +52,23 @@ void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 	rte_host(pe, host, sizeof host);
 	rte_die(noted ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
 		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status), comms_process_in_words(pe));
+}
+
+/* --- Who looks after the main worker --- */
+
+_Thread_local bool ucx_serves;
+
+void ucx_visit(void)
+{
+	unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
+
+	if (!ucx_serves)
+		atomic_store_explicit(&ucx.visits, visits + 1, memory_order_relaxed);
+}
+
+void ucx_hand_over(void)
+{
+	if (atomic_load_explicit(&ucx.napping, memory_order_seq_cst) &&
+	    atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst))
+		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
 }

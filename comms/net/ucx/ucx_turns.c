@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Turns: what an alone channel has begun must arrive even if its user now computes, or waits elsewhere for the answer; a
+ * socket may have been full. So the thread that serves the main worker now and then progresses the workers
+ * of channels that have lain idle with something touched. The user is never to pay for that with a lock:
+ *	user: turn++ (odd: in use); look at pushed; ... ; turn++		pusher: pushed = true; membarrier; look at turn
+ * membarrier puts the fence that is missing on the user's side between its two accesses, so at least one of the two sees
+ * the other. The pusher that sees a turn other than the one it knew gives way; the user that sees the pusher waits
+ * for the few calls that it makes.
+ */
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ucx_inside.h"
+
+#define PUSH_EVERY 10 /* ms between two looks at what lies idle */
+#define PUSH_AGAIN 1  /* ms, after there was something to do */
+#define PUSH_MOST 256 /* calls for one channel before its user may have it back */
+
+struct ucx_alone ucx_alone = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool have_membarrier;
+
+/* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
+__attribute__((constructor)) static void register_membarrier(void)
+{
+	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static void nap(long nanoseconds)
+{
+	struct timespec time = {0, nanoseconds};
+
+	nanosleep(&time, NULL);
+}
+
+static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *channel)
+{
+	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* who takes the turn then acquires */
+		nap(20000);
+}
+
+void channel_take_turn(struct comms_channel *channel)
+{
+	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+
+	for (;;) {
+		atomic_store_explicit(&channel->turn, turn + 1, memory_order_relaxed);
+		if (COMMS_LIKELY(have_membarrier))
+			atomic_signal_fence(memory_order_seq_cst);
+		else
+			atomic_thread_fence(memory_order_seq_cst);
+		if (COMMS_LIKELY(!atomic_load_explicit(&channel->pushed, memory_order_acquire)))
+			return;
+		atomic_store_explicit(&channel->turn, turn, memory_order_relaxed);
+		wait_for_pusher(channel);
+	}
+}
+
+void channel_end_turn(struct comms_channel *channel)
+{
+	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+
+	atomic_store_explicit(&channel->turn, turn + 1, memory_order_release);
+}
+
+/* Has the channel been left alone since the last look, with something that may not have arrived? */
+static bool lies_idle(struct comms_channel *channel)
+{
+	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+	bool idle = turn % 2 == 0 && turn == channel->turn_seen;
+
+	channel->turn_seen = turn;
+	return idle && atomic_load_explicit(&channel->touched, memory_order_relaxed);
+}
+
+/*
+ * Gives the channel back at once if its user has come meanwhile. The membarrier, or the fence, is behind the load of lies_idle:
+ * what the user did before the turn that was seen comes before what is done here.
+ */
+static bool push(struct comms_channel *channel)
+{
+	bool worked = false;
+
+	if (atomic_load_explicit(&channel->turn, memory_order_relaxed) == channel->turn_seen)
+		for (int i = 0; i < PUSH_MOST && ucx_worker_progress(channel->worker); i++)
+			worked = true;
+	atomic_store_explicit(&channel->pushed, false, memory_order_release);
+	return worked;
+}
+
+/* One membarrier for all channels. */
+static bool push_idle(void)
+{
+	bool some = false, worked = false;
+
+	for (struct comms_channel *channel = ucx_alone.first; channel; channel = channel->next) {
+		channel->offered = lies_idle(channel);
+		if (channel->offered)
+			atomic_store_explicit(&channel->pushed, true, memory_order_relaxed);
+		some |= channel->offered;
+	}
+	if (!some)
+		return false;
+	if (have_membarrier)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
+	for (struct comms_channel *channel = ucx_alone.first; channel; channel = channel->next)
+		if (channel->offered)
+			worked |= push(channel);
+	return worked;
+}
+
+static int64_t now_in_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int channels_push(void)
+{
+	int64_t wanted;
+
+	if (atomic_load_explicit(&ucx_alone.in_use, memory_order_relaxed) == 0)
+		return -1;
+	if (pthread_mutex_trylock(&ucx_alone.lock))
+		return PUSH_EVERY;
+	wanted = ucx_alone.next_push - now_in_ms();
+	if (wanted <= 0) {
+		wanted = push_idle() ? PUSH_AGAIN : PUSH_EVERY;
+		ucx_alone.next_push = now_in_ms() + wanted;
+	}
+	pthread_mutex_unlock(&ucx_alone.lock);
+	return (int)wanted;
+}
+
+bool channels_crowd(void)
+{
+	return atomic_load_explicit(&ucx_alone.in_use, memory_order_relaxed) >= ucx.processors;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_OPERATORS_H
+#define SHMEM_OPERATORS_H
+
+#include "collectives.h"
+
+/* out[i] = low[i] op high[i], as combine_int_sum and the like: for the types of 1.6, and those signed ones that only old names have bits of. */
+#define DECLARE_LOGIC(NAME, TYPE) combine_t combine_##NAME##_and, combine_##NAME##_or, combine_##NAME##_xor;
+#define DECLARE_MINMAX(NAME, TYPE) combine_t combine_##NAME##_max, combine_##NAME##_min;
+#define DECLARE_SUM(NAME, TYPE) combine_t combine_##NAME##_sum, combine_##NAME##_prod;
+#define FOR_SIGNED_LOGIC(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
+FOR_LOGIC_TYPES(DECLARE_LOGIC)
+FOR_SIGNED_LOGIC(DECLARE_LOGIC)
+FOR_MINMAX_TYPES(DECLARE_MINMAX)
+FOR_SUM_TYPES(DECLARE_SUM)
+
+#endif

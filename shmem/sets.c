@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets: what all collectives share, whether they are called for a team or for an active set. */
+#include "collectives.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "comms/ops/reorder.h"
+
+void api_barrier_all(const char *routine)
+{
+	hang_note_group(routine, &api_world.group);
+	comms_complete();
+	comms_sync(&api_world.group);
+}
+
+void api_barrier_at_end(void)
+{
+	struct comms_group final;
+
+	comms_group_twin(&final, &api_world.group, COMMS_FINAL_SLOT);
+	hang_note_group("shmem_finalize", &final);
+	if (comms.checks)
+		reorder_quiet_all();
+	comms_complete();
+	comms_sync(&final);
+	hang_note_group("shmem_finalize", &api_world.group);
+	comms_twin_forget(&final);
+}
+
+int set_algorithm(enum setting_id id, const char *const *words, int count)
+{
+	int choice = setting_choice(id, words, count), length = 0;
+	char list[200];
+
+	if (choice >= 0)
+		return choice;
+	for (int i = 0; i < count; i++)
+		length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
+				   i == 0 ? "" : i < count - 1 ? ", " : " or ", words[i]);
+	rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text(id), list);
+}
+
+struct set set_of_team(shmem_team_t handle, const char *routine)
+{
+	struct shmemx_team *team = api_team_or_die(handle, routine);
+
+	hang_note_group(routine, &team->group);
+	return (struct set){&team->group, team, NULL, routine};
+}
+
+void set_finish(const struct set *set)
+{
+	comms_complete();
+	set_sync(set);
+}
+
+struct set set_of_leaders(const struct set *set)
+{
+	struct set leaders = *set;
+
+	comms_group_see(set->group);
+	if (set->group->levels)
+		leaders.group = &set->group->levels->leaders;
+	return leaders;
+}
+
+static void sync_by_counters(const struct set *set)
+{
+	int n = set->group->size, round = 0;
+
+	for (long step = 1; step < n; step *= 2, round++) {
+		_Atomic uint64_t *word = (_Atomic uint64_t *)&set->psync[round];
+
+		comms_amo(COMMS_ADD, sizeof *word, word, 1, set_pe(set, (int)((set->group->me + step) % n)),
+			  set->routine);
+		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
+		/* As the others add: of the next meeting one may be under way, and a network's atomics know nothing of the processor's. */
+		comms_amo_fetch(COMMS_ADD, sizeof *word, word, (uint64_t)-1, 0, comms.pe, set->routine);
+	}
+}
+
+void set_sync(const struct set *set)
+{
+	if (set->team)
+		comms_sync(set->group);
+	else
+		sync_by_counters(set);
+}
