@@ -115,7 +115,7 @@ struct comms_system {
 	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see events.h */
 	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
-	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans.h */
+	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/ext/plans.h */
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives.h"
+#include "shmem/collectives.h"
 #include "comms/observe/links.h"
 #include "comms/observe/counters.h"
 #include "rte/rte.h"

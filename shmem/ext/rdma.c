@@ -10,7 +10,7 @@
  *
  * The lock is held by all but waits; who waits for room in another's box empties its own meanwhile, so two cannot wait for each other.
  */
-#include "api.h"
+#include "shmem/api.h"
 
 #include <pthread.h>
 #include <shmemx.h>

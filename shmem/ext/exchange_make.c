@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives.h"
+#include "shmem/collectives.h"
 #include "comms/ops/handlers.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "blocks.h"
+#include "shmem/blocks.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"
 #include "rte/text.h"

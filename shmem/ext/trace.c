@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api.h"
+#include "shmem/api.h"
 #include "comms/topology/job_torus.h"
 #include "comms/observe/links.h"
 #include "comms/wait/wait.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api.h"
+#include "shmem/api.h"
 
 #define DIMS 16
 

@@ -2,7 +2,7 @@
 /* What a program can ask about the torus it runs on. */
 #include <shmemx.h>
 
-#include "api.h"
+#include "shmem/api.h"
 #include "comms/topology/job_torus.h"
 
 _Static_assert(SHMEMX_AXES == TORUS_AXES, "users have room for all axes");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives.h"
+#include "shmem/collectives.h"
 #include "comms/topology/job_torus.h"
 #include "comms/torus/place.h"
 #include "comms/torus/routes.h"

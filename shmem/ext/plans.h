@@ -14,7 +14,7 @@
  *
  * All members add the same edges, each from its side; a port has the same number at both ends unless the edge says otherwise.
  */
-#include "collectives.h"
+#include "shmem/collectives.h"
 #include "comms/coll/commands.h"
 
 #define CAME 4

@@ -4,7 +4,7 @@
 
 #include <shmemx.h>
 
-#include "api.h"
+#include "shmem/api.h"
 #include "comms/torus/grid.h"
 
 /* What a team that is a grid has besides: PE i of it is cell i. */

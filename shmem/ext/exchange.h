@@ -25,7 +25,7 @@
 
 #include <stdatomic.h>
 
-#include "api.h"
+#include "shmem/api.h"
 #include "comms/ops/notify.h"
 
 #define SLOTS 2
