@@ -3,6 +3,7 @@
  * The layers of each path. This program is linked with the library's archive, so that it can call what is inside: the
  * comms layer, and UCP by the library's own connection.
  */
+#include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/core/copy.h"
 #include "comms/net/network.h"

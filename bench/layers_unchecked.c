@@ -3,6 +3,7 @@
  * What shmem_putmem is in a library configured --disable-argument-checks. In a file of its own, so that the compiler does not find out what
  * it is called with, and it is called as that is: a call by a pointer takes a fifth of a nanosecond more.
  */
+#include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/core/copy.h"
 

@@ -9,8 +9,9 @@ libtorushmem_la_SOURCES += comms/core/checks.c comms/core/comms.h comms/core/cop
 	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/state.c \
 	comms/core/system.h comms/core/wake.c
 # topology: which PEs share a node, and where nodes are in the torus.
-libtorushmem_la_SOURCES += comms/topology/job_torus.c comms/topology/job_torus.h \
-	comms/topology/levels.c comms/topology/levels.h comms/topology/nodes.c comms/topology/nodes.h
+libtorushmem_la_SOURCES += comms/topology/group.h comms/topology/job_torus.c \
+	comms/topology/job_torus.h comms/topology/levels.c comms/topology/levels.h comms/topology/nodes.c \
+	comms/topology/nodes.h
 # observe: counters, traces, link loads.
 libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
 	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
@@ -18,7 +19,7 @@ libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
 # ops: the operations.
 libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/calls.c \
 	comms/ops/fault.c comms/ops/fault.h comms/ops/handlers.c comms/ops/handlers.h comms/ops/notify.h \
-	comms/ops/ops.c comms/ops/reorder.c comms/ops/reorder.h
+	comms/ops/ops.c comms/ops/ops.h comms/ops/reorder.c comms/ops/reorder.h
 # wait: spinning, sleeping, waking; events; hang reports.
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
 	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \
@@ -26,7 +27,8 @@ libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms
 # net: the contract for networks.
 libtorushmem_la_SOURCES += comms/net/network.h comms/net/networks.c comms/net/networks.h \
 	comms/net/sessions.h
-libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
+libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_listeners.c \
+	comms/net/ucx/filter_pending.c comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
 	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
 	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_connections.c comms/net/ucx/ucx_device.c \
 	comms/net/ucx/ucx_device.h comms/net/ucx/ucx_failure.c comms/net/ucx/ucx_failure.h \
@@ -37,8 +39,8 @@ libtorushmem_la_SOURCES += comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
 	comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c \
 	comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c comms/net/ucx/ucx_turns.c
 # groups: topology of a team, and its barriers.
-libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/numa.c comms/groups/numa.h \
-	comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
+libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
+	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
 	comms/groups/torus_barrier.h
 # rdma: memory that is not symmetric, and events.
 libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/transfers.c \

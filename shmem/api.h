@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "comms/groups/groups.h"
+#include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/wait/hang.h"
 #include "include/types.def"

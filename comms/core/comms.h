@@ -18,9 +18,8 @@
  *          contact replaces it (comms_meet) by a record of its own, for good
  * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
  * bell     how a PE that sleeps is told that its memory changed
- * channel  what operations are ordered and completed in
  *
- * Any thread may call anything here once comms_start has returned; but see channels.
+ * Any thread may call anything here once comms_start has returned; but see channels (comms/ops/ops.h).
  */
 
 #define COMMS_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -34,49 +33,7 @@ struct comms_reach {
 	size_t size;
 };
 
-/*
- * A group is an ordered set of PEs that synchronise; it has one slot in every member's system memory, the same number in
- * all. Groups that share a PE have different slots. The owner of the group keeps the struct.
- */
-struct comms_group {
-	int size;
-	int me;		    /* my place, -1 if I am no member */
-	int start, stride;  /* member i is PE start + i * stride ... */
-	const int *members; /* ... or, if this is not NULL, members[i] */
-	int slot;
-	int tier;     /* which words of the slot it meets by */
-	bool on_node; /* all members load and store each other's memory */
-	bool seen;    /* what follows is known; comms_group_see finds it out when the members first meet */
-	bool crowded; /* on a node with more PEs than processors */
-	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
-	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */
-	bool divided_gate;	     /* and these have a gate each */
-	int gate;		     /* which of the slot's */
-	uint64_t epoch;		     /* meetings in rounds this PE has begun */
-	struct comms_round *round;   /* whom this PE tells in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
-	int rounds, *told, n_told;
-};
-
-/* This PE tells these members, and then waits for a word of its own. */
-struct comms_round {
-	int word;
-	int first, count; /* in the group's list of PEs */
-};
-
-/* A group whose members share nodes. The first member of each node is its leader. */
-struct comms_levels {
-	struct comms_group node;    /* the members on my node */
-	struct comms_group leaders; /* of all nodes, in order; me is -1 unless I lead */
-	int my_node;		    /* its place among the leaders */
-	int *node_of;		    /* of the member at a place */
-	int *places, *first;	    /* the members of node i are at places[first[i]], ..., places[first[i + 1] - 1] */
-};
-
-static inline int comms_group_pe(const struct comms_group *group, int i)
-{
-	return group->members ? group->members[i] : group->start + i * group->stride;
-}
-
+struct comms_group;
 struct comms_network;
 struct comms_map;
 
@@ -267,213 +224,13 @@ COMMS_INLINE void comms_notify(const struct comms_peer *peer)
 		comms_ring(peer->bell);
 }
 
-/*
- * A channel is what operations are ordered and completed in: its fence and its quiet are about what was done on it. NULL is
- * the default channel. One that is alone is used by one thread at a time, and for that takes no lock: at its
- * first operation over UCX it gets connections of its own. All others are free to everyone.
- */
-struct comms_channel;
+#define COMMS_NOBODY (-1) /* no PE, where one may be named */
 
-/* False: no memory. A channel that is never needed costs nothing else. */
-bool comms_channel_open(bool alone, struct comms_channel **channel);
-/* After a quiet. To be done before comms_stop. */
-void comms_channel_close(struct comms_channel *channel);
-
-/* The whole way: checks, first contact, any path. The nbi forms complete at a quiet of the channel. */
-void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
-		       const char *routine);
-void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
-			   const char *routine);
-void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
-		       const char *routine);
-void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
-			   const char *routine);
-
-enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
-
-/* Atomics on 4 or 8 bytes (width). The fetching form returns the old value, zero-extended. */
-void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
-		       int pe, const char *routine);
-uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
-				 uint64_t operand, uint64_t cond, int pe, const char *routine);
-void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
-				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine);
-
-/* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
-#define COMMS_AMO_HERE(name, type)                                                                                    \
-	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
-	{                                                                                                             \
-		switch (op) {                                                                                         \
-		case COMMS_FETCH:                                                                                     \
-			return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                               \
-		case COMMS_ADD:                                                                                       \
-			return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_AND:                                                                                       \
-			return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_OR:                                                                                        \
-			return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                                    \
-		case COMMS_XOR:                                                                                       \
-			return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_SWAP:                                                                                      \
-			return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                                  \
-		case COMMS_CSWAP:                                                                                     \
-			__atomic_compare_exchange_n(word, &cond, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-			return cond;                                                                                  \
-		}                                                                                                     \
-		return 0;                                                                                             \
-	}
-COMMS_AMO_HERE(comms_amo_32, uint32_t)
-COMMS_AMO_HERE(comms_amo_64, uint64_t)
-
-/* Data, then an atomic on a word of the same PE that shows it. */
-void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
-			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine);
-
-void comms_channel_fence(struct comms_channel *channel);
-void comms_channel_quiet(struct comms_channel *channel);
-/* Of what was done towards these PEs; one may be there twice. */
-void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
-
-/* The same on the default channel. */
-static inline void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	comms_channel_put(NULL, dest, source, bytes, pe, routine);
-}
-
-static inline void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	comms_channel_put_nbi(NULL, dest, source, bytes, pe, routine);
-}
-
-static inline void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	comms_channel_get(NULL, dest, source, bytes, pe, routine);
-}
-
-static inline void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
-{
-	comms_channel_get_nbi(NULL, dest, source, bytes, pe, routine);
-}
-
-static inline void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
-{
-	comms_channel_amo(NULL, op, width, dest, operand, pe, routine);
-}
-
-static inline uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond,
-				       int pe, const char *routine)
-{
-	return comms_channel_amo_fetch(NULL, op, width, dest, operand, cond, pe, routine);
-}
-
-static inline void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand,
-				       uint64_t cond, int pe, const char *routine)
-{
-	comms_channel_amo_fetch_nbi(NULL, op, width, result, dest, operand, cond, pe, routine);
-}
-
-static inline void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value,
-				    enum comms_amo op, bool nbi, int pe, const char *routine)
-{
-	comms_channel_put_signal(NULL, dest, source, bytes, word, value, op, nbi, pe, routine);
-}
-
-static inline void comms_fence(void)
-{
-	comms_channel_fence(NULL);
-}
-
-static inline void comms_quiet(void)
-{
-	comms_channel_quiet(NULL);
-}
-
-/*
- * The quiet in front of a meeting: what the network carries is complete. Stores need nothing here: the meeting publishes them, and who
- * leaves it has seen the words of all others.
- */
-static inline void comms_complete(void)
-{
-	if (comms.quiets)
-		comms_quiet();
-}
-
-/*
- * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later
- * quiet waits for: who has seen the word has the data.
- */
-void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
-		const char *routine);
-/* Only the word, behind what this PE has stored. */
-void comms_tell_word(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
-
-/* Waits until all that was ever told over the network has arrived. */
-void comms_complete_all(void);
-
-/* Nobody leaves before every member has come. Plain stores made before are visible after. */
-void comms_sync(struct comms_group *group);
-
-/*
- * The members on each node meet. After all of them have come and before any leaves, one of them acts: the leader where the group
- * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
- */
-typedef void comms_action(void *argument);
-void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
-
-/* The members of a group on this node, when they are synchronised by memory group; else NULL. */
-const struct comms_levels *comms_memory_parts(struct comms_group *group);
-/* As comms_meet_node, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
-void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
-
-/* The node of each PE of the job, nodes numbered by their first PEs; returns how many. Each is its own where nobody knows. */
-int comms_nodes(int *node_of);
-
-/* Finds out what a group needs to meet; forgets it, when the group ends. */
-void comms_group_see(struct comms_group *group);
-void comms_group_forget(struct comms_group *group);
-/* The members of a group that meet by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
-void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);
-void comms_twin_forget(struct comms_group *twin);
-bool comms_all_on_node(const struct comms_group *group);
 int comms_compare_ints(const void *left, const void *right);
-
-/* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
-void comms_slot_clear(int slot);
 
 /* Complains unless the library is up and [address, address + bytes) is symmetric memory. */
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
 void comms_check_up(const char *routine);
 void comms_check_pe(int pe, const char *routine);
-
-/*
- * What a routine of the API begins with: is the library up? If calls are watched, from here to the end of the block is one. PE
- * is whom it is about, if it is one. Costs one look at a word that says that there is nothing to do.
- */
-#define COMMS_NOBODY (-1)
-#define COMMS_CALL(routine, bytes, pe) \
-	bool watched_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
-
-void comms_watch_begin(const char *routine, size_t bytes, int pe);
-void comms_watch_end(void);
-
-/* The library is up, and calls are neither watched nor checked. */
-COMMS_INLINE bool comms_calls_are_quick(void)
-{
-	return comms.quick_pes > 0;
-}
-
-COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
-{
-	if (COMMS_LIKELY(comms_calls_are_quick()))
-		return false;
-	comms_watch_begin(routine, bytes, pe);
-	return true;
-}
-
-COMMS_INLINE void comms_call_end(const bool *watched)
-{
-	if (COMMS_UNLIKELY(*watched))
-		comms_watch_end();
-}
 
 #endif

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/ops/ops.h"
+#include "comms/topology/group.h"
+#include "groups.h"
 #include "comms/core/comms.h"
 #include "comms/topology/levels.h"
 #include "comms/topology/nodes.h"

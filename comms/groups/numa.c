@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "comms/topology/group.h"
 #include "comms/topology/levels.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

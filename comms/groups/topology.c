@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "groups.h"
 #include "comms/topology/job_torus.h"
 #include "rte/rte.h"
 

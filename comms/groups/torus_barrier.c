@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "comms/topology/group.h"
 #include "comms/topology/job_torus.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

@@ -2,6 +2,7 @@
 #ifndef COMMS_NETWORK_H
 #define COMMS_NETWORK_H
 
+#include "comms/ops/ops.h"
 #include "comms/ops/buffers.h"
 #include "comms/core/comms.h"
 #include "sessions.h"

@@ -125,7 +125,7 @@ bool watch_begin(const char *routine, size_t bytes, int pe)
 	return true;
 }
 
-void comms_watch_end(void)
+void watch_end(void)
 {
 	enum watch_family family = now.family;
 	uint64_t end;

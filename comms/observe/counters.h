@@ -105,6 +105,7 @@ enum watch_family watch_family_of(const char *routine);
 
 /* A call of the API begins; false: it is one inside of another. */
 bool watch_begin(const char *routine, size_t bytes, int pe);
+void watch_end(void);
 /* False: this thread is in no call of the program. */
 bool watch_is_in_call(enum watch_family *family);
 

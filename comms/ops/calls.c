@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a routine of the API begins with while calls are watched or checked, or before the library is up. */
+#include "ops.h"
 #include "comms/core/comms.h"
 #include "comms/observe/counters.h"
 #include "reorder.h"
@@ -9,4 +10,9 @@ void comms_watch_begin(const char *routine, size_t bytes, int pe)
 	comms_check_up(routine);
 	if (watch_begin(routine, bytes, pe) && comms.checks)
 		reorder_call_begins(watch_family_of(routine));
+}
+
+void comms_watch_end(void)
+{
+	watch_end();
 }

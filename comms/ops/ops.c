@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops.h"
 #include "comms/core/comms.h"
 #include "comms/core/copy.h"
 #include "comms/core/globals.h"

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ops.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 

@@ -2,6 +2,7 @@
 /* Letter boxes, see events.h. */
 #include "events.h"
 
+#include "comms/ops/ops.h"
 #include "comms/wait/hang.h"
 #include "comms/wait/wait.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "comms/core/comms.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "group.h"
 #include "rte/rte.h"
 
 static int by_key(const void *left, const void *right)

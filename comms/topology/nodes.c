@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "comms/net/network.h"
 #include "levels.h"
 #include "rte/rte.h"

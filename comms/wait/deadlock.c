@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/ops/ops.h"
+#include "comms/topology/group.h"
 #include "lists.h"
 #include "hang.h"
 #include "comms/net/network.h"

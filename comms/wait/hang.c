@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "comms/ops/ops.h"
+#include "comms/topology/group.h"
 #include "deadlock.h"
 #include "comms/core/near.h"
 #include "comms/net/network.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/ops/ops.h"
 #include "hang.h"
 #include "comms/net/network.h"
 #include "rte/rte.h"

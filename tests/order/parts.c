@@ -5,6 +5,7 @@
 
 #include <shmem.h>
 
+#include "comms/ops/ops.h"
 #include "comms/ops/buffers.h"
 #include "comms/coll/commands.h"
 #include "comms/wait/contention.h"

@@ -12,6 +12,8 @@
  * its gates are and whether it got them; the votes go round as a meeting does, so that all know if one did not. Then they meet, or
  * reduce, without gates once more, and after that the gates are joined.
  */
+#include "comms/ops/ops.h"
+#include "comms/topology/group.h"
 #include "tofu_inside.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "comms/ops/ops.h"
 #include "comms/net/network.h"
 #include "tofu_library.h"
 

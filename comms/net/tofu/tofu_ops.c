@@ -8,6 +8,7 @@
  * Atomics: the card's. Those of the processor know nothing of them, so PEs of a node use the card's, too, and each even for
  * its own memory (comms.network_atomics).
  */
+#include "comms/ops/ops.h"
 #include "tofu_inside.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completions.c), and of
  * those there are few: so a PE may compute for long, and no thread need empty its queues.
  */
+#include "comms/ops/ops.h"
 #include "tofu_inside.h"
 
 #include <stdlib.h>

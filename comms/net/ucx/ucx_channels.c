@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/wait/hang.h"
 #include "comms/core/near.h"

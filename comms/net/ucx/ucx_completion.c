@@ -16,6 +16,7 @@
  */
 #include <poll.h>
 
+#include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/wait/contention.h"
 #include "comms/core/near.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections: an endpoint of a worker at a PE, with the keys of the PE's memory. */
+#include "comms/ops/ops.h"
 #include "ucx_inside.h"
 
 #include <malloc.h>

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "comms/ops/ops.h"
 #include "comms/net/network.h"
 #include "ucx_failure.h"
 #include "ucx_filter.h"

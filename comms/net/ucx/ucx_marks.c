@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "comms/ops/ops.h"
 #include "rte/rte.h"
 #include "ucx_inside.h"
 

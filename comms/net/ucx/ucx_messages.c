@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comms/ops/ops.h"
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 

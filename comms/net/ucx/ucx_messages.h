@@ -2,6 +2,7 @@
 #ifndef COMMS_UCX_MESSAGES_H
 #define COMMS_UCX_MESSAGES_H
 
+#include "comms/ops/ops.h"
 #include "comms/observe/trace.h"
 #include "ucx_inside.h"
 

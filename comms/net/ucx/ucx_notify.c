@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "comms/ops/ops.h"
 #include "rte/rte.h"
 #include "ucx_messages.h"
 #include "comms/wait/wait.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "comms/ops/ops.h"
 #include "ucx_messages.h"
 
 /* --- By UCX's puts and gets --- */

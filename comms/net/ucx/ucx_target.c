@@ -9,6 +9,7 @@
  *
  * Answers are sent without the lock: sending takes UCX's lock, which whoever carries out messages holds already.
  */
+#include "comms/ops/ops.h"
 #include "ucx_messages.h"
 
 #include <stdlib.h>

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comms/ops/ops.h"
 #include "ucx_inside.h"
 
 #define PUSH_EVERY 10 /* ms between two looks at what lies idle */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_GROUPS_GROUPS_H
+#define COMMS_GROUPS_GROUPS_H
+
+#include "comms/topology/group.h"
+
+/* Nobody leaves before every member has come. Plain stores made before are visible after. */
+void comms_sync(struct comms_group *group);
+
+/*
+ * The members on each node meet. After all of them have come and before any leaves, one of them acts: the leader where the group
+ * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
+ */
+typedef void comms_action(void *argument);
+void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
+
+/* The members of a group on this node, when they are synchronised by memory group; else NULL. */
+const struct comms_levels *comms_memory_parts(struct comms_group *group);
+/* As comms_meet_node, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
+void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
+
+/* Finds out what a group needs to meet; forgets it, when the group ends. */
+void comms_group_see(struct comms_group *group);
+void comms_group_forget(struct comms_group *group);
+/* The members of a group that meet by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
+void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);
+void comms_twin_forget(struct comms_group *twin);
+bool comms_all_on_node(const struct comms_group *group);
+
+/* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
+void comms_slot_clear(int slot);
+
+#endif

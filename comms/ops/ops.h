@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_OPS_OPS_H
+#define COMMS_OPS_OPS_H
+
+#include "comms/core/comms.h"
+
+/*
+ * A channel is what operations are ordered and completed in: its fence and its quiet are about what was done on it. NULL is
+ * the default channel. One that is alone is used by one thread at a time, and for that takes no lock: at its
+ * first operation over UCX it gets connections of its own. All others are free to everyone.
+ */
+struct comms_channel;
+
+/* False: no memory. A channel that is never needed costs nothing else. */
+bool comms_channel_open(bool alone, struct comms_channel **channel);
+/* After a quiet. To be done before comms_stop. */
+void comms_channel_close(struct comms_channel *channel);
+
+/* The whole way: checks, first contact, any path. The nbi forms complete at a quiet of the channel. */
+void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine);
+void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine);
+void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+		       const char *routine);
+void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
+			   const char *routine);
+
+enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
+
+/* Atomics on 4 or 8 bytes (width). The fetching form returns the old value, zero-extended. */
+void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
+		       int pe, const char *routine);
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
+				 uint64_t operand, uint64_t cond, int pe, const char *routine);
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
+				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine);
+
+/* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
+#define COMMS_AMO_HERE(name, type)                                                                                    \
+	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
+	{                                                                                                             \
+		switch (op) {                                                                                         \
+		case COMMS_FETCH:                                                                                     \
+			return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                               \
+		case COMMS_ADD:                                                                                       \
+			return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_AND:                                                                                       \
+			return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_OR:                                                                                        \
+			return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                                    \
+		case COMMS_XOR:                                                                                       \
+			return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                                   \
+		case COMMS_SWAP:                                                                                      \
+			return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                                  \
+		case COMMS_CSWAP:                                                                                     \
+			__atomic_compare_exchange_n(word, &cond, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+			return cond;                                                                                  \
+		}                                                                                                     \
+		return 0;                                                                                             \
+	}
+COMMS_AMO_HERE(comms_amo_32, uint32_t)
+COMMS_AMO_HERE(comms_amo_64, uint64_t)
+
+/* Data, then an atomic on a word of the same PE that shows it. */
+void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
+			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine);
+
+void comms_channel_fence(struct comms_channel *channel);
+void comms_channel_quiet(struct comms_channel *channel);
+/* Of what was done towards these PEs; one may be there twice. */
+void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
+
+/* The same on the default channel. */
+static inline void comms_put(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_put(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_put_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_put_nbi(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_get(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_get(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_get_nbi(void *dest, const void *source, size_t bytes, int pe, const char *routine)
+{
+	comms_channel_get_nbi(NULL, dest, source, bytes, pe, routine);
+}
+
+static inline void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+{
+	comms_channel_amo(NULL, op, width, dest, operand, pe, routine);
+}
+
+static inline uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond,
+				       int pe, const char *routine)
+{
+	return comms_channel_amo_fetch(NULL, op, width, dest, operand, cond, pe, routine);
+}
+
+static inline void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand,
+				       uint64_t cond, int pe, const char *routine)
+{
+	comms_channel_amo_fetch_nbi(NULL, op, width, result, dest, operand, cond, pe, routine);
+}
+
+static inline void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value,
+				    enum comms_amo op, bool nbi, int pe, const char *routine)
+{
+	comms_channel_put_signal(NULL, dest, source, bytes, word, value, op, nbi, pe, routine);
+}
+
+static inline void comms_fence(void)
+{
+	comms_channel_fence(NULL);
+}
+
+static inline void comms_quiet(void)
+{
+	comms_channel_quiet(NULL);
+}
+
+/*
+ * The quiet in front of a meeting: what the network carries is complete. Stores need nothing here: the meeting publishes them, and who
+ * leaves it has seen the words of all others.
+ */
+static inline void comms_complete(void)
+{
+	if (comms.quiets)
+		comms_quiet();
+}
+
+/*
+ * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later
+ * quiet waits for: who has seen the word has the data.
+ */
+void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
+		const char *routine);
+/* Only the word, behind what this PE has stored. */
+void comms_tell_word(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+
+/* Waits until all that was ever told over the network has arrived. */
+void comms_complete_all(void);
+
+/*
+ * What a routine of the API begins with: is the library up? If calls are watched, from here to the end of the block is one. PE
+ * is whom it is about, if it is one. Costs one look at a word that says that there is nothing to do.
+ */
+#define COMMS_CALL(routine, bytes, pe) \
+	bool watched_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
+
+void comms_watch_begin(const char *routine, size_t bytes, int pe);
+void comms_watch_end(void);
+
+/* The library is up, and calls are neither watched nor checked. */
+COMMS_INLINE bool comms_calls_are_quick(void)
+{
+	return comms.quick_pes > 0;
+}
+
+COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
+{
+	if (COMMS_LIKELY(comms_calls_are_quick()))
+		return false;
+	comms_watch_begin(routine, bytes, pe);
+	return true;
+}
+
+COMMS_INLINE void comms_call_end(const bool *watched)
+{
+	if (COMMS_UNLIKELY(*watched))
+		comms_watch_end();
+}
+
+#endif
