@@ -47,10 +47,10 @@ libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/tr
 	comms/rdma/transfers.h
 # coll: collectives between nodes, and command lists of plans.
 libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/coll/executor.c \
-	comms/coll/torus_allgather.c comms/coll/torus_allgather.h comms/coll/torus_allreduce.c \
-	comms/coll/torus_allreduce.h comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h \
-	comms/coll/tree_collective.c comms/coll/tree_collective.h comms/coll/tree_inside.h \
-	comms/coll/tree_up.c
+	comms/coll/offload.c comms/coll/offload.h comms/coll/torus_allgather.c \
+	comms/coll/torus_allgather.h comms/coll/torus_allreduce.c comms/coll/torus_allreduce.h \
+	comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h comms/coll/tree_collective.c \
+	comms/coll/tree_collective.h comms/coll/tree_inside.h comms/coll/tree_up.c
 
 # The Tofu path. What it calls is loaded when it is taken.
 TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \

@@ -178,3 +178,13 @@ void comms_stop(void)
 	wait_stop();
 	memset(&comms, 0, sizeof comms);
 }
+
+const char *comms_network_name(void)
+{
+	return comms.network ? comms.network->name : NULL;
+}
+
+const char *comms_network_connections(void)
+{
+	return comms.network && comms.network->connections ? comms.network->connections() : NULL;
+}

@@ -17,7 +17,6 @@
 #include "comms/wait/deadlock.h"
 #include "comms/core/globals.h"
 #include "comms/topology/job_torus.h"
-#include "comms/net/network.h"
 #include "comms/torus/packing.h"
 #include "rte/settings.h"
 #include "rte/text.h"
@@ -77,9 +76,9 @@ static void print_info(void)
 
 	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 	printf("PEs: %d, of which %d on this node by load and store%s%s\n", comms.n_pes, comms.n_node,
-	       comms.network ? "; others by " : "", comms.network ? comms.network->name : "");
-	if (comms.network && comms.network->connections)
-		printf("Connections: %s\n", comms.network->connections());
+	       comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
+	if (comms_network_connections())
+		printf("Connections: %s\n", comms_network_connections());
 	printf("Symmetric heap: %s per PE, %s\n", text_size(comms.heap_size, heap), comms.pages);
 	printf("Global data: %zu bytes, %s%s\n", globals.size, globals.why_private ? "private: " : "shared",
 	       globals.why_private ? globals.why_private : "");

@@ -98,11 +98,11 @@ static bool combine_on_the_way(const struct reduction *r, const struct set *set,
 	uint64_t words[COMMS_GATE_WORDS];
 	struct words_way way;
 
-	if (!r->on_the_way || !comms.network || !comms.network->reduce || r->count > COMMS_GATE_WORDS ||
+	if (!r->on_the_way || !comms_can_reduce_in_network() || r->count > COMMS_GATE_WORDS ||
 	    set->group->on_node || !set_find_way(r->combine, &way))
 		return false;
 	words_from(&way, words, data, r->count);
-	if (!comms.network->reduce(set->group, way.op, words, r->count))
+	if (!comms_reduce_in_network(set->group, way.op, words, r->count))
 		return false;
 	words_to(&way, data, words, r->count);
 	return true;

@@ -5,7 +5,7 @@
 #include <shmemx.h>
 #include <stdbool.h>
 
-#include "comms/net/network.h"
+#include "comms/groups/groups.h"
 
 /*
  * Elements as words of 8 bytes, for networks that combine few words on their way and know few operations: what is a minimum, or of signed or

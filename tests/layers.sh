@@ -15,7 +15,7 @@ forbid() {
 }
 forbid rte 'comms/|shmem/|pshmem\.h|shmem\.h|ucp/|\.\./'
 forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
-forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/(ucx|tofu)/|\.\./'
+forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/|\.\./'
 # UCX and Tofu are known to the network that is made of them, and to nobody else.
 for room in coll core groups observe rdma wait; do
 	forbid "comms/$room" 'ucp/|uct/|ucs/|utofu|jtofu'

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "comms/net/network.h"
+#include "offload.h"
 #include "rte/rte.h"
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
@@ -53,7 +54,7 @@ void comms_queue_add(struct comms_queue *queue, const struct comms_command *comm
 void comms_list_free(struct comms_list *list)
 {
 	if (list->session)
-		comms.network->session_close(list->session);
+		comms_session_close(list->session);
 	list->session = NULL;
 	for (int q = 0; q < list->n_queues; q++)
 		free(list->queues[q].commands);
@@ -122,10 +123,10 @@ static bool step(const struct comms_list *list, struct comms_queue *queue)
 		command->combine(command->dest, command->source, command->with, command->size);
 		break;
 	case COMMS_BY_CARD:
-		comms.network->session_start(list->session, list->run);
+		comms_session_start(list->session, list->run);
 		break;
 	case COMMS_CARD_IS_DONE:
-		if (!comms.network->session_is_over(list->session))
+		if (!comms_session_is_over(list->session))
 			return false;
 		break;
 	}

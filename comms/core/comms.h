@@ -96,6 +96,9 @@ struct comms {
 extern struct comms comms;
 
 void comms_start(void);
+/* The network that carries what load and store cannot, and from whom it takes connections, in words; NULL: there is none, or it takes none. */
+const char *comms_network_name(void);
+const char *comms_network_connections(void);
 /* Everybody has stopped communicating (the caller met all PEs); lets go of everything. */
 void comms_stop(void);
 

@@ -64,8 +64,8 @@ void comms_group_forget(struct comms_group *group)
 
 	numa_forget(levels ? &levels->node : group);
 	comms_group_leave_torus(levels ? &levels->leaders : group);
-	if (comms.network && comms.network->part && group->seen)
-		comms.network->part(group);
+	if (comms.network && comms.network->hardware && group->seen)
+		comms.network->hardware->part(group);
 	if (!levels)
 		return;
 	levels_free(levels);
@@ -192,7 +192,7 @@ static void meet_in_rounds(struct comms_group *group)
 	uint64_t epoch;
 	int n = group->size;
 
-	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->meet && comms.network->meet(group))
+	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->hardware && comms.network->hardware->barrier(group))
 		return;
 	epoch = ++group->epoch;
 	if (group->round) {
@@ -275,4 +275,14 @@ void comms_slot_clear(int slot)
 	memset(&mine->heard, 0, sizeof mine->heard);
 	memset(&mine->gates, 0, sizeof mine->gates);
 	memset(&mine->gate_votes, 0, sizeof mine->gate_votes);
+}
+
+bool comms_can_reduce_in_network(void)
+{
+	return comms.network && comms.network->hardware;
+}
+
+bool comms_reduce_in_network(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count)
+{
+	return comms.network->hardware->reduce(group, op, words, count);
 }

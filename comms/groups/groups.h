@@ -30,4 +30,11 @@ bool comms_all_on_node(const struct comms_group *group);
 /* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
 void comms_slot_clear(int slot);
 
+/* What a network may combine on the way, and how many words at most. */
+enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
+#define COMMS_GATE_WORDS 6 /* at most */
+/* Members combine so many words, and all have the result; of double sums, a word is a double. False: this network cannot, alike for all members. */
+bool comms_can_reduce_in_network(void);
+bool comms_reduce_in_network(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+
 #endif

@@ -7,14 +7,11 @@
 #include "comms/core/comms.h"
 #include "sessions.h"
 #include "comms/ops/notify.h"
+#include "comms/groups/groups.h"
 #include "comms/observe/counters.h"
 #include "comms/torus/shape.h"
 
 #define COMMS_NO_WORD ((size_t)-1)
-
-/* What a network may be able to combine on the way. */
-enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
-#define COMMS_GATE_WORDS 6 /* at most */
 
 /* Messages of this PE since the start: what it has sent, and what it has carried out for others. */
 struct comms_traffic {
@@ -26,6 +23,60 @@ struct comms_traffic {
 
 /* Did who wanted to sleep do so, and then find something to do for the network? */
 enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
+
+/* --- What only some networks can do: each table is whole, or the network has none of it --- */
+
+/* Several notifications in one message. */
+struct comms_batching {
+	/* Keeps it, to go with others in one message. False: it does not fit, or cannot be. */
+	bool (*keep)(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer,
+		     enum comms_segment_id segment, size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
+		     size_t word_offset);
+	void (*send_kept)(struct comms_together *together);
+};
+
+/* Completion at the other side without a flag behind the data. */
+struct comms_handling {
+	/*
+	 * Data of which the network itself says, at the other side, that it has come: no word is put behind it. Listen: a word of this PE becomes value
+	 * when the first of such data comes from a peer that names the number returned, then value + step, and so on, all by calls of this PE. 0: there
+	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first.
+	 */
+	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+	/* All of it has come. */
+	void (*listen_no_more)(struct comms_peer *from, uint8_t notice);
+	/* The PE has waited for the last that came with this number, and goes on. NULL: nobody asks. */
+	void (*needed)(struct comms_peer *from, uint8_t notice);
+	void (*tell_noted)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
+			   const void *source, size_t bytes, uint8_t notice);
+};
+
+/* Barriers and small reductions in the network. */
+struct comms_hardware {
+	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. */
+	bool (*barrier)(const struct comms_group *group);
+	/* They combine so many words, and all have the result; of double sums, a word is a double. False: as above. */
+	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+	/* They will do neither again; all have met. */
+	void (*part)(const struct comms_group *group);
+};
+
+/* Lists of operations that the network's card carries out by itself: sessions.h. */
+struct comms_offload {
+	/*
+	 * Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When
+	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
+	 */
+	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
+	void (*write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+	/* The same for data between pairs. Open says where this PE wants to be told that others are ready; run: a word of this PE. */
+	struct comms_session *(*open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+	void (*write_edges)(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
+				    int ins, _Atomic uint64_t *run);
+	void (*start)(struct comms_session *session, uint64_t run);
+	bool (*is_over)(struct comms_session *session);
+	void (*close)(struct comms_session *session);
+};
 
 /* Where PEs are in a network whose launcher says so. From find on. */
 struct comms_map {
@@ -124,23 +175,6 @@ struct comms_network {
 			    const void *source, size_t bytes, size_t word_offset);
 	void (*get_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
 			   void *dest, size_t bytes);
-	/* Keeps it, to go with others in one message. False: it does not fit, or cannot be. Both are NULL where it never can. */
-	bool (*keep)(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer,
-		     enum comms_segment_id segment, size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
-		     size_t word_offset);
-	void (*send_kept)(struct comms_together *together);
-	/*
-	 * Data of which the network itself says, at the other side, that it has come: no word is put behind it. Listen: a word of this PE becomes value
-	 * when the first of such data comes from a peer that names the number returned, then value + step, and so on, all by calls of this PE. 0: there
-	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first. All of these are NULL where it cannot be done.
-	 */
-	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
-	/* All of it has come. */
-	void (*listen_no_more)(struct comms_peer *from, uint8_t notice);
-	/* The PE has waited for the last that came with this number, and goes on. NULL: nobody asks. */
-	void (*needed)(struct comms_peer *from, uint8_t notice);
-	void (*tell_noted)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-			   const void *source, size_t bytes, uint8_t notice);
 	/* Completes all that was ever put, what no quiet waits for included. */
 	void (*complete)(void);
 
@@ -160,26 +194,11 @@ struct comms_network {
 	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);
 
-	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. NULL: it never can. */
-	bool (*meet)(const struct comms_group *group);
-	/* They combine so many words, and all have the result; of double sums, a word is a double. False: as above. */
-	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
-	/* They will do neither again; all have met. May be NULL. */
-	void (*part)(const struct comms_group *group);
-
-	/*
-	 * By the card (sessions.h), NULL: it cannot. Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When
-	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
-	 */
-	struct comms_session *(*session_open)(int trees, const int *children, struct comms_session_shown *shown);
-	void (*session_write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
-	/* The same for data between pairs. Open says where this PE wants to be told that others are ready; run: a word of this PE. */
-	struct comms_session *(*session_open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
-	void (*session_write_edges)(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
-				    int ins, _Atomic uint64_t *run);
-	void (*session_start)(struct comms_session *session, uint64_t run);
-	bool (*session_is_over)(struct comms_session *session);
-	void (*session_close)(struct comms_session *session);
+	/* NULL: it has none of this. */
+	const struct comms_batching *batching;
+	const struct comms_handling *handling;
+	const struct comms_hardware *hardware;
+	const struct comms_offload *offload;
 };
 
 extern const struct comms_network ucx_network, tofu_network;

@@ -112,6 +112,11 @@ void watch_agree_with(int pe, uint64_t theirs)
 
 /* --- Calls --- */
 
+enum watch_row watch_row_of_network(void)
+{
+	return comms.network->row;
+}
+
 bool watch_begin(const char *routine, size_t bytes, int pe)
 {
 	if (now.depth++ > 0)

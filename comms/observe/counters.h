@@ -103,6 +103,9 @@ void watch_reset(void);
 /* The family of a routine by its name, with or without the p of the profiling names. */
 enum watch_family watch_family_of(const char *routine);
 
+/* The row of the network that there is. */
+enum watch_row watch_row_of_network(void);
+
 /* A call of the API begins; false: it is one inside of another. */
 bool watch_begin(const char *routine, size_t bytes, int pe);
 void watch_end(void);

@@ -355,8 +355,8 @@ void comms_tell_together(struct comms_together *together, struct comms_telling *
 
 	telling->value = value;
 	telling->more.bytes = 0;
-	if (!data.here && !shown.here && comms.network->keep &&
-	    comms.network->keep(together, telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset))
+	if (!data.here && !shown.here && comms.network->batching &&
+	    comms.network->batching->keep(together, telling, data.peer, data.segment, data.offset, source, bytes, shown.segment, shown.offset))
 		watch_if_on(comms.network->row, WATCH_THERE, pe, bytes + sizeof value);
 	else
 		comms_tell_later(telling, dest, source, bytes, word, value, pe, routine);
@@ -365,7 +365,7 @@ void comms_tell_together(struct comms_together *together, struct comms_telling *
 void comms_together_send(struct comms_together *together)
 {
 	if (together->kept > 0)
-		comms.network->send_kept(together);
+		comms.network->batching->send_kept(together);
 }
 
 bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,

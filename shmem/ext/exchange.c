@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "comms/core/copy.h"
-#include "comms/net/network.h"
 #include "comms/ops/handlers.h"
 #include "comms/core/processor.h"
 #include "comms/wait/wait.h"
@@ -136,7 +135,7 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 	struct message *message = edge->filled ? edge->filled : claim(x, edge, routine);
 
 	if (COMMS_UNLIKELY(comms.watched))
-		watch_message(edge->slot_here[0] ? WATCH_LOCAL : comms.network->row, edge->pe, bytes,
+		watch_message(edge->slot_here[0] ? WATCH_LOCAL : watch_row_of_network(), edge->pe, bytes,
 			      &edge->slot[(edge->started + 1) % SLOTS]->number, edge->started + 1);
 	edge->filled = NULL;
 	edge->started++;

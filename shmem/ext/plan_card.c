@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "comms/net/network.h"
+#include "comms/coll/offload.h"
 
 /* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
 enum { PORT_IDS = 16, PORT_IDS_END = 20 };
@@ -49,7 +49,7 @@ static bool fits(const struct wood *wood, int trees)
 
 static bool wanted(const struct maker *m, const struct wood *wood)
 {
-	return comms.network && comms.network->session_open && (m->engine == SHMEMX_PLAN_AUTO || m->engine == SHMEMX_PLAN_CARD) &&
+	return comms_sessions_are_there() && (m->engine == SHMEMX_PLAN_AUTO || m->engine == SHMEMX_PLAN_CARD) &&
 	       wood->trees <= COMMS_SESSION_TREES;
 }
 
@@ -106,7 +106,7 @@ static void write_down(struct maker *m, const struct wood *wood, int trees, stru
 		branches[t] = branch_of(m, wood, t, dest, source);
 	if (ready.parent >= 0)
 		ready.queue = shown_by(m, ready.parent).queue[trees];
-	comms.network->session_write(session, branches, &ready);
+	comms_session_write(session, branches, &ready);
 }
 
 static struct comms_session *open_session(struct maker *m, const struct wood *wood, int trees)
@@ -117,7 +117,7 @@ static struct comms_session *open_session(struct maker *m, const struct wood *wo
 
 	for (int t = 0; t < trees; t++)
 		children[t] = plan_bough(wood, t).children;
-	session = comms.network->session_open(trees, children, &shown);
+	session = comms_session_open(trees, children, &shown);
 	if (session)
 		memcpy(&m->plan->ports[PORT_IDS], &shown, sizeof shown);
 	return session;
@@ -136,7 +136,7 @@ bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, in
 	/* It also says that all have shown theirs. */
 	if (set_max(&m->set, stands && !session)) {
 		if (session)
-			comms.network->session_close(session);
+			comms_session_close(session);
 		memset(m->plan->ports, 0, PORTS_UP * sizeof *m->plan->ports);
 		return false;
 	}

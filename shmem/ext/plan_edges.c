@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "comms/net/network.h"
+#include "comms/coll/offload.h"
 
 #define QUEUES 8
 
@@ -154,13 +154,13 @@ static void find_gates(struct maker *m, const struct edges *edges, struct comms_
 static struct comms_session *open_for_all(struct maker *m, const struct far *far)
 {
 	enum { NOT_NEEDED, WANTED, NOT_TO_BE_HAD };
-	struct comms_session *session = comms.network->session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
+	struct comms_session *session = comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
 	uint64_t mine = !session ? NOT_TO_BE_HAD : far->outs + far->ins ? WANTED : NOT_NEEDED;
 
 	if (set_max(&m->set, mine) == WANTED)
 		return session;
 	if (session)
-		comms.network->session_close(session);
+		comms_session_close(session);
 	return NULL;
 }
 
@@ -170,13 +170,13 @@ static bool write_by_card(struct maker *m, const struct edges *edges)
 	struct far far;
 	int queue;
 
-	if (!comms.network || !comms.network->session_open_edges || (m->engine != SHMEMX_PLAN_AUTO && m->engine != SHMEMX_PLAN_CARD))
+	if (!comms_sessions_are_there() || (m->engine != SHMEMX_PLAN_AUTO && m->engine != SHMEMX_PLAN_CARD))
 		return false;
 	far = far_of(m, edges);
 	session = open_for_all(m, &far);
 	if (session) {
 		find_gates(m, edges, far.in);
-		comms.network->session_write_edges(session, far.out, far.outs, far.in, far.ins, &m->plan->ports[0].own);
+		comms_session_write_edges(session, far.out, far.outs, far.in, far.ins, &m->plan->ports[0].own);
 		queue = plan_queue(m);
 		plan_by_card(m, queue, session);
 		for (size_t i = 0; i < edges->count; i++)

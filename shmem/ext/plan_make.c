@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "comms/core/copy.h"
-#include "comms/net/network.h"
 
 #define PIECE (256UL << 10)
 #define THREAD_FROM (64UL << 10) /* bytes, on a node */
