@@ -81,7 +81,7 @@ static void work_on_context(long round)
 int main(int argc, char **argv)
 {
 	char stop[4096];
-	long round = 0;
+	long round = 0, ends;
 
 	shmem_init();
 	me = shmem_my_pe();
@@ -94,8 +94,9 @@ int main(int argc, char **argv)
 			work_on_context(round);
 		if (round == 0)
 			write_ports(argv[1]);
+		ends = access(stop, F_OK) == 0; /* once: all PEs leave after the same round */
 		for (int pe = 0; me == 0 && pe < n; pe++)
-			shmem_long_p(&stopped, access(stop, F_OK) == 0, pe);
+			shmem_long_p(&stopped, ends, pe);
 		shmem_barrier_all();
 	}
 	check(counter == round * n, "atomics are lost", round);
