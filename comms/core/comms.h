@@ -116,7 +116,7 @@ static inline bool comms_shared(enum comms_segment_id segment)
 	return segment == COMMS_HEAP || (segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0);
 }
 
-/* The record of a PE after making its acquaintance. */
+/* The record of a PE; connects to it first if this is the first contact. */
 struct comms_peer *comms_meet(int pe);
 
 /* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
