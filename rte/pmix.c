@@ -182,6 +182,31 @@ static void tell_oshrun(bool up)
 	PMIX_INFO_DESTRUCT(&state);
 }
 
+static void has_heard(pmix_status_t status, pmix_info_t *info, size_t count, void *message, pmix_release_cbfunc_t release, void *arg)
+{
+	pmix_info_t *sent = message;
+
+	(void)status, (void)info, (void)count;
+	PMIX_INFO_FREE(sent, 1);
+	if (release)
+		release(arg);
+}
+
+/* Nobody waits for the answer: the server reads what a PE sends in the order in which it was sent. */
+static void tell_of_fence(bool in_fence)
+{
+	pmix_info_t *message;
+
+	if (!rte_by_oshrun())
+		return;
+	PMIX_INFO_CREATE(message, 1);
+	if (!message)
+		return;
+	PMIX_INFO_LOAD(message, RTE_KEY_FENCE, &in_fence, PMIX_BOOL);
+	if (PMIx_Job_control_nb(&self, 1, message, 1, has_heard, message) != PMIX_SUCCESS)
+		PMIX_INFO_FREE(message, 1);
+}
+
 enum rte_status rte_init(void)
 {
 	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
@@ -249,13 +274,17 @@ static enum rte_status meet_in_fence(bool collect)
 	pmix_status_t status = PMIX_SUCCESS;
 	pmix_info_t how;
 
+	if (!rte.connected)
+		return RTE_OK;
 	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-	while (rte.connected && tries-- > 0) {
+	tell_of_fence(true);
+	while (tries-- > 0) {
 		status = PMIx_Fence(NULL, 0, &how, 1);
 		if (status != PMIX_ERR_PARTIAL_SUCCESS)
 			break;
 		nanosleep(&between_tries, NULL);
 	}
+	tell_of_fence(false);
 	return status == PMIX_SUCCESS ? RTE_OK : failed("PMIx_Fence", status);
 }
 
@@ -298,6 +327,7 @@ bool rte_fence_within(int seconds)
 	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += seconds;
+	tell_of_fence(true);
 	if (PMIx_Fence_nb(NULL, 0, &how, 1, last_fence_over, NULL) != PMIX_SUCCESS)
 		return false;
 	pthread_mutex_lock(&last_fence.lock);

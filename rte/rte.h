@@ -81,6 +81,12 @@ bool rte_fence_within(int seconds);
 /* What a PE tells oshrun (a directive of PMIx_Job_control): true in shmem_init when PMIx is connected already, false in shmem_finalize. */
 #define RTE_KEY_UP "torushmem.up"
 
+/*
+ * And whether this PE may be in a fence of PMIx: true just before it enters one, false behind it. A PE that has said nothing yet may be.
+ * oshrun's server survives the loss of PEs only while nobody is in a fence (server_halt).
+ */
+#define RTE_KEY_FENCE "torushmem.fence"
+
 /* And the whole name of the file that SHMEM_TRACE names. */
 #define RTE_KEY_TRACE "torushmem.trace"
 

@@ -37,6 +37,21 @@ void job_signal(struct job *job, int sig)
 			kill(-job->pes[pe].pid, sig);
 }
 
+/* The dead count, too: a fence waits with what they gave it. */
+static bool somebody_in_fence(const struct job *job)
+{
+	for (int pe = 0; pe < job->count; pe++)
+		if (job->pes[pe].phase == PE_CONNECTED && job->pes[pe].in_fence)
+			return true;
+	return false;
+}
+
+static void before_they_end(struct job *job)
+{
+	if (job->server && somebody_in_fence(job))
+		server_halt(job->server);
+}
+
 void job_end(struct job *job, int code, bool decided)
 {
 	if (decided && !job->code_decided)
@@ -46,12 +61,14 @@ void job_end(struct job *job, int code, bool decided)
 	job->code_decided = job->code_decided || decided;
 	job->phase = JOB_ENDING;
 	job->deadline = job_clock() + PATIENCE;
+	before_they_end(job);
 	job_signal(job, SIGTERM);
 	job_signal(job, SIGCONT); /* one that is stopped would not hear it */
 }
 
 void job_end_without(struct job *job, int gone, int code, bool decided)
 {
+	before_they_end(job);
 	for (int pe = 0; pe < job->count; pe++)
 		if (pe != gone && !job->pes[pe].gone && job->pes[pe].phase == PE_CONNECTED)
 			sigqueue(job->pes[pe].pid, SIGTERM, (union sigval){.sival_int = gone});
@@ -64,6 +81,7 @@ static void kill_all(struct job *job)
 		say("%d PEs have not ended when asked; killing them", job->alive);
 	job->phase = JOB_KILLED;
 	job->deadline = job_clock() + KILLING;
+	before_they_end(job);
 	job_signal(job, SIGKILL);
 }
 

@@ -31,6 +31,7 @@ enum pe_phase {
 struct pe {
 	pid_t pid;
 	enum pe_phase phase;
+	bool in_fence; /* of PMIx, or may be */
 	bool gone;  /* has exited and has been reaped */
 	bool fresh; /* and what that means has still to be found out */
 	int status; /* as wait has it */

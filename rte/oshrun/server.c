@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server.h"
 
+#include <errno.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "accept_filter.h"
@@ -30,7 +33,12 @@ struct server {
 	pthread_mutex_t lock; /* guards the list */
 	struct server_event *first;
 	struct server_event **last;
+	size_t lost_handler; /* libpmix's number of connection_lost */
+	bool halting;
+	sem_t halted;
 };
+
+#define HALTING 1 /* second, for libpmix's thread to finish what it is at */
 
 /* libpmix gives upcalls no argument of ours, and there is one server per process. */
 static struct server the_server;
@@ -78,7 +86,7 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A PE comes up or goes down and stays connected, or says where the trace is to be. We control no jobs for others. */
+/* A PE comes up or goes down and stays connected, enters a fence, or says where the trace is to be. We control no jobs for others. */
 static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
 				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
 {
@@ -87,6 +95,8 @@ static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t 
 		post_event(EVENT_TRACE, proc, 0, info[0].value.data.string);
 	else if (count == 1 && done && PMIX_CHECK_KEY(&info[0], RTE_KEY_UP))
 		post_event(PMIX_INFO_TRUE(&info[0]) ? EVENT_CONNECTED : EVENT_FINALIZED, proc, 0, NULL);
+	else if (count == 1 && done && PMIX_CHECK_KEY(&info[0], RTE_KEY_FENCE))
+		post_event(EVENT_FENCE, proc, PMIX_INFO_TRUE(&info[0]), NULL);
 	else
 		return PMIX_ERR_NOT_SUPPORTED;
 	done(PMIX_SUCCESS, NULL, 0, arg, NULL, NULL);
@@ -183,6 +193,7 @@ static pmix_status_t initialise(struct job *job)
 	pmix_topology_t topology = {.source = "hwloc", .topology = job->machine.topology};
 	pmix_info_t info[3];
 
+	sem_init(&the_server.halted, 0, 0);
 	/* Our topology spares libpmix reading its own, which would take longer than all else together. */
 	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
 	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->guard->folder, PMIX_STRING);
@@ -191,7 +202,7 @@ static pmix_status_t initialise(struct job *job)
 	PMIX_INFO_DESTRUCT(&info[1]);
 	PMIX_INFO_DESTRUCT(&info[2]);
 	if (status == PMIX_SUCCESS)
-		PMIx_Register_event_handler(&lost, 1, NULL, 0, connection_lost, NULL, NULL);
+		the_server.lost_handler = (size_t)PMIx_Register_event_handler(&lost, 1, NULL, 0, connection_lost, NULL, NULL);
 	return status;
 }
 
@@ -402,6 +413,29 @@ void server_ask(struct server *server, int pe)
 	status = PMIx_Notify_event(RTE_EVENT_ASKED, &self, PMIX_RANGE_CUSTOM, info, 1, has_been_asked, info);
 	if (status != PMIX_SUCCESS)
 		PMIX_INFO_FREE(info, 1);
+}
+
+static void stay_here(pmix_status_t status, void *unused)
+{
+	(void)status, (void)unused;
+	sem_post(&the_server.halted);
+	for (;;)
+		pause();
+}
+
+/* libpmix's thread has one queue: when it comes to our callback, it has done all that came before, and will do nothing behind it. */
+void server_halt(struct server *server)
+{
+	struct timespec end;
+
+	if (server->halting)
+		return;
+	server->halting = true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += HALTING;
+	if (PMIx_Deregister_event_handler(server->lost_handler, stay_here, NULL) == PMIX_SUCCESS)
+		while (sem_timedwait(&server->halted, &end) && errno == EINTR)
+			;
 }
 
 int server_event_fd(const struct server *server)

@@ -9,13 +9,13 @@
 
 struct job;
 
-enum server_event_kind { EVENT_CONNECTED, EVENT_FINALIZED, EVENT_ABORT, EVENT_LOST, EVENT_TRACE };
+enum server_event_kind { EVENT_CONNECTED, EVENT_FINALIZED, EVENT_ABORT, EVENT_LOST, EVENT_TRACE, EVENT_FENCE };
 
 struct server_event {
 	struct server_event *next;
 	enum server_event_kind kind;
 	int pe;
-	int status;	    /* EVENT_ABORT */
+	int status;	    /* EVENT_ABORT; EVENT_FENCE: 1 if the PE may be in a fence from now on, else 0 */
 	char message[4096]; /* EVENT_ABORT; EVENT_TRACE: the name of the file */
 };
 
@@ -27,6 +27,13 @@ bool server_environment(struct server *server, int pe, char ***environment);
 
 /* Asks a PE to say what all PEs wait for, if its library can; does not wait for it. */
 void server_ask(struct server *server, int pe);
+
+/*
+ * Stops the server for good: it answers nobody any more, and does not see connections break. To be called before PEs are ended while some
+ * of them may be in a fence: libpmix uses the record of a fence after it has freed it when a PE outside of the fence and one in it are lost
+ * together (4.2.2: lost_connection completes the fence once for each of them).
+ */
+void server_halt(struct server *server);
 
 /* Readable when events wait. */
 int server_event_fd(const struct server *server);

@@ -227,6 +227,7 @@ static void pe_connects(struct job *job, int pe)
 	if (job->pes[pe].phase != PE_CONNECTED)
 		job->connected++;
 	job->pes[pe].phase = PE_CONNECTED;
+	job->pes[pe].in_fence = true;
 	if (job->phase == JOB_GRACE)
 		fail_exit(job);
 	else if (job->absent && job->phase == JOB_RUNNING)
@@ -314,6 +315,8 @@ void watch_events(struct job *job)
 			pe_is_lost(job, event->pe);
 		else if (known && event->kind == EVENT_TRACE)
 			note_trace(job, event->message);
+		else if (known && event->kind == EVENT_FENCE)
+			job->pes[event->pe].in_fence = event->status;
 		free(event);
 	}
 }

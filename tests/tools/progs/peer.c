@@ -15,6 +15,7 @@
 static pmix_proc_t me;
 static pmix_proc_t all;
 static int inits;
+static volatile sig_atomic_t caught;
 
 static void fail(const char *what, pmix_status_t status)
 {
@@ -144,14 +145,24 @@ static void do_value(const char *key)
 	fflush(stdout);
 }
 
+static void tell_oshrun(const char *key, bool value)
+{
+	pmix_info_t info;
+
+	PMIX_INFO_LOAD(&info, key, &value, PMIX_BOOL);
+	check(key, PMIx_Job_control(&me, 1, &info, 1, NULL, NULL));
+}
+
 /* up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed connected. */
 static void do_up(const char *value)
 {
-	bool up = atoi(value);
-	pmix_info_t info;
+	tell_oshrun("torushmem.up", atoi(value));
+}
 
-	PMIX_INFO_LOAD(&info, "torushmem.up", &up, PMIX_BOOL);
-	check("up", PMIx_Job_control(&me, 1, &info, 1, NULL, NULL));
+/* in_fence=0, in_fence=1: what it says behind a fence, and in front of one. */
+static void do_in_fence(const char *value)
+{
+	tell_oshrun("torushmem.fence", atoi(value));
 }
 
 static void do_finalize(const char *value)
@@ -184,7 +195,7 @@ static void do_sleep(const char *value)
 	double seconds = atof(value);
 	struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
-	while (nanosleep(&time, &time))
+	while (nanosleep(&time, &time) && !caught)
 		;
 }
 
@@ -192,6 +203,18 @@ static void do_print(const char *value)
 {
 	printf("%s\n", value);
 	fflush(stdout);
+}
+
+static void catch_signal(int number)
+{
+	(void)number;
+	caught = 1;
+}
+
+/* catch=SIGNAL: it only ends a sleep. */
+static void do_catch(const char *value)
+{
+	signal(atoi(value), catch_signal);
 }
 
 static void do_ignore(const char *value)
@@ -206,7 +229,7 @@ static const struct {
 	{"init", do_init},	   {"fence", do_fence}, {"exchange", do_exchange}, {"keys", do_keys},
 	{"finalize", do_finalize}, {"abort", do_abort}, {"signal", do_signal},	   {"exit", do_exit},
 	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},	   {"value", do_value},
-	{"up", do_up},
+	{"up", do_up},		   {"in_fence", do_in_fence}, {"catch", do_catch},
 };
 
 static void act(const char *text)
