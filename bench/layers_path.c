@@ -125,7 +125,7 @@ static void ucp_flush(void)
 enum { POSTED = 29, ANSWERED, BACK };
 
 struct posted {
-	struct comms_message as_long_as_the_library_s;
+	struct ucx_message as_long_as_the_library_s;
 	uint64_t remote, value;
 };
 

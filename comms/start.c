@@ -117,7 +117,7 @@ static void start_network(void)
 				 setting_text(SETTING_PATHS));
 	chosen->start();
 	comms.network = chosen;
-	comms.network_atomics = chosen->has_own_atomics;
+	comms.network_atomics = chosen->traits & NETWORK_OWN_ATOMICS;
 	if (comms.network_atomics)
 		comms.quick_atomic_pes = 0;
 }
@@ -140,7 +140,7 @@ void comms_start(void)
 	if (network_needed())
 		start_network();
 	comms.quiets = comms.network || comms.checks;
-	comms_mail_start();
+	comms_events_start();
 	peers_publish(watch_agreement());
 	agree_on_watching();
 	comms_meet(comms.pe);

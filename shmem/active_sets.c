@@ -131,7 +131,7 @@ static uint64_t and_by_offers(const struct set *set, uint64_t mine)
 	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, word++) {
 		int to = me < n - step ? me + step : me - (n - step);
 
-		comms_tell_word(word, mine | OFFERED, set_pe(set, to), set->routine);
+		comms_notify(word, mine | OFFERED, set_pe(set, to), set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) != 0);
 		mine &= atomic_exchange_explicit(word, 0, memory_order_acquire);
 	}

@@ -96,10 +96,11 @@ static void exchange_parts(void *argument)
 	for (int i = 1; i < n; i++) {
 		int to = (me + i) % n;
 
-		comms_tell(scratch->in[a->number & 1] + part_of(levels, to, me, a->bytes),
-			   scratch->out + part_of(levels, me, to, a->bytes),
-			   (size_t)node_size(levels, me) * (size_t)node_size(levels, to) * a->bytes,
-			   &scratch->arrived[me], a->number, comms_group_pe(&levels->leaders, to), a->set->routine);
+		comms_put_notify(scratch->in[a->number & 1] + part_of(levels, to, me, a->bytes),
+				 scratch->out + part_of(levels, me, to, a->bytes),
+				 (size_t)node_size(levels, me) * (size_t)node_size(levels, to) * a->bytes,
+				 (struct comms_flag){&scratch->arrived[me], a->number}, comms_group_pe(&levels->leaders, to),
+				 a->set->routine);
 	}
 	for (int i = 1; i < n; i++)
 		hear(&scratch->arrived[(me + i) % n], a->number);
@@ -185,8 +186,8 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 	for (int i = 1; i < n; i++) {
 		int to = (me + i) % n;
 
-		comms_tell(piece_place(scratch, epoch, i - 1, bytes), source + (size_t)to * source_step, bytes,
-			   &scratch->slot[epoch & 1][i - 1].heard, epoch, set_pe(set, to), set->routine);
+		comms_put_notify(piece_place(scratch, epoch, i - 1, bytes), source + (size_t)to * source_step, bytes,
+				 (struct comms_flag){&scratch->slot[epoch & 1][i - 1].heard, epoch}, set_pe(set, to), set->routine);
 	}
 	memcpy(dest + (size_t)me * bytes, source + (size_t)me * source_step, bytes);
 	for (int i = 1; i < n; i++) {

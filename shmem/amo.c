@@ -19,7 +19,7 @@ COMMS_INLINE uint64_t amo_here(enum comms_amo op, size_t width, const void *word
 				  : comms_amo_32(op, here, (uint32_t)operand, (uint32_t)cond);
 
 	if (op != COMMS_FETCH)
-		comms_notify_of(peer, word, width);
+		comms_wake_at(peer, word, width);
 	return old;
 }
 
@@ -32,7 +32,7 @@ COMMS_INLINE uint64_t fetching(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_atomically(word, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, width)))
-		return comms_channel_amo_fetch(api_channel(ctx), op, width, word, operand, cond, pe, routine);
+		return comms_channel_amo_fetch(api_channel(ctx), word, &(struct comms_atomic){op, width, operand, cond}, pe, routine);
 	return amo_here(op, width, word, here, operand, cond, peer);
 }
 
@@ -45,7 +45,7 @@ COMMS_INLINE void posting(shmem_ctx_t ctx, enum comms_amo op, size_t width, void
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_atomically(dest, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(dest, width)))
-		comms_channel_amo(api_channel(ctx), op, width, dest, operand, pe, routine);
+		comms_channel_amo(api_channel(ctx), dest, &(struct comms_atomic){op, width, operand, 0}, pe, routine);
 	else
 		amo_here(op, width, dest, here, operand, 0, peer);
 }
@@ -60,7 +60,7 @@ COMMS_INLINE void fetching_nbi(shmem_ctx_t ctx, enum comms_amo op, size_t width,
 	pe = api_target(ctx, pe, routine);
 	here = comms_reach_atomically(word, width, pe, &peer);
 	if (COMMS_UNLIKELY(!here || misaligned(word, width))) {
-		comms_channel_amo_fetch_nbi(api_channel(ctx), op, width, result, word, operand, cond, pe, routine);
+		comms_channel_amo_fetch_nbi(api_channel(ctx), result, word, &(struct comms_atomic){op, width, operand, cond}, pe, routine);
 		return;
 	}
 	old = amo_here(op, width, word, here, operand, cond, peer);

@@ -56,7 +56,7 @@ static uint64_t segments_of(const struct broadcast *b, size_t count)
 
 static void hand_to(const struct broadcast *b, int pe, size_t at, size_t bytes, size_t segment)
 {
-	comms_tell(b->dest + at, b->source + at, bytes, b->word, segments_of(b, segment), pe, b->set->routine);
+	comms_put_notify(b->dest + at, b->source + at, bytes, (struct comms_flag){b->word, segments_of(b, segment)}, pe, b->set->routine);
 }
 
 /* PEs between which data goes down. The one at the top may not be the group's own member there: the root for its leader. */

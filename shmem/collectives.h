@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "comms/core/near.h"
+#include "comms/ops/notify.h"
 #include "comms/coll/tree_collective.h"
 #include "comms/wait/wait.h"
 #include "rte/settings.h"

@@ -84,7 +84,7 @@ static void exchange_in_rounds(const struct set *set, const struct set *leaders,
 
 		for (int i = 0; i < count; i++)
 			put_blocks_of(set, layout, dest, (me + i) % n, to);
-		comms_tell_word(word, set->team->gathers, to, set->routine);
+		comms_notify(word, set->team->gathers, to, set->routine);
 		hear(word, set->team->gathers);
 	}
 }
@@ -99,7 +99,7 @@ static void exchange_along_ring(const struct set *set, const struct set *leaders
 		uint64_t count = set->team->gathers << 24 | (uint64_t)step;
 
 		put_blocks_of(set, layout, dest, (me + step - 1) % n, to);
-		comms_tell_word(word, count, to, set->routine);
+		comms_notify(word, count, to, set->routine);
 		hear(word, count);
 	}
 }

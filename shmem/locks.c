@@ -44,16 +44,16 @@ API void pshmem_set_lock(long *lock)
 	uint32_t before;
 
 	__atomic_store_n(&word->link, WAIT, __ATOMIC_RELAXED);
-	before = (uint32_t)comms_amo_fetch(COMMS_SWAP, 4, &word->tail, me_in_queue(), 0, home, __func__);
+	before = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_SWAP, 4, me_in_queue(), 0}, home, __func__);
 	if (before == me_in_queue())
 		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
 	if (before != 0) {
-		comms_amo(COMMS_OR, 4, &word->link, me_in_queue(), (int)before - 1, __func__);
+		comms_amo(&word->link, (struct comms_atomic){COMMS_OR, 4, me_in_queue(), 0}, (int)before - 1, __func__);
 		hang_note_lock(__func__, lock, (int)before - 1);
 		COMMS_WAIT(word, !(__atomic_load_n(&word->link, __ATOMIC_ACQUIRE) & WAIT));
 	} else {
 		/* Another PE may be linking itself at this moment. */
-		comms_amo_fetch(COMMS_AND, 4, &word->link, ~WAIT, 0, comms.pe, __func__);
+		comms_amo_fetch(&word->link, (struct comms_atomic){COMMS_AND, 4, ~WAIT, 0}, comms.pe, __func__);
 	}
 }
 PROFILED(shmem_set_lock)
@@ -65,10 +65,10 @@ API int pshmem_test_lock(long *lock)
 	int home = home_of(lock, __func__);
 
 	/* Nobody links behind a PE that is not the tail: the link may be prepared before we know. */
-	if (comms_amo_fetch(COMMS_FETCH, 4, &word->tail, 0, 0, home, __func__) != 0)
+	if (comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_FETCH, 4, 0, 0}, home, __func__) != 0)
 		return 1;
 	__atomic_store_n(&word->link, 0, __ATOMIC_RELAXED);
-	return comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, me_in_queue(), 0, home, __func__) != 0;
+	return comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, me_in_queue(), 0}, home, __func__) != 0;
 }
 PROFILED(shmem_test_lock)
 
@@ -82,7 +82,7 @@ API void pshmem_clear_lock(long *lock)
 
 	comms_quiet();
 	if (__atomic_load_n(&word->link, __ATOMIC_RELAXED) == 0) {
-		uint32_t tail = (uint32_t)comms_amo_fetch(COMMS_CSWAP, 4, &word->tail, 0, me_in_queue(), home, __func__);
+		uint32_t tail = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, 0, me_in_queue()}, home, __func__);
 
 		if (tail == me_in_queue())
 			return;
@@ -92,7 +92,7 @@ API void pshmem_clear_lock(long *lock)
 		COMMS_WAIT(word, __atomic_load_n(&word->link, __ATOMIC_RELAXED) != 0); /* someone is about to link */
 	}
 	next = __atomic_exchange_n(&word->link, 0, __ATOMIC_ACQUIRE); /* it linked itself after it said that it waits */
-	comms_amo(COMMS_AND, 4, &word->link, ~WAIT, (int)next - 1, __func__);
+	comms_amo(&word->link, (struct comms_atomic){COMMS_AND, 4, ~WAIT, 0}, (int)next - 1, __func__);
 	comms_fence();
 }
 PROFILED(shmem_clear_lock)

@@ -115,7 +115,7 @@ static void put_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 	comms_near_begin(routine, source, span_of(sst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_in);
 	comms_near_end();
-	comms_notify_of(peer, symmetric, span_of(dst, bytes, blocks));
+	comms_wake_at(peer, symmetric, span_of(dst, bytes, blocks));
 }
 
 static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t dst, size_t sst, size_t bytes,

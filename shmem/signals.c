@@ -26,7 +26,8 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 	signal = here ? comms_reach_atomically(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
 		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
-		comms_channel_put_signal(api_channel(ctx), dest, source, bytes, word, value, op, nbi, pe, routine);
+		comms_channel_put_signal(api_channel(ctx), &(struct comms_piece){dest, source, bytes},
+					 &(struct comms_signal){word, value, op, nbi}, pe, routine);
 		return;
 	}
 	if (bytes > COMMS_SHORT)
@@ -37,8 +38,8 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 		__atomic_store_n((uint64_t *)signal, value, __ATOMIC_RELEASE);
 	else
 		__atomic_fetch_add((uint64_t *)signal, value, __ATOMIC_RELEASE);
-	comms_notify_of(peer, word, sizeof *word);
-	comms_notify_of(peer, dest, bytes);
+	comms_wake_at(peer, word, sizeof *word);
+	comms_wake_at(peer, dest, bytes);
 }
 
 #define PUT_SIGNAL(NAME, TYPE, SIZE)                                                                                  \
@@ -61,7 +62,7 @@ static void change_signal(shmem_ctx_t ctx, enum comms_amo op, uint64_t *word, ui
 {
 	comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
 	pe = api_target(ctx, pe, routine);
-	comms_channel_amo(api_channel(ctx), op, sizeof *word, word, value, pe, routine);
+	comms_channel_amo(api_channel(ctx), word, &(struct comms_atomic){op, sizeof *word, value, 0}, pe, routine);
 }
 
 API_BOTH(void, signal_add, change_signal(ctx, COMMS_ADD, sig_addr, signal, pe, __func__);

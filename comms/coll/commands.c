@@ -47,7 +47,7 @@ void comms_queue_add(struct comms_queue *queue, const struct comms_command *comm
 			rte_die(NULL, "no memory for a list of %zu commands", queue->room);
 	}
 	if (queue->write == 0)
-		queue->tells_first = command->kind == COMMS_TELL && !command->until;
+		queue->notifies_first = command->kind == COMMS_NOTIFY && !command->until;
 	queue->commands[queue->write++] = *command;
 }
 
@@ -76,27 +76,26 @@ static bool has_come(const struct comms_list *list, const struct comms_command *
 	       (int64_t)atomic_load_explicit(command->until, memory_order_acquire) >= value_of(list, &command->when);
 }
 
-static bool is_under_way(struct comms_telling *telling)
+/* By a store in this node's memory, or by the network if the notification before the last is complete. */
+static bool notify(const struct comms_list *list, struct comms_queue *queue, const struct comms_command *command)
 {
-	return atomic_load_explicit(&telling->under_way, memory_order_acquire);
-}
-
-/* To another place in this node's memory, or by the network if the one before the last is at rest. */
-static bool tell(const struct comms_list *list, struct comms_queue *queue, const struct comms_command *command)
-{
-	uint64_t value = (uint64_t)value_of(list, &command->told);
-	struct comms_telling *telling = &queue->telling[queue->begun % COMMS_TELLINGS];
+	uint64_t value = (uint64_t)value_of(list, &command->notified);
+	struct comms_request *request = &queue->request[queue->begun % COMMS_QUEUE_REQUESTS];
 
 	if (command->there) {
 		atomic_store_explicit(command->there, value, memory_order_release);
-		comms_notify(comms_peer(command->pe));
+		comms_wake(comms_peer(command->pe));
 		return true;
 	}
-	if (is_under_way(telling))
+	if (comms_request_is_under_way(request))
 		return false;
-	if (!comms_tell_by_network(telling, command->dest, command->source, command->size, command->word, value, command->pe,
-				   list->routine))
-		return false;
+	comms_put_notify_start(request, &(struct comms_notification){
+						.piece = {{command->dest, command->source, command->size}},
+						.flag = {command->word, value},
+						.by_network = true,
+						.pe = command->pe,
+						.routine = list->routine,
+					});
 	queue->begun++;
 	return true;
 }
@@ -111,9 +110,9 @@ static bool step(const struct comms_list *list, struct comms_queue *queue)
 	switch (command->kind) {
 	case COMMS_AWAIT:
 		break;
-	case COMMS_TELL:
+	case COMMS_NOTIFY:
 	case COMMS_PUT:
-		if (!tell(list, queue, command))
+		if (!notify(list, queue, command))
 			return false;
 		break;
 	case COMMS_COPY:
@@ -147,8 +146,8 @@ static bool is_at_rest(struct comms_queue *queue)
 {
 	if (queue->read < queue->write)
 		return false;
-	for (int i = 0; i < COMMS_TELLINGS; i++)
-		if (is_under_way(&queue->telling[i]))
+	for (int i = 0; i < COMMS_QUEUE_REQUESTS; i++)
+		if (comms_request_is_under_way(&queue->request[i]))
 			return false;
 	return true;
 }
@@ -173,7 +172,7 @@ static void fetch_beginning(const struct comms_queue *queue)
 	__builtin_prefetch((const char *)(first + 1) - 1);
 	if (first->there) {
 		__builtin_prefetch(first->there, 1);
-		__builtin_prefetch(comms_peer(first->pe)->bell);
+		__builtin_prefetch(comms_peer(first->pe)->wakeup);
 	}
 }
 
@@ -183,14 +182,14 @@ static void end_run(struct comms_list *list)
 	for (int q = 0; q < list->n_queues; q++) {
 		list->queues[q].read = 0;
 		list->queues[q].begun = 0;
-		if (list->queues[q].tells_first)
+		if (list->queues[q].notifies_first)
 			fetch_beginning(&list->queues[q]);
 	}
 	atomic_store_explicit(&list->active, false, memory_order_relaxed);
 	atomic_fetch_and_explicit(bits_of(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
 	atomic_fetch_sub_explicit(count_of(list), 1, memory_order_relaxed);
 	atomic_store_explicit(&list->finished, list->run, memory_order_release);
-	comms_notify(comms_peer(comms.pe));
+	comms_wake(comms_peer(comms.pe));
 }
 
 static bool move_inside(struct comms_list *list)
@@ -278,7 +277,7 @@ void comms_lists_start(void)
 
 static bool is_light(const struct comms_command *command)
 {
-	return command->kind == COMMS_AWAIT || command->kind == COMMS_TELL || command->kind == COMMS_BY_CARD ||
+	return command->kind == COMMS_AWAIT || command->kind == COMMS_NOTIFY || command->kind == COMMS_BY_CARD ||
 	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
 }
 
@@ -290,7 +289,7 @@ static bool begin_queues(struct comms_list *list)
 	for (int q = 0; q < list->n_queues; q++) {
 		struct comms_queue *queue = &list->queues[q];
 
-		if (!queue->tells_first && !list->by_network)
+		if (!queue->notifies_first && !list->by_network)
 			continue;
 		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) && step(list, queue))
 			;
@@ -313,8 +312,8 @@ void comms_list_start(struct comms_list *list)
 	atomic_fetch_or_explicit(bits_of(list), (uint64_t)1 << list->place % 64, memory_order_release);
 	if (list->by_engine)
 		comms_engine_wake();
-	else if (more && list->by_network && comms.network->nudge)
-		comms.network->nudge();
+	else if (more && list->by_network && comms.network->blocking)
+		comms.network->blocking->wake();
 }
 
 bool comms_list_is_over(struct comms_list *list)

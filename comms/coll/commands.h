@@ -21,7 +21,7 @@
  * Those that are the engine's are moved by the engine, the server, and who waits for this very list. One at a time is inside; who finds another there asks it to look again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
-enum comms_command_kind { COMMS_AWAIT, COMMS_TELL, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
+enum comms_command_kind { COMMS_AWAIT, COMMS_NOTIFY, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
 struct comms_session;
 
 struct comms_turn {
@@ -33,26 +33,26 @@ typedef void comms_combine(void *out, const void *low, const void *high, size_t 
 
 struct comms_command {
 	enum comms_command_kind kind;
-	int pe;			 /* whom it tells */
+	int pe;			 /* whom it notifies */
 	_Atomic uint64_t *until; /* mine; NULL: it waits for nothing */
 	struct comms_turn when;
 	_Atomic uint64_t *word;	 /* theirs, by its address here */
-	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and what it tells of */
-	struct comms_turn told;
+	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and its data */
+	struct comms_turn notified;
 	void *dest;
 	const void *source, *with; /* with: the other operand */
 	size_t size;		   /* bytes; of a combine, elements */
 	comms_combine *combine;
 };
 
-#define COMMS_TELLINGS 2 /* of a queue, under way at once over the network */
+#define COMMS_QUEUE_REQUESTS 2 /* of a queue, under way at once over the network */
 
 struct comms_queue {
 	struct comms_command *commands;
 	size_t write, read, room;
-	bool tells_first; /* its first command only tells: whoever starts the list runs it */
-	unsigned begun;	  /* tellings over the network, in this run */
-	struct comms_telling telling[COMMS_TELLINGS];
+	bool notifies_first; /* its first command is a notification alone: the thread that starts the list runs it */
+	unsigned begun;	  /* notifications over the network, in this run */
+	struct comms_request request[COMMS_QUEUE_REQUESTS];
 };
 
 struct comms_list {

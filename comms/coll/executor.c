@@ -42,7 +42,7 @@ static bool has_lists(void)
 static bool look(void)
 {
 	sched_yield();
-	return comms.network && (!comms.network->served() || comms.network->longest_nap > 0) && comms_spin();
+	return comms.network && (!comms.network->served() || comms.network->longest_wait > 0) && comms_spin();
 }
 
 static void move_until_over(void)
@@ -128,7 +128,7 @@ void comms_engine_wake(void)
 	if (atomic_load_explicit(&engine.idle, memory_order_seq_cst))
 		futex(&engine.work, FUTEX_WAKE_PRIVATE, 1, NULL);
 	else
-		comms_notify(comms_peer(comms.pe));
+		comms_wake(comms_peer(comms.pe));
 }
 
 void comms_engine_stop(void)

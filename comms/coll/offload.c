@@ -23,10 +23,9 @@ struct comms_session *comms_session_open_edges(const struct comms_edge_out *out,
 	return comms.network->offload->open_edges(out, outs, ins, gate);
 }
 
-void comms_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
-			       int ins, _Atomic uint64_t *run)
+void comms_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run)
 {
-	comms.network->offload->write_edges(session, out, outs, in, ins, run);
+	comms.network->offload->write_edges(session, edges, run);
 }
 
 void comms_session_start(struct comms_session *session, uint64_t run)

@@ -13,8 +13,7 @@ struct comms_session *comms_session_open(int trees, const int *children, struct 
 void comms_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
 /* The same for data between pairs: where this PE wants to be told that others are ready; run is a word of this PE. */
 struct comms_session *comms_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
-void comms_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
-			       int ins, _Atomic uint64_t *run);
+void comms_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 void comms_session_start(struct comms_session *session, uint64_t run);
 /* Is this PE's sending over? */
 bool comms_session_is_over(struct comms_session *session);

@@ -14,7 +14,7 @@ struct stream {
 	int count, done;
 	const struct torus_pass *pass;
 	bool allowed;
-	struct comms_telling telling[RELAY_AHEAD];
+	struct comms_request request[RELAY_AHEAD];
 };
 
 struct passing {
@@ -65,8 +65,9 @@ static void send_pass(const struct torus_gathering *gathering, const struct pass
 	size_t end = torus_part_begin(gathering->bytes[pass->origin], passing->parts, pass->part + 1);
 	char *data = gathering->dest + gathering->at[pass->origin] + begin;
 
-	comms_tell_later(&stream->telling[stream->done % RELAY_AHEAD], data, data, end - begin,
-			 &gathering->area->down.came[stream->way][stream->done], gathering->number, stream->pe, gathering->routine);
+	comms_put_notify_later(&stream->request[stream->done % RELAY_AHEAD], (struct comms_piece){data, data, end - begin},
+			       (struct comms_flag){&gathering->area->down.came[stream->way][stream->done], gathering->number},
+			       stream->pe, gathering->routine);
 	stream->done++;
 }
 
@@ -78,7 +79,7 @@ static bool take(const struct passing *passing, struct stream *stream)
 	while (stream->done < stream->count &&
 	       atomic_load_explicit(&came[stream->done], memory_order_acquire) >= gathering->number)
 		*has(passing, &stream->pass[stream->done++]) = true;
-	return stream->done == stream->count && !is_under_way(&stream->telling[0]);
+	return stream->done == stream->count && !comms_request_is_under_way(&stream->request[0]);
 }
 
 /* In the order of the list: what has not come yet keeps others waiting, but for no longer than the same link keeps it itself. */
@@ -91,9 +92,9 @@ static bool send(const struct passing *passing, struct stream *stream)
 		return stream->count == 0;
 	stream->allowed = true;
 	while (stream->done < stream->count && *has(passing, &stream->pass[stream->done]) &&
-	       !is_under_way(&stream->telling[stream->done % RELAY_AHEAD]))
+	       !comms_request_is_under_way(&stream->request[stream->done % RELAY_AHEAD]))
 		send_pass(gathering, passing, stream);
-	return stream->done == stream->count && are_at_rest(stream->telling);
+	return stream->done == stream->count && are_at_rest(stream->request);
 }
 
 static bool advance(struct passing *passing)
@@ -114,9 +115,9 @@ void torus_gather(const struct torus_gathering *gathering)
 	prepare(&passing, gathering);
 	for (int s = 0; s < passing.streams; s++)
 		if (passing.in[s].count > 0)
-			comms_tell_later(&passing.in[s].telling[0], NULL, NULL, 0,
-					 &gathering->area->down.leave[passing.in[s].way], gathering->number, passing.in[s].pe,
-					 gathering->routine);
+			comms_put_notify_later(&passing.in[s].request[0], (struct comms_piece){0},
+					       (struct comms_flag){&gathering->area->down.leave[passing.in[s].way], gathering->number},
+					       passing.in[s].pe, gathering->routine);
 	COMMS_WAIT(COMMS_ANYWHERE, advance(&passing));
 	free(passing.has);
 }

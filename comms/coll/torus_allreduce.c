@@ -16,7 +16,7 @@ struct stream {
 	size_t count, done;	/* count: of passes; done: pieces, in all rounds */
 	size_t granted;		/* how many pieces the neighbour knows it may send */
 	const struct torus_pass *pass;
-	struct comms_telling telling[RELAY_AHEAD], granting;
+	struct comms_request request[RELAY_AHEAD], granting;
 };
 
 /* Of what is on its way to one node, a part: from how many neighbours it comes here, and how many pieces have. */
@@ -203,16 +203,17 @@ static bool grant(const struct returns *r, struct stream *stream)
 
 	if (most > all)
 		most = all;
-	if (is_under_way(&stream->granting))
+	if (comms_request_is_under_way(&stream->granting))
 		return false;
 	if (most == stream->granted)
 		return stream->done == all;
 	if (most < all && most - stream->granted < (r->slots + 1) / 2)
 		return false;
 	stream->granted = most;
-	comms_tell_later(&stream->granting, NULL, NULL, 0, &rings->area->up.leave[stream->way], relay_count(rings->number, most),
-			 stream->pe, rings->routine);
-	return stream->done == all && !is_under_way(&stream->granting);
+	comms_put_notify_later(&stream->granting, (struct comms_piece){0},
+			       (struct comms_flag){&rings->area->up.leave[stream->way], relay_count(rings->number, most)}, stream->pe,
+			       rings->routine);
+	return stream->done == all && !comms_request_is_under_way(&stream->granting);
 }
 
 /* --- Sending --- */
@@ -223,7 +224,7 @@ static bool may_go(const struct returns *r, struct stream *stream)
 	const struct pile *pile = pile_of(r, next_pass(stream));
 
 	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
-	       !is_under_way(&stream->telling[stream->done % RELAY_AHEAD]) &&
+	       !comms_request_is_under_way(&stream->request[stream->done % RELAY_AHEAD]) &&
 	       atomic_load_explicit(&rings->area->up.leave[stream->way], memory_order_acquire) >=
 		       relay_count(rings->number, stream->done + 1);
 }
@@ -238,11 +239,11 @@ static bool send(const struct returns *r, struct stream *stream)
 		char *slot = slot_of(r, stream);
 		size_t i = stream->done++;
 
-		comms_tell_later(&stream->telling[i % RELAY_AHEAD], slot, data + span.at, span.bytes,
-				 &rings->area->up.came[stream->way][i % r->slots], relay_count(rings->number, i + 1), stream->pe,
-				 rings->routine);
+		comms_put_notify_later(&stream->request[i % RELAY_AHEAD], (struct comms_piece){slot, data + span.at, span.bytes},
+				       (struct comms_flag){&rings->area->up.came[stream->way][i % r->slots], relay_count(rings->number, i + 1)},
+				       stream->pe, rings->routine);
 	}
-	return is_over(r, stream) && are_at_rest(stream->telling);
+	return is_over(r, stream) && are_at_rest(stream->request);
 }
 
 /* --- All of it --- */

@@ -16,7 +16,7 @@ struct combining {
 	const struct torus_exchange *exchange;
 	const struct torus_shape *shape;
 	char *blocks, *packed;
-	struct comms_telling *telling; /* by coordinate */
+	struct comms_request *request; /* by coordinate */
 };
 
 size_t torus_exchange_most(const struct torus_ground *ground)
@@ -59,7 +59,7 @@ static void pack(const struct combining *c, int axis, int coordinate, char *row,
 static bool are_sent(const struct combining *c, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (atomic_load_explicit(&c->telling[i].under_way, memory_order_acquire))
+		if (atomic_load_explicit(&c->request[i].under_way, memory_order_acquire))
 			return false;
 	return true;
 }
@@ -78,8 +78,9 @@ static void along(const struct combining *c, int axis)
 		char *row = c->packed + message * (size_t)to;
 
 		pack(c, axis, to, row, false);
-		comms_tell_later(&c->telling[to], window(c, axis, me), row, message, &arrived[me], exchange->number,
-				 ground->pe[ground->me + (to - me) * c->shape->stride[axis]], exchange->routine);
+		comms_put_notify_later(&c->request[to], (struct comms_piece){window(c, axis, me), row, message},
+				       (struct comms_flag){&arrived[me], exchange->number},
+				       ground->pe[ground->me + (to - me) * c->shape->stride[axis]], exchange->routine);
 	}
 	for (int from = 0; from < size; from++) {
 		if (from == me)
@@ -100,8 +101,8 @@ void torus_exchange(const struct torus_exchange *exchange)
 	for (int a = 0; a < sites->shape.axes; a++)
 		longest = sites->shape.axis[a].size > longest ? sites->shape.axis[a].size : longest;
 	c.blocks = malloc(2 * all);
-	c.telling = calloc((size_t)longest, sizeof *c.telling);
-	if (!c.blocks || !c.telling)
+	c.request = calloc((size_t)longest, sizeof *c.request);
+	if (!c.blocks || !c.request)
 		rte_die(exchange->routine, "no memory for a buffer of %zu bytes", 2 * all);
 	c.packed = c.blocks + all;
 	for (int n = 0; n < sites->nodes; n++)
@@ -112,5 +113,5 @@ void torus_exchange(const struct torus_exchange *exchange)
 	for (int n = 0; n < sites->nodes; n++)
 		memcpy(exchange->to + (size_t)n * exchange->to_step, c.blocks + (size_t)sites->place[n] * bytes, bytes);
 	free(c.blocks);
-	free(c.telling);
+	free(c.request);
 }

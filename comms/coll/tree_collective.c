@@ -66,8 +66,9 @@ static void ask(struct relay *relay)
 		struct part *part = &relay->part[t];
 
 		if (part->segments > 0 && part->parent >= 0)
-			comms_tell_later(&part->asking, NULL, NULL, 0, &cast->area->down.leave[part->way], cast->number,
-					 part->parent, cast->routine);
+			comms_put_notify_later(&part->asking, (struct comms_piece){0},
+					       (struct comms_flag){&cast->area->down.leave[part->way], cast->number}, part->parent,
+					       cast->routine);
 	}
 }
 
@@ -81,9 +82,9 @@ static void send_segment(const struct torus_cast *cast, const struct part *part,
 {
 	size_t i = branch->sent++, at = part->at + i * cast->segment;
 
-	comms_tell_later(&branch->telling[i % RELAY_AHEAD], cast->dest + at, data_of(cast, part) + at,
-			 segment_bytes(cast, part, i), &cast->area->down.came[branch->way][i], cast->number, branch->pe,
-			 cast->routine);
+	comms_put_notify_later(&branch->request[i % RELAY_AHEAD],
+			       (struct comms_piece){cast->dest + at, data_of(cast, part) + at, segment_bytes(cast, part, i)},
+			       (struct comms_flag){&cast->area->down.came[branch->way][i], cast->number}, branch->pe, cast->routine);
 }
 
 /* Hands on what came, as far as it goes now. Is all done towards this child? */
@@ -93,9 +94,9 @@ static bool feed(const struct torus_cast *cast, const struct part *part, struct 
 	    atomic_load_explicit(&cast->area->down.leave[branch->way], memory_order_acquire) < cast->number)
 		return false;
 	branch->allowed = true;
-	while (branch->sent < part->came && !is_under_way(&branch->telling[branch->sent % RELAY_AHEAD]))
+	while (branch->sent < part->came && !comms_request_is_under_way(&branch->request[branch->sent % RELAY_AHEAD]))
 		send_segment(cast, part, branch);
-	return branch->sent == part->segments && are_at_rest(branch->telling);
+	return branch->sent == part->segments && are_at_rest(branch->request);
 }
 
 static bool advance_part(const struct torus_cast *cast, struct part *part)
@@ -110,7 +111,7 @@ static bool advance_part(const struct torus_cast *cast, struct part *part)
 		part->came++;
 	for (struct branch *branch = part->first; branch < part->end; branch++)
 		done &= feed(cast, part, branch);
-	return done && part->came == part->segments && !is_under_way(&part->asking);
+	return done && part->came == part->segments && !comms_request_is_under_way(&part->asking);
 }
 
 static bool advance(struct relay *relay)

@@ -17,7 +17,7 @@ struct branch {
 	bool allowed;
 	size_t sent;
 	size_t granted; /* how many segments the child knows it may send up */
-	struct comms_telling telling[RELAY_AHEAD], granting;
+	struct comms_request request[RELAY_AHEAD], granting;
 };
 
 struct part {
@@ -26,19 +26,14 @@ struct part {
 	size_t combined; /* with what the children sent */
 	size_t raised;	 /* sent up */
 	int way, parent; /* the way from the parent, a PE: -1 at the root */
-	struct comms_telling asking, raising[RELAY_AHEAD];
+	struct comms_request asking, raising[RELAY_AHEAD];
 	struct branch *first, *end;
 };
 
-static inline bool is_under_way(struct comms_telling *telling)
-{
-	return atomic_load_explicit(&telling->under_way, memory_order_acquire);
-}
-
-static inline bool are_at_rest(struct comms_telling telling[RELAY_AHEAD])
+static inline bool are_at_rest(struct comms_request request[RELAY_AHEAD])
 {
 	for (int i = 0; i < RELAY_AHEAD; i++)
-		if (is_under_way(&telling[i]))
+		if (comms_request_is_under_way(&request[i]))
 			return false;
 	return true;
 }

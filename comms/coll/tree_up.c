@@ -30,14 +30,15 @@ static bool grant(const struct torus_cast *cast, const struct part *part, struct
 
 	if (most > part->segments)
 		most = part->segments;
-	if (branch->granted == part->segments || is_under_way(&branch->granting))
-		return branch->granted == part->segments && !is_under_way(&branch->granting);
+	if (branch->granted == part->segments || comms_request_is_under_way(&branch->granting))
+		return branch->granted == part->segments && !comms_request_is_under_way(&branch->granting);
 	if (most < part->segments && most - branch->granted < (slots(cast) + 1) / 2)
 		return false;
 	branch->granted = most;
-	comms_tell_later(&branch->granting, NULL, NULL, 0, &cast->area->up.leave[branch->way ^ 1], relay_count(cast->number, most),
-			 branch->pe, cast->routine);
-	return most == part->segments && !is_under_way(&branch->granting);
+	comms_put_notify_later(&branch->granting, (struct comms_piece){0},
+			       (struct comms_flag){&cast->area->up.leave[branch->way ^ 1], relay_count(cast->number, most)}, branch->pe,
+			       cast->routine);
+	return most == part->segments && !comms_request_is_under_way(&branch->granting);
 }
 
 static bool all_sent(const struct torus_cast *cast, const struct part *part, size_t i)
@@ -65,9 +66,10 @@ static void send_up(const struct torus_cast *cast, struct part *part)
 	size_t i = part->raised++, at = part->at + i * cast->segment;
 	const char *data = part->first == part->end ? cast->source : cast->dest;
 
-	comms_tell_later(&part->raising[i % RELAY_AHEAD], slot_of(cast, part->way ^ 1, i), data + at,
-			 segment_bytes(cast, part, i), &cast->area->up.came[part->way ^ 1][i % slots(cast)],
-			 relay_count(cast->number, i + 1), part->parent, cast->routine);
+	comms_put_notify_later(&part->raising[i % RELAY_AHEAD],
+			       (struct comms_piece){slot_of(cast, part->way ^ 1, i), data + at, segment_bytes(cast, part, i)},
+			       (struct comms_flag){&cast->area->up.came[part->way ^ 1][i % slots(cast)], relay_count(cast->number, i + 1)},
+			       part->parent, cast->routine);
 }
 
 bool relay_raise(const struct torus_cast *cast, struct part *part)
@@ -81,7 +83,7 @@ bool relay_raise(const struct torus_cast *cast, struct part *part)
 		done &= grant(cast, part, branch);
 	if (part->parent < 0)
 		return done && part->combined == part->segments;
-	while (part->raised < part->combined && !is_under_way(&part->raising[part->raised % RELAY_AHEAD]) &&
+	while (part->raised < part->combined && !comms_request_is_under_way(&part->raising[part->raised % RELAY_AHEAD]) &&
 	       atomic_load_explicit(leave, memory_order_acquire) >= relay_count(cast->number, part->raised + 1))
 		send_up(cast, part);
 	return done && part->raised == part->segments && are_at_rest(part->raising);

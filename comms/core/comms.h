@@ -17,7 +17,7 @@
  * peer     what is known of a PE. All start as one shared record that reaches nothing; the first
  *          contact replaces it (comms_meet) by a record of its own, for good
  * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
- * bell     how a PE that sleeps is told that its memory changed
+ * wakeup   how a PE that sleeps learns that its memory changed
  *
  * Any thread may call anything here once comms_start has returned; but see channels (comms/ops/ops.h).
  */
@@ -39,7 +39,7 @@ struct comms_map;
 
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
-	struct comms_bell *bell; /* NULL if its memory is not mapped here */
+	struct comms_wakeup *wakeup; /* NULL if its memory is not mapped here */
 	_Atomic(void *) driver; /* what the network keeps for it; NULL: nothing yet */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
@@ -189,42 +189,42 @@ COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int
 }
 
 /*
- * A bell's word of sleepers: their number; whether all wait for one granule of memory; if so, its segment and its place there.
+ * The word `sleepers` of a wakeup: their number; whether all wait for one granule of memory; if so, its segment and its place there.
  * All change at once, so who sees a sleeper sees what it waits for.
  */
 #define COMMS_GRANULE 8
-#define COMMS_BELL_KNOWN (1UL << 15)
-#define COMMS_BELL_SEGMENT 16 /* the bit, and the place is above it */
-#define COMMS_BELL_PLACE 17
-#define COMMS_BELL_PLACES (UINT64_MAX >> COMMS_BELL_PLACE)
+#define COMMS_WAKEUP_KNOWN (1UL << 15)
+#define COMMS_WAKEUP_SEGMENT 16 /* the bit, and the place is above it */
+#define COMMS_WAKEUP_PLACE 17
+#define COMMS_WAKEUP_PLACES (UINT64_MAX >> COMMS_WAKEUP_PLACE)
 
 /* No sleeper waits for any of [address, address + bytes): most puts to a PE that sleeps find that out. */
-COMMS_INLINE bool comms_bell_is_for_others(uint64_t sleepers, const void *address, size_t bytes)
+COMMS_INLINE bool comms_wakeup_is_for_others(uint64_t sleepers, const void *address, size_t bytes)
 {
-	const char *base = comms.segments[sleepers >> COMMS_BELL_SEGMENT & 1].base;
+	const char *base = comms.segments[sleepers >> COMMS_WAKEUP_SEGMENT & 1].base;
 	uint64_t offset = (uint64_t)((uintptr_t)address - (uintptr_t)base);
-	uint64_t distance = (sleepers >> COMMS_BELL_PLACE) - offset / COMMS_GRANULE;
+	uint64_t distance = (sleepers >> COMMS_WAKEUP_PLACE) - offset / COMMS_GRANULE;
 
-	return (sleepers & COMMS_BELL_KNOWN) &&
-	       (distance & COMMS_BELL_PLACES) > (offset % COMMS_GRANULE + bytes - 1) / COMMS_GRANULE;
+	return (sleepers & COMMS_WAKEUP_KNOWN) &&
+	       (distance & COMMS_WAKEUP_PLACES) > (offset % COMMS_GRANULE + bytes - 1) / COMMS_GRANULE;
 }
 
-void comms_ring(struct comms_bell *bell);
+void comms_wake_sleepers(struct comms_wakeup *wakeup);
 
 /* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. */
-COMMS_INLINE void comms_notify_of(const struct comms_peer *peer, const void *address, size_t bytes)
+COMMS_INLINE void comms_wake_at(const struct comms_peer *peer, const void *address, size_t bytes)
 {
-	uint64_t sleepers = atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed);
+	uint64_t sleepers = atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed);
 
-	if (COMMS_UNLIKELY(sleepers) && !comms_bell_is_for_others(sleepers, address, bytes))
-		comms_ring(peer->bell);
+	if (COMMS_UNLIKELY(sleepers) && !comms_wakeup_is_for_others(sleepers, address, bytes))
+		comms_wake_sleepers(peer->wakeup);
 }
 
 /* It may be anything. */
-COMMS_INLINE void comms_notify(const struct comms_peer *peer)
+COMMS_INLINE void comms_wake(const struct comms_peer *peer)
 {
-	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->bell->sleepers, memory_order_relaxed)))
-		comms_ring(peer->bell);
+	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed)))
+		comms_wake_sleepers(peer->wakeup);
 }
 
 #define COMMS_NOBODY (-1) /* no PE, where one may be named */

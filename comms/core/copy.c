@@ -99,5 +99,5 @@ void comms_put_large(const struct comms_peer *peer, const void *dest, void *here
 		     const char *routine)
 {
 	comms_copy_near(here, source, bytes, source, routine);
-	comms_notify_of(peer, dest, bytes);
+	comms_wake_at(peer, dest, bytes);
 }

@@ -106,7 +106,7 @@ COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
 /* A long copy in the name of a routine, to or from memory of the program that is near (see near.h). */
 void comms_copy_near(void *dest, const void *source, size_t bytes, const void *near, const char *routine);
 
-/* A put to memory that is here, and a bell for who waits for it. Dest is where the target has it. */
+/* Stores to memory of a PE of this node, then wakes the PE if it waits for that. dest is the address at the target. */
 void comms_put_large(const struct comms_peer *peer, const void *dest, void *here, const void *source, size_t bytes,
 		     const char *routine);
 
@@ -118,7 +118,7 @@ COMMS_INLINE void comms_put_here(const struct comms_peer *peer, const void *dest
 		return;
 	}
 	comms_copy_in(here, source, bytes);
-	comms_notify_of(peer, dest, bytes);
+	comms_wake_at(peer, dest, bytes);
 }
 
 COMMS_INLINE void comms_get_here(void *dest, const void *here, size_t bytes, const char *routine)

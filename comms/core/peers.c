@@ -110,14 +110,14 @@ static void reach_locally(struct comms_peer *peer, const struct peer_info *info)
 		peer->reach[i].base = memory_map_peer(&info->memory[i], info->size[i], peer->pe);
 		peer->reach[i].size = info->size[i];
 	}
-	peer->bell = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->bell;
+	peer->wakeup = &((struct comms_system *)peer->reach[COMMS_HEAP].base)->wakeup;
 }
 
 static void reach_self(struct comms_peer *peer)
 {
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		peer->reach[i] = (struct comms_reach){comms.segments[i].base, comms.segments[i].size};
-	peer->bell = &comms.system->bell;
+	peer->wakeup = &comms.system->wakeup;
 }
 
 static struct comms_peer *connect_to(int pe)

@@ -13,7 +13,7 @@
  * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if any may wait for what it changed, changes
  * word and wakes. So a change costs a load of a line that is nearly always shared and zero.
  */
-struct comms_bell {
+struct comms_wakeup {
 	_Alignas(64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: see wait.c */
 	_Alignas(64) _Atomic uint32_t word;
 };
@@ -32,7 +32,7 @@ struct comms_gate {
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_TOFU_GATES 24
 #define COMMS_BUFFERS 256 /* that others may reach, of a PE */
-#define COMMS_BOX_BYTES (256UL << 10)
+#define COMMS_EVENTS_BYTES (256UL << 10)
 #define COMMS_PLAN_BYTES (16UL << 20)
 #define COMMS_SLOT_BYTES (1UL << 20)
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
@@ -104,7 +104,7 @@ struct comms_overtaken {
 struct comms_system {
 	uint64_t magic;
 	bool crowded; /* this PE's node has more PEs than processors */
-	struct comms_bell bell;
+	struct comms_wakeup wakeup;
 	_Alignas(64) struct comms_shown shown;
 	struct comms_passive passive;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
@@ -112,8 +112,8 @@ struct comms_system {
 	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
 	struct comms_overtaken overtaken[COMMS_OVERTAKEN];
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
-	_Alignas(4096) char box[COMMS_BOX_BYTES]; /* see events.h */
-	char unused[COMMS_SLOT_BYTES - COMMS_BOX_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
+	_Alignas(4096) char events[COMMS_EVENTS_BYTES]; /* see events.h */
+	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
 	struct comms_slot slot[COMMS_SLOTS];
 	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/ext/plans.h */
 };

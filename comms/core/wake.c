@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waking a PE that sleeps on its bell; comms/wait has how it goes to sleep. */
+/* Wakes a PE that sleeps on its wakeup. How it goes to sleep is in comms/wait. */
 #include "comms.h"
 #include "futex.h"
 
-void comms_ring(struct comms_bell *bell)
+void comms_wake_sleepers(struct comms_wakeup *wakeup)
 {
-	atomic_fetch_add_explicit(&bell->word, 1, memory_order_relaxed);
-	futex(&bell->word, FUTEX_WAKE, INT32_MAX, NULL);
+	atomic_fetch_add_explicit(&wakeup->word, 1, memory_order_relaxed);
+	futex(&wakeup->word, FUTEX_WAKE, INT32_MAX, NULL);
 }

@@ -64,8 +64,8 @@ void comms_group_forget(struct comms_group *group)
 
 	numa_forget(levels ? &levels->node : group);
 	comms_group_leave_torus(levels ? &levels->leaders : group);
-	if (comms.network && comms.network->hardware && group->seen)
-		comms.network->hardware->part(group);
+	if (comms.network && comms.network->collectives && group->seen)
+		comms.network->collectives->part(group);
 	if (!levels)
 		return;
 	levels_free(levels);
@@ -130,7 +130,7 @@ static void meet_at_gate(struct comms_group *group, bool led, comms_action *acti
 		uint32_t before = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acquire);
 
 		if (led && before + 1 == others)
-			comms_notify_of(first, &comms.system->slot[group->slot].gate[group->gate].arrived, sizeof gate->arrived);
+			comms_wake_at(first, &comms.system->slot[group->slot].gate[group->gate].arrived, sizeof gate->arrived);
 		if (led || before < others) {
 			wait_while(&gate->epoch, old, &gate->sleepers);
 			return;
@@ -181,7 +181,7 @@ static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint
 		_Atomic uint64_t *word = &heard[round->word];
 
 		for (int i = 0; i < round->count; i++)
-			comms_tell_word(word, epoch, group->told[round->first + i], __func__);
+			comms_notify(word, epoch, group->told[round->first + i], __func__);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= epoch);
 	}
 }
@@ -192,7 +192,7 @@ static void meet_in_rounds(struct comms_group *group)
 	uint64_t epoch;
 	int n = group->size;
 
-	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->hardware && comms.network->hardware->barrier(group))
+	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->collectives && comms.network->collectives->barrier(group))
 		return;
 	epoch = ++group->epoch;
 	if (group->round) {
@@ -203,7 +203,7 @@ static void meet_in_rounds(struct comms_group *group)
 	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
 		int to = group->me < n - step ? group->me + step : group->me - (n - step);
 
-		comms_tell_word(heard, epoch, comms_group_pe(group, to), __func__);
+		comms_notify(heard, epoch, comms_group_pe(group, to), __func__);
 		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) >= epoch);
 	}
 }
@@ -279,10 +279,10 @@ void comms_slot_clear(int slot)
 
 bool comms_can_reduce_in_network(void)
 {
-	return comms.network && comms.network->hardware;
+	return comms.network && comms.network->collectives;
 }
 
 bool comms_reduce_in_network(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count)
 {
-	return comms.network->hardware->reduce(group, op, words, count);
+	return comms.network->collectives->reduce(group, op, words, count);
 }

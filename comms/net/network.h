@@ -11,103 +11,164 @@
 #include "comms/observe/counters.h"
 #include "comms/torus/shape.h"
 
-#define COMMS_NO_WORD ((size_t)-1)
+/*
+ * The contract between the core and a network: UCX (net/ucx), Tofu (net/tofu). One network carries, for the whole job, what load and store
+ * cannot. networks.c chooses it at the start, and is the one other file that knows a new network.
+ *
+ * A network implements all of struct comms_network but what is marked optional. A group that is optional is a table of its own: it is whole, or
+ * the pointer to it is NULL. Errors end the job with a message (rte_die); no operation returns one.
+ *
+ * peer      comms/core/peers.h; peer->driver is the network's own pointer, which connect sets and forget frees. No other file reads it
+ * place     struct comms_place: a peer, a segment of its memory, and an offset there
+ * channel   orders and completes its own operations. NULL is the default one, which all threads use; a private one is used by one thread
+ *           at a time
+ * request   the core's record of a notification; request->driver is room for the network's own record
+ */
 
-/* Messages of this PE since the start: what it has sent, and what it has carried out for others. */
+#define COMMS_NO_FLAG ((size_t)-1)
+
+struct network_piece {
+	size_t offset;
+	const void *source;
+	size_t bytes;
+};
+
+/*
+ * Data in up to two pieces, then a flag, to one peer. The flag changes after the data is there. Two sorts:
+ *
+ * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag. A quiet of the channel waits for
+ *              it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until that quiet, else it may be
+ *              reused on return
+ * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically. Without a request
+ *              the source may be reused on return. With one the call waits for nothing; request->under_way is true until the source and the
+ *              request may be reused
+ */
+struct network_notification {
+	struct comms_peer *peer;
+	enum comms_segment_id segment; /* of both pieces */
+	struct network_piece piece[2]; /* the first one goes first; bytes is 0: nothing */
+	const struct comms_buffer *buffer; /* the offset of the first piece is in this memory of the peer; NULL: in the segment */
+	enum comms_segment_id flag_segment;
+	size_t flag_offset; /* COMMS_NO_FLAG: there is no flag */
+	uint64_t value;	    /* with a request, request->value is the same */
+	uint8_t completion; /* not 0: a number that the peer's listen gave, instead of the flag */
+	struct comms_batch *batch; /* not NULL: a network with batching may keep the notification until send_batch */
+	bool counted, nbi;
+	struct comms_channel *channel;
+	enum comms_amo op;
+};
+
+/* Messages of this PE since the start: what it has sent, and what it has carried out for others. deadlock.c compares the sums over all PEs. */
 struct comms_traffic {
 	uint64_t sent, carried_out;
-	unsigned notify; /* how many of them a comms_tell of a few bytes is */
-	bool pending;	  /* something that is not in these numbers is under way */
-	bool blind;	  /* puts may be under way that nobody knows of */
+	unsigned notify; /* how many of them a notification without data is */
+	bool pending;	  /* something is under way that these numbers do not show */
+	bool blind;	  /* puts may be under way that no number shows */
 };
 
-/* Did who wanted to sleep do so, and then find something to do for the network? */
-enum network_doze { NETWORK_DOZE_NOT, NETWORK_DOZE_DONE, NETWORK_DOZE_SERVED };
-
-/* --- What only some networks can do: each table is whole, or the network has none of it --- */
+/* --- Optional groups --- */
 
 /* Several notifications in one message. */
-struct comms_batching {
-	/* Keeps it, to go with others in one message. False: it does not fit, or cannot be. */
-	bool (*keep)(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer,
-		     enum comms_segment_id segment, size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
-		     size_t word_offset);
-	void (*send_kept)(struct comms_together *together);
+struct network_batching {
+	/* Sends what notify has kept in a batch. batch->count is not 0. */
+	void (*send_batch)(struct comms_batch *batch);
 };
 
-/* Completion at the other side without a flag behind the data. */
-struct comms_handling {
+/* Completion that the receiver's network reports, without a flag behind the data. */
+struct network_completions {
 	/*
-	 * Data of which the network itself says, at the other side, that it has come: no word is put behind it. Listen: a word of this PE becomes value
-	 * when the first of such data comes from a peer that names the number returned, then value + step, and so on, all by calls of this PE. 0: there
-	 * is no number left. Tell_noted: as tell_later, and what telling->more has goes first.
+	 * A word of this PE becomes value when the first notification with the number that is returned comes from a peer, then value + step, and so on.
+	 * All changes are made by calls of this PE. 0: there is no number left, and the sender must use a flag.
 	 */
 	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
-	/* All of it has come. */
-	void (*listen_no_more)(struct comms_peer *from, uint8_t notice);
-	/* The PE has waited for the last that came with this number, and goes on. NULL: nobody asks. */
-	void (*needed)(struct comms_peer *from, uint8_t notice);
-	void (*tell_noted)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-			   const void *source, size_t bytes, uint8_t notice);
+	/* Gives the number back. All notifications with it have come. */
+	void (*listen_no_more)(struct comms_peer *from, uint8_t completion);
+	/* This PE has waited for the last notification with this number, and goes on; a recording of the network wants to know. */
+	void (*needed)(struct comms_peer *from, uint8_t completion);
 };
 
-/* Barriers and small reductions in the network. */
-struct comms_hardware {
-	/* The members meet as the network can make them do it. False: it cannot, alike for all of them. */
+/* Barriers and small reductions that the network carries out. All members of the group call them in the same order. */
+struct network_collectives {
+	/* False: the network cannot do this one. All members get the same answer. */
 	bool (*barrier)(const struct comms_group *group);
-	/* They combine so many words, and all have the result; of double sums, a word is a double. False: as above. */
+	/* Combines so many words, and gives all members the result; for sums of doubles a word is a double. False: as above. */
 	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
-	/* They will do neither again; all have met. */
+	/* The group calls neither again. All members have left the last barrier. */
 	void (*part)(const struct comms_group *group);
 };
 
-/* Lists of operations that the network's card carries out by itself: sessions.h. */
-struct comms_offload {
+/* Lists of operations that the NIC carries out by itself: sessions.h. */
+struct network_offload {
 	/*
-	 * Broadcasts: Open says which queues this PE has for so many trees; NULL: it can have none. When
-	 * all know each other's, write says what to do in each run; is_over is about this PE's sending only.
+	 * Broadcasts. open makes queues for so many trees and shows them; NULL: it cannot. write says what to do in each run, when all PEs know each
+	 * other's queues. is_over tells of this PE's sending only.
 	 */
 	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
 	void (*write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
-	/* The same for data between pairs. Open says where this PE wants to be told that others are ready; run: a word of this PE. */
+	/* The same for data between pairs. open_edges writes, for each of ins, where this PE learns that the other one is ready; run: a word of this PE. */
 	struct comms_session *(*open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
-	void (*write_edges)(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in,
-				    int ins, _Atomic uint64_t *run);
+	void (*write_edges)(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 	void (*start)(struct comms_session *session, uint64_t run);
 	bool (*is_over)(struct comms_session *session);
 	void (*close)(struct comms_session *session);
 };
 
-/* Where PEs are in a network whose launcher says so. From find on. */
+/* Memory that is not symmetric, and that others may put to and get from: buffers.h. */
+struct network_buffers {
+	/* Writes what others need into buffer->network. Returns what unshare wants back. */
+	void *(*share)(struct comms_buffer *buffer);
+	void (*unshare)(const struct comms_buffer *buffer, void *handle);
+	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
+	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset, struct comms_piece *to);
+};
+
+/* A wait that blocks in the network, so that a PE that sleeps still serves others. */
+struct network_blocking {
+	/*
+	 * Blocks until the network has something to do, the word has another value, or the time is over. NETWORK_BLOCK_NOT, and at once: another thread
+	 * of this PE looks after the network, so the caller may sleep on the word.
+	 */
+	enum network_block { NETWORK_BLOCK_NOT, NETWORK_BLOCKED, NETWORK_BLOCKED_AND_PROGRESSED } (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+	/* Makes the network's thread look at the command lists. */
+	void (*wake)(void);
+};
+
+/* Where PEs are in a network whose launcher says so. Used from find on. */
 struct comms_map {
-	/* The node of a PE, as a number that its other PEs have, too. */
+	/* The node of a PE, as a number that the other PEs of the node have, too. */
 	uint64_t (*node_of)(int pe);
 	/* The whole machine, and where a PE's node is in it. False: nobody says. */
 	bool (*machine)(struct torus_shape *machine);
 	int (*place)(const struct torus_shape *machine, int pe);
 };
 
-/*
- * What carries what load and store cannot: one network for the whole job, UCX or Tofu, chosen at the start. Places are
- * (segment, offset) at a peer. Channels as in comms.h; NULL is the default one, NULL from channel_open: no memory. A network
- * that fails ends the job with a message.
- */
+enum {
+	NETWORK_OWN_ATOMICS = 1,     /* amo is not atomic with the processor's atomics: PEs of a node use it among themselves, too */
+	NETWORK_RECORDS_ARRIVALS = 2 /* the target records for traces when a message came */
+};
+
+/* --- The core of the contract --- */
+
 struct comms_network {
 	const char *name;
+	unsigned traits;	/* NETWORK_..., or'ed */
+	enum watch_row row;	/* of SHMEM_STATS */
+	long longest_wait; /* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
 
 	/*
-	 * Its life, in this order. Those that may be NULL then have nothing to do.
+	 * Its life, in this order. NULL: it has nothing to do then. Only start and stop are never NULL.
 	 *
-	 * find      Can this job use it? Asked before anything else, alike on all PEs. Ends the job with a message if it cannot and must. May be NULL
-	 * start     Makes what operations go by, and registers the segments
-	 * describe  What other PEs need to connect to this one, which the core publishes; the caller frees it
-	 * open      All have published: takes connections, and serves other PEs from now on, in a thread if there is one. May be NULL
-	 * connect   At first contact with a peer, whose record nobody else knows yet; peers_network_info has what it published. May be NULL
-	 * finish    Completes all that this PE has asked for. Peers that go away are no news from here on; they are still served
-	 * rest      All PEs have finished: serves no longer. May be NULL
-	 * forget    Frees what peer->driver has. May be NULL
+	 * find      Can this job use the network? Called first of all, and all PEs get the same answer. Ends the job with a message if not, and must is
+	 *           true
+	 * start     Makes what operations need, and registers the segments (comms.segments)
+	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it
+	 * open      All PEs have published: takes connections, and serves other PEs from now on, in a thread if there is one
+	 * connect   The first contact with a peer. peers_network_info has what it published; no other thread knows the record yet
+	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
+	 * rest      All PEs have finished: serves no longer
+	 * forget    Frees peer->driver
 	 * stop      Undoes start
-	 * leave     Undoes find, also where it was not started. May be NULL
+	 * leave     Undoes find, also where start was not called
 	 */
 	bool (*find)(bool must);
 	void (*start)(void);
@@ -119,86 +180,44 @@ struct comms_network {
 	void (*forget)(struct comms_peer *peer);
 	void (*stop)(void);
 	void (*leave)(void);
-	const struct comms_map *map; /* NULL: it does not know where PEs are */
 
-	enum watch_row row;
-	bool has_own_atomics; /* which are not atomic with the processor's: PEs of a node use them among themselves, too */
-	bool records_arrivals; /* the target records when a message comes, for traces */
-	const char *(*connections)(void); /* in words, from whom it takes them; NULL: it takes none from outside the job */
-	long longest_nap; /* ns; of who waits, where nobody rings for what this network brings. 0: somebody does */
-
+	/* NULL from open: no memory. A channel is quiet when it is closed. */
 	struct comms_channel *(*channel_open)(bool alone);
 	void (*channel_close)(struct comms_channel *channel);
 
-	void (*put)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, bool nbi);
-	/* Data, which may not be empty, then an atomic on a word of 8 bytes that shows it. */
-	void (*put_signal)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
-			   size_t offset, const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment,
-			   size_t word_offset, enum comms_amo op, uint64_t value);
-	void (*get)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    void *dest, size_t bytes, bool nbi);
-	void (*amo)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    enum comms_amo op, size_t width, uint64_t operand);
-	/* result holds 4 or 8 bytes; with nbi it is written by the next quiet at the latest. */
-	void (*amo_fetch)(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment,
-			  size_t offset, enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result,
-			  bool nbi);
+	/* Without nbi, the source may be reused, or the data is here, on return. With nbi that holds behind the next quiet of the channel. */
+	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi);
+	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
+	/* Atomics of 4 or 8 bytes. The result has the width of the operation. */
+	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
+	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result, bool nbi);
+	void (*notify)(struct comms_request *request, const struct network_notification *notification);
+	/* Puts, atomics and counted notifications behind a fence take effect at a peer behind those before it. */
 	void (*fence)(struct comms_channel *channel);
+	/* Waits until all operations of the channel have taken effect; towards these PEs only. */
 	void (*quiet)(struct comms_channel *channel);
 	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
-
-	/*
-	 * Data, which may be empty, then a word that shows it, which no quiet waits for: its reader says otherwise that it came. The source may be
-	 * reused on return.
-	 */
-	void (*tell)(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
-		     enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
-	/*
-	 * The same without waiting: what is to be known until it is at rest is in the record, the word's value among it. False: it would have to
-	 * wait for another thread of this PE, and may not.
-	 */
-	bool (*tell_later)(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
-			   size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment,
-			   size_t word_offset, bool may_wait);
-	/*
-	 * Memory of this PE that is not symmetric, and that others may put to and get from: writes what they need to know into buffer->network. The
-	 * network keeps what it returns.
-	 */
-	void *(*share)(struct comms_buffer *buffer);
-	void (*unshare)(const struct comms_buffer *buffer, void *handle);
-	/*
-	 * Data, which may be empty, for a peer's buffer, then what telling->more has for its heap and a word there, which is telling->value; or, at
-	 * COMMS_NO_WORD, neither. And data from a buffer. Both as in tell_later.
-	 */
-	void (*tell_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-			    const void *source, size_t bytes, size_t word_offset);
-	void (*get_buffer)(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-			   void *dest, size_t bytes);
-	/* Completes all that was ever put, what no quiet waits for included. */
+	/* Waits until everything that ever left this PE has taken effect, also what no quiet waits for. */
 	void (*complete)(void);
 
-	/* Returns true if something happened. */
+	/* Moves whatever can move, and waits for nothing. True: something happened. */
 	bool (*progress)(void);
-	/* Is there a thread that progresses, or none needed? */
+	/* Do other PEs' operations on this one go on while this PE computes? */
 	bool (*served)(void);
-	/*
-	 * Who waits goes to sleep: until there may be something to do, for so long, or the word is another, which who changes it may not be
-	 * able to say. Not, and at once, if there is somebody else to look after the network; then one may sleep on the word.
-	 */
-	enum network_doze (*doze)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
-	/* Has the thread look at the lists of commands, NULL: there is nothing to do for it. */
-	void (*nudge)(void);
 
+	/* For reports: see struct comms_traffic; "; operations under way to PEs 1, 3", or nothing; from whom it takes connections (NULL: from nobody). */
 	void (*count_traffic)(struct comms_traffic *traffic);
-	/* "; operations under way to PEs 1, 3", or nothing. */
 	void (*name_under_way)(char *text, size_t size);
+	const char *(*connections)(void);
 
-	/* NULL: it has none of this. */
-	const struct comms_batching *batching;
-	const struct comms_handling *handling;
-	const struct comms_hardware *hardware;
-	const struct comms_offload *offload;
+	/* Optional. */
+	const struct network_batching *batching;
+	const struct network_completions *completions;
+	const struct network_collectives *collectives;
+	const struct network_offload *offload;
+	const struct network_buffers *buffers;
+	const struct network_blocking *blocking;
+	const struct comms_map *map;
 };
 
 extern const struct comms_network ucx_network, tofu_network;

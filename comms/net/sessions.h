@@ -55,7 +55,12 @@ struct comms_edge_out {
 	_Atomic uint64_t *word; /* by its address here */
 };
 struct comms_edge_in {
-	uint64_t gate; /* where the PE that puts wants to be told that this one is ready */
+	uint64_t gate; /* where the PE that puts learns that this one is ready */
+};
+struct comms_edges {
+	struct comms_edge_out *out;
+	struct comms_edge_in *in;
+	int outs, ins;
 };
 
 struct comms_session;

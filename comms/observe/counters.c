@@ -203,7 +203,7 @@ void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, 
 
 void watch_flag(int pe, const void *flag, uint64_t value)
 {
-	if (comms.traced && comms.network && !comms.network->records_arrivals)
+	if (comms.traced && comms.network && !(comms.network->traits & NETWORK_RECORDS_ARRIVALS))
 		trace_flag(pe, flag, value);
 }
 

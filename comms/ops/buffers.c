@@ -37,7 +37,7 @@ static void take_place(int place, struct comms_buffer *buffer)
 {
 	buffer->place = (uint32_t)place;
 	buffer->serial = ++table.serials;
-	table.at[place].handle = comms.network ? comms.network->share(buffer) : NULL;
+	table.at[place].handle = comms.network && comms.network->buffers ? comms.network->buffers->share(buffer) : NULL;
 	table.at[place].buffer = *buffer;
 	if (place >= end_of_table())
 		atomic_store_explicit(&table.end, place + 1, memory_order_relaxed);
@@ -68,8 +68,8 @@ bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer
 static void give_place(int place)
 {
 	atomic_store_explicit(&comms.system->buffers[place], 0, memory_order_relaxed);
-	if (comms.network)
-		comms.network->unshare(&table.at[place].buffer, table.at[place].handle);
+	if (comms.network && comms.network->buffers)
+		comms.network->buffers->unshare(&table.at[place].buffer, table.at[place].handle);
 	table.at[place].buffer.serial = 0;
 }
 

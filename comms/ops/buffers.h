@@ -8,7 +8,7 @@
  * Memory that is not symmetric, and that others may put to and get from nevertheless.
  *
  * buffer  a PE's memory, with all that others need to reach it: plain bytes, which the program sends to whom it likes
- * letter  what one PE tells another of such memory: see events.h
+ * event   what a PE reports to another one about such memory: comms/rdma/events.h
  */
 struct comms_buffer {
 	uint64_t magic;
@@ -26,7 +26,7 @@ struct comms_buffer {
 #define COMMS_BUFFER_MAGIC 0x7265666675626d74
 _Static_assert(sizeof(struct comms_buffer) == 24 * sizeof(uint64_t), "as large as the program's shmemx_rdma_buffer_t");
 
-struct comms_letter {
+struct comms_event {
 	uint32_t kind;
 	int32_t pe;
 	uint64_t word, address, bytes;

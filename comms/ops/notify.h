@@ -1,82 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tellings: data and a word that shows it, as comms_tell puts them, on their way while the caller does something else. */
-#ifndef COMMS_TELLING_H
-#define COMMS_TELLING_H
+#ifndef COMMS_NOTIFY_H
+#define COMMS_NOTIFY_H
 
-#include "comms/core/comms.h"
+#include "ops.h"
 
 /*
- * As comms_tell, without waiting for anything; bytes may be 0. The source, and the record of it that the caller keeps, are left alone until the record
- * is at rest; the reader's answer says when the data has come.
+ * Notifications: data, then a flag of the same PE that shows it, in this order on every path. No quiet waits for them: a PE that has seen
+ * the flag has the data.
+ *
+ * notification  what is put, and where
+ * request       the sender's record of a notification that is under way. Sender and data stay as they are until it is complete
+ * batch         notifications for one PE that leave in one message, where the network can do that
  */
-struct comms_piece {
-	void *dest;
-	const void *source;
-	size_t bytes;
-};
-
-/* Data for an address of the target's memory, then a value for a word there. No data: bytes is 0; no word: word is 0. */
-struct comms_item {
-	uint64_t there, word, value, bytes;
-};
-
-#define COMMS_ITEM_EVENT 32
-
-/* The header of what one PE's library asks of another's, where the network carries messages only; docs/protocols/messages.md. */
-struct comms_message {
-	uint32_t pe, stream;	/* who sends, and by which of its connections */
-	uint64_t sequence;	/* in that stream, from 1 */
-	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
-	uint8_t acknowledge;	/* the sender waits until it is carried out */
-	uint32_t event; /* of the sender's trace, 0: none */
-	uint64_t token; /* says to the sender what an answer belongs to */
-	uint64_t compare;
-	struct comms_item item;
-};
-_Static_assert(sizeof(struct comms_message) == 72, "the same on all PEs");
-
-struct comms_telling {
-	atomic_bool under_way;
-	bool over;
-	void *key; /* of the buffer that the data goes to, to be given back */
-	struct ucx_peer *connection;
-	atomic_int left; /* of what it consists of, on a network that has no connections */
-	uint64_t there; /* the word's address at the peer */
+struct comms_flag {
+	_Atomic uint64_t *word; /* by its address in this PE */
 	uint64_t value;
-	struct comms_piece more; /* of the data, put when UCX has handed on the rest of it */
-	uint64_t more_there;
-	struct comms_message message; /* under way, and what is to follow */
-	struct comms_item item;	      /* in a batch; above its bytes, shifted by COMMS_ITEM_EVENT, the event */
-	struct comms_piece now;
-	uint32_t event;
 };
-void comms_tell_later(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
-		      uint64_t value, int pe, const char *routine);
 
-/* The same, by the network even where the peer could be stored to. False: not now, another thread of this PE is in the way. */
-bool comms_tell_by_network(struct comms_telling *telling, void *dest, const void *source, size_t bytes, _Atomic uint64_t *word,
-			   uint64_t value, int pe, const char *routine);
+/* Sets a flag, after all that this PE has stored before. */
+void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
-/* The same with data from two places, to the same segment; neither may be empty. */
-void comms_tell_both_later(struct comms_telling *telling, struct comms_piece first, struct comms_piece second,
-			   _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
+/* Puts data, then sets a flag. The source may be reused on return. */
+void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe, const char *routine);
 
 /*
- * Several tellings to one PE that go in one message, where the network can do that. Each is kept, if it fits, and then all are sent. Of two uses
- * of a record the first must be at rest.
+ * How large a network's own record of a request, and of a batch, may be.
  */
-#define COMMS_TOGETHER 32
+#define COMMS_REQUEST_DRIVER 208
+#define COMMS_BATCH_DRIVER 80
 
-struct comms_together {
-	atomic_bool under_way; /* at rest when all that it keeps are */
-	int kept;
-	size_t bytes;
-	struct comms_message message;
-	struct comms_telling *telling[COMMS_TOGETHER];
+struct comms_request {
+	atomic_bool under_way;
+	uint64_t value; /* of the flag: it leaves from here */
+	_Alignas(16) char driver[COMMS_REQUEST_DRIVER];
 };
-/* As comms_tell_later; what cannot be kept goes at once. */
-void comms_tell_together(struct comms_together *together, struct comms_telling *telling, void *dest, const void *source, size_t bytes,
-			 _Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
-void comms_together_send(struct comms_together *together);
+
+static inline bool comms_request_is_under_way(const struct comms_request *request)
+{
+	return atomic_load_explicit(&request->under_way, memory_order_acquire);
+}
+
+struct comms_buffer;
+struct comms_batch;
+struct comms_notification {
+	struct comms_piece piece[2];	   /* put in this order, to one segment; bytes is 0: nothing */
+	struct comms_flag flag;
+	const struct comms_buffer *buffer; /* the first piece goes to this memory, to offset in it; NULL: to its dest */
+	size_t offset;
+	uint8_t completion;   /* instead of the flag: a number that the receiver gave, see handlers.h; 0: the flag */
+	bool by_network;      /* also where stores reach the PE */
+	struct comms_batch *batch; /* leaves with this one, if there is room in it; NULL: leaves now */
+	int pe;
+	const char *routine;
+};
+
+/* Starts a notification and waits for nothing. The notification itself may be reused on return. */
+void comms_put_notify_start(struct comms_request *request, const struct comms_notification *notification);
+
+/* The same for one piece and a flag. */
+static inline void comms_put_notify_later(struct comms_request *request, struct comms_piece piece, struct comms_flag flag, int pe,
+					  const char *routine)
+{
+	comms_put_notify_start(request, &(struct comms_notification){.piece = {piece}, .flag = flag, .pe = pe, .routine = routine});
+}
+
+/* The first of two uses of a batch must be complete before the second begins. */
+#define COMMS_BATCH_MOST 32
+struct comms_batch {
+	atomic_bool under_way;
+	int count;
+	size_t bytes;
+	struct comms_request *request[COMMS_BATCH_MOST];
+	_Alignas(16) char driver[COMMS_BATCH_DRIVER];
+};
+void comms_batch_send(struct comms_batch *batch);
+
+/* Waits until all notifications that left this PE have arrived. */
+void comms_complete_all(void);
 
 #endif

@@ -5,9 +5,9 @@
 #include "comms/core/comms.h"
 
 /*
- * A channel is what operations are ordered and completed in: its fence and its quiet are about what was done on it. NULL is
- * the default channel. One that is alone is used by one thread at a time, and for that takes no lock: at its
- * first operation over UCX it gets connections of its own. All others are free to everyone.
+ * A channel orders and completes its own operations: its fence and its quiet leave those of other channels alone. NULL is the default
+ * channel. A private channel is used by one thread at a time, takes no lock, and gets connections of its own at its first operation over
+ * UCX. Any thread may use the others.
  */
 struct comms_channel;
 
@@ -26,15 +26,27 @@ void comms_channel_get(struct comms_channel *channel, void *dest, const void *so
 void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine);
 
+/* A place in memory of a peer. */
+struct comms_place {
+	struct comms_peer *peer;
+	enum comms_segment_id segment;
+	size_t offset;
+};
+
 enum comms_amo { COMMS_FETCH, COMMS_ADD, COMMS_AND, COMMS_OR, COMMS_XOR, COMMS_SWAP, COMMS_CSWAP };
 
-/* Atomics on 4 or 8 bytes (width). The fetching form returns the old value, zero-extended. */
-void comms_channel_amo(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest, uint64_t operand,
-		       int pe, const char *routine);
-uint64_t comms_channel_amo_fetch(struct comms_channel *channel, enum comms_amo op, size_t width, void *dest,
-				 uint64_t operand, uint64_t cond, int pe, const char *routine);
-void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo op, size_t width, void *result,
-				 void *dest, uint64_t operand, uint64_t cond, int pe, const char *routine);
+/* An atomic on 4 or 8 bytes. */
+struct comms_atomic {
+	enum comms_amo op;
+	size_t width;
+	uint64_t operand, compare;
+};
+
+/* The fetching form returns the old value, zero-extended. */
+void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine);
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine);
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest, const struct comms_atomic *atomic, int pe,
+				 const char *routine);
 
 /* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
 #define COMMS_AMO_HERE(name, type)                                                                                    \
@@ -62,9 +74,21 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, enum comms_amo o
 COMMS_AMO_HERE(comms_amo_32, uint32_t)
 COMMS_AMO_HERE(comms_amo_64, uint64_t)
 
-/* Data, then an atomic on a word of the same PE that shows it. */
-void comms_channel_put_signal(struct comms_channel *channel, void *dest, const void *source, size_t bytes,
-			      uint64_t *word, uint64_t value, enum comms_amo op, bool nbi, int pe, const char *routine);
+struct comms_piece {
+	void *dest; /* by its address in this PE */
+	const void *source;
+	size_t bytes;
+};
+
+struct comms_signal {
+	uint64_t *word, value;
+	enum comms_amo op;
+	bool nbi; /* of the data */
+};
+
+/* Puts data, then changes the signal of the same PE atomically. */
+void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece, const struct comms_signal *signal, int pe,
+			      const char *routine);
 
 void comms_channel_fence(struct comms_channel *channel);
 void comms_channel_quiet(struct comms_channel *channel);
@@ -92,27 +116,14 @@ static inline void comms_get_nbi(void *dest, const void *source, size_t bytes, i
 	comms_channel_get_nbi(NULL, dest, source, bytes, pe, routine);
 }
 
-static inline void comms_amo(enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe, const char *routine)
+static inline void comms_amo(void *dest, struct comms_atomic atomic, int pe, const char *routine)
 {
-	comms_channel_amo(NULL, op, width, dest, operand, pe, routine);
+	comms_channel_amo(NULL, dest, &atomic, pe, routine);
 }
 
-static inline uint64_t comms_amo_fetch(enum comms_amo op, size_t width, void *dest, uint64_t operand, uint64_t cond,
-				       int pe, const char *routine)
+static inline uint64_t comms_amo_fetch(void *dest, struct comms_atomic atomic, int pe, const char *routine)
 {
-	return comms_channel_amo_fetch(NULL, op, width, dest, operand, cond, pe, routine);
-}
-
-static inline void comms_amo_fetch_nbi(enum comms_amo op, size_t width, void *result, void *dest, uint64_t operand,
-				       uint64_t cond, int pe, const char *routine)
-{
-	comms_channel_amo_fetch_nbi(NULL, op, width, result, dest, operand, cond, pe, routine);
-}
-
-static inline void comms_put_signal(void *dest, const void *source, size_t bytes, uint64_t *word, uint64_t value,
-				    enum comms_amo op, bool nbi, int pe, const char *routine)
-{
-	comms_channel_put_signal(NULL, dest, source, bytes, word, value, op, nbi, pe, routine);
+	return comms_channel_amo_fetch(NULL, dest, &atomic, pe, routine);
 }
 
 static inline void comms_fence(void)
@@ -134,18 +145,6 @@ static inline void comms_complete(void)
 	if (comms.quiets)
 		comms_quiet();
 }
-
-/*
- * Puts data, then a word that shows it, in this order on every path; bytes may be 0. What it puts is nothing that a later
- * quiet waits for: who has seen the word has the data.
- */
-void comms_tell(void *dest, const void *source, size_t bytes, _Atomic uint64_t *word, uint64_t value, int pe,
-		const char *routine);
-/* Only the word, behind what this PE has stored. */
-void comms_tell_word(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
-
-/* Waits until all that was ever told over the network has arrived. */
-void comms_complete_all(void);
 
 /*
  * What a routine of the API begins with: is the library up? If calls are watched, from here to the end of the block is one. PE

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Letter boxes, see events.h. */
 #include "events.h"
 
 #include "comms/ops/ops.h"
@@ -7,46 +6,46 @@
 #include "comms/wait/wait.h"
 
 #define ONE_DRAWN (1UL << 32)
-#define TELL_EACH (COMMS_LETTERS / 4) /* letters that are taken before others are told */
+#define REPORT_EACH (COMMS_EVENTS / 4) /* events that are taken before other PEs learn of it */
 
 static struct {
 	_Atomic uint32_t taken;
-	uint32_t told;
+	uint32_t reported;
 } mine;
 
-static struct comms_box *box(void)
+static struct comms_event_queue *queue(void)
 {
-	return (struct comms_box *)(void *)comms.system->box;
+	return (struct comms_event_queue *)(void *)comms.system->events;
 }
 
-void comms_mail_start(void)
+void comms_events_start(void)
 {
 	atomic_store_explicit(&mine.taken, 0, memory_order_relaxed);
-	mine.told = 0;
+	mine.reported = 0;
 }
 
-struct comms_place *comms_mail_place(uint32_t number)
+static struct comms_event_entry *entry_of(uint32_t number)
 {
-	return &box()->place[number % COMMS_LETTERS];
+	return &queue()->entry[number % COMMS_EVENTS];
 }
 
 static uint64_t counts_of(int pe, uint64_t drawn, const char *routine)
 {
-	return comms_amo_fetch(COMMS_ADD, 8, (void *)&box()->counts, drawn, 0, pe, routine);
+	return comms_amo_fetch((void *)&queue()->counts, (struct comms_atomic){COMMS_ADD, 8, drawn, 0}, pe, routine);
 }
 
-uint32_t comms_mail_number(int pe, void (*meanwhile)(void), const char *routine)
+uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine)
 {
 	uint64_t counts = counts_of(pe, ONE_DRAWN, routine);
 	uint32_t number = (uint32_t)(counts >> 32);
 	unsigned naps = 0;
 
-	while (number - (uint32_t)counts >= COMMS_LETTERS) {
+	while (number - (uint32_t)counts >= COMMS_EVENTS) {
 		uint32_t key;
 
 		meanwhile();
-		hang_note_peer(routine, "a place for an event in the full box of", pe);
-		key = comms_bell_prepare(comms_mail_next());
+		hang_note_peer(routine, "an entry in the full event queue of", pe);
+		key = comms_bell_prepare(comms_event_next());
 		comms_bell_sleep(key, &naps);
 		counts = counts_of(pe, 0, routine);
 	}
@@ -55,46 +54,55 @@ uint32_t comms_mail_number(int pe, void (*meanwhile)(void), const char *routine)
 	return number;
 }
 
-void comms_mail_send(int pe, const struct comms_mail *mail, const char *routine)
+void comms_event_send(int pe, const struct comms_posted_event *posted, const char *routine)
 {
-	struct comms_place *place = comms_mail_place(mail->number);
+	struct comms_event_entry *entry = entry_of(posted->number);
 
-	comms_tell(&place->letter, mail->letter, mail->bytes, &place->turn, (uint64_t)mail->number + 1, pe, routine);
+	comms_put_notify(&entry->event, posted->event, posted->bytes, (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1}, pe,
+			 routine);
 }
 
-const void *comms_mail_next(void)
+void comms_event_add(struct comms_notification *notification, const struct comms_posted_event *posted)
 {
-	return (const void *)&comms_mail_place(atomic_load_explicit(&mine.taken, memory_order_relaxed))->turn;
+	struct comms_event_entry *entry = entry_of(posted->number);
+
+	notification->piece[1] = (struct comms_piece){&entry->event, posted->event, posted->bytes};
+	notification->flag = (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1};
 }
 
-bool comms_mail_waits(void)
+const void *comms_event_next(void)
+{
+	return (const void *)&entry_of(atomic_load_explicit(&mine.taken, memory_order_relaxed))->sequence;
+}
+
+bool comms_event_waits(void)
 {
 	uint32_t next = atomic_load_explicit(&mine.taken, memory_order_relaxed);
 
-	return atomic_load_explicit(&comms_mail_place(next)->turn, memory_order_acquire) == (uint64_t)next + 1;
+	return atomic_load_explicit(&entry_of(next)->sequence, memory_order_acquire) == (uint64_t)next + 1;
 }
 
 /* The lower half of the counts must not run over into the upper one. */
-static void tell_others(const char *routine)
+static void report_taken(const char *routine)
 {
-	uint32_t taken = atomic_load_explicit(&mine.taken, memory_order_relaxed), more = taken - mine.told;
+	uint32_t taken = atomic_load_explicit(&mine.taken, memory_order_relaxed), more = taken - mine.reported;
 	uint64_t change = more;
 
-	if (taken < mine.told)
+	if (taken < mine.reported)
 		change -= ONE_DRAWN;
-	mine.told = taken;
-	comms_amo(COMMS_ADD, 8, (void *)&box()->counts, change, comms.pe, routine);
+	mine.reported = taken;
+	comms_amo((void *)&queue()->counts, (struct comms_atomic){COMMS_ADD, 8, change, 0}, comms.pe, routine);
 }
 
-bool comms_mail_take(struct comms_letter *letter, const char *routine)
+bool comms_event_take(struct comms_event *event, const char *routine)
 {
 	uint32_t next = atomic_load_explicit(&mine.taken, memory_order_relaxed);
 
-	if (!comms_mail_waits())
+	if (!comms_event_waits())
 		return false;
-	*letter = comms_mail_place(next)->letter;
+	*event = entry_of(next)->event;
 	atomic_store_explicit(&mine.taken, next + 1, memory_order_relaxed);
-	if (next + 1 - mine.told >= TELL_EACH)
-		tell_others(routine);
+	if (next + 1 - mine.reported >= REPORT_EACH)
+		report_taken(routine);
 	return true;
 }

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_MAIL_H
-#define COMMS_MAIL_H
+#ifndef COMMS_RDMA_EVENTS_H
+#define COMMS_RDMA_EVENTS_H
 
 #include "comms/ops/buffers.h"
+#include "comms/ops/notify.h"
 
 /*
- * A PE's letter box: a ring of places in its system memory. Who has a letter draws a number, by one atomic addition that
- * also says how many letters have been taken; the place of that number is free when no more than a ring of them lie in between. The
- * letter goes there, and behind it the number plus one, which shows it. Nothing of it is kept for each pair of PEs.
+ * Events from other PEs: a queue in each PE's system memory, a ring of entries. A sender draws a number by one atomic addition, which also
+ * says how many events the PE has taken; the entry of that number is free when no more than a ring of them lie in between. The
+ * event goes there, and behind it the number plus one, which shows it. No PE keeps anything for each pair of PEs.
  */
-#define COMMS_LETTERS 1024
+#define COMMS_EVENTS 1024
 
-struct comms_place {
-	struct comms_letter letter;
-	_Atomic uint64_t turn;
+struct comms_event_entry {
+	struct comms_event event;
+	_Atomic uint64_t sequence;
 };
-struct comms_box {
-	_Alignas(64) _Atomic uint64_t counts; /* numbers drawn in the upper half, letters taken in the lower one */
-	_Alignas(64) struct comms_place place[COMMS_LETTERS];
+struct comms_event_queue {
+	_Alignas(64) _Atomic uint64_t counts; /* numbers drawn in the upper half, events taken in the lower one */
+	_Alignas(64) struct comms_event_entry entry[COMMS_EVENTS];
 };
-_Static_assert(sizeof(struct comms_box) <= COMMS_BOX_BYTES, "there is room in a PE's system memory");
+_Static_assert(sizeof(struct comms_event_queue) <= COMMS_EVENTS_BYTES, "there is room in a PE's system memory");
 
-/* A letter, how much of it is to be sent, and the number it has. */
-struct comms_mail {
-	const struct comms_letter *letter;
+/* An event to be sent: so many bytes of it, and the number it has drawn. */
+struct comms_posted_event {
+	const struct comms_event *event;
 	size_t bytes;
 	uint32_t number;
 };
 
-/* Draws a number; where the box is full it waits, and calls meanwhile, which empties this PE's own. */
-uint32_t comms_mail_number(int pe, void (*meanwhile)(void), const char *routine);
-void comms_mail_send(int pe, const struct comms_mail *mail, const char *routine);
-/* The place of a number, by its address here. */
-struct comms_place *comms_mail_place(uint32_t number);
+/* Draws a number. Waits while the PE's queue is full, and calls meanwhile, which empties this PE's own. */
+uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine);
+void comms_event_send(int pe, const struct comms_posted_event *posted, const char *routine);
+/* Makes the event the second piece of a notification, and its number the flag. */
+void comms_event_add(struct comms_notification *notification, const struct comms_posted_event *posted);
 
-/* Is there one? And takes it. Calls to take come one at a time. */
-bool comms_mail_waits(void);
-bool comms_mail_take(struct comms_letter *letter, const char *routine);
-/* What to wait at for the next one. */
-const void *comms_mail_next(void);
-void comms_mail_start(void);
+/* Is there an event? take takes it; calls to take come one at a time. */
+bool comms_event_waits(void);
+bool comms_event_take(struct comms_event *event, const char *routine);
+/* The memory that the next event changes, for a wait. */
+const void *comms_event_next(void);
+void comms_events_start(void);
 
 #endif

@@ -55,51 +55,44 @@ static void copy(const struct comms_buffer *buffer, size_t offset, char *here, s
 	}
 }
 
-static void put_by_kernel(const struct comms_buffer *buffer, size_t offset, const void *source, size_t bytes, const char *routine)
+static void put_by_kernel(const struct comms_transfer *t)
 {
-	if (buffer->pe == comms.pe)
-		memmove((char *)(uintptr_t)buffer->base + offset, source, bytes);
+	if (t->buffer->pe == comms.pe)
+		memmove((char *)(uintptr_t)t->buffer->base + t->offset, t->here, t->bytes);
 	else
-		copy(buffer, offset, (char *)(uintptr_t)source, bytes, true, routine);
+		copy(t->buffer, t->offset, t->here, t->bytes, true, t->routine);
 }
 
-void comms_buffer_put(struct comms_telling *telling, const struct comms_buffer *buffer, size_t offset, const void *source,
-		      size_t bytes, const struct comms_mail *mail, const char *routine)
+void comms_buffer_put(struct comms_request *request, const struct comms_transfer *t, const struct comms_posted_event *event)
 {
-	struct comms_peer *peer = comms_meet(buffer->pe);
-	struct comms_place *place = mail ? comms_mail_place(mail->number) : NULL;
-	const char *base = comms.segments[COMMS_HEAP].base;
+	const struct comms_buffer *buffer = t->buffer;
+	struct comms_notification notification = {
+		.piece = {{NULL, t->here, t->bytes}}, .buffer = buffer, .offset = t->offset, .pe = buffer->pe, .routine = t->routine};
 
-	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_THERE, buffer->pe, bytes);
-	if (by_kernel(peer)) {
-		put_by_kernel(buffer, offset, source, bytes, routine);
-		watch_stored_if_on(mail != NULL);
-		if (mail)
-			comms_mail_send(buffer->pe, mail, routine);
+	if (by_kernel(comms_meet(buffer->pe))) {
+		watch_if_on(WATCH_LOCAL, WATCH_THERE, buffer->pe, t->bytes);
+		put_by_kernel(t);
+		watch_stored_if_on(event != NULL);
+		if (event)
+			comms_event_send(buffer->pe, event, t->routine);
 		return;
 	}
-	telling->more.bytes = 0;
-	telling->value = 0;
-	if (mail) {
-		telling->value = (uint64_t)mail->number + 1;
-		telling->more = (struct comms_piece){&place->letter, mail->letter, mail->bytes};
-		telling->more_there = (uint64_t)((const char *)&place->letter - base);
-	}
-	if (mail || bytes > 0)
-		comms.network->tell_buffer(telling, peer, buffer, offset, source, bytes,
-					   mail ? (size_t)((const char *)&place->turn - base) : COMMS_NO_WORD);
+	if (event)
+		comms_event_add(&notification, event);
+	if (event || t->bytes > 0)
+		comms_put_notify_start(request, &notification);
 }
 
-void comms_buffer_get(struct comms_telling *telling, const struct comms_buffer *buffer, size_t offset, void *dest, size_t bytes,
-		      const char *routine)
+void comms_buffer_get(struct comms_request *request, const struct comms_transfer *t)
 {
+	const struct comms_buffer *buffer = t->buffer;
 	struct comms_peer *peer = comms_meet(buffer->pe);
 
-	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_HERE, buffer->pe, bytes);
+	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_HERE, buffer->pe, t->bytes);
 	if (by_kernel(peer) && buffer->pe == comms.pe)
-		memmove(dest, (char *)(uintptr_t)buffer->base + offset, bytes);
+		memmove(t->here, (char *)(uintptr_t)buffer->base + t->offset, t->bytes);
 	else if (by_kernel(peer))
-		copy(buffer, offset, dest, bytes, false, routine);
-	else if (bytes > 0)
-		comms.network->get_buffer(telling, peer, buffer, offset, dest, bytes);
+		copy(buffer, t->offset, t->here, t->bytes, false, t->routine);
+	else if (t->bytes > 0)
+		comms.network->buffers->get(request, peer, buffer, t->offset, &(struct comms_piece){t->here, NULL, t->bytes});
 }

@@ -8,13 +8,17 @@
 bool comms_buffer_is_gone(const struct comms_buffer *buffer);
 
 /*
- * Neither waits for the data: the source of a put may be used again, and what was got is there, when the record is at rest. A letter, if
+ * Neither waits for the data: the source of a put may be reused, and the data of a get is there, when the request is complete. An event, if
  * there is one, has room at the owner of the buffer, arrives behind the data, and stays as it is until then.
  */
-struct comms_mail;
-void comms_buffer_put(struct comms_telling *telling, const struct comms_buffer *buffer, size_t offset, const void *source,
-		      size_t bytes, const struct comms_mail *mail, const char *routine);
-void comms_buffer_get(struct comms_telling *telling, const struct comms_buffer *buffer, size_t offset, void *dest, size_t bytes,
-		      const char *routine);
+struct comms_posted_event;
+struct comms_transfer {
+	const struct comms_buffer *buffer;
+	size_t offset, bytes;
+	void *here; /* memory of this PE */
+	const char *routine;
+};
+void comms_buffer_put(struct comms_request *request, const struct comms_transfer *transfer, const struct comms_posted_event *event);
+void comms_buffer_get(struct comms_request *request, const struct comms_transfer *transfer);
 
 #endif

@@ -243,7 +243,7 @@ static bool begin(int64_t now)
 	}
 	for (int i = 0; i < children(); i++) {
 		deadlock.told++;
-		comms_tell_word(&comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
+		comms_notify(&comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
 	}
 	return true;
 }
@@ -310,8 +310,8 @@ static void answer(const struct comms_sums *sums)
 	struct comms_passive *there = &comms.system->passive;
 
 	deadlock.told++;
-	comms_tell(&there->answer[place].sums, sums, sizeof *sums, &there->answer[place].wave, deadlock.wave,
-		   comms_group_pe(leaders(), parent), routine);
+	comms_put_notify(&there->answer[place].sums, sums, sizeof *sums, (struct comms_flag){&there->answer[place].wave, deadlock.wave},
+			 comms_group_pe(leaders(), parent), routine);
 }
 
 /* A step further, if one can be made; this PE shows its numbers between any two. */

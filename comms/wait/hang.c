@@ -290,7 +290,7 @@ static void advise(void)
 {
 	struct comms_waiting mine;
 
-	if (hang_read(comms.pe, &mine) && comms_amo_fetch(COMMS_CSWAP, 8, &comms.system->advised, 1, 0, 0, "SHMEM_HANG_SECONDS") == 0)
+	if (hang_read(comms.pe, &mine) && comms_amo_fetch(&comms.system->advised, (struct comms_atomic){COMMS_CSWAP, 8, 1, 0}, 0, "SHMEM_HANG_SECONDS") == 0)
 		rte_report(NULL, "has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
 			   ADVICE / 1000, mine.routine, ADVICE / 1000);
 }

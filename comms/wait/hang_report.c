@@ -35,11 +35,11 @@ struct report {
 static bool is_my_turn(int64_t longer_than)
 {
 	int64_t now = hang_clock();
-	uint64_t last = comms_amo_fetch(COMMS_FETCH, 8, &comms.system->last_report, 0, 0, 0, "SHMEM_HANG_SECONDS");
+	uint64_t last = comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_FETCH, 8, 0, 0}, 0, "SHMEM_HANG_SECONDS");
 
 	if (longer_than > 0 && now - (int64_t)last < longer_than)
 		return false;
-	return comms_amo_fetch(COMMS_CSWAP, 8, &comms.system->last_report, (uint64_t)now, last, 0, "SHMEM_HANG_SECONDS") ==
+	return comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_CSWAP, 8, (uint64_t)now, last}, 0, "SHMEM_HANG_SECONDS") ==
 	       last;
 }
 

@@ -126,7 +126,7 @@ static void give_way(void)
 bool comms_spin(void)
 {
 	if (comms.network && comms.network->progress()) {
-		comms_notify(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
+		comms_wake(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
 		if (comms_lists_active())
 			wait_lists.move();
 		return true;
@@ -161,35 +161,35 @@ unsigned comms_stop_until_store(unsigned looks)
 	return looks - passed;
 }
 
-#define SLEEPER_MASK (COMMS_BELL_KNOWN - 1)
+#define SLEEPER_MASK (COMMS_WAKEUP_KNOWN - 1)
 
-_Static_assert(COMMS_SEGMENTS == 2, "one bit of a bell's word of sleepers says which");
+_Static_assert(COMMS_SEGMENTS == 2, "one bit of the word of sleepers says which");
 
 /* For the word of sleepers; 0 if it is not known. The last place of all is in nobody's memory. */
 static uint64_t waited_for(const void *address)
 {
 	enum comms_segment_id segment;
-	uint64_t place = COMMS_BELL_PLACES;
+	uint64_t place = COMMS_WAKEUP_PLACES;
 
 	if (address == COMMS_NOWHERE || address == COMMS_BY_NETWORK)
-		return place << COMMS_BELL_PLACE | COMMS_BELL_KNOWN;
+		return place << COMMS_WAKEUP_PLACE | COMMS_WAKEUP_KNOWN;
 	segment = comms_find_segment(address);
 	if (segment == COMMS_SEGMENTS)
 		return 0;
 	place = (uint64_t)((const char *)address - comms.segments[segment].base) / COMMS_GRANULE;
-	return place << COMMS_BELL_PLACE | (uint64_t)segment << COMMS_BELL_SEGMENT | COMMS_BELL_KNOWN;
+	return place << COMMS_WAKEUP_PLACE | (uint64_t)segment << COMMS_WAKEUP_SEGMENT | COMMS_WAKEUP_KNOWN;
 }
 
 uint32_t comms_bell_prepare(const void *address)
 {
-	struct comms_bell *bell = &comms.system->bell;
-	uint32_t key = atomic_load_explicit(&bell->word, memory_order_relaxed);
-	uint64_t target = waited_for(address), now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed), then;
+	struct comms_wakeup *wakeup = &comms.system->wakeup;
+	uint32_t key = atomic_load_explicit(&wakeup->word, memory_order_relaxed);
+	uint64_t target = waited_for(address), now = atomic_load_explicit(&wakeup->sleepers, memory_order_relaxed), then;
 
 	awaited = address;
 	do {
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
-	} while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
 	if (have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	return key;
@@ -197,10 +197,10 @@ uint32_t comms_bell_prepare(const void *address)
 
 void comms_bell_cancel(void)
 {
-	struct comms_bell *bell = &comms.system->bell;
-	uint64_t now = atomic_load_explicit(&bell->sleepers, memory_order_relaxed);
+	struct comms_wakeup *wakeup = &comms.system->wakeup;
+	uint64_t now = atomic_load_explicit(&wakeup->sleepers, memory_order_relaxed);
 
-	while (!atomic_compare_exchange_weak_explicit(&bell->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1,
+	while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, (now & SLEEPER_MASK) == 1 ? 0 : now - 1,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
@@ -211,29 +211,29 @@ void comms_bell_cancel(void)
  */
 static unsigned doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *nap)
 {
-	enum network_doze dozed = NETWORK_DOZE_NOT;
+	enum network_block blocked = NETWORK_BLOCK_NOT;
 
-	if (comms.network && comms.network->doze)
-		dozed = comms.network->doze(word, value, nanoseconds);
-	if (dozed == NETWORK_DOZE_NOT)
+	if (comms.network && comms.network->blocking)
+		blocked = comms.network->blocking->wait(word, value, nanoseconds);
+	if (blocked == NETWORK_BLOCK_NOT)
 		futex(word, FUTEX_WAIT, value, nap);
 	else
 		wait_lists.serve();
 	if (comms.minds_company)
 		company_sample();
-	return dozed == NETWORK_DOZE_SERVED && !company_is_there() ? comms_spins() : 0;
+	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !company_is_there() ? comms_spins() : 0;
 }
 
-/* The longer the wait, the longer the naps: a bell ends one at once anyway. */
+/* The longer the wait, the longer each timed wait: a wakeup ends it at once anyway. */
 unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 {
-	long longest = comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_LONGEST;
+	long longest = comms.network && comms.network->longest_wait ? comms.network->longest_wait : NAP_LONGEST;
 	long nap = NAP_SHORTEST << (*naps < 9 ? *naps : 9);
 	struct timespec timeout = {0, nap < longest ? nap : longest};
 	unsigned looks;
 
 	++*naps;
-	looks = doze(&comms.system->bell.word, key, timeout.tv_nsec, &timeout);
+	looks = doze(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
 	if (longest < NAP_LONGEST)
 		comms.network->progress();
 	comms_bell_cancel();
@@ -246,9 +246,9 @@ unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
 
 void comms_bell_rest(uint32_t key)
 {
-	const struct timespec nap = {0, comms.network && comms.network->longest_nap ? comms.network->longest_nap : NAP_WITH_LISTS};
+	const struct timespec nap = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait : NAP_WITH_LISTS};
 
-	futex(&comms.system->bell.word, FUTEX_WAIT, key, &nap);
+	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &nap);
 	comms_bell_cancel();
 }
 

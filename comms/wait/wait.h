@@ -6,7 +6,7 @@
 #include "comms/core/processor.h"
 #include "lists.h"
 
-/* How a PE waits for a word of its own memory: it looks, for a while, and then sleeps on its bell. */
+/* How a PE waits for a word of its own memory: it looks, for a while, and then sleeps on its wakeup. */
 
 /* Decides how long to look before sleeping. */
 void wait_start(void);

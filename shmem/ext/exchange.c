@@ -40,30 +40,30 @@ static bool is_all(const struct shmemx_exchange *x, int edge, const char *routin
 }
 
 /* Another edge was not used in this iteration: which is it? */
-static _Noreturn void complain_of_turn(const struct shmemx_exchange *x, const struct turn *turn, bool sending, const char *routine)
+static _Noreturn void complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration, bool sending, const char *routine)
 {
 	int i = 0;
 
-	while (!x->edges[i].each_iteration || (sending ? x->edges[i].send_bytes == 0 || x->edges[i].started > turn->over
-							: x->edges[i].receive_bytes == 0 || x->edges[i].waited > turn->over))
+	while (!x->edges[i].each_iteration || (sending ? x->edges[i].send_bytes == 0 || x->edges[i].started > iteration->over
+							: x->edges[i].receive_bytes == 0 || x->edges[i].waited > iteration->over))
 		i++;
 	rte_die(routine, "edge=%d was not %s in iteration %llu, and the next one begins; it is marked SHMEMX_EDGE_EACH_ITERATION", i,
-		sending ? "started" : "waited for", (unsigned long long)turn->over + 1);
+		sending ? "started" : "waited for", (unsigned long long)iteration->over + 1);
 }
 
 /* An edge that has the mark is about to be used: for this message, after all others were for the one before. */
-static void check_turn(const struct shmemx_exchange *x, const struct turn *turn, uint64_t number, const char *routine)
+static void check_number(const struct shmemx_exchange *x, const struct iteration *iteration, uint64_t number, const char *routine)
 {
-	if (COMMS_UNLIKELY(number > turn->over + 1))
-		complain_of_turn(x, turn, turn == &x->sending, routine);
+	if (COMMS_UNLIKELY(number > iteration->over + 1))
+		complain_of_iteration(x, iteration, iteration == &x->sending, routine);
 }
 
-static void end_turn(struct turn *turn)
+static void end_iteration(struct iteration *iteration)
 {
-	if (++turn->done < turn->edges)
+	if (++iteration->done < iteration->edges)
 		return;
-	turn->over++;
-	turn->done = 0;
+	iteration->over++;
+	iteration->done = 0;
 }
 
 /* Of an own message: has the neighbour released the one that was in its slot? */
@@ -84,9 +84,9 @@ static bool has_room(struct edge *edge, uint64_t number)
 
 static void await_sent(struct edge *edge, int s)
 {
-	if (atomic_load_explicit(&edge->telling[s].under_way, memory_order_relaxed))
+	if (comms_request_is_under_way(&edge->request[s]))
 		hang_note_peer("shmemx_exchange_start", "an answer of", edge->pe);
-	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire));
+	COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&edge->request[s]));
 }
 
 /* Where the next message is to be written. */
@@ -96,7 +96,7 @@ static struct message *claim(const struct shmemx_exchange *x, struct edge *edge,
 	int s = (int)(number % SLOTS);
 
 	if (edge->each_iteration)
-		check_turn(x, &x->sending, number, routine);
+		check_number(x, &x->sending, number, routine);
 	if (!has_room(edge, number))
 		hang_note_peer(routine, "a release of", edge->pe);
 	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
@@ -141,14 +141,28 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 	edge->started++;
 	edge->sent_bytes = bytes;
 	if (edge->each_iteration)
-		end_turn(&x->sending);
+		end_iteration(&x->sending);
 	message->bytes = bytes;
 	message->released = edge->released;
 	return message;
 }
 
-/* With others, if together is not NULL. */
-static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_together *together, const char *routine)
+/* Starts the notification that takes a message to its slot: data, then the number, or what the neighbour's network reports instead. */
+static void send(struct edge *edge, uint64_t number, struct comms_notification notification, const char *routine)
+{
+	int s = (int)(number % SLOTS);
+
+	notification.pe = edge->pe;
+	notification.routine = routine;
+	notification.by_network = comms.loopback;
+	notification.completion = edge->their_completion[s];
+	if (!notification.completion)
+		notification.flag = (struct comms_flag){&edge->slot[s]->number, number};
+	comms_put_notify_start(&edge->request[s], &notification);
+}
+
+/* With others, if batch is not NULL. */
+static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_batch *batch, const char *routine)
 {
 	struct message *message = begin(x, edge, bytes, routine);
 	uint64_t number = edge->started;
@@ -157,25 +171,16 @@ static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, st
 
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
-		comms_notify_of(edge->peer, &edge->slot[s]->number, sizeof number);
-	} else if (edge->their_notice[s]) {
-		comms_tell_noted(&edge->telling[s], (struct comms_piece){0}, (struct comms_piece){&edge->slot[s]->bytes, &message->bytes, all},
-				 edge->their_notice[s], edge->pe);
-	} else if (comms.loopback) {
-		comms_tell_by_network(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number, number,
-				      edge->pe, routine);
-	} else if (together) {
-		comms_tell_together(together, &edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number,
-				    number, edge->pe, routine);
-	} else {
-		comms_tell_later(&edge->telling[s], &edge->slot[s]->bytes, &message->bytes, all, &edge->slot[s]->number, number,
-				 edge->pe, routine);
+		comms_wake_at(edge->peer, &edge->slot[s]->number, sizeof number);
+		return;
 	}
+	send(edge, number,
+	     (struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}}, .batch = batch}, routine);
 }
 
 static bool is_sent(const struct edge *edge, int s)
 {
-	return !atomic_load_explicit(&edge->telling[s].under_way, memory_order_acquire);
+	return !comms_request_is_under_way(&edge->request[s]);
 }
 
 /* Can it be started without waiting for anything? */
@@ -190,19 +195,19 @@ static bool can_start(struct edge *edge)
 }
 
 /* A message that is kept while another's slot is waited for may be the one that the neighbour waits for. So: only if none has to wait. */
-static bool open_bundles(struct shmemx_exchange *x)
+static bool open_batches(struct shmemx_exchange *x)
 {
-	int turn = x->bundle_turn;
+	int parity = x->batch_parity;
 
 	for (int i = 0; i < x->n_edges; i++)
 		if (!can_start(&x->edges[i]))
 			return false;
-	for (int b = 0; b < x->n_bundles; b++)
-		if (atomic_load_explicit(&x->bundles[b].both[turn].under_way, memory_order_acquire))
+	for (int b = 0; b < x->n_batches; b++)
+		if (atomic_load_explicit(&x->batches[b].epoch[parity].under_way, memory_order_acquire))
 			return false;
-	for (int b = 0; b < x->n_bundles; b++) {
-		x->bundles[b].both[turn].kept = 0;
-		x->bundles[b].both[turn].bytes = 0;
+	for (int b = 0; b < x->n_batches; b++) {
+		x->batches[b].epoch[parity].count = 0;
+		x->batches[b].epoch[parity].bytes = 0;
 	}
 	return true;
 }
@@ -214,20 +219,20 @@ static size_t message_bytes(const struct edge *edge, size_t most)
 
 static void start_all(struct shmemx_exchange *x, size_t most, const char *routine)
 {
-	bool bundled = x->n_bundles > 0 && open_bundles(x);
-	int turn = x->bundle_turn;
+	bool batched = x->n_batches > 0 && open_batches(x);
+	int parity = x->batch_parity;
 
 	for (int i = 0; i < x->n_edges; i++) {
 		struct edge *e = &x->edges[i];
 
 		if (e->send_bytes > 0)
-			start(x, e, message_bytes(e, most), bundled && e->bundle ? &e->bundle->both[turn] : NULL, routine);
+			start(x, e, message_bytes(e, most), batched && e->batches ? &e->batches->epoch[parity] : NULL, routine);
 	}
-	if (!bundled)
+	if (!batched)
 		return;
-	for (int b = 0; b < x->n_bundles; b++)
-		comms_together_send(&x->bundles[b].both[turn]);
-	x->bundle_turn = !turn;
+	for (int b = 0; b < x->n_batches; b++)
+		comms_batch_send(&x->batches[b].epoch[parity]);
+	x->batch_parity = !parity;
 }
 
 static struct edge *edge_to_send(struct shmemx_exchange *x, int i, size_t bytes, const char *routine)
@@ -285,10 +290,11 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	message = begin(exchange, e, bytes, __func__);
 	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
 	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes, offsetof(struct message, small) - sizeof message->number};
-	if (e->their_notice[s])
-		comms_tell_noted(&e->telling[s], header, payload, e->their_notice[s], e->pe);
+	/* The neighbour's network reports the last piece, and that the large one has come. */
+	if (e->their_completion[s])
+		send(e, e->started, (struct comms_notification){.piece = {header, payload}}, __func__);
 	else
-		comms_tell_both_later(&e->telling[s], payload, header, &e->slot[s]->number, e->started, e->pe, __func__);
+		send(e, e->started, (struct comms_notification){.piece = {payload, header}}, __func__);
 }
 
 API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)
@@ -334,7 +340,7 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 
 static void check_iteration(const struct shmemx_exchange *x, const struct edge *edge, int i, const char *routine)
 {
-	check_turn(x, &x->receiving, edge->waited + 1, routine);
+	check_number(x, &x->receiving, edge->waited + 1, routine);
 	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
 		rte_die(routine, "edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
 				 "SHMEMX_EDGE_EACH_ITERATION",
@@ -372,10 +378,10 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
 	edge->waited++;
-	if (COMMS_UNLIKELY(edge->notice[edge->waited % SLOTS]))
-		comms_note_needed(edge->pe, edge->notice[edge->waited % SLOTS]);
+	if (COMMS_UNLIKELY(edge->completion[edge->waited % SLOTS]))
+		comms_note_needed(edge->pe, edge->completion[edge->waited % SLOTS]);
 	if (edge->each_iteration)
-		end_turn(&x->receiving);
+		end_iteration(&x->receiving);
 	if (COMMS_UNLIKELY(number != edge->waited))
 		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i, (unsigned long long)number,
 			edge->pe, (unsigned long long)edge->waited);
@@ -409,7 +415,7 @@ static void note_come(const struct edge *edge)
 {
 	const struct message *message = edge->in[edge->waited % SLOTS];
 
-	if (edge->receive_bytes > 0 && !edge->slot_here[0] && !edge->notice[edge->waited % SLOTS])
+	if (edge->receive_bytes > 0 && !edge->slot_here[0] && !edge->completion[edge->waited % SLOTS])
 		watch_flag(edge->pe, &message->number, edge->waited);
 }
 
@@ -454,7 +460,7 @@ static void release(struct edge *edge, int i, const char *routine)
 		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
 	edge->released++;
 	if (edge->send_bytes == 0 || edge->started != edge->released)
-		comms_tell_word(&edge->theirs->released, edge->released, edge->pe, routine);
+		comms_notify(&edge->theirs->released, edge->released, edge->pe, routine);
 }
 
 API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)

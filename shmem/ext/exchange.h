@@ -15,7 +15,7 @@
  * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
  * before it starts the next one, the header always comes in time.
  *
- * Messages to the same PE over a network leave together when all edges are started: a bundle keeps them. There are two of each, used in turn.
+ * Messages to the same PE over a network leave together when all edges are started in a batch. There are two batches, used alternately.
  *
  * Where the neighbour's memory can be loaded and stored, the buffer that the user fills is the slot itself.
  *
@@ -35,7 +35,7 @@ struct station {
 	int64_t pe, edge; /* the neighbour's */
 	uint64_t send_bytes, receive_bytes;
 	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
-	uint8_t notice[SLOTS]; /* what the neighbour has to name with a message for each slot, so that the network says it has come; 0: it does not */
+	uint8_t completion[SLOTS]; /* the number for each slot that the neighbour names with a message, so that the network reports it; 0: it uses a flag */
 	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
 };
 
@@ -48,8 +48,8 @@ struct message {
 };
 _Static_assert(sizeof(struct message) == LINE, "a large payload begins a line");
 
-struct bundle {
-	struct comms_together both[SLOTS];
+struct batches {
+	struct comms_batch epoch[SLOTS];
 };
 
 struct edge {
@@ -62,18 +62,18 @@ struct edge {
 	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
 	struct message *out[SLOTS];
 	size_t payload, their_payload; /* where it is in a message */
-	uint8_t notice[SLOTS], their_notice[SLOTS]; /* given by this PE, and by the neighbour */
+	uint8_t completion[SLOTS], their_completion[SLOTS]; /* given by this PE, and by the neighbour */
 	size_t sent_bytes;	       /* of the last message started */
 	struct message *filled; /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;
-	struct comms_telling telling[SLOTS];
-	struct bundle *bundle; /* of this one and others to the same PE, NULL: there are none, or no network is between */
+	struct comms_request request[SLOTS];
+	struct batches *batches; /* of this one and others to the same PE, NULL: there are none, or no network is between */
 	bool each_iteration;   /* SHMEMX_EDGE_EACH_ITERATION */
 	bool one_out;	       /* SHMEMX_EDGE_ONE_SEND_BUFFER */
 };
 
 /* Of the edges that take part in each iteration, who has in this one. */
-struct turn {
+struct iteration {
 	uint64_t over; /* iterations that all have */
 	int edges, done;
 };
@@ -81,9 +81,9 @@ struct turn {
 struct shmemx_exchange {
 	char *block;
 	struct shmemx_exchange *next;
-	struct turn sending, receiving;
-	struct bundle *bundles;
-	int n_bundles, bundle_turn;
+	struct iteration sending, receiving;
+	struct batches *batches;
+	int n_batches, batch_parity;
 	bool destroyed; /* with SHMEM_CHECK such a one is kept, without edges, so that its further use is seen */
 	int n_edges;
 	struct edge edges[];

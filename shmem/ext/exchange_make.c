@@ -69,8 +69,8 @@ static void listen(struct edge *edge, size_t size)
 	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_meet(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
 		return;
 	for (int s = 0; s < SLOTS; s++) {
-		edge->notice[s] = comms_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
-		edge->mine->notice[s] = edge->notice[s];
+		edge->completion[s] = comms_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
+		edge->mine->completion[s] = edge->completion[s];
 	}
 }
 
@@ -78,8 +78,8 @@ static void listen_no_more(const struct shmemx_exchange *x)
 {
 	for (int i = 0; i < x->n_edges; i++)
 		for (int s = 0; s < SLOTS; s++)
-			if (x->edges[i].notice[s])
-				comms_listen_no_more(x->edges[i].pe, x->edges[i].notice[s]);
+			if (x->edges[i].completion[s])
+				comms_listen_no_more(x->edges[i].pe, x->edges[i].completion[s]);
 }
 
 static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
@@ -149,7 +149,7 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
 	check_neighbour(edge, i, &theirs, routine);
 	edge->payload = payload_at(theirs.receive_bytes);
-	memcpy(edge->their_notice, theirs.notice, sizeof edge->their_notice);
+	memcpy(edge->their_completion, theirs.completion, sizeof edge->their_completion);
 	for (int s = 0; s < SLOTS; s++) {
 		size_t size = slot_size(theirs.receive_bytes);
 
@@ -168,25 +168,25 @@ static bool share_way(const struct edge *one, const struct edge *other)
 	return one->pe == other->pe && goes_over_network(one) && goes_over_network(other);
 }
 
-/* An edge with others before it shares their bundle; the first one with others behind it begins one. */
-static struct bundle *find_bundle(struct shmemx_exchange *x, int i)
+/* An edge with others before it shares their batches; the first one with others behind it begins new ones. */
+static struct batches *find_batches(struct shmemx_exchange *x, int i)
 {
 	for (int j = 0; j < i; j++)
 		if (share_way(&x->edges[j], &x->edges[i]))
-			return x->edges[j].bundle;
+			return x->edges[j].batches;
 	for (int j = i + 1; j < x->n_edges; j++)
 		if (share_way(&x->edges[j], &x->edges[i]))
-			return &x->bundles[x->n_bundles++];
+			return &x->batches[x->n_batches++];
 	return NULL;
 }
 
-static void bundle_edges(struct shmemx_exchange *x, const char *routine)
+static void pair_batches(struct shmemx_exchange *x, const char *routine)
 {
-	x->bundles = calloc((size_t)x->n_edges / 2 + 1, sizeof *x->bundles);
-	if (!x->bundles)
+	x->batches = calloc((size_t)x->n_edges / 2 + 1, sizeof *x->batches);
+	if (!x->batches)
 		rte_die(routine, "no memory for %d edges", x->n_edges);
 	for (int i = 0; i < x->n_edges; i++)
-		x->edges[i].bundle = find_bundle(x, i);
+		x->edges[i].batches = find_batches(x, i);
 }
 
 static void enlist(struct shmemx_exchange *x)
@@ -225,7 +225,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	api_barrier_all(__func__);
 	for (int i = 0; i < n_edges; i++)
 		find_neighbour(x, i, (int)stations, __func__);
-	bundle_edges(x, __func__);
+	pair_batches(x, __func__);
 	enlist(x);
 	*exchange = x;
 	return 0;
@@ -266,18 +266,18 @@ static void come_to_rest(struct shmemx_exchange *x)
 		for (int s = 0; s < SLOTS; s++) {
 			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
 			COMMS_WAIT(COMMS_NOWHERE,
-				   !atomic_load_explicit(&x->edges[i].telling[s].under_way, memory_order_acquire));
+				   !comms_request_is_under_way(&x->edges[i].request[s]));
 		}
-	for (int b = 0; b < x->n_bundles; b++)
+	for (int b = 0; b < x->n_batches; b++)
 		for (int s = 0; s < SLOTS; s++)
 			COMMS_WAIT(COMMS_NOWHERE,
-				   !atomic_load_explicit(&x->bundles[b].both[s].under_way, memory_order_acquire));
+				   !atomic_load_explicit(&x->batches[b].epoch[s].under_way, memory_order_acquire));
 	comms_complete_all();
 }
 
 static void give_back(struct shmemx_exchange *x)
 {
-	free(x->bundles);
+	free(x->batches);
 	free(x);
 }
 
@@ -285,7 +285,7 @@ static void give_back(struct shmemx_exchange *x)
 static void keep_as_destroyed(struct shmemx_exchange *x)
 {
 	x->n_edges = 0;
-	x->n_bundles = 0;
+	x->n_batches = 0;
 	x->destroyed = true;
 	enlist(x);
 }

@@ -54,7 +54,7 @@ static void write_together(struct maker *m, const struct nodes *nodes, char *des
 	int leader = leader_of(nodes, nodes->mine), tell = plan_queue(m), take = plan_queue(m);
 
 	if (nodes->place > 0) {
-		plan_tell(m, tell, leader,
+		plan_notify(m, tell, leader,
 			  (struct when){&plan_port(m, leader, PORTS_NODE + (size_t)nodes->place)->came[0], 1, 1});
 		return;
 	}
@@ -64,7 +64,7 @@ static void write_together(struct maker *m, const struct nodes *nodes, char *des
 		plan_copy(m, take, (struct when){&node[i].came[0], 1, 1},
 			  dest + (size_t)member_of(nodes, nodes->mine, i) * m->bytes,
 			  plan_here(m, source, plan_node_pe(nodes, i)), m->bytes);
-	plan_tell(m, take, comms.pe, (struct when){&node->own, 1, 1});
+	plan_notify(m, take, comms.pe, (struct when){&node->own, 1, 1});
 }
 
 /* Blocks in the order in which they go along the ring behind a node, its own first: the i-th is of which member? */
@@ -98,7 +98,7 @@ static void write_ring(struct maker *m, const struct nodes *nodes, char *dest, i
 	struct port *mine = m->plan->ports, *theirs = plan_port(m, next, 0);
 	int queue = plan_queue(m);
 
-	plan_tell(m, plan_queue(m), before, (struct when){&plan_port(m, before, 0)->answer, 1, 1});
+	plan_notify(m, plan_queue(m), before, (struct when){&plan_port(m, before, 0)->answer, 1, 1});
 	plan_await(m, queue, (struct when){&mine->answer, 1, 1});
 	for (size_t i = 0; i < out; i++) {
 		int own = members_of(nodes, me), member = next_block(&walk);

@@ -65,12 +65,12 @@ static void write_in(struct maker *m, struct queues *queues, const struct plan_e
 	int queue = queues->in[queues->ins++ % QUEUES];
 
 	if (!edge->near) {
-		plan_tell(m, queues->tell, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+		plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->answer, 1, 1});
 		plan_await(m, queues->end, (struct when){&mine->came[0], 1, 1});
 		return;
 	}
 	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, edge->dest, plan_here(m, edge->source, edge->end.pe), edge->bytes);
-	plan_tell(m, queue, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+	plan_notify(m, queue, edge->end.pe, (struct when){&theirs->answer, 1, 1});
 }
 
 static void write_out(struct maker *m, struct queues *queues, const struct plan_edge *edge)
@@ -82,7 +82,7 @@ static void write_out(struct maker *m, struct queues *queues, const struct plan_
 			 edge->bytes, (struct when){&theirs->came[0], 1, 1});
 		return;
 	}
-	plan_tell(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
+	plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
 	plan_await(m, queues->end, (struct when){&mine->answer, 1, 1});
 }
 
@@ -116,15 +116,9 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 
 /* --- By the card --- */
 
-struct far {
-	struct comms_edge_out *out;
-	struct comms_edge_in *in;
-	int outs, ins;
-};
-
-static struct far far_of(struct maker *m, const struct edges *edges)
+static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 {
-	struct far far = {calloc(edges->count + 1, sizeof *far.out), calloc(edges->count + 1, sizeof *far.in), 0, 0};
+	struct comms_edges far = {calloc(edges->count + 1, sizeof *far.out), calloc(edges->count + 1, sizeof *far.in), 0, 0};
 
 	if (!far.out || !far.in)
 		rte_die(m->set.routine, "no memory for %zu edges", edges->count);
@@ -151,7 +145,7 @@ static void find_gates(struct maker *m, const struct edges *edges, struct comms_
 			(in++)->gate = plan_block_of(m, edges->edge[i].end.pe)->gate;
 }
 
-static struct comms_session *open_for_all(struct maker *m, const struct far *far)
+static struct comms_session *open_for_all(struct maker *m, const struct comms_edges *far)
 {
 	enum { NOT_NEEDED, WANTED, NOT_TO_BE_HAD };
 	struct comms_session *session = comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
@@ -167,7 +161,7 @@ static struct comms_session *open_for_all(struct maker *m, const struct far *far
 static bool write_by_card(struct maker *m, const struct edges *edges)
 {
 	struct comms_session *session;
-	struct far far;
+	struct comms_edges far;
 	int queue;
 
 	if (!comms_sessions_are_there() || (m->engine != SHMEMX_PLAN_AUTO && m->engine != SHMEMX_PLAN_CARD))
@@ -176,7 +170,7 @@ static bool write_by_card(struct maker *m, const struct edges *edges)
 	session = open_for_all(m, &far);
 	if (session) {
 		find_gates(m, edges, far.in);
-		comms_session_write_edges(session, far.out, far.outs, far.in, far.ins, &m->plan->ports[0].own);
+		comms_session_write_edges(session, &far, &m->plan->ports[0].own);
 		queue = plan_queue(m);
 		plan_by_card(m, queue, session);
 		for (size_t i = 0; i < edges->count; i++)

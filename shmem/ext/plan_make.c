@@ -72,30 +72,30 @@ void plan_await(struct maker *m, int queue, struct when when)
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = turn(when)});
 }
 
-void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when told)
+void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when notified)
 {
 	m->plan->list.by_network = true;
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_PUT,
 								    .until = when.word,
 								    .when = turn(when),
 								    .pe = pe,
-								    .word = told.word,
-								    .told = turn(told),
+								    .word = notified.word,
+								    .notified = turn(notified),
 								    .dest = dest,
 								    .source = source,
 								    .size = bytes});
 }
 
-void plan_tell(struct maker *m, int queue, int pe, struct when told)
+void plan_notify(struct maker *m, int queue, int pe, struct when notified)
 {
 	bool near = plan_is_near(m, pe);
 
 	m->plan->list.by_network |= !near;
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_TELL,
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_NOTIFY,
 								    .pe = pe,
-								    .word = told.word,
-								    .there = near ? plan_here(m, told.word, pe) : NULL,
-								    .told = turn(told)});
+								    .word = notified.word,
+								    .there = near ? plan_here(m, notified.word, pe) : NULL,
+								    .notified = turn(notified)});
 }
 
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes)

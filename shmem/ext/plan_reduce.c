@@ -51,7 +51,7 @@ static void tell_place(const struct reduction *r, int queue, int place, int whic
 	int pe = plan_node_pe(&r->nodes, place);
 	struct port *theirs = plan_port(r->m, pe, PORTS_NODE + (size_t)r->nodes.place);
 
-	plan_tell(r->m, queue, pe, (struct when){&theirs->came[which], 1, 1});
+	plan_notify(r->m, queue, pe, (struct when){&theirs->came[which], 1, 1});
 }
 
 static bool for_all_here(const struct reduction *r)
@@ -101,7 +101,7 @@ static void combine_on_node(const struct reduction *r)
 	if (for_all_here(r) || me == r->first)
 		await_places(r, work, 1);
 	if (me == r->first)
-		plan_tell(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
+		plan_notify(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
 }
 
 /* What this node brings is in the dest of who stands for it. */
@@ -159,7 +159,7 @@ static void take_from(const struct reduction *r, int queue, const struct bough *
 	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth}, r->dest + at, so_far,
 		     slot(r, comms.pe, child.port, i), bough_bytes(&r->wood, bough, i) / r->size, r->combine);
 	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == bough->segments)
-		plan_tell(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
+		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
 
 /* What was in the slot before segment i has been read: an earlier one of this run, or the last one there in the run before. */
@@ -200,7 +200,7 @@ static void climb(const struct reduction *r, int tree)
 		if (bough.parent.pe >= 0)
 			send_up(r, queue, &bough, i, so_far);
 		else
-			plan_tell(r->m, queue, comms.pe,
+			plan_notify(r->m, queue, comms.pe,
 				  (struct when){&r->m->plan->ports[tree].own, (int64_t)bough.segments, (int64_t)i + 1});
 	}
 }

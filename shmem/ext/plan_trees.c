@@ -191,7 +191,7 @@ void plan_down(struct maker *m, const struct wood *wood, char *dest, const char 
 		struct bough bough = plan_bough(wood, t);
 
 		if (ask && bough.parent.pe >= 0)
-			plan_tell(m, plan_queue(m), bough.parent.pe,
+			plan_notify(m, plan_queue(m), bough.parent.pe,
 				  (struct when){&plan_port(m, bough.parent.pe, PORTS_DOWN + (size_t)bough.parent.port)->answer, 1, 1});
 		for (int c = 0; c < bough.children; c++)
 			feed(m, wood, t, &bough, bough.child[c], dest, bough.parent.pe < 0 ? source : dest, ask, counted);
@@ -220,13 +220,13 @@ void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue
 	if (nodes->place != first) {
 		queue = plan_queue(m);
 		plan_copy(m, queue, (struct when){&mine[first].came[2], 1, 1}, dest, plan_here(m, source, first_pe), bytes);
-		plan_tell(m, queue, first_pe,
+		plan_notify(m, queue, first_pe,
 			  (struct when){&plan_port(m, first_pe, PORTS_NODE + (size_t)nodes->place)->answer, 1, 1});
 		return;
 	}
 	for (int i = 0; i < nodes->size; i++)
 		if (i != first)
-			plan_tell(m, queue, plan_node_pe(nodes, i),
+			plan_notify(m, queue, plan_node_pe(nodes, i),
 				  (struct when){&plan_port(m, plan_node_pe(nodes, i), PORTS_NODE + (size_t)first)->came[2], 1, 1});
 	for (int i = 0; i < nodes->size; i++)
 		if (i != first)

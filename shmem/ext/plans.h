@@ -74,9 +74,9 @@ const struct plan_block *plan_block_of(struct maker *m, int pe);
 /* Queues have numbers, commands are added to their ends. */
 int plan_queue(struct maker *m);
 void plan_await(struct maker *m, int queue, struct when when);
-void plan_tell(struct maker *m, int queue, int pe, struct when told);
+void plan_notify(struct maker *m, int queue, int pe, struct when notified);
 /* To who is not near. */
-void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when told);
+void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when notified);
 /* In pieces; when: of the first. */
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes);
 void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,

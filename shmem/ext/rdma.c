@@ -3,9 +3,9 @@
  * Puts, gets and messages between buffers that are not symmetric, and the events that tell of them.
  *
  * operation  a put or a get of this PE that is under way, or a message that it has sent and nobody has received
- * letter     what other PEs tell this one (comms/rdma/events.h): a put arrived here; a message is there to be got; a message of ours was got
+ * event     what another PE reports (comms/rdma/events.h): a put arrived here; a message is there to be got; a message of ours was got
  *
- * A message is got by who receives it, when it has both the sender's letter and memory for it, and who sent it is told then. So it needs no
+ * A message is got by who receives it, when it has both the sender's event and memory for it, and the sender gets an event then. So it needs no
  * memory of the library's, and goes straight from the one buffer to the other.
  *
  * The lock is held by all but waits; who waits for room in another's box empties its own meanwhile, so two cannot wait for each other.
@@ -23,13 +23,13 @@
 
 _Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
 
-enum letter_kind { LETTER_ARRIVED, LETTER_SENT, LETTER_GOT };
-#define SHORT_LETTER offsetof(struct comms_letter, operation)
-#define ANSWER offsetof(struct comms_letter, from)
+enum event_kind { EVENT_ARRIVED, EVENT_SENT, EVENT_GOT };
+#define SHORT_EVENT offsetof(struct comms_event, operation)
+#define ANSWER offsetof(struct comms_event, from)
 
 struct operation {
-	struct comms_telling telling;
-	struct comms_letter letter;
+	struct comms_request request;
+	struct comms_event remote_event; /* what the target is told */
 	shmemx_rdma_event_t event;
 	uint64_t answer; /* a message that it gets: its sender's operation; 0: none */
 	struct operation *next;
@@ -41,7 +41,7 @@ struct list {
 
 /* Memory for a message, or a message without memory. */
 struct waiting {
-	struct comms_letter letter;
+	struct comms_event event;
 	char *address;
 	size_t bytes;
 	struct waiting *next;
@@ -138,7 +138,7 @@ static void remove_from(struct list *list, struct operation **at)
 
 static bool at_rest(const struct operation *operation)
 {
-	return !atomic_load_explicit(&operation->telling.under_way, memory_order_acquire);
+	return !comms_request_is_under_way(&operation->request);
 }
 
 /* --- What comes --- */
@@ -174,48 +174,48 @@ static void end_sent(struct operation *operation, const char *routine)
 	end(operation, routine);
 }
 
-static void open_letter(const struct comms_letter *letter, const char *routine)
+static void handle_event(const struct comms_event *event, const char *routine)
 {
-	struct waiting message = {.letter = *letter};
-	shmemx_rdma_event_t arrived = {SHMEMX_RDMA_ARRIVED, letter->pe, letter->word, (void *)(uintptr_t)letter->address,
-				       letter->bytes};
+	struct waiting message = {.event = *event};
+	shmemx_rdma_event_t arrived = {SHMEMX_RDMA_ARRIVED, event->pe, event->word, (void *)(uintptr_t)event->address,
+				       event->bytes};
 
-	switch ((enum letter_kind)letter->kind) {
-	case LETTER_ARRIVED:
+	switch ((enum event_kind)event->kind) {
+	case EVENT_ARRIVED:
 		add_event(&arrived, routine);
 		break;
-	case LETTER_SENT:
+	case EVENT_SENT:
 		append(&rdma.messages, &message, routine);
 		break;
-	case LETTER_GOT:
-		end_sent((struct operation *)(uintptr_t)letter->operation, routine);
+	case EVENT_GOT:
+		end_sent((struct operation *)(uintptr_t)event->operation, routine);
 		break;
 	}
 }
 
-static void empty_box(void)
+static void handle_events(void)
 {
 	static const char routine[] = "shmemx_rdma_wait";
-	struct comms_letter letter;
+	struct comms_event event;
 
-	while (comms_mail_take(&letter, routine))
-		open_letter(&letter, routine);
+	while (comms_event_take(&event, routine))
+		handle_event(&event, routine);
 }
 
 /* --- Operations --- */
 
-static void send_letter(int pe, const struct comms_letter *letter, size_t bytes, const char *routine)
+static void send_event(int pe, const struct comms_event *event, size_t bytes, const char *routine)
 {
-	const struct comms_mail mail = {letter, bytes, comms_mail_number(pe, empty_box, routine)};
+	const struct comms_posted_event posted_event = {event, bytes, comms_event_number(pe, handle_events, routine)};
 
-	comms_mail_send(pe, &mail, routine);
+	comms_event_send(pe, &posted_event, routine);
 }
 
 static void answer(const struct operation *operation, const char *routine)
 {
-	const struct comms_letter letter = {.kind = LETTER_GOT, .pe = comms.pe, .operation = operation->answer};
+	const struct comms_event event = {.kind = EVENT_GOT, .pe = comms.pe, .operation = operation->answer};
 
-	send_letter(operation->event.pe, &letter, ANSWER, routine);
+	send_event(operation->event.pe, &event, ANSWER, routine);
 }
 
 /* Those that came to rest become events, in the order in which they began. */
@@ -239,27 +239,28 @@ static bool finish_operations(const char *routine)
 	return some;
 }
 
-static void receive(const struct comms_letter *letter, const struct waiting *posted, const char *routine)
+static void receive(const struct comms_event *event, const struct waiting *posted, const char *routine)
 {
 	struct operation *operation;
 
-	if (letter->bytes > posted->bytes)
+	if (event->bytes > posted->bytes)
 		rte_die(routine, "a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
-			(unsigned long long)letter->bytes, letter->pe, posted->bytes);
-	operation = begin(SHMEMX_RDMA_RECEIVED, letter->pe, letter->word, posted->address, letter->bytes, routine);
-	operation->answer = letter->operation;
-	comms_buffer_get(&operation->telling, &letter->from, letter->address - letter->from.base, posted->address, letter->bytes, routine);
+			(unsigned long long)event->bytes, event->pe, posted->bytes);
+	operation = begin(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);
+	operation->answer = event->operation;
+	comms_buffer_get(&operation->request,
+			 &(struct comms_transfer){&event->from, event->address - event->from.base, event->bytes, posted->address, routine});
 	add(&rdma.under_way, operation);
 }
 
 static void collect(const char *routine)
 {
 	do {
-		empty_box();
+		handle_events();
 		while (rdma.posted.first && rdma.messages.first) {
 			struct waiting posted = take_first(&rdma.posted), message = take_first(&rdma.messages);
 
-			receive(&message.letter, &posted, routine);
+			receive(&message.event, &posted, routine);
 		}
 	} while (finish_operations(routine));
 }
@@ -316,17 +317,18 @@ API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const 
 {
 	const struct comms_buffer *to = inside(dest);
 	struct operation *operation;
-	struct comms_mail mail = {.bytes = SHORT_LETTER};
+	struct comms_posted_event posted_event = {.bytes = SHORT_EVENT};
 
 	check_buffer(to, "dest", offset, bytes, __func__);
 	COMMS_CALL(__func__, bytes, to->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
-	operation->letter = (struct comms_letter){LETTER_ARRIVED, comms.pe, word, to->base + offset, bytes, 0, {0}};
-	mail.letter = &operation->letter;
+	operation->remote_event = (struct comms_event){EVENT_ARRIVED, comms.pe, word, to->base + offset, bytes, 0, {0}};
+	posted_event.event = &operation->remote_event;
 	if (tell)
-		mail.number = comms_mail_number(to->pe, empty_box, __func__);
-	comms_buffer_put(&operation->telling, to, offset, source, bytes, tell ? &mail : NULL, __func__);
+		posted_event.number = comms_event_number(to->pe, handle_events, __func__);
+	comms_buffer_put(&operation->request, &(struct comms_transfer){to, offset, bytes, (void *)(uintptr_t)source, __func__},
+			 tell ? &posted_event : NULL);
 	add(&rdma.under_way, operation);
 	pthread_mutex_unlock(&rdma.lock);
 }
@@ -340,7 +342,7 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 	COMMS_CALL(__func__, bytes, from->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
-	comms_buffer_get(&operation->telling, from, offset, dest, bytes, __func__);
+	comms_buffer_get(&operation->request, &(struct comms_transfer){from, offset, bytes, dest, __func__});
 	add(&rdma.under_way, operation);
 	pthread_mutex_unlock(&rdma.lock);
 }
@@ -349,20 +351,20 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
 {
 	const struct comms_buffer *from = inside(source);
-	struct comms_letter letter = {LETTER_SENT, comms.pe, word, 0, bytes, 0, {0}};
+	struct comms_event event = {EVENT_SENT, comms.pe, word, 0, bytes, 0, {0}};
 	struct operation *operation;
 
 	check_buffer(from, "source", offset, bytes, __func__);
 	check_mine(from, "source", __func__);
 	comms_check_pe(pe, __func__);
 	COMMS_CALL(__func__, bytes, pe);
-	letter.from = *from;
-	letter.address = from->base + offset;
+	event.from = *from;
+	event.address = from->base + offset;
 	pthread_mutex_lock(&rdma.lock);
-	operation = begin(SHMEMX_RDMA_SENT, pe, word, (void *)(uintptr_t)letter.address, bytes, __func__);
+	operation = begin(SHMEMX_RDMA_SENT, pe, word, (void *)(uintptr_t)event.address, bytes, __func__);
 	add(&rdma.sent, operation);
-	letter.operation = (uint64_t)(uintptr_t)operation;
-	send_letter(pe, &letter, sizeof letter, __func__);
+	event.operation = (uint64_t)(uintptr_t)operation;
+	send_event(pe, &event, sizeof event, __func__);
 	pthread_mutex_unlock(&rdma.lock);
 }
 
@@ -409,7 +411,7 @@ static bool something_came(void)
 
 	if (pthread_mutex_trylock(&rdma.lock))
 		return true;
-	came = rdma.count > 0 || comms_mail_waits();
+	came = rdma.count > 0 || comms_event_waits();
 	for (struct operation *operation = rdma.under_way.first; operation && !came; operation = operation->next)
 		came = at_rest(operation);
 	pthread_mutex_unlock(&rdma.lock);
@@ -422,7 +424,7 @@ API void shmemx_rdma_wait(shmemx_rdma_event_t *event)
 	comms_check_up(__func__);
 	while (!next_event(event, __func__)) {
 		hang_note_peer(__func__, "an event", COMMS_NOBODY);
-		COMMS_WAIT(comms_mail_next(), something_came());
+		COMMS_WAIT(comms_event_next(), something_came());
 	}
 }
 

@@ -22,6 +22,7 @@
 
 #include "shmem/api.h"
 #include "comms/topology/job_torus.h"
+#include "comms/ops/notify.h"
 #include "comms/observe/links.h"
 #include "comms/wait/wait.h"
 #include "rte/settings.h"
@@ -85,7 +86,7 @@ static struct comparison compare_clock(int pe)
 		uint64_t asked = watch_clock(), took,
 			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
 
-		comms_tell_word(&trace.ring->ask, number, pe, "shmem_finalize");
+		comms_notify(&trace.ring->ask, number, pe, "shmem_finalize");
 		COMMS_WAIT(&trace.ring->answer,
 			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
 		took = watch_clock() - asked;
@@ -106,7 +107,8 @@ static void answer_clock(void)
 		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > heard);
 		heard = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
 		now = watch_clock();
-		comms_tell(&trace.ring->told, &now, sizeof now, &trace.ring->answer, heard, 0, "shmem_finalize");
+		comms_put_notify(&trace.ring->told, &now, sizeof now, (struct comms_flag){&trace.ring->answer, heard}, 0,
+				 "shmem_finalize");
 	}
 }
 

@@ -48,7 +48,7 @@ void contacts(uint64_t round)
 	(void)round;
 	EXPLORE_CHECK(peer->pe == 1 - me && peer->met && peer->same_program);
 	EXPLORE_CHECK(peer->reach[COMMS_HEAP].size == first_peer->reach[COMMS_HEAP].size);
-	EXPLORE_CHECK(peer->bell == &((struct comms_system *)(void *)peer->reach[COMMS_HEAP].base)->bell);
+	EXPLORE_CHECK(peer->wakeup == &((struct comms_system *)(void *)peer->reach[COMMS_HEAP].base)->wakeup);
 	EXPLORE_CHECK(comms_peer(1 - me) == peer);
 }
 

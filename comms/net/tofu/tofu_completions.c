@@ -19,7 +19,7 @@ static struct listener {
 	_Atomic uint64_t *word; /* NULL: this number is free */
 	uint64_t value, step;
 	int pe;
-} listeners[TOFU_ENGINES][TOFU_FLIGHTS + 1];
+} listeners[TOFU_ENGINES][TOFU_REQUESTS + 1];
 
 static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
 {
@@ -35,15 +35,15 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 	int number = 1;
 
 	tofu_lock();
-	while (number <= TOFU_FLIGHTS && mine[number].word)
+	while (number <= TOFU_REQUESTS && mine[number].word)
 		number++;
-	if (number <= TOFU_FLIGHTS) {
+	if (number <= TOFU_REQUESTS) {
 		mine[number] = (struct listener){word, value, step, from->pe};
 		atomic_fetch_add_explicit(&tofu.queue[tofu_peer(from)->engine].listeners, 1, memory_order_seq_cst);
 		record_when_needed(from, (uint8_t)number, true);
 	}
 	tofu_unlock();
-	return number <= TOFU_FLIGHTS ? (uint8_t)number : 0;
+	return number <= TOFU_REQUESTS ? (uint8_t)number : 0;
 }
 
 /* Nobody waits for what is still in the queue. */

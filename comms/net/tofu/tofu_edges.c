@@ -102,20 +102,19 @@ static void write_edge(struct lane *lane, const struct comms_edge_out *out, cons
 	lane_next(lane);
 }
 
-void tofu_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in, int ins,
-			      _Atomic uint64_t *run)
+void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run)
 {
 	tofu_lock();
-	if (outs > 0)
-		write_gate(session, outs);
-	for (int i = 0; i < outs; i++)
-		write_edge(session->data[lane_of(out[i].pe)], &out[i], (const void *)run);
+	if (edges->outs > 0)
+		write_gate(session, edges->outs);
+	for (int i = 0; i < edges->outs; i++)
+		write_edge(session->data[lane_of(edges->out[i].pe)], &edges->out[i], (const void *)run);
 	for (int e = 0; e < TOFU_ENGINES; e++)
 		if (session->data[e])
 			session->data[e]->tells = true;
-	for (int i = 0; i < ins; i++)
-		lane_signal(session->last, in[i].gate, lane_flags(1, false));
-	if (outs > 0)
+	for (int i = 0; i < edges->ins; i++)
+		lane_signal(session->last, edges->in[i].gate, lane_flags(1, false));
+	if (edges->outs > 0)
 		session->word[session->words++] = run;
 	tofu_unlock();
 }

@@ -10,17 +10,17 @@
 
 /*
  * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
- * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_completions.c (messages of one put), tofu_gates.c (meetings),
+ * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c (notifications), tofu_completions.c (completion numbers), tofu_gates.c (barriers),
  * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the card does alone: broadcasts, and data between pairs).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
- * flight  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
+ * request  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
  *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
- * staging memory of each flight that the card can read and write, for small data that lies in unregistered memory
+ * staging memory of each request that the card can read and write, for small data that lies in unregistered memory
  */
 enum { TOFU_ENGINES = 6 }; /* TNIs of a node, at most */
-enum { TOFU_FLIGHTS = 255, TOFU_STAGING = 4096 };
+enum { TOFU_REQUESTS = 255, TOFU_STAGING = 4096 };
 
 struct tofu_queue {
 	utofu_vcq_hdl_t vcq;
@@ -29,33 +29,33 @@ struct tofu_queue {
 	atomic_int under_way, listeners;
 };
 
-struct flight {
-	struct flight *next_free;
+struct tofu_request {
+	struct tofu_request *next_free;
 	struct tofu_queue *queue;
 	uint8_t number;
 	int pe, notices; /* notices: still to come */
 	bool tells_sent; /* one of them says that the source may be reused */
 	bool is_noted;	 /* that is the only one */
 	bool is_registered;
-	utofu_stadd_t registered; /* for this flight only */
+	utofu_stadd_t registered; /* for this request only */
 	void *result; /* where to put what comes: an old value, or what came into the staging memory */
 	size_t result_bytes;
-	struct comms_telling *telling;
+	struct comms_request *completes; /* with the last of its transfers */
 	atomic_int *arrived, *sent; /* counters to lower; NULL: nobody counts */
 };
 
-/* What a communication is for: the counters it is in until it has arrived, and until its source may be reused. */
-struct purpose {
-	atomic_int *arrived, *sent;
-	struct comms_telling *telling;
+/* The counters that a transfer is in until it has arrived, and until its source may be reused. */
+struct tofu_counters {
+	atomic_int *arrived, *sent; /* NULL: nobody counts */
+	struct comms_request *completes;
 	unsigned long flags;
-	uint8_t notice; /* the target's, of all of it; 0: none */
+	uint8_t notice; /* the completion number that the target sees with the last transfer; 0: none */
 };
 
-enum request_kind { REQUEST_PUT, REQUEST_SMALL_PUT, REQUEST_GET, REQUEST_ATOMIC };
+enum transfer_kind { TRANSFER_PUT, TRANSFER_SMALL_PUT, TRANSFER_GET, TRANSFER_ATOMIC };
 
-struct request {
-	enum request_kind kind;
+struct transfer {
+	enum transfer_kind kind;
 	const struct comms_peer *peer;
 	utofu_stadd_t here, there;
 	const void *data; /* of a small put */
@@ -77,12 +77,12 @@ struct tofu {
 	int engines;
 	size_t most_bytes, most_small;
 	struct tofu_channel main;
-	pthread_mutex_t lock; /* of the queues and of the flights */
+	pthread_mutex_t lock; /* of the queues and of the requests */
 	char *staging;
-	struct flight flights[TOFU_FLIGHTS + 1];
-	atomic_int under_way_to[TOFU_FLIGHTS +
-				1]; /* by flight: the PE plus 1, 0: at rest; for reports, which take no lock */
-	struct flight *free;
+	struct tofu_request requests[TOFU_REQUESTS + 1];
+	atomic_int under_way_to[TOFU_REQUESTS +
+				1]; /* by request: the PE plus 1, 0: at rest; for reports, which take no lock */
+	struct tofu_request *free;
 	atomic_int under_way;
 	/* Messages of which only the receiver is told that they have come; queues that the card works through by itself. */
 	_Atomic uint64_t noted, heard;
@@ -101,6 +101,27 @@ struct tofu_peer {
 static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
 {
 	return atomic_load_explicit(&peer->driver, memory_order_relaxed);
+}
+
+static inline utofu_stadd_t tofu_remote(const struct comms_place *there)
+{
+	return tofu_peer(there->peer)->memory[there->segment] + there->offset;
+}
+
+static inline utofu_stadd_t tofu_buffer(const struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset)
+{
+	return buffer->network.tofu[tofu_peer(peer)->theirs] + offset;
+}
+
+/* Of a request: how many of its transfers have not arrived. */
+static inline atomic_int *tofu_left(struct comms_request *request)
+{
+	return (void *)request->driver;
+}
+
+static inline atomic_int *tofu_pending(struct comms_channel *channel)
+{
+	return &(channel ? (struct tofu_channel *)channel : &tofu.main)->pending;
 }
 
 /* What tofu_network is made of. */
@@ -126,11 +147,22 @@ void tofu_unlock(void);
 _Noreturn void tofu_fail(const char *what, int pe, int code);
 void tofu_check(int code, const char *what);
 
-/* A flight for a communication that is about to begin, counted by its purpose; then off it goes. */
-struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer);
-void flight_go(struct flight *flight, struct request *request);
-char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd);
-void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
+/* A request for a communication that is about to begin, counted by its counters; then off it goes. */
+struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, const struct comms_peer *peer);
+void tofu_request_start(struct tofu_request *request, struct transfer *transfer);
+char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *stadd);
+void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
+
+/* tofu_ops.c: puts data, in transfers as long as the network allows; carries out an atomic. */
+void tofu_put(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there, const struct network_piece *data);
+void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there, const struct comms_atomic *atomic, void *result);
+
+/* tofu_notify.c: around the transfers of a request. */
+struct tofu_counters tofu_begin_request(struct comms_request *request);
+void tofu_end_beginning(struct comms_request *request);
+void tofu_notify(struct comms_request *request, const struct network_notification *notification);
+void tofu_wait_for(atomic_int *counter);
+void tofu_complete(void);
 
 /* Memory of the program's, for as long as it likes, with all queues. */
 void *tofu_share(struct comms_buffer *buffer);
@@ -151,8 +183,7 @@ void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
 void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
 struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
-void tofu_session_write_edges(struct comms_session *session, const struct comms_edge_out *out, int outs, const struct comms_edge_in *in, int ins,
-			      _Atomic uint64_t *run);
+void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 void tofu_session_start(struct comms_session *session, uint64_t run);
 bool tofu_session_is_over(struct comms_session *session);
 void tofu_session_close(struct comms_session *session);

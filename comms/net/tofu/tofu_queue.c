@@ -72,14 +72,14 @@ void tofu_check(int code, const char *what)
 
 /* --- Notices --- */
 
-static void land(struct flight *flight)
+static void land(struct tofu_request *request)
 {
-	if (--flight->notices > 0)
+	if (--request->notices > 0)
 		return;
-	atomic_store_explicit(&tofu.under_way_to[flight->number], 0, memory_order_relaxed);
-	flight->next_free = tofu.free;
-	tofu.free = flight;
-	atomic_fetch_sub_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
+	atomic_store_explicit(&tofu.under_way_to[request->number], 0, memory_order_relaxed);
+	request->next_free = tofu.free;
+	tofu.free = request;
+	atomic_fetch_sub_explicit(&request->queue->under_way, 1, memory_order_seq_cst);
 	atomic_fetch_sub_explicit(&tofu.under_way, 1, memory_order_seq_cst);
 }
 
@@ -91,47 +91,47 @@ static void lower(atomic_int **counter)
 }
 
 /* Who counts is told last: what the counters are in may be gone then. */
-static void end(struct flight *flight)
+static void end(struct tofu_request *request)
 {
-	struct comms_telling *telling = flight->telling;
-	atomic_int *arrived = flight->arrived;
+	struct comms_request *completes = request->completes;
+	atomic_int *arrived = request->arrived;
 
-	if (flight->is_registered)
-		tofu_check(utofu.dereg_mem(flight->queue->vcq, flight->registered, 0), "utofu_dereg_mem");
-	if (!flight->tells_sent)
-		lower(&flight->sent);
-	land(flight);
-	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && telling)
-		atomic_store_explicit(&telling->under_way, false, memory_order_release);
+	if (request->is_registered)
+		tofu_check(utofu.dereg_mem(request->queue->vcq, request->registered, 0), "utofu_dereg_mem");
+	if (!request->tells_sent)
+		lower(&request->sent);
+	land(request);
+	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && completes)
+		atomic_store_explicit(&completes->under_way, false, memory_order_release);
 }
 
-static void arrive(struct flight *flight, const struct utofu_mrq_notice *notice)
+static void arrive(struct tofu_request *request, const struct utofu_mrq_notice *notice)
 {
 	utofu_stadd_t stadd;
 
-	if (flight->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
-		memcpy(flight->result, &notice->rmt_value, flight->result_bytes);
-	else if (flight->result)
-		memcpy(flight->result, flight_staging(flight, &stadd), flight->result_bytes);
-	end(flight);
+	if (request->result && notice->notice_type == UTOFU_MRQ_TYPE_LCL_ARMW)
+		memcpy(request->result, &notice->rmt_value, request->result_bytes);
+	else if (request->result)
+		memcpy(request->result, tofu_request_staging(request, &stadd), request->result_bytes);
+	end(request);
 }
 
 static bool take_sent(const struct tofu_queue *queue)
 {
 	void *which = NULL;
 	int code = utofu.poll_tcq(queue->vcq, 0, &which);
-	struct flight *flight = which;
+	struct tofu_request *request = which;
 
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
 	if (code != UTOFU_SUCCESS)
-		tofu_fail("sending to", flight ? flight->pe : -1, code);
-	if (flight->is_noted) {
-		end(flight);
+		tofu_fail("sending to", request ? request->pe : -1, code);
+	if (request->is_noted) {
+		end(request);
 		return true;
 	}
-	lower(&flight->sent);
-	land(flight);
+	lower(&request->sent);
+	land(request);
 	return true;
 }
 
@@ -160,7 +160,7 @@ bool tofu_take_notice(const struct tofu_queue *queue)
 	if (notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT)
 		tofu_hear(queue, notice.edata);
 	else
-		arrive(&tofu.flights[notice.edata], &notice);
+		arrive(&tofu.requests[notice.edata], &notice);
 	return true;
 }
 
@@ -187,64 +187,64 @@ bool tofu_progress(void)
 
 /* --- Flights --- */
 
-static struct flight *take_free(void)
+static struct tofu_request *take_free(void)
 {
-	struct flight *flight;
+	struct tofu_request *request;
 
 	tofu_lock();
-	flight = tofu.free;
-	if (flight) {
-		tofu.free = flight->next_free;
+	request = tofu.free;
+	if (request) {
+		tofu.free = request->next_free;
 		atomic_fetch_add_explicit(&tofu.under_way, 1, memory_order_seq_cst);
 	}
 	tofu_unlock();
-	return flight;
+	return request;
 }
 
-struct flight *flight_begin(const struct purpose *purpose, const struct comms_peer *peer)
+struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, const struct comms_peer *peer)
 {
-	struct flight *flight;
+	struct tofu_request *request;
 	uint8_t number;
 
-	while (!(flight = take_free()))
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_FLIGHTS);
-	number = flight->number;
-	*flight = (struct flight){
+	while (!(request = take_free()))
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_REQUESTS);
+	number = request->number;
+	*request = (struct tofu_request){
 		.queue = &tofu.queue[tofu_peer(peer)->engine],
 		.number = number,
 		.pe = peer->pe,
 		.notices = 1,
-		.telling = purpose->telling,
-		.arrived = purpose->arrived,
-		.sent = purpose->sent,
+		.completes = counters->completes,
+		.arrived = counters->arrived,
+		.sent = counters->sent,
 	};
 	atomic_store_explicit(&tofu.under_way_to[number], peer->pe + 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&flight->queue->under_way, 1, memory_order_seq_cst);
-	if (flight->arrived)
-		atomic_fetch_add_explicit(flight->arrived, 1, memory_order_seq_cst);
-	if (flight->sent)
-		atomic_fetch_add_explicit(flight->sent, 1, memory_order_seq_cst);
-	return flight;
+	atomic_fetch_add_explicit(&request->queue->under_way, 1, memory_order_seq_cst);
+	if (request->arrived)
+		atomic_fetch_add_explicit(request->arrived, 1, memory_order_seq_cst);
+	if (request->sent)
+		atomic_fetch_add_explicit(request->sent, 1, memory_order_seq_cst);
+	return request;
 }
 
-char *flight_staging(const struct flight *flight, utofu_stadd_t *stadd)
+char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *stadd)
 {
-	size_t at = (size_t)(flight->number - 1) * TOFU_STAGING;
+	size_t at = (size_t)(request->number - 1) * TOFU_STAGING;
 
-	*stadd = flight->queue->staging + at;
+	*stadd = request->queue->staging + at;
 	return tofu.staging + at;
 }
 
-void flight_register(struct flight *flight, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd)
+void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd)
 {
 	int code;
 
 	tofu_lock();
-	code = utofu.reg_mem(flight->queue->vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
+	code = utofu.reg_mem(request->queue->vcq, memory, bytes, read_only ? UTOFU_REG_MEM_FLAG_READ_ONLY : 0, stadd);
 	tofu_unlock();
 	tofu_check(code, "utofu_reg_mem");
-	flight->registered = *stadd;
-	flight->is_registered = true;
+	request->registered = *stadd;
+	request->is_registered = true;
 }
 
 _Static_assert(TOFU_ENGINES == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
@@ -275,7 +275,7 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle)
 	tofu_check(code, "utofu_dereg_mem");
 }
 
-static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
+static int atomic(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
 {
 	static const enum utofu_armw_op ops[] = {
 		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
@@ -285,46 +285,46 @@ static int atomic(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number,
 	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
 
 	if (r->bytes == 8)
-		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, tofu_peer(r->peer)->vcq, r->cond, operand, r->there, number, r->flags, flight)
-					    : utofu.armw8(vcq, tofu_peer(r->peer)->vcq, ops[r->op], operand, r->there, number, r->flags, flight);
+		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, tofu_peer(r->peer)->vcq, r->cond, operand, r->there, number, r->flags, request)
+					    : utofu.armw8(vcq, tofu_peer(r->peer)->vcq, ops[r->op], operand, r->there, number, r->flags, request);
 	return r->op == COMMS_CSWAP
-		       ? utofu.cswap4(vcq, tofu_peer(r->peer)->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, flight)
-		       : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, flight);
+		       ? utofu.cswap4(vcq, tofu_peer(r->peer)->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, request)
+		       : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, request);
 }
 
-static int post(utofu_vcq_hdl_t vcq, const struct request *r, uint64_t number, void *flight)
+static int post(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
 {
 	switch (r->kind) {
-	case REQUEST_PUT:
-		return utofu.put(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
-	case REQUEST_SMALL_PUT:
-		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, flight);
-	case REQUEST_GET:
-		return utofu.get(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, flight);
-	case REQUEST_ATOMIC:
-		return atomic(vcq, r, number, flight);
+	case TRANSFER_PUT:
+		return utofu.put(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, request);
+	case TRANSFER_SMALL_PUT:
+		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, request);
+	case TRANSFER_GET:
+		return utofu.get(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, request);
+	case TRANSFER_ATOMIC:
+		return atomic(vcq, r, number, request);
 	}
 	return UTOFU_ERR_INVALID_ARG;
 }
 
-void flight_go(struct flight *flight, struct request *request)
+void tofu_request_start(struct tofu_request *request, struct transfer *transfer)
 {
-	int pe = flight->pe, code;
+	int pe = request->pe, code;
 
-	if (request->notice) {
-		request->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
-		flight->is_noted = true;
+	if (transfer->notice) {
+		transfer->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		request->is_noted = true;
 		atomic_fetch_add_explicit(&tofu.noted, 1, memory_order_relaxed);
 	} else {
-		request->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+		transfer->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 	}
-	if (flight->tells_sent) {
-		request->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
-		flight->notices++;
+	if (request->tells_sent) {
+		transfer->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
+		request->notices++;
 	}
 	for (;;) {
 		tofu_lock();
-		code = post(flight->queue->vcq, request, request->notice ? request->notice : flight->number, flight);
+		code = post(request->queue->vcq, transfer, transfer->notice ? transfer->notice : request->number, request);
 		tofu_unlock();
 		if (code != UTOFU_ERR_BUSY)
 			break;

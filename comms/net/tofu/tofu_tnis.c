@@ -34,20 +34,20 @@ static void register_with(struct tofu_queue *queue)
 			tofu_check(utofu.reg_mem_with_stag(queue->vcq, comms.segments[i].base, comms.segments[i].size, i, 0,
 							   &queue->memory[i]),
 				   "utofu_reg_mem_with_stag");
-	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_FLIGHTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
+	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_REQUESTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
 }
 
 static void make_flights(void)
 {
-	size_t bytes = (size_t)TOFU_FLIGHTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)TOFU_REQUESTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
 
 	tofu.staging = aligned_alloc(page, (bytes + page - 1) / page * page);
 	if (!tofu.staging)
 		rte_die("shmem_init", "no memory");
 	tofu.free = NULL;
-	for (int i = TOFU_FLIGHTS; i > 0; i--) {
-		tofu.flights[i] = (struct flight){.number = (uint8_t)i, .next_free = tofu.free};
-		tofu.free = &tofu.flights[i];
+	for (int i = TOFU_REQUESTS; i > 0; i--) {
+		tofu.requests[i] = (struct tofu_request){.number = (uint8_t)i, .next_free = tofu.free};
+		tofu.free = &tofu.requests[i];
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several tellings in one message: a message costs the kernel some 4 us on either side, whatever its length. Each goes as its item (struct comms_item)
- * and its data, one behind the other. UCX packs them into its own segment by a data type made for that: of a list of pieces it would
+ * Several notifications in one message: a message costs the kernel some 4 us on either side, whatever its length. Each goes as its item
+ * (struct ucx_item) and its data, one behind the other. UCX packs them into its own segment by a data type made for that: of a list of pieces it would
  * make a message for every four.
  */
 #include <string.h>
@@ -24,32 +24,32 @@ static size_t pack_piece(char *dest, const void *source, size_t bytes, size_t at
 
 static size_t pack_several(void *state, size_t from, void *dest, size_t most)
 {
-	const struct comms_together *together = state;
-	size_t to = from + most < together->bytes ? from + most : together->bytes, at = 0;
+	const struct comms_batch *batch = state;
+	size_t to = from + most < batch->bytes ? from + most : batch->bytes, at = 0;
 
-	for (int i = 0; i < together->kept; i++) {
-		const struct comms_telling *telling = together->telling[i];
+	for (int i = 0; i < batch->count; i++) {
+		const struct ucx_notification *n = ucx_notification(batch->request[i]);
 
-		at = pack_piece(dest, &telling->item, sizeof telling->item, at, from, to);
-		at = pack_piece(dest, telling->now.source, telling->now.bytes, at, from, to);
+		at = pack_piece(dest, &n->item, sizeof n->item, at, from, to);
+		at = pack_piece(dest, n->now.source, n->now.bytes, at, from, to);
 	}
 	return to - from;
 }
 
-static void *start_to_pack(void *unused, const void *together, size_t count)
+static void *start_to_pack(void *unused, const void *batch, size_t count)
 {
 	(void)unused, (void)count;
-	return (void *)(uintptr_t)together;
+	return (void *)(uintptr_t)batch;
 }
 
-static size_t size_of_several(void *together)
+static size_t size_of_several(void *batch)
 {
-	return ((struct comms_together *)together)->bytes;
+	return ((struct comms_batch *)batch)->bytes;
 }
 
-static void finish_packing(void *together)
+static void finish_packing(void *batch)
 {
-	(void)together;
+	(void)batch;
 }
 
 void ucx_start_batches(void)
@@ -71,63 +71,69 @@ void ucx_stop_batches(void)
 
 /* --- Sending --- */
 
-bool ucx_keep(struct comms_together *together, struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment,
-	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset)
+bool ucx_batch_add(struct comms_request *request, const struct network_notification *from)
 {
-	size_t all = together->bytes + sizeof telling->item + bytes;
+	struct comms_batch *batch = from->batch;
+	struct ucx_notification *n = ucx_notification(request);
+	const struct network_piece *data = &from->piece[0];
+	size_t all = batch->bytes + sizeof n->item + data->bytes;
 	uint64_t event = ucx_event();
-	int n = together->kept;
 	struct ucx_peer *peer;
 
-	if (n == COMMS_TOGETHER || all > UCX_MESSAGE_MOST)
+	if (batch->count == COMMS_BATCH_MOST || all > UCX_MESSAGE_MOST || from->piece[1].bytes > 0)
 		return false;
-	peer = ucx_peer(to);
-	telling->connection = peer;
-	telling->item = (struct comms_item){ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset),
-					    telling->value, bytes | event << COMMS_ITEM_EVENT};
-	telling->now.source = source;
-	telling->now.bytes = bytes;
-	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	together->telling[n] = telling;
-	together->bytes = all;
-	together->kept = n + 1;
+	peer = ucx_peer(from->peer);
+	n->connection = peer;
+	n->key = NULL;
+	n->item = (struct ucx_item){ucx_remote(peer, from->segment, data->offset), ucx_remote(peer, from->flag_segment, from->flag_offset),
+				    from->value, data->bytes | event << UCX_ITEM_EVENT};
+	n->now = *data;
+	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
+	batch->request[batch->count++] = request;
+	batch->bytes = all;
 	return true;
 }
 
-static void rest_together(struct comms_together *together)
+static void complete_batch(struct comms_batch *batch)
 {
-	for (int i = 0; i < together->kept; i++)
-		ucx_rest_telling(together->telling[i]);
-	atomic_store_explicit(&together->under_way, false, memory_order_release);
+	for (int i = 0; i < batch->count; i++)
+		ucx_complete_request(batch->request[i]);
+	atomic_store_explicit(&batch->under_way, false, memory_order_release);
 }
 
-static void several_sent(void *request, ucs_status_t status, void *argument)
+static struct ucx_peer *connection_of(const struct comms_batch *batch)
 {
-	struct comms_together *together = argument;
+	return ucx_notification(batch->request[0])->connection;
+}
 
-	ucp.request_free(request);
+static void batch_sent(void *sending, ucs_status_t status, void *argument)
+{
+	struct comms_batch *batch = argument;
+
+	ucp.request_free(sending);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "several messages (ucp_am_send_nbx)", together->telling[0]->connection->pe);
-	rest_together(together);
+		ucx_must_succeed(status, "several messages (ucp_am_send_nbx)", connection_of(batch)->pe);
+	complete_batch(batch);
 }
 
-void ucx_send_kept(struct comms_together *together)
+void ucx_batch_send(struct comms_batch *batch)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
-		.cb.send = several_sent,
-		.user_data = together,
+		.cb.send = batch_sent,
+		.user_data = batch,
 		.datatype = several,
 	};
-	ucs_status_ptr_t request;
+	struct ucx_batch *mine = (void *)batch->driver;
+	ucs_status_ptr_t sending;
 
-	atomic_store_explicit(&together->under_way, true, memory_order_relaxed);
-	together->message = (struct comms_message){.kind = UCX_BATCH};
-	request = ucx_message_send(together->telling[0]->connection, &together->message, together, 1, &param);
-	if (UCS_PTR_IS_PTR(request)) {
+	atomic_store_explicit(&batch->under_way, true, memory_order_relaxed);
+	mine->message = (struct ucx_message){.kind = UCX_BATCH};
+	sending = ucx_message_send(connection_of(batch), &mine->message, batch, 1, &param);
+	if (UCS_PTR_IS_PTR(sending)) {
 		ucx_hand_over(); /* as in send_message */
 		return;
 	}
-	ucx_must_succeed(UCS_PTR_STATUS(request), "several messages (ucp_am_send_nbx)", together->telling[0]->connection->pe);
-	rest_together(together);
+	ucx_must_succeed(UCS_PTR_STATUS(sending), "several messages (ucp_am_send_nbx)", connection_of(batch)->pe);
+	complete_batch(batch);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is not symmetric, over UCX: its key, which its owner packs and who uses it unpacks, and gets from it. Puts are in ucx_notify.c. */
+/* Memory that is not symmetric, over UCX: its key, which its owner packs and another PE unpacks, and gets from it. Puts are in ucx_notify.c. */
 #include <string.h>
 
 #include "rte/rte.h"
@@ -45,38 +45,39 @@ static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buf
 	return key;
 }
 
-static void came(void *request, ucs_status_t status, void *argument)
+static void came(void *getting, ucs_status_t status, void *argument)
 {
-	struct comms_telling *telling = argument;
+	struct comms_request *request = argument;
 
-	ucp.request_free(request);
+	ucp.request_free(getting);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "a get (ucp_get_nbx)", telling->connection->pe);
-	ucx_rest_telling(telling);
+		ucx_must_succeed(status, "a get (ucp_get_nbx)", ucx_notification(request)->connection->pe);
+	ucx_complete_request(request);
 }
 
-void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *from, const struct comms_buffer *buffer, size_t offset,
-		    void *dest, size_t bytes)
+void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, const struct comms_buffer *buffer, size_t offset,
+		    struct comms_piece *to)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.cb.send = came,
-		.user_data = telling,
+		.user_data = request,
 	};
+	struct ucx_notification *mine = ucx_notification(request);
 	struct ucx_peer *peer = ucx_peer(from);
-	ucs_status_ptr_t request;
+	ucs_status_ptr_t getting;
 
-	telling->connection = peer;
-	telling->key = NULL;
-	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
+	mine->connection = peer;
+	mine->key = NULL;
+	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
 	if (buffer->network.ucx.bytes == 0 || !ucx.rma) {
-		ucx_message_read_for(telling, peer, buffer->base + offset, dest, bytes);
+		ucx_message_read_for(request, peer, buffer->base + offset, to);
 		return;
 	}
-	telling->key = buffer_key(peer, buffer);
-	request = ucp.get_nbx(peer->endpoint, dest, bytes, buffer->base + offset, telling->key, &param);
-	if (UCS_PTR_IS_PTR(request))
+	mine->key = buffer_key(peer, buffer);
+	getting = ucp.get_nbx(peer->endpoint, to->dest, to->bytes, buffer->base + offset, mine->key, &param);
+	if (UCS_PTR_IS_PTR(getting))
 		return;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "a get (ucp_get_nbx)", peer->pe);
-	ucx_rest_telling(telling);
+	ucx_must_succeed(UCS_PTR_STATUS(getting), "a get (ucp_get_nbx)", peer->pe);
+	ucx_complete_request(request);
 }

@@ -38,6 +38,25 @@ struct mark {
 	atomic_bool in_flush;
 };
 
+/* Data for an address of the target's memory, then a value for a word there. No data: bytes is 0; no word: word is 0. */
+struct ucx_item {
+	uint64_t there, word, value, bytes;
+};
+#define UCX_ITEM_EVENT 32 /* in a batch, the event is in bytes, shifted by this */
+
+/* The header of a request. */
+struct ucx_message {
+	uint32_t pe, stream;	/* the sender, and which of its connections */
+	uint64_t sequence;	/* in that stream, from 1 */
+	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
+	uint8_t acknowledge;	/* the sender waits until it is carried out */
+	uint32_t event; /* of the sender's trace, 0: none */
+	uint64_t token; /* tells the sender what an answer belongs to */
+	uint64_t compare;
+	struct ucx_item item;
+};
+_Static_assert(sizeof(struct ucx_message) == 72, "the same on all PEs");
+
 struct ucx_peer {
 	ucp_ep_h endpoint;
 	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets are messages */
@@ -45,7 +64,7 @@ struct ucx_peer {
 	int pe;
 	_Atomic(const char *) last_routine; /* that sent something by it; NULL: not known */
 	uint32_t stream;       /* its number; the PE never uses it for another connection */
-	struct comms_message hello; /* the first message */
+	struct ucx_message hello; /* the first message */
 	_Atomic uint64_t sent; /* how many messages */
 	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
 	struct mark mark; /* of the channel that the worker is of; others' hang on it */
@@ -191,33 +210,26 @@ void ucx_forget(struct comms_peer *peer);
 void ucx_stop(void);
 struct comms_channel *ucx_channel_open(bool is_alone);
 void ucx_channel_close(struct comms_channel *channel);
-void ucx_put(struct comms_channel *channel, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-	     const void *source, size_t bytes, bool nbi);
-void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset, void *dest,
-	     size_t bytes, bool nbi);
 void ucx_fence(struct comms_channel *channel);
 void ucx_quiet(struct comms_channel *channel);
 void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void ucx_complete(void);
-void ucx_tell(struct comms_peer *peer, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
-	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value);
-bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait);
-void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-		     const void *source, size_t bytes, size_t word_offset);
+void ucx_notify(struct comms_request *request, const struct network_notification *notification);
+/* By UCX's put; offset is the address at the peer. */
+void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piece *data, bool nbi);
 void *ucx_share(struct comms_buffer *buffer);
 void ucx_unshare(const struct comms_buffer *buffer, void *handle);
-void ucx_get_buffer(struct comms_telling *telling, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-		    void *dest, size_t bytes);
-/* The record of a telling is the last that is touched. */
-void ucx_rest_telling(struct comms_telling *telling);
-bool ucx_keep(struct comms_together *together, struct comms_telling *telling, struct comms_peer *peer, enum comms_segment_id segment,
-	      size_t offset, const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset);
-void ucx_send_kept(struct comms_together *together);
+void ucx_get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
+		    struct comms_piece *to);
+/* Touches the request last. */
+void ucx_complete_request(struct comms_request *request);
+/* False: there is no room. */
+bool ucx_batch_add(struct comms_request *request, const struct network_notification *notification);
+void ucx_batch_send(struct comms_batch *batch);
 bool ucx_progress(void);
 bool ucx_served(void);
-enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
-void ucx_nudge(void);
+enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+void ucx_wake_server(void);
 /* The server looks after the main worker at once, if it naps because the PE just did. */
 void ucx_hand_over(void);
 /* Tells the server that somebody else looks after the main worker; in the server it does nothing. */

@@ -18,10 +18,10 @@
 
 /* An operation whose result is to come. */
 struct request {
-	struct comms_message message;
+	struct ucx_message message;
 	struct ucx_peer *connection;
 	struct mark *mark;	       /* that counts it */
-	struct comms_telling *telling; /* to be put to rest; NULL: the mark counts it */
+	struct comms_request *completes; /* this one; NULL: the mark counts it */
 	char *result;
 	size_t left; /* bytes of the result that have not come */
 	unsigned half;
@@ -31,20 +31,22 @@ struct request {
 
 /* A nonblocking put that UCX has not sent yet. */
 struct sending {
-	struct comms_message message;
+	struct ucx_message message;
 	struct comms_channel *channel;
 	int pe;
 };
 
-void ucx_rest_telling(struct comms_telling *telling)
+void ucx_complete_request(struct comms_request *request)
 {
-	if (telling->key) /* of a get */
-		ucp.rkey_destroy(telling->key);
-	telling->key = NULL;
-	atomic_store_explicit(&telling->under_way, false, memory_order_release);
+	struct ucx_notification *mine = ucx_notification(request);
+
+	if (mine->key)
+		ucp.rkey_destroy(mine->key);
+	mine->key = NULL;
+	atomic_store_explicit(&request->under_way, false, memory_order_release);
 }
 
-static void number(struct ucx_peer *peer, struct comms_message *message)
+static void number(struct ucx_peer *peer, struct ucx_message *message)
 {
 	message->pe = (uint32_t)comms.pe;
 	message->stream = peer->stream;
@@ -52,7 +54,7 @@ static void number(struct ucx_peer *peer, struct comms_message *message)
 	atomic_fetch_add_explicit(&ucx.sent, 1, memory_order_relaxed);
 }
 
-static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct ucx_message *message, const void *data, size_t bytes,
 				      const ucp_request_param_t *how)
 {
 	ucp_request_param_t param = *how;
@@ -62,7 +64,7 @@ static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct comms_messag
 	return ucp.am_send_nbx(peer->endpoint, UCX_REQUEST, message, sizeof *message, data, bytes, &param);
 }
 
-ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct ucx_message *message, const void *data, size_t bytes,
 				  const ucp_request_param_t *how)
 {
 	number(peer, message);
@@ -98,7 +100,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 }
 
 /* Returns when UCX needs neither header nor data any more. */
-static void send_and_wait(struct mark *mark, struct comms_message *message, const void *data, size_t bytes)
+static void send_and_wait(struct mark *mark, struct ucx_message *message, const void *data, size_t bytes)
 {
 	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &ucx_plain);
 
@@ -135,7 +137,7 @@ static void *allocate(size_t bytes)
 }
 
 /* The message is numbered on return. */
-static void send_without_waiting(struct mark *mark, struct comms_message *message, const void *data, size_t bytes)
+static void send_without_waiting(struct mark *mark, struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct comms_channel *channel = mark_channel(mark);
 	struct sending *sending = allocate(sizeof *sending);
@@ -159,18 +161,18 @@ static void send_without_waiting(struct mark *mark, struct comms_message *messag
 	ucx_must_succeed(UCS_PTR_STATUS(request), "a nonblocking put (ucp_am_send_nbx)", mark->peer->pe);
 }
 
-void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
+void ucx_message_write(struct mark *mark, struct ucx_item item, enum comms_amo op, const void *source, bool nbi,
 		       uint32_t event)
 {
 	const char *from = source;
-	struct comms_message message;
+	struct ucx_message message;
 	size_t left = item.bytes;
 
 	for (;;) {
 		bool last = left <= UCX_PIECE_MOST;
 		size_t piece = last ? left : UCX_PIECE_MOST;
 
-		message = (struct comms_message){
+		message = (struct ucx_message){
 			.kind = UCX_WRITE,
 			.op = (uint8_t)op,
 			.acknowledge = last,
@@ -195,16 +197,16 @@ void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo
 	channel_sent(mark, message.sequence);
 }
 
-void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand, uint32_t event)
+void ucx_message_atomic(struct mark *mark, const struct comms_atomic *atomic, uint64_t word, uint32_t event)
 {
-	struct comms_message message = {
+	struct ucx_message message = {
 		.kind = UCX_ATOMIC,
-		.op = (uint8_t)op,
-		.width = (uint8_t)width,
+		.op = (uint8_t)atomic->op,
+		.width = (uint8_t)atomic->width,
 		.acknowledge = true,
 		.event = event,
 		.token = (uintptr_t)mark->peer,
-		.item = {.word = word, .value = operand},
+		.item = {.word = word, .value = atomic->operand},
 	};
 
 	send_and_wait(mark, &message, NULL, 0);
@@ -213,12 +215,12 @@ void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint
 
 void ucx_message_mark_all(struct mark *mark)
 {
-	ucx_message_write(mark, (struct comms_item){0}, COMMS_SWAP, NULL, false, 0);
+	ucx_message_write(mark, (struct ucx_item){0}, COMMS_SWAP, NULL, false, 0);
 }
 
 uint64_t ucx_message_probe(struct ucx_peer *peer)
 {
-	struct comms_message message = {.kind = UCX_WRITE, .acknowledge = true, .token = (uintptr_t)peer};
+	struct ucx_message message = {.kind = UCX_WRITE, .acknowledge = true, .token = (uintptr_t)peer};
 
 	send_without_waiting(&peer->mark, &message, NULL, 0);
 	return message.sequence;
@@ -226,7 +228,7 @@ uint64_t ucx_message_probe(struct ucx_peer *peer)
 
 void ucx_message_close(struct comms_channel *channel, struct ucx_peer *peer)
 {
-	struct comms_message message = {.kind = UCX_CLOSE};
+	struct ucx_message message = {.kind = UCX_CLOSE};
 
 	ucx_must_succeed(channel_finish(channel, ucx_message_send(peer, &message, NULL, 0, &ucx_plain)),
 			 "the last message (ucp_am_send_nbx)", peer->pe);
@@ -241,8 +243,8 @@ static void part_is_over(struct request *request)
 
 	if (atomic_fetch_sub_explicit(&request->parts, 1, memory_order_seq_cst) > 1 || !kept)
 		return;
-	if (request->telling)
-		ucx_rest_telling(request->telling);
+	if (request->completes)
+		ucx_complete_request(request->completes);
 	else
 		channel_count(mark_channel(request->mark), &request->mark->unanswered[request->half], -1);
 	free(request);
@@ -314,7 +316,7 @@ static void ask(struct mark *mark, struct request *request, bool nbi)
 	channel_put_on_list(mark);
 }
 
-void ucx_message_fetch(struct mark *mark, const struct comms_message *atomic, void *result, bool nbi)
+void ucx_message_fetch(struct mark *mark, const struct ucx_message *atomic, void *result, bool nbi)
 {
 	struct request request = {.message = *atomic, .result = result, .left = atomic->width};
 
@@ -338,13 +340,13 @@ void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t byte
 	ask(mark, &request, nbi);
 }
 
-void ucx_message_read_for(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, void *dest, size_t bytes)
+void ucx_message_read_for(struct comms_request *completes, struct ucx_peer *peer, uint64_t there, const struct comms_piece *to)
 {
 	struct request *request = allocate(sizeof *request);
 
-	*request = read_request(there, dest, bytes);
+	*request = read_request(there, to->dest, to->bytes);
 	request->connection = peer;
-	request->telling = telling;
+	request->completes = completes;
 	request->kept = true;
 	send_request(request);
 }

@@ -24,6 +24,28 @@ enum ucx_message_kind {
 	UCX_CLOSE /* the last of its stream */
 };
 
+/* UCX's part of a request (struct comms_request), and of a batch. */
+struct ucx_notification {
+	struct ucx_peer *connection;
+	bool over;
+	uint32_t event;
+	ucp_rkey_h key; /* of a get from a buffer, to be given back; NULL: none */
+	uint64_t flag;	/* its address at the peer, 0: none */
+	struct network_piece now, next; /* what is left of the data; offsets are addresses at the peer */
+	struct ucx_message message; /* under way */
+	struct ucx_item item; /* in a batch */
+};
+_Static_assert(sizeof(struct ucx_notification) <= COMMS_REQUEST_DRIVER, "it fits into a request");
+static inline struct ucx_notification *ucx_notification(struct comms_request *request)
+{
+	return (void *)request->driver;
+}
+
+struct ucx_batch {
+	struct ucx_message message;
+};
+_Static_assert(sizeof(struct ucx_batch) <= COMMS_BATCH_DRIVER, "it fits into a batch");
+
 /* The header of what comes back. */
 struct ucx_answer {
 	uint64_t token;	       /* of the request; or, if there is no result, of the connection */
@@ -54,7 +76,7 @@ void ucx_message_hello(struct ucx_peer *peer);
  * Numbers a message of the connection and sends it. Header and data are UCX's until the request that is returned, as by ucp_am_send_nbx, is
  * complete. In a message without data there may be a data type for it.
  */
-ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct comms_message *message, const void *data, size_t bytes,
+ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct ucx_message *message, const void *data, size_t bytes,
 				  const ucp_request_param_t *how);
 
 /* What a message carries of the event in the trace of this PE that it belongs to. To be taken before anything else is sent. */
@@ -64,13 +86,13 @@ static inline uint32_t ucx_event(void)
 }
 
 /* Data, then an atomic on a word behind it, if item.word is not 0. */
-void ucx_message_write(struct mark *mark, struct comms_item item, enum comms_amo op, const void *source, bool nbi,
+void ucx_message_write(struct mark *mark, struct ucx_item item, enum comms_amo op, const void *source, bool nbi,
 		       uint32_t event);
-void ucx_message_atomic(struct mark *mark, enum comms_amo op, size_t width, uint64_t word, uint64_t operand, uint32_t event);
-void ucx_message_fetch(struct mark *mark, const struct comms_message *atomic, void *result, bool nbi);
+void ucx_message_atomic(struct mark *mark, const struct comms_atomic *atomic, uint64_t word, uint32_t event);
+void ucx_message_fetch(struct mark *mark, const struct ucx_message *atomic, void *result, bool nbi);
 void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t bytes, bool nbi);
-/* The record of the telling is at rest when the data is there. */
-void ucx_message_read_for(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, void *dest, size_t bytes);
+/* Completes the request when the data is there. */
+void ucx_message_read_for(struct comms_request *request, struct ucx_peer *peer, uint64_t there, const struct comms_piece *to);
 /* All messages that went to the PE before will be waited for by a quiet of the channel. */
 void ucx_message_mark_all(struct mark *mark);
 /* Asks for an acknowledgement and waits for nothing; returns the number to be acknowledged. */

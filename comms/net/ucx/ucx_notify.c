@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Telling over UCX: data, then a word that shows it. One message has both, and whoever serves the target's worker writes the data and then the
- * word. What is longer than a message goes in several, each begun when UCX has handed on the one before; the last has the word. (Several
- * in one: ucx_batch.c.)
+ * Notifications over UCX: data, then a flag that shows it. One message has both, and the thread that serves the target's worker writes the data
+ * and then the flag. Data that is longer than a message goes in several; each starts when UCX has handed on the one before, and the last one has
+ * the flag. (Several notifications in one message: ucx_batch.c.)
  */
 #include <string.h>
 
@@ -11,117 +11,144 @@
 #include "ucx_messages.h"
 #include "comms/wait/wait.h"
 
-static void message_sent(void *request, ucs_status_t status, void *telling);
+static void message_sent(void *request, ucs_status_t status, void *notification);
 
-/* One message; true: it is on its way, false: UCX keeps it, and from now on the record is message_sent's. */
-static bool send_message(struct comms_telling *telling)
+/* One message. True: it is on its way. False: UCX keeps it, and from now on message_sent owns the request. */
+static bool send_message(struct comms_request *request)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
 		.cb.send = message_sent,
-		.user_data = telling,
+		.user_data = request,
 	};
-	struct ucx_peer *peer = telling->connection;
-	struct comms_piece *now = &telling->now;
+	struct ucx_notification *n = ucx_notification(request);
+	struct network_piece *now = &n->now;
 	size_t bytes = now->bytes < UCX_MESSAGE_MOST ? now->bytes : UCX_MESSAGE_MOST;
 	const char *source = now->source;
-	ucs_status_ptr_t request;
+	ucs_status_ptr_t sending;
 
-	/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with who sends. */
+	/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with the sender. */
 	if (bytes < now->bytes)
 		ucx_visit();
-	telling->message = (struct comms_message){
+	n->message = (struct ucx_message){
 		.kind = UCX_WRITE,
 		.op = COMMS_SWAP,
-		.item = {(uint64_t)(uintptr_t)now->dest, 0, telling->value, bytes},
+		.item = {now->offset, 0, request->value, bytes},
 	};
-	now->dest = (char *)now->dest + bytes;
+	now->offset += bytes;
 	now->source = source + bytes;
 	now->bytes -= bytes;
-	if (now->bytes == 0 && telling->more.bytes > 0) {
-		*now = telling->more;
-		now->dest = (void *)(uintptr_t)telling->more_there;
-		telling->more.bytes = 0;
+	if (now->bytes == 0 && n->next.bytes > 0) {
+		*now = n->next;
+		n->next.bytes = 0;
 	} else if (now->bytes == 0) {
-		telling->message.item.word = telling->there;
-		telling->message.event = telling->event;
-		telling->over = true;
+		n->message.item.word = n->flag;
+		n->message.event = n->event;
+		n->over = true;
 		atomic_fetch_sub_explicit(&ucx.partial, 1, memory_order_relaxed);
 	}
-	request = ucx_message_send(peer, &telling->message, source, bytes, &param);
-	if (UCS_PTR_IS_PTR(request))
+	sending = ucx_message_send(n->connection, &n->message, source, bytes, &param);
+	if (UCS_PTR_IS_PTR(sending))
 		return false;
-	ucx_must_succeed(UCS_PTR_STATUS(request), "a message (ucp_am_send_nbx)", peer->pe);
+	ucx_must_succeed(UCS_PTR_STATUS(sending), "a message (ucp_am_send_nbx)", n->connection->pe);
 	return true;
 }
 
 /* Are they all on their way? */
-static bool send_messages(struct comms_telling *telling)
+static bool send_messages(struct comms_request *request)
 {
-	while (send_message(telling))
-		if (telling->over) {
-			ucx_rest_telling(telling);
+	while (send_message(request))
+		if (ucx_notification(request)->over) {
+			ucx_complete_request(request);
 			return true;
 		}
 	return false;
 }
 
-static void message_sent(void *request, ucs_status_t status, void *argument)
+static void message_sent(void *sending, ucs_status_t status, void *argument)
 {
-	struct comms_telling *telling = argument;
+	struct comms_request *request = argument;
+	const struct ucx_notification *n = ucx_notification(request);
 
-	ucp.request_free(request);
+	ucp.request_free(sending);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "a message (ucp_am_send_nbx)", telling->connection->pe);
-	if (status == UCS_ERR_CANCELED || telling->over)
-		ucx_rest_telling(telling);
+		ucx_must_succeed(status, "a message (ucp_am_send_nbx)", n->connection->pe);
+	if (status == UCS_ERR_CANCELED || n->over)
+		ucx_complete_request(request);
 	else
-		send_messages(telling);
+		send_messages(request);
 }
 
-static void begin(struct comms_telling *telling, struct ucx_peer *peer, uint64_t there, const void *source, size_t bytes)
+static uint64_t remote_flag(const struct ucx_peer *peer, const struct network_notification *from)
 {
-	telling->connection = peer;
-	telling->key = NULL;
-	telling->over = false;
+	return from->flag_offset == COMMS_NO_FLAG ? 0 : ucx_remote(peer, from->flag_segment, from->flag_offset);
+}
+
+/* With its address at the peer instead of an offset. */
+static struct network_piece remote_piece(const struct ucx_peer *peer, const struct network_notification *from, int i)
+{
+	struct network_piece piece = from->piece[i];
+
+	piece.offset = from->buffer && i == 0 ? from->buffer->base + piece.offset : ucx_remote(peer, from->segment, piece.offset);
+	return piece;
+}
+
+static void start(struct comms_request *request, const struct network_notification *from)
+{
+	struct ucx_notification *n = ucx_notification(request);
+	uint32_t event = ucx_event();
+	struct ucx_peer *peer = ucx_peer(from->peer);
+
+	*n = (struct ucx_notification){
+		.connection = peer,
+		.event = event,
+		.flag = remote_flag(peer, from),
+		.now = remote_piece(peer, from, 0),
+		.next = remote_piece(peer, from, 1),
+	};
+	if (n->now.bytes == 0 && n->next.bytes > 0) {
+		n->now = n->next;
+		n->next.bytes = 0;
+	}
 	atomic_fetch_add_explicit(&ucx.partial, 1, memory_order_relaxed);
-	atomic_store_explicit(&telling->under_way, true, memory_order_relaxed);
-	telling->now = (struct comms_piece){(void *)(uintptr_t)there, source, bytes};
-	if (!send_messages(telling))
+	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
+	if (!send_messages(request))
 		ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
 }
 
-bool ucx_tell_later(struct comms_telling *telling, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    const void *source, size_t bytes, enum comms_segment_id word_segment, size_t word_offset, bool may_wait)
+/* An operation of the program, on a channel. */
+static void put_signal(const struct network_notification *n)
 {
 	uint32_t event = ucx_event();
-	struct ucx_peer *peer = ucx_peer(to);
+	struct comms_channel *channel = n->channel;
+	struct mark *mark = channel_begin(&channel, n->peer);
+	struct ucx_peer *peer = mark->peer;
+	const struct network_piece data = remote_piece(peer, n, 0);
+	struct ucx_item item = {data.offset, remote_flag(peer, n), n->value, data.bytes};
 
-	(void)may_wait; /* UCX may be called from anywhere */
-	telling->event = event;
-	telling->there = ucx_remote(peer, word_segment, word_offset);
-	telling->more_there = ucx_remote(peer, segment, telling->more_there);
-	begin(telling, peer, ucx_remote(peer, segment, offset), source, bytes);
-	return true;
+	channel_order(mark);
+	if (peer->key[n->segment]) {
+		ucx_put_by_rma(mark, peer->key[n->segment], &data, n->nbi);
+		channel_flush_puts(mark);
+		item.bytes = 0;
+	}
+	ucx_message_write(mark, item, n->op, data.source, n->nbi, event);
+	channel_end(mark);
 }
 
-void ucx_tell_buffer(struct comms_telling *telling, struct comms_peer *to, const struct comms_buffer *buffer, size_t offset,
-		     const void *source, size_t bytes, size_t word_offset)
+void ucx_notify(struct comms_request *request, const struct network_notification *n)
 {
-	uint32_t event = ucx_event();
-	struct ucx_peer *peer = ucx_peer(to);
+	struct comms_request own;
 
-	telling->event = event;
-	telling->there = word_offset == COMMS_NO_WORD ? 0 : ucx_remote(peer, COMMS_HEAP, word_offset);
-	telling->more_there = ucx_remote(peer, COMMS_HEAP, telling->more_there);
-	begin(telling, peer, buffer->base + offset, source, bytes);
-}
-
-void ucx_tell(struct comms_peer *to, enum comms_segment_id segment, size_t offset, const void *source, size_t bytes,
-	      enum comms_segment_id word_segment, size_t word_offset, uint64_t value)
-{
-	struct comms_telling telling = {.value = value};
-
-	ucx_tell_later(&telling, to, segment, offset, source, bytes, word_segment, word_offset, true);
-	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&telling.under_way, memory_order_acquire));
+	if (n->counted) {
+		put_signal(n);
+	} else if (n->batch && ucx_batch_add(request, n)) {
+		return;
+	} else if (request) {
+		start(request, n);
+	} else {
+		own.value = n->value;
+		start(&own, n);
+		COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&own));
+	}
 }

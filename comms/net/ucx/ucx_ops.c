@@ -48,17 +48,18 @@ static void started(struct mark *mark, ucs_status_ptr_t request, const char *wha
 		ucx_must_succeed(UCS_PTR_STATUS(request), what, mark->peer->pe);
 }
 
-static void put_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t dest, const void *source, size_t bytes, bool nbi)
+void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piece *data, bool nbi)
 {
 	ucp_request_param_t param;
 
 	if (nbi) {
 		param = when_done(mark);
-		started(mark, ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &param), "a nonblocking put (ucp_put_nbx)");
+		started(mark, ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &param),
+			"a nonblocking put (ucp_put_nbx)");
 		return;
 	}
 	ucx_must_succeed(channel_finish(mark_channel(mark),
-					ucp.put_nbx(mark->peer->endpoint, source, bytes, dest, key, &ucx_plain)),
+					ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &ucx_plain)),
 			 "a put (ucp_put_nbx)", mark->peer->pe);
 	channel_touch(mark);
 }
@@ -79,81 +80,59 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 
 /* --- The operations --- */
 
-void ucx_put(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-	     const void *source, size_t bytes, bool nbi)
+static void ucx_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi)
 {
 	uint32_t event = ucx_event();
-	struct mark *mark = channel_begin(&channel, to);
+	struct mark *mark = channel_begin(&channel, there->peer);
 	struct ucx_peer *peer = mark->peer;
-	uint64_t dest = ucx_remote(peer, segment, offset);
+	const struct network_piece data = {ucx_remote(peer, there->segment, there->offset), source, bytes};
 
 	channel_order(mark);
-	if (peer->key[segment])
-		put_by_ucx(mark, peer->key[segment], dest, source, bytes, nbi);
+	if (peer->key[there->segment])
+		ucx_put_by_rma(mark, peer->key[there->segment], &data, nbi);
 	else
-		ucx_message_write(mark, (struct comms_item){dest, 0, 0, bytes}, COMMS_SWAP, source, nbi, event);
+		ucx_message_write(mark, (struct ucx_item){data.offset, 0, 0, bytes}, COMMS_SWAP, source, nbi, event);
 	channel_end(mark);
 }
 
-void ucx_get(struct comms_channel *channel, struct comms_peer *from, enum comms_segment_id segment, size_t offset,
-	     void *dest, size_t bytes, bool nbi)
+static void ucx_get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
 {
-	struct mark *mark = channel_begin(&channel, from);
+	struct mark *mark = channel_begin(&channel, there->peer);
 	struct ucx_peer *peer = mark->peer;
-	uint64_t source = ucx_remote(peer, segment, offset);
+	uint64_t source = ucx_remote(peer, there->segment, there->offset);
 
-	if (peer->key[segment])
-		get_by_ucx(mark, peer->key[segment], source, dest, bytes, nbi);
+	if (peer->key[there->segment])
+		get_by_ucx(mark, peer->key[there->segment], source, dest, bytes, nbi);
 	else
 		ucx_message_read(mark, source, dest, bytes, nbi);
 	channel_end(mark);
 }
 
-static void ucx_amo_fetch(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-			  enum comms_amo op, size_t width, uint64_t operand, uint64_t cond, void *result, bool nbi)
+static void ucx_amo_fetch(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result,
+			  bool nbi)
 {
 	uint32_t event = ucx_event();
-	struct mark *mark = channel_begin(&channel, to);
-	const struct comms_message atomic = {
-		.op = (uint8_t)op,
-		.width = (uint8_t)width,
+	struct mark *mark = channel_begin(&channel, there->peer);
+	const struct ucx_message message = {
+		.op = (uint8_t)atomic->op,
+		.width = (uint8_t)atomic->width,
 		.event = event,
-		.compare = cond,
-		.item = {.word = ucx_remote(mark->peer, segment, offset), .value = operand},
+		.compare = atomic->compare,
+		.item = {.word = ucx_remote(mark->peer, there->segment, there->offset), .value = atomic->operand},
 	};
 
 	channel_flush_puts(mark);
-	ucx_message_fetch(mark, &atomic, result, nbi);
+	ucx_message_fetch(mark, &message, result, nbi);
 	channel_end(mark);
 }
 
-static void ucx_amo(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-		    enum comms_amo op, size_t width, uint64_t operand)
+static void ucx_amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
 {
 	uint32_t event = ucx_event();
-	struct mark *mark = channel_begin(&channel, to);
+	struct mark *mark = channel_begin(&channel, there->peer);
 
 	channel_flush_puts(mark);
-	ucx_message_atomic(mark, op, width, ucx_remote(mark->peer, segment, offset), operand, event);
-	channel_end(mark);
-}
-
-static void ucx_put_signal(struct comms_channel *channel, struct comms_peer *to, enum comms_segment_id segment, size_t offset,
-			   const void *source, size_t bytes, bool nbi, enum comms_segment_id word_segment, size_t word_offset,
-			   enum comms_amo op, uint64_t value)
-{
-	uint32_t event = ucx_event();
-	struct mark *mark = channel_begin(&channel, to);
-	struct ucx_peer *peer = mark->peer;
-	struct comms_item item = {ucx_remote(peer, segment, offset), ucx_remote(peer, word_segment, word_offset), value, bytes};
-
-	channel_order(mark);
-	if (peer->key[segment]) {
-		put_by_ucx(mark, peer->key[segment], item.there, source, bytes, nbi);
-		channel_flush_puts(mark);
-		item.bytes = 0;
-	}
-	ucx_message_write(mark, item, op, source, nbi, event);
+	ucx_message_atomic(mark, atomic, ucx_remote(mark->peer, there->segment, there->offset), event);
 	channel_end(mark);
 }
 
@@ -191,6 +170,8 @@ static void name_under_way(char *text, size_t size)
 
 const struct comms_network ucx_network = {
 	.name = "UCX",
+	.traits = NETWORK_RECORDS_ARRIVALS,
+	.row = WATCH_UCX,
 	.start = ucx_start,
 	.describe = ucx_describe,
 	.open = ucx_open,
@@ -198,31 +179,23 @@ const struct comms_network ucx_network = {
 	.rest = ucx_rest,
 	.forget = ucx_forget,
 	.stop = ucx_stop,
-	.row = WATCH_UCX,
-	.records_arrivals = true,
-	.connections = ucx_filter_text,
 	.channel_open = ucx_channel_open,
 	.channel_close = ucx_channel_close,
 	.put = ucx_put,
-	.put_signal = ucx_put_signal,
 	.get = ucx_get,
 	.amo = ucx_amo,
 	.amo_fetch = ucx_amo_fetch,
+	.notify = ucx_notify,
 	.fence = ucx_fence,
 	.quiet = ucx_quiet,
 	.quiet_pes = ucx_quiet_pes,
-	.tell = ucx_tell,
-	.tell_later = ucx_tell_later,
-	.share = ucx_share,
-	.unshare = ucx_unshare,
-	.tell_buffer = ucx_tell_buffer,
-	.get_buffer = ucx_get_buffer,
-	.batching = &(const struct comms_batching){ucx_keep, ucx_send_kept},
 	.complete = ucx_complete,
 	.progress = ucx_progress,
 	.served = ucx_served,
-	.doze = ucx_doze,
-	.nudge = ucx_nudge,
 	.count_traffic = count_traffic,
 	.name_under_way = name_under_way,
+	.connections = ucx_filter_text,
+	.batching = &(const struct network_batching){ucx_batch_send},
+	.buffers = &(const struct network_buffers){ucx_share, ucx_unshare, ucx_get_buffer},
+	.blocking = &(const struct network_blocking){ucx_wait_blocking, ucx_wake_server},
 };

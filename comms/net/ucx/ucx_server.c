@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who looks after the main worker: the PE in a wait, or a thread of its own, the server. The server sleeps in poll until UCX has an
- * event, and rings this PE's bell after it has worked, since what came may be waited for.
+ * event, and wakes this PE's sleepers after it has worked, since they may wait for what came.
  */
 #include "ucx_messages.h"
 
@@ -67,7 +67,7 @@ static bool nap(long nanoseconds)
  * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
  * server. The server may just have done what is waited for: then it rang, so the word is another, or it finds us dozing and signals.
  */
-enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
 	int milliseconds;
@@ -75,7 +75,7 @@ enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseco
 
 	if (ucx.served && (comms.n_node > 1 || comms.threads)) {
 		ucx_hand_over();
-		return NETWORK_DOZE_NOT;
+		return NETWORK_BLOCK_NOT;
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
 	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
@@ -86,10 +86,10 @@ enum network_doze ucx_doze(_Atomic uint32_t *word, uint32_t value, long nanoseco
 			served = ucx_progress();
 	}
 	atomic_store_explicit(&ucx.dozing, false, memory_order_seq_cst);
-	return served ? NETWORK_DOZE_SERVED : NETWORK_DOZE_DONE;
+	return served ? NETWORK_BLOCKED_AND_PROGRESSED : NETWORK_BLOCKED;
 }
 
-void ucx_nudge(void)
+void ucx_wake_server(void)
 {
 	if (!ucx.served)
 		return;
@@ -111,7 +111,7 @@ static bool progress_for_others(void)
 	moved = wait_lists.serve();
 	if (!worked && !moved)
 		return false;
-	comms_notify(comms_peer(comms.pe));
+	comms_wake(comms_peer(comms.pe));
 	if (atomic_load_explicit(&ucx.dozing, memory_order_seq_cst))
 		ucp.worker_signal(ucx.main.worker);
 	return moved;

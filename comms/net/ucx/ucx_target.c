@@ -22,7 +22,7 @@
 /* A message that came too early. */
 struct held {
 	struct held *next;
-	struct comms_message message;
+	struct ucx_message message;
 	size_t bytes;
 	char data[];
 };
@@ -179,7 +179,7 @@ static void *check_there(uint64_t address, size_t bytes)
 	return there;
 }
 
-static uint64_t do_atomic(const struct comms_message *message)
+static uint64_t do_atomic(const struct ucx_message *message)
 {
 	void *word = check_there(message->item.word, message->width);
 
@@ -188,7 +188,7 @@ static uint64_t do_atomic(const struct comms_message *message)
 	return comms_amo_32(message->op, word, (uint32_t)message->item.value, (uint32_t)message->compare);
 }
 
-static void do_item(const struct comms_item *item, enum comms_amo op, const void *data)
+static void do_item(const struct ucx_item *item, enum comms_amo op, const void *data)
 {
 	if (item->bytes > 0)
 		memcpy(check_there(item->there, item->bytes), data, item->bytes);
@@ -201,12 +201,12 @@ static void do_item(const struct comms_item *item, enum comms_amo op, const void
 static void do_batch(uint32_t pe, const char *at, size_t bytes)
 {
 	const char *end = at + bytes;
-	struct comms_item item;
+	struct ucx_item item;
 
 	while (at < end) {
 		memcpy(&item, at, sizeof item);
-		if (COMMS_UNLIKELY(item.bytes >> COMMS_ITEM_EVENT))
-			trace_arrival((int)pe, (uint32_t)(item.bytes >> COMMS_ITEM_EVENT));
+		if (COMMS_UNLIKELY(item.bytes >> UCX_ITEM_EVENT))
+			trace_arrival((int)pe, (uint32_t)(item.bytes >> UCX_ITEM_EVENT));
 		item.bytes = (uint32_t)item.bytes;
 		do_item(&item, COMMS_SWAP, at + sizeof item);
 		at += sizeof item + item.bytes;
@@ -214,7 +214,7 @@ static void do_batch(uint32_t pe, const char *at, size_t bytes)
 }
 
 /* Returns what is to be answered at once. */
-static struct outgoing *carry_out(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
+static struct outgoing *carry_out(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
 	struct outgoing *out;
@@ -320,7 +320,7 @@ static void forget_stream(struct stream *stream)
 	free(stream);
 }
 
-static void hold(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
+static void hold(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct held *held = malloc(sizeof *held + bytes), **link = &stream->held;
 
@@ -345,7 +345,7 @@ static void add(struct outgoing **first, struct outgoing *out)
 }
 
 /* The message, and those that waited for it. */
-static struct outgoing *carry_out_in_order(struct stream *stream, const struct comms_message *message, const void *data, size_t bytes)
+static struct outgoing *carry_out_in_order(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct outgoing *first = NULL;
 	bool closed = message->kind == UCX_CLOSE;
@@ -363,7 +363,7 @@ static struct outgoing *carry_out_in_order(struct stream *stream, const struct c
 	return first;
 }
 
-static void take(const struct comms_message *message, const void *data, size_t bytes, ucp_ep_h back)
+static void take(const struct ucx_message *message, const void *data, size_t bytes, ucp_ep_h back)
 {
 	struct outgoing *answers = NULL;
 	struct stream *stream;
@@ -384,7 +384,7 @@ static void take(const struct comms_message *message, const void *data, size_t b
 static ucs_status_t take_request(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 				 const ucp_am_recv_param_t *param)
 {
-	struct comms_message message;
+	struct ucx_message message;
 
 	(void)unused, (void)header_bytes, (void)param;
 	memcpy(&message, header, sizeof message);
@@ -395,7 +395,7 @@ static ucs_status_t take_request(void *unused, const void *header, size_t header
 static ucs_status_t take_first(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 			       const ucp_am_recv_param_t *param)
 {
-	struct comms_message message;
+	struct ucx_message message;
 
 	(void)unused, (void)header, (void)header_bytes, (void)bytes;
 	memcpy(&message, data, sizeof message);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The target of an operation: are the arguments right, where is the memory, which path leads there. */
+#include "target.h"
+
+#include "comms/core/globals.h"
+#include "comms/net/network.h"
+#include "comms/observe/trace.h"
+#include "rte/rte.h"
+
+static void complain_of_remote(const struct target *t, size_t bytes, const char *routine)
+{
+	const struct comms_peer *peer = t->place.peer;
+
+	if (t->place.segment == COMMS_GLOBALS && !peer->same_program)
+		rte_die(routine,
+			"PE %d runs another program, so its global data lies differently; use shmem_malloc memory",
+			peer->pe);
+	rte_die(routine,
+		"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
+		"SHMEM_SYMMETRIC_SIZE",
+		bytes, t->place.offset - COMMS_SYSTEM_BYTES, peer->pe, peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
+}
+
+struct target target_find(const void *address, int pe)
+{
+	enum comms_segment_id segment = comms_find_segment(address);
+	struct comms_peer *peer = comms_meet(pe);
+	size_t offset = (size_t)((const char *)address - comms.segments[segment].base);
+
+	return (struct target){
+		{peer, segment, offset},
+		offset < peer->reach[segment].size ? peer->reach[segment].base + offset : NULL,
+	};
+}
+
+struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine)
+{
+	struct target t;
+	size_t size;
+
+	comms_check_pe(pe, routine);
+	comms_check_symmetric(address, bytes, argument, routine);
+	t = target_find(address, pe);
+	size = t.place.peer->remote_size[t.place.segment];
+	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) || t.place.offset > size ||
+			       bytes > size - t.place.offset))
+		complain_of_remote(&t, bytes, routine);
+	if (!t.here && !comms.network)
+		rte_die(routine,
+			"no path to this memory of PE %d: it is not shared and no network is in use; do all PEs have "
+			"the same SHMEM_ settings?",
+			pe);
+	return t;
+}
+
+struct target target_check_word(void *dest, size_t width, int pe, const char *routine)
+{
+	struct target t = target_check(dest, width, "dest", pe, routine);
+
+	if ((uintptr_t)dest % width)
+		rte_die(routine, "dest=%p is not aligned to %zu bytes, as atomics need", dest, width);
+	if (comms.network_atomics)
+		t.here = NULL;
+	return t;
+}
+
+enum watch_row target_row(const struct target *target)
+{
+	return target->here ? WATCH_LOCAL : comms.network->row;
+}
+
+void target_count(const struct target *target, enum watch_way way, size_t bytes, const struct comms_channel *channel)
+{
+	if (COMMS_LIKELY(!comms.watched))
+		return;
+	watch_operation(target_row(target), way, target->place.peer->pe, bytes);
+	if (comms.traced && !target->here)
+		trace_set_channel(channel);
+}

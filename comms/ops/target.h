@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_TARGET_H
+#define COMMS_TARGET_H
+
+#include "ops.h"
+#include "comms/observe/counters.h"
+
+/* Where an operation goes. */
+struct target {
+	struct comms_place place;
+	void *here; /* where this process loads and stores it, NULL: the network carries the operation */
+};
+
+/* Of arguments that have been checked. */
+struct target target_find(const void *address, int pe);
+
+/* Ends the job, in the name of the routine and of the argument, unless these bytes are in symmetric memory of that PE. */
+struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine);
+/* The same for a word that atomics change, which the network may have to do on a node, too. */
+struct target target_check_word(void *dest, size_t width, int pe, const char *routine);
+
+/* Counts an operation that begins now. */
+enum watch_row target_row(const struct target *target);
+void target_count(const struct target *target, enum watch_way way, size_t bytes, const struct comms_channel *channel);
+
+#endif
