@@ -241,7 +241,7 @@ static bool prepare(struct job *job)
 		say("the guardian process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
 		return false;
 	}
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	snprintf(job->guard->mark, sizeof job->guard->mark, "PMIX_NAMESPACE=%s", job->name);
 	return true;
 }
