@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the time of an 8-byte message goes: the layers of a path, from the call of the program to the bare machine, all
- * driven by the same loops between PEs 0 and 1. docs/decisions/breakdown.md says what follows from the numbers.
+ * driven by the same loops between PEs 0 and 1. docs/decisions/observing.md says what follows from the numbers.
  *
  *   layer    one way to send: each does what the one before it in the table does, but for its own part
  *   post     one message out; returns when the program may go on

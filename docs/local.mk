@@ -5,7 +5,7 @@ dist_man1_MANS += docs/man/oshcc.1 docs/man/oshinfo.1
 nodist_man7_MANS = docs/man/oshmem.7
 dist_man7_MANS = docs/man/shmem_check.7
 CLEANFILES += docs/man/oshmem.7
-EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md docs/decisions/plans.md docs/decisions/rdma.md docs/decisions/softofu.md docs/decisions/tofu.md
+EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md
 
 docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.def tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) docs/man && \
@@ -71,7 +71,7 @@ man3_texts = \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
 noinst_DATA = docs/man/man3.stamp
-EXTRA_DIST += docs/decisions/accept-filter.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/passes.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh $(man3_texts) docs/protocols/plans.md
+EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/passes.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp
 
 docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/openshmem-1.6.tsv include/shmem.h
@@ -104,6 +104,9 @@ conformance-page:
 		mv $(top_srcdir)/docs/conformance.md.new $(top_srcdir)/docs/conformance.md
 
 .PHONY: clean-headers install-man3-pages uninstall-man3-pages conformance-page
-EXTRA_DIST += docs/tour.md docs/decisions/README.md docs/decisions/channels.md docs/decisions/collectives.md docs/decisions/copies.md \
-	docs/decisions/errors.md docs/decisions/globals.md docs/decisions/memory.md docs/decisions/paths.md docs/decisions/speed.md \
-	docs/decisions/tables.md docs/decisions/waiting.md
+
+# The pages about the source, but for those of protocols.
+EXTRA_DIST += docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
+	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/memory.md \
+	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md docs/decisions/softofu.md \
+	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/waiting.md

@@ -94,7 +94,7 @@ UNIT_TESTS = \
 	tests/unit/torus_tni \
 	tests/unit/torus_trees
 
-# Not tests: what the time of a job on hosts is measured with (docs/decisions/cluster.md).
+# Not tests: what the time of a job on hosts is measured with.
 ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.
@@ -137,14 +137,7 @@ tests_unit_torus_tni_LDADD = libtorusthink.la -lm
 tests_unit_torus_trees_LDADD = libtorusthink.la
 
 EXTRA_DIST += \
-	docs/decisions/testing.md \
 	docs/cluster-figures.md \
-	docs/decisions/cluster.md \
-	docs/decisions/watching.md \
-	docs/decisions/hangs.md \
-	docs/decisions/silence.md \
-	docs/decisions/breakdown.md \
-	docs/decisions/distros.md \
 	docs/constants.md \
 	docs/platforms.md \
 	docs/platforms/trixie.tsv \

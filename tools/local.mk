@@ -6,7 +6,7 @@
 bin_SCRIPTS = oshcc
 noinst_SCRIPTS = oshcxx oshc++
 CLEANFILES += oshcc oshcxx oshc++
-EXTRA_DIST += tools/oshcc.in tools/fill.sh docs/decisions/tools.md
+EXTRA_DIST += tools/oshcc.in tools/fill.sh
 
 # What a program needs besides libtorushmem.a when it takes the archive.
 TORUSHMEM_PRIVATE_LIBS = $(PMIX_LIBS) $(LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long copies. From some size on the processor's own string copy is the fastest where it has a fast one: it takes whole lines
- * without reading them first; and from a larger one on, stores past the caches. docs/decisions/copies.md has the measurements.
+ * without reading them first; and from a larger one on, stores past the caches. docs/decisions/paths.md has the reasons.
  */
 #include "copy.h"
 

@@ -32,7 +32,6 @@ oshrun_LDADD = librtebase.la libsoftofubox.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthre
 dist_man1_MANS += docs/man/oshrun.1
 
 EXTRA_DIST += \
-	docs/decisions/launcher.md \
 	docs/protocols/launch.md \
 	tests/machines/nodes/README.md tests/machines/nodes/show \
 	tests/machines/nodes/a64fx.xml tests/machines/nodes/a64fx.expected \

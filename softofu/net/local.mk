@@ -64,6 +64,5 @@ soak-net: softofu-nettest
 .PHONY: soak-net
 
 EXTRA_DIST += \
-	docs/decisions/softofu-network.md \
 	docs/protocols/softofu-link.md \
 	tests/tools/softofu_net.bats

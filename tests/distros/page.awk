@@ -112,7 +112,7 @@ END {
 	print "# Platforms"
 	print ""
 	print "`tests/distros/run RELEASE` builds and tests torushmem on a release of Debian and makes this page"
-	print "([how and why](decisions/distros.md)). Each cell of the first table counts the tests that passed,"
+	print "([how and why](decisions/testing.md)). Each cell of the first table counts the tests that passed,"
 	print "and those that failed if there are any; – means not run. A date and a source, the commit that was"
 	print "tested, stand in each line, for a run replaces the lines of what it ran. A + behind a commit means"
 	print "that the tree had changes."

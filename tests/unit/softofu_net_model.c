@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two ways of giving the messages of a
- * halo exchange to the TNIs, and one, three and six trees. Figures: docs/decisions/softofu-network.md.
+ * halo exchange to the TNIs, and one, three and six trees. See docs/decisions/softofu.md.
  */
 #include <math.h>
 #include <stdlib.h>

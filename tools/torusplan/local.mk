@@ -33,7 +33,6 @@ torusplan_LDADD = libtorusthink.la librtebase.la -lm
 dist_man1_MANS += docs/man/torusplan.1
 
 EXTRA_DIST += \
-	docs/decisions/torus.md \
 	tools/torusplan/trees.html \
 	tools/torusplan/watch.html \
 	tests/machines/show \
