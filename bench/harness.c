@@ -115,7 +115,7 @@ static int collect(const struct spot *spot, double *values)
 		double value = take(spot, n, &disturbed) / each;
 
 		if (group.me == 0) {
-			store(&v, value, disturbed && !group.crowded);
+			store(&v, value, disturbed && !group.oversubscribed);
 			enough = v.good == v.wanted || v.bad >= 2 * v.wanted;
 			if (now_ns() - start > options.spot_ns)
 				enough |= v.good + v.bad >= LEAST_SAMPLES;

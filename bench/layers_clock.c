@@ -102,7 +102,7 @@ double clock_probe(void)
 	double trips[PROBES];
 
 	shmem_barrier_all();
-	if (!group.has_raw || group.crowded)
+	if (!group.has_raw || group.oversubscribed)
 		return 0;
 	for (int p = 0; p < PROBES; p++) {
 		uint64_t start = cycles();

@@ -91,7 +91,7 @@ static struct {
 
 static void open_ucp(void)
 {
-	struct comms_peer *other = comms_meet(!group.me);
+	struct comms_peer *other = comms_connect(!group.me);
 	struct ucx_peer *peer = ucx_peer(other);
 	enum comms_segment_id segment = comms_find_segment(layer_word);
 
@@ -292,8 +292,8 @@ static bool line_look(void)
 
 static void line_await(uint64_t value)
 {
-	for (unsigned looks = 0; *line_mine < value; looks++)
-		if (looks >= comms.bare_looks)
+	for (unsigned polls = 0; *line_mine < value; polls++)
+		if (polls >= comms.bare_polls)
 			relax();
 }
 
@@ -370,7 +370,7 @@ struct layer *layers_of_path(const char **path)
 	if (!layer_word)
 		group_fail("no symmetric memory");
 	target = !group.me;
-	comms_meet(target);
+	comms_connect(target);
 	if (comms_reach(layer_word, sizeof *layer_word, !group.me, &peer)) {
 		*path = "local";
 		open_local_line();

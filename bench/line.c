@@ -18,9 +18,9 @@ enum {
 
 static void await(const uint64_t *word, uint64_t value)
 {
-	for (long looks = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; looks++) {
+	for (long polls = 0; __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; polls++) {
 		relax();
-		if (looks > PATIENCE)
+		if (polls > PATIENCE)
 			sched_yield();
 	}
 }
@@ -38,7 +38,7 @@ double line_half_round_trip(void)
 	double times[BATCHES];
 	uint64_t *ping, *pong;
 
-	if (group.crowded || !group.has_raw)
+	if (group.oversubscribed || !group.has_raw)
 		return 0;
 	group_meet();
 	if (group.me > 1)
@@ -66,7 +66,7 @@ double line_half_round_trip(void)
 
 const char *line_state(double half_round_trip)
 {
-	if (group.crowded)
+	if (group.oversubscribed)
 		return "crowded";
 	if (half_round_trip <= 0)
 		return "unknown";

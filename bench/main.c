@@ -153,7 +153,7 @@ static void fill_options(void)
  */
 static void fill_times(void)
 {
-	const int longer = group.crowded ? 10 : 1;
+	const int longer = group.oversubscribed ? 10 : 1;
 
 	if (options.sample_ns <= 0)
 		options.sample_ns = longer * (options.quick ? 2e5 : 2e6);

@@ -55,7 +55,7 @@ struct group {
 	int me, size;
 	char library[64];     /* what is measured: the library's name, or "floor" */
 	char processors[256]; /* where the members were at start: "0 1" */
-	bool crowded;	      /* more members than processors: nothing is pinned, and near or far means nothing */
+	bool oversubscribed;	      /* more members than processors: nothing is pinned, and near or far means nothing */
 	bool has_raw;	      /* members 0 and 1 share a page by themselves; known to all */
 	uint64_t *raw;	      /* that page; NULL at the others */
 };

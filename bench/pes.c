@@ -106,7 +106,7 @@ void group_start(void)
 	if (!gathered || !told)
 		group_fail("no symmetric memory at all");
 	/* PEs on other machines have processors of their own; then this says crowded too often, which does no harm. */
-	group.crowded = group.size > sysconf(_SC_NPROCESSORS_ONLN);
+	group.oversubscribed = group.size > sysconf(_SC_NPROCESSORS_ONLN);
 	find_processors();
 	find_raw();
 }

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOKS = 2000 };
+enum { POLLS = 2000 };
 
 /* Shared by both. */
 static struct control {
@@ -60,7 +60,7 @@ static void find_processors(int processors[2])
 	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
 		if (CPU_ISSET(i, &set))
 			processors[found++] = i;
-	group.crowded = found < 2;
+	group.oversubscribed = found < 2;
 	if (found < 2)
 		processors[1] = processors[0];
 }
@@ -122,7 +122,7 @@ void group_meet(void)
 		syscall(SYS_futex, &control->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 		return;
 	}
-	for (int i = 0; i < LOOKS; i++) {
+	for (int i = 0; i < POLLS; i++) {
 		if (__atomic_load_n(&control->turn, __ATOMIC_ACQUIRE) != turn)
 			return;
 		relax();

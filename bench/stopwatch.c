@@ -67,7 +67,7 @@ static bool end_children(int number)
 	return any;
 }
 
-static void nap(void)
+static void short_sleep(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
@@ -87,7 +87,7 @@ static void end_all(pid_t launcher)
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			if (pid == launcher && number == 0)
 				number = SIGTERM;
-		nap();
+		short_sleep();
 	}
 }
 

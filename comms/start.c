@@ -143,7 +143,7 @@ void comms_start(void)
 	comms_events_start();
 	peers_publish(watch_agreement());
 	agree_on_watching();
-	comms_meet(comms.pe);
+	comms_connect(comms.pe);
 	rte.explain = comms_explain_fault;
 	comms_torus_start();
 	reorder_start();

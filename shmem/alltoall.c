@@ -131,7 +131,7 @@ static void alltoall_by_nodes(struct alltoall *a)
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
 			lay_out(a, leader, node);
-	comms_meet_node(a->set->group, exchange_parts, a);
+	comms_node_barrier(a->set->group, exchange_parts, a);
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
 			take(a, leader, node);
@@ -201,7 +201,7 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
 	comms_group_see(set->group);
-	if (set->team && set->group->on_node && !set->group->crowded && set->group->size <= ROUNDS && bytes <= SMALL_PIECE)
+	if (set->team && set->group->on_node && !set->group->oversubscribed && set->group->size <= ROUNDS && bytes <= SMALL_PIECE)
 		exchange_pieces(set, dest, source, source_step, bytes);
 	else
 		set_push_blocks(set, dest + (size_t)set->group->me * bytes, source, source_step, bytes);

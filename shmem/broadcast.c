@@ -119,7 +119,7 @@ static struct tree tree_of_nodes(const struct set *set, int root)
 /* Where processors are shared, each member that hands on has to get one first. */
 static bool tells_all(const struct comms_group *node)
 {
-	return node->crowded || node->size <= FLAT_AT_MOST;
+	return node->oversubscribed || node->size <= FLAT_AT_MOST;
 }
 
 /* On a node, from the member at place top. First to the memory groups, where the node has several. */
@@ -226,7 +226,7 @@ static void chain_and_pull(const struct broadcast *b)
 	}
 	first = place_of_first(levels, b->root);
 	if (nodes.me == nodes.top) {
-		comms_meet_node(group, NULL, NULL);
+		comms_node_barrier(group, NULL, NULL);
 		if (levels->node.me == first)
 			between_nodes(b, &nodes);
 		else
@@ -234,11 +234,11 @@ static void chain_and_pull(const struct broadcast *b)
 	} else {
 		if (levels->node.me == first)
 			between_nodes(b, &nodes);
-		comms_meet_node(group, NULL, NULL);
+		comms_node_barrier(group, NULL, NULL);
 		if (levels->node.me != first)
 			comms_get(b->dest, b->dest, b->bytes, comms_group_pe(&levels->node, first), b->set->routine);
 	}
-	comms_meet_node(group, NULL, NULL);
+	comms_node_barrier(group, NULL, NULL);
 }
 
 static void pull(const struct set *set, void *dest, const void *source, size_t bytes, int root)

@@ -191,13 +191,13 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	set->team->gathers++;
 	if (x.ground)
 		x.relay = ++set->team->relays;
-	comms_meet_node(set->group, exchange, &x);
+	comms_node_barrier(set->group, exchange, &x);
 	if (leader == comms.pe) {
-		comms_meet_node(set->group, NULL, NULL);
+		comms_node_barrier(set->group, NULL, NULL);
 		return;
 	}
 	comms_get(dest + first, dest + first, layout_bytes(layout), leader, set->routine);
-	comms_meet_node(set->group, NULL, NULL);
+	comms_node_barrier(set->group, NULL, NULL);
 }
 
 static void gather(const struct set *set, const struct layout *layout, void *dest, const void *source)

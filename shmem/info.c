@@ -58,7 +58,7 @@ static void *pointer_to(const void *dest, int pe)
 
 	if (pe < 0 || pe >= comms.n_pes || !is_symmetric(dest))
 		return NULL;
-	comms_meet(pe);
+	comms_connect(pe);
 	return comms_reach(dest, 0, pe, &peer);
 }
 

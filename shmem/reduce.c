@@ -42,7 +42,7 @@ static char *there(const void *address, int pe)
 {
 	struct comms_peer *peer;
 
-	comms_meet(pe);
+	comms_connect(pe);
 	return comms_reach(address, 1, pe, &peer);
 }
 
@@ -84,7 +84,7 @@ static void combine_member(const struct reduction *r, int i, char *acc, const ch
 
 	if (count == 0)
 		return;
-	comms_meet(pe);
+	comms_connect(pe);
 	here = comms_reach(source, count * r->size, pe, &peer);
 	if (here) {
 		r->combine(acc, acc, here, count);
@@ -200,22 +200,22 @@ static void reduce_by_levels(const struct reduction *r)
 	on_node.set = &node;
 	among.set = &leaders;
 	among.source = r->dest;
-	comms_meet_node(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group, NULL, NULL);
 	combine_my_part(&on_node, &leader);
-	comms_meet_node(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group, NULL, NULL);
 	if (leaders.group->me >= 0)
 		reduce_in_place(&among);
-	comms_meet_node(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group, NULL, NULL);
 	if (leaders.group->me < 0)
 		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&alone, 0), r->set->routine);
-	comms_meet_node(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group, NULL, NULL);
 }
 
 static bool doubles(const struct comms_group *group, size_t bytes)
 {
 	if (algorithm == DOUBLING || algorithm == PARTS)
 		return algorithm == DOUBLING;
-	return bytes <= (group->on_node && !group->crowded ? DOUBLED_UP_TO : ROW_BYTES);
+	return bytes <= (group->on_node && !group->oversubscribed ? DOUBLED_UP_TO : ROW_BYTES);
 }
 
 static bool shared_here(const void *dest, const void *source)

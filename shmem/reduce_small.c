@@ -95,10 +95,10 @@ static size_t pieces(size_t count, size_t size)
 /* By the network on its way, where it can combine so few elements of this kind. */
 static bool combine_on_the_way(const struct reduction *r, const struct set *set, char *data)
 {
-	uint64_t words[COMMS_GATE_WORDS];
+	uint64_t words[COMMS_REDUCE_WORDS];
 	struct words_way way;
 
-	if (!r->on_the_way || !comms_can_reduce_in_network() || r->count > COMMS_GATE_WORDS ||
+	if (!r->on_the_way || !comms_can_reduce_in_network() || r->count > COMMS_REDUCE_WORDS ||
 	    set->group->on_node || !set_find_way(r->combine, &way))
 		return false;
 	words_from(&way, words, data, r->count);
@@ -161,7 +161,7 @@ static void reduce_by_rows(const struct reduction *r)
 	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
 
 	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
-	comms_meet_parts(r->set->group, combine_part, combine_rows, (void *)(uintptr_t)r);
+	comms_parts_barrier(r->set->group, combine_part, combine_rows, (void *)(uintptr_t)r);
 	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
 }
 
@@ -169,7 +169,7 @@ void reduce_small(struct reduction *r)
 {
 	const struct comms_group *group = r->set->group;
 	size_t most = ROW_BYTES / r->size, left = r->count;
-	bool rows = group->levels || (group->on_node && (group->crowded || comms_memory_parts(r->set->group)));
+	bool rows = group->levels || (group->on_node && (group->oversubscribed || comms_memory_parts(r->set->group)));
 
 	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
 		r->epoch = r->set->team->pieces + 1;

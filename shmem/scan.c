@@ -52,7 +52,7 @@ static void scan_by_rows(struct scan *s)
 	struct scratch *scratch = team_scratch(s->set->team);
 
 	memcpy(scratch->row, s->source, s->count * s->size);
-	comms_meet_node(s->set->group, scan_rows, s);
+	comms_node_barrier(s->set->group, scan_rows, s);
 	memcpy(s->dest, scratch->result, s->count * s->size);
 }
 

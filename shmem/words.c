@@ -31,9 +31,9 @@ static bool number_of(shmemx_type_t type, enum words_number *number)
 
 bool words_find_way(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_way *way)
 {
-	static const enum comms_gate_op ops[] = {
-		[SHMEMX_SUM] = COMMS_GATE_SUM, [SHMEMX_MIN] = COMMS_GATE_MAX, [SHMEMX_MAX] = COMMS_GATE_MAX,
-		[SHMEMX_AND] = COMMS_GATE_AND, [SHMEMX_OR] = COMMS_GATE_OR,   [SHMEMX_XOR] = COMMS_GATE_XOR,
+	static const enum comms_reduce_op ops[] = {
+		[SHMEMX_SUM] = COMMS_REDUCE_SUM, [SHMEMX_MIN] = COMMS_REDUCE_MAX, [SHMEMX_MAX] = COMMS_REDUCE_MAX,
+		[SHMEMX_AND] = COMMS_REDUCE_AND, [SHMEMX_OR] = COMMS_REDUCE_OR,   [SHMEMX_XOR] = COMMS_REDUCE_XOR,
 	};
 
 	if (operation == SHMEMX_PROD || !number_of(type, &way->number))
@@ -42,7 +42,7 @@ bool words_find_way(shmemx_op_t operation, shmemx_type_t type, size_t size, stru
 	way->size = size;
 	way->kind = operation == SHMEMX_MAX ? WORDS_IN_ORDER : operation == SHMEMX_MIN ? WORDS_IN_REVERSE : WORDS_AS_THEY_ARE;
 	if (operation == SHMEMX_SUM && way->number == WORDS_FLOATING) {
-		way->op = COMMS_GATE_DOUBLE_SUM;
+		way->op = COMMS_REDUCE_DOUBLE_SUM;
 		way->kind = WORDS_OF_DOUBLES;
 	}
 	return true;

@@ -12,7 +12,7 @@
  * floating numbers, becomes a maximum of words, which keep the order.
  */
 struct words_way {
-	enum comms_gate_op op;
+	enum comms_reduce_op op;
 	enum words_kind { WORDS_AS_THEY_ARE, WORDS_IN_ORDER, WORDS_IN_REVERSE, WORDS_OF_DOUBLES } kind;
 	enum words_number { WORDS_UNSIGNED, WORDS_SIGNED, WORDS_FLOATING } number;
 	size_t size; /* of an element */

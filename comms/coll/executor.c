@@ -20,7 +20,7 @@
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
-#define LOOKS 200
+#define POLLS 200
 
 static struct {
 	pthread_t thread;
@@ -47,32 +47,32 @@ static bool look(void)
 
 static void move_until_over(void)
 {
-	unsigned looks = LOOKS;
+	unsigned polls = POLLS;
 
 	while (has_lists()) {
 		uint32_t key;
 
-		if (comms_engine_move() || (looks > 0 && look())) {
-			looks = LOOKS;
+		if (comms_engine_move() || (polls > 0 && look())) {
+			polls = POLLS;
 			continue;
 		}
-		if (looks > 0) {
-			looks--;
+		if (polls > 0) {
+			polls--;
 			continue;
 		}
-		key = comms_bell_prepare(COMMS_ANYWHERE);
+		key = comms_sleep_prepare(COMMS_ANYWHERE);
 		if (comms_engine_move() || !has_lists()) {
-			comms_bell_cancel();
-			looks = LOOKS;
+			comms_sleep_cancel();
+			polls = POLLS;
 			continue;
 		}
-		comms_bell_rest(key);
-		looks = 1;
+		comms_sleep_idle(key);
+		polls = 1;
 	}
 }
 
 /* While it does, waking this thread does not take the processor from the PE that does so: a start costs the same whatever is moved. */
-static void give_way(bool does)
+static void yield_processor(bool does)
 {
 	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
 }
@@ -91,11 +91,11 @@ static void *drive(void *unused)
 			break;
 		move_until_over();
 		atomic_store_explicit(&engine.idle, true, memory_order_relaxed);
-		give_way(true);
+		yield_processor(true);
 		if (atomic_load_explicit(&engine.work, memory_order_relaxed) == seen)
 			futex(&engine.work, FUTEX_WAIT_PRIVATE, seen, NULL);
 		atomic_store_explicit(&engine.idle, false, memory_order_relaxed);
-		give_way(false);
+		yield_processor(false);
 	}
 	SANITIZER_HEED();
 	return unused;

@@ -15,7 +15,7 @@
  * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct comms_system
  *          for the library's own use) and the program's global data
  * peer     what is known of a PE. All start as one shared record that reaches nothing; the first
- *          contact replaces it (comms_meet) by a record of its own, for good
+ *          contact replaces it (comms_connect) by a record of its own, for good
  * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
  * wakeup   how a PE that sleeps learns that its memory changed
  *
@@ -45,7 +45,7 @@ struct comms_peer {
 	size_t remote_size[COMMS_SEGMENTS];
 	void *info; /* what it published, see peers.h */
 	int pe;
-	bool met;
+	bool connected;
 	bool same_program;
 };
 
@@ -55,7 +55,7 @@ struct comms_segment {
 	int fd;
 };
 
-enum comms_barrier { COMMS_AUTO, COMMS_GATE, COMMS_ROUNDS, COMMS_TORUS };
+enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 
 struct comms {
 	int pe;
@@ -64,14 +64,14 @@ struct comms {
 	_Atomic(struct comms_peer *) *peers; /* by PE; the record of an unmet PE is &comms.unmet */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
-	struct comms_peer unmet;
+	struct comms_peer unconnected;
 	int n_node;	/* PEs reached by load and store, this one included */
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
 	atomic_uint spin;
-	bool minds_company; /* it changes: contention.h */
-	unsigned bare_looks;
-	bool crowded; /* more PEs than processors on this node */
+	bool minds_contention; /* it changes: contention.h */
+	unsigned bare_polls;
+	bool oversubscribed; /* more PEs than processors on this node */
 	bool stops;   /* waits may stop the processor: see comms_may_stop */
 	bool threads;	/* several may be inside at once; said before the start */
 	bool quiets;	/* a quiet has something to wait for: a network, or what is held back */
@@ -117,7 +117,7 @@ static inline bool comms_shared(enum comms_segment_id segment)
 }
 
 /* The record of a PE; connects to it first if this is the first contact. */
-struct comms_peer *comms_meet(int pe);
+struct comms_peer *comms_connect(int pe);
 
 /* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
 int comms_memory_group(int pe, int *groups);
@@ -125,8 +125,8 @@ int comms_memory_group(int pe, int *groups);
 /* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
-/* False: it has ended, as far as can be seen from here, and comms_meet would complain. */
-bool comms_can_meet(int pe);
+/* False: it has ended, as far as can be seen from here, and comms_connect would complain. */
+bool comms_can_connect(int pe);
 
 /* Of the process of a PE: "its process has ended", if that can be seen from here, or what else can be said of it. */
 const char *comms_process_in_words(int pe);

@@ -71,7 +71,7 @@ void peers_start(void)
 	if (!comms.peers)
 		rte_die("shmem_init", "no memory for a table of %d PEs", rte.n_pes);
 	for (int pe = 0; pe < rte.n_pes; pe++)
-		atomic_init(&comms.peers[pe], &comms.unmet);
+		atomic_init(&comms.peers[pe], &comms.unconnected);
 }
 
 void peers_publish(uint64_t agreement)
@@ -147,17 +147,17 @@ static struct comms_peer *connect_to(int pe)
 	return peer;
 }
 
-struct comms_peer *comms_meet(int pe)
+struct comms_peer *comms_connect(int pe)
 {
 	struct comms_peer *peer = comms_peer(pe);
 
-	if (peer->met)
+	if (peer->connected)
 		return peer;
 	pthread_mutex_lock(&connecting);
 	peer = comms_peer(pe);
-	if (!peer->met) {
+	if (!peer->connected) {
 		peer = connect_to(pe);
-		peer->met = true;
+		peer->connected = true;
 		atomic_store_explicit(&comms.peers[pe], peer, memory_order_release);
 	}
 	pthread_mutex_unlock(&connecting);
@@ -191,11 +191,11 @@ int comms_memory_group(int pe, int *groups)
 	return info.memory_group;
 }
 
-bool comms_can_meet(int pe)
+bool comms_can_connect(int pe)
 {
 	struct peer_info info;
 
-	if (comms_peer(pe)->met || !on_my_node(pe))
+	if (comms_peer(pe)->connected || !on_my_node(pe))
 		return true;
 	return read_info(pe, &info) && (info.memory[COMMS_HEAP].fd < 0 || memory_is_there(&info.memory[COMMS_HEAP]));
 }
@@ -246,7 +246,7 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 		const struct comms_peer *peer = comms_peer(pe);
 		size_t network_bytes;
 
-		if (peer == &comms.unmet)
+		if (peer == &comms.unconnected)
 			continue;
 		++*peers;
 		peers_network_info(peer, &network_bytes);
@@ -278,7 +278,7 @@ static void forget_peer(struct comms_peer *peer)
 void peers_stop(void)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		if (comms_peer(pe) != &comms.unmet)
+		if (comms_peer(pe) != &comms.unconnected)
 			forget_peer(comms_peer(pe));
 	free(comms.peers);
 	free(comms.node_pes);

@@ -19,7 +19,7 @@ struct comms_wakeup {
 };
 
 /* Meeting point of a group on one node, or of its members in one memory group; the one in the first member's slot is used. */
-struct comms_gate {
+struct comms_counter_barrier {
 	_Alignas(64) _Atomic uint32_t arrived;
 	_Alignas(64) _Atomic uint32_t epoch;
 	_Atomic uint32_t sleepers;
@@ -38,10 +38,10 @@ enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_SCRATCH_BYTES (COMMS_SLOT_BYTES / 4 - 4096)
 #define COMMS_TORUS_BYTES (COMMS_SLOT_BYTES / 4 * 3)
 
-enum { COMMS_GATE_OF_NODE, COMMS_GATE_OF_PART, COMMS_GATES };
+enum { COMMS_BARRIER_OF_NODE, COMMS_BARRIER_OF_PART, COMMS_NODE_BARRIERS };
 
 struct comms_slot {
-	struct comms_gate gate[COMMS_GATES];
+	struct comms_counter_barrier gate[COMMS_NODE_BARRIERS];
 	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
@@ -83,7 +83,7 @@ struct comms_sums {
 	uint64_t sent, carried_out; /* messages */
 };
 struct comms_passive {
-	_Alignas(64) _Atomic uint64_t looks; /* at what it waits for; what follows is of the last one */
+	_Alignas(64) _Atomic uint64_t polls; /* at what it waits for; what follows is of the last one */
 	atomic_bool passive;
 	_Atomic uint64_t waits, moves, sent, carried_out;
 	_Alignas(64) _Atomic uint64_t wave;
@@ -103,7 +103,7 @@ struct comms_overtaken {
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
-	bool crowded; /* this PE's node has more PEs than processors */
+	bool oversubscribed; /* this PE's node has more PEs than processors */
 	struct comms_wakeup wakeup;
 	_Alignas(64) struct comms_shown shown;
 	struct comms_passive passive;

@@ -27,12 +27,12 @@
 
 static struct comms_system *system_of(int pe)
 {
-	return (struct comms_system *)comms_meet(pe)->reach[COMMS_HEAP].base;
+	return (struct comms_system *)comms_connect(pe)->reach[COMMS_HEAP].base;
 }
 
 static void see_node(struct comms_group *node)
 {
-	node->crowded = system_of(comms_group_pe(node, 0))->crowded;
+	node->oversubscribed = system_of(comms_group_pe(node, 0))->oversubscribed;
 	numa_divide(node);
 }
 
@@ -81,7 +81,7 @@ static void make_flat(struct comms_group *node, int slot)
 	if (!node->on_node)
 		return;
 	node->parts = NULL;
-	node->divided_gate = false;
+	node->divided_barrier = false;
 	node->round = NULL;
 }
 
@@ -118,10 +118,10 @@ bool comms_all_on_node(const struct comms_group *group)
 	return true;
 }
 
-static void meet_at_gate(struct comms_group *group, bool led, comms_action *action, void *argument)
+static void barrier_by_counter(struct comms_group *group, bool led, comms_action *action, void *argument)
 {
-	struct comms_peer *first = comms_meet(comms_group_pe(group, 0));
-	struct comms_gate *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate[group->gate];
+	struct comms_peer *first = comms_connect(comms_group_pe(group, 0));
+	struct comms_counter_barrier *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate[group->gate];
 	uint32_t old = atomic_load_explicit(&gate->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
@@ -152,29 +152,29 @@ struct division {
 	void *argument;
 };
 
-static void meet_among_parts(void *division)
+static void barrier_among_parts(void *division)
 {
 	const struct division *d = division;
 
 	if (d->part_action)
 		d->part_action(d->argument);
 	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
-	meet_at_gate(&d->node->parts->leaders, d->led, d->action, d->argument);
+	barrier_by_counter(&d->node->parts->leaders, d->led, d->action, d->argument);
 }
 
 static void meet_at_gates(struct division *division)
 {
 	struct comms_group *node = division->node;
 
-	if (!node->divided_gate)
-		meet_at_gate(node, division->led, division->action, division->argument);
+	if (!node->divided_barrier)
+		barrier_by_counter(node, division->led, division->action, division->argument);
 	else if (node->parts->node.size > 1)
-		meet_at_gate(&node->parts->node, division->led, meet_among_parts, division);
+		barrier_by_counter(&node->parts->node, division->led, barrier_among_parts, division);
 	else
-		meet_among_parts(division);
+		barrier_among_parts(division);
 }
 
-static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
+static void barrier_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
 {
 	for (int r = 0; r < group->rounds; r++) {
 		const struct comms_round *round = &group->round[r];
@@ -186,7 +186,7 @@ static void meet_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint
 	}
 }
 
-static void meet_in_rounds(struct comms_group *group)
+static void barrier_in_rounds(struct comms_group *group)
 {
 	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
 	uint64_t epoch;
@@ -196,7 +196,7 @@ static void meet_in_rounds(struct comms_group *group)
 		return;
 	epoch = ++group->epoch;
 	if (group->round) {
-		meet_by_list(group, epoch, heard);
+		barrier_by_list(group, epoch, heard);
 		return;
 	}
 
@@ -208,9 +208,9 @@ static void meet_in_rounds(struct comms_group *group)
 	}
 }
 
-static void leaders_meet(void *levels)
+static void leaders_barrier(void *levels)
 {
-	meet_in_rounds(&((struct comms_levels *)levels)->leaders);
+	barrier_in_rounds(&((struct comms_levels *)levels)->leaders);
 }
 
 /* NULL: they need no gate, since there is only this one. */
@@ -221,7 +221,7 @@ static struct comms_group *members_on_node(struct comms_group *group)
 	return group->on_node && group->size > 1 ? group : NULL;
 }
 
-void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument)
+void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument)
 {
 	struct comms_group *node;
 
@@ -234,9 +234,9 @@ void comms_meet_parts(struct comms_group *group, comms_action *part_action, comm
 		action(argument);
 }
 
-void comms_meet_node(struct comms_group *group, comms_action *action, void *argument)
+void comms_node_barrier(struct comms_group *group, comms_action *action, void *argument)
 {
-	comms_meet_parts(group, NULL, action, argument);
+	comms_parts_barrier(group, NULL, action, argument);
 }
 
 const struct comms_levels *comms_memory_parts(struct comms_group *group)
@@ -245,7 +245,7 @@ const struct comms_levels *comms_memory_parts(struct comms_group *group)
 
 	comms_group_see(group);
 	node = members_on_node(group);
-	return node && node->divided_gate ? node->parts : NULL;
+	return node && node->divided_barrier ? node->parts : NULL;
 }
 
 void comms_sync(struct comms_group *group)
@@ -256,14 +256,14 @@ void comms_sync(struct comms_group *group)
 		comms_group_see(group);
 	if (comms.barrier == COMMS_ROUNDS) {
 		atomic_thread_fence(memory_order_release);
-		meet_in_rounds(group);
+		barrier_in_rounds(group);
 	} else if (group->levels) {
-		comms_meet_node(group, leaders_meet, group->levels);
-	} else if (group->on_node && (group->crowded || comms.barrier == COMMS_GATE)) {
-		comms_meet_node(group, NULL, NULL);
+		comms_node_barrier(group, leaders_barrier, group->levels);
+	} else if (group->on_node && (group->oversubscribed || comms.barrier == COMMS_COUNTER)) {
+		comms_node_barrier(group, NULL, NULL);
 	} else {
 		atomic_thread_fence(memory_order_release);
-		meet_in_rounds(group);
+		barrier_in_rounds(group);
 	}
 }
 
@@ -282,7 +282,7 @@ bool comms_can_reduce_in_network(void)
 	return comms.network && comms.network->collectives;
 }
 
-bool comms_reduce_in_network(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count)
+bool comms_reduce_in_network(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count)
 {
 	return comms.network->collectives->reduce(group, op, words, count);
 }

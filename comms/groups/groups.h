@@ -12,12 +12,12 @@ void comms_sync(struct comms_group *group);
  * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
  */
 typedef void comms_action(void *argument);
-void comms_meet_node(struct comms_group *group, comms_action *action, void *argument);
+void comms_node_barrier(struct comms_group *group, comms_action *action, void *argument);
 
 /* The members of a group on this node, when they are synchronised by memory group; else NULL. */
 const struct comms_levels *comms_memory_parts(struct comms_group *group);
-/* As comms_meet_node, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
-void comms_meet_parts(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
+/* As comms_node_barrier, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
+void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
 
 /* Finds out what a group needs to meet; forgets it, when the group ends. */
 void comms_group_see(struct comms_group *group);
@@ -31,10 +31,10 @@ bool comms_all_on_node(const struct comms_group *group);
 void comms_slot_clear(int slot);
 
 /* What a network may combine on the way, and how many words at most. */
-enum comms_gate_op { COMMS_GATE_SUM, COMMS_GATE_MAX, COMMS_GATE_AND, COMMS_GATE_OR, COMMS_GATE_XOR, COMMS_GATE_DOUBLE_SUM };
-#define COMMS_GATE_WORDS 6 /* at most */
+enum comms_reduce_op { COMMS_REDUCE_SUM, COMMS_REDUCE_MAX, COMMS_REDUCE_AND, COMMS_REDUCE_OR, COMMS_REDUCE_XOR, COMMS_REDUCE_DOUBLE_SUM };
+#define COMMS_REDUCE_WORDS 6 /* at most */
 /* Members combine so many words, and all have the result; of double sums, a word is a double. False: this network cannot, alike for all members. */
 bool comms_can_reduce_in_network(void);
-bool comms_reduce_in_network(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+bool comms_reduce_in_network(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count);
 
 #endif

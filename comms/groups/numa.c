@@ -18,7 +18,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define GATE_LEAST 4 /* members to each memory group; with fewer a flat gate has as few arrivals at each line */
+#define COUNTER_LEAST 4 /* members to each memory group; with fewer a flat gate has as few arrivals at each line */
 
 enum { AUTO, YES, NO };
 
@@ -119,7 +119,7 @@ static bool is_wanted(const struct comms_group *node)
 {
 	int groups;
 
-	if (comms.divide == NO || node->size < 3 || (comms.divide == AUTO && node->crowded))
+	if (comms.divide == NO || node->size < 3 || (comms.divide == AUTO && node->oversubscribed))
 		return false;
 	comms_memory_group(comms_group_pe(node, 0), &groups);
 	return groups > 1;
@@ -135,10 +135,10 @@ void numa_divide(struct comms_group *node)
 	sorted = levels_sort(node, group_key, &n_parts);
 	if (n_parts > 1 && n_parts < node->size) {
 		node->parts = levels_make(node, sorted, n_parts);
-		node->parts->node.gate = COMMS_GATE_OF_PART;
+		node->parts->node.gate = COMMS_BARRIER_OF_PART;
 		node->parts->leaders.on_node = true;
-		node->parts->node.crowded = node->parts->leaders.crowded = node->crowded;
-		node->divided_gate = comms.divide == YES || node->size >= GATE_LEAST * n_parts;
+		node->parts->node.oversubscribed = node->parts->leaders.oversubscribed = node->oversubscribed;
+		node->divided_barrier = comms.divide == YES || node->size >= COUNTER_LEAST * n_parts;
 		if (are_alike(node->parts, &largest))
 			make_rounds(node, largest);
 		rte_debug("a team of %d PEs on this node synchronises by %d memory groups%s", node->size, n_parts,

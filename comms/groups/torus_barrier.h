@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_MEETING_H
-#define COMMS_MEETING_H
+#ifndef COMMS_TORUS_BARRIER_H
+#define COMMS_TORUS_BARRIER_H
 
 #include "comms/core/comms.h"
 

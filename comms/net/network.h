@@ -92,7 +92,7 @@ struct network_collectives {
 	/* False: the network cannot do this one. All members get the same answer. */
 	bool (*barrier)(const struct comms_group *group);
 	/* Combines so many words, and gives all members the result; for sums of doubles a word is a double. False: as above. */
-	bool (*reduce)(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+	bool (*reduce)(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count);
 	/* The group calls neither again. All members have left the last barrier. */
 	void (*part)(const struct comms_group *group);
 };

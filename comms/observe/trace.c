@@ -111,7 +111,7 @@ static int64_t number_of_name(const char *routine, enum watch_family family)
  * Calls that can tell the program that a message has come before the sender knows: they look at memory of this PE. A barrier or a collective ends
  * after its members have come, and they come after the quiet that belongs to it.
  */
-static bool looks_here(enum watch_family family, int pe)
+static bool polls_here(enum watch_family family, int pe)
 {
 	switch (family) {
 	case WATCH_GET:
@@ -179,7 +179,7 @@ void trace_call(const char *routine, enum watch_family family, uint64_t begin, u
 		settle_gets(position, end, brings(family));
 		ring->unfinished = 0;
 		record((struct trace_event){begin, end, number_of_name(routine, family), bytes, pe, TRACE_CALL,
-					    looks_here(family, pe), 0, 0});
+					    polls_here(family, pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }

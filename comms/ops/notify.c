@@ -84,7 +84,7 @@ void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *ro
 static struct network_notification for_network(const struct comms_notification *n)
 {
 	struct network_notification out = {
-		.peer = comms_meet(n->pe),
+		.peer = comms_connect(n->pe),
 		.buffer = n->buffer,
 		.flag_offset = COMMS_NO_FLAG,
 		.value = n->flag.value,

@@ -24,7 +24,7 @@ static void complain_of_remote(const struct target *t, size_t bytes, const char 
 struct target target_find(const void *address, int pe)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
-	struct comms_peer *peer = comms_meet(pe);
+	struct comms_peer *peer = comms_connect(pe);
 	size_t offset = (size_t)((const char *)address - comms.segments[segment].base);
 
 	return (struct target){

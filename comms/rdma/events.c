@@ -38,18 +38,18 @@ uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine
 {
 	uint64_t counts = counts_of(pe, ONE_DRAWN, routine);
 	uint32_t number = (uint32_t)(counts >> 32);
-	unsigned naps = 0;
+	unsigned sleeps = 0;
 
 	while (number - (uint32_t)counts >= COMMS_EVENTS) {
 		uint32_t key;
 
 		meanwhile();
 		hang_note_peer(routine, "an entry in the full event queue of", pe);
-		key = comms_bell_prepare(comms_event_next());
-		comms_bell_sleep(key, &naps);
+		key = comms_sleep_prepare(comms_event_next());
+		comms_sleep(key, &sleeps);
 		counts = counts_of(pe, 0, routine);
 	}
-	if (naps >= COMMS_SLOW)
+	if (sleeps >= COMMS_SLOW)
 		comms_wait_is_over();
 	return number;
 }

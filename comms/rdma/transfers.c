@@ -21,7 +21,7 @@ static bool by_kernel(const struct comms_peer *peer)
 
 bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 {
-	const struct comms_peer *peer = comms_meet(buffer->pe);
+	const struct comms_peer *peer = comms_connect(buffer->pe);
 	struct comms_system *system = (struct comms_system *)(void *)peer->reach[COMMS_HEAP].base;
 
 	return by_kernel(peer) &&
@@ -69,7 +69,7 @@ void comms_buffer_put(struct comms_request *request, const struct comms_transfer
 	struct comms_notification notification = {
 		.piece = {{NULL, t->here, t->bytes}}, .buffer = buffer, .offset = t->offset, .pe = buffer->pe, .routine = t->routine};
 
-	if (by_kernel(comms_meet(buffer->pe))) {
+	if (by_kernel(comms_connect(buffer->pe))) {
 		watch_if_on(WATCH_LOCAL, WATCH_THERE, buffer->pe, t->bytes);
 		put_by_kernel(t);
 		watch_stored_if_on(event != NULL);
@@ -86,7 +86,7 @@ void comms_buffer_put(struct comms_request *request, const struct comms_transfer
 void comms_buffer_get(struct comms_request *request, const struct comms_transfer *t)
 {
 	const struct comms_buffer *buffer = t->buffer;
-	struct comms_peer *peer = comms_meet(buffer->pe);
+	struct comms_peer *peer = comms_connect(buffer->pe);
 
 	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_HERE, buffer->pe, t->bytes);
 	if (by_kernel(peer) && buffer->pe == comms.pe)

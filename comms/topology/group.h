@@ -17,10 +17,10 @@ struct comms_group {
 	int tier;     /* which words of the slot it meets by */
 	bool on_node; /* all members load and store each other's memory */
 	bool seen;    /* what follows is known; comms_group_see finds it out when the members first meet */
-	bool crowded; /* on a node with more PEs than processors */
+	bool oversubscribed; /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
 	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */
-	bool divided_gate;	     /* and these have a gate each */
+	bool divided_barrier;	     /* and these have a gate each */
 	int gate;		     /* which of the slot's */
 	uint64_t epoch;		     /* meetings in rounds this PE has begun */
 	struct comms_round *round;   /* whom this PE tells in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */

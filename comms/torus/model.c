@@ -133,7 +133,7 @@ static void choose_segment(struct torus_forest *forest, int levels, size_t short
  * Up and down at once: a single tree goes down one direction of its cables and up the other, and so do trees that go upwards only, where
  * no cable is both up and down. Others meet themselves, and a link carries two of their parts.
  */
-static bool meets_itself(const struct torus_shape *shape, enum torus_trees kind, int trees)
+static bool barrier_is_trivial(const struct torus_shape *shape, enum torus_trees kind, int trees)
 {
 	if (trees == 1)
 		return false;
@@ -156,7 +156,7 @@ struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum t
 	forest.trees = torus_grove_count(&grove);
 	if (forest.trees == 0)
 		return forest;
-	if (task->up_first && meets_itself(shape, kind, forest.trees))
+	if (task->up_first && barrier_is_trivial(shape, kind, forest.trees))
 		shared.rate /= 2;
 	part = torus_part_begin(task->bytes, forest.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)

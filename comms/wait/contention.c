@@ -24,7 +24,7 @@
 #define CALM_FOR 20000000LL	/* ns */
 #define OFTEN 2			/* samples in a row: a daemon that wakes once is no company */
 #define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
-#define LOOKS_LEAST 128
+#define POLLS_LEAST 128
 #define MUCH 16	     /* a share of the time */
 #define LITTLE 64
 #define LONG 100000  /* ns in one piece */
@@ -44,7 +44,7 @@ static struct {
 	int often; /* samples in a row that found much */
 	_Atomic int64_t sampled; /* when; ns, like all times here */
 	_Atomic int64_t gaps;	 /* since then */
-} company = {.file = -1};
+} contention = {.file = -1};
 
 static int64_t now_in_ns(void)
 {
@@ -58,7 +58,7 @@ static int64_t now_in_ns(void)
 static struct delays read_delays(void)
 {
 	char text[96], *at = text;
-	ssize_t length = company.file < 0 ? -1 : pread(company.file, text, sizeof text - 1, 0);
+	ssize_t length = contention.file < 0 ? -1 : pread(contention.file, text, sizeof text - 1, 0);
 	struct delays delays = {0};
 
 	if (length <= 0)
@@ -70,81 +70,81 @@ static struct delays read_delays(void)
 	return delays;
 }
 
-void company_start(unsigned most)
+void contention_start(unsigned most)
 {
-	company.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	company.most = most;
-	company.seen = read_delays();
-	company.often = 0;
-	company.calm_since = now_in_ns();
-	atomic_store_explicit(&company.sampled, company.calm_since, memory_order_relaxed);
-	atomic_store_explicit(&company.gaps, 0, memory_order_relaxed);
+	contention.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	contention.most = most;
+	contention.seen = read_delays();
+	contention.often = 0;
+	contention.calm_since = now_in_ns();
+	atomic_store_explicit(&contention.sampled, contention.calm_since, memory_order_relaxed);
+	atomic_store_explicit(&contention.gaps, 0, memory_order_relaxed);
 }
 
-void company_stop(void)
+void contention_stop(void)
 {
-	if (company.file >= 0)
-		close(company.file);
-	company.file = -1;
+	if (contention.file >= 0)
+		close(contention.file);
+	contention.file = -1;
 }
 
 static void judge(int64_t now)
 {
 	struct delays delays = read_delays();
-	int64_t span = now - atomic_load_explicit(&company.sampled, memory_order_relaxed),
-		gaps = atomic_exchange_explicit(&company.gaps, 0, memory_order_relaxed);
-	int64_t late = delays.time - company.seen.time, pieces = delays.pieces - company.seen.pieces;
+	int64_t span = now - atomic_load_explicit(&contention.sampled, memory_order_relaxed),
+		gaps = atomic_exchange_explicit(&contention.gaps, 0, memory_order_relaxed);
+	int64_t late = delays.time - contention.seen.time, pieces = delays.pieces - contention.seen.pieces;
 	bool much = gaps > span / MUCH || (late > span / MUCH && late > pieces * LONG);
 	bool little = gaps < span / LITTLE && (late < span / LITTLE || late < pieces * SHORT);
 	unsigned spin = atomic_load_explicit(&comms.spin, memory_order_relaxed);
 
-	company.seen = delays;
-	atomic_store_explicit(&company.sampled, now, memory_order_relaxed);
+	contention.seen = delays;
+	atomic_store_explicit(&contention.sampled, now, memory_order_relaxed);
 	if (!little)
-		company.calm_since = now;
-	company.often = much ? company.often + 1 : 0;
-	if (company.often >= OFTEN) {
-		atomic_store_explicit(&comms.spin, LOOKS_LEAST, memory_order_relaxed);
-	} else if (spin < company.most && now - company.calm_since > CALM_FOR) {
-		atomic_store_explicit(&comms.spin, spin < company.most / 2 ? 2 * spin : company.most,
+		contention.calm_since = now;
+	contention.often = much ? contention.often + 1 : 0;
+	if (contention.often >= OFTEN) {
+		atomic_store_explicit(&comms.spin, POLLS_LEAST, memory_order_relaxed);
+	} else if (spin < contention.most && now - contention.calm_since > CALM_FOR) {
+		atomic_store_explicit(&comms.spin, spin < contention.most / 2 ? 2 * spin : contention.most,
 				      memory_order_relaxed);
-		company.calm_since = now;
+		contention.calm_since = now;
 	}
 }
 
-bool company_is_there(void)
+bool contention_is_there(void)
 {
-	return comms.minds_company && atomic_load_explicit(&comms.spin, memory_order_relaxed) < company.most;
+	return comms.minds_contention && atomic_load_explicit(&comms.spin, memory_order_relaxed) < contention.most;
 }
 
 static void sample(int64_t now)
 {
-	if (now - atomic_load_explicit(&company.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
-	    atomic_exchange_explicit(&company.sampling, true, memory_order_acquire))
+	if (now - atomic_load_explicit(&contention.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
+	    atomic_exchange_explicit(&contention.sampling, true, memory_order_acquire))
 		return;
 	judge(now);
-	atomic_store_explicit(&company.sampling, false, memory_order_release);
+	atomic_store_explicit(&contention.sampling, false, memory_order_release);
 }
 
-void company_sample(void)
+void contention_sample(void)
 {
 	sample(now_in_ns());
 }
 
-unsigned company_look(unsigned looks)
+unsigned contention_poll(unsigned polls)
 {
 	static _Thread_local struct {
-		unsigned looks;
+		unsigned polls;
 		int64_t at;
 	} last __attribute__((tls_model("initial-exec")));
 	int64_t now = now_in_ns();
 	unsigned most;
 
-	if (last.looks == looks + COMPANY_LOOKS && now - last.at > GAP)
-		atomic_fetch_add_explicit(&company.gaps, now - last.at, memory_order_relaxed);
-	last.looks = looks;
+	if (last.polls == polls + CONTENTION_POLLS && now - last.at > GAP)
+		atomic_fetch_add_explicit(&contention.gaps, now - last.at, memory_order_relaxed);
+	last.polls = polls;
 	last.at = now;
 	sample(now);
 	most = atomic_load_explicit(&comms.spin, memory_order_relaxed);
-	return looks < most ? looks : most;
+	return polls < most ? polls : most;
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_COMPANY_H
-#define COMMS_COMPANY_H
+#ifndef COMMS_CONTENTION_H
+#define COMMS_CONTENTION_H
 
 #include "comms/core/comms.h"
 
-/* How many times waiting PEs look (comms.spin) where others may want the processors; at most so many times. */
-void company_start(unsigned most);
-void company_stop(void);
+/* Decides how many times waiting PEs poll (comms.spin) where others may want the processors: at most so many times. */
+void contention_start(unsigned most);
+void contention_stop(void);
 
-/* Every so many looks of a wait: takes how many are left, and returns it or less. */
-#define COMPANY_LOOKS 64
-unsigned company_look(unsigned looks);
+/* Called every so many polls of a wait: takes how many are left, and returns it or less. */
+#define CONTENTION_POLLS 64
+unsigned contention_poll(unsigned polls);
 
-/* A look has been taken: how many are left. */
-static inline unsigned company_fewer(unsigned looks)
+/* One poll has been made: how many are left? */
+static inline unsigned contention_fewer(unsigned polls)
 {
-	if (COMMS_UNLIKELY(looks % COMPANY_LOOKS == 0) && comms.minds_company)
-		looks = company_look(looks);
-	return looks - 1;
+	if (COMMS_UNLIKELY(polls % CONTENTION_POLLS == 0) && comms.minds_contention)
+		polls = contention_poll(polls);
+	return polls - 1;
 }
-/* After a sleep. */
-void company_sample(void);
-/* Do waiting PEs look as few times as they may? */
-bool company_is_there(void);
+/* Called after a sleep. */
+void contention_sample(void);
+/* Do waiting PEs poll as few times as they may? */
+bool contention_is_there(void);
 
 #endif

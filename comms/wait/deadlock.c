@@ -29,7 +29,7 @@
 #define STABLE 1000  /* ms that the sums must stay as they are */
 #define INTERVAL 100 /* ms between two waves */
 #define BEGIN 200    /* ms that PE 0 has waited slowly before the first one */
-#define LOOKS 2
+#define POLLS 2
 #define MOST_SIGNALS 65
 
 static const char routine[] = "SHMEM_DEADLOCK";
@@ -52,7 +52,7 @@ static struct {
 	bool leads, over;
 	enum { IDLE, ASKED, ANSWERED } state;
 	int node, nodes; /* its own, and how many there are; -1: not known yet */
-	uint64_t wave, *looks;
+	uint64_t wave, *polls;
 	uint64_t told, heard; /* messages of waves */
 	/* Of PE 0. */
 	struct comms_sums last;
@@ -151,7 +151,7 @@ static void show(bool passive, const struct comms_traffic *traffic)
 	atomic_store_explicit(&mine->sent, traffic->sent - deadlock.told * traffic->notify, memory_order_relaxed);
 	atomic_store_explicit(&mine->carried_out, traffic->carried_out - deadlock.heard * traffic->notify,
 			      memory_order_relaxed);
-	atomic_fetch_add_explicit(&mine->looks, 1, memory_order_release);
+	atomic_fetch_add_explicit(&mine->polls, 1, memory_order_release);
 }
 
 /* --- The tree --- */
@@ -178,8 +178,8 @@ static void find_place(void)
 	deadlock.node = first ? first->me : world->me == 0 ? 0 : -1;
 	deadlock.leads = deadlock.node >= 0;
 	if (deadlock.leads)
-		deadlock.looks = calloc((size_t)here, sizeof *deadlock.looks);
-	deadlock.leads = deadlock.looks != NULL;
+		deadlock.polls = calloc((size_t)here, sizeof *deadlock.polls);
+	deadlock.leads = deadlock.polls != NULL;
 }
 
 static int local_pes(void)
@@ -194,7 +194,7 @@ static struct comms_passive *shown_by(int i)
 {
 	const struct comms_group *world = deadlock.world;
 	int pe = world->levels ? comms_group_pe(&world->levels->node, i) : leaders() ? world->me : i;
-	const struct comms_peer *peer = comms_can_meet(pe) ? comms_meet(pe) : NULL;
+	const struct comms_peer *peer = comms_can_connect(pe) ? comms_connect(pe) : NULL;
 
 	return peer && peer->reach[COMMS_HEAP].base ? &((struct comms_system *)peer->reach[COMMS_HEAP].base)->passive
 						    : NULL;
@@ -239,7 +239,7 @@ static bool begin(int64_t now)
 	for (int i = 0; i < local_pes(); i++) {
 		const struct comms_passive *shown = shown_by(i);
 
-		deadlock.looks[i] = shown ? atomic_load_explicit(&shown->looks, memory_order_acquire) : 0;
+		deadlock.polls[i] = shown ? atomic_load_explicit(&shown->polls, memory_order_acquire) : 0;
 	}
 	for (int i = 0; i < children(); i++) {
 		deadlock.told++;
@@ -263,7 +263,7 @@ static bool add_node(struct comms_sums *sums)
 		struct comms_passive *shown = shown_by(i);
 		struct comms_sums more;
 
-		if (!shown || atomic_load_explicit(&shown->looks, memory_order_acquire) < deadlock.looks[i] + LOOKS ||
+		if (!shown || atomic_load_explicit(&shown->polls, memory_order_acquire) < deadlock.polls[i] + POLLS ||
 		    !atomic_load_explicit(&shown->passive, memory_order_relaxed))
 			return false;
 		more.sent = atomic_load_explicit(&shown->sent, memory_order_relaxed);
@@ -376,6 +376,6 @@ void deadlock_start(const struct comms_group *world, bool one_thread)
 void deadlock_stop(void)
 {
 	deadlock.world = NULL;
-	free(deadlock.looks);
-	deadlock.looks = NULL;
+	free(deadlock.polls);
+	deadlock.polls = NULL;
 }

@@ -266,7 +266,7 @@ bool hang_read(int pe, struct comms_waiting *waiting)
 		pthread_mutex_unlock(&hang.lock);
 		return good;
 	}
-	comms_meet(pe);
+	comms_connect(pe);
 	here = comms_reach(shown, sizeof *shown, pe, &peer);
 	for (int i = 0; i < TRIES; i++)
 		if (here ? read_here(here, waiting) : read_by_network(pe, shown, waiting))

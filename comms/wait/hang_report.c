@@ -46,7 +46,7 @@ static bool is_my_turn(int64_t longer_than)
 /* Without a thread that serves, a PE of another node that does not call the library would not answer. */
 static bool can_be_read(int pe)
 {
-	if (!comms_can_meet(pe))
+	if (!comms_can_connect(pe))
 		return false;
 	return !comms.network || comms.network->served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
 }

@@ -28,22 +28,22 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define NAP_SHORTEST 50000L	/* ns */
-#define NAP_LONGEST 20000000L	/* ns */
-#define NAP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
+#define SLEEP_SHORTEST 50000L	/* ns */
+#define SLEEP_LONGEST 20000000L	/* ns */
+#define SLEEP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
 #define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
-#define SPINS_CROWDED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
+#define SPINS_OVERSUBSCRIBED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
 #define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
 #define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
-#define LOOKS_WITHOUT_YIELD 1000
-#define LOOKS_WITHOUT_PAUSE 50
-#define LOOKS_PER_SECOND 50000000
+#define POLLS_WITHOUT_YIELD 1000
+#define POLLS_WITHOUT_PAUSE 50
+#define POLLS_PER_SECOND 50000000
 
 static bool have_membarrier;
 static _Thread_local const void *awaited __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
 static long yield_longest; /* ns */
 #if PROCESSOR_HAS_EVENTS
-static uint64_t ticks_per_look;
+static uint64_t ticks_per_poll;
 #endif
 
 /* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
@@ -52,36 +52,36 @@ __attribute__((constructor)) static void register_membarrier(void)
 	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-static unsigned spins_crowded(int processors)
+static unsigned spins_oversubscribed(int processors)
 {
-	int spins = SPINS_CROWDED * processors / rte.n_local;
+	int spins = SPINS_OVERSUBSCRIBED * processors / rte.n_local;
 
 	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
 }
 
-/* Where PEs crowd, give_way sees to that. */
-static void spin_by_company(int processors)
+/* Where PEs crowd, yield_processor sees to that. */
+static void spin_by_contention(int processors)
 {
-	atomic_store_explicit(&comms.spin, comms.crowded ? spins_crowded(processors) : SPINS_ALONE,
+	atomic_store_explicit(&comms.spin, comms.oversubscribed ? spins_oversubscribed(processors) : SPINS_ALONE,
 			      memory_order_relaxed);
-	comms.minds_company = !comms.crowded;
-	if (comms.minds_company)
-		company_start(SPINS_ALONE);
+	comms.minds_contention = !comms.oversubscribed;
+	if (comms.minds_contention)
+		contention_start(SPINS_ALONE);
 }
 
 void wait_stop(void)
 {
-	if (comms.minds_company)
-		company_stop();
-	comms.minds_company = false;
+	if (comms.minds_contention)
+		contention_stop();
+	comms.minds_contention = false;
 }
 
 /* A look with its pause takes some 20 ns. */
 static void allow_stops(void)
 {
 #if PROCESSOR_HAS_EVENTS
-	ticks_per_look = processor_ticks_per_second() / LOOKS_PER_SECOND + 1;
-	comms.stops = !comms.crowded && processor_can_wait();
+	ticks_per_poll = processor_ticks_per_second() / POLLS_PER_SECOND + 1;
+	comms.stops = !comms.oversubscribed && processor_can_wait();
 #endif
 }
 
@@ -90,14 +90,14 @@ void wait_start(void)
 	int processors = rte_node_processors();
 	long spins;
 
-	comms.crowded = comms.system->crowded = rte.n_local > processors;
+	comms.oversubscribed = comms.system->oversubscribed = rte.n_local > processors;
 	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	allow_stops();
-	comms.bare_looks = comms.crowded ? 0 : LOOKS_WITHOUT_PAUSE;
+	comms.bare_polls = comms.oversubscribed ? 0 : POLLS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
 		atomic_store_explicit(&comms.spin, (unsigned)spins, memory_order_relaxed);
 	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		spin_by_company(processors);
+		spin_by_contention(processors);
 	else
 		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
 }
@@ -106,7 +106,7 @@ void wait_start(void)
  * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor and
  * kept it, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
  */
-static void give_way(void)
+static void yield_processor(void)
 {
 	static _Thread_local int not_for __attribute__((tls_model("initial-exec")));
 	struct timespec before, after;
@@ -120,7 +120,7 @@ static void give_way(void)
 	sched_yield();
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > yield_longest)
-		not_for = LOOKS_WITHOUT_YIELD;
+		not_for = POLLS_WITHOUT_YIELD;
 }
 
 bool comms_spin(void)
@@ -133,32 +133,32 @@ bool comms_spin(void)
 	}
 	if (comms_lists_active() && wait_lists.move())
 		return true;
-	if (comms.crowded)
-		give_way();
+	if (comms.oversubscribed)
+		yield_processor();
 	else if (!comms.network)
 		processor_pause();
 	return false;
 }
 
-unsigned comms_look(unsigned looks)
+unsigned comms_poll(unsigned polls)
 {
-	return comms_spin() ? comms_spins() : company_fewer(looks);
+	return comms_spin() ? comms_spins() : contention_fewer(polls);
 }
 
-unsigned comms_stop_until_store(unsigned looks)
+unsigned comms_stop_until_store(unsigned polls)
 {
 	unsigned passed = 1;
 #if PROCESSOR_HAS_EVENTS
 	uint64_t before = processor_ticks();
 
 	processor_wait_for_event();
-	passed += (unsigned)((processor_ticks() - before) / ticks_per_look);
+	passed += (unsigned)((processor_ticks() - before) / ticks_per_poll);
 #endif
-	if (passed >= looks)
+	if (passed >= polls)
 		return 0;
-	if (comms.minds_company && (looks - passed) / COMPANY_LOOKS != looks / COMPANY_LOOKS)
-		return company_look(looks - passed);
-	return looks - passed;
+	if (comms.minds_contention && (polls - passed) / CONTENTION_POLLS != polls / CONTENTION_POLLS)
+		return contention_poll(polls - passed);
+	return polls - passed;
 }
 
 #define SLEEPER_MASK (COMMS_WAKEUP_KNOWN - 1)
@@ -180,7 +180,7 @@ static uint64_t waited_for(const void *address)
 	return place << COMMS_WAKEUP_PLACE | (uint64_t)segment << COMMS_WAKEUP_SEGMENT | COMMS_WAKEUP_KNOWN;
 }
 
-uint32_t comms_bell_prepare(const void *address)
+uint32_t comms_sleep_prepare(const void *address)
 {
 	struct comms_wakeup *wakeup = &comms.system->wakeup;
 	uint32_t key = atomic_load_explicit(&wakeup->word, memory_order_relaxed);
@@ -195,7 +195,7 @@ uint32_t comms_bell_prepare(const void *address)
 	return key;
 }
 
-void comms_bell_cancel(void)
+void comms_sleep_cancel(void)
 {
 	struct comms_wakeup *wakeup = &comms.system->wakeup;
 	uint64_t now = atomic_load_explicit(&wakeup->sleepers, memory_order_relaxed);
@@ -209,79 +209,79 @@ void comms_bell_cancel(void)
  * Sleeps, with the network looked after; returns how many looks to take before sleeping again. Whoever asked this PE for something is likely to
  * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
  */
-static unsigned doze(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *nap)
+static unsigned block(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)
 {
 	enum network_block blocked = NETWORK_BLOCK_NOT;
 
 	if (comms.network && comms.network->blocking)
 		blocked = comms.network->blocking->wait(word, value, nanoseconds);
 	if (blocked == NETWORK_BLOCK_NOT)
-		futex(word, FUTEX_WAIT, value, nap);
+		futex(word, FUTEX_WAIT, value, length);
 	else
 		wait_lists.serve();
-	if (comms.minds_company)
-		company_sample();
-	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !company_is_there() ? comms_spins() : 0;
+	if (comms.minds_contention)
+		contention_sample();
+	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !contention_is_there() ? comms_spins() : 0;
 }
 
 /* The longer the wait, the longer each timed wait: a wakeup ends it at once anyway. */
-unsigned comms_bell_sleep(uint32_t key, unsigned *naps)
+unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 {
-	long longest = comms.network && comms.network->longest_wait ? comms.network->longest_wait : NAP_LONGEST;
-	long nap = NAP_SHORTEST << (*naps < 9 ? *naps : 9);
-	struct timespec timeout = {0, nap < longest ? nap : longest};
-	unsigned looks;
+	long longest = comms.network && comms.network->longest_wait ? comms.network->longest_wait : SLEEP_LONGEST;
+	long length = SLEEP_SHORTEST << (*sleeps < 9 ? *sleeps : 9);
+	struct timespec timeout = {0, length < longest ? length : longest};
+	unsigned polls;
 
-	++*naps;
-	looks = doze(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
-	if (longest < NAP_LONGEST)
+	++*sleeps;
+	polls = block(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
+	if (longest < SLEEP_LONGEST)
 		comms.network->progress();
-	comms_bell_cancel();
+	comms_sleep_cancel();
 	if (comms_lists_active())
 		wait_lists.move();
-	if (COMMS_UNLIKELY(*naps >= COMMS_SLOW))
+	if (COMMS_UNLIKELY(*sleeps >= COMMS_SLOW))
 		comms_wait_is_slow(awaited == COMMS_NOWHERE);
-	return looks;
+	return polls;
 }
 
-void comms_bell_rest(uint32_t key)
+void comms_sleep_idle(uint32_t key)
 {
-	const struct timespec nap = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait : NAP_WITH_LISTS};
+	const struct timespec length = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait : SLEEP_WITH_LISTS};
 
-	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &nap);
-	comms_bell_cancel();
+	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &length);
+	comms_sleep_cancel();
 }
 
-/* As comms_look, in a wait for this word to have another value. */
-static unsigned look_at(const _Atomic uint32_t *word, uint32_t value, unsigned looks)
+/* As comms_poll, in a wait for this word to have another value. */
+static unsigned poll_word(const _Atomic uint32_t *word, uint32_t value, unsigned polls)
 {
 	if (!comms_may_stop(word))
-		return comms_look(looks);
+		return comms_poll(polls);
 	comms_watch_word(word);
-	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(looks) : looks;
+	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(polls) : polls;
 }
 
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
 {
-	const struct timespec nap = {0, NAP_LONGEST}, nap_with_lists = {0, NAP_WITH_LISTS};
-	unsigned looks = comms_spins(), naps = 0;
+	const struct timespec length = {0, SLEEP_LONGEST}, sleep_with_lists = {0, SLEEP_WITH_LISTS};
+	unsigned polls = comms_spins(), sleeps = 0;
 
-	for (; looks > 0; looks = look_at(word, value, looks))
+	for (; polls > 0; polls = poll_word(word, value, polls))
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
 	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
 	while (atomic_load_explicit(word, memory_order_seq_cst) == value) {
-		if (looks > 0) {
-			looks = comms_look(looks);
+		if (polls > 0) {
+			polls = comms_poll(polls);
 			continue;
 		}
-		looks = doze(word, value, NAP_SHORTEST, comms_lists_active() ? &nap_with_lists : &nap);
+		polls = block(word, value, SLEEP_SHORTEST, comms_lists_active() ? &sleep_with_lists : &length);
 		if (comms_lists_active())
 			wait_lists.move();
-		if (++naps >= COMMS_SLOW)
+		if (++sleeps >= COMMS_SLOW)
 			comms_wait_is_slow(false);
 	}
-	if (naps >= COMMS_SLOW)
+	if (sleeps >= COMMS_SLOW)
 		comms_wait_is_over();
 	atomic_fetch_sub_explicit(sleepers, 1, memory_order_relaxed);
 }

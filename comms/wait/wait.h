@@ -6,21 +6,21 @@
 #include "comms/core/processor.h"
 #include "lists.h"
 
-/* How a PE waits for a word of its own memory: it looks, for a while, and then sleeps on its wakeup. */
+/* A PE waits for a word of its own memory: it polls for a while, and then sleeps on its wakeup. */
 
-/* Decides how long to look before sleeping. */
+/* Decides how long a wait polls before it sleeps. */
 void wait_start(void);
 void wait_stop(void);
 
-/* Waits on a word of a node's shared memory that whoever changes it wakes: wait_wake if there are sleepers. */
+/* Waits while a word of a node's shared memory has a value. A PE that changes it calls wait_wake if there are sleepers. */
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers);
 void wait_wake(_Atomic uint32_t *word);
 
-/* One look's worth of waiting: lets the network work, else the other hardware thread. Did something come? Then more may. */
+/* What a wait does between two polls: progresses the network, or leaves the core to its other hardware thread. True: something came. */
 bool comms_spin(void);
-/* Likewise in a wait: takes and returns how many looks there are left before it sleeps. */
-unsigned comms_look(unsigned looks);
-/* How many looks a wait begins with. */
+/* The same; takes and returns how many polls are left before the wait sleeps. */
+unsigned comms_poll(unsigned polls);
+/* How many polls a wait begins with. */
 COMMS_INLINE unsigned comms_spins(void)
 {
 	return atomic_load_explicit(&comms.spin, memory_order_relaxed);
@@ -50,59 +50,59 @@ COMMS_INLINE void comms_watch_word(const void *address)
 #endif
 }
 
-/* After another look at the word, instead of comms_look: stops until somebody stores there, and counts as the looks that fit into that time. */
-unsigned comms_stop_until_store(unsigned looks);
+/* After another poll of the word, instead of comms_poll: stops until somebody stores there, and takes off the polls that fit into that time. */
+unsigned comms_stop_until_store(unsigned polls);
 
-/* Sleep in three steps; between the first and the second the caller looks once more at what it waits for. */
-uint32_t comms_bell_prepare(const void *address);
-void comms_bell_cancel(void);
-/* Returns how many looks to take before sleeping again: none, unless something came for the network. */
-unsigned comms_bell_sleep(uint32_t key, unsigned *naps);
-/* The last step for a thread that leaves the network to others, and whose waits tell nobody anything. */
-void comms_bell_rest(uint32_t key);
+/* A sleep in three steps. Between the first and the second the caller polls once more. */
+uint32_t comms_sleep_prepare(const void *address);
+void comms_sleep_cancel(void);
+/* Returns how many polls to make before the next sleep: none, unless something came for the network. */
+unsigned comms_sleep(uint32_t key, unsigned *sleeps);
+/* The last step for a thread that leaves the network to others, and whose waits are not reported. */
+void comms_sleep_idle(uint32_t key);
 
-/* A wait of so many naps, some 0.1 s, is slow. To be told after each nap then, and in the end. */
+/* A wait of so many sleeps, some 0.1 s, is slow: these are called after each further sleep, and at its end. */
 #define COMMS_SLOW 12
 void comms_wait_is_slow(bool for_own); /* for an answer to what this PE has asked for */
 void comms_wait_is_over(void);
 
-/* What to give for the address where no other PE changes what is waited for, and where any address may matter. */
+/* For the address: no other PE changes what the caller waits for; any address may matter. */
 #define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
 #define COMMS_ANYWHERE NULL
 /* No other PE changes the word, but the network does when other PEs come. */
 #define COMMS_BY_NETWORK ((const void *)(UINTPTR_MAX - 1))
 
 /*
- * Returns when the condition holds, which a change of the word at the address, an own one, may bring about. The first looks
- * follow each other without a pause, which lasts as long as a cache line takes.
+ * Returns when the condition holds. A change of the word at the address, which is in memory of this PE, makes it hold. The first polls
+ * follow each other without a pause, for as long as a cache line travels.
  */
 #define COMMS_WAIT(address, condition)                                          \
 	do {                                                                    \
-		unsigned looks_ = comms_spins(), naps_ = 0;                     \
-		for (unsigned bare_ = comms.bare_looks; bare_ > 0; bare_--)     \
+		unsigned polls_ = comms_spins(), sleeps_ = 0;                     \
+		for (unsigned bare_ = comms.bare_polls; bare_ > 0; bare_--)     \
 			if (condition)                                          \
 				break;                                          \
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
-			if (looks_ > 0 && comms_may_stop(address)) {            \
+			if (polls_ > 0 && comms_may_stop(address)) {            \
 				comms_watch_word(address);                      \
 				if (condition)                                  \
 					break;                                  \
-				looks_ = comms_stop_until_store(looks_);        \
+				polls_ = comms_stop_until_store(polls_);        \
 				continue;                                       \
 			}                                                       \
-			if (looks_ > 0) {                                       \
-				looks_ = comms_look(looks_);                    \
+			if (polls_ > 0) {                                       \
+				polls_ = comms_poll(polls_);                    \
 				continue;                                       \
 			}                                                       \
-			key_ = comms_bell_prepare(address);                     \
+			key_ = comms_sleep_prepare(address);                     \
 			if (condition) {                                        \
-				comms_bell_cancel();                            \
+				comms_sleep_cancel();                            \
 				break;                                          \
 			}                                                       \
-			looks_ = comms_bell_sleep(key_, &naps_);                \
+			polls_ = comms_sleep(key_, &sleeps_);                \
 		}                                                               \
-		if (COMMS_UNLIKELY(naps_ >= COMMS_SLOW))                        \
+		if (COMMS_UNLIKELY(sleeps_ >= COMMS_SLOW))                        \
 			comms_wait_is_over();                                   \
 	} while (0)
 

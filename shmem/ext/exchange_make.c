@@ -66,7 +66,7 @@ static void listen(struct edge *edge, size_t size)
 {
 	struct comms_peer *peer;
 
-	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_meet(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
+	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_connect(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
 		return;
 	for (int s = 0; s < SLOTS; s++) {
 		edge->completion[s] = comms_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);

@@ -22,7 +22,7 @@ int plan_queue(struct maker *m)
 
 bool plan_is_near(const struct maker *m, int pe)
 {
-	return pe == comms.pe || (m->near && comms_meet(pe)->reach[COMMS_HEAP].size > 0);
+	return pe == comms.pe || (m->near && comms_connect(pe)->reach[COMMS_HEAP].size > 0);
 }
 
 void *plan_here(const struct maker *m, const void *address, int pe)
@@ -30,7 +30,7 @@ void *plan_here(const struct maker *m, const void *address, int pe)
 	struct comms_peer *peer;
 	void *here;
 
-	comms_meet(pe);
+	comms_connect(pe);
 	here = comms_reach(address, 1, pe, &peer);
 	if (!here)
 		rte_die(m->set.routine, "PE %d of this node runs another program, so its global data lies differently; use shmem_malloc "
@@ -174,7 +174,7 @@ static bool takes_thread(const struct maker *m)
 {
 	if (m->engine != SHMEMX_PLAN_AUTO)
 		return m->engine == SHMEMX_PLAN_THREAD;
-	return !m->plan->list.by_network && !comms.crowded && m->bytes >= THREAD_FROM;
+	return !m->plan->list.by_network && !comms.oversubscribed && m->bytes >= THREAD_FROM;
 }
 
 void plan_end(struct maker *m, shmemx_plan_t *plan)

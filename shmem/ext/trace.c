@@ -65,7 +65,7 @@ static bool shares_clock(int pe)
 	struct comms_peer *peer;
 	uint64_t theirs;
 
-	comms_meet(pe);
+	comms_connect(pe);
 	if (comms_reach(trace.ring, 1, pe, &peer))
 		return true;
 	comms_get(&theirs, &trace.ring->clock, sizeof theirs, pe, "shmem_init");

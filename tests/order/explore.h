@@ -50,7 +50,7 @@ void explore_data(const volatile void *start, size_t bytes);
 void explore_reachable(void *symmetric, size_t bytes);
 
 /* Sleeps of the library's threads whose time is limited end by themselves: for protocols whose liveness rests on that. */
-void explore_naps_end(void);
+void explore_sleeps_end(void);
 
 /* The caller has changed the mappings of this process. */
 void explore_forget_mappings(void);

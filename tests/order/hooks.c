@@ -391,7 +391,7 @@ int explore_yield(void)
 {
 	if (self < 0)
 		return sched_yield();
-	give_way();
+	yield_processor();
 	return 0;
 }
 

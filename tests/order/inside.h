@@ -95,7 +95,7 @@ struct model {
 	uint32_t baton;		 /* who runs */
 	int threads, users, processor; /* users: threads that run scenarios */
 	bool more;
-	bool naps_end; /* sleeps of library threads whose time is limited */
+	bool sleeps_end; /* sleeps of library threads whose time is limited */
 	uint32_t over; /* all executions have been; the library's threads go on by themselves */
 	int64_t clock; /* ns: what the time is in an execution */
 	struct reachable reachable[THREADS];
@@ -141,7 +141,7 @@ void race_check(uint64_t place, size_t bytes, bool write, bool atomic, uint32_t 
 /* --- threads.c --- */
 unsigned random_below(unsigned limit);
 void step(void);
-void give_way(void);
+void yield_processor(void);
 void block(enum state state, uint64_t place, bool timed);
 int wake_blocked(enum state state, uint64_t place, int most);
 

@@ -22,7 +22,7 @@ static struct comms_peer *first_peer;
 
 void open_contacts(void)
 {
-	first_peer = comms_meet(1 - me);
+	first_peer = comms_connect(1 - me);
 }
 
 /* The model lies in what the first record maps, so that one stays. */
@@ -30,8 +30,8 @@ void before_contacts(void)
 {
 	struct comms_peer *peer = comms_peer(1 - me);
 
-	atomic_store_explicit(&comms.peers[1 - me], &comms.unmet, memory_order_relaxed);
-	if (peer == first_peer || peer == &comms.unmet)
+	atomic_store_explicit(&comms.peers[1 - me], &comms.unconnected, memory_order_relaxed);
+	if (peer == first_peer || peer == &comms.unconnected)
 		return;
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (peer->reach[i].base)
@@ -43,10 +43,10 @@ void before_contacts(void)
 
 void contacts(uint64_t round)
 {
-	const struct comms_peer *peer = comms_meet(1 - me);
+	const struct comms_peer *peer = comms_connect(1 - me);
 
 	(void)round;
-	EXPLORE_CHECK(peer->pe == 1 - me && peer->met && peer->same_program);
+	EXPLORE_CHECK(peer->pe == 1 - me && peer->connected && peer->same_program);
 	EXPLORE_CHECK(peer->reach[COMMS_HEAP].size == first_peer->reach[COMMS_HEAP].size);
 	EXPLORE_CHECK(peer->wakeup == &((struct comms_system *)(void *)peer->reach[COMMS_HEAP].base)->wakeup);
 	EXPLORE_CHECK(comms_peer(1 - me) == peer);
@@ -227,18 +227,18 @@ void hangs(uint64_t round)
 
 void open_company(void)
 {
-	comms.minds_company = true;
-	company_start(20000);
+	comms.minds_contention = true;
+	contention_start(20000);
 }
 
-void company(uint64_t round)
+void contention(uint64_t round)
 {
 	(void)round;
 	for (unsigned i = 0; i < 3; i++) {
-		unsigned looks = company_look((8 - i) * COMPANY_LOOKS);
+		unsigned polls = contention_poll((8 - i) * CONTENTION_POLLS);
 
-		company_sample();
-		EXPLORE_CHECK(looks > 0 && comms_spins() <= 20000);
+		contention_sample();
+		EXPLORE_CHECK(polls > 0 && comms_spins() <= 20000);
 	}
 }
 

@@ -374,7 +374,7 @@ static const struct scenario {
 	{"arrivals", arrivals, open_arrivals, 2, 0, NULL},
 	{"records", records, open_records, 2, 0, NULL},
 	{"hangs", hangs, NULL, 1, 0, NULL},
-	{"company", company, open_company, 2, 0, NULL},
+	{"company", contention, open_company, 2, 0, NULL},
 	{"engine_stops", engine_stops, NULL, 1, 1, NULL},
 	{"tofu_puts", tofu_puts, open_tofu, 1, 0, NULL},
 	{"tofu_words", tofu_words, open_tofu, 1, 0, NULL},

@@ -26,7 +26,7 @@ void open_records(void);
 void records(uint64_t round);
 void hangs(uint64_t round);
 void open_company(void);
-void company(uint64_t round);
+void contention(uint64_t round);
 void engine_stops(uint64_t round);
 
 /* tofu.c: software Tofu. */

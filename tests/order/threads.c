@@ -91,9 +91,9 @@ static bool all_done(void)
 	return true;
 }
 
-void explore_naps_end(void)
+void explore_sleeps_end(void)
 {
-	model->naps_end = true;
+	model->sleeps_end = true;
 }
 
 static int pick_ready(void)
@@ -102,7 +102,7 @@ static int pick_ready(void)
 
 	for (int t = 0; t < model->threads; t++) {
 		const struct thread *thread = &model->thread[t];
-		bool may_end = model->naps_end && thread->of_library && thread->state == ASLEEP && thread->timed;
+		bool may_end = model->sleeps_end && thread->of_library && thread->state == ASLEEP && thread->timed;
 
 		if (thread->state == READY || (may_end && !all_done()))
 			ready[n++] = t;
@@ -155,7 +155,7 @@ static void count_step(void)
 }
 
 /* To a thread that may be the same one. */
-void give_way(void)
+void yield_processor(void)
 {
 	count_step();
 	run_another();

@@ -338,7 +338,7 @@ void open_tofu_held(void)
 	nic->settings.order = ORDER_ADVERSARIAL;
 	nic->vcq_count = 2;
 	must(card_thread_start(nic), "no thread");
-	explore_naps_end();
+	explore_sleeps_end();
 }
 
 void tofu_held(uint64_t round)

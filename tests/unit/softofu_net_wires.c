@@ -142,15 +142,15 @@ static void check_meeting(const char *settings, const char *token, const char *f
 	struct host host = {0};
 	int status;
 	pid_t child = fork(), knocker;
-	bool met;
+	bool connected;
 
 	if (child == 0) {
 		plan.settings = settings;
 		plan.token = token;
 		while (!meeting->knocked)
 			usleep(1000);
-		met = start(&host, &plan, 1, meeting);
-		_exit(met || !strstr(host.problem, second));
+		connected = start(&host, &plan, 1, meeting);
+		_exit(connected || !strstr(host.problem, second));
 	}
 	knocker = fork();
 	if (knocker == 0) {
@@ -159,8 +159,8 @@ static void check_meeting(const char *settings, const char *token, const char *f
 		knock(meeting);
 		_exit(unit_failures != 0);
 	}
-	met = start(&host, &plan, 0, meeting);
-	EXPECT(!met && strstr(host.problem, first), "the first host finds: %s", host.problem);
+	connected = start(&host, &plan, 0, meeting);
+	EXPECT(!connected && strstr(host.problem, first), "the first host finds: %s", host.problem);
 	net_wires_close(host.wires);
 	waitpid(knocker, &status, 0);
 	EXPECT(status == 0, "the stranger: %x", (unsigned)status);

@@ -63,9 +63,9 @@ static void arrival(uint64_t when, uint64_t number)
 	record(1, (struct trace_event){.begin = when, .key = (uint32_t)(number + 1), .pe = 0, .kind = TRACE_ARRIVAL});
 }
 
-static void call(uint64_t begin, uint64_t end, bool looks)
+static void call(uint64_t begin, uint64_t end, bool polls)
 {
-	record(1, (struct trace_event){.begin = begin, .end = end, .pe = -1, .kind = TRACE_CALL, .detail = looks});
+	record(1, (struct trace_event){.begin = begin, .end = end, .pe = -1, .kind = TRACE_CALL, .detail = polls});
 }
 
 /* The job's time at which the arrow of the message ends, -1: there is none. */

@@ -11,17 +11,17 @@
 #include "tests/lib/unit.h"
 
 /* As the gates of a network do it. */
-static uint64_t combine(enum comms_gate_op op, uint64_t a, uint64_t b)
+static uint64_t combine(enum comms_reduce_op op, uint64_t a, uint64_t b)
 {
 	double x, y;
 
 	switch (op) {
-	case COMMS_GATE_SUM: return a + b;
-	case COMMS_GATE_MAX: return a > b ? a : b;
-	case COMMS_GATE_AND: return a & b;
-	case COMMS_GATE_OR: return a | b;
-	case COMMS_GATE_XOR: return a ^ b;
-	case COMMS_GATE_DOUBLE_SUM:
+	case COMMS_REDUCE_SUM: return a + b;
+	case COMMS_REDUCE_MAX: return a > b ? a : b;
+	case COMMS_REDUCE_AND: return a & b;
+	case COMMS_REDUCE_OR: return a | b;
+	case COMMS_REDUCE_XOR: return a ^ b;
+	case COMMS_REDUCE_DOUBLE_SUM:
 		memcpy(&x, &a, sizeof x);
 		memcpy(&y, &b, sizeof y);
 		x += y;

@@ -22,7 +22,7 @@ static int pieces_of(size_t bytes)
 
 static int lane_of(int pe)
 {
-	return tofu_peer(comms_meet(pe))->engine;
+	return tofu_peer(comms_connect(pe))->engine;
 }
 
 /* How many commands each lane gets; false: more than a queue may have. */
@@ -91,7 +91,7 @@ static void write_gate(struct comms_session *session, int outs)
 /* In its order: the word behind the data. */
 static void write_edge(struct lane *lane, const struct comms_edge_out *out, const void *word)
 {
-	uint64_t queue = tofu_peer(comms_meet(out->pe))->vcq;
+	uint64_t queue = tofu_peer(comms_connect(out->pe))->vcq;
 
 	for (size_t at = 0, piece; at < out->bytes; at += piece) {
 		piece = out->bytes - at < tofu.most_bytes ? out->bytes - at : tofu.most_bytes;

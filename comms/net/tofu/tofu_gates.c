@@ -190,7 +190,7 @@ static bool is_over(struct gates *gates, int code)
 	return gates->passed;
 }
 
-bool tofu_gates_meet(const struct comms_group *group)
+bool tofu_gates_barrier(const struct comms_group *group)
 {
 	struct gates *gates = gates_of(group);
 
@@ -204,7 +204,7 @@ bool tofu_gates_meet(const struct comms_group *group)
 
 static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 {
-	double values[COMMS_GATE_WORDS];
+	double values[COMMS_REDUCE_WORDS];
 
 	memcpy(values, words, count * sizeof *values);
 	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0), "utofu_reduce_double");
@@ -212,18 +212,18 @@ static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 	memcpy(words, values, count * sizeof *values);
 }
 
-bool tofu_gates_reduce(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count)
+bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count)
 {
 	static const enum utofu_reduce_op ops[] = {
-		[COMMS_GATE_SUM] = UTOFU_REDUCE_OP_SUM, [COMMS_GATE_MAX] = UTOFU_REDUCE_OP_MAX, [COMMS_GATE_AND] = UTOFU_REDUCE_OP_BAND,
-		[COMMS_GATE_OR] = UTOFU_REDUCE_OP_BOR,	[COMMS_GATE_XOR] = UTOFU_REDUCE_OP_BXOR, [COMMS_GATE_DOUBLE_SUM] = UTOFU_REDUCE_OP_BFPSUM,
+		[COMMS_REDUCE_SUM] = UTOFU_REDUCE_OP_SUM, [COMMS_REDUCE_MAX] = UTOFU_REDUCE_OP_MAX, [COMMS_REDUCE_AND] = UTOFU_REDUCE_OP_BAND,
+		[COMMS_REDUCE_OR] = UTOFU_REDUCE_OP_BOR,	[COMMS_REDUCE_XOR] = UTOFU_REDUCE_OP_BXOR, [COMMS_REDUCE_DOUBLE_SUM] = UTOFU_REDUCE_OP_BFPSUM,
 	};
 	struct gates *gates = gates_of(group);
 
-	if (!gates || !(known & 1UL << ops[op]) || count > (op == COMMS_GATE_DOUBLE_SUM ? most_doubles : most_words))
+	if (!gates || !(known & 1UL << ops[op]) || count > (op == COMMS_REDUCE_DOUBLE_SUM ? most_doubles : most_words))
 		return false;
 	gates->passed = false;
-	if (op == COMMS_GATE_DOUBLE_SUM) {
+	if (op == COMMS_REDUCE_DOUBLE_SUM) {
 		add_doubles(gates, words, count);
 		return true;
 	}

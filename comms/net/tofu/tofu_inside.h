@@ -189,8 +189,8 @@ bool tofu_session_is_over(struct comms_session *session);
 void tofu_session_close(struct comms_session *session);
 
 /* tofu_gates.c. False: these members do it in another way; this time, or always. */
-bool tofu_gates_meet(const struct comms_group *group);
-bool tofu_gates_reduce(const struct comms_group *group, enum comms_gate_op op, uint64_t *words, size_t count);
+bool tofu_gates_barrier(const struct comms_group *group);
+bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count);
 void tofu_gates_part(const struct comms_group *group);
 void tofu_gates_stop(void);
 

@@ -85,7 +85,7 @@ static void rest(struct listener *listener, bool wanted)
 }
 
 /* The process, or the machine, has no room for another connection. */
-static void give_way(struct listener *listener)
+static void yield_processor(struct listener *listener)
 {
 	struct pending *oldest = pending_oldest();
 
@@ -101,7 +101,7 @@ static int accept_some(struct listener *listener)
 		int fd = accept4(listener->fd, NULL, NULL, 0);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
-			give_way(listener);
+			yield_processor(listener);
 		if (fd < 0)
 			return -1;
 		fd = pending_hear_new(listener, fd);

@@ -24,7 +24,7 @@
 #include "ucx_inside.h"
 #include "comms/wait/wait.h"
 
-#define LOOKS_IN_CROWD 64 /* some 30 us */
+#define POLLS_OVERSUBSCRIBED 64 /* some 30 us */
 #define SLOW_WAIT 100000000 /* ns; the other waits measure it in naps */
 
 void channel_put_on_list(struct mark *mark)
@@ -72,10 +72,10 @@ void channel_sent(struct mark *mark, uint64_t sequence)
 /* --- Waiting --- */
 
 /* Sleeps until UCX has something for the channel, or for this PE where nobody serves it. */
-static void sleep_alone(struct comms_channel *channel, unsigned naps)
+static void sleep_alone(struct comms_channel *channel, unsigned sleeps)
 {
 	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
-	int milliseconds = 1 << (naps < 4 ? naps : 4);
+	int milliseconds = 1 << (sleeps < 4 ? sleeps : 4);
 
 	if (ucp.worker_get_efd(channel->worker, &events[0].fd) != UCS_OK || ucp.worker_arm(channel->worker) != UCS_OK)
 		return;
@@ -90,17 +90,17 @@ static void sleep_alone(struct comms_channel *channel, unsigned naps)
  * Who looks keeps a processor from the other threads that have a worker of their own, and from whoever they ask; UCX wakes each of them by
  * itself, so sleeping costs little.
  */
-static unsigned looks_alone(void)
+static unsigned polls_alone(void)
 {
-	unsigned looks = comms_spins();
+	unsigned polls = comms_spins();
 
-	return channels_crowd() && looks > LOOKS_IN_CROWD ? LOOKS_IN_CROWD : looks;
+	return channels_crowd() && polls > POLLS_OVERSUBSCRIBED ? POLLS_OVERSUBSCRIBED : polls;
 }
 
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
 static void wait_alone(struct comms_channel *channel, channel_condition *holds, const void *what)
 {
-	unsigned looks = looks_alone(), naps = 0;
+	unsigned polls = polls_alone(), sleeps = 0;
 	uint64_t began = 0;
 	bool slow = false;
 
@@ -109,13 +109,13 @@ static void wait_alone(struct comms_channel *channel, channel_condition *holds, 
 			continue;
 		if (!ucx.served)
 			comms_spin();
-		if (looks > 0) {
-			looks = company_fewer(looks);
+		if (polls > 0) {
+			polls = contention_fewer(polls);
 			continue;
 		}
-		if (naps == 0)
+		if (sleeps == 0)
 			began = watch_clock();
-		sleep_alone(channel, naps++);
+		sleep_alone(channel, sleeps++);
 		slow = watch_clock() - began >= SLOW_WAIT;
 		if (slow)
 			comms_wait_is_slow(true);

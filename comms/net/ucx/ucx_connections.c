@@ -145,7 +145,7 @@ const struct silence_address *ucx_addresses(int pe)
 {
 	const struct comms_peer *peer = comms_peer(pe);
 	size_t size;
-	const struct ucx_info *info = peer->met ? peers_network_info(peer, &size) : NULL;
+	const struct ucx_info *info = peer->connected ? peers_network_info(peer, &size) : NULL;
 
 	return info ? info->listens : NULL;
 }

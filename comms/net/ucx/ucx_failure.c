@@ -34,7 +34,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define LOOKS 8 /* in the span that a host may be silent */
+#define POLLS 8 /* in the span that a host may be silent */
 #define PORTS 65536
 #define TURNS 5
 
@@ -200,7 +200,7 @@ static int pe_at(const struct silence_address *address)
 
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		if (rte.all_cards)
-			comms_meet(pe);
+			comms_connect(pe);
 		theirs = ucx_addresses(pe);
 
 		for (int i = 0; theirs && i < SILENCE_ADDRESSES && theirs[i].port; i++)
@@ -253,7 +253,7 @@ static bool is_of_ucx(int fd, struct silence_address *there)
 static void keep_alive(int fd)
 {
 	int seconds = (int)(silence.limit / 1000), yes = 1, probes = 4, now = 0;
-	int idle = seconds > 2 ? seconds / 2 : 1, between = seconds > LOOKS ? seconds / LOOKS : 1;
+	int idle = seconds > 2 ? seconds / 2 : 1, between = seconds > POLLS ? seconds / POLLS : 1;
 	socklen_t size = sizeof now;
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &now, &size) || now == idle)
@@ -285,7 +285,7 @@ struct look {
 	int found;
 };
 
-static void look_at(int fd, void *argument)
+static void poll_word(int fd, void *argument)
 {
 	struct look *look = argument;
 	int64_t now = look->now, *since;
@@ -315,7 +315,7 @@ static struct ucx_peer *watch_next(void)
 
 	if (bsearch(&next, rte.local_pes, (size_t)rte.n_local, sizeof next, comms_compare_ints))
 		return NULL;
-	return ucx_peer(comms_meet(next));
+	return ucx_peer(comms_connect(next));
 }
 
 /* Did the next PE acknowledge the last question? Then it gets another one. */
@@ -340,7 +340,7 @@ static void look_around(int64_t now)
 	struct ucx_peer *next = watch_next();
 
 	if (silence.method != MESSAGES)
-		for_descriptors(look_at, &look);
+		for_descriptors(poll_word, &look);
 	if (look.found > 0 || !next)
 		silence.without_sockets = 0;
 	else
@@ -366,10 +366,10 @@ int silence_look(void)
 		return -1;
 	now = now_in_ms();
 	if (silence.next_look == 0) {
-		silence.next_look = now + silence.limit / LOOKS;
+		silence.next_look = now + silence.limit / POLLS;
 	} else if (now >= silence.next_look) {
 		look_around(now);
-		silence.next_look = now + silence.limit / LOOKS;
+		silence.next_look = now + silence.limit / POLLS;
 	}
 	wait = silence.next_look - now;
 	pthread_mutex_unlock(&silence.looking);

@@ -117,8 +117,8 @@ struct ucx {
 	bool served;
 	atomic_bool resting; /* the server is to end */
 	pthread_t server;
-	atomic_bool dozing;	    /* the PE sleeps and looks after UCX by itself */
-	_Atomic uint32_t napping;   /* the server is, because the PE looks after UCX */
+	atomic_bool blocking;	    /* the PE sleeps and looks after UCX by itself */
+	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE looks after UCX */
 	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
 	pthread_mutex_t connecting;
 	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */

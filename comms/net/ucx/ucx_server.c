@@ -21,8 +21,8 @@
 #include "comms/core/sanitizer.h"
 #include "ucx_failure.h"
 
-#define NAP_SHORTEST 200000L /* ns */
-#define NAP_LONGEST 2000000L /* ns */
+#define SLEEP_SHORTEST 200000L /* ns */
+#define SLEEP_LONGEST 2000000L /* ns */
 #define SLICE 100000	     /* ns, the shortest there is */
 
 unsigned ucx_work(void)
@@ -53,14 +53,14 @@ static int shorter(int one, int other)
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
-/* The server's; was it told that it is wanted? */
-static bool nap(long nanoseconds)
+/* A timed wait of the server. Returns true if another thread wants it. */
+static bool wait_until_wanted(long nanoseconds)
 {
 	const struct timespec timeout = {0, nanoseconds};
 
-	atomic_store_explicit(&ucx.napping, 1, memory_order_seq_cst);
-	futex(&ucx.napping, FUTEX_WAIT_PRIVATE, 1, &timeout);
-	return atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst) == 0;
+	atomic_store_explicit(&ucx.in_timed_wait, 1, memory_order_seq_cst);
+	futex(&ucx.in_timed_wait, FUTEX_WAIT_PRIVATE, 1, &timeout);
+	return atomic_exchange_explicit(&ucx.in_timed_wait, 0, memory_order_seq_cst) == 0;
 }
 
 /*
@@ -79,13 +79,13 @@ enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, lon
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
 	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
-	atomic_store_explicit(&ucx.dozing, true, memory_order_seq_cst);
+	atomic_store_explicit(&ucx.blocking, true, memory_order_seq_cst);
 	if (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		served = ucx_progress();
 		if (!served && ucp.worker_arm(ucx.main.worker) == UCS_OK && poll(&event, 1, milliseconds) > 0)
 			served = ucx_progress();
 	}
-	atomic_store_explicit(&ucx.dozing, false, memory_order_seq_cst);
+	atomic_store_explicit(&ucx.blocking, false, memory_order_seq_cst);
 	return served ? NETWORK_BLOCKED_AND_PROGRESSED : NETWORK_BLOCKED;
 }
 
@@ -112,7 +112,7 @@ static bool progress_for_others(void)
 	if (!worked && !moved)
 		return false;
 	comms_wake(comms_peer(comms.pe));
-	if (atomic_load_explicit(&ucx.dozing, memory_order_seq_cst))
+	if (atomic_load_explicit(&ucx.blocking, memory_order_seq_cst))
 		ucp.worker_signal(ucx.main.worker);
 	return moved;
 }
@@ -145,7 +145,7 @@ static void shorten_slice(void)
 static void *serve(void *unused)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
-	const long shortest = comms.crowded ? NAP_LONGEST : NAP_SHORTEST;
+	const long shortest = comms.oversubscribed ? SLEEP_LONGEST : SLEEP_SHORTEST;
 	unsigned seen = 0;
 	long length = shortest;
 
@@ -155,9 +155,9 @@ static void *serve(void *unused)
 		int look_again = shorter(channels_push(), silence_look());
 		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 
-		if ((visits != seen || atomic_load_explicit(&ucx.dozing, memory_order_seq_cst)) && !nap(length)) {
+		if ((visits != seen || atomic_load_explicit(&ucx.blocking, memory_order_seq_cst)) && !wait_until_wanted(length)) {
 			seen = visits;
-			length = 2 * length < NAP_LONGEST ? 2 * length : NAP_LONGEST;
+			length = 2 * length < SLEEP_LONGEST ? 2 * length : SLEEP_LONGEST;
 			continue;
 		}
 		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);

@@ -68,7 +68,7 @@ void ucx_visit(void)
 
 void ucx_hand_over(void)
 {
-	if (atomic_load_explicit(&ucx.napping, memory_order_seq_cst) &&
-	    atomic_exchange_explicit(&ucx.napping, 0, memory_order_seq_cst))
-		futex(&ucx.napping, FUTEX_WAKE_PRIVATE, 1, NULL);
+	if (atomic_load_explicit(&ucx.in_timed_wait, memory_order_seq_cst) &&
+	    atomic_exchange_explicit(&ucx.in_timed_wait, 0, memory_order_seq_cst))
+		futex(&ucx.in_timed_wait, FUTEX_WAKE_PRIVATE, 1, NULL);
 }

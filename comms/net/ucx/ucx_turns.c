@@ -30,7 +30,7 @@ __attribute__((constructor)) static void register_membarrier(void)
 	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-static void nap(long nanoseconds)
+static void short_sleep(long nanoseconds)
 {
 	struct timespec time = {0, nanoseconds};
 
@@ -40,7 +40,7 @@ static void nap(long nanoseconds)
 static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *channel)
 {
 	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* who takes the turn then acquires */
-		nap(20000);
+		short_sleep(20000);
 }
 
 void channel_take_turn(struct comms_channel *channel)
