@@ -5,7 +5,7 @@ dist_man1_MANS += docs/man/oshcc.1 docs/man/oshinfo.1
 nodist_man7_MANS = docs/man/oshmem.7
 dist_man7_MANS = docs/man/shmem_check.7
 CLEANFILES += docs/man/oshmem.7
-EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md docs/decisions/plans.md docs/decisions/rdma.md docs/decisions/softofu.md docs/decisions/tofu.md
+EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/decisions/plans.md docs/decisions/rdma.md docs/decisions/tofu.md
 
 docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.def tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) docs/man && \

@@ -1,13 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A Tofu network in software: libtofucom (also found as libutofu) and libjtofu. Links nothing of the rest of the tree.
+# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here says what they share with the rest.
 
-# The box of nodes and the map of ranks; oshrun uses them, too.
+if WITH_SOFTOFU
+
+# The group of nodes, the map of ranks and the settings; oshrun uses them, too.
 noinst_LTLIBRARIES += libsoftofubox.la
 libsoftofubox_la_SOURCES = \
 	softofu/box.c softofu/box.h \
 	softofu/map.c softofu/map.h \
 	softofu/settings.c softofu/settings.h
 libsoftofubox_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+# The network: routers and links. It takes comms/torus/shape.c from the rest of the tree, and nothing else.
+noinst_LTLIBRARIES += libsoftofunet.la
+SOFTOFU_NET_SOURCES = \
+	softofu/net/agenda.c \
+	softofu/net/counts.h \
+	softofu/net/crc.c softofu/net/crc.h \
+	softofu/net/create.c \
+	softofu/net/cycle.c \
+	softofu/net/dial.c \
+	softofu/net/door.c \
+	softofu/net/faults.c \
+	softofu/net/link.c \
+	softofu/net/net.h \
+	softofu/net/packet.h \
+	softofu/net/report.c \
+	softofu/net/route.c \
+	softofu/net/router.c \
+	softofu/net/settings.c softofu/net/settings.h \
+	softofu/net/state.h \
+	softofu/net/tni.c \
+	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
+libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET_SOURCES)
+libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libsoftofunet_la_LIBADD = -lm
 
 lib_LTLIBRARIES += libtofucom.la libjtofu.la
 libtofucom_la_SOURCES = \
@@ -55,6 +82,9 @@ libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
+# make softofu: what is installed, without the rest of the tree.
+softofu: $(SOFTOFU_LIBS) softofu-replay$(EXEEXT)
+
 include_HEADERS += \
 	softofu/include/jtofu.h \
 	softofu/include/pmix_fjext.h \
@@ -66,6 +96,9 @@ include_HEADERS += \
 softofumpidir = $(includedir)/softofu
 softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
 
+pkgconfig_DATA += softofu/softofu.pc
+softofu/softofu.pc: softofu/softofu.pc.in
+
 # The names some programs link: jTofu is in libtofutop on the machine.
 SOFTOFU_LINKS = libtofucom:libutofu libjtofu:libtofutop
 install-softofu-links:
@@ -74,5 +107,19 @@ install-softofu-links:
 uninstall-softofu-links:
 	for end in .so .a; do $(LINKS) remove "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
-.PHONY: install-softofu-links uninstall-softofu-links
+INSTALL_EXEC_HOOKS += install-softofu-links
+UNINSTALL_HOOKS += uninstall-softofu-links
 
+endif
+
+.PHONY: softofu install-softofu-links uninstall-softofu-links
+
+EXTRA_DIST += \
+	docs/decisions/softofu-network.md \
+	docs/decisions/softofu.md \
+	docs/protocols/softofu-link.md \
+	docs/tofu.md \
+	softofu/README.md \
+	softofu/softofu.pc.in
+
+include softofu/tests/local.mk

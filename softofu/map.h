@@ -7,11 +7,10 @@
 #include "softofu/box.h"
 
 /*
- * What a launcher publishes under the PMIx key fjpmix.rankmap and jtofu_initialize reads: the machine, the job's box and
+ * What a launcher publishes under the PMIx key FJPMIX_RANKMAP (pmix_fjext.h) and jtofu_initialize reads: the machine, the job's box and
  * where each rank is. To all others it is a number of bytes. Every number is in the byte order of the machine.
  */
 #define MAP_MAGIC "SOFTOFU1"
-#define MAP_KEY "fjpmix.rankmap"
 
 struct map_rank {
 	uint8_t physical[BOX_AXES];

@@ -44,6 +44,7 @@ int tofu_prepare(struct job *job)
 {
 	const char *shape = getenv("SOFTOFU_SHAPE");
 	struct box box;
+	struct map *map;
 
 	if (!tell_size(job)) {
 		say("out of memory");
@@ -53,8 +54,12 @@ int tofu_prepare(struct job *job)
 		return 0;
 	if (!settings_box(&box, job->count))
 		return 1;
-	job->map = map_make(&box, (uint32_t)job->count);
-	if (!job->map)
+	map = map_make(&box, (uint32_t)job->count);
+	if (!map) {
 		say("out of memory for the map of %d ranks", job->count);
-	return job->map ? 0 : 1;
+		return 1;
+	}
+	job->tofu_map.bytes = (char *)map;
+	job->tofu_map.size = map->bytes;
+	return 0;
 }

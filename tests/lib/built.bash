@@ -11,3 +11,15 @@ need_built()
 	fi
 	export TOP_BUILDDIR
 }
+
+# need_softofu: the same for those of software Tofu, which need a launcher beside it and nothing else of the tree.
+need_softofu()
+{
+	TOP_BUILDDIR=${TOP_BUILDDIR:-$PWD}
+	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
+	if [ ! -x "$TOP_BUILDDIR/oshrun" ] || [ ! -e "$TOP_BUILDDIR/libtofucom.la" ]; then
+		echo "nothing is built in TOP_BUILDDIR=$TOP_BUILDDIR; run make softofu there, or start tests by make check-softofu" >&2
+		return 1
+	fi
+	export TOP_BUILDDIR
+}

@@ -55,6 +55,26 @@ ends()
 	says "source SHMEM_TORUS" "shape 2 2"
 }
 
+mpi()
+{
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
+}
+
+@test "OpenSHMEM programs go over software Tofu under mpirun, which publishes no map" {
+	command -v mpirun >/dev/null || skip "mpirun is not there"
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	mpi 4 "$API/rma"
+	mpi 4 "$API/amo"
+	SHMEM_INFO=1 run mpi 4 "$API/rma"
+	[[ "$output" == *[Tt]ofu* ]]
+	SOFTOFU_SHAPE=2 run ! mpi 4 "$API/rma"
+	[[ "$output" == *"SOFTOFU_SHAPE=2 has room for 2 ranks"* ]]
+	unset SOFTOFU_SHAPE
+	run ! mpi 4 "$API/rma"
+	[[ "$output" == *"for software Tofu, set SOFTOFU_SHAPE"* ]]
+}
+
 @test "no map, or no library: one line where SHMEM_PATHS names tofu, another way where it does not" {
 	SHMEM_PATHS=tofu on 2 ./where
 	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are"

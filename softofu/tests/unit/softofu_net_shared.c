@@ -13,7 +13,7 @@
 
 #include "softofu/net/state.h"
 #include "tests/lib/unit.h"
-#include "tests/softofu/worker.h"
+#include "softofu/tests/worker.h"
 
 static const int owner[] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/softofu/worker.h"
+#include "softofu/tests/worker.h"
 
 #include <sched.h>
 #include <string.h>

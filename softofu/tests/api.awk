@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# From tofu.tsv a C program that compiles only where every name of uTofu and jTofu has the type and value of the table, and
+# From api.tsv a C program that compiles only where every name of uTofu and jTofu has the type and value of the table, and
 # links only where every function is there.
 
 BEGIN {

@@ -6,9 +6,9 @@ bats_require_minimum_version 1.5.0
 
 setup_file()
 {
-	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
-	need_built
-	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/tests/softofu"
+	. "${BATS_TEST_FILENAME%/*}/../../tests/lib/built.bash"
+	need_softofu
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/softofu/tests"
 	export TOP="${BATS_TEST_FILENAME%/*}/../.."
 	unset "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"
 }
@@ -31,7 +31,7 @@ mpi()
 }
 
 @test "every name of uTofu and jTofu has its type and value, and every function is there" {
-	awk -f "$TOP/tests/conformance/check-tofu.awk" "$TOP/tests/conformance/tofu.tsv" >names.c
+	awk -f "$TOP/softofu/tests/api.awk" "$TOP/softofu/tests/api.tsv" >names.c
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -I "$TOP/softofu/include" names.c -o names \
 		-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu -Wl,-rpath,"$TOP_BUILDDIR/.libs"
 	run ./names
@@ -41,7 +41,7 @@ mpi()
 @test "the libraries export these functions, those of softofu.h, and nothing else, and link nothing of ours" {
 	for library in utofu:tofucom jtofu:jtofu; do
 		awk -F '\t' -v of="${library%:*}" '$1 == of && $2 == "function" { print $3 }' \
-			"$TOP/tests/conformance/tofu.tsv" | sort >wanted
+			"$TOP/softofu/tests/api.tsv" | sort >wanted
 		# In no header of Fujitsu's, but in the library, and used.
 		[ "$library" = jtofu:jtofu ] || { printf '%s\n' utofu_get_last_error softofu_record_needed softofu_record_when_needed >>wanted && sort -o wanted wanted; }
 		nm -D --defined-only "$TOP_BUILDDIR/.libs/lib${library#*:}.so" | awk '$2 == "T" { print $3 }' | sort >there
@@ -161,27 +161,13 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session"
 }
 
-@test "OpenSHMEM programs go over it under mpirun, which publishes no map" {
-	command -v mpirun >/dev/null || skip "mpirun is not there"
-	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
-	mpi 4 "$TOP_BUILDDIR/tests/api/rma"
-	mpi 4 "$TOP_BUILDDIR/tests/api/amo"
-	SHMEM_INFO=1 run mpi 4 "$TOP_BUILDDIR/tests/api/rma"
-	[[ "$output" == *[Tt]ofu* ]]
-	SOFTOFU_SHAPE=2 run ! mpi 4 "$TOP_BUILDDIR/tests/api/rma"
-	[[ "$output" == *"SOFTOFU_SHAPE=2 has room for 2 ranks"* ]]
-	unset SOFTOFU_SHAPE
-	run ! mpi 4 "$TOP_BUILDDIR/tests/api/rma"
-	[[ "$output" == *"for software Tofu, set SOFTOFU_SHAPE"* ]]
-}
-
 @test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages, places" {
 	command -v mpirun >/dev/null && command -v mpicxx >/dev/null || skip "there is no MPI"
 	link=(-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs")
 	for name in pingpong messages; do
-		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/tests/softofu/mpi/$name.c" -o $name "${link[@]}"
+		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/softofu/tests/mpi/$name.c" -o $name "${link[@]}"
 	done
-	mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$TOP/tests/softofu/mpi/topology.c" \
+	mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/topology.c" \
 		-o topology "${link[@]}"
 	SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 run mpi 5 ./topology
 	[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
@@ -189,7 +175,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	[ "$output" = "4 ranks in 2 dimensions: 2 3 0" ]
 	for name in neighbours chain; do
 		mpicxx -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" \
-			"$TOP/tests/softofu/mpi/$name.cc" -o $name "${link[@]}"
+			"$TOP/softofu/tests/mpi/$name.cc" -o $name "${link[@]}"
 	done
 	mpi 2 ./pingpong
 	mpi 3 ./neighbours

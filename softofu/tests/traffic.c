@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>

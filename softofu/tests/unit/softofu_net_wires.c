@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "tests/lib/unit.h"
-#include "tests/softofu/traffic.h"
-#include "tests/softofu/worker.h"
+#include "softofu/tests/traffic.h"
+#include "softofu/tests/worker.h"
 
 enum { NODES = 16 };
 

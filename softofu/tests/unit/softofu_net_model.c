@@ -9,7 +9,7 @@
 #include "comms/torus/tni.h"
 #include "comms/torus/trees.h"
 #include "tests/lib/unit.h"
-#include "tests/softofu/flows.h"
+#include "softofu/tests/flows.h"
 
 #define LINK 6.8 /* GB/s: bytes in a nanosecond */
 #define HOP 100.0

@@ -4,7 +4,7 @@
 
 #include "softofu/net/crc.h"
 #include "tests/lib/unit.h"
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 /* Bit by bit, as the definition has it. */
 static uint32_t plain_crc(const unsigned char *at, size_t length)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 struct end {
 	struct net *net;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 static double seconds(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/softofu/flows.h"
+#include "softofu/tests/flows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 enum { CQS = 4 };
 

@@ -6,9 +6,9 @@ bats_require_minimum_version 1.5.0
 
 setup_file()
 {
-	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
-	need_built
-	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/tests/softofu"
+	. "${BATS_TEST_FILENAME%/*}/../../tests/lib/built.bash"
+	need_softofu
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/softofu/tests"
 	unset "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"
 }
 

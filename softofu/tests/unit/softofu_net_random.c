@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/unit.h"
-#include "tests/softofu/traffic.h"
+#include "softofu/tests/traffic.h"
 
 #define TINY "buffers=1,queue=1,window=1,door=1,cqs=1"
 
