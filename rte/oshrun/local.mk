@@ -30,7 +30,7 @@ oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 oshrun_LDADD = librtebase.la
 if WITH_SOFTOFU
 oshrun_SOURCES += rte/oshrun/tofu.c
-oshrun_LDADD += libsoftofubox.la
+oshrun_LDADD += libsoftofugrid.la
 endif
 oshrun_LDADD += $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 

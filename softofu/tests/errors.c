@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every mistake has its code; what the card finds out later comes with the notices. */
+/* Every mistake has its code. What the NIC finds later comes with the notices. */
 #include "together.h"
 
 static _Alignas(256) char memory[65536];
@@ -61,7 +61,7 @@ static void ids(void)
 	CODE(utofu_query_vcq_info(self, NULL, &got_tni, &cq, &extra), UTOFU_ERR_INVALID_POINTER);
 	id = self;
 	CODE(utofu_set_vcq_id_path(&id, path), UTOFU_ERR_INVALID_PATH);
-	/* Every way there is has a number and comes back from it; the default is no other id. */
+	/* Every path has a number, which gives the same path back. The default path leaves the id as it is. */
 	CHECK(!jtofu_create_mapinfo_by_envvars(&map, &bytes, &ranks) && !jtofu_initialize(0, 0, map));
 	CHECK(!jtofu_query_sys_size(&size));
 	free(map);
@@ -106,7 +106,7 @@ static void registrations(void)
 	CODE(utofu_dereg_mem(vcq, at + 1, 0), UTOFU_ERR_INVALID_STADD);
 }
 
-/* As programs declare it. */
+/* Programs declare it in this form. */
 extern void utofu_get_last_error(const char *);
 
 static void arguments(void)
@@ -163,8 +163,11 @@ static void arrived(int wanted, int type, uint64_t edata)
 	CODE(utofu_poll_mrq(vcq, 0, &notice), UTOFU_ERR_NOT_FOUND);
 }
 
-/* Known only when it is tried. No flag is needed to hear of it, except that nobody, or no memory, was there yet. */
-static void found_by_the_card(void)
+/*
+ * Errors that only the communication finds. They are reported without a flag, except that the target or its memory is
+ * missing.
+ */
+static void found_by_the_nic(void)
 {
 	utofu_stadd_t of_another;
 	utofu_vcq_id_t nobody;
@@ -223,8 +226,8 @@ static void full_queue(void)
 	CODE(utofu_poll_tcq(vcq, 0, &cbdata), UTOFU_ERR_NOT_FOUND);
 }
 
-/* Queues that want to be alone get one of the card's each, and there are only so many. */
-static void queues_of_the_card(void)
+/* Each exclusive queue takes a CQ of the NIC, and there are only so many. */
+static void queues_of_the_nic(void)
 {
 	utofu_vcq_hdl_t alone[16];
 	utofu_cq_id_t cq, seen = 0;
@@ -291,9 +294,9 @@ int main(void)
 	ids();
 	registrations();
 	arguments();
-	found_by_the_card();
+	found_by_the_nic();
 	full_queue();
-	queues_of_the_card();
+	queues_of_the_nic();
 	overflow();
 	return 0;
 }

@@ -14,7 +14,7 @@ struct post {
 	uint64_t done;
 };
 
-/* What a CQ has to send, in order. */
+/* Pending messages of a CQ, in order. */
 struct queue {
 	struct post *first, *last;
 };
@@ -23,7 +23,7 @@ struct flows {
 	struct net *net;
 	int nodes, tnis;
 	struct queue *queues; /* of each TNI, of each CQ */
-	int *turn;	      /* of each TNI: the CQ to serve next */
+	int *next_cq;	      /* of each TNI: the CQ to serve next */
 	flows_arrived *arrived;
 	void *context;
 	uint64_t posted, came;
@@ -46,10 +46,10 @@ struct flows *flows_start(const char *shape, const char *list, flows_arrived *ar
 	flows->nodes = settings.shape.places;
 	flows->tnis = settings.tnis;
 	flows->queues = calloc((size_t)(flows->nodes * flows->tnis * CQS), sizeof *flows->queues);
-	flows->turn = calloc((size_t)(flows->nodes * flows->tnis), sizeof *flows->turn);
+	flows->next_cq = calloc((size_t)(flows->nodes * flows->tnis), sizeof *flows->next_cq);
 	flows->arrived = arrived;
 	flows->context = context;
-	if (!flows->queues || !flows->turn)
+	if (!flows->queues || !flows->next_cq)
 		exit(1);
 	return flows;
 }
@@ -108,13 +108,13 @@ static bool send_packet(struct flows *flows, struct queue *queue)
 	return true;
 }
 
-/* As much as there is room for, a packet of each CQ in turn. */
+/* Sends as much as there is room for, a packet of each CQ in order. */
 static bool send_some(struct flows *flows, int tni)
 {
 	bool moved = false;
 
 	for (int idle = 0; idle < CQS; idle++) {
-		struct queue *queue = &flows->queues[tni * CQS + flows->turn[tni]];
+		struct queue *queue = &flows->queues[tni * CQS + flows->next_cq[tni]];
 
 		if (queue->first) {
 			if (!send_packet(flows, queue))
@@ -122,12 +122,12 @@ static bool send_some(struct flows *flows, int tni)
 			moved = true;
 			idle = -1;
 		}
-		flows->turn[tni] = (flows->turn[tni] + 1) % CQS;
+		flows->next_cq[tni] = (flows->next_cq[tni] + 1) % CQS;
 	}
 	return moved;
 }
 
-static bool taker(void *context, const struct net_packet *packet, const void *data)
+static bool flow_arrived(void *context, const struct net_packet *packet, const void *data)
 {
 	struct flows *flows = context;
 
@@ -148,7 +148,7 @@ static bool move(struct flows *flows)
 		struct net_address at = {t / flows->tnis, t % flows->tnis, 0};
 
 		while (net_waiting(flows->net, &at, NET_REQUEST))
-			moved = net_take(flows->net, &at, NET_REQUEST, 8, taker, flows) > 0;
+			moved = net_take(flows->net, &at, NET_REQUEST, 8, flow_arrived, flows) > 0;
 		moved = send_some(flows, t) || moved;
 	}
 	return net_step(flows->net, flows->nodes) > 0 || moved;
@@ -167,6 +167,6 @@ void flows_free(struct flows *flows)
 {
 	traffic_free(flows->net);
 	free(flows->queues);
-	free(flows->turn);
+	free(flows->next_cq);
 	free(flows);
 }

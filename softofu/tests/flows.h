@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TESTS_SOFTOFU_FLOWS_H
-#define TESTS_SOFTOFU_FLOWS_H
+#ifndef SOFTOFU_TESTS_FLOWS_H
+#define SOFTOFU_TESTS_FLOWS_H
 
 #include "softofu/net/net.h"
 
 /*
- * Messages over a network with the clock in view, in one process. A TNI sends the messages of a command queue (CQ) one after
- * the other, and serves those CQs that have messages in turns, a packet each.
+ * Messages over a network with the clock in view, in one process. A TNI sends the messages of a command queue (CQ)
+ * one after the other, and serves its CQs that have messages in order, a packet each.
  */
 struct flows;
 

@@ -6,36 +6,36 @@ if WITH_SOFTOFU
 # speed is no test: oshrun -n 2 softofu/tests/speed
 SOFTOFU_TESTS = \
 	softofu/tests/errors \
-	softofu/tests/gates \
-	softofu/tests/notices \
-	softofu/tests/order \
-	softofu/tests/places \
+	softofu/tests/gate_reductions \
+	softofu/tests/utofu_notices \
+	softofu/tests/strong_order \
+	softofu/tests/place_queries \
 	softofu/tests/pmix_map \
-	softofu/tests/session \
+	softofu/tests/session_chain \
 	softofu/tests/speed \
-	softofu/tests/threads
+	softofu/tests/vcq_threads
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
 softofu_tests_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_errors_LDADD = $(SOFTOFU_LIBS)
-softofu_tests_gates_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_gates_LDADD = $(SOFTOFU_LIBS) -lm
-softofu_tests_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_notices_LDADD = $(SOFTOFU_LIBS)
-softofu_tests_order_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_order_LDADD = $(SOFTOFU_LIBS)
-softofu_tests_places_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_places_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_gate_reductions_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_gate_reductions_LDADD = $(SOFTOFU_LIBS) -lm
+softofu_tests_utofu_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_utofu_notices_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_strong_order_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_strong_order_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_place_queries_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_place_queries_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_pmix_map_CPPFLAGS = $(SOFTOFU_CPPFLAGS) $(PMIX_CFLAGS)
 softofu_tests_pmix_map_LDADD = $(SOFTOFU_LIBS) $(PMIX_LIBS)
-softofu_tests_session_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_session_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_session_chain_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_session_chain_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_speed_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_speed_LDADD = $(SOFTOFU_LIBS)
-softofu_tests_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
-softofu_tests_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
+softofu_tests_vcq_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_vcq_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
 
-# Random packets over a network, as a program: for the soak below, and to look for where a network stands still.
+# Random packets over a network, as a program: for the soak below, and to search for deadlocks.
 # And what a network costs.
 check_PROGRAMS += softofu-nettest softofu-netspeed
 softofu_netspeed_SOURCES = softofu/tests/netspeed.c softofu/tests/traffic.c softofu/tests/traffic.h
@@ -64,7 +64,7 @@ softofu_tests_unit_softofu_net_wires_LDADD = libsoftofunet.la
 
 # Ten million packets with the smallest buffers, and once the network that must stand still: make soak-net SOAK_PACKETS=1000000
 SOAK_PACKETS = 10000000
-SOAK_TINY = buffers=1,queue=1,window=1,door=1,errors=1e-4
+SOAK_TINY = buffers=1,queue=1,window=1,receive-queue=1,errors=1e-4
 soak-net: softofu-nettest
 	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY)
 	./softofu-nettest 3x5x7 $(SOAK_PACKETS) $(SOAK_TINY)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * softofu-netspeed [SETTINGS]: what the network itself costs, between two processes on nodes 0 and 1 of a box:
+ * softofu-netspeed [SETTINGS]: cost of the network itself, between two processes on nodes 0 and 1:
  *
- *     pass    8 bytes handed in and taken again by one process
- *     turn    half of the time for 8 bytes there and 8 bytes back
- *     stream  messages of 8 bytes, and of 1 MiB, one after the other
+ *     pass      8 bytes injected and taken by one process
+ *     exchange  half of the time for 8 bytes there and 8 bytes back
+ *     stream    messages of 8 bytes, and of 1 MiB, one after the other
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static bool taker(void *context, const struct net_packet *packet, const void *data)
+static bool end_receives(void *context, const struct net_packet *packet, const void *data)
 {
 	struct end *end = context;
 
@@ -47,7 +47,7 @@ static void run(struct end *end)
 	if (net_step(end->net, 32) < 0)
 		exit(1);
 	if (net_waiting(end->net, &at, NET_REQUEST))
-		net_take(end->net, &at, NET_REQUEST, 32, taker, end);
+		net_take(end->net, &at, NET_REQUEST, 32, end_receives, end);
 }
 
 static void send(struct end *end, int to, uint32_t bytes)
@@ -83,8 +83,8 @@ static double pass(struct end *end, int count)
 	return (seconds() - start) / count;
 }
 
-/* What both processes do; the first one's time is that of the whole. */
-static double turn(struct end *end, int count)
+/* Both processes call this; the time of the first one counts. */
+static double exchange_time(struct end *end, int count)
 {
 	double start = seconds();
 
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	net_settings_default(&settings);
-	if (!net_settings_read(&settings, "shape=2,door=64", problem) ||
+	if (!net_settings_read(&settings, "shape=2,receive-queue=64", problem) ||
 	    (argc > 1 && !net_settings_read(&settings, argv[1], problem)) ||
 	    !(end.net = traffic_network(&settings, problem))) {
 		fprintf(stderr, "softofu-netspeed: %s\n", problem);
@@ -137,14 +137,14 @@ int main(int argc, char **argv)
 	end.packets = 0;
 	child = fork();
 	end.node = child == 0;
-	turn(&end, 1000);
-	times[1] = turn(&end, 50000);
+	exchange_time(&end, 1000);
+	times[1] = exchange_time(&end, 50000);
 	times[2] = stream(&end, 200000, 8);
 	times[3] = stream(&end, 300, 1 << 20);
 	if (child == 0)
 		_exit(0);
 	waitpid(child, NULL, 0);
-	printf("pass %.0f ns, turn %.0f ns, stream of 8 B %.2f million packets/s, of 1 MiB %.2f GB/s (%.2f million "
+	printf("pass %.0f ns, exchange %.0f ns, stream of 8 B %.2f million packets/s, of 1 MiB %.2f GB/s (%.2f million "
 	       "packets/s)\n",
 	       times[0] * 1e9, times[1] * 1e9, 1e-6 / times[2], (1 << 20) / times[3] * 1e-9,
 	       ((1 << 20) + NET_PAYLOAD - 1) / NET_PAYLOAD / times[3] * 1e-6);

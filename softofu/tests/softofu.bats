@@ -76,18 +76,18 @@ mpi()
 }
 
 @test "every communication brings the notices it was asked for: alone, under oshrun, under mpirun" {
-	"$TESTS/notices"
-	on 2 "$TESTS/notices"
-	SOFTOFU_SHAPE=2x1x1x2 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_SEED=7 on 4 "$TESTS/notices"
-	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_CQS=early on 4 "$TESTS/notices"
+	"$TESTS/utofu_notices"
+	on 2 "$TESTS/utofu_notices"
+	SOFTOFU_SHAPE=2x1x1x2 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_SEED=7 on 4 "$TESTS/utofu_notices"
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_CQS=early on 4 "$TESTS/utofu_notices"
 	command -v mpirun >/dev/null || skip "mpirun is not there"
-	mpi 3 "$TESTS/notices"
+	mpi 3 "$TESTS/utofu_notices"
 }
 
 @test "a run directory brings processes together that no launcher knows, and is empty afterwards" {
 	mkdir run
 	for rank in 0 1 2; do
-		SOFTOFU_RUN_DIRECTORY=run SOFTOFU_RANK=$rank SOFTOFU_RANKS=3 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/notices" &
+		SOFTOFU_RUN_DIRECTORY=run SOFTOFU_RANK=$rank SOFTOFU_RANKS=3 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/utofu_notices" &
 		jobs[rank]=$!
 	done
 	for rank in 0 1 2; do
@@ -121,44 +121,44 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 }
 
 @test "a setting that makes no sense ends the job with a line about it" {
-	SOFTOFU_SHAPE=2y2 run on 2 "$TESTS/notices"
+	SOFTOFU_SHAPE=2y2 run on 2 "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_SHAPE=2y2: at most six sizes with x between them, as in 2x2x2x2x3x2" ]
-	SOFTOFU_SHAPE=3x1x1 run on 4 "$TESTS/notices"
+	SOFTOFU_SHAPE=3x1x1 run on 4 "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_SHAPE=3x1x1 has room for 3 ranks at 1 per node, the job has 4" ]
-	SOFTOFU_HOLES=1,2 SOFTOFU_SHAPE=2x2 run "$TESTS/notices"
+	SOFTOFU_HOLES=1,2 SOFTOFU_SHAPE=2x2 run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_HOLES=1,2: a hole is six coordinates with commas, as in 0,1,0,0,0,0" ]
-	SOFTOFU_ORDER=random run "$TESTS/notices"
+	SOFTOFU_ORDER=random run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_ORDER=random: adversarial or posted is wanted" ]
-	SOFTOFU_CQS=3 run "$TESTS/notices"
+	SOFTOFU_CQS=3 run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
 }
 
-@test "every mistake has its code, and a full queue is told of once" {
+@test "every mistake has its code, and a full queue is reported once" {
 	run "$TESTS/errors"
 	[ "$status" -eq 0 ]
 	[ "$output" = "softofu: rank 0: the MRQ of TNI 5 CQ 0 component 8 holds 16 notices that nobody reads and is full; what comes from now on is lost. Read it with utofu_poll_mrq" ]
 }
 
 @test "without strong order nothing is in order, with it everything; SOFTOFU_ORDER=posted does without surprises" {
-	on 2 "$TESTS/order"
-	SOFTOFU_SEED=12345 on 2 "$TESTS/order"
-	SOFTOFU_ORDER=posted on 2 "$TESTS/order" posted
+	on 2 "$TESTS/strong_order"
+	SOFTOFU_SEED=12345 on 2 "$TESTS/strong_order"
+	SOFTOFU_ORDER=posted on 2 "$TESTS/strong_order" posted
 }
 
-@test "a broadcast over three chains of sessions needs no call of those who wait; the card did it all" {
-	SOFTOFU_STATS=1 run on 4 "$TESTS/session"
+@test "a broadcast over three chains of sessions needs no call of the waiting ranks; the NIC does it all" {
+	SOFTOFU_STATS=1 run on 4 "$TESTS/session_chain"
 	[ "$status" -eq 0 ]
-	# 5 broadcasts of 32 chunks: what those between root and end forward, they forward by their cards alone.
-	relays=$(grep -c ': 0 descriptors by the caller, 160 by the card' <<<"$output")
+	# 5 broadcasts of 32 chunks: what those between root and end forward, their NICs forward alone.
+	relays=$(grep -c ': 0 descriptors by the caller, 160 by the NIC' <<<"$output")
 	[ "$relays" -eq 6 ]
-	SOFTOFU_SPS=block on 4 "$TESTS/session"
-	SOFTOFU_RANKS_PER_NODE=3 SOFTOFU_SHAPE=1x1x1 on 3 "$TESTS/session"
-	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session"
+	SOFTOFU_SPS=block on 4 "$TESTS/session_chain"
+	SOFTOFU_RANKS_PER_NODE=3 SOFTOFU_SHAPE=1x1x1 on 3 "$TESTS/session_chain"
+	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session_chain"
 }
 
 @test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages, places" {
@@ -194,33 +194,33 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 
 @test "gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
 	for ranks in 1 2 3 4; do
-		on "$ranks" "$TESTS/gates"
+		on "$ranks" "$TESTS/gate_reductions"
 	done
-	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 on 4 "$TESTS/gates"
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 on 4 "$TESTS/gate_reductions"
 }
 
-@test "jTofu: places, ranks, ways and hops in boxes of many shapes" {
-	"$TESTS/places"
+@test "jTofu: places, ranks, paths and hops in grids of many shapes" {
+	"$TESTS/place_queries"
 }
 
 @test "threads share a VCQ that allows it; two at one that does not get a line" {
-	on 2 "$TESTS/threads"
-	run on 1 "$TESTS/threads" misuse
+	on 2 "$TESTS/vcq_threads"
+	run on 1 "$TESTS/vcq_threads" misuse
 	[ "$status" -eq 0 ]
 	[ "$output" = "softofu: rank 0: utofu_poll_tcq: two threads are at one VCQ at once; create it with UTOFU_VCQ_FLAG_THREAD_SAFE" ]
 }
 
 @test "ranks that are killed leave nothing, and nobody waits for them" {
-	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 "$TESTS/session" &
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 "$TESTS/session_chain" &
 	first=$!
 	sleep 0.3
 	grep -q "@softofu/.*/$first/" /proc/net/unix
 	kill -9 "$first"
 	run wait "$first"
 	# The same rank again, with a partner this time: the first one's queues are not in the way.
-	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=1 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session" &
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=1 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain" &
 	second=$!
-	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session"
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain"
 	wait "$second"
 	run ! grep -E "@softofu/.*/($first|$second)/" /proc/net/unix
 }
@@ -316,16 +316,16 @@ END
 	name=$(SOFTOFU_JOB=shared ./tnis)
 	[[ "$name" == softofu/0/* ]]
 	mkfifo hold
-	./offer "$name" <hold >told 3>&- &
+	./offer "$name" <hold >offered 3>&- &
 	other=$!
 	exec 9>hold
-	for _ in $(seq 100); do [ -s told ] && break || sleep 0.05; done
-	grep -q offered told
+	for _ in $(seq 100); do [ -s offered ] && break || sleep 0.05; done
+	grep -q offered offered
 	run timeout 30 env SOFTOFU_JOB=shared ./tnis
 	exec 9>&-
 	wait "$other"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = "$name" ]
-	grep -q untouched told
+	grep -q untouched offered
 }

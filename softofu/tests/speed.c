@@ -24,7 +24,7 @@ static void ping(unsigned long flags)
 	OK(utofu_put(vcq, peer, at, at + 64, 8, 0, flags | UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE, NULL));
 }
 
-/* Microseconds one way. */
+/* Microseconds in one direction. */
 static double latency(unsigned long flags)
 {
 	struct utofu_mrq_notice notice;
@@ -75,14 +75,14 @@ int main(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		double plain, strong, stream, add;
 
-		together_meet();
+		together_barrier();
 		plain = latency(0);
 		strong = latency(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
-		together_meet();
+		together_barrier();
 		stream = bandwidth();
-		together_meet();
+		together_barrier();
 		add = atomics();
-		together_meet();
+		together_barrier();
 		if (!together.rank)
 			printf("8 bytes and notice %.2f us, with strong order %.2f us; 1 MiB %.1f GB/s; addition %.2f "
 			       "us\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TESTS_SOFTOFU_TOGETHER_H
-#define TESTS_SOFTOFU_TOGETHER_H
+#ifndef SOFTOFU_TESTS_TOGETHER_H
+#define SOFTOFU_TESTS_TOGETHER_H
 
 #include <jtofu.h>
 #include <stdatomic.h>
@@ -12,8 +12,8 @@
 #include <utofu.h>
 
 /*
- * What the programs here need to be a job without MPI or PMIx: everybody's place comes from jTofu, everybody's VCQ id
- * is constructed, memory is addressed by fixed stags. So nothing is exchanged before the first put.
+ * What these programs need to be a job without MPI or PMIx. Places come from jTofu, VCQ ids are constructed, memory
+ * has fixed stags. So nothing is exchanged before the first put.
  */
 #define CHECK(condition) check(condition, #condition, __FILE__, __LINE__)
 #define OK(call) check_code(call, UTOFU_SUCCESS, #call, __FILE__, __LINE__)
@@ -42,12 +42,12 @@ static struct {
 	utofu_tni_id_t tni;
 	utofu_vcq_hdl_t vcq;
 	utofu_vcq_id_t ids[TOGETHER_MOST];
-	uint64_t meetings;
+	uint64_t barriers;
 } together;
 enum { BOARD_WORDS = 16 };
 static _Alignas(256) struct {
-	volatile uint64_t met[TOGETHER_MOST];
-	volatile uint64_t board[TOGETHER_MOST][BOARD_WORDS]; /* what each rank told the others */
+	volatile uint64_t reached[TOGETHER_MOST];
+	volatile uint64_t board[TOGETHER_MOST][BOARD_WORDS]; /* values that each rank shared */
 } together_seen;
 
 /* The CQ that a rank's first VCQs are on, and its TNI, as on the machine. */
@@ -77,7 +77,7 @@ static inline void together_put(utofu_vcq_id_t to, uint64_t value, size_t offset
 	int code;
 
 	OK(utofu_query_stadd(to, TOGETHER_STAG, &there));
-	/* Until the other one is there to take it. */
+	/* Repeat until the target is ready. */
 	do {
 		OK(utofu_put_piggyback8(together.vcq, to, value, there + offset, 8, 0,
 					UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL));
@@ -89,27 +89,27 @@ static inline void together_put(utofu_vcq_id_t to, uint64_t value, size_t offset
 	CHECK(!code);
 }
 
-/* All ranks are past this when it returns. */
-static inline void together_meet(void)
+/* A barrier of all ranks. */
+static inline void together_barrier(void)
 {
-	uint64_t meeting = ++together.meetings;
+	uint64_t barrier = ++together.barriers;
 
 	for (int i = 0; i < together.ranks; i++)
-		together_put(together.ids[i], meeting, (size_t)together.rank * 8);
+		together_put(together.ids[i], barrier, (size_t)together.rank * 8);
 	for (int i = 0; i < together.ranks; i++)
-		while (together_seen.met[i] < meeting)
+		while (together_seen.reached[i] < barrier)
 			usleep(20);
 }
 
-/* Everybody's values are on everybody's board when it returns. */
-static inline void together_tell(const uint64_t *values, int count)
+/* Shares values with all ranks; afterwards the values of all ranks are on each rank's board. */
+static inline void together_share(const uint64_t *values, int count)
 {
 	size_t at = offsetof(__typeof__(together_seen), board) + (size_t)together.rank * sizeof together_seen.board[0];
 
 	for (int i = 0; i < together.ranks; i++)
 		for (int j = 0; j < count; j++)
 			together_put(together.ids[i], values[j], at + (size_t)j * 8);
-	together_meet();
+	together_barrier();
 }
 
 static inline void together_start(void)
@@ -135,12 +135,12 @@ static inline void together_start(void)
 	OK(utofu_reg_mem_with_stag(together.vcq, &together_seen, sizeof together_seen, TOGETHER_STAG, 0, &stadd));
 	for (int i = 0; i < together.ranks; i++)
 		together.ids[i] = together_id(i, together.tni, TOGETHER_CMP);
-	together_meet();
+	together_barrier();
 }
 
 static inline void together_end(void)
 {
-	together_meet();
+	together_barrier();
 	OK(utofu_free_vcq(together.vcq));
 	CHECK(!jtofu_finalize());
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What the note of every packet of a message says. */
+/* The note of every packet of a message. */
 struct label {
 	uint64_t number;  /* in its flow */
 	uint64_t pattern; /* where the bytes begin in the pattern */
@@ -20,7 +20,7 @@ struct post {
 
 struct flow {
 	uint64_t sent, begun, offset; /* messages sent, messages of which something came, bytes that came of the last */
-	bool open;		      /* its last packet is yet to come */
+	bool open;		      /* its last packet has not arrived */
 };
 
 struct state {
@@ -31,17 +31,17 @@ struct state {
 	struct post *posts;
 	struct flow *flows;
 	unsigned char *pattern; /* bytes that do not repeat within a message */
-	uint64_t lots;
+	uint64_t random_state;
 };
 
 enum { PATTERN = 1 << 16 };
 
 static uint64_t draw(struct state *state, uint64_t below)
 {
-	state->lots ^= state->lots << 13;
-	state->lots ^= state->lots >> 7;
-	state->lots ^= state->lots << 17;
-	return (state->lots >> 11) % below;
+	state->random_state ^= state->random_state << 13;
+	state->random_state ^= state->random_state >> 7;
+	state->random_state ^= state->random_state << 17;
+	return (state->random_state >> 11) % below;
 }
 
 struct net *traffic_network(const struct net_settings *settings, char problem[NET_PROBLEM])
@@ -78,14 +78,14 @@ static size_t flow_count(const struct state *state)
 	return tnis * tnis * (size_t)state->settings->cqs * NET_CLASSES;
 }
 
-/* The flow from a TNI to a door. */
-static struct flow *flow_of(struct state *state, size_t from, size_t from_tni, size_t to, size_t to_tni, size_t to_cq,
-			    size_t class)
+/* The flow from a TNI to a receive queue. */
+static struct flow *flow_of(struct state *state, const struct net_address *from, const struct net_address *to,
+			    int class)
 {
-	size_t tnis = (size_t)state->tnis, number = from * tnis + from_tni;
+	size_t tnis = (size_t)state->tnis, number = (size_t)from->node * tnis + (size_t)from->tni;
 
-	number = (number * (size_t)state->nodes + to) * tnis + to_tni;
-	return &state->flows[(number * (size_t)state->settings->cqs + to_cq) * NET_CLASSES + class];
+	number = (number * (size_t)state->nodes + (size_t)to->node) * tnis + (size_t)to->tni;
+	return &state->flows[(number * (size_t)state->settings->cqs + (size_t)to->cq) * NET_CLASSES + (size_t) class];
 }
 
 /* --- Sending --- */
@@ -102,9 +102,7 @@ static void compose(struct state *state, struct post *post, int node, int tni, i
 				     (int)draw(state, (uint64_t)state->settings->cqs)};
 	message->class = class ? NET_REPLY : NET_REQUEST;
 	message->bytes = (uint32_t)draw(state, draw(state, 16) ? 65 : (uint64_t)state->traffic->largest + 1);
-	label.number = flow_of(state, (size_t)node, (size_t)tni, (size_t)message->to.node, (size_t)message->to.tni,
-			       (size_t)message->to.cq, (size_t) class)
-			       ->sent++;
+	label.number = flow_of(state, &(struct net_address){node, tni, 0}, &message->to, class)->sent++;
 	label.pattern = draw(state, PATTERN - (uint64_t)state->traffic->largest);
 	memcpy(message->note, &label, sizeof label);
 	post->done = 0;
@@ -142,13 +140,14 @@ static bool send_some(struct state *state)
 
 /* --- Taking --- */
 
-static bool taker(void *context, const struct net_packet *packet, const void *data)
+static bool check_packet(void *context, const struct net_packet *packet, const void *data)
 {
 	struct state *state = context;
 	struct traffic *traffic = state->traffic;
 	int class = packet->channel / NET_LANES;
-	struct flow *flow = flow_of(state, packet->from, packet->from_tni, packet->to, packet->to_tni, packet->to_cq,
-				    (size_t) class);
+	struct net_address from = {(int)packet->from, packet->from_tni, packet->from_cq};
+	struct net_address to = {(int)packet->to, packet->to_tni, packet->to_cq};
+	struct flow *flow = flow_of(state, &from, &to, class);
 	struct label label;
 
 	if (class == NET_REQUEST && traffic->shy && draw(state, 8) == 0)
@@ -191,7 +190,7 @@ static bool take_some(struct state *state, bool all)
 						continue;
 					if (class == NET_REQUEST && !all && draw(state, 4) == 0)
 						continue;
-					moved = net_take(state->net, &at, class, 64, taker, state) > 0 || moved;
+					moved = net_take(state->net, &at, class, 64, check_packet, state) > 0 || moved;
 				}
 	return moved;
 }
@@ -208,7 +207,7 @@ static bool has_waiting(struct state *state)
 	return false;
 }
 
-/* Until all has arrived, or nothing moves any more though all who can take do. */
+/* Runs until everything has arrived, or nothing moves although all receivers take packets. */
 static void run(struct state *state)
 {
 	struct traffic *traffic = state->traffic;

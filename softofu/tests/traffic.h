@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TESTS_SOFTOFU_TRAFFIC_H
-#define TESTS_SOFTOFU_TRAFFIC_H
+#ifndef SOFTOFU_TESTS_TRAFFIC_H
+#define SOFTOFU_TESTS_TRAFFIC_H
 
 #include "softofu/net/net.h"
 
 /*
- * Random messages over a network, in one process, and a look at every packet that arrives: none may be lost, doubled, torn,
- * or overtake another of its flow.
+ * Random messages over a network, in one process, with a check of every packet that arrives: none may be lost,
+ * doubled, torn, or overtake another of its flow.
  *
- * flow     messages from one TNI to one door
- * taker    now and then a door is left alone for a while, so that packets pile up back to where they come from
+ * flow      messages from one TNI to one receive queue
+ * receiver  now and then it leaves a receive queue alone for a while, so that packets queue up back to their source
  */
 struct traffic {
 	uint64_t packets; /* to be sent, at least */
 	uint64_t seed;
 	int largest; /* message, bytes */
-	bool shy;    /* takers refuse requests now and then */
+	bool shy;    /* receivers refuse requests now and then */
 
 	uint64_t messages, sent, arrived; /* sent and arrived: packets */
 	uint64_t bytes;

@@ -6,10 +6,10 @@
 
 static uint32_t draw(struct worker *worker, uint32_t below)
 {
-	worker->lots ^= worker->lots << 13;
-	worker->lots ^= worker->lots >> 7;
-	worker->lots ^= worker->lots << 17;
-	return (uint32_t)((worker->lots >> 11) % below);
+	worker->random_state ^= worker->random_state << 13;
+	worker->random_state ^= worker->random_state >> 7;
+	worker->random_state ^= worker->random_state << 17;
+	return (uint32_t)((worker->random_state >> 11) % below);
 }
 
 static void compose(struct worker *worker)
@@ -30,7 +30,7 @@ static void compose(struct worker *worker)
 	worker->done = 0;
 }
 
-static bool taker(void *context, const struct net_packet *packet, const void *data)
+static bool worker_receives(void *context, const struct net_packet *packet, const void *data)
 {
 	struct worker *worker = context;
 	uint32_t label[2];
@@ -53,7 +53,7 @@ static bool take_at(struct worker *worker, int node)
 			struct net_address at = {node, 1, cq};
 
 			if (net_waiting(worker->net, &at, class))
-				moved = net_take(worker->net, &at, class, 16, taker, worker) > 0 || moved;
+				moved = net_take(worker->net, &at, class, 16, worker_receives, worker) > 0 || moved;
 		}
 	return moved;
 }
@@ -93,7 +93,7 @@ void worker_run(struct worker *worker)
 
 	for (int i = 0; i < WORKER_PATTERN; i++)
 		worker->pattern[i] = (unsigned char)(i * 7 + i / 251);
-	worker->lots = 88172645463325252 + (uint64_t)worker->me * 1000003;
+	worker->random_state = 88172645463325252 + (uint64_t)worker->me * 1000003;
 	worker->left = WORKER_MESSAGES;
 	compose(worker);
 	while (!net_trouble(worker->net) && (board->senders > 0 || board->arrived < board->sent))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TESTS_SOFTOFU_WORKER_H
-#define TESTS_SOFTOFU_WORKER_H
+#ifndef SOFTOFU_TESTS_WORKER_H
+#define SOFTOFU_TESTS_WORKER_H
 
 #include <stdatomic.h>
 
@@ -8,12 +8,12 @@
 #include "softofu/net/wires.h"
 
 /*
- * One of several who send random messages to each other over one network, each from and to nodes of its own. Worker w sends
- * to the doors of CQ w, so a packet that comes to the wrong place is seen.
+ * One of several workers that send random messages to each other over one network, each from and to nodes of its own.
+ * Worker w sends to the receive queues of CQ w, so a packet at the wrong place is noticed.
  */
 enum { WORKERS = 4, WORKER_MESSAGES = 1500, WORKER_LARGEST = 5000, WORKER_PATTERN = 1 << 14 };
 
-/* What the workers share besides the network. */
+/* State that the workers share besides the network. */
 struct worker_board {
 	_Atomic uint64_t sent, arrived; /* packets */
 	_Atomic int senders;		/* that have not finished */
@@ -27,14 +27,14 @@ struct worker {
 	int me;
 	const int *owner; /* of each node */
 
-	uint64_t lots;
+	uint64_t random_state;
 	unsigned char pattern[WORKER_PATTERN];
 	struct net_message message;
 	uint64_t done;
 	int left;
 };
 
-/* Until all have sent all, and all of it has arrived. */
+/* Runs until all workers have sent everything and all of it has arrived. */
 void worker_run(struct worker *worker);
 
 #endif

@@ -95,7 +95,7 @@ mpi()
 	# The PEs' own queues are the first of each TNI; the others are sessions.
 	sessions=$(grep -E 'softofu: rank [0-7] TNI [0-5] CQ [1-9]' <<<"$output")
 	[ "$(grep -c ': 0 descriptors by the caller, ' <<<"$sessions")" -eq "$(wc -l <<<"$sessions")" ]
-	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
+	[ "$(grep -cv ' 0 by the NIC' <<<"$sessions")" -ge 24 ]
 }
 
 # sessions FIELD: summed up over all session-mode queues, from the lines of SOFTOFU_STATS: caller or bytes
@@ -122,7 +122,7 @@ did()
 {
 	SOFTOFU_STATS=1 on "$@" >/dev/null
 	[ "$status" -eq 0 ]
-	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "card,") sum += $(i - 1) } END { print sum }' <<<"$output"
+	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "NIC,") sum += $(i - 1) } END { print sum }' <<<"$output"
 }
 
 @test "teams meet and combine a few numbers at barrier gates: nothing is put for it" {
@@ -194,7 +194,7 @@ near()
 	done
 }
 
-@test "replayed: a broadcast by the card over three trees and over six" {
+@test "replayed: a broadcast by the NIC over three trees and over six" {
 	export SHMEM_PATHS=tofu
 	# 2 MB more over links of 6.8 GB/s, in 64 segments down a depth of 7
 	for kind in up:107230:12 twice:53615:18; do
@@ -217,15 +217,15 @@ near()
 	done
 }
 
-@test "a lost link of a ring is gone round; where there is no way round, a line names it and the job ends" {
+@test "a lost link of a ring is gone round; where there is no route around, a line names it and the job ends" {
 	export SHMEM_PATHS=tofu
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
 	[ "$status" -eq 0 ]
 	SOFTOFU_SHAPE=3mx1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
-	ends " is lost, and there is no way round it to node "
+	ends " is lost, and there is no route around it to node "
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
 	ends " is lost" # who finds it first: the one with a packet on it, in either direction, or one to whom it is the only way
-	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no way round)' <<<"$output"
+	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no route around)' <<<"$output"
 }
 
 @test "the PEs of a node share its engines" {

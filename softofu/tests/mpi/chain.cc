@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * As a benchmark for large systems of equations does it: broadcasts along a chain of ranks by session queues, from any root. Each
- * tells the one before it that it is ready, by a word put into its memory; a message is a strided put for all its pieces but
- * the last, and one for that. Ids are used as they come, without a path.
+ * Broadcasts along a chain of ranks by session queues, from any root, as in a benchmark for large systems of
+ * equations. Each rank notifies the one before it that it is ready, by a flag in its memory. A message is a strided
+ * put for all its pieces except the last, and a put for the last. Ids are used as they come, without a path.
  */
 #include <mpi.h>
 #include <utofu.h>
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 		MPI_Barrier(MPI_COMM_WORLD);
 		for (int64_t step = 0; step < 2 * chain.ranks; step++) {
 			chain.broadcast(step, (int)(step % chain.ranks));
-			MPI_Barrier(MPI_COMM_WORLD); // roots change: nobody may be told of the next step too soon
+			MPI_Barrier(MPI_COMM_WORLD); // the root changes: a rank that runs ahead must not notify the old one
 		}
 		if (chain.rank == 0)
 			std::printf("%zu bytes from %d roots\n", bytes, chain.ranks);

@@ -2,7 +2,7 @@
 #ifndef SOFTOFU_MPI_CHECK_H
 #define SOFTOFU_MPI_CHECK_H
 
-/* What must be so in a program that mpicc compiles: otherwise a line says what was not, and the job ends. */
+/* A check in a program that mpicc compiles: prints one line and ends the job if it fails. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * As layers of message passing do it: nobody exchanges an address. Ids are constructed from places, component and CQ, memory has
- * fixed tags, and a way is chosen of those jTofu lists. Each rank has a ring of boxes. Who sends draws a ticket by an atomic addition,
- * looks how far the reader is by a get, and posts two descriptors at once: the message, then the word that shows it. A long
- * message says where it lies; its reader gets it, and tells the sender so.
+ * A layer of message passing that exchanges no addresses. Ids are constructed from places, component and CQ, memory
+ * has fixed tags, and jTofu lists the paths. Each rank has a ring of slots. A sender takes a ticket by an atomic
+ * addition, gets the position of the reader, and posts two descriptors at once: the message, then its sequence
+ * number. A long message contains its address: the reader gets it, and notifies the sender.
  */
 #include <jtofu.h>
 #include <mpi.h>
@@ -15,17 +15,17 @@
 
 #include "check.h"
 
-enum { COMPONENT = 7, STAG = 11, BOXES = 8, RANKS = 64, LONG = 50000, MESSAGES = 200 };
+enum { COMPONENT = 7, STAG = 11, SLOTS = 8, RANKS = 64, LONG = 50000, MESSAGES = 200 };
 
-struct box {
+struct slot {
 	uint64_t from, where, length; /* where: of a long message, in the sender's memory */
-	volatile uint64_t turn;
+	volatile uint64_t sequence;
 };
 struct memory {
 	uint64_t drawn, read;
 	volatile uint64_t taken; /* of my long messages */
-	uint64_t looked;	 /* what a get brought */
-	struct box boxes[BOXES];
+	uint64_t reader_at;	 /* what a get brought */
+	struct slot slots[SLOTS];
 	char out[LONG], in[LONG];
 };
 
@@ -33,7 +33,7 @@ static struct memory *memory;
 static utofu_vcq_hdl_t vcq;
 static utofu_vcq_id_t ids[RANKS];
 static utofu_stadd_t own, at[RANKS];
-static unsigned long ways[RANKS];
+static unsigned long paths_to[RANKS];
 static int rank, ranks;
 
 #define AT(to, field) (at[to] + offsetof(struct memory, field))
@@ -62,7 +62,7 @@ static void find(int other)
 	CHECK(utofu_query_stadd(ids[other], STAG, &at[other]) == UTOFU_SUCCESS);
 	CHECK(jtofu_query_onesided_paths(&place, 8, paths, &count) == JTOFU_SUCCESS && count > 0);
 	CHECK(utofu_get_path_id(ids[other], paths[(size_t)rank % count].a, &path) == UTOFU_SUCCESS);
-	ways[other] = UTOFU_ONESIDED_FLAG_PATH(path);
+	paths_to[other] = UTOFU_ONESIDED_FLAG_PATH(path);
 	CHECK(utofu_set_vcq_id_path(&ids[other], NULL) == UTOFU_SUCCESS);
 }
 
@@ -88,16 +88,16 @@ static void start(void)
 /* Reads one message, if there is one. */
 static int take(char wanted[LONG], uint64_t *from, uint64_t *length)
 {
-	struct box *box = &memory->boxes[memory->read % BOXES];
+	struct slot *slot = &memory->slots[memory->read % SLOTS];
 
-	if (box->turn != memory->read + 1)
+	if (slot->sequence != memory->read + 1)
 		return 0;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	*from = box->from;
-	*length = box->length;
-	if (box->where) {
-		CHECK(utofu_get(vcq, ids[*from], own + offsetof(struct memory, in), box->where, *length, 0,
-				UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE | ways[*from], NULL) == UTOFU_SUCCESS);
+	*from = slot->from;
+	*length = slot->length;
+	if (slot->where) {
+		CHECK(utofu_get(vcq, ids[*from], own + offsetof(struct memory, in), slot->where, *length, 0,
+				UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE | paths_to[*from], NULL) == UTOFU_SUCCESS);
 		wait_for(UTOFU_MRQ_TYPE_LCL_GET);
 		memcpy(wanted, memory->in, *length);
 		CHECK(utofu_put_piggyback8(vcq, ids[*from], 1, AT(*from, taken), 8, 0,
@@ -124,27 +124,28 @@ static void receive_some(void)
 
 static void send(int to, uint64_t length)
 {
-	struct box box = {.from = (uint64_t)rank, .length = length};
+	struct slot slot = {.from = (uint64_t)rank, .length = length};
 	char descriptors[2 * 64];
-	uint64_t turn;
+	uint64_t sequence;
 	size_t first, second;
 
 	if (length > 8)
-		box.where = own + offsetof(struct memory, out);
+		slot.where = own + offsetof(struct memory, out);
 	memory->taken = 0;
 	CHECK(utofu_armw8(vcq, ids[to], UTOFU_ARMW_OP_ADD, 1, AT(to, drawn), 0, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL) ==
 	      UTOFU_SUCCESS);
-	turn = wait_for(UTOFU_MRQ_TYPE_LCL_ARMW);
+	sequence = wait_for(UTOFU_MRQ_TYPE_LCL_ARMW);
 	do {
 		receive_some();
-		CHECK(utofu_get(vcq, ids[to], own + offsetof(struct memory, looked), AT(to, read), 8, 0,
+		CHECK(utofu_get(vcq, ids[to], own + offsetof(struct memory, reader_at), AT(to, read), 8, 0,
 				UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL) == UTOFU_SUCCESS);
 		wait_for(UTOFU_MRQ_TYPE_LCL_GET);
-	} while (turn >= memory->looked + BOXES);
-	CHECK(utofu_prepare_put_piggyback(vcq, ids[to], &box, AT(to, boxes[turn % BOXES]), offsetof(struct box, turn), 0,
-					  UTOFU_ONESIDED_FLAG_STRONG_ORDER | ways[to], descriptors, &first) == UTOFU_SUCCESS);
-	CHECK(utofu_prepare_put_piggyback8(vcq, ids[to], turn + 1, AT(to, boxes[turn % BOXES].turn), 8, 0,
-					   UTOFU_ONESIDED_FLAG_STRONG_ORDER | ways[to], descriptors + first,
+	} while (sequence >= memory->reader_at + SLOTS);
+	CHECK(utofu_prepare_put_piggyback(
+		      vcq, ids[to], &slot, AT(to, slots[sequence % SLOTS]), offsetof(struct slot, sequence), 0,
+		      UTOFU_ONESIDED_FLAG_STRONG_ORDER | paths_to[to], descriptors, &first) == UTOFU_SUCCESS);
+	CHECK(utofu_prepare_put_piggyback8(vcq, ids[to], sequence + 1, AT(to, slots[sequence % SLOTS].sequence), 8, 0,
+					   UTOFU_ONESIDED_FLAG_STRONG_ORDER | paths_to[to], descriptors + first,
 					   &second) == UTOFU_SUCCESS);
 	CHECK(utofu_post_toq(vcq, descriptors, first + second, NULL) == UTOFU_SUCCESS);
 	while (length > 8 && !memory->taken)

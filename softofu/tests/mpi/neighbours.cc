@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * As libraries for lattices do it: a class for each direction with one send buffer and two to receive, ids and addresses exchanged
- * by MPI. What has come is known from the last word alone, at which the receiver looks without calling anything. Then the
- * queues of opposite directions are swapped for sending, so that what goes to a neighbour and what comes from it share one.
+ * A class for each direction with one send buffer and two receive buffers, as in libraries for lattices; MPI
+ * exchanges ids and addresses. The receiver polls the last word of a message, without any call. Then the queues of
+ * opposite directions are swapped for sending, so that messages to and from a neighbour share one queue.
  */
 #include <mpi.h>
 #include <utofu.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the ranks are, as programs ask Fujitsu's MPI: every answer must be what uTofu says of the rank itself. */
+/* Places of ranks, as programs ask Fujitsu's MPI. Every answer must agree with what uTofu says about the rank. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <stdio.h>

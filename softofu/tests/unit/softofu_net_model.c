@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two ways of giving the messages of a
+ * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two methods of giving the messages of a
  * halo exchange to the TNIs, and one, three and six trees. Figures: docs/decisions/softofu-network.md.
  */
 #include <math.h>
@@ -39,7 +39,10 @@ static void check_latency(void)
 	EXPECT(fabs(one_message("4x4x4", "errors=0.05,seed=7", 21, 8) - BASE - 3 * HOP) < 2, "no error by this seed");
 }
 
-/* A packet goes on before its end has come, so its own time on the link counts once however many hops. */
+/*
+ * A router passes a packet on before its end has come, so the time of the packet on a link counts once, whatever the
+ * number of hops.
+ */
 static void check_stream(void)
 {
 	double full = MESSAGE / LINK, rate;
@@ -115,15 +118,16 @@ static double halo(enum torus_assign how)
 		return -1;
 	for (int node = 0; node < shape->places; node++)
 		for (int pe = 0; pe < step.pes; pe++)
-			for (int way = 0; way < 4; way++) {
+			for (int direction = 0; direction < 4; direction++) {
 				bool leaves;
-				int target = torus_step_target(&step, pe, way, &leaves), back = target * 4 + (way ^ 1);
+				int target = torus_step_target(&step, pe, direction, &leaves),
+				    back = target * 4 + (direction ^ 1);
 
 				flows_post(flows, &(struct flows_message){
 							  .from = node,
-							  .from_tni = plan.engine[pe * 4 + way],
+							  .from_tni = plan.engine[pe * 4 + direction],
 							  .from_cq = pe,
-							  .to = leaves ? torus_neighbour(shape, node, way) : node,
+							  .to = leaves ? torus_neighbour(shape, node, direction) : node,
 							  .to_tni = plan.engine[back],
 							  .bytes = MESSAGE});
 			}
@@ -137,9 +141,9 @@ static void check_halo(void)
 {
 	double by_direction = halo(TORUS_BY_DIRECTION), round_robin = halo(TORUS_ROUND_ROBIN);
 
-	printf("halo: a TNI for each direction %.2f GB/s, TNIs by turns %.2f GB/s\n", by_direction, round_robin);
+	printf("halo: a TNI for each direction %.2f GB/s, TNIs in rotation %.2f GB/s\n", by_direction, round_robin);
 	EXPECT(fabs(by_direction - 27.2) < 0.2, "a TNI for each direction: %.2f GB/s", by_direction);
-	EXPECT(fabs(round_robin - 36.27) < 0.3, "TNIs by turns: %.2f GB/s", round_robin);
+	EXPECT(fabs(round_robin - 36.27) < 0.3, "TNIs in rotation: %.2f GB/s", round_robin);
 }
 
 /* --- Trees --- */
@@ -155,14 +159,14 @@ static void forward(struct flows *flows, const struct net_packet *last, void *co
 {
 	const struct broadcast *broadcast = context;
 	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
-	int children[TORUS_WAYS], ways[TORUS_WAYS], tree = (int)(flows_tag(last) / SEGMENTS);
-	int count = torus_tree_children(shape, broadcast->kind, 0, tree, (int)last->to, children, ways);
+	int children[TORUS_WAYS], directions[TORUS_WAYS], tree = (int)(flows_tag(last) / SEGMENTS);
+	int count = torus_tree_children(shape, broadcast->kind, 0, tree, (int)last->to, children, directions);
 
 	for (int c = 0; c < count; c++)
 		flows_post(flows, &(struct flows_message){.from = (int)last->to,
-							  .from_tni = ways[c] % 6,
+							  .from_tni = directions[c] % 6,
 							  .to = children[c],
-							  .to_tni = ways[c] % 6,
+							  .to_tni = directions[c] % 6,
 							  .bytes = broadcast->segment,
 							  .time = last->tail,
 							  .tag = flows_tag(last)});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the network by themselves: the check sum, settings, doors, and what counters say of a route. */
+/* Parts of the network by themselves: the check sum, settings, receive queues, and what counters say of a route. */
 #include <string.h>
 
 #include "softofu/net/crc.h"
@@ -51,9 +51,9 @@ static void check_settings(void)
 		{"preset=ethernet", "the presets are"},
 		{"mode=fast", "the modes are"},
 		{"shape=4mx4,cut=3,0:x+", "there is no such link"},
-		{"shape=4x4,cut=4,0:x+", "give a node and a way"},
+		{"shape=4x4,cut=4,0:x+", "give a node and a direction"},
 		{"shape=4x4,cut=0,0:z+", "there is no such link"},
-		{"shape=4x4,cut=0,0:x+?", "behind the way"},
+		{"shape=4x4,cut=0,0:x+?", "after the direction"},
 		{"shape=4x4,mode=through,errors=0.1", "need mode=packets"},
 		{"shape=8,cut=7:x+,shape=4", "set the shape before"},
 	};
@@ -70,7 +70,7 @@ static void check_settings(void)
 	}
 }
 
-static bool count_taker(void *context, const struct net_packet *packet, const void *data)
+static bool count_receiver(void *context, const struct net_packet *packet, const void *data)
 {
 	int *left = context;
 
@@ -78,7 +78,7 @@ static bool count_taker(void *context, const struct net_packet *packet, const vo
 	return (*left)-- > 0;
 }
 
-/* One message over a network of these settings: the links it took, and that the taker may leave packets where they are. */
+/* One message over a network of these settings: the links it took, and that the receiver may leave packets where they are. */
 static uint64_t links_taken(const char *list, int from, int to)
 {
 	struct net_message message = {.from = {from, 0, 0}, .to = {to, 1, 2}, .bytes = 23};
@@ -100,8 +100,8 @@ static uint64_t links_taken(const char *list, int from, int to)
 		;
 	EXPECT(net_waiting(net, &message.to, NET_REQUEST) && !net_waiting(net, &message.to, NET_REPLY), "%s: there",
 	       list);
-	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_taker, &none) == 0, "%s: not taken", list);
-	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_taker, &one) == 1, "%s: taken", list);
+	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_receiver, &none) == 0, "%s: not taken", list);
+	EXPECT(net_take(net, &message.to, NET_REQUEST, 8, count_receiver, &one) == 1, "%s: taken", list);
 	EXPECT(!net_waiting(net, &message.to, NET_REQUEST) && net_underway(net) == 0, "%s: and gone", list);
 	net_count_tni(net, to, 1, &tni);
 	EXPECT(tni.taken_packets == 1 && tni.taken_bytes == 23 && tni.sent_packets == 0, "%s: the TNI counts", list);
@@ -113,9 +113,9 @@ static uint64_t links_taken(const char *list, int from, int to)
 
 static void check_routes(void)
 {
-	EXPECT(links_taken("shape=8", 1, 4) == 3, "the short way");
-	EXPECT(links_taken("shape=8", 1, 7) == 2, "the short way round");
-	EXPECT(links_taken("shape=8m", 0, 7) == 7, "there is no way round");
+	EXPECT(links_taken("shape=8", 1, 4) == 3, "the short direction");
+	EXPECT(links_taken("shape=8", 1, 7) == 2, "the short direction around");
+	EXPECT(links_taken("shape=8m", 0, 7) == 7, "there is no route around");
 	EXPECT(links_taken("shape=8,cut=2:x+", 1, 4) == 5, "round a cut");
 	EXPECT(links_taken("shape=8,cut=2:x+", 4, 1) == 5, "and back");
 	EXPECT(links_taken("shape=5x8x1,mode=through", 0, 8 * 2 + 6) == 4, "without routers");

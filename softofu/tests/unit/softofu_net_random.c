@@ -8,7 +8,7 @@
 #include "tests/lib/unit.h"
 #include "softofu/tests/traffic.h"
 
-#define TINY "buffers=1,queue=1,window=1,door=1,cqs=1"
+#define TINY "buffers=1,queue=1,window=1,receive-queue=1,cqs=1"
 
 static bool send(const char *shape, const char *list, uint64_t packets, struct traffic *traffic)
 {
@@ -85,10 +85,10 @@ static void check_lost_links(void)
 	struct traffic traffic;
 
 	EXPECT(!send("5x5m", "cut=0,0:y+", 10000, &traffic) && strstr(traffic.text, "node 0,1") &&
-		       strstr(traffic.text, "no way round"),
-	       "a mesh has no way round: %s", traffic.text);
-	EXPECT(!send("4", "cut=0:x+;2:x+", 10000, &traffic) && strstr(traffic.text, "no way round"), "both ways: %s",
-	       traffic.text);
+		       strstr(traffic.text, "no route around"),
+	       "a mesh has no route around: %s", traffic.text);
+	EXPECT(!send("4", "cut=0:x+;2:x+", 10000, &traffic) && strstr(traffic.text, "no route around"),
+	       "both directions: %s", traffic.text);
 	EXPECT(!send("5x5", "cut=0,0:x+@500", 50000, &traffic) && strstr(traffic.text, "is lost: nothing gets through"),
 	       "one that goes while it is used: %s", traffic.text);
 	EXPECT(!traffic.fault, "and nothing else is wrong: %s", traffic.fault);

@@ -120,9 +120,9 @@ static void check_dead_owner(void)
 int main(void)
 {
 	static const char *const networks[] = {
-		"shape=4x3,errors=1e-3,buffers=2,door=2",
+		"shape=4x3,errors=1e-3,buffers=2,receive-queue=2",
 		"shape=2x2x2,mode=through",
-		"shape=4,mode=through,door=1",
+		"shape=4,mode=through,receive-queue=1",
 	};
 
 	for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
