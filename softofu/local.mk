@@ -110,6 +110,11 @@ uninstall-softofu-links:
 INSTALL_EXEC_HOOKS += install-softofu-links
 UNINSTALL_HOOKS += uninstall-softofu-links
 
+else
+
+softofu check-softofu:
+	@echo '$@: this build is without software Tofu; configure it without --disable-softofu' >&2; false
+
 endif
 
 .PHONY: softofu install-softofu-links uninstall-softofu-links
