@@ -175,7 +175,7 @@ void tofu_puts(uint64_t round)
 	}
 }
 
-/* PEs 1 and 2 put to PE 0 at once; each takes what it finds at the door, also the other's packets. */
+/* PEs 1 and 2 put to PE 0 at once. Each also writes the packets of the other that it finds in the receive queue. */
 void tofu_packets(uint64_t round)
 {
 	uint64_t *mine = &memory->out[0];
@@ -331,7 +331,7 @@ void tofu_sessions(uint64_t round)
 	EXPLORE_CHECK(all_are(memory->data, 4, round));
 }
 
-/* --- What the adversary holds back: the thread of the NIC lets it go, also when the program asks for nothing more --- */
+/* --- The thread of the NIC releases what reorder injection holds back, also without further calls of the program --- */
 
 void open_tofu_held(void)
 {
