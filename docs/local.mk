@@ -5,7 +5,7 @@ dist_man1_MANS += docs/man/oshcc.1 docs/man/oshinfo.1
 nodist_man7_MANS = docs/man/oshmem.7
 dist_man7_MANS = docs/man/shmem_check.7
 CLEANFILES += docs/man/oshmem.7
-EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh docs/tofu.md
+EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh
 
 docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.def tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) docs/man && \
@@ -108,5 +108,5 @@ conformance-page:
 # The pages about the source, but for those of protocols.
 EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
 	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/memory.md \
-	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md docs/decisions/softofu.md \
+	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/waiting.md

@@ -1,59 +1,89 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A Tofu network in software: libtofucom (also found as libutofu) and libjtofu. Links nothing of the rest of the tree.
+# Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here says what they share with the rest.
 
-# The box of nodes and the map of ranks; oshrun uses them, too.
-noinst_LTLIBRARIES += libsoftofubox.la
-libsoftofubox_la_SOURCES = \
-	softofu/box.c softofu/box.h \
-	softofu/map.c softofu/map.h \
-	softofu/settings.c softofu/settings.h
-libsoftofubox_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+if WITH_SOFTOFU
+
+# The group of nodes, the map of ranks and the settings; oshrun uses them, too.
+noinst_LTLIBRARIES += libsoftofugrid.la
+libsoftofugrid_la_SOURCES = \
+	softofu/node_grid.c softofu/node_grid.h \
+	softofu/rank_map.c softofu/rank_map.h \
+	softofu/softofu_settings.c softofu/softofu_settings.h
+libsoftofugrid_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+
+# The network: routers and links. It takes comms/torus/shape.c from the rest of the tree, and nothing else.
+noinst_LTLIBRARIES += libsoftofunet.la
+SOFTOFU_NET_SOURCES = \
+	softofu/net/agenda.c \
+	softofu/net/counts.h \
+	softofu/net/crc.c softofu/net/crc.h \
+	softofu/net/create.c \
+	softofu/net/cycle.c \
+	softofu/net/dial.c \
+	softofu/net/receive_queue.c \
+	softofu/net/faults.c \
+	softofu/net/link.c \
+	softofu/net/net.h \
+	softofu/net/packet.h \
+	softofu/net/net_report.c \
+	softofu/net/route.c \
+	softofu/net/router.c \
+	softofu/net/net_settings.c softofu/net/net_settings.h \
+	softofu/net/state.h \
+	softofu/net/net_tni.c \
+	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
+libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET_SOURCES)
+libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libsoftofunet_la_LIBADD = -lm
 
 lib_LTLIBRARIES += libtofucom.la libjtofu.la
 libtofucom_la_SOURCES = \
-	softofu/nic/card.c \
-	softofu/nic/carry.h \
+	softofu/nic/completion.c \
+	softofu/nic/carrier.h \
 	softofu/nic/descriptor.h \
 	softofu/nic/direct.c \
-	softofu/nic/gates.c \
+	softofu/nic/barrier_gates.c \
 	softofu/nic/ids.c \
-	softofu/nic/job.c softofu/nic/job.h \
-	softofu/nic/memory.c \
-	softofu/nic/notices.c \
+	softofu/nic/shared_job.c softofu/nic/shared_job.h \
+	softofu/nic/registrations.c \
+	softofu/nic/notice_queues.c \
 	softofu/nic/packets.c \
-	softofu/nic/plan.c \
-	softofu/nic/queue.c \
-	softofu/nic/record.c softofu/nic/record.h \
+	softofu/nic/packets_plan.c \
+	softofu/nic/transmit_queue.c \
+	softofu/nic/recording.c softofu/nic/recording.h \
 	softofu/nic/reach.c softofu/nic/reach.h \
 	softofu/nic/rendezvous.c \
-	softofu/nic/thread.c \
+	softofu/nic/nic_thread.c \
 	softofu/nic/vcq.c softofu/nic/vcq.h \
 	softofu/utofu/armw.c \
 	softofu/utofu/describe.c softofu/utofu/describe.h \
-	softofu/utofu/gates.c \
+	softofu/utofu/utofu_barrier.c \
 	softofu/utofu/last_error.c \
-	softofu/utofu/memory.c \
+	softofu/utofu/utofu_memory.c \
 	softofu/utofu/piggyback.c \
 	softofu/utofu/poll.c \
 	softofu/utofu/queries.c \
 	softofu/utofu/transfer.c \
 	softofu/utofu/vcqs.c
-libtofucom_la_LIBADD = libsoftofubox.la libsoftofunet.la -lpthread
+libtofucom_la_LIBADD = libsoftofugrid.la libsoftofunet.la -lpthread
 libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^(utofu|softofu)_'
 
 # What a recorded run would have taken on the machine.
 bin_PROGRAMS += softofu-replay
-softofu_replay_SOURCES = softofu/replay/replay.c softofu/replay/replay.h softofu/replay/wire.c softofu/nic/ids.c softofu/nic/plan.c
+softofu_replay_SOURCES = softofu/replay/replay.c softofu/replay/replay.h softofu/replay/replay_net.c softofu/nic/ids.c softofu/nic/packets_plan.c
 softofu_replay_CFLAGS = $(AM_CFLAGS)
-softofu_replay_LDADD = libsoftofubox.la libsoftofunet.la -lpthread
+softofu_replay_LDADD = libsoftofugrid.la libsoftofunet.la -lpthread
 
-libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/paths.c softofu/jtofu/places.c
-libjtofu_la_LIBADD = libsoftofubox.la -lpthread
+libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jtofu_paths.c softofu/jtofu/jtofu_places.c
+libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^jtofu_'
 
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
+
+# make softofu: what is installed, without the rest of the tree.
+softofu: $(SOFTOFU_LIBS) softofu-replay$(EXEEXT)
 
 include_HEADERS += \
 	softofu/include/jtofu.h \
@@ -66,6 +96,9 @@ include_HEADERS += \
 softofumpidir = $(includedir)/softofu
 softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
 
+pkgconfig_DATA += softofu/softofu.pc
+softofu/softofu.pc: softofu/softofu.pc.in
+
 # The names some programs link: jTofu is in libtofutop on the machine.
 SOFTOFU_LINKS = libtofucom:libutofu libjtofu:libtofutop
 install-softofu-links:
@@ -74,5 +107,23 @@ install-softofu-links:
 uninstall-softofu-links:
 	for end in .so .a; do $(LINKS) remove "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
-.PHONY: install-softofu-links uninstall-softofu-links
+INSTALL_EXEC_HOOKS += install-softofu-links
+UNINSTALL_HOOKS += uninstall-softofu-links
 
+else
+
+softofu check-softofu:
+	@echo '$@: this build is without software Tofu; configure it without --disable-softofu' >&2; false
+
+endif
+
+.PHONY: softofu install-softofu-links uninstall-softofu-links
+
+EXTRA_DIST += \
+	docs/decisions/softofu.md \
+	docs/protocols/softofu-link.md \
+	docs/tofu.md \
+	softofu/README.md \
+	softofu/softofu.pc.in
+
+include softofu/tests/local.mk

@@ -8,7 +8,7 @@ export LC_ALL
 cd "$1" || exit 1
 shift
 bad=0
-sources=$(find comms rte shmem softofu include tools -name '*.[ch]' 2>/dev/null | sort)
+sources=$(find comms rte shmem softofu include tools -name '*.[ch]' ! -path 'softofu/tests/*' 2>/dev/null | sort)
 
 # The lines of the sources without comments, each behind FILE:LINE:.
 code=$(mktemp) || exit 1

@@ -24,5 +24,18 @@ forbid comms/net/ucx 'utofu|jtofu|comms/net/tofu/'
 forbid comms/net/tofu 'ucp/|uct/|ucs/|comms/net/ucx/'
 # comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
 forbid comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h'
+# softofu can be lifted out: of the rest it includes the shapes of comms/torus alone, and the rest includes it in one file of oshrun.
+# forbid_but FOLDER PATTERN EXCEPTIONS: as forbid, but for lines that match the exceptions
+forbid_but() {
+	[ -d "$1" ] || return 0
+	if grep -rnE --include='*.[ch]' "^#[[:space:]]*include[[:space:]]*[<\"]($2)" "$1" | grep -vE "$3"; then
+		echo "layers: $1 must not include that" >&2
+		bad=1
+	fi
+}
+forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/shape\.h"'
+forbid_but rte 'softofu/' '^rte/oshrun/tofu\.c:'
+forbid comms 'softofu/'
+forbid shmem 'softofu/'
 [ "$bad" = 0 ] && echo "layers: calls go down only"
 exit "$bad"

@@ -54,7 +54,7 @@ oshinfo_LDADD = libtorusthink.la librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_
 # --- pkg-config, CMake, autoconf ---
 
 pkgconfigdir = $(libdir)/pkgconfig
-pkgconfig_DATA = tools/pkg/torushmem.pc tools/pkg/openshmem.pc tools/pkg/softofu.pc
+pkgconfig_DATA = tools/pkg/torushmem.pc tools/pkg/openshmem.pc
 cmakedir = $(libdir)/cmake/OpenSHMEM
 cmake_DATA = tools/pkg/OpenSHMEMConfig.cmake tools/pkg/OpenSHMEMConfigVersion.cmake
 aclocaldir = $(datadir)/aclocal
@@ -63,27 +63,25 @@ CLEANFILES += $(pkgconfig_DATA) $(cmake_DATA)
 EXTRA_DIST += \
 	tools/pkg/torushmem.pc.in \
 	tools/pkg/openshmem.pc.in \
-	tools/pkg/softofu.pc.in \
 	tools/pkg/OpenSHMEMConfig.cmake.in \
 	tools/pkg/OpenSHMEMConfigVersion.cmake.in
 
 $(pkgconfig_DATA) $(cmake_DATA): tools/fill.sh Makefile
-	$(AM_V_GEN)$(MKDIR_P) tools/pkg && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
 tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in
 tools/pkg/openshmem.pc: tools/pkg/openshmem.pc.in
-tools/pkg/softofu.pc: tools/pkg/softofu.pc.in
 tools/pkg/OpenSHMEMConfig.cmake: tools/pkg/OpenSHMEMConfig.cmake.in
 tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.in
 
 # --- Other names of the same things ---
 
 # Each part of the tree adds its own; automake knows one hook of a kind.
-INSTALL_EXEC_HOOKS = install-tool-links install-softofu-links
+INSTALL_EXEC_HOOKS = install-tool-links
 INSTALL_DATA_HOOKS =
 if COMPAT_NAMES
 INSTALL_EXEC_HOOKS += install-compat-names
 endif
-UNINSTALL_HOOKS = uninstall-tool-links uninstall-softofu-links uninstall-compat-names
+UNINSTALL_HOOKS = uninstall-tool-links uninstall-compat-names
 install-exec-hook: $(INSTALL_EXEC_HOOKS)
 install-data-hook: $(INSTALL_DATA_HOOKS)
 uninstall-hook: $(UNINSTALL_HOOKS)

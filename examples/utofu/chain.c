@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chain: a broadcast that the network cards do by themselves.
+ * chain: a broadcast that the NICs do by themselves.
  *
- * Every rank between the first and the last posts its forwards on a session-mode queue before anything has come. They
- * wait there: the queue's scheduling pointer lets none of them go. Each chunk that arrives carries SPS(1), moves the
- * pointer by one and so sends itself on. The CPU computes meanwhile.
+ * Every rank between the first and the last posts its forwards on a session-mode queue before anything has arrived.
+ * They wait there, because the scheduling pointer of the queue releases none of them. Each chunk that arrives carries
+ * SPS(1), advances the pointer by one, and so releases its own forward. The CPU computes meanwhile.
  */
 #include "start.h"
 
@@ -41,7 +41,7 @@ int main(void)
 	find_places();
 	last = ranks - 1;
 	MUST(utofu_create_vcq_with_cmp_id(0, COMPONENT, 0, &plain));
-	MUST(utofu_create_vcq(0, UTOFU_VCQ_FLAG_SESSION_MODE, &session)); /* there are few: have another way ready */
+	MUST(utofu_create_vcq(0, UTOFU_VCQ_FLAG_SESSION_MODE, &session)); /* there are few: have another method ready */
 	MUST(utofu_query_vcq_id(session, &session_id));
 	MUST(utofu_reg_mem(plain, data, sizeof data, 0, &source));
 	MUST(utofu_reg_mem_with_stag(session, data, sizeof data, STAG, 0, &session_data));
@@ -53,7 +53,7 @@ int main(void)
 		utofu_vcq_id_t previous = id_of(me - 1, 0);
 
 		MUST(utofu_query_stadd(previous, BOOKS_STAG, &books_there));
-		tell_until_heard(previous, books_there + 8);
+		notify_until_ready(previous, books_there + 8);
 		MUST(utofu_put_piggyback8(plain, previous, session_id, books_there, 8, 0,
 					  UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL));
 	}
@@ -61,7 +61,9 @@ int main(void)
 		;
 	next = books.session_of_next;
 
-	/* Who has posted its forwards tells the one before, the first one thereby learns that all have. */
+	/*
+	 * A rank whose forwards are posted notifies the rank before it. So the first rank learns that all are ready.
+	 */
 	sender = me ? session : plain;
 	if (!me) {
 		memset(data, 'x', sizeof data);

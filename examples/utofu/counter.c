@@ -22,7 +22,7 @@ int main(void)
 	MUST(utofu_reg_mem_with_stag(vcq, &window, sizeof window, STAG, 0, &mine));
 	first = id_of(0, 0);
 	MUST(utofu_query_stadd(first, STAG, &counter));
-	tell_until_heard(first, counter + offsetof(struct window, there));
+	notify_until_ready(first, counter + offsetof(struct window, there));
 
 	for (int i = 0; i < TICKETS; i++) {
 		MUST(utofu_armw8(vcq, first, UTOFU_ARMW_OP_ADD, 1, counter, 0, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE,

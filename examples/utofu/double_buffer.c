@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * double_buffer: an exchange with both neighbours of a ring in every step, without any hand-shake.
+ * double_buffer: an exchange with both neighbours of a ring in every step, without a handshake.
  *
- * Each edge has two receive buffers, used in turn. When a rank starts step k, its neighbour's message of step k-1 has
- * arrived; the neighbour sent that after it was done with step k-2, so its buffer of k-2, which step k uses again, is
- * free. The step number is the last word of the message, and strong order makes it arrive last: who sees it has all.
+ * Each edge has two receive buffers, used alternately. When a rank starts step k, its neighbour's message of step k-1
+ * has arrived. The neighbour sent it after it was done with step k-2, so its buffer of step k-2, which step k uses
+ * again, is free. The step number is the last word of the message, and strong order makes it arrive last: a rank that
+ * sees it has the whole message.
  */
 #include "start.h"
 
@@ -42,7 +43,7 @@ int main(void)
 	for (int side = 0; side < SIDES; side++) {
 		neighbours[side] = id_of((me + (side == LEFT ? ranks - 1 : 1)) % ranks, 0);
 		MUST(utofu_query_stadd(neighbours[side], STAG, &theirs[side]));
-		tell_until_heard(neighbours[side], theirs[side] + 8 * (size_t)(side == LEFT ? RIGHT : LEFT));
+		notify_until_ready(neighbours[side], theirs[side] + 8 * (size_t)(side == LEFT ? RIGHT : LEFT));
 	}
 	while (!window.there[LEFT] || !window.there[RIGHT])
 		;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of uTofu to read and to run.
+# Programs of uTofu to read and to run, with software Tofu.
 
+if WITH_SOFTOFU
 UTOFU_EXAMPLES = examples/utofu/chain examples/utofu/counter examples/utofu/double_buffer examples/utofu/put
 noinst_PROGRAMS += $(UTOFU_EXAMPLES)
 examples_utofu_chain_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
@@ -20,3 +21,4 @@ dist_utofuexamples_DATA = \
 	examples/utofu/double_buffer.c \
 	examples/utofu/put.c \
 	examples/utofu/start.h
+endif

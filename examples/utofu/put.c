@@ -22,7 +22,7 @@ int main(void)
 			   &source)); /* sources are registered, too, with the queue that sends */
 	next = id_of((me + 1) % ranks, 0);
 	MUST(utofu_query_stadd(next, STAG, &theirs)); /* computed; nothing is asked */
-	tell_until_heard(next, theirs + offsetof(struct window, there));
+	notify_until_ready(next, theirs + offsetof(struct window, there));
 	while (!window.there)
 		;
 

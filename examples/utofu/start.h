@@ -52,7 +52,7 @@ static inline utofu_vcq_id_t id_of(int rank, utofu_tni_id_t tni)
 
 	MUST(jtofu_query_phys_coords(0, (jtofu_rank_t)rank, &place));
 	MUST(utofu_construct_vcq_id(place.a, tni, 0, COMPONENT, &id));
-	MUST(utofu_set_vcq_id_path(&id, NULL)); /* the usual way there */
+	MUST(utofu_set_vcq_id_path(&id, NULL)); /* the default path */
 	return id;
 }
 
@@ -80,11 +80,11 @@ static inline struct utofu_mrq_notice wait_notice(utofu_vcq_hdl_t vcq)
 }
 
 /*
- * Meeting without a barrier: tell the other side until it has heard. Whoever puts to a queue that is not there yet gets
- * UTOFU_ERR_MRQ_PEER, or UTOFU_ERR_MRQ_RMT_STADD while its memory is not registered. A queue of its own for this keeps
- * these notices apart from those that others cause here meanwhile.
+ * Waits without a barrier until the other side is ready: repeats a put with a local notice. A put to a queue that
+ * does not exist yet gets UTOFU_ERR_MRQ_PEER, one to memory that is not registered yet UTOFU_ERR_MRQ_RMT_STADD. A
+ * separate queue keeps these notices apart from all others.
  */
-static inline void tell_until_heard(utofu_vcq_id_t to, utofu_stadd_t at)
+static inline void notify_until_ready(utofu_vcq_id_t to, utofu_stadd_t at)
 {
 	const unsigned long flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 	struct utofu_mrq_notice notice;

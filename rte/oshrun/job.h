@@ -69,7 +69,10 @@ struct job {
 	int connected; /* in PE_CONNECTED and alive */
 	char **environment;
 	char *trace; /* the file that SHMEM_TRACE names, NULL: the PEs have told of none */
-	struct map *map; /* where the ranks are in a Tofu network, NULL: nobody asked */
+	struct {
+		char *bytes; /* NULL: SOFTOFU_SHAPE is not set */
+		size_t size;
+	} tofu_map; /* where the ranks are in a Tofu network, as jtofu_initialize reads it */
 
 	enum job_phase phase;
 	double deadline;	/* of this phase, 0: none */

@@ -23,11 +23,16 @@ oshrun_SOURCES = \
 	rte/oshrun/session.c rte/oshrun/session.h \
 	rte/oshrun/signals.c \
 	rte/oshrun/spawn.c \
-	rte/oshrun/tofu.c rte/oshrun/tofu.h \
+	rte/oshrun/tofu.h \
 	rte/oshrun/watch.c \
 	rte/oshrun/words.c rte/oshrun/words.h
 oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
-oshrun_LDADD = librtebase.la libsoftofubox.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
+oshrun_LDADD = librtebase.la
+if WITH_SOFTOFU
+oshrun_SOURCES += rte/oshrun/tofu.c
+oshrun_LDADD += libsoftofugrid.la
+endif
+oshrun_LDADD += $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 
 dist_man1_MANS += docs/man/oshrun.1
 

@@ -134,7 +134,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	}
 	bind_free(&job.binding);
 	machine_forget(&job.machine);
-	free(job.map);
+	free(job.tofu_map.bytes);
 	environment_free(job.environment);
 	free(job.pes);
 	free(job.debugger);

@@ -16,9 +16,9 @@
 #include "accept_filter.h"
 #include "job.h"
 #include "say.h"
+#include "tofu.h"
 
 #include "rte/rte.h"
-#include "softofu/map.h"
 
 /*
  * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
@@ -324,10 +324,10 @@ static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 	load(&info, RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
 	if (groups)
 		load(&info, RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
-	if (job->map) {
-		pmix_byte_object_t map = {.bytes = (char *)job->map, .size = job->map->bytes};
+	if (job->tofu_map.bytes) {
+		pmix_byte_object_t map = {.bytes = job->tofu_map.bytes, .size = job->tofu_map.size};
 
-		load(&info, MAP_KEY, &map, PMIX_BYTE_OBJECT);
+		load(&info, TOFU_MAP_KEY, &map, PMIX_BYTE_OBJECT);
 	}
 	free(pes);
 	free(nodes);
@@ -339,7 +339,7 @@ static pmix_status_t register_job(struct job *job)
 {
 	struct answers answers = ANSWERS(1 + job->count);
 	char *groups = list_of_groups(job);
-	size_t count = (size_t)job->count + JOB_KEYS + (job->map ? 1 : 0) + (groups ? 1 : 0);
+	size_t count = (size_t)job->count + JOB_KEYS + (job->tofu_map.bytes ? 1 : 0) + (groups ? 1 : 0);
 	pmix_info_t *info;
 	pmix_status_t status;
 

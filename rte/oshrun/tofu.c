@@ -7,8 +7,8 @@
 
 #include "say.h"
 
-#include "softofu/map.h"
-#include "softofu/settings.h"
+#include "softofu/rank_map.h"
+#include "softofu/softofu_settings.h"
 
 #define RANKS "SOFTOFU_RANKS="
 
@@ -43,7 +43,8 @@ static bool tell_size(struct job *job)
 int tofu_prepare(struct job *job)
 {
 	const char *shape = getenv("SOFTOFU_SHAPE");
-	struct box box;
+	struct node_grid grid;
+	struct rank_map *map;
 
 	if (!tell_size(job)) {
 		say("out of memory");
@@ -51,10 +52,14 @@ int tofu_prepare(struct job *job)
 	}
 	if (!shape || !*shape)
 		return 0;
-	if (!settings_box(&box, job->count))
+	if (!settings_grid(&grid, job->count))
 		return 1;
-	job->map = map_make(&box, (uint32_t)job->count);
-	if (!job->map)
+	map = rank_map_make(&grid, (uint32_t)job->count);
+	if (!map) {
 		say("out of memory for the map of %d ranks", job->count);
-	return job->map ? 0 : 1;
+		return 1;
+	}
+	job->tofu_map.bytes = (char *)map;
+	job->tofu_map.size = map->bytes;
+	return 0;
 }

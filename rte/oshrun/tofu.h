@@ -4,10 +4,22 @@
 
 #include "job.h"
 
+/* The PMIx key of the map of ranks. */
+#define TOFU_MAP_KEY "fjpmix.rankmap"
+
 /*
- * What uTofu programs ask of a launcher: how many they are, in the environment, and if SOFTOFU_SHAPE is set the map of
- * ranks, to be published. Returns 0, or an exit code after one line.
+ * Prepares a job for programs of software Tofu: puts the number of ranks into their environment and, if SOFTOFU_SHAPE is set,
+ * makes the map of ranks for the PMIx server. Returns 0, or an exit code after one line. An oshrun without software Tofu does
+ * nothing.
  */
+#if HAVE_SOFTOFU
 int tofu_prepare(struct job *job);
+#else
+static inline int tofu_prepare(struct job *job)
+{
+	(void)job;
+	return 0;
+}
+#endif
 
 #endif

@@ -3,12 +3,13 @@
 #define SOFTOFU_MPI_EXT_H
 
 /*
- * Where the ranks of an MPI job are in the Tofu network: the FJMPI_Topology_* functions, which Fujitsu's MPI has in its
- * mpi-ext.h, over jTofu and whatever MPI there is. What that MPI has in its own mpi-ext.h stays. The bodies are here,
- * since a library of them would fit one MPI only.
+ * Places of the ranks of an MPI job in the Tofu network: the FJMPI_Topology_* functions of Fujitsu's MPI, over jTofu
+ * and any MPI. This header includes the mpi-ext.h of that MPI. The bodies are here, since a library of them would fit
+ * one MPI only.
  *
- * The view of a node: its logical coordinates, as many as the shape of the job has axes; or the six of the machine,
- * counted from its corner or from the job's. Names and arguments are Fujitsu's, the numbers behind the names are ours.
+ * The view of a node is its logical coordinates, as many as the shape of the job has axes, or the six of the machine,
+ * counted from its corner or from that of the job. Names and arguments are Fujitsu's; the numbers behind the names
+ * are ours.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
@@ -166,7 +167,7 @@ static inline int fjmpi_on_node(int view, const int *coords, jtofu_rank_t *ranks
 	return jtofu_query_ranks_from_phys_coords(FJMPI_JOB, &physical, FJMPI_RANKS_PER_NODE, ranks, count);
 }
 
-/* Of the communicator's ranks on a node, at most so many. */
+/* Ranks of the communicator on a node, at most so many. */
 static inline int FJMPI_Topology_get_ranks(MPI_Comm comm, int view, const int *coords, int most, int *count, int *ranks)
 {
 	jtofu_rank_t there[FJMPI_RANKS_PER_NODE];
@@ -218,9 +219,8 @@ static inline int FJMPI_Topology_rank2xyz(int rank, int *x, int *y, int *z)
 	return code;
 }
 
-static inline int fjmpi_six(int rank, int view, int *x, int *y, int *z, int *a, int *b, int *c)
+static inline int fjmpi_six(int rank, int view, int *const into[FJMPI_AXES])
 {
-	int *const into[FJMPI_AXES] = {x, y, z, a, b, c};
 	int at[FJMPI_AXES], code = FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, view, FJMPI_AXES, at);
 
 	for (int axis = 0; axis < FJMPI_AXES && code == MPI_SUCCESS; axis++)
@@ -230,12 +230,16 @@ static inline int fjmpi_six(int rank, int view, int *x, int *y, int *z, int *a, 
 
 static inline int FJMPI_Topology_sys_rank2xyzabc(int rank, int *x, int *y, int *z, int *a, int *b, int *c)
 {
-	return fjmpi_six(rank, FJMPI_TOFU_SYS, x, y, z, a, b, c);
+	int *const into[FJMPI_AXES] = {x, y, z, a, b, c};
+
+	return fjmpi_six(rank, FJMPI_TOFU_SYS, into);
 }
 
 static inline int FJMPI_Topology_rel_rank2xyzabc(int rank, int *x, int *y, int *z, int *a, int *b, int *c)
 {
-	return fjmpi_six(rank, FJMPI_TOFU_REL, x, y, z, a, b, c);
+	int *const into[FJMPI_AXES] = {x, y, z, a, b, c};
+
+	return fjmpi_six(rank, FJMPI_TOFU_REL, into);
 }
 
 #ifdef __cplusplus

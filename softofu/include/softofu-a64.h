@@ -3,9 +3,9 @@
 #define SOFTOFU_A64_H
 
 /*
- * Programs written for the machine alone have instructions of its processor in them: barriers, cache maintenance before
- * they look at what the network wrote, hints in loops that wait. `cc -include softofu-a64.h` lets the assembler of an x86
- * read them. A barrier stays one; caches are coherent here, so cleaning them is nothing.
+ * Programs for the machine contain instructions of its processor: barriers, cache maintenance before reads of what
+ * the network wrote, and hints in loops that wait. With `cc -include softofu-a64.h` the assembler of an x86 accepts
+ * them. Barriers remain barriers; cache maintenance becomes nothing, because the caches are coherent.
  */
 #if defined __x86_64__
 __asm__(".macro dsb option\n mfence\n .endm\n"

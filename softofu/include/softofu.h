@@ -3,10 +3,11 @@
 #define SOFTOFU_H
 
 /*
- * What software Tofu has beside uTofu. The libraries of a machine have none of it: who runs on both looks for these with dlsym.
+ * Functions that software Tofu has beside uTofu. The libraries of a machine lack them: a program for both finds them
+ * with dlsym.
  *
- * A recorded run (SOFTOFU_RECORD) takes what a process sends to follow from all notices that it has read by then. A program that reads
- * notices before it needs them says here when it does.
+ * A recorded run (SOFTOFU_RECORD) makes everything a process sends depend on all notices that it has read before. A
+ * program that reads notices before it needs them says with these functions when it needs them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +18,11 @@ extern "C" {
 #endif
 
 /*
- * From now on, or no longer: that puts with this edata have come counts when the program says so, and not when it reads their notices.
- * False: nothing is recorded.
+ * Starts or stops this for puts with an edata: their arrival counts when the program says so, and not when it reads
+ * their notices. Returns false if nothing is recorded.
  */
 bool softofu_record_when_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on);
-/* What it does from now on follows from those that it has read. */
+/* Everything that follows depends on the notices that were read. */
 void softofu_record_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata);
 
 #ifdef __cplusplus

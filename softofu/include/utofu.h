@@ -188,7 +188,9 @@ struct utofu_mrq_notice {
 	uint64_t reserved[2];
 };
 
-/* What a node has. utofu_get_*_tnis allocate the list; the caller frees it. The capabilities stay the library's. */
+/*
+ * Queries about a node. utofu_get_*_tnis allocate the list; the caller frees it. The library owns the capabilities.
+ */
 int utofu_get_onesided_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis);
 int utofu_get_barrier_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis);
 int utofu_query_onesided_caps(utofu_tni_id_t tni_id, struct utofu_onesided_caps **tni_caps);
@@ -213,7 +215,7 @@ int utofu_set_vbg(struct utofu_vbg_setting vbg_settings[], size_t num_vbg_settin
 int utofu_query_vbg_info(utofu_vbg_id_t vbg_id, uint8_t coords[], utofu_tni_id_t *tni_id, utofu_bg_id_t *bg_id,
 		uint16_t *extra_val);
 
-/* Ways through the network. */
+/* Paths through the network. */
 int utofu_get_path_id(utofu_vcq_id_t vcq_id, uint8_t path_coords[], utofu_path_id_t *path_id);
 int utofu_get_path_coords(utofu_vcq_id_t vcq_id, utofu_path_id_t path_id, uint8_t path_coords[]);
 

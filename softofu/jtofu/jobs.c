@@ -5,63 +5,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softofu/settings.h"
+#include "softofu/softofu_settings.h"
 
 struct known {
 	struct known *next;
 	jtofu_job_id_t id;
-	struct map *map;
+	struct rank_map *map;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct known *first, *own;
-static jtofu_rank_t own_rank;
-static int initialised;
+static struct {
+	pthread_mutex_t lock;
+	struct known *first, *own; /* all jobs, newest first; the job of this process */
+	jtofu_rank_t own_rank;
+	int initialised; /* calls of jtofu_initialize that jtofu_finalize has not matched */
+} jtofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void jobs_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&jtofu.lock);
 }
 
 void jobs_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&jtofu.lock);
 }
 
-const struct map *jobs_own(uint32_t *rank)
+const struct rank_map *jobs_own(uint32_t *rank)
 {
-	if (!own)
+	if (!jtofu.own)
 		return NULL;
-	*rank = own_rank;
-	return own->map;
+	*rank = jtofu.own_rank;
+	return jtofu.own->map;
 }
 
-static struct known **find(jtofu_job_id_t id)
+static struct known **find_job(jtofu_job_id_t id)
 {
-	struct known **known = &first;
+	struct known **known = &jtofu.first;
 
 	while (*known && (*known)->id != id)
 		known = &(*known)->next;
 	return known;
 }
 
-const struct map *jobs_find(jtofu_job_id_t job_id)
+const struct rank_map *jobs_find(jtofu_job_id_t job_id)
 {
-	struct known *known = *find(job_id);
+	struct known *known = *find_job(job_id);
 
 	return known ? known->map : NULL;
 }
 
-static int add(jtofu_job_id_t id, const void *mapinfo)
+static int add_job(jtofu_job_id_t id, const void *mapinfo)
 {
-	struct map header;
+	struct rank_map header;
 	struct known *known;
 
 	if (!mapinfo)
 		return JTOFU_ERR_INVALID_POINTER;
-	/* It comes from a message and need not lie as a structure must. */
+	/* It comes from a message and need not be aligned. */
 	memcpy(&header, mapinfo, sizeof header);
-	if (memcmp(header.magic, MAP_MAGIC, sizeof header.magic) != 0 || *find(id))
+	if (memcmp(header.magic, RANK_MAP_MAGIC, sizeof header.magic) != 0 || *find_job(id))
 		return JTOFU_ERR_INVALID_ARG;
 	known = malloc(sizeof *known);
 	if (known)
@@ -72,12 +74,12 @@ static int add(jtofu_job_id_t id, const void *mapinfo)
 	}
 	memcpy(known->map, mapinfo, header.bytes);
 	known->id = id;
-	known->next = first;
-	first = known;
+	known->next = jtofu.first;
+	jtofu.first = known;
 	return JTOFU_SUCCESS;
 }
 
-static void drop(struct known **known)
+static void drop_job(struct known **known)
 {
 	struct known *gone = *known;
 
@@ -91,16 +93,16 @@ int jtofu_initialize(jtofu_job_id_t job_id, jtofu_rank_t rank, const void *mapin
 	int code = JTOFU_SUCCESS;
 
 	jobs_lock();
-	if (!initialised) {
-		code = add(job_id, mapinfo);
-		if (!code && rank >= first->map->ranks) {
-			drop(&first);
+	if (!jtofu.initialised) {
+		code = add_job(job_id, mapinfo);
+		if (!code && rank >= jtofu.first->map->ranks) {
+			drop_job(&jtofu.first);
 			code = JTOFU_ERR_INVALID_ARG;
 		}
 	}
-	if (!code && !initialised++) {
-		own = first;
-		own_rank = rank;
+	if (!code && !jtofu.initialised++) {
+		jtofu.own = jtofu.first;
+		jtofu.own_rank = rank;
 	}
 	jobs_unlock();
 	return code;
@@ -111,12 +113,12 @@ int jtofu_finalize(void)
 	int code = JTOFU_SUCCESS;
 
 	jobs_lock();
-	if (!initialised)
+	if (!jtofu.initialised)
 		code = JTOFU_ERR_EXCESS_FINALIZE;
-	else if (!--initialised) {
-		while (first)
-			drop(&first);
-		own = NULL;
+	else if (!--jtofu.initialised) {
+		while (jtofu.first)
+			drop_job(&jtofu.first);
+		jtofu.own = NULL;
 	}
 	jobs_unlock();
 	return code;
@@ -127,7 +129,7 @@ int jtofu_add_job(jtofu_job_id_t job_id, const void *mapinfo)
 	int code;
 
 	jobs_lock();
-	code = initialised ? add(job_id, mapinfo) : JTOFU_ERR_NOT_INITIALIZED;
+	code = jtofu.initialised ? add_job(job_id, mapinfo) : JTOFU_ERR_NOT_INITIALIZED;
 	jobs_unlock();
 	return code;
 }
@@ -138,13 +140,13 @@ int jtofu_delete_job(jtofu_job_id_t job_id)
 	struct known **known;
 
 	jobs_lock();
-	known = find(job_id);
-	if (!initialised)
+	known = find_job(job_id);
+	if (!jtofu.initialised)
 		code = JTOFU_ERR_NOT_INITIALIZED;
-	else if (!*known || *known == own)
+	else if (!*known || *known == jtofu.own)
 		code = JTOFU_ERR_INVALID_ARG;
 	else
-		drop(known);
+		drop_job(known);
 	jobs_unlock();
 	return code;
 }
@@ -152,15 +154,15 @@ int jtofu_delete_job(jtofu_job_id_t job_id)
 int jtofu_create_mapinfo_by_envvars(void **mapinfo, size_t *mapinfo_size, unsigned int *num_proc)
 {
 	struct settings settings;
-	struct map *map;
+	struct rank_map *map;
 
 	if (!mapinfo || !mapinfo_size || !num_proc)
 		return JTOFU_ERR_INVALID_POINTER;
 	settings_read(&settings);
-	/* Where nobody says how many there are, the box is taken to be full. */
+	/* Without a number of ranks, the grid is full. */
 	if (!settings.ranks)
-		settings.ranks = box_room(&settings.box);
-	map = map_make(&settings.box, (uint32_t)settings.ranks);
+		settings.ranks = node_grid_capacity(&settings.grid);
+	map = rank_map_make(&settings.grid, (uint32_t)settings.ranks);
 	if (!map)
 		return JTOFU_ERR_OUT_OF_MEMORY;
 	*mapinfo = map;

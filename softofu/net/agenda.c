@@ -47,7 +47,7 @@ static void move_down(struct net *net, int32_t *seats, int seat, int port)
 	sit(net, seats, seat, port);
 }
 
-void net_hasten(struct net *net, int port, int64_t due)
+void net_schedule(struct net *net, int port, int64_t due)
 {
 	int32_t *seats = net_part(net, net->agenda);
 	struct net_port *entry = net_port(net, port);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Of one direction of a cable. Times are modelled, in picoseconds. */
+/* Counters of one direction of a cable. Times are modelled, in picoseconds. */
 struct net_link_count {
-	uint64_t packets, bytes; /* that went over it and arrived, payload only */
+	uint64_t packets, bytes; /* that passed it and arrived, payload only */
 	uint64_t sent;		 /* packets, with those sent again */
 	uint64_t damaged, lost;	 /* by injected faults */
 	uint64_t refused;	 /* by the receiver: the check was wrong, or one before it was missing */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network's memory: what is where, how it begins, and who may touch it. */
+/* Layout and initial state of a network's memory, and its lock. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "softofu/net/state.h"
 
-static size_t reserve(size_t *end, size_t count, size_t bytes)
+static size_t reserve_part(size_t *end, size_t count, size_t bytes)
 {
 	size_t start = (*end + NET_ALIGN - 1) / NET_ALIGN * NET_ALIGN;
 
@@ -16,32 +16,33 @@ static size_t reserve(size_t *end, size_t count, size_t bytes)
 	return start;
 }
 
-/* What is large comes last: slots of which many are never used, so that their pages are never there. */
-static void lay_out(struct net *net, const struct net_settings *settings)
+/* Large parts come last: many slots are never used, and their pages are never allocated. */
+static void lay_out_net(struct net *net, const struct net_settings *settings)
 {
 	size_t nodes = (size_t)settings->shape.places, end = sizeof *net, tnis = (size_t)settings->tnis;
-	size_t links, slots, doors;
+	size_t links, slots, receive_queues;
 
 	net->settings = *settings;
-	net->ways = 2 * settings->shape.axes;
-	net->ports = net->ways + settings->tnis;
-	net->inputs = net->ways * NET_CHANNELS + settings->tnis * NET_CLASSES;
-	links = nodes * (size_t)net->ways;
+	net->directions = 2 * settings->shape.axes;
+	net->ports = net->directions + settings->tnis;
+	net->inputs = net->directions * NET_CHANNELS + settings->tnis * NET_CLASSES;
+	links = nodes * (size_t)net->directions;
 	slots = nodes * (links / nodes * NET_CHANNELS * (size_t)settings->buffers +
 			 tnis * NET_CLASSES * (size_t)settings->queue);
-	doors = nodes * tnis * (size_t)settings->cqs * NET_CLASSES;
-	net->coordinates = reserve(&end, nodes * 8, sizeof(uint16_t));
-	net->hosts = reserve(&end, nodes, sizeof(uint16_t));
-	net->links = reserve(&end, links, sizeof(struct net_link));
-	net->tni_list = reserve(&end, nodes * tnis, sizeof(struct net_tni));
-	net->port_list = reserve(&end, nodes * (size_t)net->ports, sizeof(struct net_port));
-	net->agenda = reserve(&end, nodes * (size_t)net->ports + 1, sizeof(int32_t));
-	net->input_list = reserve(&end, nodes * (size_t)net->inputs, sizeof(struct net_input));
-	net->doors = reserve(&end, doors, sizeof(struct net_door));
-	net->freed_at = reserve(&end, slots, sizeof(int64_t));
-	net->windows = reserve(&end, links * (size_t)settings->window, sizeof(struct net_slot));
-	net->slots = reserve(&end, slots, sizeof(struct net_slot));
-	net->rooms = reserve(&end, doors * (size_t)settings->door, sizeof(struct net_room));
+	receive_queues = nodes * tnis * (size_t)settings->cqs * NET_CLASSES;
+	net->coordinates = reserve_part(&end, nodes * 8, sizeof(uint16_t));
+	net->hosts = reserve_part(&end, nodes, sizeof(uint16_t));
+	net->links = reserve_part(&end, links, sizeof(struct net_link));
+	net->tni_list = reserve_part(&end, nodes * tnis, sizeof(struct net_tni));
+	net->port_list = reserve_part(&end, nodes * (size_t)net->ports, sizeof(struct net_port));
+	net->agenda = reserve_part(&end, nodes * (size_t)net->ports + 1, sizeof(int32_t));
+	net->input_list = reserve_part(&end, nodes * (size_t)net->inputs, sizeof(struct net_input));
+	net->receive_queues = reserve_part(&end, receive_queues, sizeof(struct net_receive_queue));
+	net->freed_at = reserve_part(&end, slots, sizeof(int64_t));
+	net->windows = reserve_part(&end, links * (size_t)settings->window, sizeof(struct net_slot));
+	net->slots = reserve_part(&end, slots, sizeof(struct net_slot));
+	net->receive_entries =
+		reserve_part(&end, receive_queues * (size_t)settings->receive_queue, sizeof(struct net_receive_entry));
 	net->size = end;
 }
 
@@ -51,7 +52,7 @@ size_t net_bytes(const struct net_settings *settings, char problem[NET_PROBLEM])
 
 	if (!net_settings_check(settings, problem))
 		return 0;
-	lay_out(&net, settings);
+	lay_out_net(&net, settings);
 	return net.size;
 }
 
@@ -60,14 +61,14 @@ static void set_links(struct net *net)
 	const struct torus_shape *shape = &net->settings.shape;
 
 	for (int node = 0; node < shape->places; node++)
-		for (int way = 0; way < net->ways; way++) {
-			struct net_link *link = net_link(net, net_link_number(net, node, way));
+		for (int direction = 0; direction < net->directions; direction++) {
+			struct net_link *link = net_link(net, net_link_number(net, node, direction));
 
 			link->from = node;
-			link->way = (uint8_t)way;
-			link->enters = (uint8_t)(way ^ 1);
-			link->to = torus_neighbour(shape, node, way);
-			if (shape->axis[way / 2].size == 1)
+			link->direction = (uint8_t)direction;
+			link->enters = (uint8_t)(direction ^ 1);
+			link->to = torus_neighbour(shape, node, direction);
+			if (shape->axis[direction / 2].size == 1)
 				link->to = -1;
 			link->deadline = NET_NEVER;
 			for (int c = 0; c < NET_CHANNELS; c++)
@@ -75,9 +76,9 @@ static void set_links(struct net *net)
 		}
 	for (int i = 0; i < net->settings.cuts; i++) {
 		const struct net_cut *cut = &net->settings.cut[i];
-		int there = torus_neighbour(shape, cut->place, cut->way);
-		struct net_link *both[2] = {net_link(net, net_link_number(net, cut->place, cut->way)),
-					    net_link(net, net_link_number(net, there, cut->way ^ 1))};
+		int there = torus_neighbour(shape, cut->place, cut->direction);
+		struct net_link *both[2] = {net_link(net, net_link_number(net, cut->place, cut->direction)),
+					    net_link(net, net_link_number(net, there, cut->direction ^ 1))};
 
 		for (int b = 0; b < 2; b++) {
 			both[b]->cut = cut->after == 0;
@@ -104,7 +105,7 @@ bool net_create(struct net *net, const struct net_settings *settings, char probl
 
 	if (!net_settings_check(settings, problem))
 		return false;
-	lay_out(net, settings);
+	lay_out_net(net, settings);
 	if (!make_lock(net))
 		return torus_refuse(problem, "this system has no robust mutex for several processes");
 	net->hop_time = (int64_t)(settings->hop_time * 1000);
@@ -112,7 +113,7 @@ bool net_create(struct net *net, const struct net_settings *settings, char probl
 	net->take_time = (int64_t)(settings->take_time * 1000);
 	net->link_pace = 1000 / settings->link_rate;
 	net->tni_pace = 1000 / settings->tni_rate;
-	net->lots = settings->seed * 0x9e3779b97f4a7c15u + 1;
+	net->random_state = settings->seed * 0x9e3779b97f4a7c15u + 1;
 	coordinates = net_part(net, net->coordinates);
 	for (int node = 0; node < settings->shape.places; node++)
 		for (int axis = 0; axis < settings->shape.axes; axis++)
@@ -148,13 +149,13 @@ int net_fail(struct net *net, const char *format, ...)
 	return -1;
 }
 
-/* The line may just be written. Who writes it may also have been ended in the midst of it; nobody waits for that longer than a second. */
+/* Another process may be writing the line, or may have died while it wrote. Waits at most one second. */
 const char *net_trouble(const struct net *net)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 	atomic_int *broken = &((struct net *)(uintptr_t)net)->broken;
 
-	for (int looks = 0; looks < 1000 && atomic_load_explicit(broken, memory_order_relaxed) < 0; looks++)
+	for (int tries = 0; tries < 1000 && atomic_load_explicit(broken, memory_order_relaxed) < 0; tries++)
 		nanosleep(&moment, NULL);
 	switch (atomic_load_explicit(broken, memory_order_acquire)) {
 	case 0: return NULL;
@@ -164,8 +165,8 @@ const char *net_trouble(const struct net *net)
 }
 
 /*
- * A process that dies with the lock leaves a state in which anything may be half done. The job has lost a process and is to
- * end anyway, so the others are told instead of going on with it.
+ * If a process dies with the lock, the state may be half changed. The job has lost a process and ends anyway, so this
+ * fails the network instead of going on with a damaged state.
  */
 static bool locked(struct net *net, int result)
 {
@@ -181,7 +182,7 @@ static bool locked(struct net *net, int result)
 	return false;
 }
 
-/* The lock is held for microseconds, so it pays to look again a few times before the kernel is asked. */
+/* The lock is held for microseconds: spin before asking the kernel. */
 bool net_lock(struct net *net)
 {
 	int result = EBUSY;

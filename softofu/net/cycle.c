@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks for a deadlock. A full buffer waits for the buffer behind the link that its first packet wants, if that is full too.
- * Each waits for one, so following them from anywhere ends, or comes round.
+ * Searches for a deadlock. A full buffer waits for the next buffer on the route of its first packet if that one is
+ * full, too. Each buffer waits for at most one other, so following them either ends or finds a cycle.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static int waits_for(const struct net *net, int node, const struct net_input *in
 {
 	const struct net_link *link;
 
-	if (input->port < 0 || input->port >= net->ways)
+	if (input->port < 0 || input->port >= net->directions)
 		return -1;
 	link = net_link(net, net_link_number(net, node, input->port));
 	if (link->span != NET_HERE || link->limit[input->channel] != link->used[input->channel])
@@ -27,7 +27,8 @@ static int next_buffer(const struct net *net, int buffer)
 
 	if (link->to < 0)
 		return -1;
-	return waits_for(net, link->to, net_input(net, link->to, net_from_way(link->enters, buffer % NET_CHANNELS)));
+	return waits_for(net, link->to,
+			 net_input(net, link->to, net_input_of_link(link->enters, buffer % NET_CHANNELS)));
 }
 
 static size_t name_buffer(const struct net *net, int buffer, const char *before, char *text, size_t room)
@@ -35,8 +36,8 @@ static size_t name_buffer(const struct net *net, int buffer, const char *before,
 	const struct net_link *link = net_link(net, buffer / NET_CHANNELS);
 	char place[TORUS_TEXT];
 	int length = snprintf(text, room, "%s%s %s lane %d", before,
-			      torus_place_text(&net->settings.shape, link->from, place), torus_way_name(link->way),
-			      buffer % NET_LANES);
+			      torus_place_text(&net->settings.shape, link->from, place),
+			      torus_way_name(link->direction), buffer % NET_LANES);
 
 	return (size_t)length < room ? (size_t)length : room;
 }
@@ -58,7 +59,7 @@ static int count_cycle(const struct net *net, int first, char *text, size_t room
 
 int net_find_cycle(struct net *net, char *text, size_t room)
 {
-	int buffers = net->settings.shape.places * net->ways * NET_CHANNELS, count = 0;
+	int buffers = net->settings.shape.places * net->directions * NET_CHANNELS, count = 0;
 	int *seen = calloc((size_t)buffers, sizeof *seen);
 
 	if (room > 0)

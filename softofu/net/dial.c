@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How hosts meet: the one with the higher number calls, both show the secret of the job before anything else is said. */
+/*
+ * Connection set-up between hosts. The host with the higher number connects. Both send the secret of the job first.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,7 +17,7 @@
 #include "softofu/net/crc.h"
 #include "softofu/net/wires_inside.h"
 
-static double now(void)
+static double seconds_now(void)
 {
 	struct timespec time;
 
@@ -54,11 +56,11 @@ static int listen_at(const char *address, int *port)
 
 /* --- One call --- */
 
-/* Waits for a file to be ready until a time. */
-static bool ready(int file, short what, double until)
+/* Waits until a file is ready, or until a time. */
+static bool file_is_ready(int file, short what, double until)
 {
 	struct pollfd entry = {file, what, 0};
-	double left = until - now();
+	double left = until - seconds_now();
 
 	return left > 0 && poll(&entry, 1, (int)(left * 1000) + 1) == 1;
 }
@@ -75,7 +77,7 @@ static bool receive_hello(int file, struct net_hello *hello, double until)
 	while (got < sizeof *hello) {
 		ssize_t more;
 
-		if (!ready(file, POLLIN, until))
+		if (!file_is_ready(file, POLLIN, until))
 			return false;
 		more = recv(file, (char *)hello + got, sizeof *hello - got, 0);
 		if (more <= 0)
@@ -95,13 +97,13 @@ static bool same_token(const unsigned char *a, const unsigned char *b)
 	return difference == 0;
 }
 
-static bool is_ours(const struct net_wires *wires, const struct net_hello *hello)
+static bool hello_is_ours(const struct net_wires *wires, const struct net_hello *hello)
 {
 	return memcmp(hello->name, wires->hello.name, sizeof hello->name) == 0 && hello->order == wires->hello.order &&
 	       same_token(hello->token, wires->hello.token);
 }
 
-static void keep(struct net_wires *wires, int file, uint32_t host)
+static void keep_socket(struct net_wires *wires, int file, uint32_t host)
 {
 	int yes = 1;
 
@@ -110,7 +112,7 @@ static void keep(struct net_wires *wires, int file, uint32_t host)
 	wires->wire[host]->file = file;
 }
 
-static int call(const struct net_host *host)
+static int connect_socket(const struct net_host *host)
 {
 	struct addrinfo *info = find_address(host->address, host->port);
 	int file = info ? socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
@@ -124,16 +126,16 @@ static int call(const struct net_host *host)
 	return file;
 }
 
-static bool call_host(struct net_wires *wires, int host, const struct net_host *where, double until,
-		      char problem[NET_PROBLEM])
+static bool connect_host(struct net_wires *wires, int host, const struct net_host *where, double until,
+			 char problem[NET_PROBLEM])
 {
 	struct net_hello hello;
-	int file = call(where);
+	int file = connect_socket(where);
 
 	if (file < 0)
 		return torus_refuse(problem, "host %d at %s port %d cannot be reached: %s", host, where->address,
 				    where->port, strerror(errno));
-	if (!send_hello(file, &wires->hello) || !receive_hello(file, &hello, until) || !is_ours(wires, &hello) ||
+	if (!send_hello(file, &wires->hello) || !receive_hello(file, &hello, until) || !hello_is_ours(wires, &hello) ||
 	    hello.host != (uint32_t)host) {
 		close(file);
 		return torus_refuse(problem, "host %d at %s port %d is not of this job", host, where->address,
@@ -144,20 +146,20 @@ static bool call_host(struct net_wires *wires, int host, const struct net_host *
 		return torus_refuse(problem, "host %d has another network: shape, nodes and settings must be alike",
 				    host);
 	}
-	keep(wires, file, (uint32_t)host);
+	keep_socket(wires, file, (uint32_t)host);
 	return true;
 }
 
-/* Strangers are shown out without a word; a host that we wait for comes yet. */
-static bool answer_call(struct net_wires *wires, double until, char problem[NET_PROBLEM])
+/* Closes connections without the secret, and goes on waiting for the expected hosts. */
+static bool accept_host(struct net_wires *wires, double until, char problem[NET_PROBLEM])
 {
 	struct net_hello hello;
 	int file = accept4(wires->listener, NULL, NULL, SOCK_CLOEXEC);
-	double patience = now() + 2;
+	double patience = seconds_now() + 2;
 
 	if (file < 0)
 		return true;
-	if (!receive_hello(file, &hello, patience < until ? patience : until) || !is_ours(wires, &hello) ||
+	if (!receive_hello(file, &hello, patience < until ? patience : until) || !hello_is_ours(wires, &hello) ||
 	    hello.host >= (uint32_t)wires->hosts || !wires->wire[hello.host] || wires->wire[hello.host]->file >= 0 ||
 	    !send_hello(file, &wires->hello)) {
 		close(file);
@@ -168,23 +170,23 @@ static bool answer_call(struct net_wires *wires, double until, char problem[NET_
 		return torus_refuse(problem, "host %u has another network: shape, nodes and settings must be alike",
 				    hello.host);
 	}
-	keep(wires, file, hello.host);
+	keep_socket(wires, file, hello.host);
 	return true;
 }
 
 bool net_wires_join(struct net_wires *wires, const struct net_host *hosts, double seconds, char problem[NET_PROBLEM])
 {
-	double until = now() + seconds;
+	double until = seconds_now() + seconds;
 
 	for (int host = 0; host < wires->me; host++)
-		if (wires->wire[host] && !call_host(wires, host, &hosts[host], until, problem))
+		if (wires->wire[host] && !connect_host(wires, host, &hosts[host], until, problem))
 			return false;
 	for (int host = wires->me + 1; host < wires->hosts; host++)
 		while (wires->wire[host] && wires->wire[host]->file < 0) {
-			if (!ready(wires->listener, POLLIN, until))
+			if (!file_is_ready(wires->listener, POLLIN, until))
 				return torus_refuse(problem, "host %d at %s did not call within %g seconds", host,
 						    hosts[host].address, seconds);
-			if (!answer_call(wires, until, problem))
+			if (!accept_host(wires, until, problem))
 				return false;
 		}
 	close(wires->listener);
@@ -221,11 +223,14 @@ static uint32_t plan_sum(const struct net *net, const struct net_party *party)
 	return net_crc(&sum, sizeof sum);
 }
 
-/* Which links have one end here; a wire for each host at the other ends. False: no memory. */
-static bool divide(struct net_wires *wires, const struct net_party *party)
+/*
+ * Finds the links with one end on this host, and makes a connection entry for each host at the other ends. Returns
+ * false if memory runs out.
+ */
+static bool divide_links(struct net_wires *wires, const struct net_party *party)
 {
 	struct net *net = wires->net;
-	int links = net->settings.shape.places * net->ways;
+	int links = net->settings.shape.places * net->directions;
 	uint16_t *host_of = net_part(net, net->hosts);
 
 	net->host = party->me;
@@ -269,7 +274,7 @@ static bool is_plausible(const struct net *net, const struct net_party *party, c
 struct net_wires *net_wires_open(struct net *net, const struct net_party *party, const char *address,
 				 char problem[NET_PROBLEM])
 {
-	size_t links = (size_t)(net->settings.shape.places * net->ways);
+	size_t links = (size_t)(net->settings.shape.places * net->directions);
 	struct net_wires *wires;
 
 	if (!is_plausible(net, party, problem) || !(wires = calloc(1, sizeof *wires)))
@@ -286,7 +291,7 @@ struct net_wires *net_wires_open(struct net *net, const struct net_party *party,
 	wires->hello.plan = plan_sum(net, party);
 	memcpy(wires->hello.token, party->token, NET_TOKEN);
 	wires->listener = listen_at(address, &wires->port);
-	if (wires->listener >= 0 && wires->wire && wires->end && wires->end_of && divide(wires, party))
+	if (wires->listener >= 0 && wires->wire && wires->end && wires->end_of && divide_links(wires, party))
 		return wires;
 	torus_refuse(problem, "the network cannot listen at %.60s: %s", address, strerror(errno));
 	net_wires_free(wires);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong on a link, by lot. The same seed gives the same faults as long as the packets come in the same order. */
+/* Random faults of links. The same seed gives the same faults if the packets come in the same order. */
 #include <math.h>
 #include <string.h>
 
 #include "softofu/net/state.h"
 
-uint64_t net_lot(struct net *net)
+uint64_t net_random(struct net *net)
 {
-	uint64_t mixed = net->lots += 0x9e3779b97f4a7c15u;
+	uint64_t mixed = net->random_state += 0x9e3779b97f4a7c15u;
 
 	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
 	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
@@ -15,9 +15,9 @@ uint64_t net_lot(struct net *net)
 }
 
 /* Above 0, at most 1. */
-static double lot_of_one(struct net *net)
+static double random_unit(struct net *net)
 {
-	return (double)((net_lot(net) >> 11) + 1) * 0x1p-53;
+	return (double)((net_random(net) >> 11) + 1) * 0x1p-53;
 }
 
 /* Errors of bits come at distances that are distributed exponentially. */
@@ -28,9 +28,9 @@ static bool bit_fails(struct net *net, int bytes)
 	if (net->settings.bit_errors <= 0)
 		return false;
 	if (net->bits_to_error <= 0)
-		net->bits_to_error = -log(lot_of_one(net)) / net->settings.bit_errors;
+		net->bits_to_error = -log(random_unit(net)) / net->settings.bit_errors;
 	for (net->bits_to_error -= 8.0 * bytes; net->bits_to_error <= 0; fails = true)
-		net->bits_to_error += -log(lot_of_one(net)) / net->settings.bit_errors;
+		net->bits_to_error += -log(random_unit(net)) / net->settings.bit_errors;
 	return fails;
 }
 
@@ -48,8 +48,8 @@ enum net_fate net_fate(struct net *net, struct net_link *link, int bytes)
 		die(net, link);
 	if (link->dead)
 		return NET_VANISHED;
-	if (net->settings.packet_errors > 0 && lot_of_one(net) <= net->settings.packet_errors)
-		fate = net_lot(net) % 4 ? NET_DAMAGED : NET_VANISHED;
+	if (net->settings.packet_errors > 0 && random_unit(net) <= net->settings.packet_errors)
+		fate = net_random(net) % 4 ? NET_DAMAGED : NET_VANISHED;
 	else if (bit_fails(net, bytes))
 		fate = NET_DAMAGED;
 	net_add(&link->count.damaged, fate == NET_DAMAGED);
@@ -61,8 +61,8 @@ enum net_fate net_fate(struct net *net, struct net_link *link, int bytes)
 void net_damage(struct net *net, struct net_slot *slot)
 {
 	size_t places = (size_t)net_wire_bytes(&slot->packet) - sizeof(uint32_t);
-	unsigned char *at = (unsigned char *)slot + net_lot(net) % places;
-	uint32_t burst = (uint32_t)net_lot(net) & (net_lot(net) & 1 ? ~0u : 1u), word;
+	unsigned char *at = (unsigned char *)slot + net_random(net) % places;
+	uint32_t burst = (uint32_t)net_random(net) & (net_random(net) & 1 ? ~0u : 1u), word;
 
 	memcpy(&word, at, sizeof word);
 	word ^= burst | 1;

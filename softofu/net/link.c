@@ -10,7 +10,7 @@
 
 enum { ANSWER_BYTES = 32, TRIES = 64 };
 
-/* An answer is late when it has not come after so many times the way there and back. */
+/* An answer is late after this many round-trip times. */
 enum { PATIENCE = 8 };
 
 void net_copy(struct net_slot *to, const struct net_slot *from)
@@ -20,7 +20,7 @@ void net_copy(struct net_slot *to, const struct net_slot *from)
 
 static struct net_port *port_of(const struct net *net, const struct net_link *link)
 {
-	return net_port(net, net_link_number(net, link->from, 0) / net->ways * net->ports + link->way);
+	return net_port(net, net_link_number(net, link->from, 0) / net->directions * net->ports + link->direction);
 }
 
 /* --- The sending end --- */
@@ -33,11 +33,11 @@ int64_t net_link_room(const struct net *net, const struct net_link *link, int ch
 		return NET_NEVER;
 	if (link->span != NET_HERE)
 		return 0;
-	return *net_freed_at(net, net_slot_number(net, link->to, net_from_way(link->enters, channel), n)) +
+	return *net_freed_at(net, net_slot_number(net, link->to, net_input_of_link(link->enters, channel), n)) +
 	       net->hop_time;
 }
 
-/* When the packet goes over the link, beginning now. Its last byte cannot overtake the time at which it came. */
+/* Stamps a packet that starts over the link now. Its last byte cannot leave before the time at which it came. */
 static int64_t stamp(struct net *net, struct net_link *link, struct net_packet *packet, int64_t now)
 {
 	int64_t takes = net_time(net->link_pace, packet->length + net->settings.envelope);
@@ -51,11 +51,14 @@ static int64_t stamp(struct net *net, struct net_link *link, struct net_packet *
 	return end;
 }
 
-/* The next packet into the window, from the input whose turn it is. False: there is none before *due. */
-static bool load(struct net *net, struct net_link *link, int64_t now, int64_t *due)
+/*
+ * Moves the next packet into the window, from the input that net_choose selects. Returns false if no packet is ready
+ * before *due.
+ */
+static bool load_next_packet(struct net *net, struct net_link *link, int64_t now, int64_t *due)
 {
-	int number = net_choose(net, link->from, link->way, due);
-	struct net_slot *slot = net_window(net, net_link_number(net, link->from, link->way), link->next);
+	int number = net_choose(net, link->from, link->direction, due);
+	struct net_slot *slot = net_window(net, net_link_number(net, link->from, link->direction), link->next);
 	struct net_input *input;
 
 	if (number < 0 || *due > now)
@@ -75,9 +78,10 @@ static bool load(struct net *net, struct net_link *link, int64_t now, int64_t *d
 /* Over a link whose other end is here. */
 static void transmit(struct net *net, struct net_link *link)
 {
-	struct net_slot *slot = net_window(net, net_link_number(net, link->from, link->way), link->resend++), wire;
+	struct net_slot *slot = net_window(net, net_link_number(net, link->from, link->direction), link->resend++),
+			wire;
 	int64_t there = slot->packet.tail;
-	enum net_answer answer = NET_SILENCE;
+	enum net_answer answer = NET_NO_ANSWER;
 
 	net_add(&link->count.sent, 1);
 	switch (net_fate(net, link, net_wire_bytes(&slot->packet))) {
@@ -89,36 +93,36 @@ static void transmit(struct net *net, struct net_link *link)
 		break;
 	case NET_VANISHED: break;
 	}
-	if (answer != NET_SILENCE && net_fate(net, link, ANSWER_BYTES) == NET_GOOD)
-		net_hear(net, link, answer, link->expected, there + net->hop_time);
+	if (answer != NET_NO_ANSWER && net_fate(net, link, ANSWER_BYTES) == NET_GOOD)
+		net_handle_answer(net, link, answer, link->expected, there + net->hop_time);
 	else if (link->deadline == NET_NEVER)
 		link->deadline = there + PATIENCE * (net->hop_time + net_time(net->link_pace, sizeof wire));
 }
 
-void net_serve_link(struct net *net, int node, int way, int64_t now)
+void net_serve_link(struct net *net, int node, int direction, int64_t now)
 {
-	struct net_link *link = net_link(net, net_link_number(net, node, way));
+	struct net_link *link = net_link(net, net_link_number(net, node, direction));
 	struct net_port *port = port_of(net, link);
-	int number = net_port_number(net, node, way);
+	int number = net_port_number(net, node, direction);
 	int64_t due = net_later(link->resume, port->free_at);
 
 	if (link->span == NET_HERE && now >= link->deadline)
 		net_go_back(net, link, now);
 	if (link->span == NET_HERE && link->resend != link->next) {
 		if (now < due) {
-			net_hasten(net, number, due);
+			net_schedule(net, number, due);
 			return;
 		}
-		stamp(net, link, &net_window(net, net_link_number(net, node, way), link->resend)->packet, now);
-	} else if (!load(net, link, now, &due)) {
+		stamp(net, link, &net_window(net, net_link_number(net, node, direction), link->resend)->packet, now);
+	} else if (!load_next_packet(net, link, now, &due)) {
 		due = due < link->deadline ? due : link->deadline;
 		if (due != NET_NEVER)
-			net_hasten(net, number, due);
+			net_schedule(net, number, due);
 		return;
 	}
 	if (link->span == NET_HERE)
 		transmit(net, link);
-	net_hasten(net, number, port->free_at);
+	net_schedule(net, number, port->free_at);
 }
 
 void net_go_back(struct net *net, struct net_link *link, int64_t when)
@@ -135,7 +139,7 @@ void net_go_back(struct net *net, struct net_link *link, int64_t when)
 	}
 }
 
-void net_hear(struct net *net, struct net_link *link, enum net_answer answer, uint32_t expected, int64_t when)
+void net_handle_answer(struct net *net, struct net_link *link, enum net_answer answer, uint32_t expected, int64_t when)
 {
 	uint32_t more = expected - link->acknowledged, sent = link->next - link->acknowledged;
 
@@ -148,12 +152,12 @@ void net_hear(struct net *net, struct net_link *link, enum net_answer answer, ui
 	}
 	if (answer == NET_REFUSED)
 		net_go_back(net, link, when);
-	net_hasten(net, net_port_number(net, link->from, link->way), port_of(net, link)->free_at);
+	net_schedule(net, net_port_number(net, link->from, link->direction), port_of(net, link)->free_at);
 }
 
 /* --- The receiving end --- */
 
-static bool is_whole(const struct net_slot *slot)
+static bool payload_is_whole(const struct net_slot *slot)
 {
 	struct net_footer footer;
 
@@ -167,16 +171,16 @@ static bool has_good_header(const struct net_packet *packet)
 	       packet->length <= NET_PAYLOAD && packet->channel < NET_CHANNELS;
 }
 
-static enum net_answer refuse(struct net_link *link)
+static enum net_answer refuse_packet(struct net_link *link)
 {
 	net_add(&link->count.refused, 1);
 	link->asked = true;
 	return NET_REFUSED;
 }
 
-static void keep(struct net *net, struct net_link *link, const struct net_slot *slot)
+static void keep_packet(struct net *net, struct net_link *link, const struct net_slot *slot)
 {
-	int number = net_from_way(link->enters, slot->packet.channel);
+	int number = net_input_of_link(link->enters, slot->packet.channel);
 	struct net_input *input = net_input(net, link->to, number);
 
 	if (input->filled - input->freed == (uint32_t)net->settings.buffers) {
@@ -193,8 +197,8 @@ static void keep(struct net *net, struct net_link *link, const struct net_slot *
 }
 
 /*
- * A gap is asked about once. A damaged header tells nothing, not even which packet it was, so it counts as a gap; what was
- * lost after having been asked for comes when the sender has waited too long.
+ * Refuses a gap once. A damaged header does not even say which packet it was, so it counts as a gap. If the packet is
+ * lost again after the refusal, the sender repeats it when its timeout ends.
  */
 enum net_answer net_receive(struct net *net, struct net_link *link, const struct net_slot *slot)
 {
@@ -207,14 +211,14 @@ enum net_answer net_receive(struct net *net, struct net_link *link, const struct
 	}
 	if (!good || ahead > 0) {
 		if (!link->asked)
-			return refuse(link);
+			return refuse_packet(link);
 		net_add(&link->count.refused, 1);
-		return NET_SILENCE;
+		return NET_NO_ANSWER;
 	}
-	if (!is_whole(slot))
-		return refuse(link);
+	if (!payload_is_whole(slot))
+		return refuse_packet(link);
 	link->expected++;
 	link->asked = false;
-	keep(net, link, slot);
+	keep_packet(net, link, slot);
 	return NET_ACCEPTED;
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * What goes over a link: header, payload, footer (docs/protocols/softofu-link.md). The numbers are in the byte order of the
- * host; a link between hosts refuses a partner whose order differs.
+ * A packet on a link: header, payload, footer (docs/protocols/softofu-link.md). Numbers are in the byte order of the
+ * host; a link between hosts refuses a host with another order.
  */
 enum {
 	NET_PAYLOAD = 1920, /* bytes of a packet, the MTU of Tofu */
@@ -24,7 +24,7 @@ enum {
 enum net_class { NET_REQUEST, NET_REPLY };
 
 struct net_address {
-	int node; /* a place in the box */
+	int node; /* a place in the shape */
 	int tni;
 	int cq;
 };
@@ -45,22 +45,22 @@ struct net_packet {
 	uint32_t from, to; /* nodes */
 	uint8_t from_tni, to_tni, from_cq, to_cq;
 	uint32_t offset, bytes; /* in the message, and of it */
-	uint8_t down;		/* a bit for each axis that it goes along downwards */
+	uint8_t down;		/* a bit for each axis that it passes in the negative direction */
 	uint8_t unused[3];
 	int64_t head, tail; /* modelled, picoseconds: when the first and the last byte reach what comes next */
 	unsigned char note[NET_NOTE];
-	uint32_t hops;	       /* links behind it */
+	uint32_t hops;	       /* links that it has passed */
 	uint32_t header_check; /* CRC-32 of all before it */
 };
 
 struct net_footer {
 	uint32_t payload_check; /* CRC-32 of the payload */
-	uint32_t mark;		/* NET_MARK: the end is where the header says it is */
+	uint32_t mark;		/* NET_MARK, to check the length in the header */
 };
 
 enum { NET_MARK = 0x746f6675, NET_ENVELOPE = sizeof(struct net_packet) + sizeof(struct net_footer) };
 
-/* A packet where it rests: the footer follows the payload's last byte, which need not be aligned. */
+/* A packet in a buffer: the footer follows the last byte of the payload, and may be unaligned. */
 struct net_slot {
 	struct net_packet packet;
 	unsigned char rest[NET_PAYLOAD + sizeof(struct net_footer)];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes: axis after axis. Which way round each ring is settled when the packet sets out, and goes with it; so it can go the
- * long way where a link of the short one is cut, and no router on the way sends it back.
+ * Routes: one axis after the other. The direction around each ring is fixed when the packet starts and travels with
+ * it. So a packet can take the long direction where a link of the short one is cut, and no router on the route sends
+ * it back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,17 @@ const char *net_link_text(const struct net *net, const struct net_link *link, ch
 {
 	char from[TORUS_TEXT], to[TORUS_TEXT];
 
-	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_way_name(link->way),
+	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_way_name(link->direction),
 		 torus_place_text(&net->settings.shape, link->from, from),
 		 torus_place_text(&net->settings.shape, link->to, to));
 	return text;
 }
 
-/* The first cut link on the way along an axis; NULL: there is none, and *at is where it leads. */
-static const struct net_link *cut_along(const struct net *net, int *at, int way, int coordinate)
+/* The first cut link along an axis; NULL if there is none, and then *at is the end of the route. */
+static const struct net_link *cut_along(const struct net *net, int *at, int direction, int coordinate)
 {
-	while (net_coordinates(net, *at)[way / 2] != coordinate) {
-		const struct net_link *link = net_link(net, net_link_number(net, *at, way));
+	while (net_coordinates(net, *at)[direction / 2] != coordinate) {
+		const struct net_link *link = net_link(net, net_link_number(net, *at, direction));
 
 		if (link->cut)
 			return link;
@@ -36,19 +37,19 @@ static bool plan_around(struct net *net, int from, int to, uint8_t *down)
 	const struct torus_shape *shape = &net->settings.shape;
 
 	for (int a = 0; a < shape->axes; a++) {
-		int way = 2 * a + (*down >> a & 1), goal = net_coordinates(net, to)[a], at = from;
-		const struct net_link *cut = cut_along(net, &at, way, goal), *other = NULL;
+		int direction = 2 * a + (*down >> a & 1), goal = net_coordinates(net, to)[a], at = from;
+		const struct net_link *cut = cut_along(net, &at, direction, goal), *other = NULL;
 
 		if (cut && shape->axis[a].ring) {
 			at = from;
 			*down ^= (uint8_t)(1u << a);
-			other = cut_along(net, &at, way ^ 1, goal);
+			other = cut_along(net, &at, direction ^ 1, goal);
 		}
 		if (cut && (other || !shape->axis[a].ring)) {
 			char text[NET_PROBLEM], place[TORUS_TEXT];
 
 			net_link_text(net, cut, text);
-			net_fail(net, "the link %.160s is lost, and there is no way round it to node %.60s", text,
+			net_fail(net, "the link %.160s is lost, and there is no route around it to node %.60s", text,
 				 torus_place_text(shape, to, place));
 			return false;
 		}
@@ -69,11 +70,11 @@ bool net_plan(struct net *net, int from, int to, uint8_t *down)
 	return net->cut_links == 0 || plan_around(net, from, to, down);
 }
 
-int net_way_on(const struct net *net, int node, int to, uint8_t down)
+int net_next_direction(const struct net *net, int node, int to, uint8_t down)
 {
 	const uint16_t *here = net_coordinates(net, node), *there = net_coordinates(net, to);
 
-	for (int a = 0; a < net->ways / 2; a++)
+	for (int a = 0; a < net->directions / 2; a++)
 		if (here[a] != there[a])
 			return 2 * a + (down >> a & 1);
 	return -1;

@@ -9,23 +9,23 @@
 #include "softofu/net/net.h"
 
 /*
- * What is inside a network, for the files of this folder.
+ * The state inside a network, for the files of this folder.
  *
- * node     a place in the box
- * port     a way out of a node's router: a link for each way, then a TNI that takes for each TNI
- * input    a queue of packets in a router, in the order of their coming: for each link that ends here one for each channel,
- *          then for each TNI that sends one for each class. Its first packet wants one port.
- * slot     room for one packet. Those of an input are used in turn.
- * agenda   ports that may be able to do something, by the modelled time when; the earliest is served first
+ * node     a place in the grid
+ * port     an exit of a node's router: one link for each direction, then one receiving TNI for each TNI
+ * input    a queue of packets in a router, in the order of arrival: for each link that ends here one for each
+ *          channel, then for each sending TNI one for each class. Its first packet wants one port.
+ * slot     room for one packet. The slots of an input are used in order.
+ * agenda   ports that may have something to do, by modelled time; the earliest is served first
  *
- * Numbers that count packets only grow; differences are right when they wrap. Times are in picoseconds.
- * All but the doors and the counters of NET_THROUGH belongs to whoever holds the lock.
+ * Numbers that count packets only grow; differences are right when they wrap. Times are in picoseconds. Everything
+ * except the receive queues and the counters of NET_THROUGH belongs to the holder of the lock.
  */
 #define NET_NEVER INT64_MAX
 
 struct net_port {
 	_Atomic uint64_t
-		wants; /* a bit for each input whose first packet goes out here; a taker looks without the lock */
+		wants; /* a bit for each input whose first packet leaves here; net_take reads it without the lock */
 	int64_t free_at;
 	int64_t due;
 	int32_t seat;	/* on the agenda, from 1; 0: it is not */
@@ -36,22 +36,28 @@ struct net_input {
 	uint32_t filled, freed; /* packets that came, and that went */
 	int64_t head;		/* when the first packet came, or rather its first byte */
 	int32_t port;		/* of its node, -1: there is no first packet */
-	int32_t channel;	/* in which it goes on, if the port is a link */
+	int32_t channel;	/* the next channel, if the port is a link */
 };
 
-/* HERE: both ends are in this memory. OUT and IN: this end sends or receives, the other is on another host. */
+/*
+ * HERE: both ends are in this memory. OUT and IN: this end sends or receives, and the other end is on another host.
+ */
 enum net_span { NET_HERE, NET_OUT, NET_IN, NET_ELSEWHERE };
 
 struct net_link {
 	int32_t from, to;    /* nodes; to is -1 where there is no cable */
-	uint8_t way, enters; /* the way it goes, and its cable's way as the node at its end sees it */
+	uint8_t direction,
+		enters; /* its direction, and the opposite one, by which the node at its end knows the cable */
 	uint8_t span;
-	bool cut;  /* and all who plan routes know */
-	bool dies; /* silently, when it has carried so many more */
+	bool cut;  /* and net_plan avoids it */
+	bool dies; /* fails silently after carrying so many more packets */
 	bool dead;
 	uint64_t carries;
 
-	/* The sending end. Packets from acknowledged to next are in the window; those from resend on are to be sent (again). */
+	/*
+	 * The sending end. Packets from acknowledged to next are in the window; those from resend on must be sent
+	 * (again).
+	 */
 	uint32_t acknowledged, resend, next;
 	uint32_t used[NET_CHANNELS];  /* packets sent into each channel, the first time */
 	uint32_t limit[NET_CHANNELS]; /* up to this number there is room at the other end */
@@ -71,36 +77,39 @@ struct net_tni {
 	struct net_tni_count count;
 };
 
-/* A door is a ring of rooms. Turn 2n: free for its packet of round n; 2n + 1: that packet is there. */
-struct net_room {
-	_Atomic uint64_t turn;
+/*
+ * A receive queue is a ring of entries. Sequence 2n: free for the packet of round n. Sequence 2n + 1: holds that
+ * packet.
+ */
+struct net_receive_entry {
+	_Atomic uint64_t sequence;
 	struct net_slot slot;
 };
 
-struct net_door {
-	alignas(NET_ALIGN) _Atomic uint64_t entered;
-	alignas(NET_ALIGN) _Atomic uint64_t left;
+struct net_receive_queue {
+	alignas(NET_ALIGN) _Atomic uint64_t appended;
+	alignas(NET_ALIGN) _Atomic uint64_t taken;
 };
 
 struct net {
 	struct net_settings settings;
-	int ways, ports, inputs; /* of a node */
+	int directions, ports, inputs; /* of a node */
 	int cut_links;		 /* known ones */
-	int host;		 /* where this memory is; nodes of others are here only to be known */
+	int host;		 /* host of this memory; it only describes the nodes of other hosts */
 	int64_t hop_time, send_time, take_time;
 	double link_pace, tni_pace; /* picoseconds for a byte */
 
-	/* Where the parts are, in bytes from here. */
-	size_t coordinates, hosts, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows, doors,
-		rooms, size;
+	/* Offsets of the parts, in bytes from here. */
+	size_t coordinates, hosts, links, port_list, input_list, tni_list, agenda, freed_at, slots, windows,
+		receive_queues, receive_entries, size;
 
 	pthread_mutex_t lock;
 	_Atomic int broken; /* 1: trouble is written */
 	char trouble[NET_PROBLEM];
 	uint64_t underway;
-	_Atomic int agenda_length; /* net_step looks without the lock */
+	_Atomic int agenda_length; /* net_step reads it without the lock */
 	int64_t now, clock;
-	uint64_t lots; /* state of the random numbers */
+	uint64_t random_state; /* state of the random number generator */
 	double bits_to_error;
 };
 
@@ -115,9 +124,9 @@ static inline const uint16_t *net_coordinates(const struct net *net, int node)
 	return (const uint16_t *)net_part(net, net->coordinates) + 8 * (size_t)node;
 }
 
-static inline int net_link_number(const struct net *net, int node, int way)
+static inline int net_link_number(const struct net *net, int node, int direction)
 {
-	return node * net->ways + way;
+	return node * net->directions + direction;
 }
 
 static inline struct net_link *net_link(const struct net *net, int number)
@@ -140,15 +149,15 @@ static inline struct net_tni *net_tni(const struct net *net, int node, int tni)
 	return (struct net_tni *)net_part(net, net->tni_list) + (size_t)node * (size_t)net->settings.tnis + tni;
 }
 
-/* Of a node's inputs: the one of a way and a channel, and the one of a TNI and a class. */
-static inline int net_from_way(int way, int channel)
+/* Inputs of a node: the one of a link and a channel, and the one of a TNI and a class. */
+static inline int net_input_of_link(int direction, int channel)
 {
-	return way * NET_CHANNELS + channel;
+	return direction * NET_CHANNELS + channel;
 }
 
-static inline int net_from_tni(const struct net *net, int tni, int class)
+static inline int net_input_of_tni(const struct net *net, int tni, int class)
 {
-	return net->ways * NET_CHANNELS + tni * NET_CLASSES + class;
+	return net->directions * NET_CHANNELS + tni * NET_CLASSES + class;
 }
 
 static inline struct net_input *net_input(const struct net *net, int node, int input)
@@ -159,13 +168,13 @@ static inline struct net_input *net_input(const struct net *net, int node, int i
 /* Packets that an input holds. */
 static inline uint32_t net_depth(const struct net *net, int input)
 {
-	return (uint32_t)(input < net->ways * NET_CHANNELS ? net->settings.buffers : net->settings.queue);
+	return (uint32_t)(input < net->directions * NET_CHANNELS ? net->settings.buffers : net->settings.queue);
 }
 
 /* The number of the slot for the n-th packet of an input. */
 static inline size_t net_slot_number(const struct net *net, int node, int input, uint32_t n)
 {
-	size_t links = (size_t)(net->ways * NET_CHANNELS), buffers = (size_t)net->settings.buffers;
+	size_t links = (size_t)(net->directions * NET_CHANNELS), buffers = (size_t)net->settings.buffers;
 	size_t tnis = (size_t)net->inputs - links, queue = (size_t)net->settings.queue;
 	size_t base = (size_t)node * (links * buffers + tnis * queue), in = (size_t)input;
 
@@ -185,7 +194,7 @@ static inline int64_t *net_freed_at(const struct net *net, size_t number)
 	return (int64_t *)net_part(net, net->freed_at) + number;
 }
 
-/* Where a link keeps its n-th packet until it is acknowledged. */
+/* The window slot that keeps the n-th packet of a link until it is acknowledged. */
 static inline struct net_slot *net_window(const struct net *net, int link, uint32_t n)
 {
 	uint32_t window = (uint32_t)net->settings.window;
@@ -215,28 +224,28 @@ static inline bool net_is_broken(const struct net *net)
 }
 
 /*
- * Counters are words of a public structure. Whoever counts holds the lock; where there is none (NET_THROUGH), several may count at once.
- * Who reads them does without.
+ * Counters are members of a public structure. The writer holds the lock, except in NET_THROUGH, where several may
+ * count at once. Readers take no lock.
  */
 #define net_add(counter, value) __atomic_store_n(counter, *(counter) + (value), __ATOMIC_RELAXED)
 #define net_add_shared(counter, value) __atomic_fetch_add(counter, value, __ATOMIC_RELAXED)
 #define net_counted(counter) __atomic_load_n(counter, __ATOMIC_RELAXED)
 
-/* Written once, by whoever finds it out first. Returns -1. */
+/* Fails the network. Keeps the first line only. Returns -1. */
 int net_fail(struct net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* False: the network has failed, or the one who held the lock is dead. */
+/* Returns false if the network has failed or the holder of the lock is dead. */
 bool net_lock(struct net *net);
 bool net_try_lock(struct net *net);
 void net_unlock(struct net *net);
 
 /* agenda.c */
-void net_hasten(struct net *net, int port, int64_t due); /* puts it on the agenda, or forward on it */
+void net_schedule(struct net *net, int port, int64_t due); /* puts it on the agenda, or forward on it */
 int net_earliest(struct net *net, int64_t *due);	 /* takes the first off; -1: there is none */
 
 /* route.c */
-bool net_plan(struct net *net, int from, int to, uint8_t *down); /* false: a cut link is in the way of any route */
-int net_way_on(const struct net *net, int node, int to, uint8_t down); /* -1: it is there */
+bool net_plan(struct net *net, int from, int to, uint8_t *down);	       /* false: a cut link is on every route */
+int net_next_direction(const struct net *net, int node, int to, uint8_t down); /* -1: the packet is there */
 const char *net_link_text(const struct net *net, const struct net_link *link, char text[NET_PROBLEM]);
 
 /* router.c */
@@ -245,27 +254,27 @@ void net_leave(struct net *net, int node, int input, int64_t end); /* the first 
 int net_choose(struct net *net, int node, int port, int64_t *due); /* the input to serve; -1: none */
 
 /* link.c */
-enum net_answer { NET_SILENCE, NET_ACCEPTED, NET_REFUSED };
-void net_serve_link(struct net *net, int node, int way, int64_t now);
+enum net_answer { NET_NO_ANSWER, NET_ACCEPTED, NET_REFUSED };
+void net_serve_link(struct net *net, int node, int direction, int64_t now);
 int64_t net_link_room(const struct net *net, const struct net_link *link,
 		      int channel); /* since when; NET_NEVER: none */
 enum net_answer net_receive(struct net *net, struct net_link *link, const struct net_slot *slot);
-void net_hear(struct net *net, struct net_link *link, enum net_answer answer, uint32_t expected, int64_t when);
+void net_handle_answer(struct net *net, struct net_link *link, enum net_answer answer, uint32_t expected, int64_t when);
 void net_go_back(struct net *net, struct net_link *link, int64_t when);
 void net_copy(struct net_slot *to, const struct net_slot *from);
 
 /* faults.c */
-uint64_t net_lot(struct net *net);
+uint64_t net_random(struct net *net);
 enum net_fate { NET_GOOD, NET_DAMAGED, NET_VANISHED };
 enum net_fate net_fate(struct net *net, struct net_link *link, int bytes);
 void net_damage(struct net *net, struct net_slot *slot);
 
-/* door.c */
-struct net_door *net_door(const struct net *net, const struct net_address *at, int class);
-bool net_door_room(const struct net *net, const struct net_packet *packet);
-bool net_enter(struct net *net, const struct net_packet *packet, const void *data); /* false: the door is full */
+/* receive_queue.c */
+bool net_receive_has_room(const struct net *net, const struct net_packet *packet);
+bool net_receive_append(struct net *net, const struct net_packet *packet,
+			const void *data); /* false: the queue is full */
 
-/* tni.c */
+/* net_tni.c */
 void net_serve_tni(struct net *net, int node, int tni, int64_t now);
 
 #endif

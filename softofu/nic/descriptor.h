@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* One communication, as utofu_prepare_* write it down and utofu_post_toq takes it. Every call becomes one of these. */
+/* One communication, as utofu_prepare_* writes it and utofu_post_toq takes it. Every call makes one of these. */
 enum kind { KIND_PUT, KIND_PIGGYBACK, KIND_GET, KIND_ARMW, KIND_NOP };
 
 enum armw { ARMW_SWAP = 1, ARMW_ADD, ARMW_XOR, ARMW_AND, ARMW_OR, ARMW_CSWAP };
@@ -38,7 +38,7 @@ static_assert(sizeof(struct descriptor) == 64, "as the capabilities say");
 
 #define DESCRIPTOR_MAGIC 0x7f0d
 
-/* What a machine of this kind can do, as users of Fugaku see it. */
+/* Limits of the machine, as users of Fugaku see them. */
 enum {
 	CACHE_LINE = 256,
 	STAG_ALIGNMENT = 256,

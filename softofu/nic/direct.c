@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 
-#include "softofu/nic/carry.h"
+#include "softofu/nic/carrier.h"
 #include "softofu/nic/reach.h"
 
 /*
- * The carrier that needs no network: what a descriptor says is done at once, straight from memory to memory, by the
- * thread that hands it over.
+ * The carrier without a network: the thread that hands over a descriptor carries it out at once, directly between the
+ * memories.
  *
- * Where order was not asked for, the adversary cuts a block into pieces and copies them in an order drawn by lot, so
- * that a program that looks at the last word of a buffer is found out. Where it was, the last word goes last.
+ * Without strong order, reorder injection cuts a block into pieces and copies them in random order, so that a program
+ * that polls the last word of a buffer fails. With strong order, the last word is written last.
  */
 enum { PIECE_LEAST = 256, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
 
@@ -21,11 +21,11 @@ struct pieces {
 	struct vcq *from;
 };
 
-static void shuffle(struct pieces *pieces)
+static void shuffle_pieces(struct pieces *pieces)
 {
 	vcq_lock(pieces->from);
 	for (int i = pieces->count - 1; i > 0; i--) {
-		int other = (int)vcq_lot(pieces->from, (uint32_t)i + 1);
+		int other = (int)vcq_random(pieces->from, (uint32_t)i + 1);
 		struct piece swapped = pieces->piece[i];
 
 		pieces->piece[i] = pieces->piece[other];
@@ -34,12 +34,12 @@ static void shuffle(struct pieces *pieces)
 	vcq_unlock(pieces->from);
 }
 
-static enum reached flush(struct pieces *pieces)
+static enum reached flush_pieces(struct pieces *pieces)
 {
 	int count = pieces->count;
 
 	if (pieces->shuffle)
-		shuffle(pieces);
+		shuffle_pieces(pieces);
 	pieces->count = 0;
 	if (!pieces->write)
 		return reach_read(pieces->from->nic, pieces->rank, pieces->piece, count);
@@ -48,15 +48,15 @@ static enum reached flush(struct pieces *pieces)
 	return reach_write(pieces->from->nic, pieces->rank, pieces->piece, count);
 }
 
-static enum reached add(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
+static enum reached add_piece(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
 {
 	if (!bytes)
 		return REACHED;
 	pieces->piece[pieces->count++] = (struct piece){(void *)(uintptr_t)here, there, bytes};
-	return pieces->count == PIECES ? flush(pieces) : REACHED;
+	return pieces->count == PIECES ? flush_pieces(pieces) : REACHED;
 }
 
-/* The aligned word that a block ends with. */
+/* Length of the aligned word at the end of a block. */
 static size_t last_word(uint64_t there, size_t bytes)
 {
 	size_t last = (there + bytes) % LAST_WORD;
@@ -83,16 +83,16 @@ static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t the
 
 	if (!pieces->shuffle) {
 		last = last_word(there, bytes);
-		reached = add(pieces, here, there, bytes - last);
-		return reached ? reached : add(pieces, here + bytes - last, there + bytes - last, last);
+		reached = add_piece(pieces, here, there, bytes - last);
+		return reached ? reached : add_piece(pieces, here + bytes - last, there + bytes - last, last);
 	}
 	for (size_t at = 0; at < bytes && !reached; at += size)
-		reached = add(pieces, here + at, there + at, bytes - at < size ? bytes - at : size);
+		reached = add_piece(pieces, here + at, there + at, bytes - at < size ? bytes - at : size);
 	return reached;
 }
 
-static enum reached copy(struct vcq *from, struct shared_vcq *to, const struct descriptor *what, uint64_t here,
-			 uint64_t there, bool strong)
+static enum reached copy_blocks(struct vcq *from, struct shared_vcq *to, const struct descriptor *what, uint64_t here,
+				uint64_t there, bool strong)
 {
 	struct pieces pieces = {.rank = to->rank, .write = what->kind != KIND_GET, .shuffle = !strong, .from = from};
 	uint32_t blocks = what->kind == KIND_PIGGYBACK ? 1 : what->memory.blocks;
@@ -103,7 +103,7 @@ static enum reached copy(struct vcq *from, struct shared_vcq *to, const struct d
 	for (uint32_t i = 0; i < blocks && !reached; i++)
 		reached = add_block(&pieces, here + i * stride, there + i * stride, what->length);
 	if (!reached && pieces.count)
-		reached = flush(&pieces);
+		reached = flush_pieces(&pieces);
 	return reached;
 }
 
@@ -128,11 +128,13 @@ int carry_here(struct vcq *from, const struct descriptor *what, uint64_t span, u
 		[NO_ACCESS] = UTOFU_ERR_TCQ_MEMORY,
 	};
 
+	struct range range;
+
 	*here = (uint64_t)(uintptr_t)what->data;
 	if (what->kind == KIND_PIGGYBACK || what->kind == KIND_ARMW)
 		return UTOFU_SUCCESS;
-	return codes[memory_find(from->nic, from->shared, from->number, what->memory.lcl_stadd, span,
-				 what->kind == KIND_GET, here)];
+	range = (struct range){from->shared, from->number, what->memory.lcl_stadd, span, what->kind == KIND_GET};
+	return codes[memory_find(from->nic, &range, here)];
 }
 
 int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what,
@@ -144,11 +146,12 @@ int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const s
 		[TOO_LONG] = UTOFU_ERR_MRQ_RMT_LENGTH,
 		[NO_ACCESS] = UTOFU_ERR_MRQ_RMT_MEMORY,
 	};
+	struct range range = {to, number, what->rmt_stadd, span, what->kind != KIND_GET};
 
 	/* A queue whose notices were lost is broken: nothing arrives there any more. */
 	if (atomic_load_explicit(&to->mrq_lost, memory_order_relaxed))
 		return UTOFU_ERR_MRQ_PEER;
-	return codes[memory_find(nic, to, number, what->rmt_stadd, span, what->kind != KIND_GET, there)];
+	return codes[memory_find(nic, &range, there)];
 }
 
 static void direct_carry(struct vcq *from, const struct descriptor *what, void *cbdata, bool strong)
@@ -160,12 +163,12 @@ static void direct_carry(struct vcq *from, const struct descriptor *what, void *
 	int code;
 
 	if (what->kind == KIND_NOP) {
-		card_sent(from, what, cbdata, UTOFU_SUCCESS);
+		nic_sent(from, what, cbdata, UTOFU_SUCCESS);
 		return;
 	}
 	code = carry_here(from, what, span, &here);
 	if (code) {
-		card_sent(from, what, cbdata, code);
+		nic_sent(from, what, cbdata, code);
 		return;
 	}
 	to = vcq_find(nic, what->vcq_id, &number);
@@ -173,9 +176,9 @@ static void direct_carry(struct vcq *from, const struct descriptor *what, void *
 	if (!code && what->kind == KIND_ARMW)
 		code = carry_code(reach_change(nic, to->rank, there, what, &value));
 	else if (!code)
-		code = carry_code(copy(from, to, what, here, there, strong));
-	card_sent(from, what, cbdata, UTOFU_SUCCESS);
-	card_arrived(nic, from->shared, to, what, code, value);
+		code = carry_code(copy_blocks(from, to, what, here, there, strong));
+	nic_sent(from, what, cbdata, UTOFU_SUCCESS);
+	nic_arrived(nic, from->shared, to, what, code, value);
 }
 
 const struct carrier direct_carrier = {"direct", direct_carry};

@@ -8,65 +8,69 @@
 #include <unistd.h>
 
 #include "softofu/net/net.h"
-#include "softofu/nic/carry.h"
+#include "softofu/nic/carrier.h"
 #include "softofu/nic/reach.h"
 
 /*
- * The carrier that sends everything through the network of softofu/net: routers, links, faults and the modelled clock.
+ * The carrier through the network of softofu/net: routers, links, faults and the modelled clock.
  *
- * The thread that hands over a descriptor sees it through. It hands in the packets, lets the network move, and takes what
- * arrives at the door it sends to, its own packets or others', into the memory they are for. Nobody else has to do anything for it, so
- * a process that computes holds up nobody. What the other side's card does with a get or an atomic operation it does itself.
+ * The thread that hands over a descriptor completes it. It injects the packets, runs the network, and writes what
+ * arrives at the receive queue of its target to memory, its own packets and those of others. So a process that
+ * computes blocks nobody. The same thread also does what the NIC of the other side does for a get or an atomic
+ * operation.
  */
 enum { TRIES_BEFORE_SWEEP = 64, CHUNK = 1 << 16, LAST = 8, NOBODY = -1 };
 
-/* What the note of each packet says. */
+/* The note of each packet. */
 struct label {
-	uint64_t address; /* where the message goes in the memory of a rank, or NOBODY's */
+	uint64_t address; /* address of the message in the memory of a rank; unused if rank is NOBODY */
 	int32_t rank;
 	uint32_t sender, ticket, strong;
 };
 static_assert(sizeof(struct label) <= NET_NOTE, "it is in the note");
 
-static struct net *net_of(struct nic *nic)
+static struct net *job_net(struct nic *nic)
 {
 	return (struct net *)((char *)nic->job + nic->job->net_at);
 }
 
-enum { TELLING = 1, TOLD };
+enum { REPORTING = 1, REPORTED };
 
-/* One process says what is wrong with the network, and all end; not before it has said so, for the launcher ends the others when one has ended. */
+/*
+ * One process reports the failure of the network, and all end. The others wait for the report, because a launcher
+ * ends all processes when one has ended.
+ */
 static void end_job(struct nic *nic)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 	uint32_t nobody = 0;
 
-	if (atomic_compare_exchange_strong_explicit(&nic->job->net_told, &nobody, TELLING, memory_order_relaxed,
+	if (atomic_compare_exchange_strong_explicit(&nic->job->net_reported, &nobody, REPORTING, memory_order_relaxed,
 						    memory_order_relaxed)) {
-		fprintf(stderr, "softofu: rank %d: %s\n", nic->rank, net_trouble(net_of(nic)));
-		atomic_store_explicit(&nic->job->net_told, TOLD, memory_order_release);
+		fprintf(stderr, "softofu: rank %d: %s\n", nic->rank, net_trouble(job_net(nic)));
+		atomic_store_explicit(&nic->job->net_reported, REPORTED, memory_order_release);
 	}
-	for (int looks = 0; looks < 1000 && atomic_load_explicit(&nic->job->net_told, memory_order_acquire) != TOLD;
-	     looks++)
+	for (int tries = 0;
+	     tries < 1000 && atomic_load_explicit(&nic->job->net_reported, memory_order_acquire) != REPORTED; tries++)
 		nanosleep(&moment, NULL);
 	_exit(1);
 }
 
-static struct net_address address_of(struct nic *nic, uint64_t id)
+static struct net_address net_address_of(struct nic *nic, uint64_t id)
 {
-	const struct torus_shape *shape = &net_settings(net_of(nic))->shape;
+	const struct torus_shape *shape = &net_settings(job_net(nic))->shape;
 	struct vcq_name name;
-	int coordinates[BOX_AXES];
+	int coordinates[GRID_AXES];
 
 	id_read(id, &name);
-	for (int a = 0; a < BOX_AXES; a++)
+	for (int a = 0; a < GRID_AXES; a++)
 		coordinates[a] = name.coords[a];
 	return (struct net_address){torus_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
 }
 
 /* --- Taking --- */
 
-/* Written in two pieces. In order: the last word goes last. Otherwise: the end before the beginning. */
+/* Writes in two pieces. With strong order the last word goes last, otherwise the end goes before the beginning. */
 static enum reached write_payload(struct nic *nic, const struct label *label, const struct net_packet *packet,
 				  const char *data)
 {
@@ -88,7 +92,7 @@ static enum reached write_payload(struct nic *nic, const struct label *label, co
 			     : reach_write(nic, (uint32_t)label->rank, pieces, 2);
 }
 
-static bool taker(void *context, const struct net_packet *packet, const void *data)
+static bool write_arrived(void *context, const struct net_packet *packet, const void *data)
 {
 	struct nic *nic = context;
 	struct label label;
@@ -109,42 +113,45 @@ static bool taker(void *context, const struct net_packet *packet, const void *da
 	return true;
 }
 
-/* One process at a time takes from a door. One that was killed at it is not waited for. */
-static bool take_at(struct nic *nic, const struct net_address *at)
+/* One process at a time takes from a receive queue. A holder that was killed loses its right. */
+static bool take_arrived(struct nic *nic, const struct net_address *at)
 {
 	_Atomic int32_t *taking = job_taking(nic->job, at->node, at->tni, at->cq);
 	int32_t me = atomic_load_explicit(&nic->me->pid, memory_order_relaxed), holder = 0;
 	int taken = 0;
 
-	if (!net_waiting(net_of(nic), at, NET_REQUEST) && !net_waiting(net_of(nic), at, NET_REPLY))
+	if (!net_waiting(job_net(nic), at, NET_REQUEST) && !net_waiting(job_net(nic), at, NET_REPLY))
 		return false;
 	if (!atomic_compare_exchange_strong_explicit(taking, &holder, me, memory_order_acquire, memory_order_relaxed) &&
 	    !(holder != me && kill(holder, 0) && errno == ESRCH &&
 	      atomic_compare_exchange_strong_explicit(taking, &holder, me, memory_order_acquire, memory_order_relaxed)))
 		return false;
 	for (int class = 0; class < NET_CLASSES && taken >= 0; class ++)
-		taken = net_take(net_of(nic), at, class, 64, taker, nic);
+		taken = net_take(job_net(nic), at, class, 64, write_arrived, nic);
 	atomic_store_explicit(taking, 0, memory_order_release);
 	if (taken < 0)
 		end_job(nic);
 	return true;
 }
 
-/* Whoever waits long looks at all doors: another's packets may be in the way, and the other may not get a processor. */
+/*
+ * Empties all receive queues, after a long wait: packets of others may be in the way while their process has no
+ * processor.
+ */
 static void sweep(struct nic *nic)
 {
 	for (uint32_t i = 0; i < nic->job->vcqs && i < atomic_load_explicit(&nic->job->next_vcq, memory_order_relaxed);
 	     i++)
 		if (atomic_load_explicit(&job_vcq(nic->job, i)->live, memory_order_relaxed) == 1) {
-			struct net_address at = address_of(nic, shared_vcq_id(job_vcq(nic->job, i)));
+			struct net_address at = net_address_of(nic, shared_vcq_id(job_vcq(nic->job, i)));
 
-			take_at(nic, &at);
+			take_arrived(nic, &at);
 		}
 }
 
 /* --- Sending --- */
 
-static uint32_t draw_ticket(struct nic *nic)
+static uint32_t take_ticket(struct nic *nic)
 {
 	for (uint32_t i = 0;; i = (i + 1) % TICKETS) {
 		uint32_t nobody = TICKET_FREE;
@@ -157,12 +164,15 @@ static uint32_t draw_ticket(struct nic *nic)
 	}
 }
 
-/* A message from one door to another and, once it is there, what became of it. *time: when it sets out, then when it arrived. */
-static enum reached send_message(struct nic *nic, struct net_message *message, struct label *label, const void *data,
-				 int64_t *time)
+/*
+ * Sends a message, waits until it has arrived, and returns what became of it. *time: start of the message, then its
+ * arrival.
+ */
+static enum reached carry_message(struct nic *nic, struct net_message *message, struct label *label, const void *data,
+				  int64_t *time)
 {
-	struct ticket *ticket = &nic->me->tickets[label->ticket = draw_ticket(nic)];
-	struct net *net = net_of(nic);
+	struct ticket *ticket = &nic->me->tickets[label->ticket = take_ticket(nic)];
+	struct net *net = job_net(nic);
 	uint64_t done = 0;
 	enum reached reached;
 	int in = 0;
@@ -179,7 +189,7 @@ static enum reached send_message(struct nic *nic, struct net_message *message, s
 		steps = net_step(net, 64);
 		if (in < 0 || steps < 0)
 			end_job(nic);
-		if (!take_at(nic, &message->to) && !steps && tries % TRIES_BEFORE_SWEEP == 0) {
+		if (!take_arrived(nic, &message->to) && !steps && tries % TRIES_BEFORE_SWEEP == 0) {
 			sweep(nic);
 			sched_yield();
 		}
@@ -206,10 +216,10 @@ static enum reached put_part(struct trip *trip, uint64_t here, uint64_t there, u
 	struct net_message message = {.from = trip->from, .to = trip->to, .bytes = bytes};
 	struct label label = {there, (int32_t)trip->rank, 0, 0, trip->strong};
 
-	return send_message(trip->nic, &message, &label, (const char *)(uintptr_t)here, &trip->time);
+	return carry_message(trip->nic, &message, &label, (const char *)(uintptr_t)here, &trip->time);
 }
 
-/* Where no order was asked for, the adversary sends a block's end before its beginning, cut by lot. */
+/* Without strong order, reorder injection sends the end of a block before its beginning, cut at a random place. */
 static enum reached put_block(struct trip *trip, uint64_t here, uint64_t there, uint32_t bytes)
 {
 	uint32_t cut = 0;
@@ -217,14 +227,14 @@ static enum reached put_block(struct trip *trip, uint64_t here, uint64_t there, 
 
 	if (!trip->strong && bytes > NET_PAYLOAD) {
 		vcq_lock(trip->vcq);
-		cut = (vcq_lot(trip->vcq, (bytes - 1) / NET_PAYLOAD) + 1) * NET_PAYLOAD;
+		cut = (vcq_random(trip->vcq, (bytes - 1) / NET_PAYLOAD) + 1) * NET_PAYLOAD;
 		vcq_unlock(trip->vcq);
 	}
 	reached = put_part(trip, here + cut, there + cut, bytes - cut);
 	return cut && reached == REACHED ? put_part(trip, here, there, cut) : reached;
 }
 
-static enum reached put(struct trip *trip)
+static enum reached trip_put(struct trip *trip)
 {
 	uint32_t blocks = trip->what->kind == KIND_PIGGYBACK ? 1 : trip->what->memory.blocks;
 	uint64_t stride = blocks > 1 ? trip->what->memory.stride : 0;
@@ -235,8 +245,8 @@ static enum reached put(struct trip *trip)
 	return reached;
 }
 
-/* A word or nothing, which is not written to anybody's memory. */
-static enum reached ask(struct trip *trip, bool back, uint32_t bytes)
+/* A request or an answer that is not written to memory. */
+static enum reached trip_ask(struct trip *trip, bool back, uint32_t bytes)
 {
 	struct net_message message = {.from = back ? trip->to : trip->from,
 				      .to = back ? trip->from : trip->to,
@@ -245,7 +255,7 @@ static enum reached ask(struct trip *trip, bool back, uint32_t bytes)
 	struct label label = {0, NOBODY, 0, 0, 0};
 	uint64_t words[2] = {0, 0};
 
-	return send_message(trip->nic, &message, &label, words, &trip->time);
+	return carry_message(trip->nic, &message, &label, words, &trip->time);
 }
 
 static enum reached get_block(struct trip *trip, uint64_t here, uint64_t there, uint64_t bytes)
@@ -261,37 +271,37 @@ static enum reached get_block(struct trip *trip, uint64_t here, uint64_t there, 
 
 		reached = reach_read(trip->nic, trip->rank, &piece, 1);
 		if (reached == REACHED)
-			reached = send_message(trip->nic, &message, &label, chunk, &trip->time);
+			reached = carry_message(trip->nic, &message, &label, chunk, &trip->time);
 	}
 	return reached;
 }
 
-static enum reached get(struct trip *trip)
+static enum reached trip_get(struct trip *trip)
 {
 	uint32_t blocks = trip->what->memory.blocks;
 	uint64_t stride = blocks > 1 ? trip->what->memory.stride : 0;
-	enum reached reached = ask(trip, false, 0);
+	enum reached reached = trip_ask(trip, false, 0);
 
 	for (uint32_t i = 0; i < blocks && reached == REACHED; i++)
 		reached = get_block(trip, trip->here + i * stride, trip->there + i * stride, trip->what->length);
 	return reached;
 }
 
-static enum reached change(struct trip *trip, uint64_t *value)
+static enum reached trip_change(struct trip *trip, uint64_t *value)
 {
-	enum reached reached = ask(trip, false, 2 * sizeof *value);
+	enum reached reached = trip_ask(trip, false, 2 * sizeof *value);
 
 	if (reached == REACHED)
 		reached = reach_change(trip->nic, trip->rank, trip->there, trip->what, value);
-	return reached == REACHED ? ask(trip, true, sizeof *value) : reached;
+	return reached == REACHED ? trip_ask(trip, true, sizeof *value) : reached;
 }
 
-static enum reached travel(struct trip *trip, uint64_t *value)
+static enum reached trip_run(struct trip *trip, uint64_t *value)
 {
 	switch (trip->what->kind) {
-	case KIND_GET: return get(trip);
-	case KIND_ARMW: return change(trip, value);
-	default: return put(trip);
+	case KIND_GET: return trip_get(trip);
+	case KIND_ARMW: return trip_change(trip, value);
+	default: return trip_put(trip);
 	}
 }
 
@@ -309,20 +319,20 @@ static void packets_carry(struct vcq *from, const struct descriptor *what, void 
 	int code = what->kind == KIND_NOP ? UTOFU_SUCCESS : carry_here(from, what, span, &trip.here);
 
 	if (what->kind == KIND_NOP || code) {
-		card_sent(from, what, cbdata, code);
+		nic_sent(from, what, cbdata, code);
 		return;
 	}
 	to = vcq_find(nic, what->vcq_id, &number);
 	code = to ? carry_there(nic, to, number, what, span, &trip.there) : UTOFU_ERR_MRQ_PEER;
 	if (!code) {
-		trip.from = address_of(nic, shared_vcq_id(from->shared));
-		trip.to = address_of(nic, shared_vcq_id(to));
+		trip.from = net_address_of(nic, shared_vcq_id(from->shared));
+		trip.to = net_address_of(nic, shared_vcq_id(to));
 		trip.rank = to->rank;
-		code = carry_code(travel(&trip, &value));
+		code = carry_code(trip_run(&trip, &value));
 	}
-	card_time = trip.time;
-	card_sent(from, what, cbdata, UTOFU_SUCCESS);
-	card_arrived(nic, from->shared, to, what, code, value);
+	nic_time = trip.time;
+	nic_sent(from, what, cbdata, UTOFU_SUCCESS);
+	nic_arrived(nic, from->shared, to, what, code, value);
 }
 
 const struct carrier packets_carrier = {"packets", packets_carry};
@@ -331,5 +341,5 @@ const struct carrier packets_carrier = {"packets", packets_carry};
 
 void packets_report(struct nic *nic)
 {
-	net_report(net_of(nic), stderr);
+	net_report(job_net(nic), stderr);
 }

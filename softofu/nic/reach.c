@@ -30,8 +30,11 @@ static enum reached what_failed(void)
 	return NOT_ALLOWED;
 }
 
-/* Word by word where it is one, so that a reader of our own never sees half of it. Order is the caller's business. */
-static void copy(void *to, const void *from, size_t bytes)
+/*
+ * Copies 4 or 8 aligned bytes as one word, so that another thread never sees half of it. The caller is responsible
+ * for order.
+ */
+static void copy_within(void *to, const void *from, size_t bytes)
 {
 	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) % 8))
 		__atomic_store_n((uint64_t *)to, *(const uint64_t *)from, __ATOMIC_RELAXED);
@@ -41,14 +44,14 @@ static void copy(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static ssize_t move(int32_t pid, struct iovec *here, struct iovec *there, int count, bool write)
+static ssize_t copy_across(int32_t pid, struct iovec *here, struct iovec *there, int count, bool write)
 {
 	if (write)
 		return process_vm_writev(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
 	return process_vm_readv(pid, here, (unsigned long)count, there, (unsigned long)count, 0);
 }
 
-static enum reached reach(struct nic *nic, uint32_t rank, const struct piece *pieces, int count, bool write)
+static enum reached reach_pieces(struct nic *nic, uint32_t rank, const struct piece *pieces, int count, bool write)
 {
 	struct iovec here[PIECES], there[PIECES];
 	int32_t pid = atomic_load_explicit(&job_process(nic->job, rank)->pid, memory_order_relaxed);
@@ -60,16 +63,16 @@ static enum reached reach(struct nic *nic, uint32_t rank, const struct piece *pi
 		void *other = (void *)(uintptr_t)pieces[i].there;
 
 		if (rank == (uint32_t)nic->rank && write)
-			copy(other, pieces[i].here, pieces[i].bytes);
+			copy_within(other, pieces[i].here, pieces[i].bytes);
 		else if (rank == (uint32_t)nic->rank)
-			copy(pieces[i].here, other, pieces[i].bytes);
+			copy_within(pieces[i].here, other, pieces[i].bytes);
 		here[i] = (struct iovec){pieces[i].here, pieces[i].bytes};
 		there[i] = (struct iovec){other, pieces[i].bytes};
 		bytes += (ssize_t)pieces[i].bytes;
 	}
 	if (rank == (uint32_t)nic->rank || !bytes)
 		return REACHED;
-	moved = move(pid, here, there, count, write);
+	moved = copy_across(pid, here, there, count, write);
 	if (moved < 0)
 		return what_failed();
 	return moved == bytes ? REACHED : NO_MEMORY_THERE;
@@ -77,7 +80,7 @@ static enum reached reach(struct nic *nic, uint32_t rank, const struct piece *pi
 
 enum reached reach_write(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
 {
-	return reach(nic, rank, pieces, count, true);
+	return reach_pieces(nic, rank, pieces, count, true);
 }
 
 enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
@@ -86,17 +89,17 @@ enum reached reach_write_in_order(struct nic *nic, uint32_t rank, const struct p
 
 	for (int i = 0; i < count && reached == REACHED; i++) {
 		atomic_thread_fence(memory_order_release);
-		reached = reach(nic, rank, &pieces[i], 1, true);
+		reached = reach_pieces(nic, rank, &pieces[i], 1, true);
 	}
 	return reached;
 }
 
 enum reached reach_read(struct nic *nic, uint32_t rank, const struct piece *pieces, int count)
 {
-	return reach(nic, rank, pieces, count, false);
+	return reach_pieces(nic, rank, pieces, count, false);
 }
 
-static uint64_t result(const struct descriptor *what, uint64_t old)
+static uint64_t armw_result(const struct descriptor *what, uint64_t old)
 {
 	uint64_t operand = what->armw.operand;
 
@@ -110,7 +113,7 @@ static uint64_t result(const struct descriptor *what, uint64_t old)
 	}
 }
 
-/* In our own memory the processor's atomic operations count, too. */
+/* In this process atomic operations of the processor count, too. */
 static uint64_t change_here(uint64_t address, const struct descriptor *what)
 {
 	uint64_t *word = (uint64_t *)(uintptr_t)address;
@@ -119,14 +122,14 @@ static uint64_t change_here(uint64_t address, const struct descriptor *what)
 	if (what->armw.size == 8) {
 		uint64_t old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
-		while (!__atomic_compare_exchange_n(word, &old, result(what, old), false, __ATOMIC_ACQ_REL,
+		while (!__atomic_compare_exchange_n(word, &old, armw_result(what, old), false, __ATOMIC_ACQ_REL,
 						    __ATOMIC_ACQUIRE))
 			;
 		return old;
 	}
 	uint32_t old = __atomic_load_n(half, __ATOMIC_ACQUIRE);
 
-	while (!__atomic_compare_exchange_n(half, &old, (uint32_t)result(what, old), false, __ATOMIC_ACQ_REL,
+	while (!__atomic_compare_exchange_n(half, &old, (uint32_t)armw_result(what, old), false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_ACQUIRE))
 		;
 	return old;
@@ -145,7 +148,7 @@ enum reached reach_change(struct nic *nic, uint32_t rank, uint64_t there, const 
 		old = change_here(there, what);
 	} else {
 		reached = reach_read(nic, rank, &piece, 1);
-		changed = result(what, old);
+		changed = armw_result(what, old);
 		piece.here = &changed;
 		if (reached == REACHED)
 			reached = reach_write(nic, rank, &piece, 1);

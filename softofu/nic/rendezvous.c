@@ -12,18 +12,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "softofu/nic/job.h"
+#include "softofu/nic/shared_job.h"
 
 /*
- * How the processes of a job find the memory they share, leaving no name behind that outlives them.
+ * How the processes of a job find their shared memory without leaving names behind.
  *
- * By launcher: the memory is a memfd. Each process binds a socket whose abstract name says
- * softofu/USER/JOB/PROCESS/DESCRIPTOR; the kernel forgets the name when the process is gone, however it went. A new
- * one reads the names in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any that lives. The name
- * softofu/USER/JOB/turn is bound by who is at it, so that two do not both begin.
+ * With a launcher: the memory is a memfd. Each process binds a socket with the abstract name
+ * softofu/USER/JOB/PROCESS/DESCRIPTOR, which the kernel removes when the process ends. A new process reads the names
+ * in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living one. The name softofu/USER/JOB/lock is bound
+ * by the process that is doing so, as a lock: otherwise two could both create the memory.
  *
- * By run directory: the memory is the file softofu-job in it. Byte 0 of the file is locked by who is at it, byte 1 is
- * read-locked by all who use it: who can lock byte 1 for writing is alone, and what the file holds is of a former job.
+ * With a run directory: the memory is the file softofu-job in it. A joining process locks byte 0 of the file. All
+ * users hold a read lock on byte 1: a process that can lock byte 1 for writing is alone, and the content is of a
+ * former job.
  */
 #define PATIENCE 20000 /* milliseconds */
 
@@ -44,11 +45,11 @@ static int bound_socket(const char *name)
 	return -1;
 }
 
-static int take_turn(const char *job)
+static int lock_job_name(const char *job)
 {
 	char name[96];
 
-	snprintf(name, sizeof name, "softofu/%u/%s/turn", (unsigned)getuid(), job);
+	snprintf(name, sizeof name, "softofu/%u/%s/lock", (unsigned)getuid(), job);
 	for (int waited = 0; waited < PATIENCE; waited++) {
 		int fd = bound_socket(name);
 
@@ -60,8 +61,8 @@ static int take_turn(const char *job)
 }
 
 /*
- * Anybody can bind a name with our number in it, and point it at memory of their own: what a member shares is a file of its user. Looked
- * at before it is opened, since opening a device or a pipe has effects.
+ * Any user can bind a name with our number in it that points at other memory. So the file of a member must belong to
+ * its user. This checks before it opens, because opening a device or a pipe has effects.
  */
 static int open_own(const char *path)
 {
@@ -121,22 +122,22 @@ static int new_memory(uint64_t bytes)
 	return -1;
 }
 
-static bool meet_by_name(struct meeting *meeting, const char *job, uint64_t bytes)
+static bool join_by_name(struct rendezvous *found, const char *job, uint64_t bytes)
 {
 	char name[96];
 
-	meeting->turn_fd = take_turn(job);
-	if (meeting->turn_fd < 0)
+	found->lock_fd = lock_job_name(job);
+	if (found->lock_fd < 0)
 		return false;
-	meeting->job_fd = find_member(job);
-	meeting->first = meeting->job_fd < 0;
-	if (meeting->first)
-		meeting->job_fd = new_memory(bytes);
-	if (meeting->job_fd < 0)
+	found->job_fd = find_member(job);
+	found->first = found->job_fd < 0;
+	if (found->first)
+		found->job_fd = new_memory(bytes);
+	if (found->job_fd < 0)
 		return false;
-	snprintf(name, sizeof name, "softofu/%u/%s/%d/%d", (unsigned)getuid(), job, (int)getpid(), meeting->job_fd);
-	meeting->member_fd = bound_socket(name);
-	return meeting->member_fd >= 0;
+	snprintf(name, sizeof name, "softofu/%u/%s/%d/%d", (unsigned)getuid(), job, (int)getpid(), found->job_fd);
+	found->member_fd = bound_socket(name);
+	return found->member_fd >= 0;
 }
 
 static bool lock_byte(int fd, off_t byte, short type, bool wait)
@@ -151,8 +152,8 @@ static void name_file(char path[4096], const char *directory)
 	snprintf(path, 4096, "%s/softofu-job", directory);
 }
 
-/* With byte 0 locked. The last of a former job may remove the file while we wait for that. */
-static int open_file(const char *directory)
+/* Opens the file and locks byte 0. The last process of a former job may remove the file meanwhile. */
+static int open_job_file(const char *directory)
 {
 	char path[4096];
 	struct stat status;
@@ -174,29 +175,29 @@ static int open_file(const char *directory)
 	}
 }
 
-static bool meet_in_directory(struct meeting *meeting, const char *directory, uint64_t bytes)
+static bool join_in_directory(struct rendezvous *found, const char *directory, uint64_t bytes)
 {
-	meeting->job_fd = open_file(directory);
-	if (meeting->job_fd < 0)
+	found->job_fd = open_job_file(directory);
+	if (found->job_fd < 0)
 		return false;
-	meeting->first = lock_byte(meeting->job_fd, 1, F_WRLCK, false);
-	if (meeting->first && (ftruncate(meeting->job_fd, 0) || ftruncate(meeting->job_fd, (off_t)bytes)))
+	found->first = lock_byte(found->job_fd, 1, F_WRLCK, false);
+	if (found->first && (ftruncate(found->job_fd, 0) || ftruncate(found->job_fd, (off_t)bytes)))
 		return false;
-	return lock_byte(meeting->job_fd, 1, F_RDLCK, true);
+	return lock_byte(found->job_fd, 1, F_RDLCK, true);
 }
 
-bool job_meet(struct meeting *meeting, const struct settings *settings, uint64_t bytes)
+bool rendezvous_join(struct rendezvous *found, const struct settings *settings, uint64_t bytes)
 {
-	*meeting = (struct meeting){-1, -1, false, -1};
+	*found = (struct rendezvous){-1, -1, false, -1};
 	if (settings->run) {
-		if (meet_in_directory(meeting, settings->run, bytes))
+		if (join_in_directory(found, settings->run, bytes))
 			return true;
 		fprintf(stderr, "softofu: SOFTOFU_RUN_DIRECTORY=%s cannot be used: %s\n", settings->run,
 			strerror(errno));
 		return false;
 	}
 	if (settings->job[0]) {
-		if (meet_by_name(meeting, settings->job, bytes))
+		if (join_by_name(found, settings->job, bytes))
 			return true;
 		fprintf(stderr,
 			"softofu: the processes of this job do not find each other (/proc and sockets are needed): "
@@ -204,24 +205,24 @@ bool job_meet(struct meeting *meeting, const struct settings *settings, uint64_t
 			strerror(errno));
 		return false;
 	}
-	meeting->first = true;
-	meeting->job_fd = new_memory(bytes);
-	if (meeting->job_fd >= 0)
+	found->first = true;
+	found->job_fd = new_memory(bytes);
+	if (found->job_fd >= 0)
 		return true;
 	fprintf(stderr, "softofu: no memory of %" PRIu64 " bytes can be made: %s\n", bytes, strerror(errno));
 	return false;
 }
 
-void job_met(struct meeting *meeting)
+void rendezvous_done(struct rendezvous *found)
 {
-	if (meeting->turn_fd >= 0)
-		close(meeting->turn_fd);
-	else if (meeting->member_fd < 0)
-		lock_byte(meeting->job_fd, 0, F_UNLCK, false);
-	meeting->turn_fd = -1;
+	if (found->lock_fd >= 0)
+		close(found->lock_fd);
+	else if (found->member_fd < 0)
+		lock_byte(found->job_fd, 0, F_UNLCK, false);
+	found->lock_fd = -1;
 }
 
-void job_leave_directory(const char *directory, int job_fd)
+void rendezvous_leave(const char *directory, int job_fd)
 {
 	char path[4096];
 

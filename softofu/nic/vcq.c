@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 
 /*
- * Which queues of a card a process has. Up to 4 ranks of a node have all TNIs, up to 8 three, up to 12 two, more one;
- * ranks that share a TNI divide its CQs. Which CQ a rank's begin with is what programs that address without asking
- * expect of the machine.
+ * The queues of a NIC that a process may use. Up to 4 ranks of a node use all TNIs, up to 8 three, up to 12 two, more
+ * than that one. Ranks that share a TNI divide its CQs. The first CQ of a rank is the one that programs expect that
+ * construct ids.
  */
 static const uint8_t first_cqs[9][8] = {
 	[1] = {0},
@@ -24,7 +24,10 @@ static const uint8_t first_cqs[9][8] = {
 	[8] = {0, 2, 4, 5, 6, 8, 9, 10},
 };
 
-/* In its first years the machine had them so, and older programs expect it; with more ranks on a TNI it is not known. */
+/*
+ * The division of the first years of the machine, which older programs expect. With more ranks on a TNI it is not
+ * known.
+ */
 static const uint8_t early_cqs[5][8] = {[1] = {0}, [2] = {0, 6}, [3] = {0, 3, 6}, [4] = {0, 3, 6, 9}};
 
 struct share {
@@ -34,21 +37,21 @@ struct share {
 
 static struct share share_of(const struct nic *nic)
 {
-	int per_node = nic->settings.box.per_node, ways, mine;
+	int per_node = nic->settings.grid.per_node, sharers, mine;
 	const uint8_t *first;
 	struct share share;
 
 	share.tnis = per_node <= 4 ? 6 : per_node <= 8 ? 3 : per_node <= 12 ? 2 : 1;
-	ways = per_node <= 4 ? per_node : per_node <= 24 ? 4 : (per_node + 5) / 6;
+	sharers = per_node <= 4 ? per_node : per_node <= 24 ? 4 : (per_node + 5) / 6;
 	mine = nic->local / (TNIS / share.tnis);
 	share.first_tni = nic->local % (TNIS / share.tnis) * share.tnis;
-	first = nic->settings.early_cqs && ways <= 4 ? early_cqs[ways] : first_cqs[ways];
+	first = nic->settings.early_cqs && sharers <= 4 ? early_cqs[sharers] : first_cqs[sharers];
 	share.first_cq = first[mine];
-	share.cqs = (mine + 1 < ways ? first[mine + 1] : CQS) - share.first_cq;
+	share.cqs = (mine + 1 < sharers ? first[mine + 1] : CQS) - share.first_cq;
 	return share;
 }
 
-int card_tnis(const struct nic *nic, uint16_t tnis[TNIS])
+int nic_tnis(const struct nic *nic, uint16_t tnis[TNIS])
 {
 	struct share share = share_of(nic);
 
@@ -70,9 +73,9 @@ struct shared_vcq *vcq_find(struct nic *nic, uint64_t id, uint32_t *number)
 	uint32_t at;
 	long node;
 
-	if (!id_read(id, &name) || (node = box_node(&nic->settings.box, name.coords)) < 0)
+	if (!id_read(id, &name) || (node = node_grid_node(&nic->settings.grid, name.coords)) < 0)
 		return NULL;
-	at = atomic_load_explicit(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component],
+	at = atomic_load_explicit(&job_node_nic(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component],
 				  memory_order_acquire);
 	if (!at)
 		return NULL;
@@ -81,7 +84,7 @@ struct shared_vcq *vcq_find(struct nic *nic, uint64_t id, uint32_t *number)
 	return atomic_load_explicit(&vcq->live, memory_order_relaxed) ? vcq : NULL;
 }
 
-static bool is_apart(struct nic *nic, uint32_t at)
+static bool vcq_is_alone(struct nic *nic, uint32_t at)
 {
 	return job_vcq(nic->job, at - 1)->flags & (UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE);
 }
@@ -94,34 +97,34 @@ static bool is_empty(_Atomic uint32_t components[COMPONENTS])
 	return true;
 }
 
-/* The queue a new VCQ gets: its own if it wants to be alone, else the first of the rank's. */
-static int choose(struct nic *nic, unsigned tni, int component, bool apart, unsigned *cq, unsigned *chosen)
+/* The CQ of a new VCQ: one of its own for an exclusive VCQ or a session, else the first CQ of the rank. */
+static int choose_cq(struct nic *nic, unsigned tni, int component, bool alone, unsigned *cq, unsigned *chosen)
 {
 	struct share share = share_of(nic);
-	struct card *card = job_card(nic->job, (uint32_t)nic->node);
+	struct node_nic *node_nic = job_node_nic(nic->job, (uint32_t)nic->node);
 	int at = share.first_cq;
 
-	if (apart) {
+	if (alone) {
 		for (at = share.first_cq + share.cqs - 1; at >= share.first_cq; at--)
-			if (is_empty(card->vcqs[tni][at]))
+			if (is_empty(node_nic->vcqs[tni][at]))
 				break;
 		if (at < share.first_cq)
 			return UTOFU_ERR_FULL;
 	}
 	*cq = (unsigned)at;
 	for (int i = component < 0 ? NAMED_COMPONENTS : component; i < COMPONENTS; i++) {
-		uint32_t there = atomic_load_explicit(&card->vcqs[tni][at][i], memory_order_relaxed);
+		uint32_t there = atomic_load_explicit(&node_nic->vcqs[tni][at][i], memory_order_relaxed);
 
 		*chosen = (unsigned)i;
-		if (there && (is_apart(nic, there) || component >= 0))
-			return is_apart(nic, there) ? UTOFU_ERR_FULL : UTOFU_ERR_USED;
+		if (there && (vcq_is_alone(nic, there) || component >= 0))
+			return vcq_is_alone(nic, there) ? UTOFU_ERR_FULL : UTOFU_ERR_USED;
 		if (!there)
 			return UTOFU_SUCCESS;
 	}
 	return UTOFU_ERR_FULL;
 }
 
-static int claim(struct nic *nic, uint32_t *number)
+static int claim_shared_vcq(struct nic *nic, uint32_t *number)
 {
 	struct job *job = nic->job;
 
@@ -142,7 +145,7 @@ static int claim(struct nic *nic, uint32_t *number)
 	return UTOFU_ERR_OUT_OF_RESOURCE;
 }
 
-static void clear(struct nic *nic, struct shared_vcq *shared)
+static void clear_shared_vcq(struct nic *nic, struct shared_vcq *shared)
 {
 	struct mrq_entry *entries = vcq_entries(shared);
 	uint64_t written = atomic_load_explicit(&shared->mrq_tail, memory_order_relaxed);
@@ -156,27 +159,27 @@ static void clear(struct nic *nic, struct shared_vcq *shared)
 	atomic_store_explicit(&shared->mrq_lost, 0, memory_order_relaxed);
 }
 
-/* Others can find it from when this returns. */
-static int publish(struct nic *nic, unsigned tni, int component, unsigned long flags, uint32_t *number)
+/* After this, other processes can find the VCQ. */
+static int publish_vcq(struct nic *nic, unsigned tni, int component, unsigned long flags, uint32_t *number)
 {
-	bool apart = flags & (UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE);
+	bool alone = flags & (UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE);
 	struct vcq_name name = {.tni = tni};
 	struct shared_vcq *shared;
 	int code;
 
 	memcpy(name.coords, nic->coords, sizeof name.coords);
 	job_lock(&nic->job->making);
-	code = choose(nic, tni, component, apart, &name.cq, &name.component);
+	code = choose_cq(nic, tni, component, alone, &name.cq, &name.component);
 	if (!code)
-		code = claim(nic, number);
+		code = claim_shared_vcq(nic, number);
 	if (!code) {
 		shared = job_vcq(nic->job, *number);
-		clear(nic, shared);
+		clear_shared_vcq(nic, shared);
 		shared->rank = (uint32_t)nic->rank;
 		atomic_store_explicit(&shared->id, id_make(&name), memory_order_relaxed);
 		shared->flags = flags;
 		atomic_store_explicit(&shared->live, 1, memory_order_relaxed);
-		atomic_store_explicit(&job_card(nic->job, (uint32_t)nic->node)->vcqs[tni][name.cq][name.component],
+		atomic_store_explicit(&job_node_nic(nic->job, (uint32_t)nic->node)->vcqs[tni][name.cq][name.component],
 				      *number + 1, memory_order_release);
 	}
 	job_unlock(&nic->job->making);
@@ -190,7 +193,7 @@ static bool may_use(const struct nic *nic, unsigned tni)
 	return (int)tni >= share.first_tni && (int)tni < share.first_tni + share.tnis;
 }
 
-static struct vcq *free_slot(struct nic *nic)
+static struct vcq *free_vcq_slot(struct nic *nic)
 {
 	for (int i = 0; i < nic->vcq_count; i++)
 		if (!atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed))
@@ -198,7 +201,7 @@ static struct vcq *free_slot(struct nic *nic)
 	return NULL;
 }
 
-static int fill(struct nic *nic, struct vcq *vcq, unsigned tni, int component, unsigned long flags)
+static int fill_vcq(struct nic *nic, struct vcq *vcq, unsigned tni, int component, unsigned long flags)
 {
 	int code;
 
@@ -207,14 +210,15 @@ static int fill(struct nic *nic, struct vcq *vcq, unsigned tni, int component, u
 	vcq->flags = flags;
 	vcq->toq = calloc(TOQ_SIZE, sizeof *vcq->toq);
 	vcq->tcq = calloc(TCQ_SIZE, sizeof *vcq->tcq);
-	code = vcq->toq && vcq->tcq ? publish(nic, tni, component, flags, &vcq->number) : UTOFU_ERR_OUT_OF_MEMORY;
+	code = vcq->toq && vcq->tcq ? publish_vcq(nic, tni, component, flags, &vcq->number) : UTOFU_ERR_OUT_OF_MEMORY;
 	if (code) {
 		free(vcq->toq);
 		free(vcq->tcq);
 		return code;
 	}
 	vcq->shared = job_vcq(nic->job, vcq->number);
-	vcq->lots = (nic->settings.seed * 0x9e3779b97f4a7c15 + 1) ^ (shared_vcq_id(vcq->shared) * 0xbf58476d1ce4e5b9);
+	vcq->random_state =
+		(nic->settings.seed * 0x9e3779b97f4a7c15 + 1) ^ (shared_vcq_id(vcq->shared) * 0xbf58476d1ce4e5b9);
 	atomic_store_explicit(&vcq->live, true, memory_order_relaxed);
 	return UTOFU_SUCCESS;
 }
@@ -226,13 +230,13 @@ int vcq_create(struct nic *nic, unsigned tni, int component, unsigned long flags
 
 	if (!may_use(nic, tni))
 		return UTOFU_ERR_NOT_AVAILABLE;
-	/* Without it nothing is held back; a session cannot do without. */
-	if (((flags & UTOFU_VCQ_FLAG_SESSION_MODE) || nic->settings.order == ORDER_ADVERSARIAL) &&
-	    !card_thread_start(nic) && (flags & UTOFU_VCQ_FLAG_SESSION_MODE))
+	/* Without the thread nothing is held back; a session needs it. */
+	if (((flags & UTOFU_VCQ_FLAG_SESSION_MODE) || nic->settings.order == ORDER_REORDERED) &&
+	    !nic_thread_start(nic) && (flags & UTOFU_VCQ_FLAG_SESSION_MODE))
 		return UTOFU_ERR_OUT_OF_RESOURCE;
 	pthread_mutex_lock(&nic->lock);
-	slot = free_slot(nic);
-	code = slot ? fill(nic, slot, tni, component, flags) : UTOFU_ERR_FULL;
+	slot = free_vcq_slot(nic);
+	code = slot ? fill_vcq(nic, slot, tni, component, flags) : UTOFU_ERR_FULL;
 	pthread_mutex_unlock(&nic->lock);
 	*vcq = slot;
 	return code;
@@ -245,8 +249,8 @@ void vcq_release(struct nic *nic, uint32_t number)
 	long node;
 
 	id_read(shared_vcq_id(shared), &name);
-	node = box_node(&nic->settings.box, name.coords);
-	atomic_store_explicit(&job_card(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
+	node = node_grid_node(&nic->settings.grid, name.coords);
+	atomic_store_explicit(&job_node_nic(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
 			      memory_order_relaxed);
 	atomic_store_explicit(&shared->live, 0, memory_order_release);
 }
@@ -286,10 +290,10 @@ void vcq_report(struct nic *nic)
 			continue;
 		fprintf(stderr,
 			"softofu: rank %d TNI %u CQ %u component %u: %" PRIu64 " descriptors by the caller, %" PRIu64
-			" by the card, %" PRIu64 " bytes sent, %" PRIu64 " notices read\n",
+			" by the NIC, %" PRIu64 " bytes sent, %" PRIu64 " notices read\n",
 			nic->rank, name.tni, name.cq, name.component,
 			atomic_load_explicit(&vcq->counts.by_caller, memory_order_relaxed),
-			atomic_load_explicit(&vcq->counts.by_card, memory_order_relaxed),
+			atomic_load_explicit(&vcq->counts.by_nic, memory_order_relaxed),
 			atomic_load_explicit(&vcq->counts.bytes_out, memory_order_relaxed),
 			atomic_load_explicit(&vcq->counts.notices_in, memory_order_relaxed));
 	}
@@ -302,7 +306,9 @@ static void two_inside(struct vcq *vcq, const char *routine)
 		vcq->nic->rank, routine);
 }
 
-/* The program orders its threads where the VCQ does not (UTOFU_VCQ_FLAG_THREAD_SAFE); this only notices that it did not. */
+/*
+ * The program must order its threads at a VCQ without UTOFU_VCQ_FLAG_THREAD_SAFE; this only notices where it did not.
+ */
 struct vcq *vcq_enter(utofu_vcq_hdl_t handle, const char *routine, int *code)
 {
 	struct nic *nic = nic_get();
@@ -340,11 +346,11 @@ void vcq_unlock(struct vcq *vcq)
 }
 
 /* splitmix64. */
-uint32_t vcq_lot(struct vcq *vcq, uint32_t below)
+uint32_t vcq_random(struct vcq *vcq, uint32_t below)
 {
-	uint64_t lot = vcq->lots += 0x9e3779b97f4a7c15;
+	uint64_t mixed = vcq->random_state += 0x9e3779b97f4a7c15;
 
-	lot = (lot ^ lot >> 30) * 0xbf58476d1ce4e5b9;
-	lot = (lot ^ lot >> 27) * 0x94d049bb133111eb;
-	return (uint32_t)((lot ^ lot >> 31) >> 32) % below;
+	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+	return (uint32_t)((mixed ^ mixed >> 31) >> 32) % below;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * softofu-replay FOLDER: what a run that was recorded (SOFTOFU_RECORD=FOLDER) would have taken on the machine. Takes the same settings
- * of the box and the network from the environment as the run did.
+ * softofu-replay FOLDER: the time that a recorded run (SOFTOFU_RECORD=FOLDER) would have taken on the machine. The
+ * settings of the grid and the network come from the environment, as in the run.
  *
- * A process does what it did in its order: it sends as soon as it has read what it had read before; to compute takes no time. A
- * session sends when it was let go. What arrives when is up to the network, in which all of it is under way at once.
+ * A process repeats its actions in order: it sends as soon as it has read what it had read before; computing takes no
+ * time. A session sends when it was released. The network decides when messages arrive; all of them are in it at
+ * once.
  */
 #include "softofu/replay/replay.h"
 
@@ -14,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softofu/nic/carry.h"
+#include "softofu/nic/carrier.h"
 #include "softofu/nic/descriptor.h"
-#include "softofu/nic/record.h"
+#include "softofu/nic/recording.h"
 
 #define NOT_YET (-1)
 
 struct message {
 	const struct record *sent;
-	bool is_answer; /* of a get or an atomic operation: what it asked for is under way */
+	bool is_answer; /* the answer of a get or an atomic operation is under way */
 	int64_t arrived;
 };
 
@@ -36,20 +37,22 @@ struct rank {
 
 struct session {
 	const struct record **sent; /* by place */
-	int64_t *let_go;
+	int64_t *released;
 	size_t room, next;
 	int64_t time;
 };
 
-static struct rank *ranks;
-static int n_ranks;
-static struct session *sessions;
-static size_t n_sessions;
-static const struct record **let_go; /* all, by message */
-static size_t n_let_go;
-static struct wire *wire;
-static bool show_messages;
-static const struct torus_shape *shape;
+static struct {
+	struct rank *ranks;
+	int n_ranks;
+	struct session *sessions;
+	size_t n_sessions;
+	const struct record **released; /* records of releases, by message */
+	size_t n_released;
+	struct replay_net *network;
+	bool show_messages;
+	const struct torus_shape *shape;
+} replay;
 
 void replay_fail(const char *format, ...)
 {
@@ -96,12 +99,13 @@ static bool read_rank(const char *folder, int number, struct rank *rank)
 	return true;
 }
 
-static void read_all(const char *folder)
+static void read_ranks(const char *folder)
 {
 	do
-		ranks = replay_memory(realloc(ranks, (size_t)(n_ranks + 1) * sizeof *ranks));
-	while (read_rank(folder, n_ranks, &ranks[n_ranks]) && ++n_ranks);
-	if (n_ranks == 0)
+		replay.ranks =
+			replay_memory(realloc(replay.ranks, (size_t)(replay.n_ranks + 1) * sizeof *replay.ranks));
+	while (read_rank(folder, replay.n_ranks, &replay.ranks[replay.n_ranks]) && ++replay.n_ranks);
+	if (replay.n_ranks == 0)
 		replay_fail("%s has no record of a run; make one with SOFTOFU_RECORD=%s", folder, folder);
 }
 
@@ -109,20 +113,21 @@ static struct session *session_of(uint64_t queue, uint64_t place)
 {
 	struct session *session;
 
-	if (queue >= n_sessions) {
-		sessions = replay_memory(realloc(sessions, (queue + 1) * sizeof *sessions));
-		memset(sessions + n_sessions, 0, (queue + 1 - n_sessions) * sizeof *sessions);
-		n_sessions = queue + 1;
+	if (queue >= replay.n_sessions) {
+		replay.sessions = replay_memory(realloc(replay.sessions, (queue + 1) * sizeof *replay.sessions));
+		memset(replay.sessions + replay.n_sessions, 0,
+		       (queue + 1 - replay.n_sessions) * sizeof *replay.sessions);
+		replay.n_sessions = queue + 1;
 	}
-	session = &sessions[queue];
+	session = &replay.sessions[queue];
 	while (place >= session->room) {
 		size_t room = 2 * session->room + 64;
 
 		session->sent = replay_memory(realloc(session->sent, room * sizeof *session->sent));
-		session->let_go = replay_memory(realloc(session->let_go, room * sizeof *session->let_go));
+		session->released = replay_memory(realloc(session->released, room * sizeof *session->released));
 		for (; session->room < room; session->room++) {
 			session->sent[session->room] = NULL;
-			session->let_go[session->room] = NOT_YET;
+			session->released[session->room] = NOT_YET;
 		}
 	}
 	return session;
@@ -132,9 +137,10 @@ static struct message *message_of(uint64_t number)
 {
 	uint64_t rank = number >> 32, n = number & UINT32_MAX;
 
-	if (rank >= (uint64_t)n_ranks || n == 0 || n > ranks[rank].n_messages)
-		replay_fail("a record speaks of message %llu of rank %llu, which is not recorded", (unsigned long long)n, (unsigned long long)rank);
-	return &ranks[rank].messages[n];
+	if (rank >= (uint64_t)replay.n_ranks || n == 0 || n > replay.ranks[rank].n_messages)
+		replay_fail("a record refers to message %llu of rank %llu, which is not recorded",
+			    (unsigned long long)n, (unsigned long long)rank);
+	return &replay.ranks[rank].messages[n];
 }
 
 static int by_message(const void *left, const void *right)
@@ -150,28 +156,29 @@ static void sort_out(const struct record *record)
 		*message_of(record->message) = (struct message){record, false, NOT_YET};
 	if (record->kind == RECORD_SENT_BY_SESSION)
 		session_of(record->queue, record->place)->sent[record->place] = record;
-	if (record->kind == RECORD_LET_GO) {
-		let_go = replay_memory(realloc(let_go, (n_let_go + 1) * sizeof *let_go));
-		let_go[n_let_go++] = record;
+	if (record->kind == RECORD_RELEASED) {
+		replay.released =
+			replay_memory(realloc(replay.released, (replay.n_released + 1) * sizeof *replay.released));
+		replay.released[replay.n_released++] = record;
 		session_of(record->queue, record->place + record->steps);
 	}
 }
 
 /* --- Running --- */
 
-static struct net_address address_of(uint64_t id)
+static struct net_address replay_address(uint64_t id)
 {
 	struct vcq_name name;
-	int coordinates[BOX_AXES];
+	int coordinates[GRID_AXES];
 
 	if (!id_read(id, &name))
 		replay_fail("0x%llx is the id of no queue", (unsigned long long)id);
-	for (int a = 0; a < BOX_AXES; a++)
+	for (int a = 0; a < GRID_AXES; a++)
 		coordinates[a] = name.coords[a];
-	return (struct net_address){torus_place_at(shape, coordinates), (int)name.tni, (int)name.cq};
+	return (struct net_address){torus_place_at(replay.shape, coordinates), (int)name.tni, (int)name.cq};
 }
 
-static uint64_t bytes_of(const struct message *message)
+static uint64_t recorded_bytes(const struct message *message)
 {
 	switch (message->sent->what) {
 	case KIND_GET: return message->is_answer ? message->sent->bytes : 0;
@@ -180,79 +187,83 @@ static uint64_t bytes_of(const struct message *message)
 	}
 }
 
-static void arrived(uint64_t number, int64_t time);
+static void message_arrived(uint64_t number, int64_t time);
 
-static void post(struct message *message, int64_t time)
+static void post_message(struct message *message, int64_t time)
 {
 	const struct record *sent = message->sent;
 
 	if (sent->what == KIND_NOP) {
-		arrived(sent->message, time);
+		message_arrived(sent->message, time);
 		return;
 	}
-	wire_post(wire,
-		  &(struct net_message){
-			  .from = address_of(message->is_answer ? sent->to : sent->from),
-			  .to = address_of(message->is_answer ? sent->from : sent->to),
-			  .class = message->is_answer ? NET_REPLY : NET_REQUEST,
-			  .bytes = (uint32_t)bytes_of(message),
-			  .time = time,
-		  },
-		  sent->message);
+	replay_net_post(replay.network,
+			&(struct net_message){
+				.from = replay_address(message->is_answer ? sent->to : sent->from),
+				.to = replay_address(message->is_answer ? sent->from : sent->to),
+				.class = message->is_answer ? NET_REPLY : NET_REQUEST,
+				.bytes = (uint32_t)recorded_bytes(message),
+				.time = time,
+			},
+			sent->message);
 }
 
 static void go_on_with(struct session *session)
 {
-	while (session->next < session->room && session->sent[session->next] && session->let_go[session->next] != NOT_YET) {
+	while (session->next < session->room && session->sent[session->next] &&
+	       session->released[session->next] != NOT_YET) {
 		size_t place = session->next++;
 
-		if (session->let_go[place] > session->time)
-			session->time = session->let_go[place];
-		post(message_of(session->sent[place]->message), session->time);
+		if (session->released[place] > session->time)
+			session->time = session->released[place];
+		post_message(message_of(session->sent[place]->message), session->time);
 	}
 }
 
-static void let_sessions_go(uint64_t number, int64_t time)
+static void release_sessions(uint64_t number, int64_t time)
 {
 	struct record key = {.message = number};
-	const struct record *wanted = &key, **found = n_let_go ? bsearch(&wanted, let_go, n_let_go, sizeof *let_go, by_message) : NULL;
+	const struct record *wanted = &key, **found = replay.n_released
+							      ? bsearch(&wanted, replay.released, replay.n_released,
+									sizeof *replay.released, by_message)
+							      : NULL;
 
-	while (found && found > let_go && found[-1]->message == number)
+	while (found && found > replay.released && found[-1]->message == number)
 		found--;
-	for (; found && found < let_go + n_let_go && (*found)->message == number; found++) {
+	for (; found && found < replay.released + replay.n_released && (*found)->message == number; found++) {
 		struct session *session = session_of((*found)->queue, (*found)->place);
 
 		for (uint64_t i = 0; i < (*found)->steps; i++)
-			session->let_go[(*found)->place + i] = time;
+			session->released[(*found)->place + i] = time;
 		go_on_with(session);
 	}
 }
 
-static void arrived(uint64_t number, int64_t time)
+static void message_arrived(uint64_t number, int64_t time)
 {
 	struct message *message = message_of(number);
 
 	if (!message->is_answer && (message->sent->what == KIND_GET || message->sent->what == KIND_ARMW)) {
 		message->is_answer = true;
-		post(message, time);
+		post_message(message, time);
 		return;
 	}
 	message->arrived = time;
-	if (show_messages && message->sent->what != KIND_NOP)
+	if (replay.show_messages && message->sent->what != KIND_NOP)
 		printf("%.3f us: message %llu of rank %llu, %llu bytes, has arrived\n", (double)time * 1e-6,
 		       (unsigned long long)(number & UINT32_MAX), (unsigned long long)(number >> 32),
 		       (unsigned long long)message->sent->bytes);
-	let_sessions_go(number, time);
+	release_sessions(number, time);
 }
 
-/* As far as it can. */
+/* Repeats the actions of a rank as far as it can. */
 static void go_on(struct rank *rank)
 {
 	for (; rank->next < rank->count; rank->next++) {
 		const struct record *record = &rank->records[rank->next];
 
 		if (record->kind == RECORD_SENT)
-			post(message_of(record->message), rank->clock);
+			post_message(message_of(record->message), rank->clock);
 		if (record->kind != RECORD_READ)
 			continue;
 		if (message_of(record->message)->arrived == NOT_YET)
@@ -262,16 +273,20 @@ static void go_on(struct rank *rank)
 	}
 }
 
-static void run(void)
+static void run_replay(void)
 {
 	do
-		for (int i = 0; i < n_ranks; i++)
-			go_on(&ranks[i]);
-	while (wire_step(wire));
-	for (int i = 0; i < n_ranks; i++)
-		if (ranks[i].next < ranks[i].count)
-			replay_fail("rank %d waits for a message that never comes; is a record of the run missing, or %s", i,
-				    net_trouble(wire_net(wire)) ? net_trouble(wire_net(wire)) : "were the settings others?");
+		for (int i = 0; i < replay.n_ranks; i++)
+			go_on(&replay.ranks[i]);
+	while (replay_net_step(replay.network));
+	for (int i = 0; i < replay.n_ranks; i++)
+		if (replay.ranks[i].next < replay.ranks[i].count)
+			replay_fail(
+				"rank %d waits for a message that never comes; is a record of the run missing, or %s",
+				i,
+				net_trouble(replay_net_state(replay.network))
+					? net_trouble(replay_net_state(replay.network))
+					: "were the settings different?");
 }
 
 int main(int argc, char **argv)
@@ -279,8 +294,8 @@ int main(int argc, char **argv)
 	struct net_settings plan;
 	struct settings settings;
 
-	show_messages = argc == 3 && !strcmp(argv[1], "--messages");
-	if (argc != 2 + show_messages || argv[argc - 1][0] == '-') {
+	replay.show_messages = argc == 3 && !strcmp(argv[1], "--messages");
+	if (argc != 2 + replay.show_messages || argv[argc - 1][0] == '-') {
 		puts("usage: softofu-replay [--messages] FOLDER\n\n"
 		     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine. SOFTOFU_SHAPE,\n"
 		     "SOFTOFU_RANKS_PER_NODE and SOFTOFU_HOLES are to be as they were; SOFTOFU_NET=packets:... sets the network.\n\n"
@@ -292,15 +307,15 @@ int main(int argc, char **argv)
 		settings.net = "";
 	if (!packets_plan(&settings, &plan))
 		return 1;
-	shape = &plan.shape;
-	read_all(argv[argc - 1]);
-	for (int i = 0; i < n_ranks; i++)
-		for (size_t r = 0; r < ranks[i].count; r++)
-			sort_out(&ranks[i].records[r]);
-	if (n_let_go)
-		qsort(let_go, n_let_go, sizeof *let_go, by_message);
-	wire = wire_open(&plan, arrived);
-	run();
-	net_report(wire_net(wire), stdout);
+	replay.shape = &plan.shape;
+	read_ranks(argv[argc - 1]);
+	for (int i = 0; i < replay.n_ranks; i++)
+		for (size_t r = 0; r < replay.ranks[i].count; r++)
+			sort_out(&replay.ranks[i].records[r]);
+	if (replay.n_released)
+		qsort(replay.released, replay.n_released, sizeof *replay.released, by_message);
+	replay.network = replay_net_open(&plan, message_arrived);
+	run_replay();
+	net_report(replay_net_state(replay.network), stdout);
 	return 0;
 }

@@ -8,17 +8,18 @@
 #include "softofu/net/net.h"
 
 /*
- * wire.c: messages over a network in one process, each at its time. A TNI sends those of a CQ one after the other, and a packet of each CQ
- * in turn. Nothing is handed in before all that is due earlier has been done, so the clock is exact.
+ * replay_net.c: messages over a network in one process, each at its time. A TNI sends the messages of a CQ one after
+ * the other, and serves its CQs a packet at a time in order. Nothing is injected before everything that is due
+ * earlier has been done, so the clock is exact.
  */
-struct wire;
-typedef void wire_arrived(uint64_t message, int64_t time); /* picoseconds; may post more */
+struct replay_net;
+typedef void replay_net_arrived(uint64_t message, int64_t time); /* picoseconds; may post more */
 
-struct wire *wire_open(const struct net_settings *settings, wire_arrived *arrived);
-void wire_post(struct wire *wire, const struct net_message *message, uint64_t tag);
-/* Does the next thing that is due; false: nothing is. */
-bool wire_step(struct wire *wire);
-struct net *wire_net(struct wire *wire);
+struct replay_net *replay_net_open(const struct net_settings *settings, replay_net_arrived *arrived);
+void replay_net_post(struct replay_net *wire, const struct net_message *message, uint64_t tag);
+/* Does the next thing that is due. Returns false if nothing is. */
+bool replay_net_step(struct replay_net *wire);
+struct net *replay_net_state(struct replay_net *wire);
 
 _Noreturn void replay_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *replay_memory(void *got);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "softofu/utofu/describe.h"
 
-/* Each communication has two faces: done at once, or written down for utofu_post_toq. */
+/* Each communication has two forms: done at once, or written as a descriptor for utofu_post_toq. */
 
-/* cswap has its own routines; as a number it is no operation of utofu_armw*. */
+/* cswap has its own routines, and is no operation of utofu_armw*. */
 static unsigned plain_op(enum utofu_armw_op op)
 {
 	return (unsigned)op > ARMW_OR ? 0 : (unsigned)op;

@@ -20,10 +20,10 @@ static int check_vcq(const struct common *common)
 	return vcq ? UTOFU_SUCCESS : code;
 }
 
-/* Ways are numbered from 1; 0 is the usual one. */
+/* Paths are numbered from 1; 0 is the default path. */
 static unsigned long paths_of(const struct nic *nic)
 {
-	const int *size = nic->settings.box.size;
+	const int *size = nic->settings.grid.size;
 
 	return (unsigned long)size[3] * (unsigned long)size[4] * (unsigned long)size[5];
 }
@@ -39,7 +39,7 @@ static int describe_common(struct descriptor *what, enum kind kind, const struct
 		return UTOFU_ERR_INVALID_FLAGS;
 	if (kind != KIND_NOP && !id_read(common->rmt_vcq_id, &name))
 		return UTOFU_ERR_INVALID_VCQ_ID;
-	if (kind != KIND_NOP && box_node(&nic_get()->settings.box, name.coords) < 0)
+	if (kind != KIND_NOP && node_grid_node(&nic_get()->settings.grid, name.coords) < 0)
 		return UTOFU_ERR_INVALID_VCQ_ID;
 	if (kind != KIND_NOP && !(common->rmt_stadd & STADD_MARK))
 		return UTOFU_ERR_INVALID_STADD;
@@ -156,7 +156,7 @@ int utofu_post_toq(utofu_vcq_hdl_t vcq_hdl, void *desc, size_t desc_size, void *
 		code = UTOFU_ERR_INVALID_SIZE;
 	else
 		code = UTOFU_SUCCESS;
-	/* The program may keep descriptors wherever it likes, at any address. */
+	/* The descriptors of the program may be at any address. */
 	if (!code)
 		memcpy(what, desc, desc_size);
 	for (size_t i = 0; i < count && !code; i++)

@@ -4,9 +4,9 @@
 
 #include "softofu/nic/vcq.h"
 
-/* Writing down one communication: utofu/describe.c checks what the program gave. All return a code of uTofu. */
+/* Makes the descriptor of one communication and checks the arguments. All functions return a code of uTofu. */
 
-/* What every communication has. */
+/* Arguments of every communication. */
 struct common {
 	const char *routine;
 	utofu_vcq_hdl_t vcq_hdl;
@@ -16,7 +16,7 @@ struct common {
 	unsigned long flags;
 };
 
-/* What a put or a get has besides. without_gap: mtu and gap were not given. */
+/* Further arguments of a put or a get. without_gap: the call has no mtu and gap. */
 struct blocks {
 	utofu_stadd_t lcl_stadd;
 	size_t length, stride, count, mtu, gap;
@@ -29,7 +29,7 @@ int describe_armw(struct descriptor *what, const struct common *common, unsigned
 		  uint64_t expected);
 int describe_nop(struct descriptor *what, const struct common *common);
 
-/* Where a described communication goes: into the program's hands, or into the queue. */
+/* Results of a description: give it to the program, or post it to the queue. */
 int describe_give(const struct descriptor *what, int code, void *desc, size_t *desc_size);
 int describe_post(const char *routine, utofu_vcq_hdl_t vcq_hdl, const struct descriptor *what, int code, void *cbdata);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "softofu/utofu/describe.h"
 
-/* Each communication has two faces: done at once, or written down for utofu_post_toq. */
+/* Each communication has two forms: done at once, or written as a descriptor for utofu_post_toq. */
 
 int utofu_put_piggyback(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, void *lcl_data, utofu_stadd_t rmt_stadd,
 			size_t length, uint64_t edata, unsigned long int flags, void *cbdata)

@@ -3,15 +3,18 @@
 
 #include "softofu/nic/vcq.h"
 
-/* Notices. Whoever looks for one also gives what is held back a chance, and after long looking others the processor. */
-enum { LOOKS_BEFORE_YIELD = 256 };
+/*
+ * Notices. Every poll also lets reorder injection release something, and yields the processor after many polls
+ * without a result.
+ */
+enum { POLLS_BEFORE_YIELD = 256 };
 
-static int looked(struct vcq *vcq, const char *routine, int code)
+static int polled(struct vcq *vcq, const char *routine, int code)
 {
 	if (code != UTOFU_ERR_NOT_FOUND)
-		atomic_store_explicit(&vcq->looks, 0, memory_order_relaxed);
-	else if (atomic_fetch_add_explicit(&vcq->looks, 1, memory_order_relaxed) % LOOKS_BEFORE_YIELD ==
-		 LOOKS_BEFORE_YIELD - 1)
+		atomic_store_explicit(&vcq->idle_polls, 0, memory_order_relaxed);
+	else if (atomic_fetch_add_explicit(&vcq->idle_polls, 1, memory_order_relaxed) % POLLS_BEFORE_YIELD ==
+		 POLLS_BEFORE_YIELD - 1)
 		sched_yield();
 	return error_note(routine, code);
 }
@@ -25,13 +28,13 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void **cbda
 		return code;
 	code = flags ? UTOFU_ERR_INVALID_FLAGS : cbdata ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
-		queue_relent(vcq);
+		queue_release_some(vcq);
 		vcq_lock(vcq);
 		code = tcq_take(vcq, cbdata);
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return looked(vcq, "utofu_poll_tcq", code);
+	return polled(vcq, "utofu_poll_tcq", code);
 }
 
 int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utofu_mrq_notice *notice)
@@ -43,8 +46,8 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 		return code;
 	code = flags ? UTOFU_ERR_INVALID_FLAGS : notice ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
-		queue_relent(vcq);
-		code = mrq_look(vcq);
+		queue_release_some(vcq);
+		code = mrq_ready(vcq);
 	}
 	if (!code) {
 		vcq_lock(vcq);
@@ -52,7 +55,7 @@ int utofu_poll_mrq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, struct utof
 		vcq_unlock(vcq);
 	}
 	vcq_leave(vcq);
-	return looked(vcq, "utofu_poll_mrq", code);
+	return polled(vcq, "utofu_poll_mrq", code);
 }
 
 int utofu_query_num_unread_tcq(utofu_vcq_hdl_t vcq_hdl, size_t *count)
@@ -64,7 +67,7 @@ int utofu_query_num_unread_tcq(utofu_vcq_hdl_t vcq_hdl, size_t *count)
 		return code;
 	code = count ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
-		queue_relent(vcq);
+		queue_release_some(vcq);
 		vcq_lock(vcq);
 		*count = (size_t)(vcq->tcq_tail - vcq->tcq_head);
 		vcq_unlock(vcq);
@@ -82,7 +85,7 @@ int utofu_query_num_unread_mrq(utofu_vcq_hdl_t vcq_hdl, size_t *count)
 		return code;
 	code = count ? UTOFU_SUCCESS : UTOFU_ERR_INVALID_POINTER;
 	if (!code) {
-		queue_relent(vcq);
+		queue_release_some(vcq);
 		*count = mrq_unread(vcq);
 	}
 	vcq_leave(vcq);

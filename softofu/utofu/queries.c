@@ -4,7 +4,7 @@
 
 #include "softofu/nic/vcq.h"
 
-/* What a node has: TNIs, their capabilities, its place. */
+/* Queries about a node: TNIs, their capabilities, its place. */
 static int list_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis)
 {
 	struct nic *nic = nic_get();
@@ -15,7 +15,7 @@ static int list_tnis(utofu_tni_id_t **tni_ids, size_t *num_tnis)
 		return UTOFU_ERR_INVALID_POINTER;
 	if (!nic)
 		return UTOFU_ERR_FATAL;
-	count = card_tnis(nic, tnis);
+	count = nic_tnis(nic, tnis);
 	*tni_ids = malloc((size_t)count * sizeof **tni_ids);
 	if (!*tni_ids)
 		return UTOFU_ERR_OUT_OF_MEMORY;

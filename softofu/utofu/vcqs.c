@@ -3,10 +3,10 @@
 
 #include "softofu/nic/vcq.h"
 
-/* VCQs, their ids, and the ways to them. */
+/* VCQs, their ids, and the paths to them. */
 #define VCQ_FLAGS (UTOFU_VCQ_FLAG_THREAD_SAFE | UTOFU_VCQ_FLAG_EXCLUSIVE | UTOFU_VCQ_FLAG_SESSION_MODE)
 
-static int create(utofu_tni_id_t tni_id, int component, unsigned long int flags, utofu_vcq_hdl_t *vcq_hdl)
+static int create_vcq(utofu_tni_id_t tni_id, int component, unsigned long int flags, utofu_vcq_hdl_t *vcq_hdl)
 {
 	struct nic *nic = nic_get();
 	struct vcq *vcq;
@@ -28,7 +28,7 @@ static int create(utofu_tni_id_t tni_id, int component, unsigned long int flags,
 
 int utofu_create_vcq(utofu_tni_id_t tni_id, unsigned long int flags, utofu_vcq_hdl_t *vcq_hdl)
 {
-	return create(tni_id, -1, flags, vcq_hdl);
+	return create_vcq(tni_id, -1, flags, vcq_hdl);
 }
 
 int utofu_create_vcq_with_cmp_id(utofu_tni_id_t tni_id, utofu_cmp_id_t cmp_id, unsigned long int flags,
@@ -36,7 +36,7 @@ int utofu_create_vcq_with_cmp_id(utofu_tni_id_t tni_id, utofu_cmp_id_t cmp_id, u
 {
 	if (cmp_id >= NAMED_COMPONENTS)
 		return UTOFU_ERR_INVALID_CMP_ID;
-	return create(tni_id, cmp_id, flags, vcq_hdl);
+	return create_vcq(tni_id, cmp_id, flags, vcq_hdl);
 }
 
 int utofu_free_vcq(utofu_vcq_hdl_t vcq_hdl)
@@ -70,7 +70,7 @@ int utofu_construct_vcq_id(uint8_t coords[], utofu_tni_id_t tni_id, utofu_cq_id_
 		return UTOFU_ERR_INVALID_POINTER;
 	if (!nic)
 		return UTOFU_ERR_FATAL;
-	if (box_node(&nic->settings.box, coords) < 0)
+	if (node_grid_node(&nic->settings.grid, coords) < 0)
 		return UTOFU_ERR_INVALID_COORDS;
 	if (tni_id >= TNIS)
 		return UTOFU_ERR_INVALID_TNI_ID;
@@ -83,10 +83,10 @@ int utofu_construct_vcq_id(uint8_t coords[], utofu_tni_id_t tni_id, utofu_cq_id_
 	return UTOFU_SUCCESS;
 }
 
-/* A way is named by the a, b, c it passes: numbered from 1; 0 is the default one. */
+/* The a, b, c that a path passes name it. Paths are numbered from 1; 0 is the default path. */
 static int path_number(const struct nic *nic, const uint8_t path[], unsigned *number)
 {
-	const int *size = nic->settings.box.size;
+	const int *size = nic->settings.grid.size;
 
 	*number = 0;
 	if (!path || path[0] == UTOFU_PATH_COORD_NULL)
@@ -150,7 +150,7 @@ int utofu_get_path_id(utofu_vcq_id_t vcq_id, uint8_t path_coords[], utofu_path_i
 	return code;
 }
 
-/* The default way goes through the destination's own a, b, c at once. */
+/* The default path goes directly to the a, b, c of the destination. */
 int utofu_get_path_coords(utofu_vcq_id_t vcq_id, utofu_path_id_t path_id, uint8_t path_coords[])
 {
 	struct nic *nic = nic_get();
@@ -164,8 +164,8 @@ int utofu_get_path_coords(utofu_vcq_id_t vcq_id, utofu_path_id_t path_id, uint8_
 	if (!id_read(vcq_id, &name))
 		return UTOFU_ERR_INVALID_VCQ_ID;
 	memcpy(path_coords, name.coords + 3, 3);
-	for (int axis = 3; axis < BOX_AXES && path_id; axis++) {
-		unsigned size = (unsigned)nic->settings.box.size[axis], at = axis == 3 ? number - 1 : number;
+	for (int axis = 3; axis < GRID_AXES && path_id; axis++) {
+		unsigned size = (unsigned)nic->settings.grid.size[axis], at = axis == 3 ? number - 1 : number;
 
 		path_coords[axis - 3] = (uint8_t)(at % size);
 		number = at / size;

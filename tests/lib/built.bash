@@ -11,3 +11,14 @@ need_built()
 	fi
 	export TOP_BUILDDIR
 }
+
+# need_softofu: the same for those of software Tofu, which need a launcher beside it and nothing else of the tree.
+need_softofu()
+{
+	TOP_BUILDDIR=${TOP_BUILDDIR:-$PWD}
+	if [ ! -x "$TOP_BUILDDIR/oshrun" ] || [ ! -e "$TOP_BUILDDIR/libtofucom.la" ]; then
+		echo "there is no software Tofu in TOP_BUILDDIR=$TOP_BUILDDIR; run make check-softofu there, without --disable-softofu" >&2
+		return 1
+	fi
+	export TOP_BUILDDIR
+}

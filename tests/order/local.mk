@@ -16,13 +16,18 @@ tests_order_libexplore_a_SOURCES = tests/order/explore.h tests/order/inside.h te
 tests_order_libexplore_a_CFLAGS = $(AM_CFLAGS) -Wno-missing-prototypes
 
 EXTRA_PROGRAMS += tests/order/scenarios
-tests_order_scenarios_SOURCES = tests/order/scenarios.c tests/order/scenarios.h tests/order/parts.c tests/order/tofu.c \
-	$(libtorushmem_la_SOURCES) $(libtofucom_la_SOURCES) $(SOFTOFU_NET_SOURCES)
-tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DNAPS=1
+tests_order_scenarios_SOURCES = tests/order/scenarios.c tests/order/scenarios.h tests/order/parts.c \
+	$(libtorushmem_la_SOURCES)
+tests_order_scenarios_CPPFLAGS = $(libtorushmem_la_CPPFLAGS) $(EXPLORED) -DTIMED_WAITS=1
 # Without -O2 more accesses keep a line of their own; fences are not for the sanitizer, but they are for us.
 tests_order_scenarios_CFLAGS = $(AM_CFLAGS) -fwrapv -g -O1 -U_FORTIFY_SOURCE -Wno-tsan -fsanitize=thread
 tests_order_scenarios_LDFLAGS = $(AM_LDFLAGS)
-tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la libsoftofubox.la $(PMIX_LIBS) -lm
+tests_order_scenarios_LDADD = tests/order/libexplore.a libtorusthink.la librtebase.la
+if WITH_SOFTOFU
+tests_order_scenarios_SOURCES += tests/order/tofu.c $(libtofucom_la_SOURCES) $(SOFTOFU_NET_SOURCES)
+tests_order_scenarios_LDADD += libsoftofugrid.la
+endif
+tests_order_scenarios_LDADD += $(PMIX_LIBS) -lm
 # The link without -fsanitize=thread, which would bring the sanitizer's own library.
 tests_order_scenarios_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) -g \
 	$(tests_order_scenarios_LDFLAGS) $(LDFLAGS) -o $@

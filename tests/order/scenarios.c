@@ -376,6 +376,7 @@ static const struct scenario {
 	{"hangs", hangs, NULL, 1, 0, NULL},
 	{"company", contention, open_company, 2, 0, NULL},
 	{"engine_stops", engine_stops, NULL, 1, 1, NULL},
+#if HAVE_SOFTOFU
 	{"tofu_puts", tofu_puts, open_tofu, 1, 0, NULL},
 	{"tofu_words", tofu_words, open_tofu, 1, 0, NULL},
 	{"tofu_atomics", tofu_atomics, open_tofu, 1, 0, NULL},
@@ -387,6 +388,7 @@ static const struct scenario {
 	{"tofu_packets", tofu_packets, open_tofu_packets, 1, 0, NULL},
 	{"tofu_doors", tofu_doors, open_tofu_doors, 1, 0, NULL},
 	{"tofu_routers", tofu_doors, open_tofu_routers, 1, 0, NULL},
+#endif
 };
 
 static const struct scenario *find(const char *name)

@@ -120,18 +120,18 @@ void open_tofu_gates(void)
 
 void open_tofu_packets(void)
 {
-	start_tofu("packets:buffers=1,queue=1,window=1,door=1");
+	start_tofu("packets:buffers=1,queue=1,window=1,receive-queue=1");
 	show();
 }
 
 void open_tofu_doors(void)
 {
-	start_tofu("packets:mode=through,door=2");
+	start_tofu("packets:mode=through,receive-queue=2");
 }
 
 void open_tofu_routers(void)
 {
-	start_tofu("packets:buffers=1,queue=1,window=1,door=1");
+	start_tofu("packets:buffers=1,queue=1,window=1,receive-queue=1");
 }
 
 /* --- Puts and their notices --- */
@@ -175,7 +175,7 @@ void tofu_puts(uint64_t round)
 	}
 }
 
-/* PEs 1 and 2 put to PE 0 at once; each takes what it finds at the door, also the other's packets. */
+/* PEs 1 and 2 put to PE 0 at once. Each also writes the packets of the other that it finds in the receive queue. */
 void tofu_packets(uint64_t round)
 {
 	uint64_t *mine = &memory->out[0];
@@ -283,6 +283,7 @@ void tofu_comings(uint64_t round)
 	uint64_t stadd, address;
 	uint32_t number;
 	struct shared_vcq *found;
+	struct range range;
 
 	if (me == 2) {
 		make_and_free(COMPONENT + 1);
@@ -304,7 +305,8 @@ void tofu_comings(uint64_t round)
 	while (!(found = vcq_find(nic, of(1)->named, &number)))
 		sched_yield();
 	EXPLORE_CHECK(found->rank == 1 && shared_vcq_id(found) == of(1)->named && found->flags == 0);
-	while (memory_find(nic, found, number, STADD_MAKE(STAG, 0), sizeof memory->data, true, &address) != TRANSLATED)
+	range = (struct range){found, number, STADD_MAKE(STAG, 0), sizeof memory->data, true};
+	while (memory_find(nic, &range, &address) != TRANSLATED)
 		sched_yield();
 	EXPLORE_CHECK(address == *(uint64_t *)shmem_ptr(&memory->other[1], 1));
 	shmem_fence();
@@ -329,15 +331,15 @@ void tofu_sessions(uint64_t round)
 	EXPLORE_CHECK(all_are(memory->data, 4, round));
 }
 
-/* --- What the adversary holds back: the thread of the NIC lets it go, also when the program asks for nothing more --- */
+/* --- The thread of the NIC releases what reorder injection holds back, also without further calls of the program --- */
 
 void open_tofu_held(void)
 {
 	start_tofu(NULL);
 	show();
-	nic->settings.order = ORDER_ADVERSARIAL;
+	nic->settings.order = ORDER_REORDERED;
 	nic->vcq_count = 2;
-	must(card_thread_start(nic), "no thread");
+	must(nic_thread_start(nic), "no thread");
 	explore_sleeps_end();
 }
 

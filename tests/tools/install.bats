@@ -258,6 +258,7 @@ check_foreign()
 }
 
 @test "programs for Tofu link by the names they know, and find Fujitsu's additions to MPI and PMIx" {
+	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
 	for name in tofucom utofu jtofu tofutop; do
 		printf 'int main(void) { return 0; }\n' | "${CC:-cc}" -xc - -o linked -L "$MOVED/$lib" "-l$name"
 	done

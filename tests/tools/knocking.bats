@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Strangers at the port of oshrun's PMIx server: rubbish, a client's greeting cut short, with bits turned, with more behind it, and nothing.
-# The job goes on and ends well. (softofu's port: tests/unit/softofu_net_wires.c.)
+# The job goes on and ends well. (softofu's port: softofu/tests/unit/softofu_net_wires.c.)
 
 bats_require_minimum_version 1.5.0
 

@@ -113,6 +113,7 @@ own_mounts() {
 }
 
 @test "each of the launcher's own keys has its value, whichever is read first" {
+	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
 	for keys in "torushmem.processors fjpmix.rankmap" "fjpmix.rankmap torushmem.processors"; do
 		# shellcheck disable=SC2046,SC2086 # two words
 		SOFTOFU_SHAPE=2x1 osh 20 -q -n 2 "$PEER" init $(printf 'value=%s ' $keys) finalize

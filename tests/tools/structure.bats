@@ -77,6 +77,10 @@ upward()
 	upward shmem/rma.c comms/net/ucx/ucx_inside.h
 	upward shmem/ext/plans.c ucp/api/ucp.h
 	upward comms/torus/shape.c comms/core/comms.h
+	upward softofu/nic/vcq.c rte/text.h
+	upward softofu/net/route.c comms/torus/trees.h
+	upward comms/core/peers.c softofu/nic/vcq.h
+	upward rte/oshrun/server.c softofu/nic/vcq.h
 }
 
 @test "files and functions that a page names and that are not there are found" {

@@ -2,19 +2,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # OpenSHMEM over Tofu: when the path is taken, what its map says of the torus, and what becomes of a job whose network fails.
 
+# why_not: says why these tests cannot run in this build; fails where they can.
+why_not()
+{
+	if ! grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h"; then
+		echo "configured --disable-softofu"
+	elif ! grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h"; then
+		echo "configured --without-tofu"
+	elif [ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ]; then
+		echo "built without shared libraries"
+	else
+		return 1
+	fi
+}
+
 setup_file()
 {
 	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
 	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}" API="$TOP_BUILDDIR/tests/api"
-	grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --without-tofu"
-	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || skip "built without shared libraries"
+	! why_not || return 0
 	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/where" "${BATS_TEST_FILENAME%/*}/torus/where.c"
 	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/timed" "${BATS_TEST_FILENAME%/*}/torus/timed.c"
 }
 
 setup()
 {
+	if why=$(why_not); then
+		skip "$why"
+	fi
 	unset "${!SHMEM_@}" "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"
 	export TEST_EASE=30
 	cd "$BATS_FILE_TMPDIR" || return
@@ -55,6 +71,26 @@ ends()
 	says "source SHMEM_TORUS" "shape 2 2"
 }
 
+mpi()
+{
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
+}
+
+@test "OpenSHMEM programs go over software Tofu under mpirun, which publishes no map" {
+	command -v mpirun >/dev/null || skip "mpirun is not there"
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	mpi 4 "$API/rma"
+	mpi 4 "$API/amo"
+	SHMEM_INFO=1 run mpi 4 "$API/rma"
+	[[ "$output" == *[Tt]ofu* ]]
+	SOFTOFU_SHAPE=2 run ! mpi 4 "$API/rma"
+	[[ "$output" == *"SOFTOFU_SHAPE=2 has room for 2 ranks"* ]]
+	unset SOFTOFU_SHAPE
+	run ! mpi 4 "$API/rma"
+	[[ "$output" == *"for software Tofu, set SOFTOFU_SHAPE"* ]]
+}
+
 @test "no map, or no library: one line where SHMEM_PATHS names tofu, another way where it does not" {
 	SHMEM_PATHS=tofu on 2 ./where
 	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are"
@@ -75,7 +111,7 @@ ends()
 	# The PEs' own queues are the first of each TNI; the others are sessions.
 	sessions=$(grep -E 'softofu: rank [0-7] TNI [0-5] CQ [1-9]' <<<"$output")
 	[ "$(grep -c ': 0 descriptors by the caller, ' <<<"$sessions")" -eq "$(wc -l <<<"$sessions")" ]
-	[ "$(grep -cv ' 0 by the card' <<<"$sessions")" -ge 24 ]
+	[ "$(grep -cv ' 0 by the NIC' <<<"$sessions")" -ge 24 ]
 }
 
 # sessions FIELD: summed up over all session-mode queues, from the lines of SOFTOFU_STATS: caller or bytes
@@ -102,7 +138,7 @@ did()
 {
 	SOFTOFU_STATS=1 on "$@" >/dev/null
 	[ "$status" -eq 0 ]
-	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "card,") sum += $(i - 1) } END { print sum }' <<<"$output"
+	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "NIC,") sum += $(i - 1) } END { print sum }' <<<"$output"
 }
 
 @test "teams meet and combine a few numbers at barrier gates: nothing is put for it" {
@@ -174,7 +210,7 @@ near()
 	done
 }
 
-@test "replayed: a broadcast by the card over three trees and over six" {
+@test "replayed: a broadcast by the NIC over three trees and over six" {
 	export SHMEM_PATHS=tofu
 	# 2 MB more over links of 6.8 GB/s, in 64 segments down a depth of 7
 	for kind in up:107230:12 twice:53615:18; do
@@ -197,15 +233,15 @@ near()
 	done
 }
 
-@test "a lost link of a ring is gone round; where there is no way round, a line names it and the job ends" {
+@test "a lost link of a ring is gone round; where there is no route around, a line names it and the job ends" {
 	export SHMEM_PATHS=tofu
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
 	[ "$status" -eq 0 ]
 	SOFTOFU_SHAPE=3mx1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
-	ends " is lost, and there is no way round it to node "
+	ends " is lost, and there is no route around it to node "
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
 	ends " is lost" # who finds it first: the one with a packet on it, in either direction, or one to whom it is the only way
-	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no way round)' <<<"$output"
+	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no route around)' <<<"$output"
 }
 
 @test "the PEs of a node share its engines" {

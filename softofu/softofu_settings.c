@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "softofu_settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static const char *first_of(const char *const names[])
+{
+	for (int i = 0; names[i]; i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return names[i];
+	return NULL;
+}
+
+static bool complain_about(const char *name, const char *wrong)
+{
+	fprintf(stderr, "softofu: %s=%s: %s\n", name, getenv(name), wrong);
+	return false;
+}
+
+/* A number from the environment, or the default. Ends the process if the text is not a number. */
+static long number_setting(const char *name, long least, long most, long otherwise)
+{
+	const char *text = name ? getenv(name) : NULL;
+	char *end;
+	long value;
+
+	if (!text || !*text)
+		return otherwise;
+	errno = 0;
+	value = strtol(text, &end, 0);
+	if (*end || errno || value < least || value > most) {
+		fprintf(stderr, "softofu: %s=%s: a number from %ld to %ld is wanted\n", name, text, least, most);
+		exit(1);
+	}
+	return value;
+}
+
+static bool yes_setting(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text && strcmp(text, "0") != 0 && strcmp(text, "no") != 0;
+}
+
+bool settings_grid(struct node_grid *grid, long ranks)
+{
+	const char *shape = getenv("SOFTOFU_SHAPE"), *holes = getenv("SOFTOFU_HOLES");
+	long per_node = number_setting("SOFTOFU_RANKS_PER_NODE", 1, GRID_PER_NODE_MOST, 1);
+	const char *wrong;
+
+	if (!shape || !*shape) {
+		node_grid_around(grid, ranks > 0 ? ranks : 288 * per_node, (int)per_node);
+		return true;
+	}
+	wrong = node_grid_read(grid, shape, NULL, (int)per_node);
+	if (wrong)
+		return complain_about("SOFTOFU_SHAPE", wrong);
+	wrong = node_grid_read(grid, shape, holes, (int)per_node);
+	if (wrong)
+		return complain_about("SOFTOFU_HOLES", wrong);
+	if (ranks > node_grid_capacity(grid)) {
+		fprintf(stderr, "softofu: SOFTOFU_SHAPE=%s has room for %ld ranks at %ld per node, the job has %ld\n",
+			shape, node_grid_capacity(grid), per_node, ranks);
+		return false;
+	}
+	return true;
+}
+
+/* FNV-1a. */
+static uint64_t mix_hash(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return (hash ^ 0xff) * 0x100000001b3;
+}
+
+/*
+ * Sets the name of the job, which all its processes share and no other job has. Launchers reuse names, so the name
+ * also depends on the address of the server.
+ */
+static void set_job_name(struct settings *settings)
+{
+	static const char *const names[] = {"SOFTOFU_JOB", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+					    "PMI_JOBID",   "SLURM_JOB_ID",   NULL};
+	const char *name = first_of(names);
+	uint64_t hash = 0xcbf29ce484222325;
+
+	settings->job[0] = '\0';
+	if (!name)
+		return;
+	hash = mix_hash(hash, getenv(name));
+	if (name != names[0])
+		for (char **entry = environ; *entry; entry++)
+			if (!strncmp(*entry, "PMIX_SERVER_URI", 15) || !strncmp(*entry, "SLURM_STEP_ID=", 14))
+				hash = mix_hash(hash, *entry);
+	snprintf(settings->job, sizeof settings->job, "%016llx", (unsigned long long)hash);
+}
+
+/* One of two words, the first by default. */
+static bool is_second(const char *name, const char *first, const char *second)
+{
+	const char *value = getenv(name);
+	char wanted[64];
+
+	if (!value || !*value || !strcmp(value, first))
+		return false;
+	if (!strcmp(value, second))
+		return true;
+	snprintf(wanted, sizeof wanted, "%s or %s is wanted", first, second);
+	complain_about(name, wanted);
+	exit(1);
+}
+
+/* direct, or packets and, behind a colon, what they go through. */
+static void read_net(struct settings *settings)
+{
+	const char *net = getenv("SOFTOFU_NET");
+
+	if (!net || !*net || !strcmp(net, "direct"))
+		return;
+	if (!strcmp(net, "packets") || !strncmp(net, "packets:", 8)) {
+		settings->net = net + (net[7] ? 8 : 7);
+		return;
+	}
+	complain_about("SOFTOFU_NET", "direct, packets or packets:SETTINGS is wanted, as in packets:errors=1e-4");
+	exit(1);
+}
+
+void settings_read(struct settings *settings)
+{
+	static const char *const ranks[] = {"SOFTOFU_RANK", "PMIX_RANK",    "OMPI_COMM_WORLD_RANK",
+					    "PMI_RANK",	    "SLURM_PROCID", NULL};
+	static const char *const sizes[] = {"SOFTOFU_RANKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+
+	memset(settings, 0, sizeof *settings);
+	set_job_name(settings);
+	settings->run = getenv("SOFTOFU_RUN_DIRECTORY");
+	if (settings->run && !*settings->run)
+		settings->run = NULL;
+	settings->rank = number_setting(first_of(ranks), 0, 1 << 20, 0);
+	settings->ranks = number_setting(first_of(sizes), 1, 1 << 20, 0);
+	if (!settings->ranks && !settings->job[0] && !settings->run && !first_of(ranks))
+		settings->ranks = 1;
+	if (settings->ranks && settings->rank >= settings->ranks) {
+		fprintf(stderr, "softofu: %s says rank %ld, %s says that there are %ld; they belong together\n",
+			first_of(ranks), settings->rank, first_of(sizes), settings->ranks);
+		exit(1);
+	}
+	settings->seed = (unsigned long)number_setting("SOFTOFU_SEED", 0, 0x7fffffffffffffff, 1);
+	settings->mrq_size = number_setting("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
+	settings->stats = yes_setting("SOFTOFU_STATS");
+	settings->record = getenv("SOFTOFU_RECORD");
+	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_REORDERED;
+	settings->sps_by_block = is_second("SOFTOFU_SPS", "descriptor", "block");
+	settings->early_cqs = is_second("SOFTOFU_CQS", "late", "early");
+	read_net(settings);
+	if (!settings_grid(&settings->grid, settings->ranks))
+		exit(1);
+	if (settings->rank >= node_grid_capacity(&settings->grid)) {
+		fprintf(stderr, "softofu: rank %ld has no place in a grid for %ld ranks; set SOFTOFU_SHAPE\n",
+			settings->rank, node_grid_capacity(&settings->grid));
+		exit(1);
+	}
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of software Tofu: programs of uTofu alone, which softofu.bats and softofu_net.bats start, and unit tests of the network.
+
+if WITH_SOFTOFU
+
+# speed is no test: oshrun -n 2 softofu/tests/speed
+SOFTOFU_TESTS = \
+	softofu/tests/errors \
+	softofu/tests/gate_reductions \
+	softofu/tests/utofu_notices \
+	softofu/tests/strong_order \
+	softofu/tests/place_queries \
+	softofu/tests/pmix_map \
+	softofu/tests/session_chain \
+	softofu/tests/speed \
+	softofu/tests/vcq_threads
+check_PROGRAMS += $(SOFTOFU_TESTS)
+
+softofu_tests_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_errors_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_gate_reductions_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_gate_reductions_LDADD = $(SOFTOFU_LIBS) -lm
+softofu_tests_utofu_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_utofu_notices_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_strong_order_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_strong_order_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_place_queries_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_place_queries_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_pmix_map_CPPFLAGS = $(SOFTOFU_CPPFLAGS) $(PMIX_CFLAGS)
+softofu_tests_pmix_map_LDADD = $(SOFTOFU_LIBS) $(PMIX_LIBS)
+softofu_tests_session_chain_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_session_chain_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_speed_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_speed_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_vcq_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_vcq_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
+
+# Random packets over a network, as a program: for the soak below, and to search for deadlocks.
+# And what a network costs.
+check_PROGRAMS += softofu-nettest softofu-netspeed
+softofu_netspeed_SOURCES = softofu/tests/netspeed.c softofu/tests/traffic.c softofu/tests/traffic.h
+softofu_netspeed_LDADD = libsoftofunet.la
+softofu_nettest_SOURCES = softofu/tests/nettest.c softofu/tests/traffic.c softofu/tests/traffic.h
+softofu_nettest_LDADD = libsoftofunet.la
+
+SOFTOFU_UNIT_TESTS = \
+	softofu/tests/unit/softofu_net_model \
+	softofu/tests/unit/softofu_net_parts \
+	softofu/tests/unit/softofu_net_random \
+	softofu/tests/unit/softofu_net_shared \
+	softofu/tests/unit/softofu_net_wires
+check_PROGRAMS += $(SOFTOFU_UNIT_TESTS)
+softofu_tests_unit_softofu_net_model_SOURCES = softofu/tests/unit/softofu_net_model.c \
+	softofu/tests/flows.c softofu/tests/flows.h softofu/tests/traffic.c
+softofu_tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
+softofu_tests_unit_softofu_net_parts_SOURCES = softofu/tests/unit/softofu_net_parts.c softofu/tests/traffic.c
+softofu_tests_unit_softofu_net_parts_LDADD = libsoftofunet.la
+softofu_tests_unit_softofu_net_random_SOURCES = softofu/tests/unit/softofu_net_random.c softofu/tests/traffic.c
+softofu_tests_unit_softofu_net_random_LDADD = libsoftofunet.la
+softofu_tests_unit_softofu_net_shared_SOURCES = softofu/tests/unit/softofu_net_shared.c softofu/tests/worker.c softofu/tests/worker.h
+softofu_tests_unit_softofu_net_shared_LDADD = libsoftofunet.la
+softofu_tests_unit_softofu_net_wires_SOURCES = softofu/tests/unit/softofu_net_wires.c softofu/tests/worker.c softofu/tests/traffic.c
+softofu_tests_unit_softofu_net_wires_LDADD = libsoftofunet.la
+
+# Ten million packets with the smallest buffers, and once the network that must stand still: make soak-net SOAK_PACKETS=1000000
+SOAK_PACKETS = 10000000
+SOAK_TINY = buffers=1,queue=1,window=1,receive-queue=1,errors=1e-4
+soak-net: softofu-nettest
+	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY)
+	./softofu-nettest 3x5x7 $(SOAK_PACKETS) $(SOAK_TINY)
+	./softofu-nettest 5x9 $(SOAK_PACKETS) $(SOAK_TINY)
+	./softofu-nettest 4x4x4 $(SOAK_PACKETS) $(SOAK_TINY),lanes=1; test $$? = 3
+
+# Builds and tests software Tofu and what it needs: the launcher, and the examples.
+check-softofu: softofu oshrun$(EXEEXT) $(SOFTOFU_TESTS) $(SOFTOFU_UNIT_TESTS) $(UTOFU_EXAMPLES)
+	@$(RUN_TESTS) --kinds unit,tools --only softofu $(CHECK_FLAGS)
+
+endif
+
+.PHONY: check-softofu soak-net
+
+EXTRA_DIST += \
+	softofu/tests/api.awk \
+	softofu/tests/api.tsv \
+	softofu/tests/mpi/chain.cc \
+	softofu/tests/mpi/check.h \
+	softofu/tests/mpi/messages.c \
+	softofu/tests/mpi/neighbours.cc \
+	softofu/tests/mpi/pingpong.c \
+	softofu/tests/mpi/topology.c \
+	softofu/tests/softofu.bats \
+	softofu/tests/softofu_net.bats \
+	softofu/tests/together.h

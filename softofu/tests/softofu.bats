@@ -1,0 +1,331 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# uTofu and jTofu in software: names and types, and programs of uTofu under oshrun, Debian's mpirun, and alone.
+
+bats_require_minimum_version 1.5.0
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../../tests/lib/built.bash"
+	need_softofu
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" TESTS="$TOP_BUILDDIR/softofu/tests"
+	export TOP="${BATS_TEST_FILENAME%/*}/../.."
+	unset "${!SOFTOFU_@}" "${!PMIX_@}" "${!OMPI_@}"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# on RANKS PROGRAM...: under oshrun, quietly
+on()
+{
+	timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$@"
+}
+
+mpi()
+{
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
+}
+
+@test "every name of uTofu and jTofu has its type and value, and every function is there" {
+	awk -f "$TOP/softofu/tests/api.awk" "$TOP/softofu/tests/api.tsv" >names.c
+	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -I "$TOP/softofu/include" names.c -o names \
+		-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu -Wl,-rpath,"$TOP_BUILDDIR/.libs"
+	run ./names
+	[ "$output" = "utofu: 65 functions, 35 constants; jtofu: 20 functions" ]
+}
+
+@test "the libraries export these functions, those of softofu.h, and nothing else, and link nothing of ours" {
+	for library in utofu:tofucom jtofu:jtofu; do
+		awk -F '\t' -v of="${library%:*}" '$1 == of && $2 == "function" { print $3 }' \
+			"$TOP/softofu/tests/api.tsv" | sort >wanted
+		# In no header of Fujitsu's, but in the library, and used.
+		[ "$library" = jtofu:jtofu ] || { printf '%s\n' utofu_get_last_error softofu_record_needed softofu_record_when_needed >>wanted && sort -o wanted wanted; }
+		nm -D --defined-only "$TOP_BUILDDIR/.libs/lib${library#*:}.so" | awk '$2 == "T" { print $3 }' | sort >there
+		diff wanted there
+		run ! grep -E 'torushmem|ucp|pmix' <(ldd "$TOP_BUILDDIR/.libs/lib${library#*:}.so")
+	done
+}
+
+@test "headers are C and C++ without a warning" {
+	printf '#include <utofu.h>\n#include <jtofu.h>\n#include <softofu.h>\n' >both.c
+	cp both.c both.cc
+	"${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -I "$TOP/softofu/include" -fsyntax-only both.c
+	"${CXX:-c++}" -std=c++11 -pedantic -Wall -Wextra -Werror -I "$TOP/softofu/include" -fsyntax-only both.cc
+}
+
+@test "what programs of the machine have of its processor in them is read" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	cat >a64.c <<-'END'
+		int main(void)
+		{
+			int word = 1;
+
+			__asm__ volatile("dsb sy\n dmb ishld\n isb" ::: "memory");
+			__asm__ volatile("dc civac, %0" ::"r"(&word) : "memory");
+			__asm__ volatile("prfm pldl1keep, [%0]\n sevl\n wfe\n sev\n yield" ::"r"(&word) : "memory");
+			return word - 1;
+		}
+	END
+	"${CC:-cc}" -Wall -Wextra -Werror -I "$TOP/softofu/include" -include softofu-a64.h a64.c -o a64
+	./a64
+	objdump -d a64 | grep -q mfence
+}
+
+@test "every communication brings the notices it was asked for: alone, under oshrun, under mpirun" {
+	"$TESTS/utofu_notices"
+	on 2 "$TESTS/utofu_notices"
+	SOFTOFU_SHAPE=2x1x1x2 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_SEED=7 on 4 "$TESTS/utofu_notices"
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_CQS=early on 4 "$TESTS/utofu_notices"
+	command -v mpirun >/dev/null || skip "mpirun is not there"
+	mpi 3 "$TESTS/utofu_notices"
+}
+
+@test "a run directory brings processes together that no launcher knows, and is empty afterwards" {
+	mkdir run
+	for rank in 0 1 2; do
+		SOFTOFU_RUN_DIRECTORY=run SOFTOFU_RANK=$rank SOFTOFU_RANKS=3 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/utofu_notices" &
+		jobs[rank]=$!
+	done
+	for rank in 0 1 2; do
+		wait "${jobs[rank]}"
+	done
+	[ -z "$(ls -A run)" ]
+}
+
+@test "oshrun publishes the map of ranks; logical neighbours are one hop apart, holes are left out" {
+	SOFTOFU_SHAPE=2x1x1x2x3x2 run on 5 "$TESTS/pmix_map"
+	[ "$status" -eq 0 ]
+	[ "$(sort <<<"$output")" = "rank 0 at 0 0 0 0 0 0 of 2 1 1 2 3 2, logically 0 0 0, first of 1: 0
+rank 1 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 1
+rank 2 at 1 0 0 1 0 0 of 2 1 1 2 3 2, logically 2 0 0, first of 1: 2
+rank 3 at 0 0 0 1 0 0 of 2 1 1 2 3 2, logically 3 0 0, first of 1: 3
+rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
+	SOFTOFU_SHAPE=4x1x1 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_HOLES='1,0,0,0,0,0' run on 6 "$TESTS/pmix_map"
+	[ "$status" -eq 0 ]
+	grep -q '^rank 2 at 2 0 0 0 0 0 of 4 1 1 1 1 1, logically 2 0 0, first of 2: 2$' <<<"$output"
+	grep -q '^rank 5 at 3 0 0 0 0 0 of 4 1 1 1 1 1, logically 3 0 0, first of 2: 4$' <<<"$output"
+}
+
+@test "where no map is published, each process makes the same from its settings" {
+	run on 1 "$TESTS/pmix_map"
+	[ "$output" = "rank 0 at 0 0 0 0 0 0 of 1 1 1 2 3 2, logically 0 0 0, first of 1: 0" ]
+	command -v mpirun >/dev/null || skip "mpirun is not there"
+	SOFTOFU_SHAPE=2x1x1x2x3x2 SOFTOFU_RANKS_PER_NODE=2 run mpi 3 "$TESTS/pmix_map"
+	[ "$(sort <<<"$output")" = "rank 0 at 0 0 0 0 0 0 of 2 1 1 2 3 2, logically 0 0 0, first of 2: 0
+rank 1 at 0 0 0 0 0 0 of 2 1 1 2 3 2, logically 0 0 0, first of 2: 0
+rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
+}
+
+@test "a setting that makes no sense ends the job with a line about it" {
+	SOFTOFU_SHAPE=2y2 run on 2 "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_SHAPE=2y2: at most six sizes with x between them, as in 2x2x2x2x3x2" ]
+	SOFTOFU_SHAPE=3x1x1 run on 4 "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_SHAPE=3x1x1 has room for 3 ranks at 1 per node, the job has 4" ]
+	SOFTOFU_HOLES=1,2 SOFTOFU_SHAPE=2x2 run "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_HOLES=1,2: a hole is six coordinates with commas, as in 0,1,0,0,0,0" ]
+	SOFTOFU_ORDER=random run "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_ORDER=random: adversarial or posted is wanted" ]
+	SOFTOFU_CQS=3 run "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
+}
+
+@test "every mistake has its code, and a full queue is reported once" {
+	run "$TESTS/errors"
+	[ "$status" -eq 0 ]
+	[ "$output" = "softofu: rank 0: the MRQ of TNI 5 CQ 0 component 8 holds 16 notices that nobody reads and is full; what comes from now on is lost. Read it with utofu_poll_mrq" ]
+}
+
+@test "without strong order nothing is in order, with it everything; SOFTOFU_ORDER=posted does without surprises" {
+	on 2 "$TESTS/strong_order"
+	SOFTOFU_SEED=12345 on 2 "$TESTS/strong_order"
+	SOFTOFU_ORDER=posted on 2 "$TESTS/strong_order" posted
+}
+
+@test "a broadcast over three chains of sessions needs no call of the waiting ranks; the NIC does it all" {
+	SOFTOFU_STATS=1 run on 4 "$TESTS/session_chain"
+	[ "$status" -eq 0 ]
+	# 5 broadcasts of 32 chunks: what those between root and end forward, their NICs forward alone.
+	relays=$(grep -c ': 0 descriptors by the caller, 160 by the NIC' <<<"$output")
+	[ "$relays" -eq 6 ]
+	SOFTOFU_SPS=block on 4 "$TESTS/session_chain"
+	SOFTOFU_RANKS_PER_NODE=3 SOFTOFU_SHAPE=1x1x1 on 3 "$TESTS/session_chain"
+	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session_chain"
+}
+
+@test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages, places" {
+	command -v mpirun >/dev/null && command -v mpicxx >/dev/null || skip "there is no MPI"
+	link=(-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs")
+	for name in pingpong messages; do
+		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/softofu/tests/mpi/$name.c" -o $name "${link[@]}"
+	done
+	mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/topology.c" \
+		-o topology "${link[@]}"
+	SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 run mpi 5 ./topology
+	[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
+	SOFTOFU_SHAPE=2x1x1x1x3x1 SOFTOFU_HOLES=1,0,0,0,0,0 run mpi 4 ./topology
+	[ "$output" = "4 ranks in 2 dimensions: 2 3 0" ]
+	for name in neighbours chain; do
+		mpicxx -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" \
+			"$TOP/softofu/tests/mpi/$name.cc" -o $name "${link[@]}"
+	done
+	mpi 2 ./pingpong
+	mpi 3 ./neighbours
+	SOFTOFU_SPS=block mpi 3 ./chain
+	mpi 3 ./messages
+	# Programs of Open MPI are started by oshrun as well.
+	if mpicc --showme:version 2>/dev/null | grep -q 'Open MPI'; then
+		OMPI_MCA_btl=self,vader on 3 ./messages
+		SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 OMPI_MCA_btl=self,vader run on 5 ./topology
+		[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
+	fi
+	for name in pingpong messages; do
+		SOFTOFU_NET=packets:errors=1e-3 mpi 2 ./$name
+	done
+}
+
+@test "gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
+	for ranks in 1 2 3 4; do
+		on "$ranks" "$TESTS/gate_reductions"
+	done
+	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 on 4 "$TESTS/gate_reductions"
+}
+
+@test "jTofu: places, ranks, paths and hops in grids of many shapes" {
+	"$TESTS/place_queries"
+}
+
+@test "threads share a VCQ that allows it; two at one that does not get a line" {
+	on 2 "$TESTS/vcq_threads"
+	run on 1 "$TESTS/vcq_threads" misuse
+	[ "$status" -eq 0 ]
+	[ "$output" = "softofu: rank 0: utofu_poll_tcq: two threads are at one VCQ at once; create it with UTOFU_VCQ_FLAG_THREAD_SAFE" ]
+}
+
+@test "ranks that are killed leave nothing, and nobody waits for them" {
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 "$TESTS/session_chain" &
+	first=$!
+	sleep 0.3
+	grep -q "@softofu/.*/$first/" /proc/net/unix
+	kill -9 "$first"
+	run wait "$first"
+	# The same rank again, with a partner this time: the first one's queues are not in the way.
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=1 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain" &
+	second=$!
+	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain"
+	wait "$second"
+	run ! grep -E "@softofu/.*/($first|$second)/" /proc/net/unix
+}
+
+@test "the examples, built in the tree and by their own Makefile, say what they promise" {
+	here="$TOP_BUILDDIR/examples/utofu"
+	for ranks in 1 2 3 5; do
+		run on "$ranks" "$here/put"
+		[ "$status" -eq 0 ]
+		for ((rank = 0; rank < ranks; rank++)); do
+			grep -qx "rank $rank of $ranks got \"a message from rank $(((rank + ranks - 1) % ranks))\", edata 42" <<<"$output"
+		done
+		run on "$ranks" "$here/counter"
+		[ "$output" = "$ranks ranks drew $((ranks * 1000)) tickets" ]
+		run on "$ranks" "$here/chain"
+		[ "$status" -eq 0 ]
+		[ "$(grep -c "of $ranks has 122880 bytes" <<<"$output")" -eq "$ranks" ]
+	done
+	# 1000 words a step from either side: the step times 1000, and the sender's rank.
+	for ranks in 1 2 3; do
+		run on "$ranks" "$here/double_buffer"
+		[ "$status" -eq 0 ]
+		for ((rank = 0; rank < ranks; rank++)); do
+			both=$(((rank + 1) % ranks + (rank + ranks - 1) % ranks))
+			grep -qx "rank $rank of $ranks: sum $((2 * 1000 * 1000 * 5050 + 1000 * 100 * both))" <<<"$output"
+		done
+	done
+	cp "$TOP"/examples/utofu/* .
+	make -s CC="${CC:-cc}" CFLAGS='-O2 -Wall -Wextra -Werror' \
+		TOFU="-I $TOP/softofu/include -L$TOP_BUILDDIR/.libs -ltofucom -ljtofu -Wl,-rpath,$TOP_BUILDDIR/.libs"
+	run on 2 ./counter
+	[ "$output" = "2 ranks drew 2000 tickets" ]
+}
+
+@test "memory that another user offers under our job's name is not taken" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+	cat >offer.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	static char content[1 << 20], nothing[1 << 20];
+	int fd, s = socket(AF_UNIX, SOCK_DGRAM, 0), length;
+	char word;
+
+	(void)argc;
+	if (setgid(65534) || setuid(65534) || (fd = memfd_create("softofu", 0)) < 0 || ftruncate(fd, sizeof content))
+		return 1;
+	length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s/%d/%d", argv[1], (int)getpid(), fd);
+	if (bind(s, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)))
+		return 1;
+	puts("offered");
+	fflush(stdout);
+	while (read(0, &word, 1) > 0)
+		;
+	if (pread(fd, content, sizeof content, 0) == sizeof content && !memcmp(content, nothing, sizeof content))
+		puts("untouched");
+	return 0;
+}
+END
+	"${CC:-cc}" offer.c -o offer
+	cat >tnis.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <utofu.h>
+
+/* Prints under which name this process offers its memory, less its own part. */
+int main(void)
+{
+	FILE *names = fopen("/proc/net/unix", "r");
+	char line[512], mine[32];
+	utofu_tni_id_t *tnis;
+	size_t count;
+	int code = utofu_get_onesided_tnis(&tnis, &count);
+
+	snprintf(mine, sizeof mine, "/%d/", (int)getpid());
+	while (names && fgets(line, sizeof line, names))
+		if (strstr(line, "@softofu/") && strstr(line, mine))
+			printf("%.*s\n", (int)(strstr(line, mine) - strchr(line, '@')) - 1, strchr(line, '@') + 1);
+	return code;
+}
+END
+	"${CC:-cc}" -I "$TOP/softofu/include" tnis.c -o tnis -L "$TOP_BUILDDIR/.libs" -ltofucom -Wl,-rpath,"$TOP_BUILDDIR/.libs"
+	name=$(SOFTOFU_JOB=shared ./tnis)
+	[[ "$name" == softofu/0/* ]]
+	mkfifo hold
+	./offer "$name" <hold >offered 3>&- &
+	other=$!
+	exec 9>hold
+	for _ in $(seq 100); do [ -s offered ] && break || sleep 0.05; done
+	grep -q offered offered
+	run timeout 30 env SOFTOFU_JOB=shared ./tnis
+	exec 9>&-
+	wait "$other"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "$name" ]
+	grep -q untouched offered
+}

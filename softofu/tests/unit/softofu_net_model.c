@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The modelled clock: latency by hops, one flow, flows that share a link or a TNI, the two methods of giving the messages of a
+ * halo exchange to the TNIs, and one, three and six trees. Figures: docs/decisions/softofu.md.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "comms/torus/tni.h"
+#include "comms/torus/trees.h"
+#include "tests/lib/unit.h"
+#include "softofu/tests/flows.h"
+
+#define LINK 6.8 /* GB/s: bytes in a nanosecond */
+#define HOP 100.0
+#define BASE 490.0
+#define MESSAGE (1u << 18)
+
+static double one_message(const char *shape, const char *settings, int to, uint32_t bytes)
+{
+	struct flows *flows = flows_start(shape, settings, NULL, NULL);
+	double time;
+
+	flows_post(flows, &(struct flows_message){.to = to, .bytes = bytes});
+	time = flows_finish(flows);
+	flows_free(flows);
+	return time;
+}
+
+static void check_latency(void)
+{
+	for (int to = 0; to < 8; to++) {
+		double time = one_message("8", "", to, 8), hops = to < 4 ? to : 8 - to;
+
+		EXPECT(fabs(time - BASE - hops * HOP) < 2, "8 bytes over %g hops: %g ns", hops, time);
+	}
+	EXPECT(fabs(one_message("8", "preset=apenet", 3, 8) - 6500 - 3 * 60 - 136 / 4.25) < 3, "apenet");
+	EXPECT(fabs(one_message("4x4x4", "hop=250", 21, 8) - BASE - 3 * 250) < 2, "a hop time of our own");
+	EXPECT(fabs(one_message("4x4x4", "errors=0.05,seed=7", 21, 8) - BASE - 3 * HOP) < 2, "no error by this seed");
+}
+
+/*
+ * A router passes a packet on before its end has come, so the time of the packet on a link counts once, whatever the
+ * number of hops.
+ */
+static void check_stream(void)
+{
+	double full = MESSAGE / LINK, rate;
+
+	for (int to = 0; to < 4; to++)
+		EXPECT(fabs(one_message("8", "", to, MESSAGE) - BASE - to * HOP - full) < 2, "256 KiB over %d hops",
+		       to);
+	rate = MESSAGE / (one_message("8", "preset=tofud-wire", 1, MESSAGE) - BASE - HOP);
+	EXPECT(fabs(rate - 6.375) < 0.01, "the envelope costs a link 6 %%: %g GB/s", rate);
+	EXPECT(MESSAGE / one_message("8", "buffers=1", 1, MESSAGE) < 0.75 * LINK,
+	       "with one buffer each packet waits for the credit of the one before");
+	EXPECT(one_message("8", "errors=0.02", 1, MESSAGE) > 1.02 * full, "what is sent again takes time");
+}
+
+/* So many messages of one node, each over a link of its own, sent by a TNI each or all by one. */
+static double to_neighbours(int count, bool tni_each)
+{
+	struct flows *flows = flows_start("4x4x4", "", NULL, NULL);
+	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
+	double time;
+
+	for (int i = 0; i < count; i++)
+		flows_post(flows, &(struct flows_message){.from_tni = tni_each ? i : 0,
+							  .from_cq = i % 4,
+							  .to = torus_neighbour(shape, 0, i),
+							  .to_tni = i,
+							  .bytes = MESSAGE});
+	time = flows_finish(flows);
+	flows_free(flows);
+	return time - BASE - HOP;
+}
+
+static void check_contention(void)
+{
+	for (int count = 1; count <= 6; count++) {
+		struct flows *flows = flows_start("8", "", NULL, NULL);
+		struct net_link_count link;
+		double time, alone = MESSAGE / LINK;
+
+		for (int i = 0; i < count; i++)
+			flows_post(flows,
+				   &(struct flows_message){.from_tni = i, .to = 1, .to_tni = i, .bytes = MESSAGE});
+		time = flows_finish(flows) - BASE - HOP;
+		EXPECT(fabs(time / (count * alone) - 1) < 0.01, "%d over one link: %g of one", count, time / alone);
+		net_count_link(flows_net(flows), 0, 0, &link);
+		EXPECT(link.bytes == (uint64_t)count * MESSAGE && (link.waited > 0) == (count > 1),
+		       "counters of the link");
+		flows_free(flows);
+
+		time = to_neighbours(count, true);
+		EXPECT(fabs(time / alone - 1) < 0.01, "%d over a link each: %g of one", count, time / alone);
+		time = to_neighbours(count, false);
+		EXPECT(fabs(time / (count * alone) - 1) < 0.01, "%d by one TNI: %g of one", count, time / alone);
+	}
+}
+
+/* A halo exchange of tiles of 2 x 2 ranks to a node, all messages through TNIs. Returns GB/s of a node. */
+static double halo(enum torus_assign how)
+{
+	struct torus_step step = {.dims = 2,
+				  .tile = {2, 2},
+				  .engines = 6,
+				  .engine_rate = LINK,
+				  .link_rate = LINK,
+				  .volume = {1, 1, 1, 1}};
+	struct flows *flows = flows_start("4x4", "", NULL, NULL);
+	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
+	struct torus_assignment plan;
+	char problem[TORUS_PROBLEM];
+	double time;
+
+	if (!torus_step_complete(&step, problem) || !torus_assign(&plan, &step, how))
+		return -1;
+	for (int node = 0; node < shape->places; node++)
+		for (int pe = 0; pe < step.pes; pe++)
+			for (int direction = 0; direction < 4; direction++) {
+				bool leaves;
+				int target = torus_step_target(&step, pe, direction, &leaves),
+				    back = target * 4 + (direction ^ 1);
+
+				flows_post(flows, &(struct flows_message){
+							  .from = node,
+							  .from_tni = plan.engine[pe * 4 + direction],
+							  .from_cq = pe,
+							  .to = leaves ? torus_neighbour(shape, node, direction) : node,
+							  .to_tni = plan.engine[back],
+							  .bytes = MESSAGE});
+			}
+	time = flows_finish(flows);
+	flows_free(flows);
+	torus_assignment_free(&plan);
+	return 16.0 * MESSAGE / time;
+}
+
+static void check_halo(void)
+{
+	double by_direction = halo(TORUS_BY_DIRECTION), round_robin = halo(TORUS_ROUND_ROBIN);
+
+	printf("halo: a TNI for each direction %.2f GB/s, TNIs in rotation %.2f GB/s\n", by_direction, round_robin);
+	EXPECT(fabs(by_direction - 27.2) < 0.2, "a TNI for each direction: %.2f GB/s", by_direction);
+	EXPECT(fabs(round_robin - 36.27) < 0.3, "TNIs in rotation: %.2f GB/s", round_robin);
+}
+
+/* --- Trees --- */
+
+struct broadcast {
+	enum torus_trees kind;
+	uint32_t segment;
+};
+
+enum { SEGMENTS = 1 << 16 };
+
+static void forward(struct flows *flows, const struct net_packet *last, void *context)
+{
+	const struct broadcast *broadcast = context;
+	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
+	int children[TORUS_WAYS], directions[TORUS_WAYS], tree = (int)(flows_tag(last) / SEGMENTS);
+	int count = torus_tree_children(shape, broadcast->kind, 0, tree, (int)last->to, children, directions);
+
+	for (int c = 0; c < count; c++)
+		flows_post(flows, &(struct flows_message){.from = (int)last->to,
+							  .from_tni = directions[c] % 6,
+							  .to = children[c],
+							  .to_tni = directions[c] % 6,
+							  .bytes = broadcast->segment,
+							  .time = last->tail,
+							  .tag = flows_tag(last)});
+}
+
+/* GB/s of a broadcast, and what the pipeline's fill leaves of it: the depth in segments, each with a message's latency. */
+static void check_trees(const char *text, enum torus_trees kind, int expected)
+{
+	struct broadcast broadcast = {kind, 4 * NET_PAYLOAD};
+	struct flows *flows = flows_start(text, "", forward, &broadcast);
+	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
+	int trees = torus_tree_count(shape, kind), depth = 0, segments = 120;
+	double time, ideal, fill, rate, one_segment = broadcast.segment / LINK;
+
+	EXPECT(trees == expected, "%s has %d trees", text, trees);
+	for (int t = 0; t < trees; t++) {
+		struct net_packet root = {.to = 0};
+		int d = torus_tree_depth(shape, kind, 0, t);
+
+		depth = d > depth ? d : depth;
+		for (int s = 0; s < segments; s++) {
+			uint64_t tag = (uint64_t)(t * SEGMENTS + s);
+
+			__builtin_memcpy(root.note, &tag, sizeof tag);
+			forward(flows, &root, &broadcast);
+		}
+	}
+	time = flows_finish(flows);
+	ideal = segments * one_segment;
+	fill = (depth - 1) * (one_segment + BASE + HOP) + BASE + HOP;
+	rate = (double)trees * segments * broadcast.segment / (time - fill);
+	printf("%s: %d trees: %.2f links, fill %.1f of %.1f us\n", text, trees, rate / LINK, fill * 1e-3, time * 1e-3);
+	EXPECT(time > 0 && fabs(time - ideal - fill) < 0.02 * ideal, "%s, %d trees: %.1f us, of %.1f + %.1f", text,
+	       trees, time * 1e-3, ideal * 1e-3, fill * 1e-3);
+	EXPECT(fabs(rate / LINK - expected) < 0.02 * expected, "%s, %d trees: %.2f links less the fill", text, trees,
+	       rate / LINK);
+	flows_free(flows);
+}
+
+int main(void)
+{
+	check_latency();
+	check_stream();
+	check_contention();
+	check_halo();
+	check_trees("8", TORUS_TREES_UP, 1);
+	check_trees("4x4x4", TORUS_TREES_UP, 3);
+	check_trees("4x4x4", TORUS_TREES_TWICE, 6);
+	check_trees("4x3x3", TORUS_TREES_TWICE, 6);
+	return unit_failures != 0;
+}
