@@ -119,23 +119,23 @@ static void bind_to_objects(struct binding *binding, const struct machine *machi
 		binding->object[pe] = machine_object(machine, type, (int)((long)pe * count / binding->pes));
 }
 
-static enum bind_to choose(const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
+static enum bind_to choose(const struct machine *machine, enum bind_to wish, int pes, bool *oversubscribed)
 {
-	*crowded = false;
+	*oversubscribed = false;
 	if (wish == BIND_NONE || wish == BIND_SOCKET || wish == BIND_NUMA)
 		return wish;
 	/* One PE gains nothing from standing still, and two jobs of one PE would stand on the same core. */
 	if (wish == BIND_DEFAULT && pes == 1)
 		return BIND_NONE;
-	*crowded = pes > (wish == BIND_HWTHREAD ? machine->hwthreads : machine->cores);
-	if (*crowded)
+	*oversubscribed = pes > (wish == BIND_HWTHREAD ? machine->hwthreads : machine->cores);
+	if (*oversubscribed)
 		return BIND_NONE;
 	return wish == BIND_HWTHREAD ? BIND_HWTHREAD : BIND_CORE;
 }
 
-bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
+bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *oversubscribed)
 {
-	*binding = (struct binding){.to = choose(machine, wish, pes, crowded), .pes = pes};
+	*binding = (struct binding){.to = choose(machine, wish, pes, oversubscribed), .pes = pes};
 	binding->object = calloc((size_t)pes, sizeof(hwloc_obj_t));
 	if (!binding->object)
 		return false;

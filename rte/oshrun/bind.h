@@ -22,9 +22,9 @@ struct binding {
 
 /*
  * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when they do not fit one to a core, or to a
- * hardware thread if that was asked for; *crowded tells that this is why. False: no memory.
+ * hardware thread if that was asked for; *oversubscribed tells that this is why. False: no memory.
  */
-bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded);
+bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *oversubscribed);
 void bind_free(struct binding *binding);
 
 /* The processors of a PE; NULL: not bound. Free it with hwloc_bitmap_free. */

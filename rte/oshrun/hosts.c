@@ -39,7 +39,7 @@ static void add_host(struct hosts *hosts, const char *name, int slots)
 	for (size_t i = 0; i < hosts->names.count; i++)
 		if (!strcmp(hosts->names.list[i], name))
 			return;
-	words_add(&hosts->names, "%s", name);
+	arguments_add(&hosts->names, "%s", name);
 	if (!hosts->other && !hosts_is_here(name))
 		hosts->other = hosts->names.list[hosts->names.count - 1];
 }
@@ -147,5 +147,5 @@ int hosts_read(struct hosts *hosts, const struct options *options)
 
 void hosts_forget(struct hosts *hosts)
 {
-	words_free(&hosts->names);
+	arguments_free(&hosts->names);
 }

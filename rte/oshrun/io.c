@@ -92,7 +92,7 @@ static void say_line(void *arg, const char *line, size_t length)
 	struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
 
 	append(&sink->queue, line, length);
-	/* Our own lines should not wait for the next turn. */
+	/* Our own lines should not wait for the next round. */
 	while (sink->queue.used && poll(&ready, 1, 0) == 1)
 		write_some(sink);
 }

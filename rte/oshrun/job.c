@@ -134,7 +134,7 @@ static void phase_is_over(struct job *job)
 {
 	job->deadline = 0;
 	if (job->phase == JOB_GRACE)
-		watch_grace(job);
+		supervise_grace(job);
 	else if (job->phase == JOB_ASKED)
 		time_is_up(job);
 	else if (job->phase == JOB_ENDING)
@@ -152,7 +152,7 @@ static void check_clock(struct job *job)
 	if (job->time_limit > 0 && now >= job->time_limit)
 		run_out_of_time(job);
 	if (job->lost_deadline > 0 && now >= job->lost_deadline)
-		watch_lost(job);
+		supervise_lost(job);
 }
 
 /* Milliseconds until check_clock has something to do; -1: nothing is due. */
@@ -172,7 +172,7 @@ static int time_to_sleep(const struct job *job)
 	return left > 0 ? (int)left + 1 : 0;
 }
 
-static void turn(struct job *job, struct pollfd *fds)
+static void job_step(struct job *job, struct pollfd *fds)
 {
 	int count;
 
@@ -185,8 +185,8 @@ static void turn(struct job *job, struct pollfd *fds)
 	io_is_whole(&job->io);
 	/* Signals first: a child whose SIGCHLD has been read must be looked for afterwards. */
 	signals_handle(job);
-	watch_events(job);
-	watch_children(job);
+	supervise_events(job);
+	supervise_children(job);
 	check_clock(job);
 }
 
@@ -206,12 +206,12 @@ static void main_loop(struct job *job)
 		return;
 	}
 	while (job->alive > 0)
-		turn(job, fds);
+		job_step(job, fds);
 	if (job->code)
-		watch_say_exits(job);
+		supervise_report_exits(job);
 	io_drain(&job->io);
 	while (output_waits(job))
-		turn(job, fds);
+		job_step(job, fds);
 	free(fds);
 }
 
@@ -225,7 +225,7 @@ static void reap_orphans(struct job *job)
 			;
 		if (pid < 0)
 			return;
-		guard_sweep(job->guard->mark);
+		reaper_sweep(job->reaper->mark);
 		usleep(1000);
 	}
 }
@@ -236,13 +236,13 @@ static bool prepare(struct job *job)
 		say("signals cannot be received: %s", strerror(errno));
 		return false;
 	}
-	job->guard = guard_start(job->count);
-	if (!job->guard) {
-		say("the guardian process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
+	job->reaper = reaper_start(job->count);
+	if (!job->reaper) {
+		say("the reaper process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
 		return false;
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	snprintf(job->guard->mark, sizeof job->guard->mark, "PMIX_NAMESPACE=%s", job->name);
+	snprintf(job->reaper->mark, sizeof job->reaper->mark, "PMIX_NAMESPACE=%s", job->name);
 	return true;
 }
 
@@ -252,9 +252,9 @@ static bool prepare(struct job *job)
  */
 static bool give_ucx_the_folder(struct job *job)
 {
-	if (strncmp(job->guard->folder, "/dev/shm/", 9))
+	if (strncmp(job->reaper->folder, "/dev/shm/", 9))
 		return true;
-	if (environment_add(&job->environment, "UCX_POSIX_DIR", job->guard->folder))
+	if (environment_add(&job->environment, "UCX_POSIX_DIR", job->reaper->folder))
 		return true;
 	say("out of memory");
 	return false;
@@ -266,7 +266,7 @@ static int start(struct job *job)
 
 	if (code)
 		return code;
-	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->folder_name, job->count))
+	if (!session_create(job->reaper->folder, sizeof job->reaper->folder, job->folder_name, job->count))
 		return 1;
 	if (!give_ucx_the_folder(job))
 		return 1;
@@ -274,7 +274,7 @@ static int start(struct job *job)
 	if (!job->server)
 		return 1;
 	if (job->options->verbose)
-		say("PMIx server of %s is up; its folder is %s", job->folder_name, job->guard->folder);
+		say("PMIx server of %s is up; its folder is %s", job->folder_name, job->reaper->folder);
 	code = spawn_all(job);
 	if (code) {
 		job->explained = true;
@@ -289,7 +289,7 @@ int job_run(struct job *job)
 
 	if (!prepare(job))
 		return 1;
-	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_alone()))
+	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_only_ours()))
 		return 1;
 	code = start(job);
 	if (!code) {
@@ -301,9 +301,9 @@ int job_run(struct job *job)
 	}
 	if (!io_is_whole(&job->io) && !code)
 		code = 1;
-	/* The guardian stays until there is nothing left to guard. */
-	session_remove(job->guard->folder);
-	guard_dismiss(job->guard);
+	/* The reaper stays until everything is removed. */
+	session_remove(job->reaper->folder);
+	reaper_dismiss(job->reaper);
 	reap_orphans(job);
 	io_stop(&job->io);
 	return code;

@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 #include "bind.h"
-#include "guard.h"
 #include "io.h"
 #include "options.h"
+#include "reaper.h"
 #include "server.h"
 
 /*
@@ -22,7 +22,7 @@
  */
 
 enum pe_phase {
-	PE_UNBORN,
+	PE_NOT_STARTED,
 	PE_STARTED,   /* runs, and has not spoken to PMIx; ordinary programs never do */
 	PE_CONNECTED, /* inside PMIx_Init ... PMIx_Finalize: others may wait for it */
 	PE_FINALIZED, /* said good-bye; nobody waits for it any more */
@@ -54,8 +54,8 @@ struct inherited {
 
 struct job {
 	struct options *options;
-	char *debugger; /* the file to execute for the PE that is debugged, and its words */
-	char **debug_words;
+	char *debugger; /* the file to execute for the debugged PE, and its arguments */
+	char **debug_arguments;
 	char host[HOST_NAME_MAX + 1];
 	char folder_name[48]; /* last part of the session folder, for everybody to see */
 	char name[80];	      /* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h */
@@ -85,7 +85,7 @@ struct job {
 	double lost_deadline;	/* 0: none */
 	double output_deadline; /* for output that nobody reads, after a signal; 0: none */
 
-	struct guard *guard;
+	struct reaper *reaper;
 	struct server *server;
 	struct io io;
 	int signal_fd;
@@ -94,9 +94,6 @@ struct job {
 
 /* Runs the job from start to end; returns the exit code of oshrun. */
 int job_run(struct job *job);
-
-/* Prints what job_run would do. */
-int job_rehearse(struct job *job);
 
 /* Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, else a floor. */
 void job_end(struct job *job, int code, bool decided);
@@ -110,14 +107,14 @@ double job_clock(void);
 /* Signals all processes of all PEs that live. */
 void job_signal(struct job *job, int sig);
 
-/* watch.c: what happened to PEs, and what that means for the job. */
-void watch_events(struct job *job);
-void watch_children(struct job *job);
-void watch_grace(struct job *job);     /* the grace is over */
-void watch_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
-void watch_say_exits(struct job *job); /* tells of PEs that exited nonzero, unless the user knows why */
+/* supervise.c: what happened to PEs, and what that means for the job. */
+void supervise_events(struct job *job);
+void supervise_children(struct job *job);
+void supervise_grace(struct job *job);     /* the grace is over */
+void supervise_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
+void supervise_report_exits(struct job *job); /* tells of PEs that exited nonzero, unless the user knows why */
 
-/* signals.c: what the user or the system wants of oshrun. */
+/* job_signals.c: what the user or the system wants of oshrun. */
 bool signals_take(struct job *job); /* from now on they arrive at job->signal_fd */
 void signals_handle(struct job *job);
 

@@ -4,28 +4,30 @@
 bin_PROGRAMS += oshrun
 
 oshrun_SOURCES = \
-	rte/oshrun/bind.c rte/oshrun/bind.h \
-	rte/oshrun/engines.c rte/oshrun/engines.h \
 	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
-	rte/oshrun/debug.c rte/oshrun/debug.h rte/oshrun/environment.c rte/oshrun/environment.h \
-	rte/oshrun/guard.c rte/oshrun/guard.h \
+	rte/oshrun/arguments.c rte/oshrun/arguments.h \
+	rte/oshrun/bind.c rte/oshrun/bind.h \
+	rte/oshrun/debug.c rte/oshrun/debug.h \
+	rte/oshrun/dry_run.c rte/oshrun/dry_run.h \
+	rte/oshrun/environment.c rte/oshrun/environment.h \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
+	rte/oshrun/job_signals.c \
 	rte/oshrun/joining.c rte/oshrun/joining.h \
+	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \
+	rte/oshrun/launchers.c rte/oshrun/launchers.h \
 	rte/oshrun/machine.c rte/oshrun/machine.h \
 	rte/oshrun/main.c \
 	rte/oshrun/options.c rte/oshrun/options.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
-	rte/oshrun/rehearse.c rte/oshrun/rehearse.h \
+	rte/oshrun/reaper.c rte/oshrun/reaper.h \
 	rte/oshrun/say.c rte/oshrun/say.h \
 	rte/oshrun/server.c rte/oshrun/server.h \
 	rte/oshrun/session.c rte/oshrun/session.h \
-	rte/oshrun/signals.c \
 	rte/oshrun/spawn.c \
-	rte/oshrun/tofu.c rte/oshrun/tofu.h \
-	rte/oshrun/watch.c \
-	rte/oshrun/words.c rte/oshrun/words.h
+	rte/oshrun/supervise.c \
+	rte/oshrun/tofu_ranks.c rte/oshrun/tofu_ranks.h
 oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 oshrun_LDADD = librtebase.la libsoftofubox.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 

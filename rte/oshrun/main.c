@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 #include "debug.h"
-#include "engines.h"
+#include "dry_run.h"
 #include "environment.h"
 #include "hosts.h"
 #include "job.h"
 #include "joining.h"
+#include "launchers.h"
 #include "program.h"
-#include "rehearse.h"
 #include "say.h"
-#include "tofu.h"
+#include "tofu_ranks.h"
 
 /*
- * oshrun: reads the command line (options.c), decides who starts the job (hosts.c, engines.c), and if that is
- * oshrun itself, runs it (job.c and below). What may happen to a job is on one page, docs/protocols/launch.md.
+ * oshrun reads the command line (options.c) and decides which launcher starts the job (hosts.c, launchers.c). If that is oshrun itself, it
+ * runs the job (job.c and below). docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
 /* With one of these closed, the first file we open would take its place and get the PEs' output. */
@@ -54,7 +54,7 @@ static void name_job(struct job *job)
 
 static bool look_around(struct job *job, const struct hosts *hosts)
 {
-	bool crowded;
+	bool oversubscribed;
 
 	gethostname(job->host, sizeof job->host - 1);
 	if (!machine_discover(&job->machine)) {
@@ -67,13 +67,13 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	job->count = job->options->pes;
 	if (!job->count)
 		job->count = hosts->slots ? hosts->slots : job->machine.cores;
-	if (!bind_make(&job->binding, &job->machine, job->options->bind, job->count, &crowded)) {
+	if (!bind_make(&job->binding, &job->machine, job->options->bind, job->count, &oversubscribed)) {
 		say("out of memory for the places of %d PEs", job->count);
 		return false;
 	}
 	if (job->machine.elsewhere && !job->options->quiet)
 		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
-	if (crowded && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
+	if (oversubscribed && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
 		say("%d PEs share %d %s%s; not binding", job->count,
 		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
 		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
@@ -112,7 +112,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
 	if (job.count > job.machine.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
 		return 1;
-	code = tofu_prepare(&job);
+	code = tofu_ranks_prepare(&job);
 	if (code)
 		return code;
 	job.pes = calloc((size_t)job.count, sizeof *job.pes);
@@ -124,8 +124,8 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	if (options->report_bindings || options->dry_run)
-		rehearse_bindings(&job);
-	code = options->dry_run ? rehearse_job(&job) : job_run(&job);
+		dry_run_bindings(&job);
+	code = options->dry_run ? dry_run_job(&job) : job_run(&job);
 	if (job.signal == SIGINT) {
 		/* Dying of it lets a shell's loop around us end, too; the shell makes it 130. */
 		signal(SIGINT, SIG_DFL);
@@ -143,24 +143,24 @@ static int run_here(struct options *options, const struct hosts *hosts)
 }
 
 /* The launcher of a job on several hosts has ways of its own. */
-static int refuse_debug(const struct engine *engine, const struct options *options)
+static int refuse_debug(const struct launcher *launcher, const struct options *options)
 {
-	if (!engine->name || options->debug < 0)
+	if (!launcher->name || options->debug < 0)
 		return -1;
-	say("--debug is for jobs on this machine; this one is handed to %s", engine->name);
+	say("--debug is for jobs on this machine; this one is handed to %s", launcher->name);
 	return 2;
 }
 
 /* What is said of hosts, where there is one, and of each of several, where we do not place PEs. */
-static int apply_per_host(const struct engine *engine, struct options *options)
+static int apply_per_host(const struct launcher *launcher, struct options *options)
 {
-	if (options->rankfile && !engine->name) {
+	if (options->rankfile && !launcher->name) {
 		say("--rankfile %s: this job is on one machine; name its hosts with --hostfile, or leave it out", options->rankfile);
 		return 2;
 	}
 	if (!options->per_node)
 		return -1;
-	if (engine->name) {
+	if (launcher->name) {
 		say("-N %d: give each host its places instead, as in --host node1:%d,node2:%d", options->per_node, options->per_node,
 		    options->per_node);
 		return 2;
@@ -177,7 +177,7 @@ static int apply_per_host(const struct engine *engine, struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct engine engine;
+	struct launcher launcher;
 	struct hosts hosts;
 	int code;
 
@@ -188,13 +188,13 @@ int main(int argc, char **argv)
 	if (code < 0)
 		code = hosts_read(&hosts, &options);
 	if (code < 0)
-		code = engine_choose(&engine, &options, &hosts);
+		code = launcher_choose(&launcher, &options, &hosts);
 	if (code < 0)
-		code = refuse_debug(&engine, &options);
+		code = refuse_debug(&launcher, &options);
 	if (code < 0)
-		code = apply_per_host(&engine, &options);
+		code = apply_per_host(&launcher, &options);
 	if (code < 0)
-		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
+		code = launcher.name ? launcher_run(&launcher, &options, &hosts) : run_here(&options, &hosts);
 	for (int i = 0; i < options.part_count; i++)
 		free(options.parts[i].path);
 	free(options.parts);

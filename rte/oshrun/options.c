@@ -57,7 +57,7 @@ static const struct option_row {
 	const char *help;	       /* NULL: not listed; other launchers have it */
 } option_rows[] = {
 	{OPT_PES, {"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
-	{OPT_EXPORT, {"-x"}, "VAR[=VALUE]", "set VAR for the PEs; with an engine, pass it to every host (repeatable)"},
+	{OPT_EXPORT, {"-x"}, "VAR[=VALUE]", "set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
 	{OPT_WDIR, {"--wdir", "--chdir", "-wd"}, "DIR", "run the PEs in DIR"},
 	{OPT_LABEL, {"-l", "--label", "--tag-output", "--prepend-rank"}, NULL, "begin each line of output with its PE, as in [3]"},
 	{OPT_TIMESTAMP, {"--timestamp"}, NULL, "begin each line of output with the time"},
@@ -67,7 +67,7 @@ static const struct option_row {
 	{OPT_DEBUG, {"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
 	{OPT_DEBUGGER, {"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
 	{OPT_REPORT, {"--report-bindings", "--display-map", "--display-devel-map"}, NULL, "say where each PE may run"},
-	{OPT_HOST, {"-H", "--host", "--hosts"}, "A[:N],B[:N]", "hosts to run on; others than this one need an engine"},
+	{OPT_HOST, {"-H", "--host", "--hosts"}, "A[:N],B[:N]", "hosts to run on; others than this one need another launcher"},
 	{OPT_HOSTFILE, {"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
 	{OPT_LAUNCHER, {"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
 	{OPT_DRY_RUN, {"--dry-run"}, NULL, "print what would be done, and do nothing"},
@@ -120,7 +120,7 @@ static void print_help(void)
 			printf("  %-32s %s\n", left, row->help);
 	}
 	printf("\nA program not found in PATH is looked for in the current folder. -- ends the options.\n"
-	       "Settings: SHMEM_LAUNCHER names the engine for jobs on several hosts. See oshrun(1).\n");
+	       "Settings: SHMEM_LAUNCHER names the launcher for jobs on several hosts. See oshrun(1).\n");
 }
 
 /* Does the word (up to length) spell this name? Long names take one dash as well as two. */

@@ -14,6 +14,6 @@ void say_through(void (*sink)(void *arg, const char *line, size_t length), void 
  * From now on only say() reaches stderr, and what libraries print to it goes nowhere: libpmix reports each PE that
  * dies while it connects. Returns the descriptor that is stderr now.
  */
-int say_alone(void);
+int say_only_ours(void);
 
 #endif

@@ -196,8 +196,8 @@ static pmix_status_t initialise(struct job *job)
 	sem_init(&the_server.halted, 0, 0);
 	/* Our topology spares libpmix reading its own, which would take longer than all else together. */
 	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
-	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->guard->folder, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->guard->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->reaper->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->reaper->folder, PMIX_STRING);
 	status = PMIx_server_init(&module, info, 3);
 	PMIX_INFO_DESTRUCT(&info[1]);
 	PMIX_INFO_DESTRUCT(&info[2]);
@@ -319,8 +319,8 @@ static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 	load(&info, PMIX_NODE_LIST, job->host, PMIX_STRING);
 	load(&info, PMIX_NODE_MAP, nodes, PMIX_REGEX);
 	load(&info, PMIX_PROC_MAP, places, PMIX_REGEX);
-	load(&info, PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
-	load(&info, PMIX_NSDIR, job->guard->folder, PMIX_STRING);
+	load(&info, PMIX_TMPDIR, job->reaper->folder, PMIX_STRING);
+	load(&info, PMIX_NSDIR, job->reaper->folder, PMIX_STRING);
 	load(&info, RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
 	if (groups)
 		load(&info, RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rehearse.h"
+#include "dry_run.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "debug.h"
 #include "job.h"
 #include "say.h"
-#include "words.h"
 
-void rehearse_bindings(const struct job *job)
+void dry_run_bindings(const struct job *job)
 {
 	char where[256];
 
@@ -22,7 +22,7 @@ void rehearse_bindings(const struct job *job)
 		    bind_describe(&job->binding, &job->machine, pe, where, sizeof where));
 }
 
-int rehearse_job(const struct job *job)
+int dry_run_job(const struct job *job)
 {
 	char where[256];
 
@@ -36,7 +36,7 @@ int rehearse_job(const struct job *job)
 		}
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
 		       bind_describe(&job->binding, &job->machine, pe, where, sizeof where), here);
-		words_print(debug_is(job, pe) ? job->debug_words : part->program);
+		arguments_print(debug_is(job, pe) ? job->debug_arguments : part->program);
 		putchar('\n');
 		free(here);
 	}

@@ -59,7 +59,7 @@ static void say_signal(struct job *job, int pe, int status)
 	    WCOREDUMP(status) ? ", core dumped" : "", hint_for(sig), and_the_rest(job, pe, rest, sizeof rest));
 }
 
-void watch_say_exits(struct job *job)
+void supervise_report_exits(struct job *job)
 {
 	char name[128], rest[64], more[48] = "";
 	const struct pe *pe = &job->pes[job->worst];
@@ -95,7 +95,7 @@ static void fail_early(struct job *job, int pe, const char *how)
 
 static void fail_exit(struct job *job)
 {
-	watch_say_exits(job);
+	supervise_report_exits(job);
 	job_end_without(job, job->worst, job->code, false);
 }
 
@@ -171,7 +171,7 @@ static bool reap(struct job *job)
 		/* What it left in its process group goes with it; while it is not reaped the number is surely its own. */
 		if (pe >= 0) {
 			kill(-info.si_pid, SIGKILL);
-			job->guard->groups[pe] = 0;
+			job->reaper->groups[pe] = 0;
 		}
 		if (waitpid(info.si_pid, &status, 0) < 0 || pe < 0)
 			continue;
@@ -200,12 +200,12 @@ static void take_into_account(struct job *job, int number)
  * Causes before consequences: of several PEs that are found dead together, one that was killed is the likelier cause
  * than one that returned an error, and that than one that merely stopped early.
  */
-void watch_children(struct job *job)
+void supervise_children(struct job *job)
 {
 	if (!reap(job))
 		return;
 	/* They have told the server all they had to tell before they died. */
-	watch_events(job);
+	supervise_events(job);
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].fresh)
 			take_into_account(job, pe);
@@ -277,7 +277,7 @@ static void pe_is_lost(struct job *job, int pe)
 	job->lost_deadline = job_clock() + LOST_WAIT;
 }
 
-void watch_lost(struct job *job)
+void supervise_lost(struct job *job)
 {
 	const struct pe *pe = &job->pes[job->lost_pe];
 
@@ -286,7 +286,7 @@ void watch_lost(struct job *job)
 		fail_early(job, job->lost_pe, "lost its program: that ended without calling shmem_finalize");
 }
 
-void watch_grace(struct job *job)
+void supervise_grace(struct job *job)
 {
 	fail_exit(job);
 }
@@ -297,7 +297,7 @@ static void note_trace(struct job *job, const char *file)
 	job->trace = strdup(file);
 }
 
-void watch_events(struct job *job)
+void supervise_events(struct job *job)
 {
 	struct server_event *event;
 
