@@ -19,6 +19,8 @@ oshrun_SOURCES = \
 	rte/oshrun/launchers.c rte/oshrun/launchers.h \
 	rte/oshrun/machine.c rte/oshrun/machine.h \
 	rte/oshrun/main.c \
+	rte/oshrun/option_table.c rte/oshrun/option_table.h \
+	rte/oshrun/option_values.c \
 	rte/oshrun/options.c rte/oshrun/options.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
 	rte/oshrun/reaper.c rte/oshrun/reaper.h \
