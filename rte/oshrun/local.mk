@@ -13,6 +13,7 @@ oshrun_SOURCES = \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
+	rte/oshrun/job_info.c rte/oshrun/job_info.h \
 	rte/oshrun/job_signals.c \
 	rte/oshrun/joining.c rte/oshrun/joining.h \
 	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \

@@ -15,10 +15,10 @@
 
 #include "accept_filter.h"
 #include "job.h"
+#include "job_info.h"
 #include "say.h"
 
 #include "rte/rte.h"
-#include "softofu/map.h"
 
 /*
  * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
@@ -206,150 +206,15 @@ static pmix_status_t initialise(struct job *job)
 	return status;
 }
 
-/* Fills the next of a row of infos. PMIX_INFO_LOAD is a macro that may look at its arguments more than once. */
-static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
-{
-	PMIX_INFO_LOAD(*next, key, value, type);
-	++*next;
-}
-
-/* What a PE can ask about another. libpmix knows some of it already from the maps; the rest it would ask us for. */
-static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
-{
-	pmix_data_array_t *array;
-	pmix_info_t *info;
-	pmix_rank_t rank = (pmix_rank_t)pe;
-	const struct part *parts = job->options->parts;
-	pmix_rank_t in_part = rank;
-	uint32_t zero = 0, number = 0;
-	uint16_t local = (uint16_t)pe;
-	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
-	char *cpus = NULL;
-
-	if (cpuset)
-		hwloc_bitmap_list_asprintf(&cpus, cpuset);
-	for (; (int)number < job->options->part_count - 1 && in_part >= (pmix_rank_t)parts[number].pes; number++)
-		in_part -= (pmix_rank_t)parts[number].pes;
-	PMIX_DATA_ARRAY_CREATE(array, cpus ? 9 : 8, PMIX_INFO);
-	info = array->array;
-	load(&info, PMIX_RANK, &rank, PMIX_PROC_RANK);
-	load(&info, PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-	load(&info, PMIX_APP_RANK, &in_part, PMIX_PROC_RANK);
-	load(&info, PMIX_APPNUM, &number, PMIX_UINT32);
-	load(&info, PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-	load(&info, PMIX_NODE_RANK, &local, PMIX_UINT16);
-	load(&info, PMIX_NODEID, &zero, PMIX_UINT32);
-	load(&info, PMIX_HOSTNAME, job->host, PMIX_STRING);
-	if (cpus)
-		load(&info, PMIX_CPUSET, cpus, PMIX_STRING);
-	PMIX_LOAD_KEY(slot->key, PMIX_PROC_INFO_ARRAY);
-	slot->value.type = PMIX_DATA_ARRAY;
-	slot->value.data.darray = array;
-	free(cpus);
-	hwloc_bitmap_free(cpuset);
-}
-
-/* "0,1,2,3": the PEs of this, the only, host. */
-static char *list_of_pes(int count)
-{
-	size_t size = (size_t)count * 11 + 1, used = 0;
-	char *list = malloc(size);
-
-	for (int pe = 0; list && pe < count; pe++)
-		used += (size_t)snprintf(list + used, size - used, "%s%d", pe ? "," : "", pe);
-	return list;
-}
-
-#define LONG_NAME 48 /* of a host */
-
-/* PMIx_generate_regex of libpmix 4.2 has 50 letters of room for the part of a name in front of its number, and looks at no limit. */
-static char *map_of_nodes(const char *host)
-{
-	char *nodes = NULL;
-
-	if (strlen(host) < LONG_NAME)
-		PMIx_generate_regex(host, &nodes);
-	else if (asprintf(&nodes, "pmix[%s]", host) < 0)
-		nodes = NULL;
-	return nodes;
-}
-
-/* "12,12,12,12": how many PEs are in each memory group, whose order is theirs. NULL: there is one, or PEs are not bound to one each. */
-static char *list_of_groups(const struct job *job)
-{
-	int groups = job->machine.groups, pe = 0;
-	size_t size = (size_t)groups * 12 + 1, used = 0;
-	char *list = groups > 1 ? malloc(size) : NULL;
-
-	for (int g = 0; list && g < groups; g++) {
-		int first = pe;
-
-		while (pe < job->count && bind_group(&job->binding, &job->machine, pe) == g)
-			pe++;
-		used += (size_t)snprintf(list + used, size - used, "%s%d", g ? "," : "", pe - first);
-	}
-	if (list && pe == job->count)
-		return list;
-	free(list);
-	return NULL;
-}
-
-static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
-{
-	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
-	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
-	pmix_rank_t leader = 0;
-	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
-
-	nodes = map_of_nodes(job->host);
-	PMIx_generate_ppn(pes, &places);
-	for (int pe = 0; pe < job->count; pe++)
-		describe_pe(job, pe, info++);
-	load(&info, PMIX_JOBID, job->name, PMIX_STRING);
-	load(&info, PMIX_UNIV_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_MAX_PROCS, &size, PMIX_UINT32);
-	load(&info, PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
-	load(&info, PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_NODE_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_NUM_NODES, &one, PMIX_UINT32);
-	load(&info, PMIX_JOB_NUM_APPS, &parts, PMIX_UINT32);
-	load(&info, PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
-	load(&info, PMIX_LOCAL_PEERS, pes, PMIX_STRING);
-	load(&info, PMIX_NODE_LIST, job->host, PMIX_STRING);
-	load(&info, PMIX_NODE_MAP, nodes, PMIX_REGEX);
-	load(&info, PMIX_PROC_MAP, places, PMIX_REGEX);
-	load(&info, PMIX_TMPDIR, job->reaper->folder, PMIX_STRING);
-	load(&info, PMIX_NSDIR, job->reaper->folder, PMIX_STRING);
-	load(&info, RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
-	if (groups)
-		load(&info, RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
-	if (job->map) {
-		pmix_byte_object_t map = {.bytes = (char *)job->map, .size = job->map->bytes};
-
-		load(&info, MAP_KEY, &map, PMIX_BYTE_OBJECT);
-	}
-	free(pes);
-	free(nodes);
-	free(places);
-}
-#define JOB_KEYS 17
-
 static pmix_status_t register_job(struct job *job)
 {
 	struct answers answers = ANSWERS(1 + job->count);
-	char *groups = list_of_groups(job);
-	size_t count = (size_t)job->count + JOB_KEYS + (job->map ? 1 : 0) + (groups ? 1 : 0);
-	pmix_info_t *info;
+	size_t count;
+	pmix_info_t *info = job_info_make(job, &count);
 	pmix_status_t status;
 
-	PMIX_INFO_CREATE(info, count);
-	if (!info) {
-		free(groups);
+	if (!info)
 		return PMIX_ERR_NOMEM;
-	}
-	describe_job(job, groups, info);
-	free(groups);
 	asked(&answers, PMIx_server_register_nspace(the_server.nspace, job->count, info, count, answer, &answers));
 	for (int pe = 0; pe < job->count; pe++) {
 		pmix_proc_t proc;
