@@ -321,7 +321,7 @@ static void open_file(void)
 	if (trace.file < 0)
 		rte_die("shmem_init", "SHMEM_TRACE=%s: %s", name, strerror(errno));
 	trace_remove_parts(trace.name, comms.n_pes);
-	rte_tell_trace(trace.name);
+	rte_notify_trace(trace.name);
 }
 
 /* The part as memory; all of it is there, so that no full disk can end this PE. NULL: errno says why. */
