@@ -48,14 +48,14 @@ static bool goes_there(const struct matching *m, const struct trace_event *e)
 	return e->kind == TRACE_MESSAGE && e->away && e->pe == m->theirs->pe && e->detail != TRACE_SURE;
 }
 
-static uint64_t place_of(const struct matching *m, int64_t key)
+static uint64_t slot_of(const struct matching *m, int64_t key)
 {
 	return ((uint64_t)key * 0x9e3779b97f4a7c15 >> 20) & (m->places - 1);
 }
 
 static void note_flag(struct matching *m, int64_t key, uint64_t number)
 {
-	uint64_t place = place_of(m, key);
+	uint64_t place = slot_of(m, key);
 
 	while (m->flag[place])
 		place = (place + 1) & (m->places - 1);
@@ -64,7 +64,7 @@ static void note_flag(struct matching *m, int64_t key, uint64_t number)
 
 static struct trace_event *find_flag(const struct matching *m, int64_t key)
 {
-	for (uint64_t place = place_of(m, key); m->flag[place]; place = (place + 1) & (m->places - 1)) {
+	for (uint64_t place = slot_of(m, key); m->flag[place]; place = (place + 1) & (m->places - 1)) {
 		struct trace_event *e = event_at(m->mine, m->flag[place] - 1);
 
 		if (e->key == key)

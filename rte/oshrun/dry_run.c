@@ -19,7 +19,7 @@ void dry_run_bindings(const struct job *job)
 		return;
 	for (int pe = 0; pe < job->count; pe++)
 		say("PE %d on %s: %s", pe, job->host,
-		    bind_describe(&job->binding, &job->machine, pe, where, sizeof where));
+		    bind_describe(&job->binding, &job->processors, pe, where, sizeof where));
 }
 
 int dry_run_job(const struct job *job)
@@ -35,7 +35,7 @@ int dry_run_job(const struct job *job)
 			return 1;
 		}
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
-		       bind_describe(&job->binding, &job->machine, pe, where, sizeof where), here);
+		       bind_describe(&job->binding, &job->processors, pe, where, sizeof where), here);
 		arguments_print(debug_is(job, pe) ? job->debug_arguments : part->program);
 		putchar('\n');
 		free(here);

@@ -13,14 +13,14 @@
 #define JOB_KEYS 17    /* that describe_job loads in any case, besides one for each PE */
 #define LONG_NAME 48 /* of a host */
 
-/* Fills the next of a row of infos. PMIX_INFO_LOAD is a macro that may look at its arguments more than once. */
+/* Fills in *next and moves it on. PMIX_INFO_LOAD is a macro that may evaluate its arguments more than once. */
 static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
 {
 	PMIX_INFO_LOAD(*next, key, value, type);
 	++*next;
 }
 
-/* What a PE can ask about another. libpmix knows some of it already from the maps; the rest it would ask us for. */
+/* The values that a PE can ask for about another PE. libpmix derives some of them from the maps; it would ask the server for the others. */
 static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 {
 	pmix_data_array_t *array;
@@ -30,7 +30,7 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 	pmix_rank_t in_part = rank;
 	uint32_t zero = 0, number = 0;
 	uint16_t local = (uint16_t)pe;
-	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
+	hwloc_cpuset_t cpuset = job->processors.elsewhere ? NULL : bind_cpuset(&job->binding, &job->processors, pe);
 	char *cpus = NULL;
 
 	if (cpuset)
@@ -56,7 +56,7 @@ static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
 	hwloc_bitmap_free(cpuset);
 }
 
-/* "0,1,2,3": the PEs of this, the only, host. */
+/* "0,1,2,3": the PEs of this host, the only one. */
 static char *list_of_pes(int count)
 {
 	size_t size = (size_t)count * 11 + 1, used = 0;
@@ -67,7 +67,7 @@ static char *list_of_pes(int count)
 	return list;
 }
 
-/* PMIx_generate_regex of libpmix 4.2 has 50 letters of room for the part of a name in front of its number, and looks at no limit. */
+/* PMIx_generate_regex of libpmix 4.2 has a buffer of 50 bytes for the part of a name before its number, and does not check the length. */
 static char *map_of_nodes(const char *host)
 {
 	char *nodes = NULL;
@@ -79,17 +79,17 @@ static char *map_of_nodes(const char *host)
 	return nodes;
 }
 
-/* "12,12,12,12": how many PEs are in each memory group, whose order is theirs. NULL: there is one, or PEs are not bound to one each. */
+/* "12,12,12,12": how many PEs are in each memory group. NULL: there is one group, or PEs are not bound to one group each. */
 static char *list_of_groups(const struct job *job)
 {
-	int groups = job->machine.groups, pe = 0;
+	int groups = job->processors.groups, pe = 0;
 	size_t size = (size_t)groups * 12 + 1, used = 0;
 	char *list = groups > 1 ? malloc(size) : NULL;
 
 	for (int g = 0; list && g < groups; g++) {
 		int first = pe;
 
-		while (pe < job->count && bind_group(&job->binding, &job->machine, pe) == g)
+		while (pe < job->count && bind_group(&job->binding, &job->processors, pe) == g)
 			pe++;
 		used += (size_t)snprintf(list + used, size - used, "%s%d", g ? "," : "", pe - first);
 	}
@@ -101,7 +101,7 @@ static char *list_of_groups(const struct job *job)
 
 static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 {
-	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
+	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->processors.total;
 	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;

@@ -7,7 +7,7 @@
 #include "rte/trace.h"
 #include "say.h"
 
-static bool join(const char *file, struct trace_joined *joined)
+static bool join_and_report(const char *file, struct trace_joined *joined)
 {
 	if (!trace_join(file, joined)) {
 		say("the parts of a trace, %s.PE*, cannot be joined: %s", file, joined->problem);
@@ -23,7 +23,7 @@ bool joining_join(const char *file)
 {
 	struct trace_joined joined;
 
-	if (!join(file, &joined))
+	if (!join_and_report(file, &joined))
 		return false;
 	if (joined.pes == 0)
 		say("--join-trace %s: there are no parts of it, such as %s.PE0; give the name that SHMEM_TRACE had",
@@ -36,7 +36,7 @@ void joining_after_job(const char *file)
 	struct trace_joined joined;
 	struct stat status;
 
-	if (!file || !join(file, &joined))
+	if (!file || !join_and_report(file, &joined))
 		return;
 	if (joined.pes == 0 && !stat(file, &status) && S_ISREG(status.st_mode) && status.st_size == 0)
 		say("the trace %s is empty: the PEs ended early and left no parts", file);

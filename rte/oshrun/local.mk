@@ -18,11 +18,11 @@ oshrun_SOURCES = \
 	rte/oshrun/joining.c rte/oshrun/joining.h \
 	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \
 	rte/oshrun/launchers.c rte/oshrun/launchers.h \
-	rte/oshrun/machine.c rte/oshrun/machine.h \
 	rte/oshrun/main.c \
 	rte/oshrun/option_table.c rte/oshrun/option_table.h \
 	rte/oshrun/option_values.c \
 	rte/oshrun/options.c rte/oshrun/options.h \
+	rte/oshrun/processors.c rte/oshrun/processors.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
 	rte/oshrun/reaper.c rte/oshrun/reaper.h \
 	rte/oshrun/say.c rte/oshrun/say.h \

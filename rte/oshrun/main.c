@@ -26,7 +26,7 @@
  * runs the job (job.c and below). docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
-/* With one of these closed, the first file we open would take its place and get the PEs' output. */
+/* If one of these is closed, the first file that oshrun opens would get its number, and the PEs' output. */
 static void open_standard_files(void)
 {
 	int fd;
@@ -38,7 +38,7 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* A name that no other job of this machine has, nor had lately; and one behind it that others cannot guess. */
+/* Makes a folder name that no other current or recent job of this machine has, and from it a job name that others cannot guess. */
 static void name_job(struct job *job)
 {
 	struct timespec now;
@@ -57,7 +57,7 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	bool oversubscribed;
 
 	gethostname(job->host, sizeof job->host - 1);
-	if (!machine_discover(&job->machine)) {
+	if (!processors_discover(&job->processors)) {
 		if (getenv("HWLOC_XMLFILE"))
 			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote", getenv("HWLOC_XMLFILE"));
 		else
@@ -66,18 +66,18 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	}
 	job->count = job->options->pes;
 	if (!job->count)
-		job->count = hosts->slots ? hosts->slots : job->machine.cores;
-	if (!bind_make(&job->binding, &job->machine, job->options->bind, job->count, &oversubscribed)) {
+		job->count = hosts->slots ? hosts->slots : job->processors.cores;
+	if (!bind_make(&job->binding, &job->processors, job->options->bind, job->count, &oversubscribed)) {
 		say("out of memory for the places of %d PEs", job->count);
 		return false;
 	}
-	if (job->machine.elsewhere && !job->options->quiet)
+	if (job->processors.elsewhere && !job->options->quiet)
 		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
 	if (oversubscribed && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
 		say("%d PEs share %d %s%s; not binding", job->count,
-		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
+		    job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores,
 		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
-		    (job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores) == 1 ? ""
+		    (job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores) == 1 ? ""
 													     : "s");
 	return true;
 }
@@ -102,15 +102,15 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	name_job(&job);
-	/* Open MPI 4 takes a process whose server is not its mpirun's for a job of one, unless it is kept from looking. */
+	/* Without this, Open MPI 4 treats a process whose server is not its mpirun as a job of one. */
 	setenv("OMPI_MCA_schizo", "^orte", 0);
-	/* The shared memory of PMIx 5 has numbers for keys that PMIx does not define, and each process numbers them in the order of its own use. */
+	/* The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process numbers them in the order of its own use. */
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
 		return 1;
 	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
-	if (job.count > job.machine.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
+	if (job.count > job.processors.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
 		return 1;
 	code = tofu_ranks_prepare(&job);
 	if (code)
@@ -127,13 +127,13 @@ static int run_here(struct options *options, const struct hosts *hosts)
 		dry_run_bindings(&job);
 	code = options->dry_run ? dry_run_job(&job) : job_run(&job);
 	if (job.signal == SIGINT) {
-		/* Dying of it lets a shell's loop around us end, too; the shell makes it 130. */
+		/* Dying of SIGINT ends a loop of the calling shell, too; the shell reports 130. */
 		signal(SIGINT, SIG_DFL);
 		raise(SIGINT);
 		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
 	}
 	bind_free(&job.binding);
-	machine_forget(&job.machine);
+	processors_forget(&job.processors);
 	free(job.map);
 	environment_free(job.environment);
 	free(job.pes);
@@ -142,7 +142,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	return code;
 }
 
-/* The launcher of a job on several hosts has ways of its own. */
+/* Other launchers start debuggers in other ways. */
 static int refuse_debug(const struct launcher *launcher, const struct options *options)
 {
 	if (!launcher->name || options->debug < 0)
@@ -151,7 +151,7 @@ static int refuse_debug(const struct launcher *launcher, const struct options *o
 	return 2;
 }
 
-/* What is said of hosts, where there is one, and of each of several, where we do not place PEs. */
+/* Checks options about hosts that do not fit this launcher, and applies -N on this machine. */
 static int apply_per_host(const struct launcher *launcher, struct options *options)
 {
 	if (options->rankfile && !launcher->name) {
@@ -200,5 +200,5 @@ int main(int argc, char **argv)
 	free(options.parts);
 	free(options.exports);
 	fflush(stdout);
-	_exit(code); /* libpmix's threads still run; nothing of theirs is worth waiting for */
+	_exit(code); /* without waiting for libpmix's threads */
 }

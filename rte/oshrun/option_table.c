@@ -68,7 +68,7 @@ void option_print_help(void)
 	       "Settings: SHMEM_LAUNCHER names the launcher for jobs on several hosts. See oshrun(1).\n");
 }
 
-/* Does the word (up to length) spell this name? Long names take one dash as well as two. */
+/* Is word, of this length, this name? Long names may have one dash instead of two. */
 static bool name_is(const char *name, const char *word, size_t length)
 {
 	if (strlen(name) == length && !memcmp(name, word, length))
@@ -97,12 +97,12 @@ int option_refuse_unknown(const char *word, size_t length)
 		length = sizeof given - 1;
 	memcpy(given, word, length);
 	given[length] = '\0';
-	/* Long names first: of two equally near, the one that says what it does. */
+	/* Long names come first, for of two equally near names the first one wins. */
 	for (int k = OPTION_NAMES - 1; k >= 0; k--)
 		for (size_t i = 0; i < ROWS; i++)
 			if (option_rows[i].names[k] && option_rows[i].names[k][1] == '-')
 				names[count++] = option_rows[i].names[k];
-	nearest = length > 4 ? text_nearest(given, names, count) : NULL; /* of a few letters another word is always near */
+	nearest = length > 4 ? text_nearest(given, names, count) : NULL; /* a name of a few letters is always near another one */
 	if (nearest)
 		say("unknown option %s; did you mean %s?", given, nearest);
 	else

@@ -93,7 +93,7 @@ static int read_export(struct options *options, char *text)
 	return OPTION_GO_ON;
 }
 
-/* Text options: an empty value is a slip, such as an unset variable in a script. */
+/* An empty value is a mistake, such as an unset variable in a script. */
 static int read_text(const char **field, const char *name, const char *text)
 {
 	if (!text[0]) {
@@ -104,7 +104,7 @@ static int read_text(const char **field, const char *name, const char *text)
 	return OPTION_GO_ON;
 }
 
-/* PEs are in order on the cores of one host, and on several host by host: which is what most wish who say so. */
+/* oshrun places PEs in order, on the cores of one host and then host by host; options that ask for this order are accepted. */
 static int read_order(const char *name, const char *text)
 {
 	static const char *const usual[] = {"slot", "core", "node", "hwthread", "fill"};
@@ -137,7 +137,7 @@ static int read_per_node(struct options *options, const char *name, const char *
 	return code;
 }
 
-/* Two words of other launchers become one of ours. */
+/* Options of other launchers with two arguments become one assignment. */
 int option_apply_pair(struct options *options, const struct option_row *row, const char *name, const char *value)
 {
 	char *assignment;

@@ -74,7 +74,7 @@ static int check_together(const struct options *o)
 
 /* --- Several programs in one job, as mpirun has them: oshrun -n 1 ./a : -n 3 ./b --- */
 
-/* Options of a later program. Those of the job stand before the first. */
+/* Parses the options of a later program. Options of the job stand before the first program. */
 static int parse_part(struct part *part, int argc, char **argv, int *at)
 {
 	struct options own = {0};

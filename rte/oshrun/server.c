@@ -21,7 +21,7 @@
 #include "rte/rte.h"
 
 /*
- * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
+ * libpmix calls us on its own threads. An upcall only appends an event and signals the eventfd; it never waits
  * for the main thread, which may itself be waiting for libpmix.
  *
  * PMIx_server_finalize is never called: libpmix 4.2 crashes or hangs in it when PEs died inside a fence, and
@@ -38,7 +38,7 @@ struct server {
 	sem_t halted;
 };
 
-#define HALTING 1 /* second, for libpmix's thread to finish what it is at */
+#define HALTING 1 /* second, for libpmix's thread to reach our callback */
 
 /* libpmix gives upcalls no argument of ours, and there is one server per process. */
 static struct server the_server;
@@ -86,7 +86,7 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A PE comes up or goes down and stays connected, enters a fence, or says where the trace is to be. We control no jobs for others. */
+/* A PE comes up, goes down and stays connected, enters or leaves a fence, or names the trace. Requests to control jobs are refused. */
 static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
 				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
 {
@@ -103,7 +103,7 @@ static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t 
 	return PMIX_SUCCESS;
 }
 
-/* All PEs are local: what the server has collected from them is already all there is. */
+/* All PEs are local, so the server has collected the data of all PEs already. */
 static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
 			   char *data, size_t size, pmix_modex_cbfunc_t done, void *arg)
 {
@@ -114,7 +114,7 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_i
 	return PMIX_SUCCESS;
 }
 
-/* Asked only for PEs of other hosts, and there are none. */
+/* libpmix calls it for PEs of other hosts only, and there are none. */
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t count,
 				  pmix_modex_cbfunc_t done, void *arg)
 {
@@ -163,7 +163,7 @@ static void answer(pmix_status_t status, void *arg)
 	pthread_mutex_unlock(&answers->lock);
 }
 
-/* Takes the immediate status of a call into account, too: unless PMIX_SUCCESS, no answer will come. */
+/* Counts a call that has failed or finished at once as answered: only after PMIX_SUCCESS an answer follows. */
 static void asked(struct answers *answers, pmix_status_t status)
 {
 	if (status != PMIX_SUCCESS)
@@ -190,11 +190,11 @@ static pmix_status_t initialise(struct job *job)
 		.job_control = client_controls,
 	};
 	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
-	pmix_topology_t topology = {.source = "hwloc", .topology = job->machine.topology};
+	pmix_topology_t topology = {.source = "hwloc", .topology = job->processors.topology};
 	pmix_info_t info[3];
 
 	sem_init(&the_server.halted, 0, 0);
-	/* Our topology spares libpmix reading its own, which would take longer than all else together. */
+	/* With our topology libpmix does not read its own, which would take longer than everything else together. */
 	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
 	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->reaper->folder, PMIX_STRING);
 	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->reaper->folder, PMIX_STRING);
@@ -288,7 +288,7 @@ static void stay_here(pmix_status_t status, void *unused)
 		pause();
 }
 
-/* libpmix's thread has one queue: when it comes to our callback, it has done all that came before, and will do nothing behind it. */
+/* libpmix's thread has one queue: when it calls stay_here, it has done everything before it, and it does nothing after it. */
 void server_halt(struct server *server)
 {
 	struct timespec end;
@@ -311,10 +311,10 @@ int server_event_fd(const struct server *server)
 struct server_event *server_next_event(struct server *server)
 {
 	struct server_event *event;
-	uint64_t rung;
+	uint64_t count;
 
-	if (read(server->event_fd, &rung, sizeof rung) < 0)
-		rung = 0; /* not rung since; the list may still hold some */
+	if (read(server->event_fd, &count, sizeof count) < 0)
+		count = 0; /* no new event; the list may still contain some */
 	pthread_mutex_lock(&server->lock);
 	event = server->first;
 	if (event) {

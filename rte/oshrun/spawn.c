@@ -17,7 +17,7 @@
 #include "program.h"
 #include "say.h"
 
-#define OWN_FILES 128 /* of oshrun, libpmix, strangers at its port and what the user left open for us */
+#define OWN_FILES 128 /* of oshrun, libpmix, unknown connections to its port, and what the user left open */
 #define OWN_STACK (1UL << 20)
 #define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
 
@@ -107,7 +107,7 @@ static _Noreturn void become_pe(struct child *child)
 	_exit(1);
 }
 
-/* vfork: no copying of page tables, and a failed exec has told us so when vfork returns. */
+/* vfork copies no page tables, and when it returns, a failed exec has stored its error. */
 static pid_t __attribute__((noinline)) vfork_pe(struct child *child)
 {
 	pid_t pid = vfork();
@@ -119,8 +119,8 @@ static pid_t __attribute__((noinline)) vfork_pe(struct child *child)
 
 static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
 {
-	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
-	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->machine.topology)) + 1;
+	hwloc_cpuset_t cpuset = job->processors.elsewhere ? NULL : bind_cpuset(&job->binding, &job->processors, pe);
+	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->processors.topology)) + 1;
 	cpu_set_t *set = NULL;
 
 	if (!cpuset)
@@ -128,7 +128,7 @@ static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
 	set = CPU_ALLOC(cpus);
 	*size = CPU_ALLOC_SIZE(cpus);
 	if (set)
-		hwloc_cpuset_to_glibc_sched_affinity(job->machine.topology, cpuset, set, *size);
+		hwloc_cpuset_to_glibc_sched_affinity(job->processors.topology, cpuset, set, *size);
 	hwloc_bitmap_free(cpuset);
 	return set;
 }
@@ -159,9 +159,7 @@ static int say_no_start(struct job *job, int pe, int error)
 
 	getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_NOFILE, &limit);
 	if (error == EAGAIN && limit.rlim_cur != RLIM_INFINITY)
-		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of "
-		    "the "
-		    "container",
+		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of the container",
 		    pe, job->count, (unsigned long)limit.rlim_cur);
 	else if (error == EMFILE)
 		say("PE %d of %d cannot start: too many open files; raise ulimit -n (now %lu)", pe, job->count,

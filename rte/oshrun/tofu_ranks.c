@@ -17,7 +17,7 @@ static bool is_ours(const char *entry)
 	return !strncmp(entry, RANKS, strlen(RANKS)) || !strncmp(entry, "SOFTOFU_RANK=", strlen("SOFTOFU_RANK="));
 }
 
-/* A job within a job must not be taken for the outer one. */
+/* Replaces the variables of an outer job. */
 static bool set_rank_count(struct job *job)
 {
 	size_t kept = 0, count = 0;

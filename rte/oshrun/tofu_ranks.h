@@ -5,8 +5,8 @@
 #include "job.h"
 
 /*
- * What uTofu programs ask of a launcher: how many they are, in the environment, and if SOFTOFU_SHAPE is set the map of
- * ranks, to be published. Returns 0, or an exit code after one line.
+ * Provides what uTofu programs need from a launcher: the number of ranks, in the environment, and if SOFTOFU_SHAPE is set the map of ranks, which
+ * the server publishes. Returns 0, or an exit code after one line.
  */
 int tofu_ranks_prepare(struct job *job);
 

@@ -90,8 +90,8 @@ static struct comparison compare_clock(int pe)
 			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
 		took = watch_clock() - asked;
 		if (took / 2 + 1 < best.error)
-			best = (struct comparison){(int64_t)(trace.ring->told - (asked + took / 2)), took / 2 + 1,
-						   trace.ring->told};
+			best = (struct comparison){(int64_t)(trace.ring->reading - (asked + took / 2)), took / 2 + 1,
+						   trace.ring->reading};
 	}
 	return best;
 }
@@ -106,7 +106,7 @@ static void answer_clock(void)
 		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > heard);
 		heard = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
 		now = watch_clock();
-		comms_tell(&trace.ring->told, &now, sizeof now, &trace.ring->answer, heard, 0, "shmem_finalize");
+		comms_tell(&trace.ring->reading, &now, sizeof now, &trace.ring->answer, heard, 0, "shmem_finalize");
 	}
 }
 
