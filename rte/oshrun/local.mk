@@ -50,7 +50,7 @@ EXTRA_DIST += \
 	tests/machines/nodes/small.xml tests/machines/nodes/small.expected \
 	tests/machines/nodes/uneven.xml tests/machines/nodes/uneven.expected \
 	tests/machines/nodes/xeon-2.xml tests/machines/nodes/xeon-2.expected \
-	tests/tools/knock \
-	tests/tools/knocking.bats \
+	tests/tools/bad_greetings \
 	tests/tools/oshrun.bats \
+	tests/tools/pmix_accept_filter.bats \
 	tests/tools/progs/peer.c
