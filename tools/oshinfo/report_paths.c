@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways to another PE of this node, each tried as the library would use it, and why one will not work. */
+/* The paths to another PE of this node: tries each as the library would use it, and reports why one does not work. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
