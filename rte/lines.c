@@ -88,7 +88,7 @@ static void end_child(pid_t child)
 		nanosleep(&moment, NULL);
 }
 
-/* What addr2line writes, to its end; false: it could not be started, or took too long. */
+/* Reads all that addr2line writes. False: it could not be started, or took too long. */
 static bool read_answer(char *const *arguments, char *text, size_t room, int64_t until)
 {
 	int ends[2];

@@ -11,7 +11,7 @@
 #include "job.h"
 #include "say.h"
 
-void dry_run_bindings(const struct job *job)
+void dry_run_report_bindings(const struct job *job)
 {
 	char where[256];
 

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "joining.h"
+#include "join_trace.h"
 #include "say.h"
 #include "session.h"
 
 #define PATIENCE 1.0 /* from SIGTERM to SIGKILL */
-#define KILLING 3.0  /* from there until the user is told that the kernel takes its time */
+#define KILLING 3.0  /* from SIGKILL until oshrun reports that the kernel needs more time */
 #define REPORTING 1.5  /* for a report on what the PEs wait for */
 #define TIMED_OUT 124
 #define SWEEPS 5
@@ -289,14 +289,14 @@ int job_run(struct job *job)
 
 	if (!prepare_job(job))
 		return 1;
-	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_only_ours()))
+	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_mute_libraries()))
 		return 1;
 	code = start_job(job);
 	if (!code) {
 		if (job->options->timeout > 0)
 			job->time_limit = job_clock() + job->options->timeout;
 		main_loop(job);
-		joining_after_job(job->trace);
+		join_trace_after_job(job->trace);
 		code = job->code;
 	}
 	if (!io_is_whole(&job->io) && !code)

@@ -79,7 +79,7 @@ struct job {
 	bool given_up;		/* the user does not want to wait for killed PEs */
 	int worst;		/* PE that code is from */
 	int failures;		/* PEs whose exit codes were not 0 */
-	bool explained;		/* the user has been told why the code is not 0 */
+	bool explained;		/* the reason of a nonzero code has been reported */
 	int lost_pe;		/* the PE that lost its connection and has until lost_deadline to die */
 	double lost_deadline;	/* 0: none */
 	double output_deadline; /* for output that nobody reads, after a signal; 0: none */

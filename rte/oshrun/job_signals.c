@@ -70,7 +70,7 @@ static void stop_all(struct job *job)
 static void handle_signal(struct job *job, int sig)
 {
 	switch (sig) {
-	case SIGCHLD: break; /* the main loop looks after every wake-up */
+	case SIGCHLD: break; /* the main loop looks for children after every poll */
 	case SIGTSTP: stop_all(job); break;
 	case SIGCONT:
 	case SIGUSR1:

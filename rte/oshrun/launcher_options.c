@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of oshrun in the words of prterun, mpirun and srun. */
+/* Translates the options of oshrun into those of prterun, mpirun and srun. */
 #include "launcher_options.h"
 
 #include <stdio.h>
@@ -228,8 +228,8 @@ static void add_programs(struct arguments *command, const struct options *option
 			arguments_add(command, "%d", part->pes);
 			add_pair(command, "--wdir", part->wdir);
 		}
-		for (char **word = part->program; *word; word++)
-			arguments_add(command, "%s", *word);
+		for (char **argument = part->program; *argument; argument++)
+			arguments_add(command, "%s", *argument);
 	}
 }
 

@@ -15,7 +15,7 @@ oshrun_SOURCES = \
 	rte/oshrun/job.c rte/oshrun/job.h \
 	rte/oshrun/job_info.c rte/oshrun/job_info.h \
 	rte/oshrun/job_signals.c \
-	rte/oshrun/joining.c rte/oshrun/joining.h \
+	rte/oshrun/join_trace.c rte/oshrun/join_trace.h \
 	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \
 	rte/oshrun/launchers.c rte/oshrun/launchers.h \
 	rte/oshrun/main.c \

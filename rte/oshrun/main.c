@@ -15,7 +15,7 @@
 #include "environment.h"
 #include "hosts.h"
 #include "job.h"
-#include "joining.h"
+#include "join_trace.h"
 #include "launchers.h"
 #include "program.h"
 #include "say.h"
@@ -124,7 +124,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	if (options->report_bindings || options->dry_run)
-		dry_run_bindings(&job);
+		dry_run_report_bindings(&job);
 	code = options->dry_run ? dry_run_job(&job) : job_run(&job);
 	if (job.signal == SIGINT) {
 		/* Dying of SIGINT ends a loop of the calling shell, too; the shell reports 130. */
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 	open_standard_files();
 	code = options_parse(&options, argc, argv);
 	if (code < 0 && options.join_trace)
-		code = joining_join(options.join_trace) ? 0 : 1;
+		code = join_trace(options.join_trace) ? 0 : 1;
 	if (code < 0)
 		code = hosts_read(&hosts, &options);
 	if (code < 0)

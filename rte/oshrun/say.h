@@ -14,6 +14,6 @@ void say_through(void (*sink)(void *arg, const char *line, size_t length), void 
  * From now on only say() writes to stderr, and output of libraries to it is discarded: libpmix reports each PE that dies while it connects.
  * Returns the descriptor that now leads to the former stderr.
  */
-int say_only_ours(void);
+int say_mute_libraries(void);
 
 #endif

@@ -21,7 +21,7 @@ static bool is_running(const struct job *job)
 }
 
 /* "PE 2 (pid 4711, host node7)" */
-static const char *describe_pe(struct job *job, int pe, char *buffer, size_t size)
+static const char *name_pe(struct job *job, int pe, char *buffer, size_t size)
 {
 	snprintf(buffer, size, "PE %d (pid %d, host %s)", pe, (int)job->pes[pe].pid, job->host);
 	return buffer;
@@ -55,7 +55,7 @@ static void say_signal(struct job *job, int pe, int status)
 	char name[128], rest[64];
 	int sig = WTERMSIG(status);
 
-	say("%s was killed by signal %d (%s)%s%s%s", describe_pe(job, pe, name, sizeof name), sig, strsignal(sig),
+	say("%s was killed by signal %d (%s)%s%s%s", name_pe(job, pe, name, sizeof name), sig, strsignal(sig),
 	    WCOREDUMP(status) ? ", core dumped" : "", hint_for(sig), and_the_rest(job, pe, rest, sizeof rest));
 }
 
@@ -69,7 +69,7 @@ void supervise_report_exits(struct job *job)
 	job->explained = true;
 	if (job->failures > 1)
 		snprintf(more, sizeof more, ", and %d more with codes up to that", job->failures - 1);
-	say("%s exited with code %d%s%s%s", describe_pe(job, job->worst, name, sizeof name), job->code,
+	say("%s exited with code %d%s%s%s", name_pe(job, job->worst, name, sizeof name), job->code,
 	    pe->phase == PE_CONNECTED ? " without calling shmem_finalize" : "", more,
 	    and_the_rest(job, job->worst, rest, sizeof rest));
 }
@@ -88,7 +88,7 @@ static void fail_early(struct job *job, int pe, const char *how)
 {
 	char name[128], rest[64];
 
-	say("%s %s%s", describe_pe(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
+	say("%s %s%s", name_pe(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
 	job->explained = true;
 	job_end_without(job, pe, 1, false);
 }
@@ -260,7 +260,7 @@ static void pe_aborts(struct job *job, const struct server_event *event)
 		return;
 	}
 	if (strcmp(event->message, "torushmem:said"))
-		say("%s aborted the job with %d%s%s", describe_pe(job, event->pe, name, sizeof name), event->status,
+		say("%s aborted the job with %d%s%s", name_pe(job, event->pe, name, sizeof name), event->status,
 		    event->message[0] ? ": " : "", event->message);
 	job_end(job, code ? code : 1, true);
 }

@@ -27,7 +27,7 @@ struct found {
 	int component_count;
 };
 
-/* --- Quiet: UCX speaks on standard output and standard error as it looks around --- */
+/* --- Quiet: UCX prints to standard output and standard error while it searches --- */
 
 struct quiet {
 	int out, err;
@@ -64,7 +64,7 @@ static void quiet_end(struct quiet quiet)
 	restore(quiet.err, STDERR_FILENO);
 }
 
-/* --- Look --- */
+/* --- Find --- */
 
 static void visit_transports(struct found *found, const char *component, uct_md_h md)
 {
@@ -129,7 +129,7 @@ static bool find_transports(struct found *found)
 	return true;
 }
 
-/* --- Say --- */
+/* --- Report --- */
 
 static bool folder_is_empty(const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "joining.h"
+#include "join_trace.h"
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ static bool join_and_report(const char *file, struct trace_joined *joined)
 	return true;
 }
 
-bool joining_join(const char *file)
+bool join_trace(const char *file)
 {
 	struct trace_joined joined;
 
@@ -31,7 +31,7 @@ bool joining_join(const char *file)
 	return joined.pes > 0;
 }
 
-void joining_after_job(const char *file)
+void join_trace_after_job(const char *file)
 {
 	struct trace_joined joined;
 	struct stat status;
