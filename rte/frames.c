@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where addresses are: /proc/self/maps says in which file and at which place, whatever has been loaded since; the file's headers say
- * which address that is, and its symbol table which function. A file that has been written anew since it was loaded would name
- * wrong ones: its headers are compared with those in memory first.
+ * /proc/self/maps gives the file of an address and the place in this file; the headers of the file give the address as its symbol table counts;
+ * the symbol table gives the function. A file that has been rewritten since it was loaded would give wrong functions, so its headers are
+ * compared with those in memory first.
  */
 #include "frames.h"
 
@@ -46,7 +46,7 @@ static const ElfW(Shdr) *section_at(const struct frame_file *file, int i)
 	return header && i < header->e_shnum ? part(file, header->e_shoff + (uint64_t)i * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr))) : NULL;
 }
 
-/* The program by what the kernel runs, for its path may lead to another file by now. */
+/* Maps a file. The program is opened by /proc/self/exe, for another file may lie at its path by now. */
 static void open_file(struct frame_file *file)
 {
 	int fd = open(file->program ? "/proc/self/exe" : file->path, O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ static void open_file(struct frame_file *file)
 	close(fd);
 }
 
-/* Its headers and notes, among them the mark that the linker gave this very file. Shift: from its addresses to those of the process. */
+/* Compares headers and notes, which contain the linker's build ID, with those in memory. Shift: from addresses of the file to those of the process. */
 static bool is_what_runs(const struct frame_file *file, uintptr_t shift)
 {
 	const ElfW(Phdr) *segment;
@@ -125,7 +125,7 @@ struct mapping {
 	const char *path;
 };
 
-static void place(struct frame *frame, const struct mapping *mapping)
+static void locate(struct frame *frame, const struct mapping *mapping)
 {
 	uintptr_t at = mapping->offset + (frame->address - mapping->begin);
 	const ElfW(Phdr) *segment;
@@ -184,7 +184,7 @@ static void read_offset(const char *line, struct mapping *mapping)
 	read_hex(line, &mapping->offset);
 }
 
-static void place_those_in(struct frame *frames, int n, const char *line)
+static void locate_in_mapping(struct frame *frames, int n, const char *line)
 {
 	struct mapping mapping = {0};
 
@@ -193,10 +193,10 @@ static void place_those_in(struct frame *frames, int n, const char *line)
 	read_offset(line, &mapping);
 	for (int i = 0; i < n; i++)
 		if (frames[i].address >= mapping.begin && frames[i].address < mapping.end)
-			place(&frames[i], &mapping);
+			locate(&frames[i], &mapping);
 }
 
-static void place_all(struct frame *frames, int n)
+static void locate_all(struct frame *frames, int n)
 {
 	static char text[8192];
 	size_t used = 0;
@@ -210,7 +210,7 @@ static void place_all(struct frame *frames, int n)
 		text[used] = '\0';
 		for (; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
-			place_those_in(frames, n, line);
+			locate_in_mapping(frames, n, line);
 		}
 		used = strlen(line);
 		memmove(text, line, used + 1);
@@ -221,8 +221,8 @@ static void place_all(struct frame *frames, int n)
 
 /* --- Which function is there --- */
 
-/* A symbol's own length decides: what lies behind the last function that has a name is nobody's. */
-static bool look_in(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) *table)
+/* An address belongs to a function only within the length of its symbol: code behind the last named function has no name. */
+static bool find_in_table(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) *table)
 {
 	const ElfW(Shdr) *names = section_at(file, (int)table->sh_link);
 	const ElfW(Sym) *symbols = part(file, table->sh_offset, table->sh_size);
@@ -250,7 +250,7 @@ static void find_function(struct frame *frame)
 
 	for (int kind = 0; file && kind < 2; kind++)
 		for (int i = 0; (section = section_at(file, i)); i++)
-			if (section->sh_type == kinds[kind] && look_in(frame, file, section))
+			if (section->sh_type == kinds[kind] && find_in_table(frame, file, section))
 				return;
 }
 
@@ -258,7 +258,7 @@ void frames_find(struct frame *frames, int n)
 {
 	for (int i = 0; i < n; i++)
 		frames[i].file = -1;
-	place_all(frames, n);
+	locate_all(frames, n);
 	for (int i = 0; i < n; i++)
 		find_function(&frames[i]);
 }

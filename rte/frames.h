@@ -7,27 +7,27 @@
 #include <stdint.h>
 
 /*
- * Names for the addresses of a back-trace, found by the handler of a signal in the process that dies: no allocation, no lock, nothing of
- * the C library but system calls and plain loops. What is found stays in memory of these files, which one thread uses, once.
+ * Names for the addresses of a back-trace. The handler of a signal calls these functions in the process that dies: they allocate nothing, take no
+ * lock, and use only system calls and simple string functions. The results stay in static memory of these files, so one thread may use them, once.
  *
- * frames.c  in which file of the process an address is, and the function there, by the symbol tables of the file
- * lines.c   file and line of the source, by a child that runs addr2line, which gets two seconds
+ * frames.c  the file of the process that contains an address, and the function there, from the symbol tables of the file
+ * lines.c   file and line of the source, from addr2line in a child, which gets two seconds
  */
 
 enum { FRAMES_MOST = 64, FRAME_FILES = 24 };
 
 struct frame {
 	uintptr_t address; /* of an instruction; of a caller: one inside the call */
-	int file;	   /* -1: not known */
-	uintptr_t there;   /* the address as the file counts, and addr2line with it */
+	int file;	   /* place in frame_files; -1: not known */
+	uintptr_t there;   /* the address in the numbering of the file and of addr2line */
 	const char *function; /* NULL: not known */
-	uintptr_t into;	      /* bytes from its begin */
-	const char *lines;    /* what addr2line says: pairs of lines, function and place, the innermost first; NULL: nothing */
+	uintptr_t into;	      /* bytes from its beginning */
+	const char *lines;    /* the answer of addr2line: pairs of lines, function and place, the innermost first; NULL: nothing */
 };
 
 struct frame_file {
 	char path[512];
-	const char *bytes; /* NULL: cannot be read, or is no longer what the process runs */
+	const char *bytes; /* NULL: the file cannot be read, or has changed since the process started */
 	size_t size;
 	bool program;
 	bool has_lines; /* it has debugging information */
@@ -37,7 +37,7 @@ extern struct frame_file frame_files[FRAME_FILES];
 /* Fills in the file and the function of each address. */
 void frames_find(struct frame *frames, int n);
 
-/* And the lines, of those files that have some. Returns why some are missing, as the end of a sentence; NULL: none is. */
+/* Fills in the source lines from files that have some. Returns why some are missing, as the end of a sentence; NULL: none is missing. */
 const char *frames_find_lines(struct frame *frames, int n);
 
 #endif

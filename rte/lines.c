@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of the source, by addr2line. The child is made by the system call, not by fork: that takes locks of the C library, which the thread
- * that crashed may hold. It ends without a signal to the parent, which the program might have a handler for; it keeps no descriptor of the
- * parent, and of the environment what it needs to start, so that it asks no server for debugging information.
+ * Source lines from addr2line, in a child. The system call makes the child, not fork: fork takes locks of the C library, which the thread that
+ * crashed may hold. The child ends without a signal to the parent, for which the program might have a handler. It keeps no descriptor of the
+ * parent, and only those variables of the environment that it needs to start, so that it asks no server for debugging information.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -21,9 +21,11 @@
 
 enum { PATIENCE = 2000 /* ms, for all files together */, OPTIONS = 4, LEAST_ROOM = 256 };
 
-static char tool[512];
-static char answers[32 << 10];
-static size_t answered; /* bytes of it that are in use */
+static struct {
+	char tool[512];
+	char answers[32 << 10];
+	size_t used; /* bytes of answers */
+} addr2line;
 
 static int64_t now_in_ms(void)
 {
@@ -33,19 +35,19 @@ static int64_t now_in_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool find_in_path(const char *name)
+static bool find_tool(const char *name)
 {
 	const char *folder = getenv("PATH");
-	size_t room = sizeof tool - strlen(name) - 2;
+	size_t room = sizeof addr2line.tool - strlen(name) - 2;
 
 	while (folder && *folder) {
 		size_t length = strcspn(folder, ":");
 
 		if (length > 0 && length <= room && folder[0] == '/') {
-			memcpy(tool, folder, length);
-			tool[length] = '/';
-			strcpy(tool + length + 1, name);
-			if (access(tool, X_OK) == 0)
+			memcpy(addr2line.tool, folder, length);
+			addr2line.tool[length] = '/';
+			strcpy(addr2line.tool + length + 1, name);
+			if (access(addr2line.tool, X_OK) == 0)
 				return true;
 		}
 		folder += length + (folder[length] == ':');
@@ -73,7 +75,7 @@ static _Noreturn void become_tool(char *const *arguments, int out)
 #ifdef SYS_close_range
 	syscall(SYS_close_range, 3U, ~0U, 0U);
 #endif
-	execve(tool, arguments, environment);
+	execve(addr2line.tool, arguments, environment);
 	_exit(127);
 }
 
@@ -86,7 +88,7 @@ static void end_child(pid_t child)
 		nanosleep(&moment, NULL);
 }
 
-/* What the tool writes, to its end; false: it could not be started, or took too long. */
+/* Reads all that addr2line writes. False: it could not be started, or took too long. */
 static bool read_answer(char *const *arguments, char *text, size_t room, int64_t until)
 {
 	int ends[2];
@@ -120,7 +122,7 @@ static bool read_answer(char *const *arguments, char *text, size_t room, int64_t
 	return child > 0 && more == 0;
 }
 
-/* --- What it says --- */
+/* --- Its answer --- */
 
 static char *next_line(char *text)
 {
@@ -140,8 +142,8 @@ static bool begins_with(const char *text, uintptr_t address)
 	return value == address;
 }
 
-/* For each address a line with it, and behind that pairs of lines; "??" where it knows nothing. False: it says something else. */
-static bool take_answer(struct frame *frames, int n, int file, char *text)
+/* The answer has a line with each address, followed by pairs of lines, "??" where a line is not known. False: the answer has another form. */
+static bool parse_answer(struct frame *frames, int n, int file, char *text)
 {
 	for (int i = 0; i < n && text && *text; i++) {
 		char *place;
@@ -170,7 +172,7 @@ static bool is_same_file(const char *one, const char *other)
 	return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-/* What is behind the last address may have been cut off. */
+/* Drops the last address, whose lines may be incomplete. */
 static void leave_out_last(char *text)
 {
 	char *last = NULL;
@@ -182,8 +184,8 @@ static void leave_out_last(char *text)
 		*last = '\0';
 }
 
-/* The program may have another file at its path by now, or none. */
-static char *name_of(const struct frame_file *file)
+/* The path to give to addr2line. For the program it is /proc/PID/exe if another file lies at the program's path by now. */
+static char *path_of(const struct frame_file *file)
 {
 	static struct plain_text path = {.file = -1};
 
@@ -194,21 +196,21 @@ static char *name_of(const struct frame_file *file)
 	return is_same_file(file->path, path.buffer) ? (char *)(uintptr_t)file->path : path.buffer;
 }
 
-static bool ask(struct frame *frames, int n, int file, int64_t until)
+static bool ask_for_lines(struct frame *frames, int n, int file, int64_t until)
 {
 	static struct plain_text addresses = {.file = -1};
 	static char *arguments[FRAMES_MOST + OPTIONS + 1];
-	char *text = answers + answered;
+	char *text = addr2line.answers + addr2line.used;
 	bool complete;
 	int count = 0;
 
-	if (sizeof answers - answered < LEAST_ROOM)
+	if (sizeof addr2line.answers - addr2line.used < LEAST_ROOM)
 		return false;
 	addresses.used = 0;
-	arguments[count++] = tool;
+	arguments[count++] = addr2line.tool;
 	arguments[count++] = (char *)(uintptr_t)"-Cfia";
 	arguments[count++] = (char *)(uintptr_t)"-e";
-	arguments[count++] = name_of(&frame_files[file]);
+	arguments[count++] = path_of(&frame_files[file]);
 	for (int i = 0; i < n; i++) {
 		if (frames[i].file != file)
 			continue;
@@ -217,12 +219,12 @@ static bool ask(struct frame *frames, int n, int file, int64_t until)
 		addresses.buffer[addresses.used++] = '\0';
 	}
 	arguments[count] = NULL;
-	complete = read_answer(arguments, text, sizeof answers - answered, until);
+	complete = read_answer(arguments, text, sizeof addr2line.answers - addr2line.used, until);
 	complete &= text[0] != '\0';
 	if (!complete)
 		leave_out_last(text);
-	answered += strlen(text) + 1;
-	return take_answer(frames, n, file, text) && complete;
+	addr2line.used += strlen(text) + 1;
+	return parse_answer(frames, n, file, text) && complete;
 }
 
 static bool is_wanted(const struct frame *frames, int n, int file)
@@ -233,7 +235,7 @@ static bool is_wanted(const struct frame *frames, int n, int file)
 	return false;
 }
 
-/* The program first: its lines are what the user looks for. */
+/* The program comes first: the user needs its lines most. */
 const char *frames_find_lines(struct frame *frames, int n)
 {
 	int64_t until = now_in_ms() + PATIENCE;
@@ -241,12 +243,12 @@ const char *frames_find_lines(struct frame *frames, int n)
 
 	for (int file = 0; file < FRAME_FILES; file++)
 		some |= is_wanted(frames, n, file) && frame_files[file].has_lines;
-	if (!find_in_path("addr2line") && !find_in_path("llvm-addr2line"))
+	if (!find_tool("addr2line") && !find_tool("llvm-addr2line"))
 		return some ? "addr2line is not installed here" : NULL;
 	for (int program = 1; program >= 0; program--)
 		for (int file = 0; file < FRAME_FILES; file++)
 			if (frame_files[file].program == (program == 1) && is_wanted(frames, n, file) &&
-			    !ask(frames, n, file, until) && some)
+			    !ask_for_lines(frames, n, file, until) && some)
 				return "addr2line failed or took longer than 2 s";
 	return NULL;
 }

@@ -19,7 +19,7 @@ int rte_processors(void)
 }
 
 /* A list of numbers such as 0-11,24, read from a file. */
-static bool read_list(const char *path, bool *set)
+static bool read_number_list(const char *path, bool *set)
 {
 	FILE *file = fopen(path, "re");
 	char list[4096];
@@ -41,7 +41,7 @@ int rte_container_processors(void)
 	int count = 0;
 
 	for (size_t i = 0; count == 0 && i < sizeof files / sizeof files[0]; i++)
-		if (read_list(files[i], usable))
+		if (read_number_list(files[i], usable))
 			for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 				count += usable[cpu];
 	return count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -66,7 +66,7 @@ int rte_memory_group_by_affinity(int *groups)
 	int group = -1;
 
 	*groups = 0;
-	if (!read_list("/sys/devices/system/node/has_cpu", nodes))
+	if (!read_number_list("/sys/devices/system/node/has_cpu", nodes))
 		return -1;
 	for (int node = 0; node < CPU_SETSIZE; node++) {
 		char path[64];
@@ -74,7 +74,7 @@ int rte_memory_group_by_affinity(int *groups)
 		if (!nodes[node])
 			continue;
 		snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
-		if (group < 0 && read_list(path, cpus) && runs_within(cpus))
+		if (group < 0 && read_number_list(path, cpus) && runs_within(cpus))
 			group = *groups;
 		++*groups;
 	}

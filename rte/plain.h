@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Text on its way into a file, by write and nothing else, so that the handler of a signal may do it. */
+/* A buffer of text for a file. It uses only the system call write, so that the handler of a signal may use it. */
 struct plain_text {
 	int file;
 	int failed; /* the errno of it, 0: none */

@@ -8,21 +8,21 @@
 #include <sys/types.h>
 
 /*
- * Who am I, who is there, what do they publish. A PMIx client; without a launcher, a job of one PE.
+ * The run-time environment: the number of this PE, the other PEs of the job, and what they publish. It is a PMIx client; without a launcher,
+ * the job has one PE.
  *
- * A PE publishes one card (bytes that the layer above makes); any other PE can fetch it after the
- * exchange that followed. Everything here may be called by one thread at a time, but for
- * rte_fetch, rte_abort and the reports, which any thread may call.
+ * A PE publishes its endpoint info (bytes that the layer above makes), and any other PE can fetch it after rte_exchange. One thread at a time
+ * may call these functions, but any thread may call rte_fetch, rte_abort and the reports.
  */
 
 enum rte_status {
 	RTE_OK,
-	RTE_NO_LAUNCHER_PMIX, /* started by a launcher that gave us no PMIx */
-	RTE_UNREACHABLE,      /* PMIX_ variables are there, their server is not */
+	RTE_NO_LAUNCHER_PMIX, /* the launcher offers no PMIx */
+	RTE_UNREACHABLE,      /* the PMIX_ variables name a server that does not answer */
 	RTE_FAILED            /* a PMIx call failed; rte.problem says which */
 };
 
-/* An access to memory that a signal has ended, or another signal. For who knows more of it than the handler. */
+/* A signal, as a rule for an access to memory. The handler fills it in, and rte.explain adds what the layers above know. */
 enum rte_access { RTE_ACCESSES, RTE_READS, RTE_WRITES };
 struct rte_fault {
 	uintptr_t address;
@@ -44,12 +44,12 @@ struct rte {
 	int n_local;	/* PEs on this node, this one included */
 	int *local_pes; /* their numbers, ascending */
 	bool several_hosts;
-	bool all_cards; /* every PE's card is on this node, to be fetched without asking another */
-	bool connected; /* a PMIx server is there */
+	bool has_all_infos; /* the endpoint infos of all PEs are on this node: rte_fetch asks no other node */
+	bool connected; /* to a PMIx server */
 	int generation; /* how many times this process came up */
 	char problem[160];
-	void (*explain)(struct rte_fault *fault); /* called in the handler of a signal, in the thread that it came to; NULL: nothing */
-	void (*last_words)(void); /* called before the process ends otherwise than it should; NULL: nothing */
+	void (*explain)(struct rte_fault *fault); /* called by the handler of a signal, in the thread that the signal interrupted; NULL: nothing */
+	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
 };
 
 extern struct rte rte;
@@ -57,50 +57,52 @@ extern struct rte rte;
 enum rte_status rte_init(void);
 void rte_finalize(void);
 
-/* The process ends: to be called after the last rte_finalize, which may have kept the connection for another rte_init. */
+/* Closes the connection, which rte_finalize keeps for another rte_init. Call it when the process ends, after the last rte_finalize. */
 void rte_leave(void);
 
-/* Makes this PE's card visible to all PEs, and waits until every PE's card is. */
-enum rte_status rte_exchange(const void *card, size_t size);
+/* Publishes the endpoint info of this PE, and waits until all PEs have published theirs. */
+enum rte_status rte_exchange(const void *info, size_t size);
 
-/* The card of a PE, in memory that the caller frees; NULL if it cannot be had (rte.problem). */
+/* Fetches the endpoint info of a PE into memory that the caller frees. Returns NULL on failure (rte.problem). */
 void *rte_fetch(int pe, size_t *size);
 
-/* Every PE of the job comes here before any leaves. */
+/* Waits until all PEs of the job have called it. */
 enum rte_status rte_fence(void);
 
-/* The same, for at most so long. False: some did not come; the job is to end. */
+/* The same, for at most so many seconds. False: some PEs have not called it, and the job must end. */
 bool rte_fence_within(int seconds);
 
-/* What oshrun tells besides what PMIx defines: processors the PEs of a node have together, whatever each is bound to. */
+/* Keys of oshrun in addition to those of PMIx: the number of processors that the PEs of a node may use together, whatever each is bound to. */
 #define RTE_KEY_PROCESSORS "torushmem.processors"
 
-/* And how many of the PEs are in each memory group, "12,12,12,12": groups are in the order of the PEs. */
+/* How many PEs are in each memory group, as in "12,12,12,12". The groups are in the order of the PEs. */
 #define RTE_KEY_MEMORY_GROUPS "torushmem.memory_groups"
 
-/* What a PE tells oshrun (a directive of PMIx_Job_control): true in shmem_init when PMIx is connected already, false in shmem_finalize. */
+/* Notifications from a PE to oshrun, directives of PMIx_Job_control. True in shmem_init if PMIx is connected already, false in shmem_finalize. */
 #define RTE_KEY_UP "torushmem.up"
 
 /*
- * And whether this PE may be in a fence of PMIx: true just before it enters one, false behind it. A PE that has said nothing yet may be.
- * oshrun's server survives the loss of PEs only while nobody is in a fence (server_halt).
+ * Whether this PE may be in a fence of PMIx: true just before it enters one, false after it. A PE that has not sent this yet may be in one.
+ * oshrun's server survives the loss of PEs only while no PE is in a fence (server_halt).
  */
 #define RTE_KEY_FENCE "torushmem.fence"
 
-/* And the whole name of the file that SHMEM_TRACE names. */
+/* The full name of the file that SHMEM_TRACE names. */
 #define RTE_KEY_TRACE "torushmem.trace"
 
-/* Is oshrun the launcher of this PE, on this host? Tells it where the trace is to be, so that it can join the parts of a job that ends early. */
+/* Is oshrun the launcher of this PE, on this host? */
 bool rte_by_oshrun(void);
-void rte_tell_trace(const char *name);
 
-/* What to do, in a thread of PMIx's, when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: nothing. */
+/* Notifies oshrun of the name of the trace, so that it can join the parts of a job that ends early. */
+void rte_notify_trace(const char *name);
+
+/* Sets the function that a thread of PMIx calls when the launcher asks what this PE waits for (RTE_EVENT_ASKED); NULL: none. */
 void rte_when_asked(void (*function)(void));
-#define RTE_EVENT_ASKED (-3141) /* a status of PMIx's, of those that are free for others */
+#define RTE_EVENT_ASKED (-3141) /* a status in the range that PMIx leaves to others */
 
-/* How a deliberate end reaches the launcher: the message that goes with the status. */
+/* Messages of rte_abort that oshrun knows, for an end that the library or the program has asked for. */
 #define RTE_SAID "torushmem:said"		/* the reason has been printed */
-#define RTE_EXIT "torushmem:exit"		/* exit(status) before shmem_finalize; it has been printed, too */
+#define RTE_EXIT "torushmem:exit"		/* exit(status) before shmem_finalize; this has been printed, too */
 #define RTE_GLOBAL_EXIT "torushmem:global_exit" /* shmem_global_exit(status) */
 
 /* Ends the whole job. Does not return. */
@@ -113,20 +115,20 @@ void rte_report(const char *routine, const char *format, ...) __attribute__((for
 _Noreturn void rte_die(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 speaks, and the others only if it did
- * not end them in the meantime.
+ * The same for a mistake that all PEs make alike, such as a bad setting: PE 0 reports it, and another PE does so only if PE 0 has not ended it
+ * in the meantime.
  */
 _Noreturn void rte_die_together(const char *routine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Before a complaint about what another PE's failure has caused: if that is what happened, the launcher or that PE says so,
- * and the job ends meanwhile.
+ * Waits before a report of an error that the failure of another PE may have caused: in that case the launcher or that PE reports the failure,
+ * and the job ends during the wait.
  */
 void rte_let_others_speak(void);
 
 /*
- * From now on a signal that ends the process says first which PE it is and which routine it was in, with the calls that led
- * there (SHMEM_BACKTRACE). Handlers that the program has installed before are called afterwards; later ones take their place.
+ * Installs handlers for the signals that end the process: they report the PE, the routine that it was in, and the calls that led there
+ * (SHMEM_BACKTRACE). After that they call the handlers that the program has installed before; handlers that it installs later replace them.
  */
 void rte_crash_start(void);
 void rte_crash_stop(void);
@@ -134,37 +136,36 @@ void rte_crash_stop(void);
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A number for the host that a PE is on, another one for each. False: the launcher does not tell. */
+/* The number of the host that a PE is on, a different one for each host. False: the launcher does not know. */
 bool rte_node(int pe, uint64_t *number);
 
-/* The name of the host that a PE is on. False: the launcher does not tell. */
+/* The name of the host that a PE is on. False: the launcher does not know. */
 bool rte_host(int pe, char *name, size_t size);
 
 /*
- * What the launcher knows of the fabric: the sizes of its axes, and where the node of a PE is. They return how many axes; 0: it
- * does not tell, or there are more than most.
+ * What the launcher knows of the fabric: the sizes of its axes, and the coordinates of a PE's node. Both return the number of axes; 0: the
+ * launcher does not know, or there are more than most.
  */
 int rte_fabric_shape(int *size, int most);
 int rte_fabric_coordinates(int pe, int *at, int most);
 
 /*
- * Where the ranks of this job are, as a vendor's launcher tells its own library: bytes that only that understands, and that the
- * caller frees. NULL: nobody says. Only from what the launcher told at the start, unless it is to be asked.
+ * Where the ranks of this job are, as a vendor's launcher publishes it for the vendor's library: bytes in that library's format, which the caller
+ * frees. NULL: not published. With ask, the server is asked; otherwise only what it has sent at the start counts.
  */
 void *rte_vendor_map(bool ask, size_t *size);
 
-/*
- * Processors that the PEs of this node have together; those this process may run on, fewer where it is bound. The memory
- * it may use (the machine's or its cgroup's).
- */
+/* The processors that the PEs of this node may use together; those that this process may use, fewer if it is bound. */
 int rte_node_processors(void);
-
-/* The number of the memory group (NUMA node) that this process is bound to, and how many the node has; -1: to none, or nobody says. */
-int rte_memory_group(int *groups);
-/* The same by the processors this process may run on. */
-int rte_memory_group_by_affinity(int *groups);
 int rte_processors(void);
 int rte_container_processors(void); /* of the machine or the container, whatever this process is bound to */
+
+/* The number of the memory group (NUMA node) that this process is bound to, and how many the node has; -1: to none, or not known. */
+int rte_memory_group(int *groups);
+/* The same, computed from the processors that this process may run on. */
+int rte_memory_group_by_affinity(int *groups);
+
+/* The memory that this process may use: the machine's or its cgroup's. */
 size_t rte_memory(void);
 
 #endif

@@ -28,12 +28,12 @@ int64_t trace_flag_key(uint64_t offset, uint64_t value)
 
 /* --- Both ends of a message --- */
 
-/* Of the messages of a PE to another: those with flags by their keys, and when the target's calls that look at its memory ended. */
+/* Messages of one PE to another: those with flags, by their keys, and the ends of the target's calls that read its own memory. */
 struct matching {
 	struct trace_ring *mine;
 	const struct trace_ring *theirs;
-	uint64_t *flag;	 /* numbers of events + 1; 0: a free place */
-	uint64_t places; /* a power of two */
+	uint64_t *flag;	 /* numbers of events + 1; 0: a free slot */
+	uint64_t slots; /* a power of two */
 	int64_t *looked; /* ascending */
 	uint64_t n_looked;
 };
@@ -48,24 +48,24 @@ static bool goes_there(const struct matching *m, const struct trace_event *e)
 	return e->kind == TRACE_MESSAGE && e->away && e->pe == m->theirs->pe && e->detail != TRACE_SURE;
 }
 
-static uint64_t place_of(const struct matching *m, int64_t key)
+static uint64_t slot_of(const struct matching *m, int64_t key)
 {
-	return ((uint64_t)key * 0x9e3779b97f4a7c15 >> 20) & (m->places - 1);
+	return ((uint64_t)key * 0x9e3779b97f4a7c15 >> 20) & (m->slots - 1);
 }
 
 static void note_flag(struct matching *m, int64_t key, uint64_t number)
 {
-	uint64_t place = place_of(m, key);
+	uint64_t slot = slot_of(m, key);
 
-	while (m->flag[place])
-		place = (place + 1) & (m->places - 1);
-	m->flag[place] = number + 1;
+	while (m->flag[slot])
+		slot = (slot + 1) & (m->slots - 1);
+	m->flag[slot] = number + 1;
 }
 
 static struct trace_event *find_flag(const struct matching *m, int64_t key)
 {
-	for (uint64_t place = place_of(m, key); m->flag[place]; place = (place + 1) & (m->places - 1)) {
-		struct trace_event *e = event_at(m->mine, m->flag[place] - 1);
+	for (uint64_t slot = slot_of(m, key); m->flag[slot]; slot = (slot + 1) & (m->slots - 1)) {
+		struct trace_event *e = event_at(m->mine, m->flag[slot] - 1);
 
 		if (e->key == key)
 			return e;
@@ -123,7 +123,7 @@ static void match_events(struct matching *m)
 	}
 }
 
-/* Has a call of the target that looks at its memory ended in between? Then the target may have used the message before `to`. */
+/* Has a call of the target that reads its own memory ended in between? Then the target may have used the message before `to`. */
 static bool may_be_used_between(const struct matching *m, int64_t from, int64_t to)
 {
 	uint64_t low = 0, high = m->n_looked;
@@ -139,7 +139,7 @@ static bool may_be_used_between(const struct matching *m, int64_t from, int64_t 
 	return low < m->n_looked && m->looked[low] < to;
 }
 
-/* From when on all calls of the target are known. */
+/* The time since which all calls of the target are known. */
 static int64_t known_since(const struct trace_ring *theirs)
 {
 	const struct trace_event *oldest = &theirs->event[trace_first(theirs) % theirs->capacity];
@@ -149,7 +149,7 @@ static int64_t known_since(const struct trace_ring *theirs)
 	return trace_time(theirs, oldest->kind == TRACE_CALL ? oldest->end : oldest->begin);
 }
 
-/* Of some messages only the sender knows that they have arrived: at a quiet, or after its own stores. */
+/* For some messages only the sender knows that they have arrived: at a quiet, or after its own stores. */
 static void settle_by_sender(struct matching *m)
 {
 	uint64_t recorded = trace_recorded(m->mine);
@@ -177,15 +177,15 @@ static int compare_times(const void *left, const void *right)
 
 bool trace_resolve(struct trace_ring *mine, const struct trace_ring *theirs)
 {
-	struct matching m = {.mine = mine, .theirs = theirs, .places = 2};
+	struct matching m = {.mine = mine, .theirs = theirs, .slots = 2};
 	uint64_t recorded = trace_recorded(mine), flags = 0;
 	uint64_t theirs_most = trace_recorded(theirs) - trace_first(theirs);
 
 	for (uint64_t i = trace_first(mine); i < recorded; i++)
 		flags += goes_there(&m, event_at(mine, i));
-	while (m.places < 2 * flags)
-		m.places *= 2;
-	m.flag = calloc(m.places, sizeof *m.flag);
+	while (m.slots < 2 * flags)
+		m.slots *= 2;
+	m.flag = calloc(m.slots, sizeof *m.flag);
 	m.looked = calloc(theirs_most + 1, sizeof *m.looked);
 	if (m.flag && m.looked) {
 		for (uint64_t i = trace_first(mine); i < recorded; i++)

@@ -57,15 +57,15 @@ struct trace_ring {
 	uint64_t capacity;
 	uint64_t started, zero; /* by this PE's clock; PE 0's start by PE 0's */
 	int64_t ahead,
-		ahead_at_end; /* by how much this PE's clock is ahead of PE 0's: when started, and at `ended` by this PE's */
+		ahead_at_end; /* how far this PE's clock is ahead of PE 0's: at the start, and at `ended` */
 	uint64_t ended;	      /* 0: not compared again */
 	uint64_t error;	      /* of the comparisons, ns; 0: the clock is PE 0's */
-	uint64_t clock;	      /* a number of the clock: PEs that have the same one need no comparison */
-	uint64_t told;	      /* at PE 0: what another PE's clock said */
+	uint64_t clock;	      /* number of the clock: PEs with the same number need no comparison */
+	uint64_t reading;     /* at PE 0: the time that another PE's clock shows */
 	_Atomic uint64_t ask; /* flags of the comparison */
 	_Atomic uint64_t answer;
 	uint64_t unfinished;	  /* is there a call that has begun? */
-	struct trace_event doing; /* it */
+	struct trace_event doing; /* this call */
 	uint64_t names;
 	struct trace_name name[TRACE_NAMES];
 	struct trace_event event[];

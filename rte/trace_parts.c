@@ -281,7 +281,7 @@ static int write_trace(const struct parts *parts, int file)
 	return text.failed;
 }
 
-static bool join(struct parts *parts, struct trace_joined *joined)
+static bool join_parts(struct parts *parts, struct trace_joined *joined)
 {
 	int file, failed;
 
@@ -317,7 +317,7 @@ bool trace_join(const char *file, struct trace_joined *joined)
 	} else if (parts.count > 0) {
 		joined->pes = parts.count;
 		say_what_is_missing(joined, &parts);
-		done = join(&parts, joined);
+		done = join_parts(&parts, joined);
 	}
 	free_parts(&parts);
 	return done;

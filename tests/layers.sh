@@ -34,7 +34,7 @@ forbid_but() {
 	fi
 }
 forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/shape\.h"'
-forbid_but rte 'softofu/' '^rte/oshrun/tofu\.c:'
+forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'
 forbid shmem 'softofu/'
 [ "$bad" = 0 ] && echo "layers: calls go down only"

@@ -31,17 +31,17 @@ oshcxx oshc++: oshcc
 
 bin_PROGRAMS += oshinfo
 oshinfo_SOURCES = \
-	tools/oshinfo/build.c \
-	tools/oshinfo/launchers.c \
-	tools/oshinfo/machine.c \
+	tools/oshinfo/report_build.c \
+	tools/oshinfo/report_launchers.c \
+	tools/oshinfo/report_machine.c \
 	tools/oshinfo/main.c \
-	tools/oshinfo/paths.c \
+	tools/oshinfo/report_paths.c \
 	tools/oshinfo/report.c \
 	tools/oshinfo/report.h \
-	tools/oshinfo/settings.c \
-	tools/oshinfo/tofu.c \
-	tools/oshinfo/torus.c \
-	tools/oshinfo/ucx.c
+	tools/oshinfo/report_settings.c \
+	tools/oshinfo/report_tofu.c \
+	tools/oshinfo/report_torus.c \
+	tools/oshinfo/report_ucx.c
 oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-DBUILD_PREFIX='"$(prefix)"' -DBUILD_LIBDIR='"$(libdir)"' -DBUILD_BINDIR='"$(bindir)"' \
 	-DOSHRUN_NAME='"'"`echo oshrun | sed '$(transform)'`"'"'

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which connections our PMIx server gets. libpmix listens at a port of 127.0.0.1, to which every user of the machine can connect, and it
- * believes what it reads: rubbish of the right length ends the process. libpmix has no way to let us look first. But it calls listen and
- * accept, and functions of these names in the program come before libc's.
+ * A filter for the connections of our PMIx server. libpmix listens at a port of 127.0.0.1, to which every user of the machine can connect, and it
+ * trusts what it reads: random bytes of the right length end the process. libpmix offers no hook before its reading, but it calls listen and
+ * accept, and functions of these names in the program take precedence over libc's.
  *
- * A client's first message, the greeting, names the job, and the job's name ends with 64 random bits that are in the environment of the PEs
- * only. A thread of ours reads the greeting ahead, without taking it away, from all connections side by side, so that a silent one
- * delays nobody. It closes those without the name and sends the others to libpmix, which finds one end of a socket pair under the file
- * number of its listening socket: readable when a connection waits there, as a listening socket is. The pair is put there in listen, since
- * libpmix registers the file with epoll right afterwards, and epoll would go on to watch the old one.
+ * A client's first message, the greeting, names the job, and the job's name ends with 64 random bits that only the environment of the PEs
+ * contains. A thread peeks at the greetings of all connections in parallel, so that a silent one delays no other. It closes connections without
+ * the name and sends the others to libpmix, which finds one end of a socket pair under the descriptor of its listening socket: that end is
+ * readable when a connection waits there, as a listening socket is. listen puts the pair there, since libpmix registers the descriptor with
+ * epoll right afterwards, and epoll would continue to watch the old socket.
  */
 #include "accept_filter.h"
 
@@ -26,19 +26,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SILENCE 10000 /* ms that a connection may stay without a greeting; the machine may be busy */
-#define PAUSE 20      /* ms within a greeting, which is sent in one piece */
+#define GREETING_TIMEOUT 10000 /* ms, for the beginning of a greeting; the machine may be busy */
+#define REST_TIMEOUT 20        /* ms, for the rest of a greeting, which is sent in one piece */
 #define GREETING 1024
 #define FIRST_BYTES 8
-#define STRANGERS 64 /* connections without a greeting, beside one of each PE; a further one replaces the oldest */
+#define MORE_CANDIDATES 64 /* connections without a greeting, in addition to one of each PE; a further one replaces the oldest */
 
 static const char *expected;
 static int most_waiting;
 
-/* A connection that has not shown the name yet. */
+/* A connection whose greeting is not complete. */
 struct candidate {
 	int fd;
-	int64_t connected, spoke; /* ms; spoke: 0 until its first bytes came */
+	int64_t connected, spoke; /* ms; spoke: when its first bytes came, 0: not yet */
 };
 
 struct filter {
@@ -52,7 +52,7 @@ struct filter {
 void accept_filter_start(const char *name, int pes)
 {
 	expected = name;
-	most_waiting = pes + STRANGERS;
+	most_waiting = pes + MORE_CANDIDATES;
 }
 
 static int64_t milliseconds(void)
@@ -66,24 +66,24 @@ static int64_t milliseconds(void)
 enum verdict { ACCEPTED, REFUSED, UNDECIDED };
 
 /* Every greeting begins with a message number and a tag of -1. */
-static enum verdict judge(struct candidate *candidate, int64_t now)
+static enum verdict judge_candidate(struct candidate *candidate, int64_t now)
 {
 	static const char first[FIRST_BYTES] = {-1, -1, -1, -1, -1, -1, -1, -1};
 	char greeting[GREETING];
 	ssize_t length = recv(candidate->fd, greeting, GREETING, MSG_PEEK | MSG_DONTWAIT);
 
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
-		return now - candidate->connected > SILENCE ? REFUSED : UNDECIDED;
+		return now - candidate->connected > GREETING_TIMEOUT ? REFUSED : UNDECIDED;
 	if (length <= 0 || (length >= FIRST_BYTES && memcmp(greeting, first, FIRST_BYTES)))
 		return REFUSED;
 	if (length > FIRST_BYTES && memmem(greeting, (size_t)length, expected, strlen(expected) + 1))
 		return ACCEPTED;
 	if (!candidate->spoke)
 		candidate->spoke = now;
-	return now - candidate->spoke > PAUSE ? REFUSED : UNDECIDED;
+	return now - candidate->spoke > REST_TIMEOUT ? REFUSED : UNDECIDED;
 }
 
-static void forget(struct filter *filter, int i)
+static void remove_candidate(struct filter *filter, int i)
 {
 	memmove(&filter->candidates[i], &filter->candidates[i + 1],
 		(size_t)(--filter->count - i) * sizeof filter->candidates[0]);
@@ -102,7 +102,7 @@ static struct msghdr message_with(union ancillary *ancillary, struct iovec *byte
 		.msg_iov = byte, .msg_iovlen = 1, .msg_control = ancillary, .msg_controllen = sizeof ancillary->bytes};
 }
 
-static void pass_on(const struct filter *filter, int fd)
+static void send_to_libpmix(const struct filter *filter, int fd)
 {
 	union ancillary ancillary;
 	struct iovec byte = {.iov_base = "", .iov_len = 1};
@@ -120,37 +120,37 @@ static void judge_all(struct filter *filter)
 	int64_t now = milliseconds();
 
 	for (int i = filter->count - 1; i >= 0; i--) {
-		enum verdict verdict = judge(&filter->candidates[i], now);
+		enum verdict verdict = judge_candidate(&filter->candidates[i], now);
 		int fd = filter->candidates[i].fd;
 
 		if (verdict == UNDECIDED)
 			continue;
-		forget(filter, i);
+		remove_candidate(filter, i);
 		if (verdict == ACCEPTED)
-			pass_on(filter, fd);
+			send_to_libpmix(filter, fd);
 		close(fd);
 	}
 }
 
-static void take_connection(struct filter *filter)
+static void accept_candidate(struct filter *filter)
 {
 	int fd = accept4(filter->listener, NULL, NULL, SOCK_CLOEXEC);
 	struct timespec moment = {0, 10000000};
 
 	if (fd < 0) {
-		/* No file numbers left, perhaps: the listening socket stays readable until another connection ends. */
+		/* As a rule no descriptors are left: the listening socket stays readable until another connection ends. */
 		if (errno != ECONNABORTED && errno != EINTR)
 			nanosleep(&moment, NULL);
 		return;
 	}
 	if (filter->count == most_waiting) {
 		close(filter->candidates[0].fd);
-		forget(filter, 0);
+		remove_candidate(filter, 0);
 	}
 	filter->candidates[filter->count++] = (struct candidate){.fd = fd, .connected = milliseconds()};
 }
 
-/* Connections that have spoken are not polled, since poll returns at once for what they have said so far, but looked at again soon. */
+/* Connections with an incomplete greeting are not polled, since poll would return at once for the first bytes; they are judged again soon. */
 static int poll_all(struct filter *filter)
 {
 	bool speaking = false;
@@ -163,7 +163,7 @@ static int poll_all(struct filter *filter)
 		if (!filter->candidates[i].spoke)
 			filter->fds[n++] = (struct pollfd){.fd = filter->candidates[i].fd, .events = POLLIN};
 	}
-	return poll(filter->fds, (nfds_t)n, speaking ? PAUSE / 4 : filter->count ? SILENCE / 4 : -1);
+	return poll(filter->fds, (nfds_t)n, speaking ? REST_TIMEOUT / 4 : filter->count ? GREETING_TIMEOUT / 4 : -1);
 }
 
 static void free_filter(struct filter *filter)
@@ -189,7 +189,7 @@ static void *run_filter(void *arg)
 		if (any && filter->fds[1].revents) /* libpmix has closed its end */
 			break;
 		if (any && filter->fds[0].revents)
-			take_connection(filter);
+			accept_candidate(filter);
 		judge_all(filter);
 	}
 	free_filter(filter);
@@ -246,7 +246,7 @@ static bool insert_filter(int fd)
 int listen_filtered(int fd, int backlog) __asm__("listen");
 int accept_filtered(int fd, struct sockaddr *address, socklen_t *length) __asm__("accept");
 
-/* libpmix is told of a failure: a server that believes everybody must not start. */
+/* A failure is reported to libpmix: a server without the filter must not start. */
 __attribute__((visibility("default"))) int listen_filtered(int fd, int backlog)
 {
 	int result = (int)syscall(SYS_listen, fd, backlog);
@@ -254,7 +254,7 @@ __attribute__((visibility("default"))) int listen_filtered(int fd, int backlog)
 	return result || !expected || insert_filter(fd) ? result : -1;
 }
 
-/* The socket of listen_filtered gives connections as messages; others accept as ever. */
+/* The socket of listen_filtered delivers connections as messages; other sockets are accepted as usual. */
 __attribute__((visibility("default"))) int accept_filtered(int fd, struct sockaddr *address, socklen_t *length)
 {
 	union ancillary ancillary;

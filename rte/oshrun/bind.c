@@ -11,18 +11,18 @@ static int middle_of_part(int i, int n, int total)
 }
 
 /* The slowest kind of core that is needed for so many PEs. */
-static int slowest_needed(const struct machine *machine, int pes)
+static int slowest_needed(const struct processors *processors, int pes)
 {
 	int kind = 0, cores = 0, below;
 
-	for (int c = 0; c < machine->cores; c++)
-		kind = machine->core[c].kind > kind ? machine->core[c].kind : kind;
+	for (int c = 0; c < processors->cores; c++)
+		kind = processors->core[c].kind > kind ? processors->core[c].kind : kind;
 	for (;; kind = below) {
 		below = 0;
-		for (int c = 0; c < machine->cores; c++) {
-			cores += machine->core[c].kind == kind;
-			if (machine->core[c].kind < kind && machine->core[c].kind > below)
-				below = machine->core[c].kind;
+		for (int c = 0; c < processors->cores; c++) {
+			cores += processors->core[c].kind == kind;
+			if (processors->core[c].kind < kind && processors->core[c].kind > below)
+				below = processors->core[c].kind;
 		}
 		if (cores >= pes || kind == 0)
 			return kind;
@@ -30,75 +30,75 @@ static int slowest_needed(const struct machine *machine, int pes)
 }
 
 /* Parts of a node that are as large as groups, or larger, begin with one; smaller parts have their middle in one. */
-static int group_for(const struct machine *machine, int pe, int pes, const int *candidate, int candidates)
+static int group_for(const struct processors *processors, int pe, int pes, const int *candidate, int candidates)
 {
-	int place = pes < machine->groups ? (int)((long)pe * candidates / pes) : middle_of_part(pe, pes, candidates);
+	int place = pes < processors->groups ? (int)((long)pe * candidates / pes) : middle_of_part(pe, pes, candidates);
 
-	return machine->core[candidate[place]].group;
+	return processors->core[candidate[place]].group;
 }
 
 /*
  * The cores of so many PEs, in the order of the PEs: each group gets its share, and in it the first cores. There are as many
  * cores as PEs.
  */
-static bool choose_cores(const struct machine *machine, int pes, int *chosen)
+static bool choose_cores(const struct processors *processors, int pes, int *chosen)
 {
-	int *candidate = malloc((size_t)machine->cores * sizeof *candidate);
-	int *share = calloc((size_t)machine->groups, sizeof *share);
-	int kind = slowest_needed(machine, pes), candidates = 0, n = 0;
+	int *candidate = malloc((size_t)processors->cores * sizeof *candidate);
+	int *share = calloc((size_t)processors->groups, sizeof *share);
+	int kind = slowest_needed(processors, pes), candidates = 0, n = 0;
 	bool good = candidate && share;
 
-	for (int c = 0; good && c < machine->cores; c++)
-		if (machine->core[c].kind >= kind)
+	for (int c = 0; good && c < processors->cores; c++)
+		if (processors->core[c].kind >= kind)
 			candidate[candidates++] = c;
 	for (int i = 0; good && i < pes; i++)
-		share[group_for(machine, i, pes, candidate, candidates)]++;
+		share[group_for(processors, i, pes, candidate, candidates)]++;
 	for (int i = 0; good && i < candidates; i++)
-		if (share[machine->core[candidate[i]].group]-- > 0)
+		if (share[processors->core[candidate[i]].group]-- > 0)
 			chosen[n++] = candidate[i];
 	free(candidate);
 	free(share);
 	return good;
 }
 
-static bool bind_to_cores(struct binding *binding, const struct machine *machine)
+static bool bind_to_cores(struct binding *binding, const struct processors *processors)
 {
 	int *chosen = malloc((size_t)binding->pes * sizeof *chosen);
-	bool good = chosen && choose_cores(machine, binding->pes, chosen);
+	bool good = chosen && choose_cores(processors, binding->pes, chosen);
 
 	for (int pe = 0; good && pe < binding->pes; pe++) {
-		const struct core *core = &machine->core[chosen[pe]];
+		const struct core *core = &processors->core[chosen[pe]];
 
-		binding->object[pe] = binding->to == BIND_CORE ? core->object : machine_thread(machine, core, 0);
+		binding->object[pe] = binding->to == BIND_CORE ? core->object : processors_thread(processors, core, 0);
 	}
 	free(chosen);
 	return good;
 }
 
 /* How many hardware threads there are with at most so many of each core; and how many cores have more. */
-static int count_threads(const struct machine *machine, int most, int *with_more)
+static int count_threads(const struct processors *processors, int most, int *with_more)
 {
 	int threads = 0;
 
 	*with_more = 0;
-	for (int c = 0; c < machine->cores; c++) {
-		threads += machine->core[c].threads < most ? machine->core[c].threads : most;
-		*with_more += machine->core[c].threads > most;
+	for (int c = 0; c < processors->cores; c++) {
+		threads += processors->core[c].threads < most ? processors->core[c].threads : most;
+		*with_more += processors->core[c].threads > most;
 	}
 	return threads;
 }
 
 /* More PEs than cores: all cores have as many as they can, up to a number; of those that can have one more, some do. */
-static void bind_to_threads(struct binding *binding, const struct machine *machine)
+static void bind_to_threads(struct binding *binding, const struct processors *processors)
 {
 	int each = 1, with_more, threads, more, next = 0, seen = 0, pe = 0;
 
-	while ((threads = count_threads(machine, each + 1, &with_more)) < binding->pes)
+	while ((threads = count_threads(processors, each + 1, &with_more)) < binding->pes)
 		each++;
-	threads = count_threads(machine, each, &with_more);
+	threads = count_threads(processors, each, &with_more);
 	more = binding->pes - threads;
-	for (int c = 0; c < machine->cores; c++) {
-		const struct core *core = &machine->core[c];
+	for (int c = 0; c < processors->cores; c++) {
+		const struct core *core = &processors->core[c];
 		int here = core->threads < each ? core->threads : each;
 
 		if (core->threads > each && next < more && seen++ == middle_of_part(next, more, with_more)) {
@@ -106,45 +106,45 @@ static void bind_to_threads(struct binding *binding, const struct machine *machi
 			here++;
 		}
 		for (int t = 0; t < here; t++)
-			binding->object[pe++] = machine_thread(machine, core, t);
+			binding->object[pe++] = processors_thread(processors, core, t);
 	}
 }
 
-static void bind_to_objects(struct binding *binding, const struct machine *machine)
+static void bind_to_objects(struct binding *binding, const struct processors *processors)
 {
 	hwloc_obj_type_t type = binding->to == BIND_SOCKET ? HWLOC_OBJ_PACKAGE : HWLOC_OBJ_NUMANODE;
-	int count = machine_count(machine, type);
+	int count = processors_count(processors, type);
 
 	for (int pe = 0; count > 0 && pe < binding->pes; pe++)
-		binding->object[pe] = machine_object(machine, type, (int)((long)pe * count / binding->pes));
+		binding->object[pe] = processors_object(processors, type, (int)((long)pe * count / binding->pes));
 }
 
-static enum bind_to choose(const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
+static enum bind_to choose(const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed)
 {
-	*crowded = false;
+	*oversubscribed = false;
 	if (wish == BIND_NONE || wish == BIND_SOCKET || wish == BIND_NUMA)
 		return wish;
-	/* One PE gains nothing from standing still, and two jobs of one PE would stand on the same core. */
+	/* A single PE gains nothing from binding, and two jobs of one PE would be bound to the same core. */
 	if (wish == BIND_DEFAULT && pes == 1)
 		return BIND_NONE;
-	*crowded = pes > (wish == BIND_HWTHREAD ? machine->hwthreads : machine->cores);
-	if (*crowded)
+	*oversubscribed = pes > (wish == BIND_HWTHREAD ? processors->hwthreads : processors->cores);
+	if (*oversubscribed)
 		return BIND_NONE;
 	return wish == BIND_HWTHREAD ? BIND_HWTHREAD : BIND_CORE;
 }
 
-bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded)
+bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed)
 {
-	*binding = (struct binding){.to = choose(machine, wish, pes, crowded), .pes = pes};
+	*binding = (struct binding){.to = choose(processors, wish, pes, oversubscribed), .pes = pes};
 	binding->object = calloc((size_t)pes, sizeof(hwloc_obj_t));
 	if (!binding->object)
 		return false;
 	if (binding->to == BIND_SOCKET || binding->to == BIND_NUMA)
-		bind_to_objects(binding, machine);
-	else if (binding->to == BIND_HWTHREAD && pes > machine->cores)
-		bind_to_threads(binding, machine);
+		bind_to_objects(binding, processors);
+	else if (binding->to == BIND_HWTHREAD && pes > processors->cores)
+		bind_to_threads(binding, processors);
 	else if (binding->to != BIND_NONE)
-		return bind_to_cores(binding, machine);
+		return bind_to_cores(binding, processors);
 	return true;
 }
 
@@ -154,32 +154,32 @@ void bind_free(struct binding *binding)
 	binding->object = NULL;
 }
 
-hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct machine *machine, int pe)
+hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct processors *processors, int pe)
 {
 	hwloc_cpuset_t cpuset;
 
 	if (!binding->object[pe])
 		return NULL;
 	cpuset = hwloc_bitmap_dup(binding->object[pe]->cpuset);
-	hwloc_bitmap_and(cpuset, cpuset, machine->allowed);
+	hwloc_bitmap_and(cpuset, cpuset, processors->allowed);
 	return cpuset;
 }
 
-int bind_group(const struct binding *binding, const struct machine *machine, int pe)
+int bind_group(const struct binding *binding, const struct processors *processors, int pe)
 {
-	return binding->object[pe] ? machine_group(machine, binding->object[pe]->cpuset) : -1;
+	return binding->object[pe] ? processors_group(processors, binding->object[pe]->cpuset) : -1;
 }
 
-const char *bind_describe(const struct binding *binding, const struct machine *machine, int pe, char *buffer,
+const char *bind_describe(const struct binding *binding, const struct processors *processors, int pe, char *buffer,
 			  size_t size)
 {
-	hwloc_cpuset_t cpuset = bind_cpuset(binding, machine, pe);
-	int group = bind_group(binding, machine, pe);
+	hwloc_cpuset_t cpuset = bind_cpuset(binding, processors, pe);
+	int group = bind_group(binding, processors, pe);
 	char cpus[128], where[48] = "";
 
-	hwloc_bitmap_list_snprintf(cpus, sizeof cpus, cpuset ? cpuset : machine->allowed);
-	if (machine->groups > 1 && group >= 0)
-		snprintf(where, sizeof where, ", memory group %d of %d", group, machine->groups);
+	hwloc_bitmap_list_snprintf(cpus, sizeof cpus, cpuset ? cpuset : processors->allowed);
+	if (processors->groups > 1 && group >= 0)
+		snprintf(where, sizeof where, ", memory group %d of %d", group, processors->groups);
 	if (cpuset)
 		snprintf(buffer, size, "%s %u (cpus %s)%s", bind_to_name(binding->to),
 			 binding->object[pe]->logical_index, cpus, where);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "machine.h"
 #include "options.h"
+#include "processors.h"
 
 /*
  * Where the PEs of a job run. Cores: one PE each, the fastest cores first; PEs are divided among the memory groups in proportion
@@ -22,19 +22,19 @@ struct binding {
 
 /*
  * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when they do not fit one to a core, or to a
- * hardware thread if that was asked for; *crowded tells that this is why. False: no memory.
+ * hardware thread if that was asked for; *oversubscribed is true if this is the reason. False: no memory.
  */
-bool bind_make(struct binding *binding, const struct machine *machine, enum bind_to wish, int pes, bool *crowded);
+bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed);
 void bind_free(struct binding *binding);
 
 /* The processors of a PE; NULL: not bound. Free it with hwloc_bitmap_free. */
-hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct machine *machine, int pe);
+hwloc_cpuset_t bind_cpuset(const struct binding *binding, const struct processors *processors, int pe);
 
 /* The memory group of a PE; -1: it is not bound to one. */
-int bind_group(const struct binding *binding, const struct machine *machine, int pe);
+int bind_group(const struct binding *binding, const struct processors *processors, int pe);
 
 /* "core 3 (cpus 6-7)", with ", memory group 1 of 4" where there are several, or "not bound (cpus 0-7)". Returns buffer. */
-const char *bind_describe(const struct binding *binding, const struct machine *machine, int pe, char *buffer,
+const char *bind_describe(const struct binding *binding, const struct processors *processors, int pe, char *buffer,
 			  size_t size);
 
 #endif

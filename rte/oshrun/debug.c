@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "program.h"
 #include "say.h"
-#include "words.h"
 
 #define MISTAKE 2
 
@@ -14,8 +14,8 @@ int debug_prepare(struct job *job)
 {
 	const struct options *options = job->options;
 	const struct part *part;
-	struct words words = {0};
-	char *copy, *rest, *word;
+	struct arguments arguments = {0};
+	char *copy, *rest, *argument;
 	int code;
 
 	if (options->debug < 0)
@@ -25,20 +25,20 @@ int debug_prepare(struct job *job)
 		return MISTAKE;
 	}
 	copy = rest = strdup(options->debugger ? options->debugger : "gdb --args");
-	while (copy && (word = strsep(&rest, " ")))
-		if (word[0])
-			words_add(&words, "%s", word);
+	while (copy && (argument = strsep(&rest, " ")))
+		if (argument[0])
+			arguments_add(&arguments, "%s", argument);
 	free(copy);
-	if (words.count == 0) {
+	if (arguments.count == 0) {
 		say("--debugger names no program");
 		return MISTAKE;
 	}
-	code = program_find(words.list[0], NULL, &job->debugger);
+	code = program_find(arguments.list[0], NULL, &job->debugger);
 	part = options_part(options, options->debug);
-	words_add(&words, "%s", part->path);
-	for (char **argument = part->program + 1; *argument; argument++)
-		words_add(&words, "%s", *argument);
-	job->debug_words = words.list;
+	arguments_add(&arguments, "%s", part->path);
+	for (char **next = part->program + 1; *next; next++)
+		arguments_add(&arguments, "%s", *next);
+	job->debug_arguments = arguments.list;
 	return code;
 }
 

@@ -7,8 +7,8 @@
 #include "options.h"
 
 /*
- * Our environment as the PEs shall see it: with each -x applied, and without what a launcher around us told us
- * about its own server, which is not theirs. NULL: out of memory, said in one line.
+ * The environment of the PEs: our own, with each -x applied, and without the variables of a PMIx server that oshrun itself runs under.
+ * NULL: out of memory, reported in one line.
  */
 char **environment_for_pes(const struct options *options);
 void environment_free(char **environment);

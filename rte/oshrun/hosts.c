@@ -39,7 +39,7 @@ static void add_host(struct hosts *hosts, const char *name, int slots)
 	for (size_t i = 0; i < hosts->names.count; i++)
 		if (!strcmp(hosts->names.list[i], name))
 			return;
-	words_add(&hosts->names, "%s", name);
+	arguments_add(&hosts->names, "%s", name);
 	if (!hosts->other && !hosts_is_here(name))
 		hosts->other = hosts->names.list[hosts->names.count - 1];
 }
@@ -61,7 +61,7 @@ static bool split_host(char *text, int *slots)
 	return text[0] != '\0';
 }
 
-static int read_list(struct hosts *hosts, const char *list)
+static int read_host_list(struct hosts *hosts, const char *list)
 {
 	char *copy = strdup(list), *rest = copy, *name;
 	int code = GO_ON;
@@ -82,7 +82,7 @@ static int read_list(struct hosts *hosts, const char *list)
 }
 
 /* "node7", "node7:4", "node7 slots=4 max_slots=8"; anything behind # is a comment. False: none of these. */
-static bool read_line(struct hosts *hosts, char *line)
+static bool read_host_line(struct hosts *hosts, char *line)
 {
 	char *rest = line, *name, *word;
 	int slots;
@@ -107,7 +107,7 @@ static bool read_line(struct hosts *hosts, char *line)
 	return true;
 }
 
-static int read_file(struct hosts *hosts, const char *path)
+static int read_hostfile(struct hosts *hosts, const char *path)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
@@ -120,7 +120,7 @@ static int read_file(struct hosts *hosts, const char *path)
 	}
 	while (code == GO_ON && getline(&line, &size, file) >= 0) {
 		number++;
-		if (!read_line(hosts, line)) {
+		if (!read_host_line(hosts, line)) {
 			say("--hostfile %s: line %d is not a host; write one per line, as in: node1 slots=4", path,
 			    number);
 			code = MISTAKE;
@@ -139,13 +139,13 @@ int hosts_read(struct hosts *hosts, const struct options *options)
 {
 	memset(hosts, 0, sizeof *hosts);
 	if (options->hosts)
-		return read_list(hosts, options->hosts);
+		return read_host_list(hosts, options->hosts);
 	if (options->hostfile)
-		return read_file(hosts, options->hostfile);
+		return read_hostfile(hosts, options->hostfile);
 	return GO_ON;
 }
 
 void hosts_forget(struct hosts *hosts)
 {
-	words_free(&hosts->names);
+	arguments_free(&hosts->names);
 }

@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
+#include "arguments.h"
 #include "options.h"
-#include "words.h"
 
 /* The hosts that --host or --hostfile names. */
 struct hosts {
-	struct words names; /* each once, in the order given */
-	int slots;	    /* sum of the places given with them; a host without any has one. 0: no host given */
-	const char *other;  /* the first that is not this machine, NULL: none */
+	struct arguments names; /* each once, in the order given */
+	int slots;		/* sum of the places given with them; a host without any has one. 0: no host given */
+	const char *other;	/* the first that is not this machine, NULL: none */
 };
 
 /* Reads what the options name. Returns -1 to go on, or the exit code after one line. */

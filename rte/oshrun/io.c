@@ -51,12 +51,12 @@ static void open_sinks(struct io *io)
 		struct stat st;
 
 		io->sinks[i].fd = i == 0 ? 1 : io->error_fd;
-		/* poll promises room for this much in a pipe; a file takes whatever comes. */
+		/* poll guarantees room for this much in a pipe; a file has no such limit. */
 		io->sinks[i].chunk = !fstat(io->sinks[i].fd, &st) && S_ISREG(st.st_mode) ? FILE_CHUNK : PIPE_BUF;
 	}
 }
 
-/* Both streams through one queue where they end in one place: two queues would cut into each other's lines. */
+/* Both streams use one queue if they end in the same file: with two queues, lines would be torn. */
 static struct io_sink *sink_of(struct io *io, int out)
 {
 	struct stat first, second;
@@ -92,7 +92,7 @@ static void say_line(void *arg, const char *line, size_t length)
 	struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
 
 	append(&sink->queue, line, length);
-	/* Our own lines should not wait for the next turn. */
+	/* Our own lines should not wait for the next round. */
 	while (sink->queue.used && poll(&ready, 1, 0) == 1)
 		write_some(sink);
 }
@@ -186,7 +186,7 @@ void io_child_started(struct io *io, int fds[3])
 			close(fds[i]);
 }
 
-/* One whole line, with what the user wants in front, into the queue. */
+/* Adds one whole line with its prefix to the queue. */
 static void queue_line(struct io *io, struct io_stream *stream, const char *text, size_t length)
 {
 	struct io_sink *sink = stream->sink;
@@ -247,7 +247,7 @@ static bool read_stream(struct io *io, struct io_stream *stream)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	/* A reader who went away, as head does, is felt by the PEs as if they wrote there themselves. */
+	/* When the reader is gone, as head is after some lines, the PEs get SIGPIPE as if they wrote there themselves. */
 	if (got <= 0 || stream->sink->broken || !append(&stream->line, bytes, (size_t)got)) {
 		close_stream(io, stream);
 		return false;
@@ -263,7 +263,7 @@ static void stop_typing(struct io *io)
 	io->typed.used = 0;
 }
 
-/* Terminal to PE 0. */
+/* Reads the terminal for PE 0. */
 static void read_typing(struct io *io)
 {
 	char bytes[4096];
@@ -302,9 +302,9 @@ int io_poll(struct io *io, struct pollfd *fds)
 			fds[n++] = (struct pollfd){.fd = io->sinks[i].fd, .events = POLLOUT};
 	if (io->typing_fd < 0)
 		return n;
-	/* Without anything to write this still tells when PE 0 has closed its end. */
+	/* Polled without anything to write, it reports when PE 0 has closed its end. */
 	fds[n++] = (struct pollfd){.fd = io->typing_fd, .events = io->typed.used ? POLLOUT : 0};
-	/* From the background, reading a terminal would stop us. */
+	/* In the background, reading the terminal would stop oshrun. */
 	if (!io->typed.used && tcgetpgrp(0) == getpgrp())
 		fds[n++] = (struct pollfd){.fd = 0, .events = POLLIN};
 	return n;

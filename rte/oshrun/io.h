@@ -9,12 +9,12 @@
 #include "options.h"
 
 /*
- * Where the PEs' standard files lead. As a rule the PEs inherit ours and oshrun does not see a byte. Only with
- * --label or --timestamp does output come through pipes, line by line; only a terminal's input is passed on to
- * PE 0, because a terminal stops whoever reads it from another process group.
+ * The standard files of the PEs. As a rule the PEs inherit those of oshrun, which sees no byte of them. With --label or --timestamp the output
+ * comes through pipes, line by line. oshrun forwards a terminal's input to PE 0, because a terminal stops a process of another process group
+ * that reads from it.
  *
- * A stream is the pipe of one PE's stdout or stderr; a sink is a queue in front of our own. Reading stops while a
- * sink is full, so that a slow reader slows the PEs, never oshrun: it does not write where it would wait.
+ * A stream is the pipe of one PE's stdout or stderr; a sink is a queue before our own stdout or stderr. Reading stops while a sink is full, so
+ * that a slow reader slows the PEs and never oshrun: oshrun does not write where it would wait.
  */
 
 struct io_buffer {
@@ -32,8 +32,8 @@ struct io_stream {
 
 struct io_sink {
 	int fd;
-	bool broken;  /* nobody reads it any more */
-	int error;    /* errno of the write that failed for another reason, 0: none did; what comes later is dropped */
+	bool broken;  /* its reader has closed it */
+	int error;    /* errno of a write that failed for another reason, 0: none; later output is dropped */
 	bool reported;
 	size_t chunk; /* most bytes to write at once */
 	struct io_buffer queue;
@@ -63,18 +63,18 @@ bool io_start(struct io *io, const struct options *options, int pes, int error_f
 bool io_child_files(struct io *io, int pe, int fds[3]);
 void io_child_started(struct io *io, int fds[3]);
 
-/* Most entries io_poll may fill, and filling them; io_handle takes them back after poll(). */
+/* The most entries that io_poll fills; io_poll fills them; io_handle evaluates them after poll(). */
 int io_poll_most(const struct io *io);
 int io_poll(struct io *io, struct pollfd *fds);
 void io_handle(struct io *io, const struct pollfd *fds, int count);
 
-/* All PEs are gone: takes what the pipes still hold. */
+/* Reads the rest from the pipes. Call it when all PEs are gone. */
 void io_drain(struct io *io);
 
-/* Tells the user, once, of output that could not be written. False: some could not. */
+/* Reports, once, output that could not be written. False: some could not. */
 bool io_is_whole(struct io *io);
 
-/* Output that still waits for its reader. */
+/* Is there output that waits for its reader? */
 bool io_unwritten(const struct io *io);
 
 void io_stop(struct io *io);

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "joining.h"
+#include "join_trace.h"
 #include "say.h"
 #include "session.h"
 
 #define PATIENCE 1.0 /* from SIGTERM to SIGKILL */
-#define KILLING 3.0  /* from there until the user is told that the kernel takes its time */
-#define TELLING 1.5  /* for a report on what the PEs wait for */
+#define KILLING 3.0  /* from SIGKILL until oshrun reports that the kernel needs more time */
+#define REPORTING 1.5  /* for a report on what the PEs wait for */
 #define TIMED_OUT 124
 #define SWEEPS 5
 
@@ -37,8 +37,8 @@ void job_signal(struct job *job, int sig)
 			kill(-job->pes[pe].pid, sig);
 }
 
-/* The dead count, too: a fence waits with what they gave it. */
-static bool somebody_in_fence(const struct job *job)
+/* Dead PEs count, too: the fence still contains their data. */
+static bool any_in_fence(const struct job *job)
 {
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].phase == PE_CONNECTED && job->pes[pe].in_fence)
@@ -46,9 +46,9 @@ static bool somebody_in_fence(const struct job *job)
 	return false;
 }
 
-static void before_they_end(struct job *job)
+static void halt_server_if_in_fence(struct job *job)
 {
-	if (job->server && somebody_in_fence(job))
+	if (job->server && any_in_fence(job))
 		server_halt(job->server);
 }
 
@@ -61,14 +61,14 @@ void job_end(struct job *job, int code, bool decided)
 	job->code_decided = job->code_decided || decided;
 	job->phase = JOB_ENDING;
 	job->deadline = job_clock() + PATIENCE;
-	before_they_end(job);
+	halt_server_if_in_fence(job);
 	job_signal(job, SIGTERM);
-	job_signal(job, SIGCONT); /* one that is stopped would not hear it */
+	job_signal(job, SIGCONT); /* a stopped process handles SIGTERM only when it continues */
 }
 
 void job_end_without(struct job *job, int gone, int code, bool decided)
 {
-	before_they_end(job);
+	halt_server_if_in_fence(job);
 	for (int pe = 0; pe < job->count; pe++)
 		if (pe != gone && !job->pes[pe].gone && job->pes[pe].phase == PE_CONNECTED)
 			sigqueue(job->pes[pe].pid, SIGTERM, (union sigval){.sival_int = gone});
@@ -81,11 +81,11 @@ static void kill_all(struct job *job)
 		say("%d PEs have not ended when asked; killing them", job->alive);
 	job->phase = JOB_KILLED;
 	job->deadline = job_clock() + KILLING;
-	before_they_end(job);
+	halt_server_if_in_fence(job);
 	job_signal(job, SIGKILL);
 }
 
-static void time_is_up(struct job *job)
+static void end_by_time_limit(struct job *job)
 {
 	if (job->phase == JOB_ENDING || job->phase == JOB_KILLED)
 		return;
@@ -103,22 +103,22 @@ static int first_connected(const struct job *job)
 	return -1;
 }
 
-/* What the PEs wait for when they had to be ended is what their user wants to know. */
-static void run_out_of_time(struct job *job)
+/* Before the job ends, asks a PE to report what all PEs wait for. */
+static void reach_time_limit(struct job *job)
 {
 	int witness = first_connected(job);
 
 	job->time_limit = 0;
 	if (job->phase != JOB_RUNNING || witness < 0) {
-		time_is_up(job);
+		end_by_time_limit(job);
 		return;
 	}
 	server_ask(job->server, witness);
 	job->phase = JOB_ASKED;
-	job->deadline = job_clock() + TELLING;
+	job->deadline = job_clock() + REPORTING;
 }
 
-/* A core dump to a slow disk, a file server that does not answer: a killed process ends when the kernel is done with it. */
+/* A killed process ends only when the kernel has finished a core dump to a slow disk, or a request to a file server that does not answer. */
 static void wait_for_kernel(struct job *job)
 {
 	if (job->alive && !job->given_up) {
@@ -130,13 +130,13 @@ static void wait_for_kernel(struct job *job)
 	}
 }
 
-static void phase_is_over(struct job *job)
+static void end_phase(struct job *job)
 {
 	job->deadline = 0;
 	if (job->phase == JOB_GRACE)
-		watch_grace(job);
+		supervise_grace(job);
 	else if (job->phase == JOB_ASKED)
-		time_is_up(job);
+		end_by_time_limit(job);
 	else if (job->phase == JOB_ENDING)
 		kill_all(job);
 	else if (job->phase == JOB_KILLED)
@@ -148,11 +148,11 @@ static void check_clock(struct job *job)
 	double now = job_clock();
 
 	if (job->deadline > 0 && now >= job->deadline)
-		phase_is_over(job);
+		end_phase(job);
 	if (job->time_limit > 0 && now >= job->time_limit)
-		run_out_of_time(job);
+		reach_time_limit(job);
 	if (job->lost_deadline > 0 && now >= job->lost_deadline)
-		watch_lost(job);
+		supervise_lost(job);
 }
 
 /* Milliseconds until check_clock has something to do; -1: nothing is due. */
@@ -164,7 +164,7 @@ static int time_to_sleep(const struct job *job)
 		if (dues[i] > 0 && (next <= 0 || dues[i] < next))
 			next = dues[i];
 	left = (next - job_clock()) * 1000;
-	/* A terminal does not tell when we come back to its foreground. */
+	/* No event reports that oshrun is in the foreground of its terminal again. */
 	if (job->io.typing_fd >= 0 && (next <= 0 || left > 500))
 		return 500;
 	if (next <= 0 || left > 1e6)
@@ -172,7 +172,7 @@ static int time_to_sleep(const struct job *job)
 	return left > 0 ? (int)left + 1 : 0;
 }
 
-static void turn(struct job *job, struct pollfd *fds)
+static void job_step(struct job *job, struct pollfd *fds)
 {
 	int count;
 
@@ -183,14 +183,14 @@ static void turn(struct job *job, struct pollfd *fds)
 		return;
 	io_handle(&job->io, fds + 2, count);
 	io_is_whole(&job->io);
-	/* Signals first: a child whose SIGCHLD has been read must be looked for afterwards. */
+	/* Signals first: after the SIGCHLD of a child has been read, oshrun must look for the child. */
 	signals_handle(job);
-	watch_events(job);
-	watch_children(job);
+	supervise_events(job);
+	supervise_children(job);
 	check_clock(job);
 }
 
-/* Output may wait for its reader as long as that takes, unless somebody wants us gone. */
+/* oshrun waits for the reader of its output without limit, unless a signal has asked it to end. */
 static bool output_waits(const struct job *job)
 {
 	return io_unwritten(&job->io) && !(job->output_deadline > 0 && job_clock() >= job->output_deadline);
@@ -206,12 +206,12 @@ static void main_loop(struct job *job)
 		return;
 	}
 	while (job->alive > 0)
-		turn(job, fds);
+		job_step(job, fds);
 	if (job->code)
-		watch_say_exits(job);
+		supervise_report_exits(job);
 	io_drain(&job->io);
 	while (output_waits(job))
-		turn(job, fds);
+		job_step(job, fds);
 	free(fds);
 }
 
@@ -225,56 +225,56 @@ static void reap_orphans(struct job *job)
 			;
 		if (pid < 0)
 			return;
-		guard_sweep(job->guard->mark);
+		reaper_sweep(job->reaper->mark);
 		usleep(1000);
 	}
 }
 
-static bool prepare(struct job *job)
+static bool prepare_job(struct job *job)
 {
 	if (!signals_take(job)) {
 		say("signals cannot be received: %s", strerror(errno));
 		return false;
 	}
-	job->guard = guard_start(job->count);
-	if (!job->guard) {
-		say("the guardian process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
+	job->reaper = reaper_start(job->count);
+	if (!job->reaper) {
+		say("the reaper process cannot start: %s; are processes (ulimit -u) left?", strerror(errno));
 		return false;
 	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	snprintf(job->guard->mark, sizeof job->guard->mark, "PMIX_NAMESPACE=%s", job->name);
+	snprintf(job->reaper->mark, sizeof job->reaper->mark, "PMIX_NAMESPACE=%s", job->name);
 	return true;
 }
 
 /*
- * Where UCX makes files for a moment before it has shared them: a PE that is killed in that moment leaves one, which goes with the folder.
- * Only in memory: elsewhere the segments would be written to a disk.
+ * Lets UCX make its temporary files in the session folder: a PE that is killed before it has shared such a file leaves it, and it is removed with
+ * the folder. Only for a folder in memory, since a disk would make the segments slow.
  */
-static bool give_ucx_the_folder(struct job *job)
+static bool set_ucx_folder(struct job *job)
 {
-	if (strncmp(job->guard->folder, "/dev/shm/", 9))
+	if (strncmp(job->reaper->folder, "/dev/shm/", 9))
 		return true;
-	if (environment_add(&job->environment, "UCX_POSIX_DIR", job->guard->folder))
+	if (environment_add(&job->environment, "UCX_POSIX_DIR", job->reaper->folder))
 		return true;
 	say("out of memory");
 	return false;
 }
 
-static int start(struct job *job)
+static int start_job(struct job *job)
 {
 	int code = spawn_check_limits(job);
 
 	if (code)
 		return code;
-	if (!session_create(job->guard->folder, sizeof job->guard->folder, job->folder_name, job->count))
+	if (!session_create(job->reaper->folder, sizeof job->reaper->folder, job->folder_name, job->count))
 		return 1;
-	if (!give_ucx_the_folder(job))
+	if (!set_ucx_folder(job))
 		return 1;
 	job->server = server_start(job);
 	if (!job->server)
 		return 1;
 	if (job->options->verbose)
-		say("PMIx server of %s is up; its folder is %s", job->folder_name, job->guard->folder);
+		say("PMIx server of %s is up; its folder is %s", job->folder_name, job->reaper->folder);
 	code = spawn_all(job);
 	if (code) {
 		job->explained = true;
@@ -287,23 +287,23 @@ int job_run(struct job *job)
 {
 	int code;
 
-	if (!prepare(job))
+	if (!prepare_job(job))
 		return 1;
-	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_alone()))
+	if (!io_start(&job->io, job->options, job->count, job->options->verbose ? STDERR_FILENO : say_mute_libraries()))
 		return 1;
-	code = start(job);
+	code = start_job(job);
 	if (!code) {
 		if (job->options->timeout > 0)
 			job->time_limit = job_clock() + job->options->timeout;
 		main_loop(job);
-		joining_after_job(job->trace);
+		join_trace_after_job(job->trace);
 		code = job->code;
 	}
 	if (!io_is_whole(&job->io) && !code)
 		code = 1;
-	/* The guardian stays until there is nothing left to guard. */
-	session_remove(job->guard->folder);
-	guard_dismiss(job->guard);
+	/* The reaper stays until everything is removed. */
+	session_remove(job->reaper->folder);
+	reaper_dismiss(job->reaper);
 	reap_orphans(job);
 	io_stop(&job->io);
 	return code;

@@ -9,23 +9,22 @@
 #include <sys/types.h>
 
 #include "bind.h"
-#include "guard.h"
 #include "io.h"
 #include "options.h"
+#include "reaper.h"
 #include "server.h"
 
 /*
- * A job of oshrun and everything it owns: the root of all state. docs/protocols/launch.md draws the states.
+ * A job of oshrun: the root of all state. docs/protocols/launch.md draws the states.
  *
- * One thread, the main one, runs all of this. The PMIx server has threads of its own; they hand over what
- * happened through server_next_event() and touch nothing here.
+ * Only the main thread uses it. The PMIx server has threads of its own; they pass events through server_next_event and touch nothing here.
  */
 
 enum pe_phase {
-	PE_UNBORN,
-	PE_STARTED,   /* runs, and has not spoken to PMIx; ordinary programs never do */
-	PE_CONNECTED, /* inside PMIx_Init ... PMIx_Finalize: others may wait for it */
-	PE_FINALIZED, /* said good-bye; nobody waits for it any more */
+	PE_NOT_STARTED,
+	PE_STARTED,   /* runs, and has not connected to PMIx; ordinary programs never do */
+	PE_CONNECTED, /* between PMIx_Init and PMIx_Finalize: other PEs may wait for it */
+	PE_FINALIZED, /* no PE waits for it any more */
 };
 
 struct pe {
@@ -33,19 +32,19 @@ struct pe {
 	enum pe_phase phase;
 	bool in_fence; /* of PMIx, or may be */
 	bool gone;  /* has exited and has been reaped */
-	bool fresh; /* and what that means has still to be found out */
-	int status; /* as wait has it */
+	bool fresh; /* its exit has not been judged yet */
+	int status; /* of waitpid */
 };
 
 enum job_phase {
 	JOB_RUNNING,
-	JOB_ASKED,  /* time is up; a PE has been asked to say what all wait for, and has a moment to do so */
+	JOB_ASKED,  /* the time limit is over; a PE has been asked to report what all PEs wait for, and has a moment to do so */
 	JOB_GRACE,  /* a PE of an ordinary program failed; the others have a moment to end by themselves */
-	JOB_ENDING, /* all PEs have been asked to end (SIGTERM) */
-	JOB_KILLED, /* and then been killed */
+	JOB_ENDING, /* all PEs have got SIGTERM */
+	JOB_KILLED, /* all PEs have got SIGKILL */
 };
 
-/* What the PEs get back just before they execute the program: oshrun changes these for itself. */
+/* What oshrun changes for itself and each PE restores just before it executes the program. */
 struct inherited {
 	sigset_t mask;
 	struct sigaction pipe;
@@ -54,12 +53,12 @@ struct inherited {
 
 struct job {
 	struct options *options;
-	char *debugger; /* the file to execute for the PE that is debugged, and its words */
-	char **debug_words;
+	char *debugger; /* the file to execute for the debugged PE, and its arguments */
+	char **debug_arguments;
 	char host[HOST_NAME_MAX + 1];
-	char folder_name[48]; /* last part of the session folder, for everybody to see */
+	char folder_name[48]; /* last part of the session folder, which other users can see */
 	char name[80];	      /* PMIx namespace; a process that knows it belongs to the job, see accept_filter.h */
-	struct machine machine;
+	struct processors processors;
 	struct binding binding;
 
 	int count;
@@ -68,7 +67,7 @@ struct job {
 	int absent;    /* exited without ever connecting */
 	int connected; /* in PE_CONNECTED and alive */
 	char **environment;
-	char *trace; /* the file that SHMEM_TRACE names, NULL: the PEs have told of none */
+	char *trace; /* the file that SHMEM_TRACE names, NULL: no PE has named one */
 	struct {
 		char *bytes; /* NULL: SOFTOFU_SHAPE is not set */
 		size_t size;
@@ -77,18 +76,18 @@ struct job {
 	enum job_phase phase;
 	double deadline;	/* of this phase, 0: none */
 	double time_limit;	/* --timeout, 0: none */
-	int code;		/* worst exit code so far, or the one that a decided end has */
-	bool code_decided;	/* abort, time limit, signal: PEs' codes no longer count */
-	int signal;		/* that oshrun got and ends for, 0: none */
+	int code;		/* the worst exit code so far, or the code of a decided end */
+	bool code_decided;	/* by an abort, the time limit or a signal: codes of PEs no longer count */
+	int signal;		/* that ends oshrun, 0: none */
 	bool given_up;		/* the user does not want to wait for killed PEs */
 	int worst;		/* PE that code is from */
 	int failures;		/* PEs whose exit codes were not 0 */
-	bool explained;		/* the user has been told why the code is not 0 */
-	int lost_pe;		/* lost its connection and has until lost_deadline to die */
+	bool explained;		/* the reason of a nonzero code has been reported */
+	int lost_pe;		/* the PE that lost its connection and has until lost_deadline to die */
 	double lost_deadline;	/* 0: none */
 	double output_deadline; /* for output that nobody reads, after a signal; 0: none */
 
-	struct guard *guard;
+	struct reaper *reaper;
 	struct server *server;
 	struct io io;
 	int signal_fd;
@@ -98,13 +97,10 @@ struct job {
 /* Runs the job from start to end; returns the exit code of oshrun. */
 int job_run(struct job *job);
 
-/* Prints what job_run would do. */
-int job_rehearse(struct job *job);
-
 /* Ends the job: SIGTERM now, SIGKILL a second later. code is final if decided, else a floor. */
 void job_end(struct job *job, int code, bool decided);
 
-/* The same, because this PE has ended before its time: one of the others tells what it was doing. */
+/* The same, for a PE that has ended too early: one of the other PEs reports the routine that it was in. */
 void job_end_without(struct job *job, int pe, int code, bool decided);
 
 /* Seconds of the monotonic clock. */
@@ -113,14 +109,14 @@ double job_clock(void);
 /* Signals all processes of all PEs that live. */
 void job_signal(struct job *job, int sig);
 
-/* watch.c: what happened to PEs, and what that means for the job. */
-void watch_events(struct job *job);
-void watch_children(struct job *job);
-void watch_grace(struct job *job);     /* the grace is over */
-void watch_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
-void watch_say_exits(struct job *job); /* tells of PEs that exited nonzero, unless the user knows why */
+/* supervise.c: what happened to PEs, and what this means for the job. */
+void supervise_events(struct job *job);
+void supervise_children(struct job *job);
+void supervise_grace(struct job *job);     /* the grace is over */
+void supervise_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
+void supervise_report_exits(struct job *job); /* reports PEs that exited nonzero, unless the reason has been reported */
 
-/* signals.c: what the user or the system wants of oshrun. */
+/* job_signals.c: signals to oshrun. */
 bool signals_take(struct job *job); /* from now on they arrive at job->signal_fd */
 void signals_handle(struct job *job);
 

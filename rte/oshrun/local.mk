@@ -4,32 +4,37 @@
 bin_PROGRAMS += oshrun
 
 oshrun_SOURCES = \
-	rte/oshrun/bind.c rte/oshrun/bind.h \
-	rte/oshrun/engines.c rte/oshrun/engines.h \
 	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
-	rte/oshrun/debug.c rte/oshrun/debug.h rte/oshrun/environment.c rte/oshrun/environment.h \
-	rte/oshrun/guard.c rte/oshrun/guard.h \
+	rte/oshrun/arguments.c rte/oshrun/arguments.h \
+	rte/oshrun/bind.c rte/oshrun/bind.h \
+	rte/oshrun/debug.c rte/oshrun/debug.h \
+	rte/oshrun/dry_run.c rte/oshrun/dry_run.h \
+	rte/oshrun/environment.c rte/oshrun/environment.h \
 	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
-	rte/oshrun/joining.c rte/oshrun/joining.h \
-	rte/oshrun/machine.c rte/oshrun/machine.h \
+	rte/oshrun/job_info.c rte/oshrun/job_info.h \
+	rte/oshrun/job_signals.c \
+	rte/oshrun/join_trace.c rte/oshrun/join_trace.h \
+	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \
+	rte/oshrun/launchers.c rte/oshrun/launchers.h \
 	rte/oshrun/main.c \
+	rte/oshrun/option_table.c rte/oshrun/option_table.h \
+	rte/oshrun/option_values.c \
 	rte/oshrun/options.c rte/oshrun/options.h \
+	rte/oshrun/processors.c rte/oshrun/processors.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
-	rte/oshrun/rehearse.c rte/oshrun/rehearse.h \
+	rte/oshrun/reaper.c rte/oshrun/reaper.h \
 	rte/oshrun/say.c rte/oshrun/say.h \
 	rte/oshrun/server.c rte/oshrun/server.h \
 	rte/oshrun/session.c rte/oshrun/session.h \
-	rte/oshrun/signals.c \
 	rte/oshrun/spawn.c \
-	rte/oshrun/tofu.h \
-	rte/oshrun/watch.c \
-	rte/oshrun/words.c rte/oshrun/words.h
+	rte/oshrun/supervise.c \
+	rte/oshrun/tofu_ranks.h
 oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 oshrun_LDADD = librtebase.la
 if WITH_SOFTOFU
-oshrun_SOURCES += rte/oshrun/tofu.c
+oshrun_SOURCES += rte/oshrun/tofu_ranks.c
 oshrun_LDADD += libsoftofugrid.la
 endif
 oshrun_LDADD += $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
@@ -49,7 +54,7 @@ EXTRA_DIST += \
 	tests/machines/nodes/small.xml tests/machines/nodes/small.expected \
 	tests/machines/nodes/uneven.xml tests/machines/nodes/uneven.expected \
 	tests/machines/nodes/xeon-2.xml tests/machines/nodes/xeon-2.expected \
-	tests/tools/knock \
-	tests/tools/knocking.bats \
+	tests/tools/bad_greetings \
 	tests/tools/oshrun.bats \
+	tests/tools/pmix_accept_filter.bats \
 	tests/tools/progs/peer.c

@@ -11,22 +11,22 @@
 #include <unistd.h>
 
 #include "debug.h"
-#include "engines.h"
+#include "dry_run.h"
 #include "environment.h"
 #include "hosts.h"
 #include "job.h"
-#include "joining.h"
+#include "join_trace.h"
+#include "launchers.h"
 #include "program.h"
-#include "rehearse.h"
 #include "say.h"
-#include "tofu.h"
+#include "tofu_ranks.h"
 
 /*
- * oshrun: reads the command line (options.c), decides who starts the job (hosts.c, engines.c), and if that is
- * oshrun itself, runs it (job.c and below). What may happen to a job is on one page, docs/protocols/launch.md.
+ * oshrun reads the command line (options.c) and decides which launcher starts the job (hosts.c, launchers.c). If that is oshrun itself, it
+ * runs the job (job.c and below). docs/protocols/launch.md describes on one page what may happen to a job.
  */
 
-/* With one of these closed, the first file we open would take its place and get the PEs' output. */
+/* If one of these is closed, the first file that oshrun opens would get its number, and the PEs' output. */
 static void open_standard_files(void)
 {
 	int fd;
@@ -38,7 +38,7 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* A name that no other job of this machine has, nor had lately; and one behind it that others cannot guess. */
+/* Makes a folder name that no other current or recent job of this machine has, and from it a job name that others cannot guess. */
 static void name_job(struct job *job)
 {
 	struct timespec now;
@@ -54,10 +54,10 @@ static void name_job(struct job *job)
 
 static bool look_around(struct job *job, const struct hosts *hosts)
 {
-	bool crowded;
+	bool oversubscribed;
 
 	gethostname(job->host, sizeof job->host - 1);
-	if (!machine_discover(&job->machine)) {
+	if (!processors_discover(&job->processors)) {
 		if (getenv("HWLOC_XMLFILE"))
 			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote", getenv("HWLOC_XMLFILE"));
 		else
@@ -66,18 +66,18 @@ static bool look_around(struct job *job, const struct hosts *hosts)
 	}
 	job->count = job->options->pes;
 	if (!job->count)
-		job->count = hosts->slots ? hosts->slots : job->machine.cores;
-	if (!bind_make(&job->binding, &job->machine, job->options->bind, job->count, &crowded)) {
+		job->count = hosts->slots ? hosts->slots : job->processors.cores;
+	if (!bind_make(&job->binding, &job->processors, job->options->bind, job->count, &oversubscribed)) {
 		say("out of memory for the places of %d PEs", job->count);
 		return false;
 	}
-	if (job->machine.elsewhere && !job->options->quiet)
+	if (job->processors.elsewhere && !job->options->quiet)
 		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
-	if (crowded && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
+	if (oversubscribed && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
 		say("%d PEs share %d %s%s; not binding", job->count,
-		    job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores,
+		    job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores,
 		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
-		    (job->options->bind == BIND_HWTHREAD ? job->machine.hwthreads : job->machine.cores) == 1 ? ""
+		    (job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores) == 1 ? ""
 													     : "s");
 	return true;
 }
@@ -102,17 +102,17 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	name_job(&job);
-	/* Open MPI 4 takes a process whose server is not its mpirun's for a job of one, unless it is kept from looking. */
+	/* Without this, Open MPI 4 treats a process whose server is not its mpirun as a job of one. */
 	setenv("OMPI_MCA_schizo", "^orte", 0);
-	/* The shared memory of PMIx 5 has numbers for keys that PMIx does not define, and each process numbers them in the order of its own use. */
+	/* The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process numbers them in the order of its own use. */
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
 	if (!job.environment || !look_around(&job, hosts))
 		return 1;
 	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
-	if (job.count > job.machine.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
+	if (job.count > job.processors.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))
 		return 1;
-	code = tofu_prepare(&job);
+	code = tofu_ranks_prepare(&job);
 	if (code)
 		return code;
 	job.pes = calloc((size_t)job.count, sizeof *job.pes);
@@ -124,16 +124,16 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	if (code)
 		return code;
 	if (options->report_bindings || options->dry_run)
-		rehearse_bindings(&job);
-	code = options->dry_run ? rehearse_job(&job) : job_run(&job);
+		dry_run_report_bindings(&job);
+	code = options->dry_run ? dry_run_job(&job) : job_run(&job);
 	if (job.signal == SIGINT) {
-		/* Dying of it lets a shell's loop around us end, too; the shell makes it 130. */
+		/* Dying of SIGINT ends a loop of the calling shell, too; the shell reports 130. */
 		signal(SIGINT, SIG_DFL);
 		raise(SIGINT);
 		sigprocmask(SIG_SETMASK, &job.inherited.mask, NULL);
 	}
 	bind_free(&job.binding);
-	machine_forget(&job.machine);
+	processors_forget(&job.processors);
 	free(job.tofu_map.bytes);
 	environment_free(job.environment);
 	free(job.pes);
@@ -142,25 +142,25 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	return code;
 }
 
-/* The launcher of a job on several hosts has ways of its own. */
-static int refuse_debug(const struct engine *engine, const struct options *options)
+/* Other launchers start debuggers in other ways. */
+static int refuse_debug(const struct launcher *launcher, const struct options *options)
 {
-	if (!engine->name || options->debug < 0)
+	if (!launcher->name || options->debug < 0)
 		return -1;
-	say("--debug is for jobs on this machine; this one is handed to %s", engine->name);
+	say("--debug is for jobs on this machine; this one is handed to %s", launcher->name);
 	return 2;
 }
 
-/* What is said of hosts, where there is one, and of each of several, where we do not place PEs. */
-static int apply_per_host(const struct engine *engine, struct options *options)
+/* Checks options about hosts that do not fit this launcher, and applies -N on this machine. */
+static int apply_per_host(const struct launcher *launcher, struct options *options)
 {
-	if (options->rankfile && !engine->name) {
+	if (options->rankfile && !launcher->name) {
 		say("--rankfile %s: this job is on one machine; name its hosts with --hostfile, or leave it out", options->rankfile);
 		return 2;
 	}
 	if (!options->per_node)
 		return -1;
-	if (engine->name) {
+	if (launcher->name) {
 		say("-N %d: give each host its places instead, as in --host node1:%d,node2:%d", options->per_node, options->per_node,
 		    options->per_node);
 		return 2;
@@ -177,28 +177,28 @@ static int apply_per_host(const struct engine *engine, struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct engine engine;
+	struct launcher launcher;
 	struct hosts hosts;
 	int code;
 
 	open_standard_files();
 	code = options_parse(&options, argc, argv);
 	if (code < 0 && options.join_trace)
-		code = joining_join(options.join_trace) ? 0 : 1;
+		code = join_trace(options.join_trace) ? 0 : 1;
 	if (code < 0)
 		code = hosts_read(&hosts, &options);
 	if (code < 0)
-		code = engine_choose(&engine, &options, &hosts);
+		code = launcher_choose(&launcher, &options, &hosts);
 	if (code < 0)
-		code = refuse_debug(&engine, &options);
+		code = refuse_debug(&launcher, &options);
 	if (code < 0)
-		code = apply_per_host(&engine, &options);
+		code = apply_per_host(&launcher, &options);
 	if (code < 0)
-		code = engine.name ? engine_run(&engine, &options, &hosts) : run_here(&options, &hosts);
+		code = launcher.name ? launcher_run(&launcher, &options, &hosts) : run_here(&options, &hosts);
 	for (int i = 0; i < options.part_count; i++)
 		free(options.parts[i].path);
 	free(options.parts);
 	free(options.exports);
 	fflush(stdout);
-	_exit(code); /* libpmix's threads still run; nothing of theirs is worth waiting for */
+	_exit(code); /* without waiting for libpmix's threads */
 }

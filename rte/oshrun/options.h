@@ -9,9 +9,9 @@ enum bind_to { BIND_DEFAULT, BIND_NONE, BIND_CORE, BIND_HWTHREAD, BIND_SOCKET, B
 /* One of the programs of a job: as a rule there is one. */
 struct part {
 	char **program;	  /* it and its arguments, as execvp wants them */
-	int pes;	  /* of several programs each has a number */
+	int pes;	  /* needed if there are several programs */
 	const char *wdir; /* NULL: stay here */
-	char *path;	  /* the file to execute, once it has been found */
+	char *path;	  /* the file to execute, when it has been found */
 };
 
 /* What the command line asks for. Strings point into argv. */
@@ -50,7 +50,7 @@ const char *bind_to_name(enum bind_to to);
 
 /*
  * Fills options from the command line. Returns -1 to go on, or the exit code when there is nothing to run:
- * 0 after --help and --version, 2 after a mistake, which has been said in one line.
+ * 0 after --help and --version, 2 after a mistake, which is reported in one line.
  */
 int options_parse(struct options *options, int argc, char **argv);
 

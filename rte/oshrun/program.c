@@ -24,7 +24,7 @@ static bool is_runnable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static char *join(const char *folder, size_t length, const char *name)
+static char *join_path(const char *folder, size_t length, const char *name)
 {
 	char *path = NULL;
 
@@ -34,7 +34,7 @@ static char *join(const char *folder, size_t length, const char *name)
 }
 
 /* Looks along PATH. An empty part means the current folder, as in shells. */
-static char *find_in_path(const char *name)
+static char *search_path(const char *name)
 {
 	const char *part = getenv("PATH");
 
@@ -42,7 +42,7 @@ static char *find_in_path(const char *name)
 		part = "/usr/local/bin:/usr/bin:/bin";
 	for (;;) {
 		size_t length = strcspn(part, ":");
-		char *path = length ? join(part, length, name) : join(".", 1, name);
+		char *path = length ? join_path(part, length, name) : join_path(".", 1, name);
 
 		if (path && is_runnable(path))
 			return path;
@@ -67,7 +67,7 @@ static char *nearest_file(const char *path)
 	DIR *dir = folder ? opendir(folder) : NULL;
 
 	while (dir && count < MOST_CANDIDATES && (entry = readdir(dir))) {
-		char *candidate = join(folder, strlen(folder), entry->d_name);
+		char *candidate = join_path(folder, strlen(folder), entry->d_name);
 
 		if (candidate && is_runnable(candidate) && (names[count] = strdup(entry->d_name)))
 			count++;
@@ -120,17 +120,17 @@ int program_failed(const char *name, const char *path, int error)
 	return error == ENOENT && access(path, F_OK) ? NOT_FOUND : NOT_RUNNABLE;
 }
 
-/* The path to try when PATH has nothing: below the folder the PEs run in, else below ours. */
+/* The path to try if PATH has no such program: below the folder of the PEs, else below our own. */
 static char *find_here(const char *name, const char *wdir)
 {
-	char *path = name[0] == '/' || !wdir ? strdup(name) : join(wdir, strlen(wdir), name);
+	char *path = name[0] == '/' || !wdir ? strdup(name) : join_path(wdir, strlen(wdir), name);
 	char *absolute;
 
 	if (wdir && path && access(path, F_OK)) {
 		free(path);
 		path = strdup(name);
 	}
-	/* The PEs may change folder before they execute it. */
+	/* Absolute, since the PEs may change folder before they execute it. */
 	absolute = wdir && path ? realpath(path, NULL) : NULL;
 	if (absolute) {
 		free(path);
@@ -144,7 +144,7 @@ int program_find(const char *name, const char *wdir, char **path)
 	struct stat st;
 	int code;
 
-	*path = strchr(name, '/') ? NULL : find_in_path(name);
+	*path = strchr(name, '/') ? NULL : search_path(name);
 	if (*path && wdir && (*path)[0] != '/') {
 		char *absolute = realpath(*path, NULL);
 

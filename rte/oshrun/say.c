@@ -42,7 +42,7 @@ void say(const char *format, ...)
 		return; /* nobody reads stderr; there is nowhere else to say so */
 }
 
-int say_alone(void)
+int say_mute_libraries(void)
 {
 	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 

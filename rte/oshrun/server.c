@@ -15,13 +15,13 @@
 
 #include "accept_filter.h"
 #include "job.h"
+#include "job_info.h"
 #include "say.h"
-#include "tofu.h"
 
 #include "rte/rte.h"
 
 /*
- * libpmix calls us on its own threads. An upcall only appends an event and rings the eventfd; it never waits
+ * libpmix calls us on its own threads. An upcall only appends an event and signals the eventfd; it never waits
  * for the main thread, which may itself be waiting for libpmix.
  *
  * PMIx_server_finalize is never called: libpmix 4.2 crashes or hangs in it when PEs died inside a fence, and
@@ -38,7 +38,7 @@ struct server {
 	sem_t halted;
 };
 
-#define HALTING 1 /* second, for libpmix's thread to finish what it is at */
+#define HALTING 1 /* second, for libpmix's thread to reach our callback */
 
 /* libpmix gives upcalls no argument of ours, and there is one server per process. */
 static struct server the_server;
@@ -86,7 +86,7 @@ static pmix_status_t client_aborts(const pmix_proc_t *proc, void *object, int st
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* A PE comes up or goes down and stays connected, enters a fence, or says where the trace is to be. We control no jobs for others. */
+/* A PE comes up, goes down and stays connected, enters or leaves a fence, or names the trace. Requests to control jobs are refused. */
 static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t target_count,
 				     const pmix_info_t info[], size_t count, pmix_info_cbfunc_t done, void *arg)
 {
@@ -103,7 +103,7 @@ static pmix_status_t client_controls(const pmix_proc_t *proc, const pmix_proc_t 
 	return PMIX_SUCCESS;
 }
 
-/* All PEs are local: what the server has collected from them is already all there is. */
+/* All PEs are local, so the server has collected the data of all PEs already. */
 static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
 			   char *data, size_t size, pmix_modex_cbfunc_t done, void *arg)
 {
@@ -114,7 +114,7 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t count, const pmix_i
 	return PMIX_SUCCESS;
 }
 
-/* Asked only for PEs of other hosts, and there are none. */
+/* libpmix calls it for PEs of other hosts only, and there are none. */
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t count,
 				  pmix_modex_cbfunc_t done, void *arg)
 {
@@ -163,7 +163,7 @@ static void answer(pmix_status_t status, void *arg)
 	pthread_mutex_unlock(&answers->lock);
 }
 
-/* Takes the immediate status of a call into account, too: unless PMIX_SUCCESS, no answer will come. */
+/* Counts a call that has failed or finished at once as answered: only after PMIX_SUCCESS an answer follows. */
 static void asked(struct answers *answers, pmix_status_t status)
 {
 	if (status != PMIX_SUCCESS)
@@ -190,14 +190,14 @@ static pmix_status_t initialise(struct job *job)
 		.job_control = client_controls,
 	};
 	pmix_status_t lost = PMIX_ERR_LOST_CONNECTION, status;
-	pmix_topology_t topology = {.source = "hwloc", .topology = job->machine.topology};
+	pmix_topology_t topology = {.source = "hwloc", .topology = job->processors.topology};
 	pmix_info_t info[3];
 
 	sem_init(&the_server.halted, 0, 0);
-	/* Our topology spares libpmix reading its own, which would take longer than all else together. */
+	/* With our topology libpmix does not read its own, which would take longer than everything else together. */
 	PMIX_INFO_LOAD(&info[0], PMIX_TOPOLOGY2, &topology, PMIX_TOPO);
-	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->guard->folder, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->guard->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TMPDIR, job->reaper->folder, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[2], PMIX_SYSTEM_TMPDIR, job->reaper->folder, PMIX_STRING);
 	status = PMIx_server_init(&module, info, 3);
 	PMIX_INFO_DESTRUCT(&info[1]);
 	PMIX_INFO_DESTRUCT(&info[2]);
@@ -206,150 +206,15 @@ static pmix_status_t initialise(struct job *job)
 	return status;
 }
 
-/* Fills the next of a row of infos. PMIX_INFO_LOAD is a macro that may look at its arguments more than once. */
-static void load(pmix_info_t **next, const char *key, const void *value, pmix_data_type_t type)
-{
-	PMIX_INFO_LOAD(*next, key, value, type);
-	++*next;
-}
-
-/* What a PE can ask about another. libpmix knows some of it already from the maps; the rest it would ask us for. */
-static void describe_pe(struct job *job, int pe, pmix_info_t *slot)
-{
-	pmix_data_array_t *array;
-	pmix_info_t *info;
-	pmix_rank_t rank = (pmix_rank_t)pe;
-	const struct part *parts = job->options->parts;
-	pmix_rank_t in_part = rank;
-	uint32_t zero = 0, number = 0;
-	uint16_t local = (uint16_t)pe;
-	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
-	char *cpus = NULL;
-
-	if (cpuset)
-		hwloc_bitmap_list_asprintf(&cpus, cpuset);
-	for (; (int)number < job->options->part_count - 1 && in_part >= (pmix_rank_t)parts[number].pes; number++)
-		in_part -= (pmix_rank_t)parts[number].pes;
-	PMIX_DATA_ARRAY_CREATE(array, cpus ? 9 : 8, PMIX_INFO);
-	info = array->array;
-	load(&info, PMIX_RANK, &rank, PMIX_PROC_RANK);
-	load(&info, PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-	load(&info, PMIX_APP_RANK, &in_part, PMIX_PROC_RANK);
-	load(&info, PMIX_APPNUM, &number, PMIX_UINT32);
-	load(&info, PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-	load(&info, PMIX_NODE_RANK, &local, PMIX_UINT16);
-	load(&info, PMIX_NODEID, &zero, PMIX_UINT32);
-	load(&info, PMIX_HOSTNAME, job->host, PMIX_STRING);
-	if (cpus)
-		load(&info, PMIX_CPUSET, cpus, PMIX_STRING);
-	PMIX_LOAD_KEY(slot->key, PMIX_PROC_INFO_ARRAY);
-	slot->value.type = PMIX_DATA_ARRAY;
-	slot->value.data.darray = array;
-	free(cpus);
-	hwloc_bitmap_free(cpuset);
-}
-
-/* "0,1,2,3": the PEs of this, the only, host. */
-static char *list_of_pes(int count)
-{
-	size_t size = (size_t)count * 11 + 1, used = 0;
-	char *list = malloc(size);
-
-	for (int pe = 0; list && pe < count; pe++)
-		used += (size_t)snprintf(list + used, size - used, "%s%d", pe ? "," : "", pe);
-	return list;
-}
-
-#define LONG_NAME 48 /* of a host */
-
-/* PMIx_generate_regex of libpmix 4.2 has 50 letters of room for the part of a name in front of its number, and looks at no limit. */
-static char *map_of_nodes(const char *host)
-{
-	char *nodes = NULL;
-
-	if (strlen(host) < LONG_NAME)
-		PMIx_generate_regex(host, &nodes);
-	else if (asprintf(&nodes, "pmix[%s]", host) < 0)
-		nodes = NULL;
-	return nodes;
-}
-
-/* "12,12,12,12": how many PEs are in each memory group, whose order is theirs. NULL: there is one, or PEs are not bound to one each. */
-static char *list_of_groups(const struct job *job)
-{
-	int groups = job->machine.groups, pe = 0;
-	size_t size = (size_t)groups * 12 + 1, used = 0;
-	char *list = groups > 1 ? malloc(size) : NULL;
-
-	for (int g = 0; list && g < groups; g++) {
-		int first = pe;
-
-		while (pe < job->count && bind_group(&job->binding, &job->machine, pe) == g)
-			pe++;
-		used += (size_t)snprintf(list + used, size - used, "%s%d", g ? "," : "", pe - first);
-	}
-	if (list && pe == job->count)
-		return list;
-	free(list);
-	return NULL;
-}
-
-static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
-{
-	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->machine.processors;
-	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
-	pmix_rank_t leader = 0;
-	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;
-
-	nodes = map_of_nodes(job->host);
-	PMIx_generate_ppn(pes, &places);
-	for (int pe = 0; pe < job->count; pe++)
-		describe_pe(job, pe, info++);
-	load(&info, PMIX_JOBID, job->name, PMIX_STRING);
-	load(&info, PMIX_UNIV_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_MAX_PROCS, &size, PMIX_UINT32);
-	load(&info, PMIX_APP_SIZE, &first, PMIX_UINT32); /* of the first program, if there are several */
-	load(&info, PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_NODE_SIZE, &size, PMIX_UINT32);
-	load(&info, PMIX_NUM_NODES, &one, PMIX_UINT32);
-	load(&info, PMIX_JOB_NUM_APPS, &parts, PMIX_UINT32);
-	load(&info, PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
-	load(&info, PMIX_LOCAL_PEERS, pes, PMIX_STRING);
-	load(&info, PMIX_NODE_LIST, job->host, PMIX_STRING);
-	load(&info, PMIX_NODE_MAP, nodes, PMIX_REGEX);
-	load(&info, PMIX_PROC_MAP, places, PMIX_REGEX);
-	load(&info, PMIX_TMPDIR, job->guard->folder, PMIX_STRING);
-	load(&info, PMIX_NSDIR, job->guard->folder, PMIX_STRING);
-	load(&info, RTE_KEY_PROCESSORS, &processors, PMIX_UINT32);
-	if (groups)
-		load(&info, RTE_KEY_MEMORY_GROUPS, groups, PMIX_STRING);
-	if (job->tofu_map.bytes) {
-		pmix_byte_object_t map = {.bytes = job->tofu_map.bytes, .size = job->tofu_map.size};
-
-		load(&info, TOFU_MAP_KEY, &map, PMIX_BYTE_OBJECT);
-	}
-	free(pes);
-	free(nodes);
-	free(places);
-}
-#define JOB_KEYS 17
-
 static pmix_status_t register_job(struct job *job)
 {
 	struct answers answers = ANSWERS(1 + job->count);
-	char *groups = list_of_groups(job);
-	size_t count = (size_t)job->count + JOB_KEYS + (job->tofu_map.bytes ? 1 : 0) + (groups ? 1 : 0);
-	pmix_info_t *info;
+	size_t count;
+	pmix_info_t *info = job_info_make(job, &count);
 	pmix_status_t status;
 
-	PMIX_INFO_CREATE(info, count);
-	if (!info) {
-		free(groups);
+	if (!info)
 		return PMIX_ERR_NOMEM;
-	}
-	describe_job(job, groups, info);
-	free(groups);
 	asked(&answers, PMIx_server_register_nspace(the_server.nspace, job->count, info, count, answer, &answers));
 	for (int pe = 0; pe < job->count; pe++) {
 		pmix_proc_t proc;
@@ -423,7 +288,7 @@ static void stay_here(pmix_status_t status, void *unused)
 		pause();
 }
 
-/* libpmix's thread has one queue: when it comes to our callback, it has done all that came before, and will do nothing behind it. */
+/* libpmix's thread has one queue: when it calls stay_here, it has done everything before it, and it does nothing after it. */
 void server_halt(struct server *server)
 {
 	struct timespec end;
@@ -446,10 +311,10 @@ int server_event_fd(const struct server *server)
 struct server_event *server_next_event(struct server *server)
 {
 	struct server_event *event;
-	uint64_t rung;
+	uint64_t count;
 
-	if (read(server->event_fd, &rung, sizeof rung) < 0)
-		rung = 0; /* not rung since; the list may still hold some */
+	if (read(server->event_fd, &count, sizeof count) < 0)
+		count = 0; /* no new event; the list may still contain some */
 	pthread_mutex_lock(&server->lock);
 	event = server->first;
 	if (event) {

@@ -5,7 +5,7 @@
 #include <hwloc.h>
 #include <stdbool.h>
 
-/* The PMIx server inside oshrun: all that this launcher knows of PMIx. */
+/* The PMIx server inside oshrun. Only server.c, job_info.c and accept_filter.c know PMIx. */
 
 struct job;
 
@@ -19,23 +19,23 @@ struct server_event {
 	char message[4096]; /* EVENT_ABORT; EVENT_TRACE: the name of the file */
 };
 
-/* Starts the server of this job and tells it everything about the PEs. NULL: failed, said in one line. */
+/* Starts the server of this job and registers the PEs. NULL: failed, reported in one line. */
 struct server *server_start(struct job *job);
 
 /* Adds to *environment (malloc'ed array of malloc'ed strings) what this PE needs to find the server. */
 bool server_environment(struct server *server, int pe, char ***environment);
 
-/* Asks a PE to say what all PEs wait for, if its library can; does not wait for it. */
+/* Asks a PE to report what all PEs wait for, if its library can. Does not wait for the report. */
 void server_ask(struct server *server, int pe);
 
 /*
- * Stops the server for good: it answers nobody any more, and does not see connections break. To be called before PEs are ended while some
- * of them may be in a fence: libpmix uses the record of a fence after it has freed it when a PE outside of the fence and one in it are lost
+ * Stops the server for good: it answers no PE any more and does not notice broken connections. Call it before ending PEs while some of them
+ * may be in a fence: libpmix uses the record of a fence after it has freed it when a PE outside of the fence and one in it are lost
  * together (4.2.2: lost_connection completes the fence once for each of them).
  */
 void server_halt(struct server *server);
 
-/* Readable when events wait. */
+/* A descriptor that is readable when there are events. */
 int server_event_fd(const struct server *server);
 
 /* The oldest event, or NULL; free() it. */

@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 /*
- * The private folder (0700) in which the PMIx server keeps what the PEs map. The best place is memory,
- * /dev/shm; else TMPDIR, else /tmp. The name is written into folder before the folder is made, so that whoever
- * watches that memory can remove it at any moment. False: nothing can be written; said in one line.
+ * Makes the private folder (0700) in which the PMIx server keeps the files that the PEs map: in memory, /dev/shm, if possible, else in TMPDIR,
+ * else in /tmp. The name is written into folder before the folder is made, so that the reaper, which shares that memory, can remove the folder
+ * at any moment. False: no place can be written; reported in one line.
  */
 bool session_create(char *folder, size_t size, const char *name, int pes);
 
-/* Removes the folder and everything in it. Follows no symbolic link. An empty name is nothing to remove. */
+/* Removes the folder and everything in it. Follows no symbolic link. Does nothing if the name is empty. */
 void session_remove(const char *folder);
 
 #endif

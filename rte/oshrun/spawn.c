@@ -17,12 +17,12 @@
 #include "program.h"
 #include "say.h"
 
-#define OWN_FILES 128 /* of oshrun, libpmix, strangers at its port and what the user left open for us */
+#define OWN_FILES 128 /* of oshrun, libpmix, unknown connections to its port, and what the user left open */
 #define OWN_STACK (1UL << 20)
 #define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
 
-/* All that a newborn PE needs, prepared beforehand: between vfork and exec it only makes system calls. */
-struct newborn {
+/* All that the child needs, prepared before vfork: between vfork and exec it only makes system calls. */
+struct child {
 	struct job *job;
 	const struct part *part;
 	const char *path;
@@ -32,7 +32,7 @@ struct newborn {
 	cpu_set_t *cpus; /* NULL: not bound */
 	size_t cpus_size;
 	pid_t parent;
-	pid_t *group; /* where the guardian looks */
+	pid_t *group; /* the entry of this PE in struct reaper */
 	_Atomic int error;
 	_Atomic bool in_folder; /* wdir is what failed, if anything did */
 };
@@ -80,47 +80,47 @@ int spawn_check_limits(struct job *job)
 	return code ? code : check_stack(job);
 }
 
-static _Noreturn void become_pe(struct newborn *newborn)
+static _Noreturn void become_pe(struct child *child)
 {
-	const struct inherited *given = &newborn->job->inherited;
-	const char *wdir = newborn->part->wdir;
+	const struct inherited *given = &child->job->inherited;
+	const char *wdir = child->part->wdir;
 
 	setpgid(0, 0);
-	*newborn->group = getpid();
+	*child->group = getpid();
 	/* Dies with oshrun, also when that is killed; the parent may have died before we asked for it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != newborn->parent)
+	if (getppid() != child->parent)
 		_exit(1);
 	for (int fd = 0; fd < 3; fd++)
-		if (newborn->files[fd] != fd)
-			dup2(newborn->files[fd], fd);
-	if (newborn->cpus)
-		sched_setaffinity(0, newborn->cpus_size, newborn->cpus);
+		if (child->files[fd] != fd)
+			dup2(child->files[fd], fd);
+	if (child->cpus)
+		sched_setaffinity(0, child->cpus_size, child->cpus);
 	setrlimit(RLIMIT_NOFILE, &given->files);
 	setrlimit(RLIMIT_STACK, &given->stack);
 	sigaction(SIGPIPE, &given->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &given->mask, NULL);
-	atomic_store_explicit(&newborn->in_folder, wdir && chdir(wdir), memory_order_relaxed);
-	if (!atomic_load_explicit(&newborn->in_folder, memory_order_relaxed))
-		execve(newborn->path, newborn->program, newborn->environment);
-	atomic_store_explicit(&newborn->error, errno, memory_order_relaxed);
+	atomic_store_explicit(&child->in_folder, wdir && chdir(wdir), memory_order_relaxed);
+	if (!atomic_load_explicit(&child->in_folder, memory_order_relaxed))
+		execve(child->path, child->program, child->environment);
+	atomic_store_explicit(&child->error, errno, memory_order_relaxed);
 	_exit(1);
 }
 
-/* vfork: no copying of page tables, and a failed exec has told us so when vfork returns. */
-static pid_t __attribute__((noinline)) give_birth(struct newborn *newborn)
+/* vfork copies no page tables, and when it returns, a failed exec has stored its error. */
+static pid_t __attribute__((noinline)) vfork_pe(struct child *child)
 {
 	pid_t pid = vfork();
 
 	if (pid == 0)
-		become_pe(newborn);
+		become_pe(child);
 	return pid;
 }
 
 static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
 {
-	hwloc_cpuset_t cpuset = job->machine.elsewhere ? NULL : bind_cpuset(&job->binding, &job->machine, pe);
-	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->machine.topology)) + 1;
+	hwloc_cpuset_t cpuset = job->processors.elsewhere ? NULL : bind_cpuset(&job->binding, &job->processors, pe);
+	int cpus = hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(job->processors.topology)) + 1;
 	cpu_set_t *set = NULL;
 
 	if (!cpuset)
@@ -128,7 +128,7 @@ static cpu_set_t *binding_of(struct job *job, int pe, size_t *size)
 	set = CPU_ALLOC(cpus);
 	*size = CPU_ALLOC_SIZE(cpus);
 	if (set)
-		hwloc_cpuset_to_glibc_sched_affinity(job->machine.topology, cpuset, set, *size);
+		hwloc_cpuset_to_glibc_sched_affinity(job->processors.topology, cpuset, set, *size);
 	hwloc_bitmap_free(cpuset);
 	return set;
 }
@@ -159,9 +159,7 @@ static int say_no_start(struct job *job, int pe, int error)
 
 	getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_NOFILE, &limit);
 	if (error == EAGAIN && limit.rlim_cur != RLIM_INFINITY)
-		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of "
-		    "the "
-		    "container",
+		say("PE %d of %d cannot start: no more processes allowed; raise ulimit -u (now %lu) or the limit of the container",
 		    pe, job->count, (unsigned long)limit.rlim_cur);
 	else if (error == EMFILE)
 		say("PE %d of %d cannot start: too many open files; raise ulimit -n (now %lu)", pe, job->count,
@@ -171,13 +169,13 @@ static int say_no_start(struct job *job, int pe, int error)
 	return 1;
 }
 
-static int say_failed_exec(struct newborn *newborn)
+static int say_failed_exec(struct child *child)
 {
-	int error = atomic_load_explicit(&newborn->error, memory_order_relaxed);
+	int error = atomic_load_explicit(&child->error, memory_order_relaxed);
 
-	if (!atomic_load_explicit(&newborn->in_folder, memory_order_relaxed))
-		return program_failed(newborn->program[0], newborn->path, error);
-	say("--wdir %s: the PEs cannot go there: %s", newborn->part->wdir, strerror(error));
+	if (!atomic_load_explicit(&child->in_folder, memory_order_relaxed))
+		return program_failed(child->program[0], child->path, error);
+	say("--wdir %s: the PEs cannot go there: %s", child->part->wdir, strerror(error));
 	return 1;
 }
 
@@ -185,34 +183,34 @@ static int spawn_pe(struct job *job, int number)
 {
 	struct pe *pe = &job->pes[number];
 	const struct part *part = options_part(job->options, number);
-	struct newborn newborn = {
+	struct child child = {
 		.job = job,
 		.part = part,
 		.path = debug_is(job, number) ? job->debugger : part->path,
-		.program = debug_is(job, number) ? job->debug_words : part->program,
+		.program = debug_is(job, number) ? job->debug_arguments : part->program,
 		.environment = copy_environment(job->environment),
 		.parent = getpid(),
-		.group = &job->guard->groups[number],
+		.group = &job->reaper->groups[number],
 	};
 	int error = 0;
 
-	newborn.cpus = binding_of(job, number, &newborn.cpus_size);
-	if (!newborn.environment || !server_environment(job->server, number, &newborn.environment))
+	child.cpus = binding_of(job, number, &child.cpus_size);
+	if (!child.environment || !server_environment(job->server, number, &child.environment))
 		error = ENOMEM;
-	else if (!io_child_files(&job->io, number, newborn.files))
+	else if (!io_child_files(&job->io, number, child.files))
 		error = errno;
-	else if ((pe->pid = give_birth(&newborn)) < 0)
+	else if ((pe->pid = vfork_pe(&child)) < 0)
 		error = errno;
 	else
-		io_child_started(&job->io, newborn.files);
-	if (newborn.cpus)
-		CPU_FREE(newborn.cpus);
-	free_environment(newborn.environment);
+		io_child_started(&job->io, child.files);
+	if (child.cpus)
+		CPU_FREE(child.cpus);
+	free_environment(child.environment);
 	if (error)
 		return say_no_start(job, number, error);
 	pe->phase = PE_STARTED;
 	job->alive++;
-	return atomic_load_explicit(&newborn.error, memory_order_relaxed) ? say_failed_exec(&newborn) : 0;
+	return atomic_load_explicit(&child.error, memory_order_relaxed) ? say_failed_exec(&child) : 0;
 }
 
 int spawn_all(struct job *job)

@@ -91,8 +91,8 @@ static struct comparison compare_clock(int pe)
 			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
 		took = watch_clock() - asked;
 		if (took / 2 + 1 < best.error)
-			best = (struct comparison){(int64_t)(trace.ring->told - (asked + took / 2)), took / 2 + 1,
-						   trace.ring->told};
+			best = (struct comparison){(int64_t)(trace.ring->reading - (asked + took / 2)), took / 2 + 1,
+						   trace.ring->reading};
 	}
 	return best;
 }
@@ -107,7 +107,7 @@ static void answer_clock(void)
 		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > heard);
 		heard = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
 		now = watch_clock();
-		comms_put_notify(&trace.ring->told, &now, sizeof now, (struct comms_flag){&trace.ring->answer, heard}, 0,
+		comms_put_notify(&trace.ring->reading, &now, sizeof now, (struct comms_flag){&trace.ring->answer, heard}, 0,
 				 "shmem_finalize");
 	}
 }
@@ -323,7 +323,7 @@ static void open_file(void)
 	if (trace.file < 0)
 		rte_die("shmem_init", "SHMEM_TRACE=%s: %s", name, strerror(errno));
 	trace_remove_parts(trace.name, comms.n_pes);
-	rte_tell_trace(trace.name);
+	rte_notify_trace(trace.name);
 }
 
 /* The part as memory; all of it is there, so that no full disk can end this PE. NULL: errno says why. */

@@ -359,7 +359,7 @@ fails()
 	export SHMEM_LAUNCHER=horse
 	job 2 none
 	[ "$status" -eq 2 ]
-	says '^oshrun: SHMEM_LAUNCHER horse: no such engine'
+	says '^oshrun: SHMEM_LAUNCHER horse: no such launcher'
 }
 
 @test "a name that looks like a setting's" {

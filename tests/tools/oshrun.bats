@@ -40,7 +40,7 @@ teardown() {
 	[ -z "$marked" ] || {
 		echo "left behind: $marked"
 		for pid in $marked; do
-			if ! grep -qs guard "/proc/$pid/comm"; then kill -9 "$pid"; fi
+			if ! grep -qs reaper "/proc/$pid/comm"; then kill -9 "$pid"; fi
 		done
 		return 1
 	}
@@ -51,7 +51,7 @@ teardown() {
 
 marked_processes() {
 	grep -lsz "^MARK=$MARK\$" /proc/[0-9]*/environ | cut -d/ -f3 | while read -r pid; do
-		if [ "$pid" != $$ ] && grep -qsE '^(peer|sleep|oshrun|shmem-guard)$' "/proc/$pid/comm"; then echo "$pid"; fi
+		if [ "$pid" != $$ ] && grep -qsE '^(peer|sleep|oshrun|shmem-reaper)$' "/proc/$pid/comm"; then echo "$pid"; fi
 	done
 }
 
@@ -244,9 +244,9 @@ own_mounts() {
 	[ "$status" -eq 2 ]
 	one_line 'no program given behind :'
 	stand_ins mpirun srun
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --dry-run ./app x : -n 2 --wdir /tmp ./other
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --dry-run ./app x : -n 2 --wdir /tmp ./other
 	[[ "$output" == "mpirun "*" -n 8 ./app x : -n 2 --wdir /tmp ./other" ]]
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --dry-run ./app x : -n 2 ./other
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher srun -n 8 --dry-run ./app x : -n 2 ./other
 	[ "$status" -eq 2 ]
 	one_line 'srun --multi-prog'
 }
@@ -280,11 +280,11 @@ own_mounts() {
 	osh 10 -nev A true
 	one_line '^oshrun: unknown option -nev; oshrun --help lists them$'
 	stand_ins mpirun srun
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --host a,b --rankfile ranks --dry-run ./app
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher mpirun -n 8 --host a,b --rankfile ranks --dry-run ./app
 	[[ "$output" == *" --host a,b --rankfile ranks ./app" ]]
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher mpirun -N 2 --host a,b --dry-run ./app
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher mpirun -N 2 --host a,b --dry-run ./app
 	one_line 'as in --host node1:2,node2:2$'
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --host a,b --rankfile ranks --dry-run ./app
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher srun -n 8 --host a,b --rankfile ranks --dry-run ./app
 	one_line 'srun takes another kind of file'
 }
 
@@ -875,29 +875,29 @@ and" ]
 	[ "${#lines[@]}" -eq 3 ]
 }
 
-# ---- other engines
+# ---- other launchers
 
-# A folder that holds nothing but timeout and stand-ins for engines, which print how they are called.
+# A folder that holds nothing but timeout and stand-ins for launchers, which print how they are called.
 version="mpirun (Open MPI) 4.1.4"
 stand_ins() {
-	rm -rf engines
-	mkdir engines
-	ln -s "$(command -v timeout)" engines/timeout
+	rm -rf launchers
+	mkdir launchers
+	ln -s "$(command -v timeout)" launchers/timeout
 	for name in "$@"; do
-		cat >"engines/$name" <<EOF
+		cat >"launchers/$name" <<EOF
 #!/bin/sh
 if [ "\$1" = --version ]; then echo "$version"; exit 0; fi
 echo "\${0##*/}"
 for word in "\$@"; do echo "<\$word>"; done
 EOF
-		chmod +x "engines/$name"
+		chmod +x "launchers/$name"
 	done
 }
 
-@test "hosts other than this one go to an engine, with everything translated" {
+@test "hosts other than this one go to another launcher, with everything translated" {
 	stand_ins mpirun
 	# shellcheck disable=SC2016 # the dollar is the test
-	PATH=$PWD/engines SHMEM_SYMMETRIC_SIZE=1M osh 5 -n 8 --host node1:4,node2:4 -x 'A=b c' -l --timeout 1.5 --bind-to core --wdir /tmp ./app 'x y' '$z'
+	PATH=$PWD/launchers SHMEM_SYMMETRIC_SIZE=1M osh 5 -n 8 --host node1:4,node2:4 -x 'A=b c' -l --timeout 1.5 --bind-to core --wdir /tmp ./app 'x y' '$z'
 	[ "$status" -eq 0 ]
 	wanted='<--oversubscribe>
 <-n>
@@ -923,33 +923,33 @@ EOF
 	[ "$(id -u)" -ne 0 ] || [[ "$output" == *"<--allow-run-as-root>"* ]]
 }
 
-@test "--dry-run prints the engine's command, to be pasted" {
+@test "--dry-run prints the launcher's command, to be pasted" {
 	stand_ins srun
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 --launcher srun -n 8 --host node1,node2 -x 'A=b c' -l --timeout 90 --dry-run ./app 'x y'
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 --launcher srun -n 8 --host node1,node2 -x 'A=b c' -l --timeout 90 --dry-run ./app 'x y'
 	[ "$status" -eq 0 ]
 	[ "$output" = "env 'A=b c' srun --mpi=pmix --export=ALL --overcommit --kill-on-bad-exit=1 -n 8 --nodelist node1,node2 --label --time=1:30 ./app 'x y'" ]
 	stand_ins prterun
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 -n 2 --host node1 --bind-to socket -l --timestamp --dry-run ./app
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 -n 2 --host node1 --bind-to socket -l --timestamp --dry-run ./app
 	[ "$output" = "prterun --map-by slot:OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output tag,timestamp ./app" ]
 }
 
 @test "mpirun of Open MPI 5 is called by PRRTE's options" {
 	version="mpirun (Open MPI) 5.0.7" stand_ins mpirun
-	PATH=$PWD/engines osh 5 -n 2 --host node1 --bind-to socket --output files --dry-run ./app
+	PATH=$PWD/launchers osh 5 -n 2 --host node1 --bind-to socket --output files --dry-run ./app
 	[ "$output" = "mpirun --map-by slot:OVERSUBSCRIBE -n 2 --host node1 --bind-to package --output dir=files ./app" ]
 }
 
-@test "an allocation of several hosts goes to an engine; one host stays" {
+@test "an allocation of several hosts goes to a launcher; one host stays" {
 	stand_ins srun mpirun
-	ln -s "$(type -P true)" engines/true
-	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=2 PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
+	ln -s "$(type -P true)" launchers/true
+	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=2 PATH=$PWD/launchers osh 5 -n 2 --dry-run ./app
 	[[ "$output" == srun* ]]
-	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 PATH=$PWD/engines osh 5 -q -n 2 --dry-run true
+	SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 PATH=$PWD/launchers osh 5 -q -n 2 --dry-run true
 	[[ "$output" == "PE 0 "* ]]
 	printf 'n1\nn1\nn2\n' >nodes
-	PBS_NODEFILE=$PWD/nodes PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
+	PBS_NODEFILE=$PWD/nodes PATH=$PWD/launchers osh 5 -n 2 --dry-run ./app
 	[[ "$output" == "mpirun --oversubscribe"*"--hostfile '$PWD/nodes'"* || "$output" == "mpirun --allow"*"--hostfile '$PWD/nodes'"* ]]
-	SHMEM_LAUNCHER=srun PBS_NODEFILE=$PWD/nodes PATH=$PWD/engines osh 5 -n 2 --dry-run ./app
+	SHMEM_LAUNCHER=srun PBS_NODEFILE=$PWD/nodes PATH=$PWD/launchers osh 5 -n 2 --dry-run ./app
 	[[ "$output" == srun* ]]
 }
 
@@ -964,7 +964,7 @@ EOF
 	[ "$status" -eq 0 ]
 }
 
-@test "no engine, a wrong one, and host files that are none" {
+@test "no launcher, a wrong one, and host files that are none" {
 	stand_ins nothing
 	mkdir -p only && ln -sf "$(command -v timeout)" only/timeout
 	PATH=$PWD/only osh 5 -n 2 --host node1 true
@@ -973,8 +973,8 @@ EOF
 	osh 5 -n 2 --launcher mpirum true
 	[ "$status" -eq 2 ]
 	one_line 'did you mean mpirun\?'
-	printf '#!/bin/sh\necho HYDRA build details\n' >engines/mpirun && chmod +x engines/mpirun
-	PATH=$PWD/engines:/usr/bin:/bin osh 5 -n 2 --launcher mpirun true
+	printf '#!/bin/sh\necho HYDRA build details\n' >launchers/mpirun && chmod +x launchers/mpirun
+	PATH=$PWD/launchers:/usr/bin:/bin osh 5 -n 2 --launcher mpirun true
 	[ "$status" -eq 1 ]
 	one_line 'openmpi-bin'
 	osh 5 -n 2 --hostfile /no/such/file true

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * oshinfo: what this torushmem is, what it finds on this machine, and why it does not find the rest.
- * Its output is meant to be pasted into a report. Starts no job and changes nothing.
+ * oshinfo reports what this torushmem is, what it finds on this machine, and why it does not find the rest. Users paste its output into reports.
+ * It starts no job and changes nothing.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ void report_section(struct report *report, const char *key, const char *title)
 		printf("\n%s\n", title);
 }
 
-/* The value with line ends made blanks: a script must find one fact on one line. */
+/* Prints the value with blanks for line ends: one fact is one line, for scripts. */
 static void print_value(const char *format, va_list args)
 {
 	char value[8192];

@@ -199,7 +199,7 @@ static int pe_at(const struct silence_address *address)
 	const struct silence_address *theirs;
 
 	for (int pe = 0; pe < comms.n_pes; pe++) {
-		if (rte.all_cards)
+		if (rte.has_all_infos)
 			comms_connect(pe);
 		theirs = ucx_addresses(pe);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rehearse.h"
+#include "dry_run.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "debug.h"
 #include "job.h"
 #include "say.h"
-#include "words.h"
 
-void rehearse_bindings(const struct job *job)
+void dry_run_report_bindings(const struct job *job)
 {
 	char where[256];
 
@@ -19,10 +19,10 @@ void rehearse_bindings(const struct job *job)
 		return;
 	for (int pe = 0; pe < job->count; pe++)
 		say("PE %d on %s: %s", pe, job->host,
-		    bind_describe(&job->binding, &job->machine, pe, where, sizeof where));
+		    bind_describe(&job->binding, &job->processors, pe, where, sizeof where));
 }
 
-int rehearse_job(const struct job *job)
+int dry_run_job(const struct job *job)
 {
 	char where[256];
 
@@ -35,8 +35,8 @@ int rehearse_job(const struct job *job)
 			return 1;
 		}
 		printf("PE %d on %s, %s, in %s: ", pe, job->host,
-		       bind_describe(&job->binding, &job->machine, pe, where, sizeof where), here);
-		words_print(debug_is(job, pe) ? job->debug_words : part->program);
+		       bind_describe(&job->binding, &job->processors, pe, where, sizeof where), here);
+		arguments_print(debug_is(job, pe) ? job->debug_arguments : part->program);
 		putchar('\n');
 		free(here);
 	}

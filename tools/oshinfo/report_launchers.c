@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launchers on this machine with their versions, and the one that started this process, if one did. */
+/* The launchers on this machine with their versions, and the launcher of this process, if there is one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ static bool find_in_path(const char *program, char *found, size_t size)
 }
 
 /* Runs "program --version" with its two outputs in a pipe; the read end, or -1. */
-static int start(const char *program, pid_t *pid)
+static int start_version(const char *program, pid_t *pid)
 {
 	int ends[2];
 
@@ -59,7 +59,7 @@ static void version_of(const char *program, char *line, size_t size)
 	size_t length = 0;
 	ssize_t got = 1;
 	pid_t pid;
-	int end = start(program, &pid);
+	int end = start_version(program, &pid);
 	struct pollfd wait = {.fd = end, .events = POLLIN};
 
 	line[0] = '\0';
@@ -85,7 +85,7 @@ static void report_launcher(struct report *report, const char *name, const char 
 	report_fact(report, name, name, "%s, %s", path, *version ? version : "which says no version");
 }
 
-/* Our own lies beside this program; one found by PATH may be another's. */
+/* Our oshrun is in the folder of this program; PATH may find the oshrun of another installation. */
 static void report_own(struct report *report)
 {
 	char beside[4200], path[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Tofu path: whether it is built in, and whose libraries it would take. */
+/* The Tofu path: whether it is built in, and which libraries it would load. */
 #include "report.h"
 
 #if HAVE_TOFU

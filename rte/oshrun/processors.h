@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef OSHRUN_MACHINE_H
-#define OSHRUN_MACHINE_H
+#ifndef OSHRUN_PROCESSORS_H
+#define OSHRUN_PROCESSORS_H
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct core {
  * A memory group is a set of cores that share memory or the outermost cache: a NUMA node, else a package, else the cores of an L3
  * cache, or of an L2 where there is no L3. Cores are in the order of groups, and in a group the fastest come first.
  */
-struct machine {
+struct processors {
 	hwloc_topology_t topology;
 	hwloc_cpuset_t allowed;
 	bool elsewhere; /* HWLOC_XMLFILE or HWLOC_SYNTHETIC describe it, and we are not on it */
@@ -27,21 +27,21 @@ struct machine {
 	int cores;
 	int groups;
 	int hwthreads;
-	int processors; /* of the machine we are on */
+	int total; /* of the machine we are on */
 };
 
 /* False: hwloc could not read this machine. */
-bool machine_discover(struct machine *machine);
-void machine_forget(struct machine *machine);
+bool processors_discover(struct processors *processors);
+void processors_forget(struct processors *processors);
 
 /* The n-th object of a type that has a processor we may use; NULL: there are fewer. Objects with the same processors count once. */
-hwloc_obj_t machine_object(const struct machine *machine, hwloc_obj_type_t type, int n);
-int machine_count(const struct machine *machine, hwloc_obj_type_t type);
+hwloc_obj_t processors_object(const struct processors *processors, hwloc_obj_type_t type, int n);
+int processors_count(const struct processors *processors, hwloc_obj_type_t type);
 
 /* The n-th hardware thread of a core that we may use. */
-hwloc_obj_t machine_thread(const struct machine *machine, const struct core *core, int n);
+hwloc_obj_t processors_thread(const struct processors *processors, const struct core *core, int n);
 
 /* The memory group that all of these processors are in; -1: they are in several. */
-int machine_group(const struct machine *machine, hwloc_const_cpuset_t cpuset);
+int processors_group(const struct processors *processors, hwloc_const_cpuset_t cpuset);
 
 #endif

@@ -14,7 +14,7 @@
 #include "report.h"
 #include "rte/text.h"
 
-/* --- Control groups: a limit may stand in the process's own group or in any above it --- */
+/* --- Control groups: the process's own group or any group above it may set a limit --- */
 
 struct group_limit {
 	const char *controller; /* version 1 has a tree of groups for each */
@@ -22,8 +22,8 @@ struct group_limit {
 	const char *file_v2;
 };
 
-/* Calls look(folder/file) for the process's group and for each group above it. */
-static void groups_visit(const struct group_limit *limit, void (*look)(const char *path, void *result), void *result)
+/* Calls visit(folder/file) for the process's group and for each group above it. */
+static void groups_visit(const struct group_limit *limit, void (*visit)(const char *path, void *result), void *result)
 {
 	char line[4096], path[8192];
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -43,14 +43,14 @@ static void groups_visit(const struct group_limit *limit, void (*look)(const cha
 			*end = '\0';
 			snprintf(path, sizeof path, "/sys/fs/cgroup%s%s%s/%s", v2 ? "" : "/",
 				 v2 ? "" : limit->controller, group, v2 ? limit->file_v2 : limit->file_v1);
-			look(path, result);
+			visit(path, result);
 		}
 	}
 	if (file)
 		fclose(file);
 }
 
-static void look_memory(const char *path, void *result)
+static void read_memory_limit(const char *path, void *result)
 {
 	char line[64], *end;
 	unsigned long long bytes;
@@ -62,8 +62,8 @@ static void look_memory(const char *path, void *result)
 		*(unsigned long long *)result = bytes;
 }
 
-/* Processors' worth of time per period: version 2 has "quota period" in one file, version 1 has two. */
-static void look_processors(const char *path, void *result)
+/* The number of processors that the quota of time amounts to. Version 2 has quota and period in one file, version 1 in two. */
+static void read_processor_quota(const char *path, void *result)
 {
 	char line[64], other[8192];
 	double quota, period = 0;
@@ -92,7 +92,7 @@ static void report_shape(struct report *report)
 {
 	hwloc_topology_t topology;
 
-	/* Devices are not asked for: their plugins look for X servers and the like, which takes long. */
+	/* Without devices: their plugins search for X servers and the like, which takes long. */
 	setenv("HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci,-linuxio", 0);
 	if (hwloc_topology_init(&topology))
 		return;
@@ -115,8 +115,8 @@ static void report_processors(struct report *report)
 
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		report_fact(report, "usable", "usable threads", "%d", CPU_COUNT(&set));
-	groups_visit(&quota, look_processors, &share);
-	groups_visit(&quota_alone, look_processors, &share);
+	groups_visit(&quota, read_processor_quota, &share);
+	groups_visit(&quota_alone, read_processor_quota, &share);
 	if (share < 1e9)
 		report_fact(report, "share", "processor share", "%.2f of time, by the control group", share);
 }
@@ -140,7 +140,7 @@ static void report_memory(struct report *report)
 	unsigned long long bytes = total;
 
 	report_bytes(report, "memory", "memory", total, "");
-	groups_visit(&limit, look_memory, &bytes);
+	groups_visit(&limit, read_memory_limit, &bytes);
 	if (bytes < total)
 		report_bytes(report, "memory_limit", "memory limit", bytes, ", by the control group");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "guard.h"
+#include "reaper.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #define CLOSE_RANGE 436 /* the number of the system call, on all machines; older headers have no name for it */
 #define DISMISSED 'q'
 
-/* The parent in /proc/PID/stat: behind the command's name, which may hold anything, even brackets. */
+/* Reads the parent from /proc/PID/stat. It follows the command's name, which may contain anything, even brackets. */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], text[512];
@@ -61,7 +61,7 @@ static bool has_mark(const char *pid, const char *mark)
 	return found;
 }
 
-int guard_sweep(const char *mark)
+int reaper_sweep(const char *mark)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -80,23 +80,23 @@ int guard_sweep(const char *mark)
 	return killed;
 }
 
-/* oshrun died without a word. */
-static void clean_up(struct guard *guard)
+/* For an oshrun that died without dismissing the reaper. */
+static void clean_up(struct reaper *reaper)
 {
-	for (int i = 0; i < guard->count; i++)
-		if (guard->groups[i] > 0)
-			kill(-guard->groups[i], SIGKILL);
+	for (int i = 0; i < reaper->count; i++)
+		if (reaper->groups[i] > 0)
+			kill(-reaper->groups[i], SIGKILL);
 	/* A process that forks while we look may escape one round, hardly several. */
-	for (int i = 0; i < SWEEPS && guard->mark[0] && guard_sweep(guard->mark); i++)
+	for (int i = 0; i < SWEEPS && reaper->mark[0] && reaper_sweep(reaper->mark); i++)
 		usleep(2000);
-	session_remove(guard->folder);
+	session_remove(reaper->folder);
 }
 
 static void drop_files(int keep)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	/* Holding the user's pipes would keep their readers waiting. */
+	/* An open copy of the user's pipes would keep their readers waiting. */
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(null, fd);
 	dup2(keep, 3);
@@ -105,21 +105,21 @@ static void drop_files(int keep)
 			close(fd);
 }
 
-/* Under another name: whoever kills -9 all processes called oshrun should not hit the one that tidies up. */
+/* Takes another name, so that "kill -9" of all processes called oshrun does not hit the reaper. */
 static void change_name(void)
 {
 	char *name = program_invocation_name;
 	size_t length = strlen(name);
 
-	prctl(PR_SET_NAME, "shmem-guard");
+	prctl(PR_SET_NAME, "shmem-reaper");
 	memset(name, 0, length);
-	strncpy(name, "guard", length);
+	strncpy(name, "reaper", length);
 }
 
-static void stand_guard(struct guard *guard, int pipe_fd)
+static void reap_when_orphaned(struct reaper *reaper, int pipe_fd)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	char word = 0;
+	char byte = 0;
 	ssize_t got;
 
 	setsid();
@@ -128,41 +128,41 @@ static void stand_guard(struct guard *guard, int pipe_fd)
 		sigaction(sig, &ignore, NULL);
 	drop_files(pipe_fd);
 	do
-		got = read(3, &word, 1);
+		got = read(3, &byte, 1);
 	while (got < 0 && errno == EINTR);
-	if (got != 1 || word != DISMISSED)
-		clean_up(guard);
+	if (got != 1 || byte != DISMISSED)
+		clean_up(reaper);
 	_exit(0);
 }
 
-struct guard *guard_start(int count)
+struct reaper *reaper_start(int count)
 {
-	size_t size = sizeof(struct guard) + (size_t)count * sizeof(pid_t);
-	struct guard *guard = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t size = sizeof(struct reaper) + (size_t)count * sizeof(pid_t);
+	struct reaper *reaper = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int ends[2];
 	pid_t pid;
 
-	if (guard == MAP_FAILED)
+	if (reaper == MAP_FAILED)
 		return NULL;
-	guard->count = count;
+	reaper->count = count;
 	if (pipe2(ends, O_CLOEXEC))
 		return NULL;
 	pid = fork();
 	if (pid == 0)
-		stand_guard(guard, ends[0]);
+		reap_when_orphaned(reaper, ends[0]);
 	close(ends[0]);
-	/* Not straight from fork(): the child would store its 0 in the same place. */
-	guard->pid = pid;
-	guard->pipe = ends[1];
-	return pid > 0 ? guard : NULL;
+	/* Not assigned directly from fork(): the child would store its 0 in the same shared memory. */
+	reaper->pid = pid;
+	reaper->pipe = ends[1];
+	return pid > 0 ? reaper : NULL;
 }
 
-void guard_dismiss(struct guard *guard)
+void reaper_dismiss(struct reaper *reaper)
 {
-	char word = DISMISSED;
+	char byte = DISMISSED;
 
-	if (write(guard->pipe, &word, 1) != 1)
-		kill(guard->pid, SIGKILL);
-	close(guard->pipe);
-	waitpid(guard->pid, NULL, 0);
+	if (write(reaper->pipe, &byte, 1) != 1)
+		kill(reaper->pid, SIGKILL);
+	close(reaper->pipe);
+	waitpid(reaper->pid, NULL, 0);
 }

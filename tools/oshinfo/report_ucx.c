@@ -27,7 +27,7 @@ struct found {
 	int component_count;
 };
 
-/* --- Quiet: UCX speaks on standard output and standard error as it looks around --- */
+/* --- Quiet: UCX prints to standard output and standard error while it searches --- */
 
 struct quiet {
 	int out, err;
@@ -64,9 +64,9 @@ static void quiet_end(struct quiet quiet)
 	restore(quiet.err, STDERR_FILENO);
 }
 
-/* --- Look --- */
+/* --- Find --- */
 
-static void look_transports(struct found *found, const char *component, uct_md_h md)
+static void visit_transports(struct found *found, const char *component, uct_md_h md)
 {
 	uct_tl_resource_desc_t *list;
 	unsigned count;
@@ -83,7 +83,7 @@ static void look_transports(struct found *found, const char *component, uct_md_h
 	uct_release_tl_resource_list(list);
 }
 
-static void look_domain(struct found *found, uct_component_h component, const char *name, const char *domain)
+static void visit_domain(struct found *found, uct_component_h component, const char *name, const char *domain)
 {
 	uct_md_config_t *config;
 	uct_md_h md;
@@ -91,13 +91,13 @@ static void look_domain(struct found *found, uct_component_h component, const ch
 	if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK)
 		return;
 	if (uct_md_open(component, domain, config, &md) == UCS_OK) {
-		look_transports(found, name, md);
+		visit_transports(found, name, md);
 		uct_md_close(md);
 	}
 	uct_config_release(config);
 }
 
-static void look_component(struct found *found, uct_component_h component)
+static void visit_component(struct found *found, uct_component_h component)
 {
 	uct_component_attr_t attributes = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME |
 							 UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
@@ -112,11 +112,11 @@ static void look_component(struct found *found, uct_component_h component)
 	attributes.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
 	if (attributes.md_resources && uct_component_query(component, &attributes) == UCS_OK)
 		for (unsigned i = 0; i < attributes.md_resource_count; i++)
-			look_domain(found, component, attributes.name, attributes.md_resources[i].md_name);
+			visit_domain(found, component, attributes.name, attributes.md_resources[i].md_name);
 	free(attributes.md_resources);
 }
 
-static bool look(struct found *found)
+static bool find_transports(struct found *found)
 {
 	uct_component_h *components;
 	unsigned count;
@@ -124,12 +124,12 @@ static bool look(struct found *found)
 	if (uct_query_components(&components, &count) != UCS_OK)
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		look_component(found, components[i]);
+		visit_component(found, components[i]);
 	uct_release_component_list(components);
 	return true;
 }
 
-/* --- Say --- */
+/* --- Report --- */
 
 static bool folder_is_empty(const char *path)
 {
@@ -200,7 +200,7 @@ void report_ucx(struct report *report)
 	static const char *const asked[] = {"tcp", "ib", "cma", "xpmem", "knem", "rdmacm", "cuda_cpy", "rocm_cpy"};
 	static struct found found;
 	struct quiet quiet = quiet_begin();
-	bool looked = look(&found);
+	bool looked = find_transports(&found);
 
 	quiet_end(quiet);
 	report_section(report, "ucx", "UCX transports");

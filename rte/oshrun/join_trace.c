@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "joining.h"
+#include "join_trace.h"
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "rte/trace.h"
 #include "say.h"
 
-static bool join(const char *file, struct trace_joined *joined)
+static bool join_and_report(const char *file, struct trace_joined *joined)
 {
 	if (!trace_join(file, joined)) {
 		say("the parts of a trace, %s.PE*, cannot be joined: %s", file, joined->problem);
@@ -19,11 +19,11 @@ static bool join(const char *file, struct trace_joined *joined)
 	return true;
 }
 
-bool joining_join(const char *file)
+bool join_trace(const char *file)
 {
 	struct trace_joined joined;
 
-	if (!join(file, &joined))
+	if (!join_and_report(file, &joined))
 		return false;
 	if (joined.pes == 0)
 		say("--join-trace %s: there are no parts of it, such as %s.PE0; give the name that SHMEM_TRACE had",
@@ -31,12 +31,12 @@ bool joining_join(const char *file)
 	return joined.pes > 0;
 }
 
-void joining_after_job(const char *file)
+void join_trace_after_job(const char *file)
 {
 	struct trace_joined joined;
 	struct stat status;
 
-	if (!file || !join(file, &joined))
+	if (!file || !join_and_report(file, &joined))
 		return;
 	if (joined.pes == 0 && !stat(file, &status) && S_ISREG(status.st_mode) && status.st_size == 0)
 		say("the trace %s is empty: the PEs ended early and left no parts", file);

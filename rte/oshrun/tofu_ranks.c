@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tofu.h"
+#include "tofu_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static bool is_ours(const char *entry)
 	return !strncmp(entry, RANKS, strlen(RANKS)) || !strncmp(entry, "SOFTOFU_RANK=", strlen("SOFTOFU_RANK="));
 }
 
-/* A job within a job must not be taken for the outer one. */
-static bool tell_size(struct job *job)
+/* Replaces the variables of an outer job. */
+static bool set_rank_count(struct job *job)
 {
 	size_t kept = 0, count = 0;
 	char entry[64], **grown;
@@ -40,13 +40,13 @@ static bool tell_size(struct job *job)
 	return grown[kept];
 }
 
-int tofu_prepare(struct job *job)
+int tofu_ranks_prepare(struct job *job)
 {
 	const char *shape = getenv("SOFTOFU_SHAPE");
 	struct node_grid grid;
 	struct rank_map *map;
 
-	if (!tell_size(job)) {
+	if (!set_rank_count(job)) {
 		say("out of memory");
 		return 1;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef OSHRUN_TOFU_H
-#define OSHRUN_TOFU_H
+#ifndef OSHRUN_TOFU_RANKS_H
+#define OSHRUN_TOFU_RANKS_H
 
 #include "job.h"
 
@@ -9,13 +9,13 @@
 
 /*
  * Prepares a job for programs of software Tofu: puts the number of ranks into their environment and, if SOFTOFU_SHAPE is set,
- * makes the map of ranks for the PMIx server. Returns 0, or an exit code after one line. An oshrun without software Tofu does
- * nothing.
+ * makes the map of ranks, which the PMIx server publishes. Returns 0, or an exit code after one line. An oshrun without software
+ * Tofu does nothing.
  */
 #if HAVE_SOFTOFU
-int tofu_prepare(struct job *job);
+int tofu_ranks_prepare(struct job *job);
 #else
-static inline int tofu_prepare(struct job *job)
+static inline int tofu_ranks_prepare(struct job *job)
 {
 	(void)job;
 	return 0;

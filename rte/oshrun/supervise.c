@@ -8,8 +8,8 @@
 #include "say.h"
 
 /*
- * What happened, and what it means. Only the first cause ends a job and is said; what follows from the ending
- * (PEs that die of our SIGTERM, or complain that others went away) is neither counted nor said.
+ * Supervises the PEs: what happened to them, and what it means for the job. Only the first cause ends a job and is reported. Consequences of the
+ * ending (PEs that die of our SIGTERM, or report that other PEs are gone) are neither counted nor reported.
  */
 
 #define GRACE 0.3     /* for other PEs to end by themselves after one of an ordinary program failed */
@@ -21,7 +21,7 @@ static bool is_running(const struct job *job)
 }
 
 /* "PE 2 (pid 4711, host node7)" */
-static const char *name_of(struct job *job, int pe, char *buffer, size_t size)
+static const char *name_pe(struct job *job, int pe, char *buffer, size_t size)
 {
 	snprintf(buffer, size, "PE %d (pid %d, host %s)", pe, (int)job->pes[pe].pid, job->host);
 	return buffer;
@@ -55,11 +55,11 @@ static void say_signal(struct job *job, int pe, int status)
 	char name[128], rest[64];
 	int sig = WTERMSIG(status);
 
-	say("%s was killed by signal %d (%s)%s%s%s", name_of(job, pe, name, sizeof name), sig, strsignal(sig),
+	say("%s was killed by signal %d (%s)%s%s%s", name_pe(job, pe, name, sizeof name), sig, strsignal(sig),
 	    WCOREDUMP(status) ? ", core dumped" : "", hint_for(sig), and_the_rest(job, pe, rest, sizeof rest));
 }
 
-void watch_say_exits(struct job *job)
+void supervise_report_exits(struct job *job)
 {
 	char name[128], rest[64], more[48] = "";
 	const struct pe *pe = &job->pes[job->worst];
@@ -69,7 +69,7 @@ void watch_say_exits(struct job *job)
 	job->explained = true;
 	if (job->failures > 1)
 		snprintf(more, sizeof more, ", and %d more with codes up to that", job->failures - 1);
-	say("%s exited with code %d%s%s%s", name_of(job, job->worst, name, sizeof name), job->code,
+	say("%s exited with code %d%s%s%s", name_pe(job, job->worst, name, sizeof name), job->code,
 	    pe->phase == PE_CONNECTED ? " without calling shmem_finalize" : "", more,
 	    and_the_rest(job, job->worst, rest, sizeof rest));
 }
@@ -83,19 +83,19 @@ static void note_code(struct job *job, int pe, int code)
 	job->worst = pe;
 }
 
-/* A PE ended with 0 and yet not as it should. */
+/* For a PE that ended with 0, but too early. */
 static void fail_early(struct job *job, int pe, const char *how)
 {
 	char name[128], rest[64];
 
-	say("%s %s%s", name_of(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
+	say("%s %s%s", name_pe(job, pe, name, sizeof name), how, and_the_rest(job, pe, rest, sizeof rest));
 	job->explained = true;
 	job_end_without(job, pe, 1, false);
 }
 
 static void fail_exit(struct job *job)
 {
-	watch_say_exits(job);
+	supervise_report_exits(job);
 	job_end_without(job, job->worst, job->code, false);
 }
 
@@ -125,7 +125,7 @@ static void judge_exit(struct job *job, int number, int code)
 		job->phase = JOB_GRACE;
 		job->deadline = job_clock() + GRACE;
 	}
-	/* A PE that has finalized and then returns nonzero holds nobody up: the others may finish. */
+	/* A PE that returns nonzero after finalizing does not end the job: no other PE waits for it. */
 }
 
 static int code_of(int status)
@@ -133,7 +133,7 @@ static int code_of(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void judge(struct job *job, int number)
+static void judge_pe(struct job *job, int number)
 {
 	int status = job->pes[number].status;
 
@@ -168,10 +168,10 @@ static bool reap(struct job *job)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
 			return any;
 		pe = number_of(job, info.si_pid);
-		/* What it left in its process group goes with it; while it is not reaped the number is surely its own. */
+		/* Kills the rest of its process group. Until the PE is reaped, no other process can have this number. */
 		if (pe >= 0) {
 			kill(-info.si_pid, SIGKILL);
-			job->guard->groups[pe] = 0;
+			job->reaper->groups[pe] = 0;
 		}
 		if (waitpid(info.si_pid, &status, 0) < 0 || pe < 0)
 			continue;
@@ -181,7 +181,7 @@ static bool reap(struct job *job)
 	}
 }
 
-static void take_into_account(struct job *job, int number)
+static void count_exit(struct job *job, int number)
 {
 	const struct pe *pe = &job->pes[number];
 	int code = code_of(pe->status);
@@ -197,27 +197,27 @@ static void take_into_account(struct job *job, int number)
 }
 
 /*
- * Causes before consequences: of several PEs that are found dead together, one that was killed is the likelier cause
- * than one that returned an error, and that than one that merely stopped early.
+ * Judges causes before consequences. Of several PEs found dead together, a killed one is the most likely cause, then one that returned an error,
+ * then one that only ended early.
  */
-void watch_children(struct job *job)
+void supervise_children(struct job *job)
 {
 	if (!reap(job))
 		return;
-	/* They have told the server all they had to tell before they died. */
-	watch_events(job);
+	/* All events of the dead PEs are in the list by now. */
+	supervise_events(job);
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].fresh)
-			take_into_account(job, pe);
+			count_exit(job, pe);
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].fresh && WIFSIGNALED(job->pes[pe].status))
-			judge(job, pe);
+			judge_pe(job, pe);
 	for (int pe = 0; pe < job->count; pe++)
 		if (job->pes[pe].fresh && code_of(job->pes[pe].status))
-			judge(job, pe);
+			judge_pe(job, pe);
 	for (int pe = 0; pe < job->count; pe++) {
 		if (job->pes[pe].fresh && !job->pes[pe].status)
-			judge(job, pe);
+			judge_pe(job, pe);
 		job->pes[pe].fresh = false;
 	}
 }
@@ -260,16 +260,16 @@ static void pe_aborts(struct job *job, const struct server_event *event)
 		return;
 	}
 	if (strcmp(event->message, "torushmem:said"))
-		say("%s aborted the job with %d%s%s", name_of(job, event->pe, name, sizeof name), event->status,
+		say("%s aborted the job with %d%s%s", name_pe(job, event->pe, name, sizeof name), event->status,
 		    event->message[0] ? ": " : "", event->message);
 	job_end(job, code ? code : 1, true);
 }
 
 /*
- * The program that connected is not always the process we started: in a shell script, say, the shell lives on when
- * the program dies. If it is that process itself, its end is about to be reported and says more.
+ * The program that connected is not always the process that oshrun started: a shell that runs a script survives its program. If it is that process
+ * itself, its exit follows soon and says more.
  */
-static void pe_is_lost(struct job *job, int pe)
+static void pe_loses_connection(struct job *job, int pe)
 {
 	if (job->pes[pe].phase != PE_CONNECTED || job->lost_deadline > 0)
 		return;
@@ -277,7 +277,7 @@ static void pe_is_lost(struct job *job, int pe)
 	job->lost_deadline = job_clock() + LOST_WAIT;
 }
 
-void watch_lost(struct job *job)
+void supervise_lost(struct job *job)
 {
 	const struct pe *pe = &job->pes[job->lost_pe];
 
@@ -286,7 +286,7 @@ void watch_lost(struct job *job)
 		fail_early(job, job->lost_pe, "lost its program: that ended without calling shmem_finalize");
 }
 
-void watch_grace(struct job *job)
+void supervise_grace(struct job *job)
 {
 	fail_exit(job);
 }
@@ -297,7 +297,7 @@ static void note_trace(struct job *job, const char *file)
 	job->trace = strdup(file);
 }
 
-void watch_events(struct job *job)
+void supervise_events(struct job *job)
 {
 	struct server_event *event;
 
@@ -312,7 +312,7 @@ void watch_events(struct job *job)
 		else if (known && event->kind == EVENT_ABORT)
 			pe_aborts(job, event);
 		else if (known && event->kind == EVENT_LOST)
-			pe_is_lost(job, event->pe);
+			pe_loses_connection(job, event->pe);
 		else if (known && event->kind == EVENT_TRACE)
 			note_trace(job, event->message);
 		else if (known && event->kind == EVENT_FENCE)

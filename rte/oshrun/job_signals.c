@@ -25,7 +25,7 @@ bool signals_take(struct job *job)
 	sigset_t set;
 
 	sigemptyset(&set);
-	/* nohup, and shells for jobs in the background, ignore some for us: that is a wish. */
+	/* nohup, and shells for jobs in the background, ignore some signals; they stay ignored. */
 	for (size_t i = 0; i < ENDING_COUNT; i++)
 		if (!is_ignored(ending_signals[i]))
 			sigaddset(&set, ending_signals[i]);
@@ -41,7 +41,7 @@ bool signals_take(struct job *job)
 static void end_for(struct job *job, int sig)
 {
 	if (job->signal || job->phase == JOB_ENDING || job->phase == JOB_KILLED) {
-		/* Asked twice: no more patience. */
+		/* A second signal: kill the PEs now. */
 		job->given_up = job->phase == JOB_KILLED && job->deadline == 0;
 		job->deadline = job_clock();
 		return;
@@ -67,10 +67,10 @@ static void stop_all(struct job *job)
 		job->time_limit += job_clock() - before;
 }
 
-static void handle(struct job *job, int sig)
+static void handle_signal(struct job *job, int sig)
 {
 	switch (sig) {
-	case SIGCHLD: break; /* the main loop looks after every wake-up */
+	case SIGCHLD: break; /* the main loop looks for children after every poll */
 	case SIGTSTP: stop_all(job); break;
 	case SIGCONT:
 	case SIGUSR1:
@@ -84,5 +84,5 @@ void signals_handle(struct job *job)
 	struct signalfd_siginfo info;
 
 	while (read(job->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
-		handle(job, (int)info.ssi_signo);
+		handle_signal(job, (int)info.ssi_signo);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus that jobs started from here would be told of by settings; which of its nodes a job gets only the job knows. */
+/* The torus that settings would give to jobs started from here. Only the job knows which of its nodes it gets. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Strangers at the port of oshrun's PMIx server: rubbish, a client's greeting cut short, with bits turned, with more behind it, and nothing.
+# Connections of other processes to oshrun's PMIx server: random bytes, a client's greeting cut short, with bits flipped, with more bytes
+# after it, and silence.
 # The job goes on and ends well. (softofu's port: softofu/tests/unit/softofu_net_wires.c.)
 
 bats_require_minimum_version 1.5.0
@@ -11,7 +12,7 @@ setup_file() {
 	need_built
 	# shellcheck disable=SC2046 # flags are words
 	${CC:-cc} -O1 -o "$BATS_FILE_TMPDIR/peer" "$BATS_TEST_DIRNAME/progs/peer.c" $(pkg-config --cflags --libs pmix)
-	export PEER=$BATS_FILE_TMPDIR/peer KNOCK=$BATS_TEST_DIRNAME/knock
+	export PEER=$BATS_FILE_TMPDIR/peer GREETINGS=$BATS_TEST_DIRNAME/bad_greetings
 	OSHRUN=$(command -v "${OSHRUN:-oshrun}")
 	export OSHRUN
 	unset SHMEM_LAUNCHER OSHRUN_LAUNCHER SLURM_JOB_ID PBS_NODEFILE LSB_DJOB_HOSTFILE
@@ -22,14 +23,14 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	cat >pe.sh <<'END'
 if [ "$PMIX_RANK" = 0 ]; then
-	"$KNOCK" --record greeting "$PEER" init || exit 9
-	"$KNOCK" "$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)" "$1" "$2" $3 || exit 8
+	"$GREETINGS" --record greeting "$PEER" init || exit 9
+	"$GREETINGS" "$(env | sed -n 's/^PMIX_SERVER_URI[0-9]*=.*:\([0-9]*\)$/\1/p' | head -n 1)" "$1" "$2" $3 || exit 8
 fi
 exec "$PEER" init fence finalize
 END
 }
 
-@test "rubbish and spoilt greetings while PEs come up" {
+@test "random bytes and damaged greetings while PEs come up" {
 	for seed in 1 2 3; do
 		run -0 timeout 60 "$OSHRUN" -q -n 3 sh pe.sh 100 "$seed" greeting
 		[ -z "$output" ]
@@ -53,7 +54,7 @@ END
 	[ "$SECONDS" -lt 8 ]
 }
 
-@test "the name that opens is nowhere for others to read" {
+@test "no other user can read the name that the filter accepts" {
 	# shellcheck disable=SC2016 # for the shell of the PE
 	run -0 timeout 30 "$OSHRUN" -q -n 1 sh -c 'echo "$PMIX_NAMESPACE"; ls -A /dev/shm; cat /proc/net/unix; tr "\0" " " <"/proc/$PPID/cmdline"'
 	name=${lines[0]}

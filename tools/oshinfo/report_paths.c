@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways to another PE of this node, each tried as the library would use it, and why one will not work. */
+/* The paths to another PE of this node: tries each as the library would use it, and reports why one does not work. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -62,7 +62,7 @@ static void report_membarrier(struct report *report)
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 
 	if (commands < 0)
-		report_fact(report, "membarrier", "membarrier", "no: %s; waiting PEs look at memory more often",
+		report_fact(report, "membarrier", "membarrier", "no: %s; waiting PEs poll memory more often",
 			    strerror(errno));
 	else if (!(commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED))
 		report_fact(report, "membarrier", "membarrier", "no: this kernel has not the expedited kind");

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_JOB_INFO_H
+#define OSHRUN_JOB_INFO_H
+
+#include <pmix.h>
+#include <stddef.h>
+
+struct job;
+
+/*
+ * All that PEs can ask the PMIx server about the job and about each other, as PMIx_server_register_nspace takes it. Free it with PMIX_INFO_FREE.
+ * Returns NULL if there is no memory.
+ */
+pmix_info_t *job_info_make(struct job *job, size_t *count);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_JOIN_TRACE_H
+#define OSHRUN_JOIN_TRACE_H
+
+#include <stdbool.h>
+
+/* Makes one trace of its parts (rte/trace.h) and reports it in one line, with the missing parts. False: there are no parts. */
+bool join_trace(const char *file);
+
+/* The same after a job. Its PEs have joined the trace themselves, unless they ended early. NULL: the job had no trace. */
+void join_trace_after_job(const char *file);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_LAUNCHER_OPTIONS_H
+#define OSHRUN_LAUNCHER_OPTIONS_H
+
+#include "arguments.h"
+#include "launchers.h"
+
+/* What each launcher calls the options of oshrun. */
+struct launcher_kind {
+	const char *name;
+	const char *package; /* of Debian */
+	void (*add_options)(struct arguments *command, const struct launcher *launcher, const struct options *options,
+			    const struct hosts *hosts);
+};
+
+/* In the order of preference outside of Slurm. */
+enum { LAUNCHER_PRTERUN, LAUNCHER_MPIRUN, LAUNCHER_SRUN, LAUNCHER_KINDS };
+extern const struct launcher_kind launcher_kinds[LAUNCHER_KINDS];
+
+/* Fills in the whole command, and sets the variables of our environment that belong to it. */
+void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_OPTION_TABLE_H
+#define OSHRUN_OPTION_TABLE_H
+
+#include <stddef.h>
+
+#include "options.h"
+
+/* What the functions below return besides exit codes. */
+enum { OPTION_GO_ON = -1, OPTION_MISTAKE = 2 };
+
+enum { OPTION_NAMES = 6, MOST_PES = 1000000 };
+
+enum option_id {
+	OPT_PES,
+	OPT_EXPORT,
+	OPT_WDIR,
+	OPT_LABEL,
+	OPT_TIMESTAMP,
+	OPT_OUTPUT,
+	OPT_TIMEOUT,
+	OPT_BIND,
+	OPT_DEBUG,
+	OPT_DEBUGGER,
+	OPT_REPORT,
+	OPT_HOST,
+	OPT_HOSTFILE,
+	OPT_LAUNCHER,
+	OPT_DRY_RUN,
+	OPT_QUIET,
+	OPT_VERBOSE,
+	OPT_ALWAYS,
+	OPT_ENV,
+	OPT_MCA,
+	OPT_PER_NODE,
+	OPT_ORDER,
+	OPT_RANKFILE,
+	OPT_JOIN_TRACE,
+	OPT_STDIN,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+struct option_row {
+	enum option_id id;
+	const char *names[OPTION_NAMES]; /* long ones are also accepted with one dash */
+	const char *value;		 /* what the value is, NULL: takes none */
+	const char *help;		 /* NULL: not listed; other launchers have it */
+};
+
+/* The row with this name, of which the first length bytes count; NULL: none. */
+const struct option_row *option_find(const char *name, size_t length);
+
+/* Says that no option has this name, and which one is nearest. Returns OPTION_MISTAKE. */
+int option_refuse_unknown(const char *name, size_t length);
+
+void option_print_help(void);
+
+/*
+ * option_values.c: checks a value or a flag and enters it into the options. All return OPTION_GO_ON, or the exit code after one line:
+ * 0 after --help and --version.
+ */
+int option_read_pes(struct options *options, const char *name, const char *text);
+int option_apply_value(struct options *options, const struct option_row *row, const char *name, char *value);
+int option_apply_flag(struct options *options, const struct option_row *row);
+/* Options of two arguments, a name and its value. */
+int option_apply_pair(struct options *options, const struct option_row *row, const char *name, const char *value);
+
+#endif
