@@ -376,7 +376,7 @@ struct layer *layers_of_path(const char **path)
 		open_local_line();
 		return local_layers;
 	}
-	if (comms.network->row == WATCH_TOFU) {
+	if (comms.network->row == ROW_TOFU) {
 		*path = "tofu";
 		return open_tofu();
 	}

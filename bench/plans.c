@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent plans beside the ordinary call, for each collective and by both engines, and by the card with SHMEM_PLAN_ENGINE=card:
+ * Persistent plans beside the ordinary call, for each collective and by both executors, and by the NIC with SHMEM_PLAN_EXECUTOR=nic:
  *
  *   call    the ordinary routine, from call to return
  *   init    making the plan; it is freed again, which does not count
@@ -20,15 +20,15 @@
 #include <string.h>
 
 enum { SPINS = 1000 };
-static const char *const engine_names[] = {"list", "thread", "card"};
-static const int engines[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD, SHMEMX_PLAN_CARD};
+static const char *const engine_names[] = {"list", "thread", "nic"};
+static const int executors[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD, SHMEMX_PLAN_NIC};
 
 enum kind { BROADCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, KINDS };
 static const char *const kind_names[] = {"broadcast", "reduce", "allreduce", "allgather", "alltoall"};
 
 struct plan {
 	enum kind kind;
-	int engine;
+	int executor;
 	size_t bytes;
 	char *to, *from;
 	shmemx_plan_t plan;
@@ -54,18 +54,18 @@ static void make(struct plan *p)
 
 	switch (p->kind) {
 	case BROADCAST:
-		failed = shmemx_broadcast_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, 0, p->engine, &p->plan);
+		failed = shmemx_broadcast_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, 0, p->executor, &p->plan);
 		break;
 	case REDUCE:
-		failed = shmemx_reduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, 0, p->engine, &p->plan);
+		failed = shmemx_reduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, 0, p->executor, &p->plan);
 		break;
 	case ALLREDUCE:
-		failed = shmemx_allreduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, p->engine, &p->plan);
+		failed = shmemx_allreduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, p->executor, &p->plan);
 		break;
 	case ALLGATHER:
-		failed = shmemx_allgather_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, p->engine, &p->plan);
+		failed = shmemx_allgather_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, p->executor, &p->plan);
 		break;
-	default: failed = shmemx_alltoall_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, p->engine, &p->plan);
+	default: failed = shmemx_alltoall_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, p->executor, &p->plan);
 	}
 	if (failed)
 		group_fail("no plan of %zu bytes", p->bytes);
@@ -232,20 +232,20 @@ static void fill(const struct plan *p)
 		pattern_write(p->from, p->bytes, group.me, (unsigned)p->bytes);
 }
 
-static void measure(struct plan *p, const char *what, const char *engine, sampler *sample, long most)
+static void measure(struct plan *p, const char *what, const char *executor, sampler *sample, long most)
 {
 	char variant[60];
 
-	snprintf(variant, sizeof variant, "%s:%s%s%s", kind_names[p->kind], what, engine ? "-" : "", engine ? engine : "");
+	snprintf(variant, sizeof variant, "%s:%s%s%s", kind_names[p->kind], what, executor ? "-" : "", executor ? executor : "");
 	harness_measure(&(struct spot){.measure = "plans", .variant = variant, .bytes = p->bytes, .sample = sample,
 				       .context = p, .check = is_right, .most = most});
 }
 
 static int engines_wanted(void)
 {
-	const char *wanted = getenv("SHMEM_PLAN_ENGINE");
+	const char *wanted = getenv("SHMEM_PLAN_EXECUTOR");
 
-	return wanted && !strcmp(wanted, "card") ? 3 : 2;
+	return wanted && !strcmp(wanted, "nic") ? 3 : 2;
 }
 
 static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
@@ -256,7 +256,7 @@ static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 	group_meet();
 	measure(&p, "call", NULL, call, 0);
 	for (int e = 0; e < engines_wanted(); e++) {
-		p.engine = engines[e];
+		p.executor = executors[e];
 		measure(&p, "init", engine_names[e], init, 200);
 		make(&p);
 		measure(&p, "start", engine_names[e], start, 20000);

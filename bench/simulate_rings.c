@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/torus/passes.h"
+#include "comms/torus/ring_schedule.h"
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
@@ -18,12 +18,12 @@ struct link {
 	int place, to, way;
 	int n_returns, n_passes;
 	int last; /* transfer */
-	struct torus_pass *returns, *passes;
+	struct torus_ring_step *returns, *passes;
 };
 
 /* What brings a part of one origin to a place. */
 struct arrivals {
-	int count, transfer[TORUS_WAYS];
+	int count, transfer[TORUS_DIRECTIONS];
 };
 
 struct rings {
@@ -57,7 +57,7 @@ static int seen_from(const struct torus_shape *shape, int place, int from)
 	return torus_place_at(shape, at);
 }
 
-static size_t index_of(const struct rings *r, const struct torus_pass *pass, int place)
+static size_t index_of(const struct rings *r, const struct torus_ring_step *pass, int place)
 {
 	size_t of = (size_t)pass->part * (size_t)r->shape->places;
 
@@ -66,11 +66,11 @@ static size_t index_of(const struct rings *r, const struct torus_pass *pass, int
 	return (of + (size_t)pass->origin) * (size_t)r->shape->places + (size_t)place;
 }
 
-typedef int list_maker(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+typedef int list_maker(const struct torus_shape *shape, int place, int way, struct torus_ring_step *list);
 
-static struct torus_pass *list_of(const struct rings *r, list_maker *make, int place, int way, int *count)
+static struct torus_ring_step *list_of(const struct rings *r, list_maker *make, int place, int way, int *count)
 {
-	struct torus_pass *list;
+	struct torus_ring_step *list;
 
 	*count = make(r->shape, place, way, NULL);
 	list = allocate((size_t)*count, sizeof *list);
@@ -91,8 +91,8 @@ static void find_links(struct rings *r)
 		if (to < 0)
 			continue;
 		*link = (struct link){.place = place, .to = to, .way = way, .last = -1};
-		link->returns = list_of(r, torus_return_list, to, way ^ 1, &link->n_returns);
-		link->passes = list_of(r, torus_pass_list, place, way, &link->n_passes);
+		link->returns = list_of(r, torus_ring_reverse_schedule, to, way ^ 1, &link->n_returns);
+		link->passes = list_of(r, torus_ring_schedule, place, way, &link->n_passes);
 		r->links++;
 	}
 }
@@ -105,7 +105,7 @@ static void compare_lists(const struct rings *r, int place)
 	for (int l = 0; l < r->links; l++) {
 		const struct link *link = &r->link[l];
 		int count;
-		struct torus_pass *list = list_of(r, torus_pass_list, place, link->way, &count);
+		struct torus_ring_step *list = list_of(r, torus_ring_schedule, place, link->way, &count);
 		bool alike = count == link->n_passes;
 
 		for (int i = 0; i < link->n_passes; i++)
@@ -122,7 +122,7 @@ static void compare_lists(const struct rings *r, int place)
 	free(seen);
 }
 
-static void add_return(struct rings *r, struct link *link, const struct torus_pass *pass)
+static void add_return(struct rings *r, struct link *link, const struct torus_ring_step *pass)
 {
 	const struct arrivals *before = &r->back[index_of(r, pass, link->place)];
 	struct arrivals *there = &r->back[index_of(r, pass, link->to)];
@@ -131,7 +131,7 @@ static void add_return(struct rings *r, struct link *link, const struct torus_pa
 	there->transfer[there->count++] = link->last;
 }
 
-static void add_pass(struct rings *r, struct link *link, const struct torus_pass *pass)
+static void add_pass(struct rings *r, struct link *link, const struct torus_ring_step *pass)
 {
 	const struct arrivals *own = &r->back[index_of(r, pass, link->place)];
 	bool mine = pass->origin == link->place;
@@ -168,7 +168,7 @@ static bool all_rings(const struct torus_shape *shape)
 
 void schedule_rings(struct schedule *schedule, double bytes)
 {
-	struct rings r = {.schedule = schedule, .shape = &schedule->shape, .parts = torus_pass_parts(&schedule->shape)};
+	struct rings r = {.schedule = schedule, .shape = &schedule->shape, .parts = torus_ring_parts(&schedule->shape)};
 	size_t places = (size_t)r.shape->places, piles;
 
 	r.replayed = r.shape->places > REPLAYED_WHOLE ? 1 : r.shape->places;

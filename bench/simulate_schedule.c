@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "comms/torus/model.h"
-#include "comms/torus/passes.h"
+#include "comms/torus/ring_schedule.h"
 
 static _Noreturn void fail(const char *why)
 {
@@ -68,16 +68,16 @@ static int add_segments(struct schedule *schedule, int from, int to, int first_b
 	return first;
 }
 
-static void add_tree(struct schedule *schedule, const struct torus_grove *grove, int tree, double bytes, double segment)
+static void add_tree(struct schedule *schedule, const struct torus_tree_set *tree_set, int tree, double bytes, double segment)
 {
 	const struct torus_shape *shape = &schedule->shape;
 	int *queue = allocate((size_t)shape->places, sizeof *queue), *brought = allocate((size_t)shape->places, sizeof *brought);
 	int last = 1;
 
-	queue[0] = grove->root;
-	brought[grove->root] = -1;
+	queue[0] = tree_set->root;
+	brought[tree_set->root] = -1;
 	for (int at = 0; at < last; at++) {
-		int children[TORUS_WAYS], ways[TORUS_WAYS], count = torus_grove_children(grove, tree, queue[at], children, ways);
+		int children[TORUS_DIRECTIONS], ways[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, queue[at], children, ways);
 
 		for (int c = 0; c < count; c++) {
 			brought[children[c]] = add_segments(schedule, queue[at], children[c], brought[queue[at]], bytes, segment);
@@ -90,15 +90,15 @@ static void add_tree(struct schedule *schedule, const struct torus_grove *grove,
 
 static void make_trees(struct schedule *schedule, enum torus_trees kind, double bytes, double segment)
 {
-	struct torus_grove grove = {.shape = &schedule->shape, .kind = kind};
-	int trees = torus_grove_count(&grove);
+	struct torus_tree_set tree_set = {.shape = &schedule->shape, .kind = kind};
+	int trees = torus_tree_set_count(&tree_set);
 
 	if (trees == 0)
 		fail("the shape has no trees of this kind");
 	for (int t = 0; t < trees; t++) {
 		size_t begin = torus_part_begin((size_t)bytes, trees, t), end = torus_part_begin((size_t)bytes, trees, t + 1);
 
-		add_tree(schedule, &grove, t, (double)(end - begin), segment);
+		add_tree(schedule, &tree_set, t, (double)(end - begin), segment);
 	}
 }
 
@@ -143,16 +143,16 @@ static void make_binomial(struct schedule *schedule, double bytes)
 static void make_passes(struct schedule *schedule, double bytes)
 {
 	const struct torus_shape *shape = &schedule->shape;
-	int parts = torus_pass_parts(shape), ways = 2 * shape->axes, left = 1;
+	int parts = torus_ring_parts(shape), ways = 2 * shape->axes, left = 1;
 	size_t links = (size_t)shape->places * (size_t)ways;
 	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
-	struct torus_pass **list = allocate(links, sizeof *list);
+	struct torus_ring_step **list = allocate(links, sizeof *list);
 	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done), *last = allocate(links, sizeof *last);
 
 	for (size_t l = 0; l < links; l++) {
-		count[l] = torus_pass_list(shape, (int)l / ways, (int)l % ways, NULL);
+		count[l] = torus_ring_schedule(shape, (int)l / ways, (int)l % ways, NULL);
 		list[l] = allocate((size_t)count[l], sizeof **list);
-		torus_pass_list(shape, (int)l / ways, (int)l % ways, list[l]);
+		torus_ring_schedule(shape, (int)l / ways, (int)l % ways, list[l]);
 		last[l] = -1;
 	}
 	for (int level = 0; left > 0; level++) {

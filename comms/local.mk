@@ -38,7 +38,7 @@ libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_li
 	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
 	comms/net/ucx/ucx_marks.c comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h \
 	comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c \
-	comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c comms/net/ucx/ucx_turns.c
+	comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c comms/net/ucx/ucx_epochs.c
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
 	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \

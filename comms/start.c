@@ -90,7 +90,7 @@ static void check_settings(void)
 	setting_number(SETTING_NODE_PES, &comms.node_size);
 }
 
-/* Does any pair of PEs need a network? All PEs must come to the same answer: every card then has its part. */
+/* Does any pair of PEs need a network? All PEs must get the same answer, since the network's part is in every endpoint info then. */
 static bool network_needed(void)
 {
 	bool globals_private = globals.size > 0 && globals.fd < 0;
@@ -99,14 +99,14 @@ static bool network_needed(void)
 }
 
 /* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
-static void agree_on_watching(void)
+static void agree_on_counters(void)
 {
 	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
 	uint64_t theirs;
 
-	for (int pe = first; (comms.watched || comms.checks) && pe < last; pe++)
+	for (int pe = first; (comms.observed || comms.checks) && pe < last; pe++)
 		if (peers_agreement(pe, &theirs))
-			watch_agree_with(pe, theirs);
+			counters_agree_with(pe, theirs);
 }
 
 static void start_network(void)
@@ -132,8 +132,8 @@ void comms_start(void)
 	memory_make_heap();
 	comms.n_pes = rte.n_pes;
 	hang_start();
-	watch_start();
-	comms.quick_pes = comms.quick_atomic_pes = comms.watched || comms.checks ? 0 : comms.n_pes;
+	counters_start();
+	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks ? 0 : comms.n_pes;
 	wait_start();
 	comms_lists_start();
 	numa_start();
@@ -141,13 +141,13 @@ void comms_start(void)
 		start_network();
 	comms.quiets = comms.network || comms.checks;
 	comms_events_start();
-	peers_publish(watch_agreement());
-	agree_on_watching();
+	peers_publish(counters_agreement());
+	agree_on_counters();
 	comms_connect(comms.pe);
 	rte.explain = comms_explain_fault;
 	comms_torus_start();
 	reorder_start();
-	watch_links_start();
+	counters_start_links();
 	if (comms.network && comms.network->open)
 		comms.network->open();
 }
@@ -167,7 +167,7 @@ void comms_stop(void)
 		network->rest();
 	rte.explain = NULL;
 	peers_stop();
-	watch_links_stop();
+	counters_stop_links();
 	comms_torus_stop();
 	if (network)
 		network->stop();

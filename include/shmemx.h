@@ -90,10 +90,10 @@ typedef struct shmemx_plan *shmemx_plan_t;
 #define SHMEMX_PLANS 256 /* that a PE may have at once */
 
 /* What moves a plan between start and wait. */
-#define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_ENGINE says */
+#define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_EXECUTOR says */
 #define SHMEMX_PLAN_LIST 1   /* arrivals do, along a list of commands */
 #define SHMEMX_PLAN_THREAD 2 /* a thread does, one for all plans of the PE */
-#define SHMEMX_PLAN_CARD 3   /* the network's card does, between nodes; what it cannot do a list does */
+#define SHMEMX_PLAN_NIC 3   /* the NIC does, between nodes; a list does what it cannot do */
 
 typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
 typedef enum {
@@ -112,12 +112,12 @@ typedef struct {
 	size_t receive_bytes; /* 0: nothing does */
 } shmemx_neighbour_t;
 
-int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int engine, shmemx_plan_t *plan);
-int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int PE_root, int engine, shmemx_plan_t *plan);
-int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int engine, shmemx_plan_t *plan);
-int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan);
-int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan);
-int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int engine, shmemx_plan_t *plan);
+int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor, shmemx_plan_t *plan);
+int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan);
+int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int executor, shmemx_plan_t *plan);
+int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan);
+int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan);
+int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor, shmemx_plan_t *plan);
 void shmemx_plan_start(shmemx_plan_t plan);
 int shmemx_plan_test(shmemx_plan_t plan);
 void shmemx_plan_wait(shmemx_plan_t plan);

@@ -38,7 +38,7 @@ struct alltoall {
 	const char *source;
 	size_t bytes;
 	uint64_t number;
-	const struct torus_ground *ground; /* NULL: not on the torus */
+	const struct torus_topology *topology; /* NULL: not on the torus */
 	uint64_t exchanged;		   /* there, before this */
 };
 
@@ -69,8 +69,8 @@ static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
 /* Blocks of one size, by node, as much of each at a time as there are windows for. */
 static void exchange_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
 {
-	size_t most = torus_exchange_most(a->ground);
-	struct torus_exchange exchange = {.ground = a->ground, .area = team_torus(a->set->team), .number = a->exchanged,
+	size_t most = torus_exchange_most(a->topology);
+	struct torus_exchange exchange = {.topology = a->topology, .area = team_torus(a->set->team), .number = a->exchanged,
 					  .from_step = bytes, .to_step = bytes, .routine = a->set->routine};
 
 	for (size_t at = 0; at < bytes; at += most) {
@@ -89,7 +89,7 @@ static void exchange_parts(void *argument)
 	struct scratch *scratch = team_scratch(a->set->team);
 	int n = levels->leaders.size, me = levels->my_node;
 
-	if (a->ground) {
+	if (a->topology) {
 		exchange_on_torus(a, scratch->out, scratch->in[a->number & 1], part_of(levels, me, 1, a->bytes));
 		return;
 	}
@@ -103,7 +103,7 @@ static void exchange_parts(void *argument)
 				 a->set->routine);
 	}
 	for (int i = 1; i < n; i++)
-		hear(&scratch->arrived[(me + i) % n], a->number);
+		await_flag(&scratch->arrived[(me + i) % n], a->number);
 }
 
 static void take(const struct alltoall *a, const struct scratch *leader, int node)
@@ -187,13 +187,13 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 		int to = (me + i) % n;
 
 		comms_put_notify(piece_place(scratch, epoch, i - 1, bytes), source + (size_t)to * source_step, bytes,
-				 (struct comms_flag){&scratch->slot[epoch & 1][i - 1].heard, epoch}, set_pe(set, to), set->routine);
+				 (struct comms_flag){&scratch->slot[epoch & 1][i - 1].received, epoch}, set_pe(set, to), set->routine);
 	}
 	memcpy(dest + (size_t)me * bytes, source + (size_t)me * source_step, bytes);
 	for (int i = 1; i < n; i++) {
 		int from = (me + n - i) % n;
 
-		hear(&scratch->slot[epoch & 1][i - 1].heard, epoch);
+		await_flag(&scratch->slot[epoch & 1][i - 1].received, epoch);
 		memcpy(dest + (size_t)from * bytes, piece_place(scratch, epoch, i - 1, bytes), bytes);
 	}
 }
@@ -223,21 +223,21 @@ static void choose_torus(struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1, each = members * members * a->bytes;
-	const struct torus_ground *ground;
+	const struct torus_topology *topology;
 
 	if (!set->team || set->group->on_node || algorithm == DIRECT || !nodes_are_alike(set->group->levels))
 		return;
 	if (algorithm == AUTO && (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
 		return;
-	ground = set_ground(set);
-	if (!ground || torus_exchange_most(ground) == 0)
+	topology = set_topology(set);
+	if (!topology || torus_exchange_most(topology) == 0)
 		return;
-	if (algorithm == AUTO && torus_direct_seconds(ground->sites.nodes, &ground->costs) <
-					 torus_combined_seconds(&ground->sites.shape, each, &ground->costs))
+	if (algorithm == AUTO && torus_direct_seconds(topology->sites.nodes, &topology->costs) <
+					 torus_combined_seconds(&topology->sites.shape, each, &topology->costs))
 		return;
-	a->ground = ground;
+	a->topology = topology;
 	a->exchanged = set->team->exchanges;
-	set->team->exchanges += (each + torus_exchange_most(ground) - 1) / torus_exchange_most(ground);
+	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
 }
 
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
@@ -260,7 +260,7 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	}
 	if (!set->group->levels)
 		choose_torus(&a);
-	if (a.ground) {
+	if (a.topology) {
 		exchange_on_torus(&a, source, dest, bytes);
 	} else {
 		set_exchange_blocks(set, dest, source, bytes, bytes);

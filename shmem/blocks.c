@@ -137,7 +137,7 @@ static void index_remove(struct blocks *b, uint32_t at)
 	b->taken--;
 }
 
-/* Room for two more descriptors (an allocation makes no more) and an index that is not crowded. */
+/* Room for two more descriptors (an allocation makes no more) and an index that is not too full. */
 static bool make_room(struct blocks *b)
 {
 	uint32_t bigger = b->capacity * 2;

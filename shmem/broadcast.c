@@ -45,7 +45,7 @@ struct broadcast {
 	_Atomic uint64_t *word;
 	uint64_t number;
 	struct set_trees trees; /* between nodes */
-	uint64_t relay;
+	uint64_t first_number;
 };
 
 /* The value of the word when so many segments have come. */
@@ -83,7 +83,7 @@ static void push_down(const struct broadcast *b, const struct tree *tree, bool f
 	int n = tree->group->size, me = from_top(tree), step = 1;
 
 	if (me != 0)
-		hear(b->word, segments_of(b, 1));
+		await_flag(b->word, segments_of(b, 1));
 	if (flat) {
 		for (int i = 1; me == 0 && i < n; i++)
 			hand_to(b, tree_pe(tree, i), 0, b->bytes, 1);
@@ -117,7 +117,7 @@ static struct tree tree_of_nodes(const struct set *set, int root)
 }
 
 /* Where processors are shared, each member that hands on has to get one first. */
-static bool tells_all(const struct comms_group *node)
+static bool notifies_all(const struct comms_group *node)
 {
 	return node->oversubscribed || node->size <= FLAT_AT_MOST;
 }
@@ -129,15 +129,15 @@ static void push_on_node(const struct broadcast *b, const struct comms_group *no
 	struct tree all = {node, node->me, top, comms_group_pe(node, top)}, among, mine;
 
 	if (!parts) {
-		push_down(b, &all, tells_all(node));
+		push_down(b, &all, notifies_all(node));
 		return;
 	}
 	among = (struct tree){&parts->leaders, parts->my_node, parts->node_of[top], all.top_pe};
 	mine = (struct tree){&parts->node, parts->node.me, place_of_first(parts, top), 0};
 	mine.top_pe = comms_group_pe(&parts->node, mine.top);
 	if (mine.me == mine.top)
-		push_down(b, &among, tells_all(&parts->leaders));
-	push_down(b, &mine, tells_all(&parts->node));
+		push_down(b, &among, notifies_all(&parts->leaders));
+	push_down(b, &mine, notifies_all(&parts->node));
 }
 
 static void push(const struct broadcast *b)
@@ -177,7 +177,7 @@ static void chain(const struct broadcast *b, const struct tree *nodes)
 
 		count++;
 		if (me != 0)
-			hear(b->word, segments_of(b, count));
+			await_flag(b->word, segments_of(b, count));
 		if (me + 1 < nodes->group->size)
 			hand_to(b, tree_pe(nodes, me + 1), at, bytes, count);
 	}
@@ -186,27 +186,27 @@ static void chain(const struct broadcast *b, const struct tree *nodes)
 static void along_trees(const struct broadcast *b, const struct tree *nodes)
 {
 	const struct shmemx_team *team = b->set->team;
-	struct torus_cast cast = {
-		.ground = team->ground,
-		.kind = b->trees.forest.kind,
-		.packing = b->trees.packing,
-		.root = team->ground->sites.place[nodes->top],
+	struct torus_tree_collective collective = {
+		.topology = team->topology,
+		.kind = b->trees.tree_choice.kind,
+		.disjoint = b->trees.disjoint,
+		.root = team->topology->sites.place[nodes->top],
 		.root_pe = nodes->top_pe,
-		.number = b->relay,
+		.number = b->first_number,
 		.area = team_torus(team),
 		.dest = b->dest,
 		.source = b->source,
 		.bytes = b->bytes,
-		.segment = b->trees.forest.segment,
+		.segment = b->trees.tree_choice.segment,
 		.routine = b->set->routine,
 	};
 
-	torus_relay(&cast);
+	torus_tree_collective_run(&collective);
 }
 
 static void between_nodes(const struct broadcast *b, const struct tree *nodes)
 {
-	if (b->trees.forest.trees > 0)
+	if (b->trees.tree_choice.trees > 0)
 		along_trees(b, nodes);
 	else
 		chain(b, nodes);
@@ -270,7 +270,7 @@ static int node_of(const struct set *set, int i)
 
 struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root)
 {
-	const struct torus_ground *ground;
+	const struct torus_topology *topology;
 	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
 	struct set_trees trees = {0};
 
@@ -278,14 +278,14 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 		return trees;
 	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return trees;
-	ground = set_ground(set);
-	if (!ground)
+	topology = set_topology(set);
+	if (!topology)
 		return trees;
-	task.root = ground->sites.place[node_of(set, root)];
-	trees.forest = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
-	trees.packing = task.packing;
-	if (algorithm == AUTO && torus_binomial_seconds(ground->sites.nodes, bytes, &ground->costs) < trees.forest.seconds)
-		trees.forest.trees = 0;
+	task.root = topology->sites.place[node_of(set, root)];
+	trees.tree_choice = torus_topology_trees(topology, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	trees.disjoint = task.disjoint;
+	if (algorithm == AUTO && torus_binomial_seconds(topology->sites.nodes, bytes, &topology->costs) < trees.tree_choice.seconds)
+		trees.tree_choice.trees = 0;
 	return trees;
 }
 
@@ -299,11 +299,11 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
 	b.trees = set_broadcast_trees(set, bytes, root);
-	if (b.trees.forest.trees > 0)
-		b.relay = ++set->team->relays;
-	if (b.trees.forest.trees == 0 && pushes(set, bytes)) {
+	if (b.trees.tree_choice.trees > 0)
+		b.first_number = ++set->team->torus_collectives;
+	if (b.trees.tree_choice.trees == 0 && pushes(set, bytes)) {
 		push(&b);
-	} else if (b.trees.forest.trees == 0 && set->group->on_node) {
+	} else if (b.trees.tree_choice.trees == 0 && set->group->on_node) {
 		pull(set, dest, source, bytes, root);
 	} else {
 		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source

@@ -202,7 +202,7 @@ struct psync_use set_psync_take(const struct set *set, bool only_sync)
 /* A member stays in the call for a while, so that others who do not wait for it are seen. */
 void set_psync_give_back(struct psync_use *use)
 {
-	if (reorder_lot(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)
+	if (reorder_random(use->call) % (uint64_t)use->set->group->size == (uint64_t)use->set->group->me)
 		reorder_pause(use->call, PAUSES);
 	atomic_store_explicit(&team_scratch(use->set->team)->psync_use, 0, memory_order_release);
 }

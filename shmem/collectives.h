@@ -66,7 +66,7 @@ struct set set_of_leaders(const struct set *set);
  * The torus that the nodes of a team are on, NULL if there is none. To be asked by all members together: the first time they
  * find it out.
  */
-const struct torus_ground *set_ground(const struct set *set);
+const struct torus_topology *set_topology(const struct set *set);
 
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
@@ -127,8 +127,8 @@ void api_alltoalls_start(void);
  * members together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
  */
 struct set_trees {
-	struct torus_forest forest;
-	const struct torus_packing *packing;
+	struct torus_tree_choice tree_choice;
+	const struct torus_disjoint_trees *disjoint;
 };
 struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root);
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
@@ -137,8 +137,8 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
 /* As words, if that is how they can be combined. */
-struct words_way;
-bool set_find_way(combine_t *combine, struct words_way *way);
+struct words_method;
+bool set_find_method(combine_t *combine, struct words_method *way);
 
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -176,7 +176,7 @@ void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enu
 /* A small piece comes in one line with the word that shows it. */
 #define SMALL_PIECE 48
 struct piece_slot {
-	_Alignas(64) _Atomic uint64_t heard;
+	_Alignas(64) _Atomic uint64_t received;
 	_Alignas(16) char small[SMALL_PIECE];
 };
 _Static_assert(sizeof(struct piece_slot) == 64, "one line");
@@ -192,7 +192,7 @@ struct agreement {
  */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
-	uint64_t gate;			/* of this member's card: see comms/net/sessions.h */
+	uint64_t gate;			/* of this member's NIC: see comms/net/sessions.h */
 };
 
 struct scratch {
@@ -239,7 +239,7 @@ static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
 	return (struct scratch *)system->slot[team->group.slot].scratch;
 }
 
-static inline void hear(_Atomic uint64_t *word, uint64_t value)
+static inline void await_flag(_Atomic uint64_t *word, uint64_t value)
 {
 	COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= value);
 }

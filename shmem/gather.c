@@ -85,7 +85,7 @@ static void exchange_in_rounds(const struct set *set, const struct set *leaders,
 		for (int i = 0; i < count; i++)
 			put_blocks_of(set, layout, dest, (me + i) % n, to);
 		comms_notify(word, set->team->gathers, to, set->routine);
-		hear(word, set->team->gathers);
+		await_flag(word, set->team->gathers);
 	}
 }
 
@@ -100,7 +100,7 @@ static void exchange_along_ring(const struct set *set, const struct set *leaders
 
 		put_blocks_of(set, layout, dest, (me + step - 1) % n, to);
 		comms_notify(word, count, to, set->routine);
-		hear(word, count);
+		await_flag(word, count);
 	}
 }
 
@@ -108,8 +108,8 @@ struct exchange {
 	const struct set *set;
 	const struct layout *layout;
 	char *dest;
-	const struct torus_ground *ground; /* NULL: not on the torus */
-	uint64_t relay;
+	const struct torus_topology *topology; /* NULL: not on the torus */
+	uint64_t first_number;
 };
 
 /* The members of each node, and so their blocks, are side by side. */
@@ -123,36 +123,36 @@ static bool nodes_are_runs(const struct comms_levels *levels)
 }
 
 /* Asked by all members alike. */
-static const struct torus_ground *choose_torus(const struct set *set, const struct layout *layout)
+static const struct torus_topology *choose_torus(const struct set *set, const struct layout *layout)
 {
 	size_t bytes = layout_bytes(layout);
-	const struct torus_ground *ground;
+	const struct torus_topology *topology;
 
 	if (algorithm == IN_ROUNDS || algorithm == RING || layout->first > 0 || layout->last < set->group->size)
 		return NULL;
 	if (algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
 		return NULL;
-	ground = set_ground(set);
-	if (!ground || !torus_can_gather(ground) || !nodes_are_runs(set->group->levels))
+	topology = set_topology(set);
+	if (!topology || !torus_can_gather(topology) || !nodes_are_runs(set->group->levels))
 		return NULL;
-	if (algorithm == AUTO && torus_ring_seconds(ground->sites.nodes, bytes, &ground->costs) <
-					 torus_gather_seconds(&ground->sites.shape, ground->most_passes, bytes, &ground->costs))
+	if (algorithm == AUTO && torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
+					 torus_gather_seconds(&topology->sites.shape, topology->most_steps, bytes, &topology->costs))
 		return NULL;
-	return ground;
+	return topology;
 }
 
 static void exchange_on_torus(const struct exchange *x)
 {
 	const struct comms_levels *levels = x->set->group->levels;
-	int nodes = x->ground->sites.nodes;
+	int nodes = x->topology->sites.nodes;
 	size_t *at = malloc(2 * (size_t)nodes * sizeof *at), *bytes = at + nodes;
-	struct torus_gathering gathering = {.ground = x->ground, .number = x->relay, .area = team_torus(x->set->team), .dest = x->dest,
+	struct torus_gathering gathering = {.topology = x->topology, .number = x->first_number, .area = team_torus(x->set->team), .dest = x->dest,
 					    .at = at, .bytes = bytes, .routine = x->set->routine};
 
 	if (!at)
 		rte_die(x->set->routine, "no memory for the sizes of %d nodes", nodes);
 	for (int n = 0; n < nodes; n++) {
-		int place = x->ground->sites.place[n], first = levels ? levels->places[levels->first[n]] : n;
+		int place = x->topology->sites.place[n], first = levels ? levels->places[levels->first[n]] : n;
 		int count = levels ? levels->first[n + 1] - levels->first[n] : 1;
 
 		at[place] = block_at(x->layout, first);
@@ -169,7 +169,7 @@ static void exchange(void *argument)
 	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
-	if (x->ground)
+	if (x->topology)
 		exchange_on_torus(x);
 	else if (algorithm == IN_ROUNDS || (algorithm != RING && layout_bytes(x->layout) < RING_FROM))
 		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
@@ -181,7 +181,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
-	struct exchange x = {.set = set, .layout = layout, .dest = dest, .ground = choose_torus(set, layout)};
+	struct exchange x = {.set = set, .layout = layout, .dest = dest, .topology = choose_torus(set, layout)};
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
 	if (bytes > 0)
@@ -189,8 +189,8 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	if (levels && !comms_shared(comms_find_segment(dest)))
 		comms_quiet();
 	set->team->gathers++;
-	if (x.ground)
-		x.relay = ++set->team->relays;
+	if (x.topology)
+		x.first_number = ++set->team->torus_collectives;
 	comms_node_barrier(set->group, exchange, &x);
 	if (leader == comms.pe) {
 		comms_node_barrier(set->group, NULL, NULL);

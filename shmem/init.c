@@ -17,7 +17,7 @@
 #include "comms/wait/deadlock.h"
 #include "comms/core/globals.h"
 #include "comms/topology/job_torus.h"
-#include "comms/torus/packing.h"
+#include "comms/torus/disjoint_trees.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 

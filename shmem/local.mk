@@ -3,7 +3,7 @@
 # The standard, a file for each chapter.
 libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/alltoall.c \
 	shmem/amo.c shmem/api.h shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/checks.c \
-	shmem/collectives.c shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/grounds.c \
+	shmem/collectives.c shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/topologies.c \
 	shmem/heap.c shmem/info.c shmem/init.c shmem/locks.c shmem/operators.c shmem/operators.h \
 	shmem/order.c shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c \
 	shmem/removed.c shmem/rma.c shmem/scan.c shmem/sets.c shmem/signals.c shmem/sync.c \
@@ -11,6 +11,6 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 # What is beyond the standard: shmemx.h, statistics, traces.
 libtorushmem_la_SOURCES += shmem/ext/exchange.c shmem/ext/exchange.h shmem/ext/exchange_make.c \
 	shmem/ext/grid.c shmem/ext/grid.h shmem/ext/pack.c shmem/ext/plan_blocks.c \
-	shmem/ext/plan_broadcast.c shmem/ext/plan_card.c shmem/ext/plan_edges.c shmem/ext/plan_make.c \
+	shmem/ext/plan_broadcast.c shmem/ext/plan_nic.c shmem/ext/plan_edges.c shmem/ext/plan_make.c \
 	shmem/ext/plan_neighbours.c shmem/ext/plan_reduce.c shmem/ext/plan_trees.c shmem/ext/plans.c \
 	shmem/ext/plans.h shmem/ext/rdma.c shmem/ext/stats.c shmem/ext/torus.c shmem/ext/trace.c

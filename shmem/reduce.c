@@ -124,44 +124,44 @@ static void reduce_by_parts(const struct reduction *r)
 }
 
 /* A part of a message may have so many segments that it takes several messages. */
-static size_t bytes_at_once(const struct torus_forest *trees)
+static size_t bytes_at_once(const struct torus_tree_choice *trees)
 {
 	return (size_t)TORUS_SEGMENTS * trees->segment * (size_t)trees->trees;
 }
 
 static void reduce_along_trees(const struct reduction *r)
 {
-	const struct torus_ground *ground = r->set->team->ground;
-	int middle = torus_ground_middle(ground);
-	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees.forest);
+	const struct torus_topology *topology = r->set->team->topology;
+	int middle = torus_topology_middle(topology);
+	size_t bytes = r->count * r->size, most = bytes_at_once(&r->trees.tree_choice);
 
 	for (size_t at = 0; at < bytes; at += most) {
-		struct torus_cast cast = {
-			.ground = ground,
-			.kind = r->trees.forest.kind,
-			.packing = r->trees.packing,
+		struct torus_tree_collective collective = {
+			.topology = topology,
+			.kind = r->trees.tree_choice.kind,
+			.disjoint = r->trees.disjoint,
 			.root = middle,
-			.root_pe = ground->pe[middle],
-			.number = r->relay + at / most,
+			.root_pe = topology->pe[middle],
+			.number = r->first_number + at / most,
 			.area = team_torus(r->set->team),
 			.dest = r->dest + at,
 			.source = r->source + at,
 			.bytes = bytes - at < most ? bytes - at : most,
-			.segment = r->trees.forest.segment,
+			.segment = r->trees.tree_choice.segment,
 			.combine = r->combine,
 			.element = r->size,
 			.routine = r->set->routine,
 		};
 
-		torus_relay(&cast);
+		torus_tree_collective_run(&collective);
 	}
 }
 
 static void reduce_along_rings(const struct reduction *r)
 {
-	torus_reduce_by_rings(&(struct torus_rings){
-		.ground = r->set->team->ground,
-		.number = r->relay,
+	torus_allreduce(&(struct torus_ring_allreduce){
+		.topology = r->set->team->topology,
+		.number = r->first_number,
 		.area = team_torus(r->set->team),
 		.dest = r->dest,
 		.source = r->source,
@@ -174,11 +174,11 @@ static void reduce_along_rings(const struct reduction *r)
 
 static void reduce_in_place(const struct reduction *r)
 {
-	if (r->rings) {
+	if (r->allreduce) {
 		reduce_along_rings(r);
 		return;
 	}
-	if (r->trees.forest.trees > 0) {
+	if (r->trees.tree_choice.trees > 0) {
 		reduce_along_trees(r);
 		return;
 	}
@@ -192,11 +192,11 @@ static void reduce_by_levels(const struct reduction *r)
 {
 	struct comms_levels *levels = r->set->group->levels;
 	struct set leaders = set_of_leaders(r->set), node = *r->set, leader = *r->set;
-	struct comms_group alone = {.size = 1, .members = levels->node.members, .on_node = true, .seen = true};
+	struct comms_group private = {.size = 1, .members = levels->node.members, .on_node = true, .seen = true};
 	struct reduction on_node = *r, among = *r;
 
 	node.group = &levels->node;
-	leader.group = &alone;
+	leader.group = &private;
 	on_node.set = &node;
 	among.set = &leaders;
 	among.source = r->dest;
@@ -207,7 +207,7 @@ static void reduce_by_levels(const struct reduction *r)
 		reduce_in_place(&among);
 	comms_node_barrier(r->set->group, NULL, NULL);
 	if (leaders.group->me < 0)
-		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&alone, 0), r->set->routine);
+		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&private, 0), r->set->routine);
 	comms_node_barrier(r->set->group, NULL, NULL);
 }
 
@@ -224,7 +224,7 @@ static bool shared_here(const void *dest, const void *source)
 }
 
 /* The torus between nodes, if it may be worth its way. */
-static const struct torus_ground *find_ground(const struct set *set, size_t bytes, bool shared)
+static const struct torus_topology *find_topology(const struct set *set, size_t bytes, bool shared)
 {
 	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
 		return NULL;
@@ -232,41 +232,41 @@ static const struct torus_ground *find_ground(const struct set *set, size_t byte
 		return NULL;
 	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return NULL;
-	return set_ground(set);
+	return set_topology(set);
 }
 
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_ground *ground = algorithm == RINGS ? NULL : find_ground(set, bytes, shared);
+	const struct torus_topology *topology = algorithm == RINGS ? NULL : find_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 
-	if (!ground)
+	if (!topology)
 		return trees;
-	task.root = root < 0 ? torus_ground_middle(ground) : ground->sites.place[root];
-	task.longest = torus_longest_up(&ground->sites.shape);
-	trees.forest = torus_ground_trees(ground, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
-	trees.packing = task.packing;
-	if (algorithm == AUTO && torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) < trees.forest.seconds)
-		trees.forest.trees = 0;
+	task.root = root < 0 ? torus_topology_middle(topology) : topology->sites.place[root];
+	task.longest = torus_longest_up(&topology->sites.shape);
+	trees.tree_choice = torus_topology_trees(topology, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	trees.disjoint = task.disjoint;
+	if (algorithm == AUTO && torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) < trees.tree_choice.seconds)
+		trees.tree_choice.trees = 0;
 	return trees;
 }
 
 /* Rather than these trees, or rather than parts if there are none? */
-static bool takes_rings(const struct reduction *r, bool shared)
+static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 {
-	const struct torus_forest *trees = &r->trees.forest;
+	const struct torus_tree_choice *trees = &r->trees.tree_choice;
 	size_t bytes = r->count * r->size;
-	const struct torus_ground *ground = algorithm == RINGS || algorithm == AUTO ? find_ground(r->set, bytes, shared) : NULL;
+	const struct torus_topology *topology = algorithm == RINGS || algorithm == AUTO ? find_topology(r->set, bytes, shared) : NULL;
 	double seconds;
 
-	if (!ground || !torus_can_ring(ground))
+	if (!topology || !torus_can_allreduce(topology))
 		return false;
 	if (algorithm == RINGS)
 		return true;
-	seconds = torus_rings_seconds(&ground->sites.shape, ground->most_passes, torus_ring_rounds(&ground->sites.shape, bytes), bytes,
-				      &ground->costs);
-	return seconds < torus_parts_seconds(&ground->sites.shape, bytes, &ground->costs) &&
+	seconds = torus_ring_allreduce_seconds(&topology->sites.shape, topology->most_steps, torus_allreduce_rounds(&topology->sites.shape, bytes), bytes,
+				      &topology->costs);
+	return seconds < torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) &&
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
@@ -277,14 +277,14 @@ static void plan_torus(struct reduction *r)
 	bool shared = shared_here(r->dest, r->source);
 
 	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
-	r->rings = takes_rings(r, shared);
-	if (r->rings)
-		r->relay = ++r->set->team->relays;
-	if (r->rings || r->trees.forest.trees == 0)
+	r->allreduce = takes_ring_allreduce(r, shared);
+	if (r->allreduce)
+		r->first_number = ++r->set->team->torus_collectives;
+	if (r->allreduce || r->trees.tree_choice.trees == 0)
 		return;
-	most = bytes_at_once(&r->trees.forest);
-	r->relay = r->set->team->relays + 1;
-	r->set->team->relays += (bytes + most - 1) / most;
+	most = bytes_at_once(&r->trees.tree_choice);
+	r->first_number = r->set->team->torus_collectives + 1;
+	r->set->team->torus_collectives += (bytes + most - 1) / most;
 }
 
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine)
@@ -307,7 +307,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_see(set->group);
 	plan_torus(&r);
-	if (!r.rings && r.trees.forest.trees == 0 && set->team && doubles(set->group, count * size))
+	if (!r.allreduce && r.trees.tree_choice.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);

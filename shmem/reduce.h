@@ -15,8 +15,8 @@ struct reduction {
 	bool on_the_way;	/* the network may combine, if it can */
 	uint64_t epoch;		/* of the first piece */
 	struct set_trees trees; /* between nodes */
-	bool rings;		/* instead of trees */
-	uint64_t relay;		/* of the first message that goes along them */
+	bool allreduce;		/* instead of trees */
+	uint64_t first_number;		/* of the first message that goes along them */
 };
 
 /* Of a team, whose members exchange all they have. May change its argument. */

@@ -28,7 +28,7 @@ static void send_piece(const struct piece *p, int round, int to)
 	struct scratch *scratch = team_scratch(p->set->team);
 
 	comms_put_notify(piece_place(scratch, p->epoch, round, p->bytes), p->data, p->bytes,
-			 (struct comms_flag){&scratch->slot[p->epoch & 1][round].heard, p->epoch}, set_pe(p->set, to), p->set->routine);
+			 (struct comms_flag){&scratch->slot[p->epoch & 1][round].received, p->epoch}, set_pe(p->set, to), p->set->routine);
 }
 
 /* Asks for the lines of a little data along with that of the flag: they come at the same time, not one after the other. */
@@ -38,7 +38,7 @@ static bool has_come(const struct piece_slot *slot, uint64_t epoch, const char *
 		__builtin_prefetch(data);
 		__builtin_prefetch(data + bytes - 1);
 	}
-	return atomic_load_explicit(&slot->heard, memory_order_acquire) >= epoch;
+	return atomic_load_explicit(&slot->received, memory_order_acquire) >= epoch;
 }
 
 static const void *receive_piece(const struct piece *p, int round)
@@ -47,7 +47,7 @@ static const void *receive_piece(const struct piece *p, int round)
 	struct piece_slot *slot = &scratch->slot[p->epoch & 1][round];
 	const char *data = piece_place(scratch, p->epoch, round, p->bytes);
 
-	COMMS_WAIT(&slot->heard, has_come(slot, p->epoch, data, p->bytes));
+	COMMS_WAIT(&slot->received, has_come(slot, p->epoch, data, p->bytes));
 	return data;
 }
 
@@ -96,10 +96,10 @@ static size_t pieces(size_t count, size_t size)
 static bool combine_on_the_way(const struct reduction *r, const struct set *set, char *data)
 {
 	uint64_t words[COMMS_REDUCE_WORDS];
-	struct words_way way;
+	struct words_method way;
 
 	if (!r->on_the_way || !comms_can_reduce_in_network() || r->count > COMMS_REDUCE_WORDS ||
-	    set->group->on_node || !set_find_way(r->combine, &way))
+	    set->group->on_node || !set_find_method(r->combine, &way))
 		return false;
 	words_from(&way, words, data, r->count);
 	if (!comms_reduce_in_network(set->group, way.op, words, r->count))

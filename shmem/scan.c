@@ -68,14 +68,14 @@ static void scan_piece(const struct set *set, const struct scan *s, char *dest, 
 	memset(sum, 0, bytes);
 	memcpy(whole, source, bytes);
 	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, round++) {
-		_Atomic uint64_t *heard = &scratch->slot[epoch & 1][round].heard;
+		_Atomic uint64_t *received = &scratch->slot[epoch & 1][round].received;
 		char *theirs = piece_place(scratch, epoch, round, bytes);
 
 		if (me < n - step)
-			comms_put_notify(theirs, whole, bytes, (struct comms_flag){heard, epoch}, set_pe(set, me + step), set->routine);
+			comms_put_notify(theirs, whole, bytes, (struct comms_flag){received, epoch}, set_pe(set, me + step), set->routine);
 		if (me < step)
 			continue;
-		hear(heard, epoch);
+		await_flag(received, epoch);
 		s->combine(whole, theirs, whole, count);
 		if (step == 1)
 			memcpy(sum, theirs, bytes);

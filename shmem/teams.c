@@ -47,7 +47,7 @@ static void free_team(struct shmemx_team *team)
 {
 	api_forget_contexts(team);
 	comms_group_forget(&team->group);
-	torus_ground_free(team->ground);
+	torus_topology_free(team->topology);
 	free(team->members);
 	free(team->grid);
 	free(team);
@@ -64,7 +64,7 @@ void api_teams_stop(void)
 	api_forget_contexts(&api_world);
 	api_forget_contexts(&api_shared);
 	comms_group_forget(&api_world.group);
-	torus_ground_free(api_world.ground);
+	torus_topology_free(api_world.topology);
 	api_forget_active_sets();
 }
 

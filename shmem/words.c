@@ -29,7 +29,7 @@ static bool number_of(shmemx_type_t type, enum words_number *number)
 	}
 }
 
-bool words_find_way(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_way *way)
+bool words_find_method(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_method *way)
 {
 	static const enum comms_reduce_op ops[] = {
 		[SHMEMX_SUM] = COMMS_REDUCE_SUM, [SHMEMX_MIN] = COMMS_REDUCE_MAX, [SHMEMX_MAX] = COMMS_REDUCE_MAX,
@@ -78,7 +78,7 @@ static uint64_t load_floating(const char *at, size_t size)
 	return bits_of(value);
 }
 
-static uint64_t load(const struct words_way *way, const char *at)
+static uint64_t load(const struct words_method *way, const char *at)
 {
 	bool is_signed = way->number == WORDS_SIGNED;
 	uint8_t one;
@@ -96,7 +96,7 @@ static uint64_t load(const struct words_way *way, const char *at)
 	}
 }
 
-static void store(const struct words_way *way, char *at, uint64_t word)
+static void store(const struct words_method *way, char *at, uint64_t word)
 {
 	uint8_t one = (uint8_t)word;
 	uint16_t two = (uint16_t)word;
@@ -118,21 +118,21 @@ static void store(const struct words_way *way, char *at, uint64_t word)
 
 /* --- Words that are in the order of the numbers --- */
 
-static uint64_t in_order(const struct words_way *way, uint64_t word)
+static uint64_t in_order(const struct words_method *way, uint64_t word)
 {
 	if (way->number == WORDS_FLOATING && (word & SIGN))
 		return ~word;
 	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
 }
 
-static uint64_t out_of_order(const struct words_way *way, uint64_t word)
+static uint64_t out_of_order(const struct words_method *way, uint64_t word)
 {
 	if (way->number == WORDS_FLOATING && !(word & SIGN))
 		return ~word;
 	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
 }
 
-void words_from(const struct words_way *way, uint64_t *words, const void *elements, size_t count)
+void words_from(const struct words_method *way, uint64_t *words, const void *elements, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t word = load(way, (const char *)elements + i * way->size);
@@ -143,7 +143,7 @@ void words_from(const struct words_way *way, uint64_t *words, const void *elemen
 	}
 }
 
-void words_to(const struct words_way *way, void *elements, const uint64_t *words, size_t count)
+void words_to(const struct words_method *way, void *elements, const uint64_t *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t word = way->kind == WORDS_IN_REVERSE ? ~words[i] : words[i];

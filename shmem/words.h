@@ -11,7 +11,7 @@
  * Elements as words of 8 bytes, for networks that combine few words on their way and know few operations: what is a minimum, or of signed or
  * floating numbers, becomes a maximum of words, which keep the order.
  */
-struct words_way {
+struct words_method {
 	enum comms_reduce_op op;
 	enum words_kind { WORDS_AS_THEY_ARE, WORDS_IN_ORDER, WORDS_IN_REVERSE, WORDS_OF_DOUBLES } kind;
 	enum words_number { WORDS_UNSIGNED, WORDS_SIGNED, WORDS_FLOATING } number;
@@ -19,8 +19,8 @@ struct words_way {
 };
 
 /* False: the operation cannot be done on words, or not for this type. */
-bool words_find_way(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_way *way);
-void words_from(const struct words_way *way, uint64_t *words, const void *elements, size_t count);
-void words_to(const struct words_way *way, void *elements, const uint64_t *words, size_t count);
+bool words_find_method(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_method *way);
+void words_from(const struct words_method *way, uint64_t *words, const void *elements, size_t count);
+void words_to(const struct words_method *way, void *elements, const uint64_t *words, size_t count);
 
 #endif

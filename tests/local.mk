@@ -17,7 +17,7 @@ API_TESTS = \
 	tests/api/barrier \
 	tests/api/big \
 	tests/api/broadcast \
-	tests/api/card \
+	tests/api/nic \
 	tests/api/channels \
 	tests/api/collect \
 	tests/api/collective_large \
@@ -82,10 +82,10 @@ UNIT_TESTS = \
 	tests/unit/text \
 	tests/unit/traces \
 	tests/unit/torus_job \
-	tests/unit/torus_meeting \
+	tests/unit/torus_barrier_rounds \
 	tests/unit/torus_model \
-	tests/unit/torus_packing \
-	tests/unit/torus_passes \
+	tests/unit/torus_disjoint_trees \
+	tests/unit/torus_ring_schedule \
 	tests/unit/torus_returns \
 	tests/unit/words \
 	tests/unit/torus_place \
@@ -125,10 +125,10 @@ tests_unit_traces_LDADD = librtebase.la
 tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_words_SOURCES = tests/unit/words.c shmem/words.c shmem/words.h
 tests_unit_words_LDADD =
-tests_unit_torus_meeting_LDADD = libtorusthink.la
+tests_unit_torus_barrier_rounds_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
-tests_unit_torus_packing_LDADD = libtorusthink.la
-tests_unit_torus_passes_LDADD = libtorusthink.la
+tests_unit_torus_disjoint_trees_LDADD = libtorusthink.la
+tests_unit_torus_ring_schedule_LDADD = libtorusthink.la
 tests_unit_torus_returns_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la

@@ -13,11 +13,11 @@
 #define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
 #define AT_A_TIME (256 << 10) /* bytes that are moved before another queue has its turn */
 
-atomic_int comms_engine_has;
+atomic_int comms_executor_has;
 
 /* By place. A bit says that the list is active; it is looked at before the list is. */
 static struct {
-	_Atomic uint64_t active[COMMS_LISTS / 64], engines[COMMS_LISTS / 64];
+	_Atomic uint64_t active[COMMS_LISTS / 64], executors[COMMS_LISTS / 64];
 	struct comms_list *_Atomic list[COMMS_LISTS];
 } all;
 
@@ -65,7 +65,7 @@ void comms_list_free(struct comms_list *list)
 
 /* --- Moving --- */
 
-static int64_t value_of(const struct comms_list *list, const struct comms_turn *turn)
+static int64_t value_of(const struct comms_list *list, const struct comms_iteration *turn)
 {
 	return (int64_t)(list->run - 1) * turn->each + turn->nth;
 }
@@ -121,10 +121,10 @@ static bool step(const struct comms_list *list, struct comms_queue *queue)
 	case COMMS_COMBINE:
 		command->combine(command->dest, command->source, command->with, command->size);
 		break;
-	case COMMS_BY_CARD:
+	case COMMS_BY_NIC:
 		comms_session_start(list->session, list->run);
 		break;
-	case COMMS_CARD_IS_DONE:
+	case COMMS_NIC_IS_DONE:
 		if (!comms_session_is_over(list->session))
 			return false;
 		break;
@@ -154,12 +154,12 @@ static bool is_at_rest(struct comms_queue *queue)
 
 static _Atomic uint64_t *bits_of(const struct comms_list *list)
 {
-	return &(list->by_engine ? all.engines : all.active)[list->place / 64];
+	return &(list->by_executor ? all.executors : all.active)[list->place / 64];
 }
 
 static atomic_int *count_of(const struct comms_list *list)
 {
-	return list->by_engine ? &comms_engine_has : &wait_lists.to_move;
+	return list->by_executor ? &comms_executor_has : &wait_lists.to_move;
 }
 
 /*
@@ -253,17 +253,17 @@ static bool move_lists(void)
 	return move_all(all.active);
 }
 
-bool comms_engine_move(void)
+bool comms_executor_move(void)
 {
-	return move_all(all.engines);
+	return move_all(all.executors);
 }
 
 static bool serve_lists(void)
 {
 	bool moved = comms_lists_active() && move_lists();
 
-	if (atomic_load_explicit(&comms_engine_has, memory_order_relaxed) > 0)
-		moved |= comms_engine_move();
+	if (atomic_load_explicit(&comms_executor_has, memory_order_relaxed) > 0)
+		moved |= comms_executor_move();
 	return moved;
 }
 
@@ -277,7 +277,7 @@ void comms_lists_start(void)
 
 static bool is_light(const struct comms_command *command)
 {
-	return command->kind == COMMS_AWAIT || command->kind == COMMS_NOTIFY || command->kind == COMMS_BY_CARD ||
+	return command->kind == COMMS_AWAIT || command->kind == COMMS_NOTIFY || command->kind == COMMS_BY_NIC ||
 	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
 }
 
@@ -310,8 +310,8 @@ void comms_list_start(struct comms_list *list)
 	atomic_store_explicit(&list->active, true, memory_order_release);
 	atomic_fetch_add_explicit(count_of(list), 1, memory_order_relaxed);
 	atomic_fetch_or_explicit(bits_of(list), (uint64_t)1 << list->place % 64, memory_order_release);
-	if (list->by_engine)
-		comms_engine_wake();
+	if (list->by_executor)
+		comms_executor_wake();
 	else if (more && list->by_network && comms.network->blocking)
 		comms.network->blocking->wake();
 }

@@ -7,9 +7,9 @@
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
  *
- * command  one step: tell a PE something, put a block and tell, copy, combine two blocks, have the network's card do all of it
+ * command  one step: tell a PE something, put a block and tell, copy, combine two blocks, have the NIC do all of it
  * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
- *          session-mode queue of a network card calls the scheduling pointer: the first command whose word has not come yet.
+ *          session-mode queue of a NIC calls the scheduling pointer: the first command whose word has not come yet.
  *          So an arrival releases commands, and nobody prepares anything then.
  * list     queues that are started together. A start is a run, and runs are numbered from 1.
  * word     8 bytes of this PE that somebody else counts up, or this PE itself
@@ -18,13 +18,13 @@
  * a command that waits for the nth time waits for that. Below 1, nth is of the run before.
  *
  * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
- * Those that are the engine's are moved by the engine, the server, and who waits for this very list. One at a time is inside; who finds another there asks it to look again. So nobody
+ * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; who finds another there asks it to look again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
-enum comms_command_kind { COMMS_AWAIT, COMMS_NOTIFY, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_CARD, COMMS_CARD_IS_DONE };
+enum comms_command_kind { COMMS_AWAIT, COMMS_NOTIFY, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_NIC, COMMS_NIC_IS_DONE };
 struct comms_session;
 
-struct comms_turn {
+struct comms_iteration {
 	int64_t each, nth;
 };
 
@@ -35,10 +35,10 @@ struct comms_command {
 	enum comms_command_kind kind;
 	int pe;			 /* whom it notifies */
 	_Atomic uint64_t *until; /* mine; NULL: it waits for nothing */
-	struct comms_turn when;
+	struct comms_iteration when;
 	_Atomic uint64_t *word;	 /* theirs, by its address here */
 	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and its data */
-	struct comms_turn notified;
+	struct comms_iteration notified;
 	void *dest;
 	const void *source, *with; /* with: the other operand */
 	size_t size;		   /* bytes; of a combine, elements */
@@ -58,8 +58,8 @@ struct comms_queue {
 struct comms_list {
 	struct comms_queue *queues;
 	int n_queues, most_queues;
-	bool by_engine; /* the engine moves it */
-	struct comms_session *session; /* what the card does; NULL: nothing */
+	bool by_executor; /* the executor moves it */
+	struct comms_session *session; /* what the NIC does; NULL: nothing */
 	bool by_network; /* some command goes over the network */
 	int place;	/* among all lists, which the owner sees to */
 	const char *routine;
@@ -86,11 +86,11 @@ void comms_list_wait(struct comms_list *list);
 void comms_lists_start(void);
 
 /* executor.c: the one thread that moves lists by itself. Made when it is first needed. */
-void comms_engine_start(const char *routine);
-void comms_engine_wake(void);
-void comms_engine_stop(void);
+void comms_executor_start(const char *routine);
+void comms_executor_wake(void);
+void comms_executor_stop(void);
 /* The same for its lists. */
-extern atomic_int comms_engine_has;
-bool comms_engine_move(void);
+extern atomic_int comms_executor_has;
+bool comms_executor_move(void);
 
 #endif

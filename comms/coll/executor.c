@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine: one thread of this PE that moves the lists which are its own, however many there are. While none is active it
+ * The executor: one thread of this PE that moves the lists which are its own, however many there are. While none is active it
  * sleeps on `work`; while some are, it waits like a PE does, but with fewer looks, for PEs that compute are to have
  * the processors.
  */
@@ -28,16 +28,16 @@ static struct {
 	pthread_mutex_t lock;
 	atomic_bool stop, idle;
 	_Atomic uint32_t work;
-} engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} executor = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool has_lists(void)
 {
-	return atomic_load_explicit(&comms_engine_has, memory_order_relaxed) > 0;
+	return atomic_load_explicit(&comms_executor_has, memory_order_relaxed) > 0;
 }
 
 /*
- * Where a server looks after the network, it moves these lists too, when something has come; the engine only keeps it from that. Where a card
- * does all and nobody rings for it, the engine sees what it has done.
+ * Where a server looks after the network, it moves these lists too, when something has come; the executor only keeps it from that. Where a NIC
+ * does all and no wakeup tells of it, the executor sees what it has done.
  */
 static bool look(void)
 {
@@ -52,7 +52,7 @@ static void move_until_over(void)
 	while (has_lists()) {
 		uint32_t key;
 
-		if (comms_engine_move() || (polls > 0 && look())) {
+		if (comms_executor_move() || (polls > 0 && look())) {
 			polls = POLLS;
 			continue;
 		}
@@ -61,7 +61,7 @@ static void move_until_over(void)
 			continue;
 		}
 		key = comms_sleep_prepare(COMMS_ANYWHERE);
-		if (comms_engine_move() || !has_lists()) {
+		if (comms_executor_move() || !has_lists()) {
 			comms_sleep_cancel();
 			polls = POLLS;
 			continue;
@@ -85,16 +85,16 @@ static void *drive(void *unused)
 {
 	SANITIZER_IGNORE();
 	for (;;) {
-		uint32_t seen = atomic_load_explicit(&engine.work, memory_order_acquire);
+		uint32_t seen = atomic_load_explicit(&executor.work, memory_order_acquire);
 
-		if (atomic_load_explicit(&engine.stop, memory_order_relaxed))
+		if (atomic_load_explicit(&executor.stop, memory_order_relaxed))
 			break;
 		move_until_over();
-		atomic_store_explicit(&engine.idle, true, memory_order_relaxed);
+		atomic_store_explicit(&executor.idle, true, memory_order_relaxed);
 		yield_processor(true);
-		if (atomic_load_explicit(&engine.work, memory_order_relaxed) == seen)
-			futex(&engine.work, FUTEX_WAIT_PRIVATE, seen, NULL);
-		atomic_store_explicit(&engine.idle, false, memory_order_relaxed);
+		if (atomic_load_explicit(&executor.work, memory_order_relaxed) == seen)
+			futex(&executor.work, FUTEX_WAIT_PRIVATE, seen, NULL);
+		atomic_store_explicit(&executor.idle, false, memory_order_relaxed);
 		yield_processor(false);
 	}
 	SANITIZER_HEED();
@@ -102,42 +102,42 @@ static void *drive(void *unused)
 }
 
 /* Signals are the program's business, and its threads'. */
-void comms_engine_start(const char *routine)
+void comms_executor_start(const char *routine)
 {
 	sigset_t every, before;
 	int problem = 0;
 
-	pthread_mutex_lock(&engine.lock);
-	if (!engine.running) {
+	pthread_mutex_lock(&executor.lock);
+	if (!executor.running) {
 		sigfillset(&every);
 		pthread_sigmask(SIG_SETMASK, &every, &before);
-		atomic_store_explicit(&engine.stop, false, memory_order_relaxed);
-		problem = pthread_create(&engine.thread, NULL, drive, NULL);
+		atomic_store_explicit(&executor.stop, false, memory_order_relaxed);
+		problem = pthread_create(&executor.thread, NULL, drive, NULL);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		engine.running = problem == 0;
-		atomic_store_explicit(&wait_lists.own_threads, engine.running, memory_order_relaxed);
+		executor.running = problem == 0;
+		atomic_store_explicit(&wait_lists.own_threads, executor.running, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&engine.lock);
+	pthread_mutex_unlock(&executor.lock);
 	if (problem)
-		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_ENGINE=list", strerror(problem));
+		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_EXECUTOR=list", strerror(problem));
 }
 
-void comms_engine_wake(void)
+void comms_executor_wake(void)
 {
-	atomic_fetch_add_explicit(&engine.work, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&engine.idle, memory_order_seq_cst))
-		futex(&engine.work, FUTEX_WAKE_PRIVATE, 1, NULL);
+	atomic_fetch_add_explicit(&executor.work, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&executor.idle, memory_order_seq_cst))
+		futex(&executor.work, FUTEX_WAKE_PRIVATE, 1, NULL);
 	else
 		comms_wake(comms_peer(comms.pe));
 }
 
-void comms_engine_stop(void)
+void comms_executor_stop(void)
 {
-	if (!engine.running)
+	if (!executor.running)
 		return;
-	atomic_store_explicit(&engine.stop, true, memory_order_relaxed);
-	comms_engine_wake();
-	pthread_join(engine.thread, NULL);
-	engine.running = false;
+	atomic_store_explicit(&executor.stop, true, memory_order_relaxed);
+	comms_executor_wake();
+	pthread_join(executor.thread, NULL);
+	executor.running = false;
 	atomic_store_explicit(&wait_lists.own_threads, 0, memory_order_relaxed);
 }

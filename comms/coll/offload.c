@@ -13,7 +13,7 @@ struct comms_session *comms_session_open(int trees, const int *children, struct 
 	return comms.network->offload->open(trees, children, shown);
 }
 
-void comms_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready)
+void comms_session_write(struct comms_session *session, const struct comms_session_tree *branches, const struct comms_readiness *ready)
 {
 	comms.network->offload->write(session, branches, ready);
 }

@@ -4,13 +4,13 @@
 
 #include "comms/net/sessions.h"
 
-/* Sessions of this job's network: what its card carries out by itself. None of the others may be called where there are none. */
+/* Sessions of this job's network: what its NIC carries out by itself. None of the others may be called unless this returns true. */
 bool comms_sessions_are_there(void);
 
 /* Which queues this PE has for so many trees; NULL: it can have none. */
 struct comms_session *comms_session_open(int trees, const int *children, struct comms_session_shown *shown);
 /* What to do in each run, when all PEs know each other's queues. */
-void comms_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+void comms_session_write(struct comms_session *session, const struct comms_session_tree *branches, const struct comms_readiness *ready);
 /* The same for data between pairs: where this PE wants to be told that others are ready; run is a word of this PE. */
 struct comms_session *comms_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
 void comms_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);

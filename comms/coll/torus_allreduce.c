@@ -12,11 +12,11 @@
 
 /* What goes one way, out of this node or into it. */
 struct stream {
-	int way, pe; /* of the neighbour there */
+	int direction, pe; /* of the neighbour there */
 	size_t count, done;	/* count: of passes; done: pieces, in all rounds */
 	size_t granted;		/* how many pieces the neighbour knows it may send */
-	const struct torus_pass *pass;
-	struct comms_request request[RELAY_AHEAD], granting;
+	const struct torus_ring_step *pass;
+	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
 
 /* Of what is on its way to one node, a part: from how many neighbours it comes here, and how many pieces have. */
@@ -26,86 +26,86 @@ struct pile {
 };
 
 struct returns {
-	const struct torus_rings *rings;
+	const struct torus_ring_allreduce *allreduce;
 	size_t *at, *bytes; /* by place: its block */
 	int parts, streams;
 	size_t piece, rounds, slots;
 	struct pile *pile; /* by part and place */
-	struct stream out[TORUS_WAYS], in[TORUS_WAYS]; /* both by stream: the same neighbour, to it and from it */
+	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* both by stream: the same neighbour, to it and from it */
 };
 
-bool torus_can_ring(const struct torus_ground *ground)
+bool torus_can_allreduce(const struct torus_topology *topology)
 {
-	return torus_ground_returns(ground, TORUS_SEGMENTS);
+	return torus_topology_reverse_schedule(topology, TORUS_SEGMENTS);
 }
 
 /* The first part of the first block: no other is longer. */
 static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 {
-	return torus_part_begin(torus_part_begin(bytes, shape->places, 1), torus_pass_parts(shape), 1);
+	return torus_part_begin(torus_part_begin(bytes, shape->places, 1), torus_ring_parts(shape), 1);
 }
 
-int torus_ring_rounds(const struct torus_shape *shape, size_t bytes)
+int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 {
-	size_t most = relay_share(shape) / LEAST_SLOTS / 64 * 64, longest = longest_part(shape, bytes);
+	size_t most = staging_share(shape) / LEAST_SLOTS / 64 * 64, longest = longest_part(shape, bytes);
 
 	return longest > most ? (int)((longest + most - 1) / most) : 1;
 }
 
-static struct pile *pile_of(const struct returns *r, const struct torus_pass *pass)
+static struct pile *pile_of(const struct returns *r, const struct torus_ring_step *pass)
 {
-	return &r->pile[pass->part * r->rings->ground->sites.shape.places + pass->origin];
+	return &r->pile[pass->part * r->allreduce->topology->sites.shape.places + pass->origin];
 }
 
 /* --- Who sends what --- */
 
 static void cut(struct returns *r)
 {
-	const struct torus_rings *rings = r->rings;
-	const struct torus_shape *shape = &rings->ground->sites.shape;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
+	const struct torus_shape *shape = &allreduce->topology->sites.shape;
 
-	r->parts = torus_pass_parts(shape);
-	r->rounds = (size_t)torus_ring_rounds(shape, rings->bytes);
-	r->piece = ((longest_part(shape, rings->bytes) + r->rounds - 1) / r->rounds + 63) / 64 * 64;
-	r->slots = relay_share(shape) / r->piece;
+	r->parts = torus_ring_parts(shape);
+	r->rounds = (size_t)torus_allreduce_rounds(shape, allreduce->bytes);
+	r->piece = ((longest_part(shape, allreduce->bytes) + r->rounds - 1) / r->rounds + 63) / 64 * 64;
+	r->slots = staging_share(shape) / r->piece;
 	if (r->slots > TORUS_SLOTS)
 		r->slots = TORUS_SLOTS;
 	for (int p = 0; p < shape->places; p++) {
-		r->at[p] = torus_part_begin(rings->bytes, shape->places, p);
-		r->bytes[p] = torus_part_begin(rings->bytes, shape->places, p + 1) - r->at[p];
+		r->at[p] = torus_part_begin(allreduce->bytes, shape->places, p);
+		r->bytes[p] = torus_part_begin(allreduce->bytes, shape->places, p + 1) - r->at[p];
 	}
 }
 
 static void find_streams(struct returns *r)
 {
-	const struct torus_ground *ground = r->rings->ground;
-	const struct torus_shape *shape = &ground->sites.shape;
+	const struct torus_topology *topology = r->allreduce->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
 
-	for (int way = 0; way < 2 * shape->axes; way++) {
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
 		struct stream *in = &r->in[r->streams], *out = &r->out[r->streams];
-		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, ground->me, way) : -1;
+		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
 
 		if (next < 0)
 			continue;
 		r->streams++;
-		*out = (struct stream){.way = way, .pe = ground->pe[next], .pass = ground->returns_out[way]};
-		out->count = (size_t)ground->n_passes_in[way];
-		*in = (struct stream){.way = way ^ 1, .pe = ground->pe[next], .pass = ground->returns_in[way]};
-		in->count = (size_t)ground->n_passes_out[way];
+		*out = (struct stream){.direction = direction, .pe = topology->pe[next], .pass = topology->reverse_out[direction]};
+		out->count = (size_t)topology->n_steps_in[direction];
+		*in = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .pass = topology->reverse_in[direction]};
+		in->count = (size_t)topology->n_steps_out[direction];
 		for (size_t i = 0; i < in->count; i++)
 			pile_of(r, &in->pass[i])->from++;
 	}
 }
 
-static void prepare(struct returns *r, const struct torus_rings *rings)
+static void prepare(struct returns *r, const struct torus_ring_allreduce *allreduce)
 {
-	size_t places = (size_t)rings->ground->sites.shape.places;
+	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
-	*r = (struct returns){.rings = rings};
+	*r = (struct returns){.allreduce = allreduce};
 	r->at = calloc(2 * places, sizeof *r->at);
-	r->pile = calloc(TORUS_WAYS * places, sizeof *r->pile);
+	r->pile = calloc(TORUS_DIRECTIONS * places, sizeof *r->pile);
 	if (!r->at || !r->pile)
-		rte_die(rings->routine, "no memory for the blocks of %zu nodes", places);
+		rte_die(allreduce->routine, "no memory for the blocks of %zu nodes", places);
 	r->bytes = r->at + places;
 	cut(r);
 	find_streams(r);
@@ -117,7 +117,7 @@ struct span {
 	size_t at, bytes;
 };
 
-static struct span span_of(const struct returns *r, const struct torus_pass *pass, size_t round)
+static struct span span_of(const struct returns *r, const struct torus_ring_step *pass, size_t round)
 {
 	size_t block = r->bytes[pass->origin], begin = torus_part_begin(block, r->parts, pass->part) + round * r->piece;
 	size_t end = torus_part_begin(block, r->parts, pass->part + 1);
@@ -132,14 +132,14 @@ static bool is_over(const struct returns *r, const struct stream *stream)
 	return stream->done == stream->count * r->rounds;
 }
 
-static const struct torus_pass *next_pass(const struct stream *stream)
+static const struct torus_ring_step *next_pass(const struct stream *stream)
 {
 	return &stream->pass[stream->done % stream->count];
 }
 
 static char *slot_of(const struct returns *r, const struct stream *stream)
 {
-	return r->rings->area->staging + (size_t)stream->way * relay_share(&r->rings->ground->sites.shape) +
+	return r->allreduce->area->staging + (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
 	       stream->done % r->slots * r->piece;
 }
 
@@ -147,15 +147,15 @@ static char *slot_of(const struct returns *r, const struct stream *stream)
 
 static bool has_come(const struct returns *r, const struct stream *stream)
 {
-	const struct torus_rings *rings = r->rings;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
 	return !is_over(r, stream) &&
-	       atomic_load_explicit(&rings->area->up.came[stream->way][stream->done % r->slots], memory_order_acquire) >=
-		       relay_count(rings->number, stream->done + 1);
+	       atomic_load_explicit(&allreduce->area->up.came[stream->direction][stream->done % r->slots], memory_order_acquire) >=
+		       segment_count(allreduce->number, stream->done + 1);
 }
 
 /* Is this what the stream brings next? */
-static bool brings(const struct returns *r, const struct stream *stream, const struct torus_pass *pass, size_t round)
+static bool brings(const struct returns *r, const struct stream *stream, const struct torus_ring_step *pass, size_t round)
 {
 	return !is_over(r, stream) && stream->done / stream->count == round && next_pass(stream)->part == pass->part &&
 	       next_pass(stream)->origin == pass->origin;
@@ -167,8 +167,8 @@ static bool brings(const struct returns *r, const struct stream *stream, const s
  */
 static bool take(struct returns *r, const struct stream *stream)
 {
-	const struct torus_rings *rings = r->rings;
-	const struct torus_pass *pass;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
+	const struct torus_ring_step *pass;
 	struct span span;
 	const char *so_far;
 	size_t round;
@@ -183,12 +183,12 @@ static bool take(struct returns *r, const struct stream *stream)
 	if (come < pile_of(r, pass)->from)
 		return false;
 	span = span_of(r, pass, round);
-	so_far = rings->source + span.at;
+	so_far = allreduce->source + span.at;
 	for (int s = 0; s < r->streams; s++) {
 		if (!brings(r, &r->in[s], pass, round))
 			continue;
-		rings->combine(rings->dest + span.at, so_far, slot_of(r, &r->in[s]), span.bytes / rings->element);
-		so_far = rings->dest + span.at;
+		allreduce->combine(allreduce->dest + span.at, so_far, slot_of(r, &r->in[s]), span.bytes / allreduce->element);
+		so_far = allreduce->dest + span.at;
 		r->in[s].done++;
 	}
 	pile_of(r, pass)->combined++;
@@ -198,7 +198,7 @@ static bool take(struct returns *r, const struct stream *stream)
 /* The first pieces may come at once; later the neighbour is told when half of the slots are free again. */
 static bool grant(const struct returns *r, struct stream *stream)
 {
-	const struct torus_rings *rings = r->rings;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	size_t all = stream->count * r->rounds, most = stream->done + r->slots;
 
 	if (most > all)
@@ -211,8 +211,8 @@ static bool grant(const struct returns *r, struct stream *stream)
 		return false;
 	stream->granted = most;
 	comms_put_notify_later(&stream->granting, (struct comms_piece){0},
-			       (struct comms_flag){&rings->area->up.leave[stream->way], relay_count(rings->number, most)}, stream->pe,
-			       rings->routine);
+			       (struct comms_flag){&allreduce->area->up.leave[stream->direction], segment_count(allreduce->number, most)}, stream->pe,
+			       allreduce->routine);
 	return stream->done == all && !comms_request_is_under_way(&stream->granting);
 }
 
@@ -220,28 +220,28 @@ static bool grant(const struct returns *r, struct stream *stream)
 
 static bool may_go(const struct returns *r, struct stream *stream)
 {
-	const struct torus_rings *rings = r->rings;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct pile *pile = pile_of(r, next_pass(stream));
 
 	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
-	       !comms_request_is_under_way(&stream->request[stream->done % RELAY_AHEAD]) &&
-	       atomic_load_explicit(&rings->area->up.leave[stream->way], memory_order_acquire) >=
-		       relay_count(rings->number, stream->done + 1);
+	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]) &&
+	       atomic_load_explicit(&allreduce->area->up.leave[stream->direction], memory_order_acquire) >=
+		       segment_count(allreduce->number, stream->done + 1);
 }
 
 static bool send(const struct returns *r, struct stream *stream)
 {
-	const struct torus_rings *rings = r->rings;
+	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
 	while (!is_over(r, stream) && may_go(r, stream)) {
 		struct span span = span_of(r, next_pass(stream), stream->done / stream->count);
-		const char *data = pile_of(r, next_pass(stream))->from == 0 ? rings->source : rings->dest;
+		const char *data = pile_of(r, next_pass(stream))->from == 0 ? allreduce->source : allreduce->dest;
 		char *slot = slot_of(r, stream);
 		size_t i = stream->done++;
 
-		comms_put_notify_later(&stream->request[i % RELAY_AHEAD], (struct comms_piece){slot, data + span.at, span.bytes},
-				       (struct comms_flag){&rings->area->up.came[stream->way][i % r->slots], relay_count(rings->number, i + 1)},
-				       stream->pe, rings->routine);
+		comms_put_notify_later(&stream->request[i % SEGMENTS_AHEAD], (struct comms_piece){slot, data + span.at, span.bytes},
+				       (struct comms_flag){&allreduce->area->up.came[stream->direction][i % r->slots], segment_count(allreduce->number, i + 1)},
+				       stream->pe, allreduce->routine);
 	}
 	return is_over(r, stream) && are_at_rest(stream->request);
 }
@@ -268,13 +268,13 @@ static bool advance(struct returns *r)
  * Nobody has to say that its dest may be written to again: a block goes out when its node has combined what all sent of it. But
  * each says so for the gathering, when it is done with its part of all blocks.
  */
-void torus_reduce_by_rings(const struct torus_rings *rings)
+void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
 	struct returns r;
-	struct torus_gathering gathering = {.ground = rings->ground, .number = rings->number, .area = rings->area, .dest = rings->dest,
-					    .routine = rings->routine};
+	struct torus_gathering gathering = {.topology = allreduce->topology, .number = allreduce->number, .area = allreduce->area, .dest = allreduce->dest,
+					    .routine = allreduce->routine};
 
-	prepare(&r, rings);
+	prepare(&r, allreduce);
 	COMMS_WAIT(COMMS_ANYWHERE, advance(&r));
 	gathering.at = r.at;
 	gathering.bytes = r.bytes;

@@ -12,16 +12,16 @@
  * Blocks by place. Along the axes that are done the coordinate is that of where a block is from, along the others that
  * of where it goes to. So in the end all are from their places.
  */
-struct combining {
+struct axes_exchange {
 	const struct torus_exchange *exchange;
 	const struct torus_shape *shape;
 	char *blocks, *packed;
 	struct comms_request *request; /* by coordinate */
 };
 
-size_t torus_exchange_most(const struct torus_ground *ground)
+size_t torus_exchange_most(const struct torus_topology *topology)
 {
-	const struct torus_shape *shape = &ground->sites.shape;
+	const struct torus_shape *shape = &topology->sites.shape;
 	size_t axes = 0;
 
 	for (int a = 0; a < shape->axes; a++) {
@@ -29,13 +29,13 @@ size_t torus_exchange_most(const struct torus_ground *ground)
 		if (shape->axis[a].size > TORUS_LINE)
 			return 0;
 	}
-	if (!ground->whole || axes == 0)
+	if (!topology->whole || axes == 0)
 		return 0;
 	return TORUS_WINDOWS / (2 * axes * (size_t)shape->places);
 }
 
 /* Where the message of the node at a coordinate comes to; each axis has room for all places. */
-static char *window(const struct combining *c, int axis, int coordinate)
+static char *window(const struct axes_exchange *c, int axis, int coordinate)
 {
 	const struct torus_exchange *exchange = c->exchange;
 	size_t all = (size_t)c->shape->places * exchange->bytes, before = 0;
@@ -46,7 +46,7 @@ static char *window(const struct combining *c, int axis, int coordinate)
 }
 
 /* All blocks with this coordinate along the axis, into one row or out of it. */
-static void pack(const struct combining *c, int axis, int coordinate, char *row, bool out_of_it)
+static void pack(const struct axes_exchange *c, int axis, int coordinate, char *row, bool out_of_it)
 {
 	size_t bytes = c->exchange->bytes, stride = (size_t)c->shape->stride[axis] * bytes, group = stride * (size_t)c->shape->axis[axis].size;
 
@@ -56,7 +56,7 @@ static void pack(const struct combining *c, int axis, int coordinate, char *row,
 	}
 }
 
-static bool are_sent(const struct combining *c, int count)
+static bool are_sent(const struct axes_exchange *c, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (atomic_load_explicit(&c->request[i].under_way, memory_order_acquire))
@@ -65,11 +65,11 @@ static bool are_sent(const struct combining *c, int count)
 }
 
 /* The nearest first, so that the links are busy from the beginning. */
-static void along(const struct combining *c, int axis)
+static void along(const struct axes_exchange *c, int axis)
 {
 	const struct torus_exchange *exchange = c->exchange;
-	const struct torus_ground *ground = exchange->ground;
-	int size = c->shape->axis[axis].size, me = torus_coordinate(c->shape, ground->me, axis);
+	const struct torus_topology *topology = exchange->topology;
+	int size = c->shape->axis[axis].size, me = torus_coordinate(c->shape, topology->me, axis);
 	size_t message = (size_t)c->shape->places * exchange->bytes / (size_t)size;
 	_Atomic uint64_t *arrived = exchange->area->arrived[axis];
 
@@ -80,7 +80,7 @@ static void along(const struct combining *c, int axis)
 		pack(c, axis, to, row, false);
 		comms_put_notify_later(&c->request[to], (struct comms_piece){window(c, axis, me), row, message},
 				       (struct comms_flag){&arrived[me], exchange->number},
-				       ground->pe[ground->me + (to - me) * c->shape->stride[axis]], exchange->routine);
+				       topology->pe[topology->me + (to - me) * c->shape->stride[axis]], exchange->routine);
 	}
 	for (int from = 0; from < size; from++) {
 		if (from == me)
@@ -93,9 +93,9 @@ static void along(const struct combining *c, int axis)
 
 void torus_exchange(const struct torus_exchange *exchange)
 {
-	const struct torus_sites *sites = &exchange->ground->sites;
+	const struct torus_sites *sites = &exchange->topology->sites;
 	size_t bytes = exchange->bytes, all = (size_t)sites->shape.places * bytes;
-	struct combining c = {.exchange = exchange, .shape = &sites->shape};
+	struct axes_exchange c = {.exchange = exchange, .shape = &sites->shape};
 	int longest = 0;
 
 	for (int a = 0; a < sites->shape.axes; a++)

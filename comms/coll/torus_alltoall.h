@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_COMBINING_H
-#define TORUS_COMBINING_H
+#ifndef TORUS_ALLTOALL_H
+#define TORUS_ALLTOALL_H
 
 #include "tree_collective.h"
 
@@ -15,7 +15,7 @@
  * of the first. So nobody asks.
  */
 struct torus_exchange {
-	const struct torus_ground *ground;
+	const struct torus_topology *topology;
 	uint64_t number; /* of the exchanges in this area, from 1 */
 	struct torus_area *area;
 	const char *from; /* by node, what is for it: bytes each, from_step apart */
@@ -28,6 +28,6 @@ struct torus_exchange {
 void torus_exchange(const struct torus_exchange *exchange);
 
 /* Bytes for each node at a time; 0: there are no windows for this torus. */
-size_t torus_exchange_most(const struct torus_ground *ground);
+size_t torus_exchange_most(const struct torus_topology *topology);
 
 #endif

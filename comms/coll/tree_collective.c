@@ -6,11 +6,11 @@
 #include "comms/torus/model.h"
 #include "comms/wait/wait.h"
 
-struct relay {
-	const struct torus_cast *cast;
+struct progress {
+	const struct torus_tree_collective *collective;
 	int parts;
-	struct part part[TORUS_WAYS];
-	struct branch branch[TORUS_WAYS];
+	struct part part[TORUS_DIRECTIONS];
+	struct edge edge[TORUS_DIRECTIONS];
 };
 
 void torus_area_clear(struct torus_area *area)
@@ -20,114 +20,114 @@ void torus_area_clear(struct torus_area *area)
 	memset(&area->arrived, 0, sizeof area->arrived);
 }
 
-static int pe_at(const struct torus_cast *cast, int place)
+static int pe_at(const struct torus_tree_collective *collective, int place)
 {
-	return place == cast->root ? cast->root_pe : cast->ground->pe[place];
+	return place == collective->root ? collective->root_pe : collective->topology->pe[place];
 }
 
-static struct branch *find_children(const struct torus_cast *cast, const struct torus_grove *grove, int tree, struct branch *branch)
+static struct edge *find_children(const struct torus_tree_collective *collective, const struct torus_tree_set *tree_set, int tree, struct edge *edge)
 {
-	int places[TORUS_WAYS], ways[TORUS_WAYS], count = torus_grove_children(grove, tree, cast->ground->me, places, ways);
+	int places[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, collective->topology->me, places, directions);
 
 	for (int i = 0; i < count; i++)
-		*branch++ = (struct branch){.way = ways[i], .pe = pe_at(cast, places[i])};
-	return branch;
+		*edge++ = (struct edge){.direction = directions[i], .pe = pe_at(collective, places[i])};
+	return edge;
 }
 
-static void prepare(struct relay *relay, const struct torus_cast *cast)
+static void prepare(struct progress *progress, const struct torus_tree_collective *collective)
 {
-	const struct torus_grove grove = {&cast->ground->sites.shape, cast->kind, cast->root, cast->packing};
-	struct branch *branch = relay->branch;
+	const struct torus_tree_set tree_set = {&collective->topology->sites.shape, collective->kind, collective->root, collective->disjoint};
+	struct edge *edge = progress->edge;
 
-	relay->cast = cast;
-	relay->parts = torus_grove_count(&grove);
-	for (int t = 0; t < relay->parts; t++) {
-		struct part *part = &relay->part[t];
-		int parent, way = 0;
+	progress->collective = collective;
+	progress->parts = torus_tree_set_count(&tree_set);
+	for (int t = 0; t < progress->parts; t++) {
+		struct part *part = &progress->part[t];
+		int parent, direction = 0;
 
-		*part = (struct part){.at = torus_part_begin(cast->bytes, relay->parts, t), .first = branch, .end = branch};
-		part->bytes = torus_part_begin(cast->bytes, relay->parts, t + 1) - part->at;
+		*part = (struct part){.at = torus_part_begin(collective->bytes, progress->parts, t), .first = edge, .end = edge};
+		part->bytes = torus_part_begin(collective->bytes, progress->parts, t + 1) - part->at;
 		if (part->bytes == 0)
 			continue;
-		part->segments = (part->bytes + cast->segment - 1) / cast->segment;
-		parent = torus_grove_parent(&grove, t, cast->ground->me, &way);
-		part->way = way;
-		part->parent = parent < 0 ? -1 : pe_at(cast, parent);
-		part->came = parent < 0 && !cast->combine ? part->segments : 0;
-		part->end = branch = find_children(cast, &grove, t, branch);
+		part->segments = (part->bytes + collective->segment - 1) / collective->segment;
+		parent = torus_tree_set_parent(&tree_set, t, collective->topology->me, &direction);
+		part->direction = direction;
+		part->parent = parent < 0 ? -1 : pe_at(collective, parent);
+		part->came = parent < 0 && !collective->combine ? part->segments : 0;
+		part->end = edge = find_children(collective, &tree_set, t, edge);
 	}
 }
 
-static void ask(struct relay *relay)
+static void ask(struct progress *progress)
 {
-	const struct torus_cast *cast = relay->cast;
+	const struct torus_tree_collective *collective = progress->collective;
 
-	for (int t = 0; t < relay->parts; t++) {
-		struct part *part = &relay->part[t];
+	for (int t = 0; t < progress->parts; t++) {
+		struct part *part = &progress->part[t];
 
 		if (part->segments > 0 && part->parent >= 0)
 			comms_put_notify_later(&part->asking, (struct comms_piece){0},
-					       (struct comms_flag){&cast->area->down.leave[part->way], cast->number}, part->parent,
-					       cast->routine);
+					       (struct comms_flag){&collective->area->down.leave[part->direction], collective->number}, part->parent,
+					       collective->routine);
 	}
 }
 
 /* Of a broadcast, the root has what it sends in source; all others have it in dest. */
-static const char *data_of(const struct torus_cast *cast, const struct part *part)
+static const char *data_of(const struct torus_tree_collective *collective, const struct part *part)
 {
-	return part->parent < 0 && !cast->combine ? cast->source : cast->dest;
+	return part->parent < 0 && !collective->combine ? collective->source : collective->dest;
 }
 
-static void send_segment(const struct torus_cast *cast, const struct part *part, struct branch *branch)
+static void send_segment(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
-	size_t i = branch->sent++, at = part->at + i * cast->segment;
+	size_t i = edge->sent++, at = part->at + i * collective->segment;
 
-	comms_put_notify_later(&branch->request[i % RELAY_AHEAD],
-			       (struct comms_piece){cast->dest + at, data_of(cast, part) + at, segment_bytes(cast, part, i)},
-			       (struct comms_flag){&cast->area->down.came[branch->way][i], cast->number}, branch->pe, cast->routine);
+	comms_put_notify_later(&edge->request[i % SEGMENTS_AHEAD],
+			       (struct comms_piece){collective->dest + at, data_of(collective, part) + at, segment_bytes(collective, part, i)},
+			       (struct comms_flag){&collective->area->down.came[edge->direction][i], collective->number}, edge->pe, collective->routine);
 }
 
 /* Hands on what came, as far as it goes now. Is all done towards this child? */
-static bool feed(const struct torus_cast *cast, const struct part *part, struct branch *branch)
+static bool feed(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
-	if (!branch->allowed &&
-	    atomic_load_explicit(&cast->area->down.leave[branch->way], memory_order_acquire) < cast->number)
+	if (!edge->allowed &&
+	    atomic_load_explicit(&collective->area->down.leave[edge->direction], memory_order_acquire) < collective->number)
 		return false;
-	branch->allowed = true;
-	while (branch->sent < part->came && !comms_request_is_under_way(&branch->request[branch->sent % RELAY_AHEAD]))
-		send_segment(cast, part, branch);
-	return branch->sent == part->segments && are_at_rest(branch->request);
+	edge->allowed = true;
+	while (edge->sent < part->came && !comms_request_is_under_way(&edge->request[edge->sent % SEGMENTS_AHEAD]))
+		send_segment(collective, part, edge);
+	return edge->sent == part->segments && are_at_rest(edge->request);
 }
 
-static bool advance_part(const struct torus_cast *cast, struct part *part)
+static bool advance_part(const struct torus_tree_collective *collective, struct part *part)
 {
-	_Atomic uint64_t *came = cast->area->down.came[part->way];
-	bool done = cast->combine ? relay_raise(cast, part) : true;
+	_Atomic uint64_t *came = collective->area->down.came[part->direction];
+	bool done = collective->combine ? raise_segments(collective, part) : true;
 
-	if (part->parent < 0 && cast->combine)
+	if (part->parent < 0 && collective->combine)
 		part->came = part->combined;
 	while (part->parent >= 0 && part->came < part->segments &&
-	       atomic_load_explicit(&came[part->came], memory_order_acquire) >= cast->number)
+	       atomic_load_explicit(&came[part->came], memory_order_acquire) >= collective->number)
 		part->came++;
-	for (struct branch *branch = part->first; branch < part->end; branch++)
-		done &= feed(cast, part, branch);
+	for (struct edge *edge = part->first; edge < part->end; edge++)
+		done &= feed(collective, part, edge);
 	return done && part->came == part->segments && !comms_request_is_under_way(&part->asking);
 }
 
-static bool advance(struct relay *relay)
+static bool advance(struct progress *progress)
 {
 	bool done = true;
 
-	for (int t = 0; t < relay->parts; t++)
-		done &= advance_part(relay->cast, &relay->part[t]);
+	for (int t = 0; t < progress->parts; t++)
+		done &= advance_part(progress->collective, &progress->part[t]);
 	return done;
 }
 
-void torus_relay(const struct torus_cast *cast)
+void torus_tree_collective_run(const struct torus_tree_collective *collective)
 {
-	struct relay relay = {0};
+	struct progress progress = {0};
 
-	prepare(&relay, cast);
-	ask(&relay);
-	COMMS_WAIT(COMMS_ANYWHERE, advance(&relay));
+	prepare(&progress, collective);
+	ask(&progress);
+	COMMS_WAIT(COMMS_ANYWHERE, advance(&progress));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_RELAY_H
-#define TORUS_RELAY_H
+#ifndef TORUS_TREE_COLLECTIVE_H
+#define TORUS_TREE_COLLECTIVE_H
 
 #include "comms/groups/topology.h"
 #include "comms/torus/trees.h"
@@ -32,12 +32,12 @@ enum {
 /* Of a group, in the slot of each of its members. */
 struct torus_area {
 	struct {
-		_Atomic uint64_t leave[TORUS_WAYS];
-		_Atomic uint64_t came[TORUS_WAYS][TORUS_SEGMENTS];
+		_Atomic uint64_t leave[TORUS_DIRECTIONS];
+		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SEGMENTS];
 	} down;
 	struct {
-		_Atomic uint64_t leave[TORUS_WAYS];
-		_Atomic uint64_t came[TORUS_WAYS][TORUS_SLOTS];
+		_Atomic uint64_t leave[TORUS_DIRECTIONS];
+		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SLOTS];
 	} up;
 	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE]; /* from the node at that coordinate of the line: the number of the exchange */
 	_Alignas(4096) char staging[TORUS_STAGING];
@@ -52,10 +52,10 @@ void torus_area_clear(struct torus_area *area);
 typedef void torus_combine(void *out, const void *low, const void *high, size_t count);
 
 /* What all members begin alike, but for the pointers. */
-struct torus_cast {
-	const struct torus_ground *ground;
+struct torus_tree_collective {
+	const struct torus_topology *topology;
 	enum torus_trees kind;
-	const struct torus_packing *packing; /* of kind TORUS_TREES_PACKED, from this root */
+	const struct torus_disjoint_trees *disjoint; /* of kind TORUS_TREES_DISJOINT, from this root */
 	int root, root_pe;		     /* a place, and who stands for it */
 	uint64_t number;   /* of what is done in this area, from 1 */
 	struct torus_area *area;
@@ -71,7 +71,7 @@ struct torus_cast {
  * For the one PE of each node that stands for it. On return its dest is there and may be changed. Segments of an all-reduce are
  * no longer than torus_longest_up.
  */
-void torus_relay(const struct torus_cast *cast);
+void torus_tree_collective_run(const struct torus_tree_collective *collective);
 size_t torus_longest_up(const struct torus_shape *shape);
 
 #endif

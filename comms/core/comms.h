@@ -76,13 +76,13 @@ struct comms {
 	bool threads;	/* several may be inside at once; said before the start */
 	bool quiets;	/* a quiet has something to wait for: a network, or what is held back */
 	bool checks;	/* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
-	bool watched;	/* calls are counted or traced: see counters.h */
+	bool observed;	/* calls are counted or traced: see counters.h */
 	bool traced;
 	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
 	long node_size;		    /* SHMEM_NODE_PES */
 	int divide;		    /* SHMEM_MEMORY_GROUPS, see numa.c */
 	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
-	bool loopback; /* exchanges on a node go by the network's card, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
+	bool loopback; /* exchanges on a node go by the NIC, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
 	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
 	bool local_path;
 	size_t heap_size;  /* what the user asked for: the segment without the system's part */

@@ -29,7 +29,7 @@ struct peer_info {
 	uint64_t base[COMMS_SEGMENTS];
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
-	uint64_t agreement; /* what all PEs must have alike: see watch_agreement */
+	uint64_t agreement; /* what all PEs must have alike: see counters_agreement */
 	int32_t memory_group, memory_groups;
 	uint64_t network_bytes;
 };

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void processor_pause(void)
 }
 
 /*
- * ARM can wait for a store: processor_watch makes the processor notice a store to the cache line of an address by anybody else, and
+ * ARM can wait for a store: processor_monitor makes the processor notice a store to the cache line of an address by anybody else, and
  * processor_wait_for_event stops it until that has happened. Linux wakes it every 0.1 ms as well (the event stream). Between
  * the two the caller looks at the word once more; it does nothing else that may be an atomic operation.
  */
@@ -49,7 +49,7 @@ static inline bool processor_can_wait(void)
 	return getauxval(AT_HWCAP) & 1UL << 2; /* HWCAP_EVTSTRM */
 }
 
-static inline __attribute__((always_inline)) void processor_watch(const void *address)
+static inline __attribute__((always_inline)) void processor_monitor(const void *address)
 {
 	uint32_t unused;
 

@@ -42,7 +42,7 @@ enum { COMMS_BARRIER_OF_NODE, COMMS_BARRIER_OF_PART, COMMS_NODE_BARRIERS };
 
 struct comms_slot {
 	struct comms_counter_barrier gate[COMMS_NODE_BARRIERS];
-	_Alignas(64) _Atomic uint64_t heard[2][32];	  /* by tier and round: the epoch of the last word that came */
+	_Alignas(64) _Atomic uint64_t received[2][32];	  /* by tier and round: the epoch of the last word that came */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
 	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */

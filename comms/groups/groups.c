@@ -7,7 +7,7 @@
  * rounds   dissemination: each member tells the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
  *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
  * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
- * torus    the rounds of nodes go along one axis after the other (torus/meeting.h).
+ * torus    the rounds of nodes go along one axis after the other (torus/barrier_rounds.h).
  * parts    on a node with several memory groups, gate and rounds have two levels (numa.h).
  */
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static void barrier_among_parts(void *division)
 	barrier_by_counter(&d->node->parts->leaders, d->led, d->action, d->argument);
 }
 
-static void meet_at_gates(struct division *division)
+static void barrier_at_gates(struct division *division)
 {
 	struct comms_group *node = division->node;
 
@@ -174,21 +174,21 @@ static void meet_at_gates(struct division *division)
 		barrier_among_parts(division);
 }
 
-static void barrier_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *heard)
+static void barrier_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *received)
 {
 	for (int r = 0; r < group->rounds; r++) {
 		const struct comms_round *round = &group->round[r];
-		_Atomic uint64_t *word = &heard[round->word];
+		_Atomic uint64_t *word = &received[round->word];
 
 		for (int i = 0; i < round->count; i++)
-			comms_notify(word, epoch, group->told[round->first + i], __func__);
+			comms_notify(word, epoch, group->notified[round->first + i], __func__);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) >= epoch);
 	}
 }
 
 static void barrier_in_rounds(struct comms_group *group)
 {
-	_Atomic uint64_t *heard = comms.system->slot[group->slot].heard[group->tier];
+	_Atomic uint64_t *received = comms.system->slot[group->slot].received[group->tier];
 	uint64_t epoch;
 	int n = group->size;
 
@@ -196,15 +196,15 @@ static void barrier_in_rounds(struct comms_group *group)
 		return;
 	epoch = ++group->epoch;
 	if (group->round) {
-		barrier_by_list(group, epoch, heard);
+		barrier_by_list(group, epoch, received);
 		return;
 	}
 
-	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, heard++) {
+	for (int step = 1; step < n; step = step < n - step ? 2 * step : n, received++) {
 		int to = group->me < n - step ? group->me + step : group->me - (n - step);
 
-		comms_notify(heard, epoch, comms_group_pe(group, to), __func__);
-		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) >= epoch);
+		comms_notify(received, epoch, comms_group_pe(group, to), __func__);
+		COMMS_WAIT(received, atomic_load_explicit(received, memory_order_acquire) >= epoch);
 	}
 }
 
@@ -229,7 +229,7 @@ void comms_parts_barrier(struct comms_group *group, comms_action *part_action, c
 	atomic_thread_fence(memory_order_release);
 	node = members_on_node(group);
 	if (node)
-		meet_at_gates(&(struct division){node, node != group, part_action, action, argument});
+		barrier_at_gates(&(struct division){node, node != group, part_action, action, argument});
 	else if (action)
 		action(argument);
 }
@@ -272,7 +272,7 @@ void comms_slot_clear(int slot)
 	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
 	struct comms_slot *mine = &comms.system->slot[slot];
 
-	memset(&mine->heard, 0, sizeof mine->heard);
+	memset(&mine->received, 0, sizeof mine->received);
 	memset(&mine->gates, 0, sizeof mine->gates);
 	memset(&mine->gate_votes, 0, sizeof mine->gate_votes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The shapes of a barrier on a node with several memory groups. All members decide alike, because they look at the same data: the
- * settings, what the first member's node has, and the memory group in each member's card.
+ * settings, what the first member's node has, and the memory group in each member's endpoint info.
  *
  * rounds  dissemination inside each memory group, then between the groups: in each round of the second part, every member
  *         waits for one member of another group. Only the rounds of the second part cross between groups, ceil(log2 4) = 2 of
@@ -75,12 +75,12 @@ static int rounds_of(int n)
 
 static void add_round(struct comms_group *node, int word)
 {
-	node->round[node->rounds++] = (struct comms_round){.word = word, .first = node->n_told, .count = 0};
+	node->round[node->rounds++] = (struct comms_round){.word = word, .first = node->n_notified, .count = 0};
 }
 
-static void add_told(struct comms_group *node, int place)
+static void add_notified(struct comms_group *node, int place)
 {
-	node->told[node->n_told++] = comms_group_pe(node, place);
+	node->notified[node->n_notified++] = comms_group_pe(node, place);
 	node->round[node->rounds - 1].count++;
 }
 
@@ -91,7 +91,7 @@ static void list_rounds(struct comms_group *node, int largest)
 
 	for (int step = n > 1; step; step = next_step(step, n)) {
 		add_round(node, word++);
-		add_told(node, parts->places[parts->first[parts->my_node] + (me + step) % n]);
+		add_notified(node, parts->places[parts->first[parts->my_node] + (me + step) % n]);
 	}
 	word = rounds_of(largest);
 	for (int step = 1; step; step = next_step(step, n_parts)) {
@@ -99,7 +99,7 @@ static void list_rounds(struct comms_group *node, int largest)
 
 		add_round(node, word++);
 		for (int i = me; i < part_size(parts, to); i += n)
-			add_told(node, parts->places[parts->first[to] + i]);
+			add_notified(node, parts->places[parts->first[to] + i]);
 	}
 }
 
@@ -108,8 +108,8 @@ static void make_rounds(struct comms_group *node, int largest)
 	size_t rounds = (size_t)rounds_of(largest) + (size_t)rounds_of(node->parts->leaders.size);
 
 	node->round = calloc(rounds, sizeof *node->round);
-	node->told = calloc((size_t)node->size + rounds, sizeof *node->told);
-	if (!node->round || !node->told)
+	node->notified = calloc((size_t)node->size + rounds, sizeof *node->notified);
+	if (!node->round || !node->notified)
 		rte_die(NULL, "no memory for the rounds of a team");
 	list_rounds(node, largest);
 }
@@ -153,9 +153,9 @@ void numa_forget(struct comms_group *node)
 		return;
 	levels_free(node->parts);
 	free(node->round);
-	free(node->told);
+	free(node->notified);
 	node->parts = NULL;
 	node->round = NULL;
-	node->told = NULL;
-	node->rounds = node->n_told = 0;
+	node->notified = NULL;
+	node->rounds = node->n_notified = 0;
 }

@@ -7,7 +7,7 @@
 #include "comms/topology/job_torus.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "comms/torus/meeting.h"
+#include "comms/torus/barrier_rounds.h"
 
 /* A word takes some 20 us from one host to the next one over the kernel's network, and 1 us for each further hop. */
 #define HOPS_OF_A_ROUND 20
@@ -33,7 +33,7 @@ static void find_places(struct torus_sites *sites, const struct comms_group *nod
 
 void comms_group_follow_torus(struct comms_group *nodes)
 {
-	int told[TORUS_ROUNDS];
+	int notified[TORUS_ROUNDS];
 	struct torus_sites sites;
 
 	if (nodes->me < 0 || nodes->size < 3)
@@ -41,14 +41,14 @@ void comms_group_follow_torus(struct comms_group *nodes)
 	if (comms.barrier != COMMS_TORUS && (comms.barrier != COMMS_AUTO || !somebody_knows()))
 		return;
 	find_places(&sites, nodes);
-	if (sites.shape.places == nodes->size && (comms.barrier == COMMS_TORUS || torus_meeting_pays(&sites, HOPS_OF_A_ROUND))) {
-		nodes->rounds = torus_meeting(&sites.shape, sites.place[nodes->me], told);
-		nodes->told = calloc((size_t)nodes->rounds, sizeof *nodes->told);
+	if (sites.shape.places == nodes->size && (comms.barrier == COMMS_TORUS || torus_barrier_pays(&sites, HOPS_OF_A_ROUND))) {
+		nodes->rounds = torus_barrier_rounds(&sites.shape, sites.place[nodes->me], notified);
+		nodes->notified = calloc((size_t)nodes->rounds, sizeof *nodes->notified);
 		nodes->round = calloc((size_t)nodes->rounds, sizeof *nodes->round);
-		if (!nodes->told || !nodes->round)
+		if (!nodes->notified || !nodes->round)
 			rte_die(NULL, "no memory for the rounds of a team");
 		for (int r = 0; r < nodes->rounds; r++) {
-			nodes->told[r] = comms_group_pe(nodes, sites.node[told[r]]);
+			nodes->notified[r] = comms_group_pe(nodes, sites.node[notified[r]]);
 			nodes->round[r] = (struct comms_round){.word = r, .first = r, .count = 1};
 		}
 	}
@@ -57,9 +57,9 @@ void comms_group_follow_torus(struct comms_group *nodes)
 
 void comms_group_leave_torus(struct comms_group *nodes)
 {
-	free(nodes->told);
+	free(nodes->notified);
 	free(nodes->round);
-	nodes->told = NULL;
+	nodes->notified = NULL;
 	nodes->round = NULL;
 	nodes->rounds = 0;
 }

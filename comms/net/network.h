@@ -82,7 +82,7 @@ struct network_completions {
 	 */
 	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 	/* Gives the number back. All notifications with it have come. */
-	void (*listen_no_more)(struct comms_peer *from, uint8_t completion);
+	void (*release)(struct comms_peer *from, uint8_t completion);
 	/* This PE has waited for the last notification with this number, and goes on; a recording of the network wants to know. */
 	void (*needed)(struct comms_peer *from, uint8_t completion);
 };
@@ -104,7 +104,7 @@ struct network_offload {
 	 * other's queues. is_over tells of this PE's sending only.
 	 */
 	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
-	void (*write)(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+	void (*write)(struct comms_session *session, const struct comms_session_tree *branches, const struct comms_readiness *ready);
 	/* The same for data between pairs. open_edges writes, for each of ins, where this PE learns that the other one is ready; run: a word of this PE. */
 	struct comms_session *(*open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
 	void (*write_edges)(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
@@ -152,7 +152,7 @@ enum {
 struct comms_network {
 	const char *name;
 	unsigned traits;	/* NETWORK_..., or'ed */
-	enum watch_row row;	/* of SHMEM_STATS */
+	enum counters_row row;	/* of SHMEM_STATS */
 	long longest_wait; /* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
 
 	/*
@@ -182,7 +182,7 @@ struct comms_network {
 	void (*leave)(void);
 
 	/* NULL from open: no memory. A channel is quiet when it is closed. */
-	struct comms_channel *(*channel_open)(bool alone);
+	struct comms_channel *(*channel_open)(bool private);
 	void (*channel_close)(struct comms_channel *channel);
 
 	/* Without nbi, the source may be reused, or the data is here, on return. With nbi that holds behind the next quiet of the channel. */

@@ -5,7 +5,7 @@
 #include "comms/core/comms.h"
 
 /*
- * Data that goes without a processor: a network card with session-mode queues begins, and sends on, when something has come, alone. First, down trees.
+ * Data that goes without a processor: a NIC with session-mode queues begins, and sends on, when something has come, alone. First, down trees.
  *
  * branch   what this PE has to do with a tree: it takes a part of the data from its parent and sends it to its children
  * word     of a PE and a tree: the number of the last run whose data has come down the tree
@@ -23,7 +23,7 @@ struct comms_session_child {
 	int lets_go; /* as it has shown */
 };
 
-struct comms_branch {
+struct comms_session_tree {
 	bool is_root;
 	char *dest;
 	const char *source; /* at the root; others send on what is in dest */

@@ -10,60 +10,60 @@
 
 struct rule {
 	const char *has, *has_too; /* parts of the name; NULL: one is enough. "^x" begins with, "x$" ends with */
-	enum watch_family family;
+	enum counters_category category;
 };
 
 /* The first that fits counts. */
 static const struct rule rules[] = {
-	{"^info_", NULL, WATCH_OTHER},
-	{"rdma_", NULL, WATCH_RDMA},
-	{"exchange", NULL, WATCH_EXCHANGE},
-	{"plan_", NULL, WATCH_PLAN},
-	{"^shmemx_", "_init$", WATCH_PLAN},
-	{"lock$", NULL, WATCH_LOCK},
-	{"^team_sync", NULL, WATCH_SYNC},
-	{"team", NULL, WATCH_TEAM},
-	{"create$", NULL, WATCH_CONTEXT},
-	{"destroy$", NULL, WATCH_CONTEXT},
-	{"session", NULL, WATCH_CONTEXT},
-	{"wait", NULL, WATCH_WAIT},
-	{"test", NULL, WATCH_TEST},
-	{"barrier", NULL, WATCH_BARRIER},
-	{"sync", NULL, WATCH_SYNC},
-	{"broadcast", NULL, WATCH_BROADCAST},
-	{"fcollect", NULL, WATCH_FCOLLECT},
-	{"collect", NULL, WATCH_COLLECT},
-	{"alltoall", NULL, WATCH_ALLTOALL},
-	{"_reduce$", NULL, WATCH_REDUCE},
-	{"_to_all$", NULL, WATCH_REDUCE},
-	{"scan$", NULL, WATCH_SCAN},
-	{"alloc", NULL, WATCH_MEMORY},
-	{"align", NULL, WATCH_MEMORY},
-	{"free$", NULL, WATCH_MEMORY},
-	{"fence$", NULL, WATCH_FENCE},
-	{"quiet$", NULL, WATCH_QUIET},
-	{"put", "signal", WATCH_PUT_SIGNAL},
-	{"^signal", NULL, WATCH_SIGNAL},
-	{"atomic", "_nbi$", WATCH_ATOMIC_NBI},
-	{"atomic", "fetch", WATCH_ATOMIC_FETCH},
-	{"swap$", NULL, WATCH_ATOMIC_FETCH},
-	{"_fetch$", NULL, WATCH_ATOMIC_FETCH},
-	{"_finc$", NULL, WATCH_ATOMIC_FETCH},
-	{"_fadd$", NULL, WATCH_ATOMIC_FETCH},
-	{"atomic", NULL, WATCH_ATOMIC},
-	{"_set$", NULL, WATCH_ATOMIC},
-	{"_inc$", NULL, WATCH_ATOMIC},
-	{"_add$", NULL, WATCH_ATOMIC},
-	{"iput", NULL, WATCH_IPUT},
-	{"ibput", NULL, WATCH_IPUT},
-	{"iget", NULL, WATCH_IGET},
-	{"ibget", NULL, WATCH_IGET},
-	{"put", "_nbi$", WATCH_PUT_NBI},
-	{"get", "_nbi$", WATCH_GET_NBI},
-	{"put", NULL, WATCH_PUT},
-	{"get", NULL, WATCH_GET},
-	{"_p$", NULL, WATCH_P},
-	{"_g$", NULL, WATCH_G},
+	{"^info_", NULL, CATEGORY_OTHER},
+	{"rdma_", NULL, CATEGORY_RDMA},
+	{"exchange", NULL, CATEGORY_EXCHANGE},
+	{"plan_", NULL, CATEGORY_PLAN},
+	{"^shmemx_", "_init$", CATEGORY_PLAN},
+	{"lock$", NULL, CATEGORY_LOCK},
+	{"^team_sync", NULL, CATEGORY_SYNC},
+	{"team", NULL, CATEGORY_TEAM},
+	{"create$", NULL, CATEGORY_CONTEXT},
+	{"destroy$", NULL, CATEGORY_CONTEXT},
+	{"session", NULL, CATEGORY_CONTEXT},
+	{"wait", NULL, CATEGORY_WAIT},
+	{"test", NULL, CATEGORY_TEST},
+	{"barrier", NULL, CATEGORY_BARRIER},
+	{"sync", NULL, CATEGORY_SYNC},
+	{"broadcast", NULL, CATEGORY_BROADCAST},
+	{"fcollect", NULL, CATEGORY_FCOLLECT},
+	{"collect", NULL, CATEGORY_COLLECT},
+	{"alltoall", NULL, CATEGORY_ALLTOALL},
+	{"_reduce$", NULL, CATEGORY_REDUCE},
+	{"_to_all$", NULL, CATEGORY_REDUCE},
+	{"scan$", NULL, CATEGORY_SCAN},
+	{"alloc", NULL, CATEGORY_MEMORY},
+	{"align", NULL, CATEGORY_MEMORY},
+	{"free$", NULL, CATEGORY_MEMORY},
+	{"fence$", NULL, CATEGORY_FENCE},
+	{"quiet$", NULL, CATEGORY_QUIET},
+	{"put", "signal", CATEGORY_PUT_SIGNAL},
+	{"^signal", NULL, CATEGORY_SIGNAL},
+	{"atomic", "_nbi$", CATEGORY_ATOMIC_NBI},
+	{"atomic", "fetch", CATEGORY_ATOMIC_FETCH},
+	{"swap$", NULL, CATEGORY_ATOMIC_FETCH},
+	{"_fetch$", NULL, CATEGORY_ATOMIC_FETCH},
+	{"_finc$", NULL, CATEGORY_ATOMIC_FETCH},
+	{"_fadd$", NULL, CATEGORY_ATOMIC_FETCH},
+	{"atomic", NULL, CATEGORY_ATOMIC},
+	{"_set$", NULL, CATEGORY_ATOMIC},
+	{"_inc$", NULL, CATEGORY_ATOMIC},
+	{"_add$", NULL, CATEGORY_ATOMIC},
+	{"iput", NULL, CATEGORY_IPUT},
+	{"ibput", NULL, CATEGORY_IPUT},
+	{"iget", NULL, CATEGORY_IGET},
+	{"ibget", NULL, CATEGORY_IGET},
+	{"put", "_nbi$", CATEGORY_PUT_NBI},
+	{"get", "_nbi$", CATEGORY_GET_NBI},
+	{"put", NULL, CATEGORY_PUT},
+	{"get", NULL, CATEGORY_GET},
+	{"_p$", NULL, CATEGORY_P},
+	{"_g$", NULL, CATEGORY_G},
 };
 
 static bool has(const char *name, const char *part)
@@ -77,7 +77,7 @@ static bool has(const char *name, const char *part)
 	return strstr(name, part) != NULL;
 }
 
-static enum watch_family find(const char *routine)
+static enum counters_category find(const char *routine)
 {
 	const char *name = strstr(routine, "shmem_") ? strstr(routine, "shmem_") + strlen("shmem_") : routine;
 
@@ -85,8 +85,8 @@ static enum watch_family find(const char *routine)
 		name += 4;
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (has(name, rules[i].has) && (!rules[i].has_too || has(name, rules[i].has_too)))
-			return rules[i].family;
-	return WATCH_OTHER;
+			return rules[i].category;
+	return CATEGORY_OTHER;
 }
 
 #define PLACES 8192 /* more than there are routines; where two names want one place, the later has it */
@@ -94,7 +94,7 @@ static enum watch_family find(const char *routine)
 /* One word for both, so that no reader sees a family with another's name: addresses need 48 bits. */
 static _Atomic uint64_t known[PLACES];
 
-enum watch_family watch_family_of(const char *routine)
+enum counters_category counters_category_of(const char *routine)
 {
 	uint64_t name = (uint64_t)(uintptr_t)routine;
 	_Atomic uint64_t *place = &known[(name * 0x9e3779b97f4a7c15) >> 51];
@@ -104,8 +104,8 @@ enum watch_family watch_family_of(const char *routine)
 		entry = name << 8 | find(routine);
 		atomic_store_explicit(place, entry, memory_order_relaxed);
 	}
-	return (enum watch_family)(entry & 255);
+	return (enum counters_category)(entry & 255);
 }
 
 _Static_assert(PLACES == 1 << (64 - 51), "the hash is a place");
-_Static_assert(WATCH_FAMILY_COUNT < 256, "a family fits beside a name");
+_Static_assert(CATEGORY_COUNT < 256, "a family fits beside a name");

@@ -20,14 +20,14 @@
 
 static struct {
 	_Atomic uint64_t calls, bytes, nanoseconds;
-} rows[WATCH_ROWS];
+} rows[ROW_COUNT];
 
 static bool counting;
 
 /* The call this thread is in: the outermost of those that are watched. */
 static _Thread_local struct {
 	int depth;
-	enum watch_family family;
+	enum counters_category category;
 	const char *routine;
 	int pe;
 	size_t bytes;
@@ -35,7 +35,7 @@ static _Thread_local struct {
 	bool announced; /* the message that comes is in the trace already */
 } now __attribute__((tls_model("initial-exec")));
 
-uint64_t watch_clock(void)
+uint64_t counters_clock(void)
 {
 	struct timespec t;
 
@@ -52,30 +52,30 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 				      memory_order_relaxed);
 }
 
-void watch_start(void)
+void counters_start(void)
 {
 	setting_bool(SETTING_STATS, &counting);
-	watch_reset();
+	counters_reset();
 	comms.traced = trace_start();
-	comms.watched = counting || comms.traced;
-	if ((comms.watched || comms.checks) && !ARGUMENT_CHECKS)
+	comms.observed = counting || comms.traced;
+	if ((comms.observed || comms.checks) && !ARGUMENT_CHECKS)
 		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
 					       "are checked; configure it without that",
 				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
 }
 
-bool watch_counts(void)
+bool counters_counts(void)
 {
 	return counting;
 }
 
-void watch_links_start(void)
+void counters_start_links(void)
 {
 	if (counting && comms.network && !links_count_each())
 		rte_die("shmem_init", "SHMEM_STATS: no memory to count %d links", links_known());
 }
 
-void watch_links_stop(void)
+void counters_stop_links(void)
 {
 	links_stop();
 }
@@ -84,7 +84,7 @@ void watch_links_stop(void)
 
 enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
 
-uint64_t watch_agreement(void)
+uint64_t counters_agreement(void)
 {
 	return (counting ? AGREE_COUNT : 0u) | (comms.checks ? AGREE_CHECKS : 0u) |
 	       (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
@@ -96,9 +96,9 @@ static void complain_of_difference(const char *setting, int pe)
 		setting);
 }
 
-void watch_agree_with(int pe, uint64_t theirs)
+void counters_agree_with(int pe, uint64_t theirs)
 {
-	uint64_t mine = watch_agreement();
+	uint64_t mine = counters_agreement();
 
 	if ((mine ^ theirs) & AGREE_COUNT)
 		complain_of_difference("SHMEM_STATS", pe);
@@ -112,42 +112,42 @@ void watch_agree_with(int pe, uint64_t theirs)
 
 /* --- Calls --- */
 
-enum watch_row watch_row_of_network(void)
+enum counters_row counters_row_of_network(void)
 {
 	return comms.network->row;
 }
 
-bool watch_begin(const char *routine, size_t bytes, int pe)
+bool counters_begin(const char *routine, size_t bytes, int pe)
 {
 	if (now.depth++ > 0)
 		return false;
-	now.family = watch_family_of(routine);
+	now.category = counters_category_of(routine);
 	now.bytes = bytes;
 	now.pe = pe;
 	now.routine = routine;
-	now.began = watch_clock();
-	now.position = comms.traced ? trace_begin(routine, now.family, now.began, bytes, pe) : 0;
+	now.began = counters_clock();
+	now.position = comms.traced ? trace_begin(routine, now.category, now.began, bytes, pe) : 0;
 	return true;
 }
 
-void watch_end(void)
+void counters_end(void)
 {
-	enum watch_family family = now.family;
+	enum counters_category category = now.category;
 	uint64_t end;
 
 	if (--now.depth > 0)
 		return;
-	end = watch_clock();
-	add(&rows[family].calls, 1);
-	add(&rows[family].bytes, now.bytes);
-	add(&rows[family].nanoseconds, end - now.began);
+	end = counters_clock();
+	add(&rows[category].calls, 1);
+	add(&rows[category].bytes, now.bytes);
+	add(&rows[category].nanoseconds, end - now.began);
 	if (comms.traced)
-		trace_call(now.routine, family, now.began, end, now.bytes, now.pe, now.position);
+		trace_call(now.routine, category, now.began, end, now.bytes, now.pe, now.position);
 }
 
-bool watch_is_in_call(enum watch_family *family)
+bool counters_is_in_call(enum counters_category *category)
 {
-	*family = now.family;
+	*category = now.category;
 	return now.depth > 0;
 }
 
@@ -156,110 +156,110 @@ bool watch_is_in_call(enum watch_family *family)
 /* What calls of these families move is what the program wants moved. */
 static bool is_programs(void)
 {
-	return now.depth > 0 && now.family <= WATCH_ATOMIC_NBI;
+	return now.depth > 0 && now.category <= CATEGORY_ATOMIC_NBI;
 }
 
-static void count_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+static void count_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
 {
 	add(&rows[path].calls, 1);
 	add(&rows[path].bytes, bytes);
-	if (path != WATCH_LOCAL)
-		links_count(way == WATCH_THERE ? comms.pe : pe, way == WATCH_THERE ? pe : comms.pe, bytes);
+	if (path != ROW_LOCAL)
+		links_count(way == SIDE_THERE ? comms.pe : pe, way == SIDE_THERE ? pe : comms.pe, bytes);
 	if (comms.traced && !now.announced)
-		trace_message(path == WATCH_LOCAL, way, pe, bytes);
+		trace_message(path == ROW_LOCAL, way, pe, bytes);
 	now.announced = false;
 }
 
-void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
 {
 	if (is_programs())
 		count_operation(path, way, pe, bytes);
-	else if (path != WATCH_LOCAL)
-		count_operation(WATCH_INSIDE, way, pe, bytes);
+	else if (path != ROW_LOCAL)
+		count_operation(ROW_INSIDE, way, pe, bytes);
 	else if (comms.traced)
 		trace_no_message();
 }
 
-void watch_more(enum watch_row path, int pe, size_t bytes)
+void counters_more(enum counters_row path, int pe, size_t bytes)
 {
 	now.announced = comms.traced;
-	watch_operation(path, WATCH_THERE, pe, bytes);
+	counters_operation(path, SIDE_THERE, pe, bytes);
 	now.announced = false;
 	if (comms.traced)
 		trace_add(bytes);
 }
 
-void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value)
+void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value)
 {
-	count_operation(path, WATCH_THERE, pe, bytes);
+	count_operation(path, SIDE_THERE, pe, bytes);
 	if (!comms.traced)
 		return;
-	now.announced = path != WATCH_LOCAL;
-	if (path == WATCH_LOCAL)
+	now.announced = path != ROW_LOCAL;
+	if (path == ROW_LOCAL)
 		trace_stored(true);
 	else
 		trace_set_flag(flag, value);
 }
 
-void watch_flag(int pe, const void *flag, uint64_t value)
+void counters_flag(int pe, const void *flag, uint64_t value)
 {
 	if (comms.traced && comms.network && !(comms.network->traits & NETWORK_RECORDS_ARRIVALS))
 		trace_flag(pe, flag, value);
 }
 
-void watch_stored(bool sure)
+void counters_stored(bool sure)
 {
 	if (comms.traced)
 		trace_stored(sure);
 }
 
-void watch_connection(size_t bytes)
+void counters_connection(size_t bytes)
 {
-	add(&rows[WATCH_PEERS].bytes, bytes);
+	add(&rows[ROW_PEERS].bytes, bytes);
 }
 
 /* --- Reading --- */
 
-int watch_rows(void)
+int counters_rows(void)
 {
-	return WATCH_ROWS + links_counted();
+	return ROW_COUNT + links_counted();
 }
 
-const char *watch_row_name(int row)
+const char *counters_row_name(int row)
 {
 	static const char *const names[] = {
-#define WATCH_NAME(id, name) name,
-		WATCH_FAMILIES(WATCH_NAME)
-#undef WATCH_NAME
+#define CATEGORY_NAME(id, name) name,
+		CATEGORIES(CATEGORY_NAME)
+#undef CATEGORY_NAME
 		"path local", "path ucx", "path tofu", "inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
 		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
 	};
 
-	_Static_assert(sizeof names / sizeof names[0] == WATCH_ROWS, "every row has a name");
-	if (row >= WATCH_ROWS && row < watch_rows())
-		return links_counted_name(row - WATCH_ROWS);
-	return row >= 0 && row < WATCH_ROWS ? names[row] : NULL;
+	_Static_assert(sizeof names / sizeof names[0] == ROW_COUNT, "every row has a name");
+	if (row >= ROW_COUNT && row < counters_rows())
+		return links_counted_name(row - ROW_COUNT);
+	return row >= 0 && row < ROW_COUNT ? names[row] : NULL;
 }
 
-void watch_read(int row, struct watch_row_values *values)
+void counters_read(int row, struct counters_row_values *values)
 {
-	if (row >= WATCH_ROWS) {
+	if (row >= ROW_COUNT) {
 		values->nanoseconds = 0;
-		links_read(row - WATCH_ROWS, &values->calls, &values->bytes);
+		links_read(row - ROW_COUNT, &values->calls, &values->bytes);
 		return;
 	}
 	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
 	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
 	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);
-	if (row >= WATCH_AXES)
-		links_read_way(row - WATCH_AXES, &values->calls, &values->bytes);
-	if (row == WATCH_PEERS)
+	if (row >= ROW_AXES)
+		links_read_direction(row - ROW_AXES, &values->calls, &values->bytes);
+	if (row == ROW_PEERS)
 		comms_count_peers(&values->calls, &values->bytes);
 }
 
-void watch_reset(void)
+void counters_reset(void)
 {
-	for (int row = 0; row < WATCH_ROWS; row++) {
+	for (int row = 0; row < ROW_COUNT; row++) {
 		atomic_store_explicit(&rows[row].calls, 0, memory_order_relaxed);
 		atomic_store_explicit(&rows[row].bytes, 0, memory_order_relaxed);
 		atomic_store_explicit(&rows[row].nanoseconds, 0, memory_order_relaxed);

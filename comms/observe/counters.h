@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_WATCH_H
-#define COMMS_WATCH_H
+#ifndef COMMS_COUNTERS_H
+#define COMMS_COUNTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
  * Nothing of this is reached unless calls are watched: see COMMS_CALL. Any thread may count.
  */
 
-#define WATCH_FAMILIES(F)                       \
+#define CATEGORIES(F)                       \
 	F(PUT, "put")                           \
 	F(PUT_NBI, "put_nbi")                   \
 	F(P, "p")                               \
@@ -54,91 +54,91 @@
 	F(CONTEXT, "context")                   \
 	F(OTHER, "other")
 
-enum watch_family {
-#define WATCH_NAME(id, name) WATCH_##id,
-	WATCH_FAMILIES(WATCH_NAME)
-#undef WATCH_NAME
-	WATCH_FAMILY_COUNT
+enum counters_category {
+#define CATEGORY_NAME(id, name) CATEGORY_##id,
+	CATEGORIES(CATEGORY_NAME)
+#undef CATEGORY_NAME
+	CATEGORY_COUNT
 };
 
 /* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
-enum watch_row {
-	WATCH_LOCAL = WATCH_FAMILY_COUNT, /* what the program moves over each path */
-	WATCH_UCX,
-	WATCH_TOFU,
-	WATCH_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
-	WATCH_PEERS,  /* those that this PE has met, and the memory that took */
-	WATCH_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
-	WATCH_LAST_AXIS = WATCH_AXES + TORUS_WAYS - 1,
-	WATCH_ROWS
+enum counters_row {
+	ROW_LOCAL = CATEGORY_COUNT, /* what the program moves over each path */
+	ROW_UCX,
+	ROW_TOFU,
+	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
+	ROW_PEERS,  /* those that this PE has met, and the memory that took */
+	ROW_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
+	ROW_LAST_AXIS = ROW_AXES + TORUS_DIRECTIONS - 1,
+	ROW_COUNT
 };
 
-struct watch_row_values {
+struct counters_row_values {
 	uint64_t calls, bytes, nanoseconds;
 };
 
 /* Nanoseconds of this host's clock. */
-uint64_t watch_clock(void);
+uint64_t counters_clock(void);
 
 /* Reads the settings; before anything is counted. */
-void watch_start(void);
-bool watch_counts(void);
+void counters_start(void);
+bool counters_counts(void);
 /* Makes a row for each link, once the network and the torus are known; lets go of them. */
-void watch_links_start(void);
-void watch_links_stop(void);
+void counters_start_links(void);
+void counters_stop_links(void);
 
 /*
  * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
  * they have published: ends the job with a message where one was told something else.
  */
-uint64_t watch_agreement(void);
-void watch_agree_with(int pe, uint64_t theirs);
+uint64_t counters_agreement(void);
+void counters_agree_with(int pe, uint64_t theirs);
 
 /* How many rows there are, links included. */
-int watch_rows(void);
-const char *watch_row_name(int row);
-void watch_read(int row, struct watch_row_values *values);
-void watch_reset(void);
+int counters_rows(void);
+const char *counters_row_name(int row);
+void counters_read(int row, struct counters_row_values *values);
+void counters_reset(void);
 
 /* The family of a routine by its name, with or without the p of the profiling names. */
-enum watch_family watch_family_of(const char *routine);
+enum counters_category counters_category_of(const char *routine);
 
 /* The row of the network that there is. */
-enum watch_row watch_row_of_network(void);
+enum counters_row counters_row_of_network(void);
 
 /* A call of the API begins; false: it is one inside of another. */
-bool watch_begin(const char *routine, size_t bytes, int pe);
-void watch_end(void);
+bool counters_begin(const char *routine, size_t bytes, int pe);
+void counters_end(void);
 /* False: this thread is in no call of the program. */
-bool watch_is_in_call(enum watch_family *family);
+bool counters_is_in_call(enum counters_category *category);
 
 /* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
-enum watch_way { WATCH_THERE, WATCH_HERE }; /* where the data goes */
-void watch_operation(enum watch_row path, enum watch_way way, int pe, size_t bytes);
+enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
+void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes);
 /* The one that was noticed last carries so many bytes more; counted as an operation, too. */
-void watch_more(enum watch_row path, int pe, size_t bytes);
+void counters_more(enum counters_row path, int pe, size_t bytes);
 /*
  * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
- * the operation that follows is it, and the flag at the target shows it. At the target, watch_flag: the flag has been seen.
+ * the operation that follows is it, and the flag at the target shows it. At the target, counters_flag: the flag has been seen.
  */
-void watch_message(enum watch_row path, int pe, size_t bytes, const void *flag, uint64_t value);
-void watch_flag(int pe, const void *flag, uint64_t value);
+void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value);
+void counters_flag(int pe, const void *flag, uint64_t value);
 /* The operation that was noticed last has been stored to the other PE. Sure: but for the flag that shows it. */
-void watch_stored(bool sure);
+void counters_stored(bool sure);
 /* UCX took so much for a new connection. */
-void watch_connection(size_t bytes);
+void counters_connection(size_t bytes);
 
 /* An operation of the program or, inside a collective or a lock, of the library. */
-COMMS_INLINE void watch_if_on(enum watch_row path, enum watch_way way, int pe, size_t bytes)
+COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side way, int pe, size_t bytes)
 {
-	if (COMMS_UNLIKELY(comms.watched))
-		watch_operation(path, way, pe, bytes);
+	if (COMMS_UNLIKELY(comms.observed))
+		counters_operation(path, way, pe, bytes);
 }
 
-COMMS_INLINE void watch_stored_if_on(bool sure)
+COMMS_INLINE void counters_stored_if_on(bool sure)
 {
-	if (COMMS_UNLIKELY(comms.watched))
-		watch_stored(sure);
+	if (COMMS_UNLIKELY(comms.observed))
+		counters_stored(sure);
 }
 
 #endif

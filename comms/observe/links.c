@@ -16,7 +16,7 @@
 struct counter {
 	_Atomic uint64_t messages, bytes;
 };
-static struct counter ways[TORUS_WAYS];
+static struct counter directions[TORUS_DIRECTIONS];
 
 /* Those that exist, with their names, which are the program's to read. */
 static struct {
@@ -40,11 +40,11 @@ void links_follow(int from, int to, links_visitor *visit, void *argument)
 {
 	const struct torus_job *job = comms_torus();
 	const struct torus_shape *shape = &job->sites.shape;
-	int at = torus_job_place(job, from), end = torus_job_place(job, to), way;
+	int at = torus_job_place(job, from), end = torus_job_place(job, to), direction;
 
-	while ((way = torus_next(shape, at, end)) >= 0) {
-		visit(at * 2 * shape->axes + way, way, argument);
-		at = torus_neighbour(shape, at, way);
+	while ((direction = torus_next(shape, at, end)) >= 0) {
+		visit(at * 2 * shape->axes + direction, direction, argument);
+		at = torus_neighbour(shape, at, direction);
 	}
 }
 
@@ -62,11 +62,11 @@ static void add(struct counter *counter, uint64_t bytes)
 	atomic_fetch_add_explicit(&counter->bytes, bytes, memory_order_relaxed);
 }
 
-static void count(int link, int way, void *argument)
+static void count(int link, int direction, void *argument)
 {
 	uint64_t bytes = *(const size_t *)argument;
 
-	add(&ways[way], bytes);
+	add(&directions[direction], bytes);
 	if (each.links > 0)
 		add(&each.link[each.place_of[link]].counter, bytes);
 }
@@ -82,9 +82,9 @@ static void read_counter(const struct counter *counter, uint64_t *messages, uint
 	*bytes = atomic_load_explicit(&counter->bytes, memory_order_relaxed);
 }
 
-void links_read_way(int way, uint64_t *hops, uint64_t *bytes)
+void links_read_direction(int direction, uint64_t *hops, uint64_t *bytes)
 {
-	read_counter(&ways[way], hops, bytes);
+	read_counter(&directions[direction], hops, bytes);
 }
 
 void links_read(int which, uint64_t *messages, uint64_t *bytes)
@@ -108,7 +108,7 @@ const char *links_name(int link, char text[LINKS_TEXT])
 	char place[TORUS_TEXT];
 
 	snprintf(text, LINKS_TEXT, "%s %s", torus_place_text(shape, link / (2 * shape->axes), place),
-		 torus_way_name(link % (2 * shape->axes)));
+		 torus_direction_name(link % (2 * shape->axes)));
 	return text;
 }
 
@@ -120,8 +120,8 @@ static void clear(struct counter *counter)
 
 void links_reset(void)
 {
-	for (int way = 0; way < TORUS_WAYS; way++)
-		clear(&ways[way]);
+	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++)
+		clear(&directions[direction]);
 	for (int i = 0; i < each.links; i++)
 		clear(&each.link[i].counter);
 }

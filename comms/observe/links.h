@@ -10,7 +10,7 @@
 #include "comms/torus/shape.h"
 
 /*
- * A link is numbered by the place where it begins and the way it goes. How many numbers there are, if links are known one by one; 0:
+ * A link is numbered by the place where it begins and the direction it goes. How many numbers there are, if links are known one by one; 0:
  * there are too many for that.
  */
 int links_known(void);
@@ -18,15 +18,15 @@ int links_known(void);
 /* False: the shape has no cable there. */
 bool links_exist(int link);
 
-/* Visits the links on the way from one PE to another; none on one node. */
-typedef void links_visitor(int link, int way, void *argument);
+/* Visits the links on the direction from one PE to another; none on one node. */
+typedef void links_visitor(int link, int direction, void *argument);
 void links_follow(int from, int to, links_visitor *visit, void *argument);
 
 /* A message of this PE that takes them. */
 void links_count(int from, int to, size_t bytes);
 
-/* All links of a way together: how often one was taken, and the bytes that took it. */
-void links_read_way(int way, uint64_t *hops, uint64_t *bytes);
+/* All links of a direction together: how often one was taken, and the bytes that took it. */
+void links_read_direction(int direction, uint64_t *hops, uint64_t *bytes);
 void links_reset(void);
 
 /* Each link by itself, from now on. False: no memory. */

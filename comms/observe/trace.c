@@ -53,7 +53,7 @@ void trace_use(struct trace_ring *memory, uint64_t capacity)
 		ring->pe = comms.pe;
 		ring->n_pes = comms.n_pes;
 		ring->capacity = capacity;
-		ring->started = watch_clock();
+		ring->started = counters_clock();
 		ring->magic = TRACE_MAGIC;
 	}
 	pthread_mutex_unlock(&recording);
@@ -79,7 +79,7 @@ static void record(struct trace_event event)
 /* --- Calls --- */
 
 /* The last place is for all that find no other. */
-static int64_t add_name(const char *routine, enum watch_family family)
+static int64_t add_name(const char *routine, enum counters_category category)
 {
 	int64_t number = 0, names = (int64_t)ring->names;
 	const char *user = strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
@@ -90,18 +90,18 @@ static int64_t add_name(const char *routine, enum watch_family family)
 		return TRACE_NAMES - 1;
 	if (number == names) {
 		strncpy(ring->name[number].routine, user, sizeof ring->name[0].routine - 1);
-		strncpy(ring->name[number].category, watch_row_name(family), sizeof ring->name[0].category - 1);
+		strncpy(ring->name[number].category, counters_row_name(category), sizeof ring->name[0].category - 1);
 		ring->names++;
 	}
 	return number;
 }
 
-static int64_t number_of_name(const char *routine, enum watch_family family)
+static int64_t number_of_name(const char *routine, enum counters_category category)
 {
 	size_t place = ((uint64_t)(uintptr_t)routine * 0x9e3779b97f4a7c15 >> 40) & (KNOWN - 1);
 
 	if (known[place].routine != routine) {
-		known[place].number = add_name(routine, family);
+		known[place].number = add_name(routine, category);
 		known[place].routine = routine;
 	}
 	return known[place].number;
@@ -111,28 +111,28 @@ static int64_t number_of_name(const char *routine, enum watch_family family)
  * Calls that can tell the program that a message has come before the sender knows: they look at memory of this PE. A barrier or a collective ends
  * after its members have come, and they come after the quiet that belongs to it.
  */
-static bool polls_here(enum watch_family family, int pe)
+static bool polls_here(enum counters_category category, int pe)
 {
-	switch (family) {
-	case WATCH_GET:
-	case WATCH_GET_NBI:
-	case WATCH_G:
-	case WATCH_IGET:
-	case WATCH_ATOMIC_FETCH:
-	case WATCH_ATOMIC_NBI: return pe == comms.pe || pe == COMMS_NOBODY;
-	case WATCH_SIGNAL:
-	case WATCH_WAIT:
-	case WATCH_TEST:
-	case WATCH_LOCK:
-	case WATCH_EXCHANGE:
-	case WATCH_PLAN:
-	case WATCH_RDMA:
-	case WATCH_OTHER: return true;
+	switch (category) {
+	case CATEGORY_GET:
+	case CATEGORY_GET_NBI:
+	case CATEGORY_G:
+	case CATEGORY_IGET:
+	case CATEGORY_ATOMIC_FETCH:
+	case CATEGORY_ATOMIC_NBI: return pe == comms.pe || pe == COMMS_NOBODY;
+	case CATEGORY_SIGNAL:
+	case CATEGORY_WAIT:
+	case CATEGORY_TEST:
+	case CATEGORY_LOCK:
+	case CATEGORY_EXCHANGE:
+	case CATEGORY_PLAN:
+	case CATEGORY_RDMA:
+	case CATEGORY_OTHER: return true;
 	default: return false;
 	}
 }
 
-uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t begin, size_t bytes, int pe)
+uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe)
 {
 	uint64_t position = 0;
 
@@ -142,7 +142,7 @@ uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t beg
 		ring->unfinished = 0;
 		atomic_signal_fence(memory_order_seq_cst);
 		ring->doing =
-			(struct trace_event){begin, 0, number_of_name(routine, family), bytes, pe, TRACE_CALL, 0, 0, 0};
+			(struct trace_event){begin, 0, number_of_name(routine, category), bytes, pe, TRACE_CALL, 0, 0, 0};
 		atomic_signal_fence(memory_order_seq_cst);
 		ring->unfinished = 1;
 	}
@@ -151,9 +151,9 @@ uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t beg
 }
 
 /* Calls that return when their data has come. */
-static bool brings(enum watch_family family)
+static bool brings(enum counters_category category)
 {
-	return family == WATCH_GET || family == WATCH_G || family == WATCH_IGET;
+	return category == CATEGORY_GET || category == CATEGORY_G || category == CATEGORY_IGET;
 }
 
 /* What this call got has come. An instant inside the call is where an arrow can end. */
@@ -171,31 +171,31 @@ static void settle_gets(uint64_t from, uint64_t end, bool network)
 	}
 }
 
-void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe,
+void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe,
 		uint64_t position)
 {
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		settle_gets(position, end, brings(family));
+		settle_gets(position, end, brings(category));
 		ring->unfinished = 0;
-		record((struct trace_event){begin, end, number_of_name(routine, family), bytes, pe, TRACE_CALL,
-					    polls_here(family, pe), 0, 0});
+		record((struct trace_event){begin, end, number_of_name(routine, category), bytes, pe, TRACE_CALL,
+					    polls_here(category, pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }
 
 /* --- Messages --- */
 
-void trace_message(bool local, enum watch_way way, int pe, size_t bytes)
+void trace_message(bool local, enum counters_side way, int pe, size_t bytes)
 {
 	pthread_mutex_lock(&recording);
 	last.exists = ring != NULL;
 	last.carried = 0;
 	if (ring) {
 		last.number = recorded();
-		last.carried = local || way != WATCH_THERE ? 0 : (uint32_t)(last.number + 1);
-		record((struct trace_event){watch_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
-					    way == WATCH_THERE});
+		last.carried = local || way != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
+		record((struct trace_event){counters_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
+					    way == SIDE_THERE});
 	}
 	pthread_mutex_unlock(&recording);
 }
@@ -231,7 +231,7 @@ void trace_stored(bool sure)
 	uint64_t now;
 
 	atomic_thread_fence(memory_order_seq_cst); /* the store is where others see it */
-	now = watch_clock();
+	now = counters_clock();
 	pthread_mutex_lock(&recording);
 	e = last_message();
 	if (e) {
@@ -279,7 +279,7 @@ uint32_t trace_take_event(void)
 void trace_quiet(const void *channel)
 {
 	int64_t key = channel ? (int64_t)(uintptr_t)channel : 2;
-	uint64_t now = watch_clock(), first = UINT64_MAX;
+	uint64_t now = counters_clock(), first = UINT64_MAX;
 
 	pthread_mutex_lock(&recording);
 	if (ring && unsettled < trace_first(ring))
@@ -305,7 +305,7 @@ static void record_coming(enum trace_kind kind, int pe, int64_t key)
 {
 	pthread_mutex_lock(&recording);
 	if (ring)
-		record((struct trace_event){watch_clock(), 0, key, 0, pe, (uint8_t)kind, 0, 0, 0});
+		record((struct trace_event){counters_clock(), 0, key, 0, pe, (uint8_t)kind, 0, 0, 0});
 	pthread_mutex_unlock(&recording);
 }
 

@@ -23,11 +23,11 @@ uint64_t trace_events(void);
 void trace_use(struct trace_ring *ring, uint64_t capacity);
 
 /* A call of this thread begins; returns what trace_call needs to know when it ends. */
-uint64_t trace_begin(const char *routine, enum watch_family family, uint64_t begin, size_t bytes, int pe);
-void trace_call(const char *routine, enum watch_family family, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
+uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe);
+void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
 
 /* A message; what follows is about the last one of this thread. */
-void trace_message(bool local, enum watch_way way, int pe, size_t bytes);
+void trace_message(bool local, enum counters_side way, int pe, size_t bytes);
 /* One that is not recorded: what follows is about none. */
 void trace_no_message(void);
 /* It is more than that: so many bytes go along. */

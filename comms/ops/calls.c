@@ -5,14 +5,14 @@
 #include "comms/observe/counters.h"
 #include "reorder.h"
 
-void comms_watch_begin(const char *routine, size_t bytes, int pe)
+void comms_observe_begin(const char *routine, size_t bytes, int pe)
 {
 	comms_check_up(routine);
-	if (watch_begin(routine, bytes, pe) && comms.checks)
-		reorder_call_begins(watch_family_of(routine));
+	if (counters_begin(routine, bytes, pe) && comms.checks)
+		reorder_call_begins(counters_category_of(routine));
 }
 
-void comms_watch_end(void)
+void comms_observe_end(void)
 {
-	watch_end();
+	counters_end();
 }

@@ -13,7 +13,7 @@
 static void count_store(bool sure)
 {
 	if (!comms.checks)
-		watch_stored_if_on(sure);
+		counters_stored_if_on(sure);
 }
 
 void carry_put(const struct held *p, const struct target *t)
@@ -112,7 +112,7 @@ void carry_signal(const struct held *p, const struct target *data, const struct 
 	if (p->bytes && data->here)
 		count_store(true);
 	if (!comms.checks)
-		target_count(signal, WATCH_THERE, sizeof *p->word, p->channel);
+		target_count(signal, SIDE_THERE, sizeof *p->word, p->channel);
 	if (signal->here) {
 		if (p->bytes && !data->here)
 			comms.network->quiet_pes(channel, &p->pe, 1);

@@ -10,15 +10,15 @@
 
 const char *comms_near_argument(const char *routine)
 {
-	switch (watch_family_of(routine)) {
-	case WATCH_PUT:
-	case WATCH_PUT_NBI:
-	case WATCH_IPUT:
-	case WATCH_PUT_SIGNAL: return "source";
-	case WATCH_GET:
-	case WATCH_GET_NBI:
-	case WATCH_IGET: return "dest";
-	case WATCH_ATOMIC_NBI: return "fetch";
+	switch (counters_category_of(routine)) {
+	case CATEGORY_PUT:
+	case CATEGORY_PUT_NBI:
+	case CATEGORY_IPUT:
+	case CATEGORY_PUT_SIGNAL: return "source";
+	case CATEGORY_GET:
+	case CATEGORY_GET_NBI:
+	case CATEGORY_IGET: return "dest";
+	case CATEGORY_ATOMIC_NBI: return "fetch";
 	default: return NULL;
 	}
 }

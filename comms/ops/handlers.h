@@ -10,9 +10,9 @@
  * The receiver calls listen: a word of its own becomes value, then value + step, ... as such notifications come from a PE. The sender names the number
  * that listen returns (struct comms_notification, completion). 0: the sender must use a flag.
  */
-uint8_t comms_listen(int pe, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+uint8_t comms_completion_listen(int pe, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 /* All notifications with the number have come: sender and receiver have passed a barrier since. */
-void comms_listen_no_more(int pe, uint8_t completion);
+void comms_completion_release(int pe, uint8_t completion);
 
 /* This PE has waited for the last notification with that number: what it does now follows from it. */
 void comms_note_needed(int pe, uint8_t completion);

@@ -14,7 +14,7 @@ static struct network_piece piece_of(const struct target *target, const void *so
 static void store_flag(const struct target *target, struct comms_flag flag)
 {
 	atomic_store_explicit((_Atomic uint64_t *)target->here, flag.value, memory_order_release);
-	watch_stored_if_on(false);
+	counters_stored_if_on(false);
 	comms_wake_at(target->place.peer, flag.word, sizeof *flag.word);
 }
 
@@ -30,9 +30,9 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 		comms_quiet(); /* two paths: only completion orders them */
 		bytes = 0;
 	}
-	watch_if_on(target_row(&shown), WATCH_THERE, pe, sizeof flag.value);
-	if (bytes && COMMS_UNLIKELY(comms.watched))
-		watch_more(comms.network->row, pe, bytes);
+	counters_if_on(target_row(&shown), SIDE_THERE, pe, sizeof flag.value);
+	if (bytes && COMMS_UNLIKELY(comms.observed))
+		counters_more(comms.network->row, pe, bytes);
 	if (shown.here) {
 		store_flag(&shown, flag);
 		return;
@@ -144,7 +144,7 @@ void comms_put_notify_start(struct comms_request *request, const struct comms_no
 	out = for_network(n);
 	request->value = n->flag.value;
 	noted = comms_near_note(n->routine, n->piece[0].source, n->piece[0].bytes, n->pe);
-	watch_if_on(n->by_network ? WATCH_INSIDE : comms.network->row, WATCH_THERE, n->pe, bytes);
+	counters_if_on(n->by_network ? ROW_INSIDE : comms.network->row, SIDE_THERE, n->pe, bytes);
 	for (int i = 0; i < 2; i++)
 		comms_near_read(n->piece[i].source, n->piece[i].bytes);
 	comms.network->notify(request, &out);

@@ -23,7 +23,7 @@ static void put(const struct held *p)
 		return;
 	}
 	t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
-	target_count(&t, WATCH_THERE, p->bytes, p->channel);
+	target_count(&t, SIDE_THERE, p->bytes, p->channel);
 	if (!comms.checks || !reorder_hold(p))
 		carry_put(p, &t);
 }
@@ -37,7 +37,7 @@ static void get(const struct held *g)
 		return;
 	}
 	t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
-	target_count(&t, WATCH_HERE, g->bytes, g->channel);
+	target_count(&t, SIDE_HERE, g->bytes, g->channel);
 	if (!comms.checks || !reorder_hold(g))
 		carry_get(g, &t);
 }
@@ -75,7 +75,7 @@ void comms_channel_amo(struct comms_channel *channel, void *dest, const struct c
 	COMMS_CALL(routine, atomic->width, pe);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
 
-	target_count(&t, WATCH_THERE, atomic->width, channel);
+	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (t.here)
 		carry_atomic(&t, atomic);
 	else
@@ -89,7 +89,7 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 	struct hang_answer before = hang_answer;
 	uint64_t result = 0;
 
-	target_count(&t, WATCH_THERE, atomic->width, channel);
+	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (t.here)
 		return carry_atomic(&t, atomic);
 	hang_answer = (struct hang_answer){routine, pe};
@@ -123,7 +123,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 	}
 	t = target_check_word(dest, atomic->width, pe, routine);
 	noted = comms_near_note(routine, result, atomic->width, pe);
-	target_count(&t, WATCH_THERE, atomic->width, channel);
+	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (!t.here) {
 		comms_near_write(result, atomic->width);
 		comms.network->amo_fetch(channel, &t.place, atomic, result, true);
@@ -139,11 +139,11 @@ static void count_signal(const struct held *p, const struct target *data, const 
 	bool one = p->bytes && !data->here && !signal->here;
 
 	if (p->bytes && !one)
-		target_count(data, WATCH_THERE, p->bytes, p->channel);
+		target_count(data, SIDE_THERE, p->bytes, p->channel);
 	if (one || comms.checks)
-		target_count(signal, WATCH_THERE, sizeof *p->word, p->channel);
-	if (one && COMMS_UNLIKELY(comms.watched))
-		watch_more(comms.network->row, p->pe, p->bytes);
+		target_count(signal, SIDE_THERE, sizeof *p->word, p->channel);
+	if (one && COMMS_UNLIKELY(comms.observed))
+		counters_more(comms.network->row, p->pe, p->bytes);
 }
 
 void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece, const struct comms_signal *signal, int pe,
@@ -216,13 +216,13 @@ void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size
  * Where no operation ever needs a network, there is nothing to tell channels apart by: all are the default one. Where operations are held
  * back, a channel is only what tells them apart.
  */
-bool comms_channel_open(bool alone, struct comms_channel **channel)
+bool comms_channel_open(bool private, struct comms_channel **channel)
 {
 	if (comms.checks) {
 		*channel = malloc(1);
 		return *channel;
 	}
-	*channel = comms.network ? comms.network->channel_open(alone) : NULL;
+	*channel = comms.network ? comms.network->channel_open(private) : NULL;
 	return *channel || !comms.network;
 }
 

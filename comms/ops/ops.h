@@ -12,7 +12,7 @@
 struct comms_channel;
 
 /* False: no memory. A channel that is never needed costs nothing else. */
-bool comms_channel_open(bool alone, struct comms_channel **channel);
+bool comms_channel_open(bool private, struct comms_channel **channel);
 /* After a quiet. To be done before comms_stop. */
 void comms_channel_close(struct comms_channel *channel);
 
@@ -151,10 +151,10 @@ static inline void comms_complete(void)
  * is whom it is about, if it is one. Costs one look at a word that says that there is nothing to do.
  */
 #define COMMS_CALL(routine, bytes, pe) \
-	bool watched_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
+	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
 
-void comms_watch_begin(const char *routine, size_t bytes, int pe);
-void comms_watch_end(void);
+void comms_observe_begin(const char *routine, size_t bytes, int pe);
+void comms_observe_end(void);
 
 /* The library is up, and calls are neither watched nor checked. */
 COMMS_INLINE bool comms_calls_are_quick(void)
@@ -166,14 +166,14 @@ COMMS_INLINE bool comms_call_begin(const char *routine, size_t bytes, int pe)
 {
 	if (COMMS_LIKELY(comms_calls_are_quick()))
 		return false;
-	comms_watch_begin(routine, bytes, pe);
+	comms_observe_begin(routine, bytes, pe);
 	return true;
 }
 
-COMMS_INLINE void comms_call_end(const bool *watched)
+COMMS_INLINE void comms_call_end(const bool *observed)
 {
-	if (COMMS_UNLIKELY(*watched))
-		comms_watch_end();
+	if (COMMS_UNLIKELY(*observed))
+		comms_observe_end();
 }
 
 #endif

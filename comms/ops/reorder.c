@@ -53,27 +53,27 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-uint64_t reorder_lot(uint64_t number)
+uint64_t reorder_random(uint64_t number)
 {
 	return mix(reorder.seed ^ mix(number));
 }
 
-static uint64_t lot_of_pe(uint64_t number)
+static uint64_t random_of_pe(uint64_t number)
 {
-	return reorder_lot(number ^ mix((uint64_t)comms.pe + 1));
+	return reorder_random(number ^ mix((uint64_t)comms.pe + 1));
 }
 
 void reorder_pause(uint64_t number, uint64_t often)
 {
 	const struct timespec pause = {0, PAUSE * 1000000L};
 
-	if (reorder_lot(~number) % (number / often + 1) == 0)
+	if (reorder_random(~number) % (number / often + 1) == 0)
 		nanosleep(&pause, NULL);
 }
 
 static int64_t clock_ms(void)
 {
-	return (int64_t)(watch_clock() / 1000000);
+	return (int64_t)(counters_clock() / 1000000);
 }
 
 /* --- Leaving --- */
@@ -186,7 +186,7 @@ bool reorder_overtook(const void *address, size_t bytes, int *from)
 static void carry_out(struct held *list, int count)
 {
 	uint64_t departure = reorder.departures;
-	int stop = count > 1 ? 1 + (int)(lot_of_pe(departure) % (uint64_t)(count - 1)) : 0;
+	int stop = count > 1 ? 1 + (int)(random_of_pe(departure) % (uint64_t)(count - 1)) : 0;
 
 	if (count > 1)
 		reorder.departures++;
@@ -247,9 +247,9 @@ void reorder_quiet_all(void)
 	leave_locked(&(struct choice){.any_channel = true, .gets = true});
 }
 
-void reorder_call_begins(enum watch_family family)
+void reorder_call_begins(enum counters_category category)
 {
-	if (family == WATCH_WAIT || family == WATCH_TEST || family == WATCH_LOCK)
+	if (category == CATEGORY_WAIT || category == CATEGORY_TEST || category == CATEGORY_LOCK)
 		leave_locked(&(struct choice){.any_channel = true});
 }
 
@@ -262,16 +262,16 @@ bool reorder_holds(void)
 
 static bool is_programs(enum held_kind kind)
 {
-	enum watch_family family;
+	enum counters_category category;
 
-	if (carrying || !watch_is_in_call(&family))
+	if (carrying || !counters_is_in_call(&category))
 		return false;
 	switch (kind) {
 	case HELD_PUT:
-		return family == WATCH_PUT || family == WATCH_PUT_NBI || family == WATCH_P || family == WATCH_IPUT;
-	case HELD_SIGNAL: return family == WATCH_PUT_SIGNAL;
-	case HELD_GET: return family == WATCH_GET_NBI;
-	case HELD_RESULT: return family == WATCH_ATOMIC_NBI;
+		return category == CATEGORY_PUT || category == CATEGORY_PUT_NBI || category == CATEGORY_P || category == CATEGORY_IPUT;
+	case HELD_SIGNAL: return category == CATEGORY_PUT_SIGNAL;
+	case HELD_GET: return category == CATEGORY_GET_NBI;
+	case HELD_RESULT: return category == CATEGORY_ATOMIC_NBI;
 	}
 	return false;
 }
@@ -301,7 +301,7 @@ bool reorder_hold(const struct held *operation)
 	if (held_now() == MOST || reorder.bytes + h.bytes > MOST_BYTES)
 		leave(&(struct choice){.any_channel = true, .gets = true});
 	h.number = reorder.calls++;
-	h.lot = lot_of_pe(h.number);
+	h.lot = random_of_pe(h.number);
 	h.since = clock_ms();
 	reorder.bytes += h.copy ? h.bytes : 0;
 	reorder.held[held_now()] = h;

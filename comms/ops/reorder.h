@@ -52,7 +52,7 @@ void reorder_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 void reorder_quiet_all(void);
 
 /* The program calls a routine of this family. */
-void reorder_call_begins(enum watch_family family);
+void reorder_call_begins(enum counters_category category);
 
 /* Is something held? */
 bool reorder_holds(void);
@@ -60,7 +60,7 @@ bool reorder_holds(void);
 /* Written by puts that overtook each other, on the way to PE: none, or the PE they came from. */
 bool reorder_overtook(const void *address, size_t bytes, int *from);
 
-uint64_t reorder_lot(uint64_t number);
+uint64_t reorder_random(uint64_t number);
 /* Sleeps for a moment: at so many first numbers each time, and at later ones the more rarely. */
 void reorder_pause(uint64_t number, uint64_t often);
 

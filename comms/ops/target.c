@@ -64,16 +64,16 @@ struct target target_check_word(void *dest, size_t width, int pe, const char *ro
 	return t;
 }
 
-enum watch_row target_row(const struct target *target)
+enum counters_row target_row(const struct target *target)
 {
-	return target->here ? WATCH_LOCAL : comms.network->row;
+	return target->here ? ROW_LOCAL : comms.network->row;
 }
 
-void target_count(const struct target *target, enum watch_way way, size_t bytes, const struct comms_channel *channel)
+void target_count(const struct target *target, enum counters_side way, size_t bytes, const struct comms_channel *channel)
 {
-	if (COMMS_LIKELY(!comms.watched))
+	if (COMMS_LIKELY(!comms.observed))
 		return;
-	watch_operation(target_row(target), way, target->place.peer->pe, bytes);
+	counters_operation(target_row(target), way, target->place.peer->pe, bytes);
 	if (comms.traced && !target->here)
 		trace_set_channel(channel);
 }

@@ -20,7 +20,7 @@ struct target target_check(const void *address, size_t bytes, const char *argume
 struct target target_check_word(void *dest, size_t width, int pe, const char *routine);
 
 /* Counts an operation that begins now. */
-enum watch_row target_row(const struct target *target);
-void target_count(const struct target *target, enum watch_way way, size_t bytes, const struct comms_channel *channel);
+enum counters_row target_row(const struct target *target);
+void target_count(const struct target *target, enum counters_side way, size_t bytes, const struct comms_channel *channel);
 
 #endif

@@ -70,9 +70,9 @@ void comms_buffer_put(struct comms_request *request, const struct comms_transfer
 		.piece = {{NULL, t->here, t->bytes}}, .buffer = buffer, .offset = t->offset, .pe = buffer->pe, .routine = t->routine};
 
 	if (by_kernel(comms_connect(buffer->pe))) {
-		watch_if_on(WATCH_LOCAL, WATCH_THERE, buffer->pe, t->bytes);
+		counters_if_on(ROW_LOCAL, SIDE_THERE, buffer->pe, t->bytes);
 		put_by_kernel(t);
-		watch_stored_if_on(event != NULL);
+		counters_stored_if_on(event != NULL);
 		if (event)
 			comms_event_send(buffer->pe, event, t->routine);
 		return;
@@ -88,7 +88,7 @@ void comms_buffer_get(struct comms_request *request, const struct comms_transfer
 	const struct comms_buffer *buffer = t->buffer;
 	struct comms_peer *peer = comms_connect(buffer->pe);
 
-	watch_if_on(by_kernel(peer) ? WATCH_LOCAL : comms.network->row, WATCH_HERE, buffer->pe, t->bytes);
+	counters_if_on(by_kernel(peer) ? ROW_LOCAL : comms.network->row, SIDE_HERE, buffer->pe, t->bytes);
 	if (by_kernel(peer) && buffer->pe == comms.pe)
 		memmove(t->here, (char *)(uintptr_t)buffer->base + t->offset, t->bytes);
 	else if (by_kernel(peer))

@@ -24,7 +24,7 @@ struct comms_group {
 	int gate;		     /* which of the slot's */
 	uint64_t epoch;		     /* meetings in rounds this PE has begun */
 	struct comms_round *round;   /* whom this PE tells in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
-	int rounds, *told, n_told;
+	int rounds, *notified, n_notified;
 };
 
 /* This PE tells these members, and then waits for a word of its own. */

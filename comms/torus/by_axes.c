@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "place.h"
-#include "strands.h"
+#include "subaxes.h"
 
-#define MOST_STRANDS 32
+#define MOST_SUBAXES 32
 
 struct search {
 	struct torus_choice *choice;
@@ -24,7 +24,7 @@ struct search {
 	bool done, failed;
 	int left[TORUS_AXES]; /* cells of each dimension that have no places yet */
 	int count[TORUS_AXES];
-	struct torus_strand strand[TORUS_AXES][MOST_STRANDS];
+	struct torus_subaxis subaxis[TORUS_AXES][MOST_SUBAXES];
 	struct torus_line line[TORUS_AXES];
 };
 
@@ -54,7 +54,7 @@ static void weigh(struct search *search)
 	for (int i = 0; i < tiling->cells.dims; i++) {
 		struct torus_line *line = &search->line[i];
 
-		if (!torus_line_make(line, search->shape, search->strand[i], search->count[i],
+		if (!torus_line_make(line, search->shape, search->subaxis[i], search->count[i],
 				     tiling->cells.wraps[i])) {
 			search->failed = search->done = true;
 			return;
@@ -87,9 +87,9 @@ static void give_axis(struct search *search, int axis, int rest, int hops, int b
 			continue;
 		for (int i = 0; i < search->tiling->cells.dims && !search->done; i++) {
 			/* Two parts running for one dimension are one part. */
-			if (i == before || search->left[i] % part || search->count[i] == MOST_STRANDS)
+			if (i == before || search->left[i] % part || search->count[i] == MOST_SUBAXES)
 				continue;
-			search->strand[i][search->count[i]++] = (struct torus_strand){
+			search->subaxis[i][search->count[i]++] = (struct torus_subaxis){
 				.size = part,
 				.stride = hops * search->shape->stride[axis],
 				.hops = hops,

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 
 #include "place.h"
-#include "strands.h"
+#include "subaxes.h"
 
 /* The line runs from the first cell to the last; it is closed if the grid is, along its first dimension. */
 static bool make_line(struct torus_line *line, const struct torus_shape *shape, const struct torus_grid *cells)
 {
-	struct torus_strand strands[TORUS_AXES];
+	struct torus_subaxis subaxes[TORUS_AXES];
 	int first = 0;
 
 	while (first < cells->dims - 1 && cells->size[first] == 1)
 		first++;
 	for (int a = 0; a < shape->axes; a++)
-		strands[a] = (struct torus_strand){shape->axis[a].size, shape->stride[a], 1, shape->axis[a].ring};
+		subaxes[a] = (struct torus_subaxis){shape->axis[a].size, shape->stride[a], 1, shape->axis[a].ring};
 	line->offset = malloc((size_t)shape->places * sizeof *line->offset);
-	return line->offset && torus_line_make(line, shape, strands, shape->axes, cells->wraps[first]);
+	return line->offset && torus_line_make(line, shape, subaxes, shape->axes, cells->wraps[first]);
 }
 
 /* The next cell to and fro: the last dimension that can go on does, and those behind it turn round. */

@@ -110,7 +110,7 @@ static bool read_coordinates(struct reader *reader, const char *text, int *place
 				      text, torus_shape_text(shape, whole), shape->axes, shape->axes > 1 ? "s" : "");
 		if (c >= shape->axis[a].size)
 			return refuse(reader, "%.60s: outside of %s; along axis %c coordinates go to %d", text,
-				      torus_shape_text(shape, whole), torus_way_name(2 * a)[0],
+				      torus_shape_text(shape, whole), torus_direction_name(2 * a)[0],
 				      shape->axis[a].size - 1);
 		*place += (int)c * shape->stride[a];
 		at = end + 1;
@@ -160,7 +160,7 @@ static bool read_where(struct reader *reader, const char *text, int *place)
 		      text);
 }
 
-static bool add_flaw(struct reader *reader, int place, int way, float share)
+static bool add_flaw(struct reader *reader, int place, int direction, float share)
 {
 	struct torus_file *file = reader->file;
 
@@ -173,29 +173,29 @@ static bool add_flaw(struct reader *reader, int place, int way, float share)
 			return refuse(reader, "no memory for so many flaws");
 		file->flaw = flaw;
 	}
-	file->flaw[file->flaws++] = (struct torus_flaw){place, way, share};
+	file->flaw[file->flaws++] = (struct torus_flaw){place, direction, share};
 	return true;
 }
 
-static bool has_cable(const struct torus_shape *shape, int place, int way)
+static bool has_cable(const struct torus_shape *shape, int place, int direction)
 {
-	return shape->axis[way / 2].size > 1 && torus_neighbour(shape, place, way) >= 0;
+	return shape->axis[direction / 2].size > 1 && torus_neighbour(shape, place, direction) >= 0;
 }
 
 static bool read_cable(struct reader *reader, const char *text, int place, float share)
 {
 	const struct torus_shape *shape = &reader->file->shape;
 	char where[TORUS_TEXT];
-	int way = 0;
+	int direction = 0;
 
-	while (way < 2 * shape->axes && strcmp(text, torus_way_name(way)) != 0)
-		way++;
-	if (way == 2 * shape->axes)
-		return refuse(reader, "%.60s: not a way; give one of x+ to %s", text, torus_way_name(way - 1));
-	if (!has_cable(shape, place, way))
+	while (direction < 2 * shape->axes && strcmp(text, torus_direction_name(direction)) != 0)
+		direction++;
+	if (direction == 2 * shape->axes)
+		return refuse(reader, "%.60s: not a way; give one of x+ to %s", text, torus_direction_name(direction - 1));
+	if (!has_cable(shape, place, direction))
 		return refuse(reader, "%.60s: no cable leaves %s this way", text,
 			      torus_place_text(shape, place, where));
-	return add_flaw(reader, place, way, share);
+	return add_flaw(reader, place, direction, share);
 }
 
 static bool read_dead(struct reader *reader, char **word)
@@ -228,8 +228,8 @@ static bool read_slow(struct reader *reader, char **word)
 	good = read_where(reader, word[1], &place);
 	if (good && word[2])
 		return read_cable(reader, word[2], place, (float)(1 / times));
-	for (int way = 0; good && way < 2 * shape->axes; way++)
-		good = !has_cable(shape, place, way) || add_flaw(reader, place, way, (float)(1 / times));
+	for (int direction = 0; good && direction < 2 * shape->axes; direction++)
+		good = !has_cable(shape, place, direction) || add_flaw(reader, place, direction, (float)(1 / times));
 	return good;
 }
 

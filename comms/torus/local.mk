@@ -10,17 +10,17 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_swaps.c \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/grid.c comms/torus/grid.h \
-	comms/torus/grove.c \
+	comms/torus/tree_set.c \
 	comms/torus/job.c comms/torus/job.h \
-	comms/torus/meeting.c comms/torus/meeting.h \
+	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \
-	comms/torus/packing.c comms/torus/packing.h \
-	comms/torus/passes.c comms/torus/passes.h \
+	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \
+	comms/torus/ring_schedule.c comms/torus/ring_schedule.h \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \
 	comms/torus/sites.c comms/torus/sites.h \
-	comms/torus/strands.c comms/torus/strands.h \
+	comms/torus/subaxes.c comms/torus/subaxes.h \
 	comms/torus/tni.c comms/torus/tni.h \
 	comms/torus/trees.c comms/torus/trees.h
 libtorusthink_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
-#include "passes.h"
+#include "ring_schedule.h"
 
 #define LINE 64
 #define SHORTEST 4096 /* bytes of a segment */
@@ -72,22 +72,22 @@ double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *cos
 }
 
 /* The last part to be passed on over the busiest link has then to get to the end of its way. A node handles what comes by all ways. */
-double torus_gather_seconds(const struct torus_shape *shape, int most_passes, size_t bytes, const struct torus_costs *costs)
+double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs)
 {
-	double parts = torus_pass_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
+	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
 	double busy = 2 * parts * costs->handle;
 
-	return torus_diameter(shape) * (costs->forward + each) + most_passes * (each > busy ? each : busy);
+	return torus_diameter(shape) * (costs->forward + each) + most_steps * (each > busy ? each : busy);
 }
 
 /* Each link carries the passes of all parts twice, back in rounds; in between nobody waits. A node handles what comes by all ways. */
-double torus_rings_seconds(const struct torus_shape *shape, int most_passes, int rounds, size_t bytes, const struct torus_costs *costs)
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs)
 {
-	double parts = torus_pass_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
+	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
 	double busy = 2 * parts * costs->handle, back = rounds * busy;
 
 	return 2 * torus_diameter(shape) * costs->forward +
-	       FULL * most_passes * ((each > back ? each : back) + (each > busy ? each : busy));
+	       FULL * most_steps * ((each > back ? each : back) + (each > busy ? each : busy));
 }
 
 double torus_direct_seconds(int nodes, const struct torus_costs *costs)
@@ -108,23 +108,23 @@ double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, con
 }
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */
-static void choose_segment(struct torus_forest *forest, int levels, size_t shortest, const struct torus_task *task,
+static void choose_segment(struct torus_tree_choice *tree_choice, int levels, size_t shortest, const struct torus_task *task,
 			   const struct torus_costs *costs)
 {
 	size_t longest = task->longest ? task->longest : LONGEST;
-	double best = seconds_of_trees(levels, forest->trees, shortest, task, costs);
+	double best = seconds_of_trees(levels, tree_choice->trees, shortest, task, costs);
 
 	for (size_t segment = 2 * shortest; segment <= longest; segment *= 2) {
-		double seconds = seconds_of_trees(levels, forest->trees, segment, task, costs);
+		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs);
 
 		best = seconds < best ? seconds : best;
 	}
 	for (size_t segment = shortest; segment == shortest || segment <= longest; segment *= 2) {
-		double seconds = seconds_of_trees(levels, forest->trees, segment, task, costs);
+		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs);
 
 		if (segment == shortest || seconds <= best * (1 + SLACK)) {
-			forest->segment = segment;
-			forest->seconds = seconds;
+			tree_choice->segment = segment;
+			tree_choice->seconds = seconds;
 		}
 	}
 }
@@ -143,42 +143,42 @@ static bool barrier_is_trivial(const struct torus_shape *shape, enum torus_trees
 	return kind != TORUS_TREES_UP;
 }
 
-struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
+struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
 					 const struct torus_task *task, const struct torus_costs *costs)
 {
-	struct torus_grove grove = {shape, kind, task->root, task->packing};
-	struct torus_forest forest = {.kind = kind};
+	struct torus_tree_set tree_set = {shape, kind, task->root, task->disjoint};
+	struct torus_tree_choice tree_choice = {.kind = kind};
 	struct torus_costs shared = *costs;
 	size_t part, shortest = SHORTEST;
 
-	if (kind != TORUS_TREES_PACKED && task->damaged)
-		return forest;
-	forest.trees = torus_grove_count(&grove);
-	if (forest.trees == 0)
-		return forest;
-	if (task->up_first && barrier_is_trivial(shape, kind, forest.trees))
+	if (kind != TORUS_TREES_DISJOINT && task->damaged)
+		return tree_choice;
+	tree_choice.trees = torus_tree_set_count(&tree_set);
+	if (tree_choice.trees == 0)
+		return tree_choice;
+	if (task->up_first && barrier_is_trivial(shape, kind, tree_choice.trees))
 		shared.rate /= 2;
-	part = torus_part_begin(task->bytes, forest.trees, 1);
+	part = torus_part_begin(task->bytes, tree_choice.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)
 		shortest *= 2;
-	choose_segment(&forest, torus_grove_depth(&grove), shortest, task, &shared);
-	return forest;
+	choose_segment(&tree_choice, torus_tree_set_depth(&tree_set), shortest, task, &shared);
+	return tree_choice;
 }
 
-struct torus_forest torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
+struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 				       const struct torus_costs *costs)
 {
-	struct torus_forest best = {0};
+	struct torus_tree_choice best = {0};
 
-	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_PACKED; kind++) {
-		struct torus_forest forest = {0};
+	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_DISJOINT; kind++) {
+		struct torus_tree_choice tree_choice = {0};
 
 		if (!task->up_first || kind < TORUS_TREES_TWICE || task->damaged)
-			forest = torus_choose_segment(shape, kind, task, costs);
+			tree_choice = torus_choose_segment(shape, kind, task, costs);
 
 		/* With the links used both ways, the kind that shares none goes first. */
-		if (forest.trees > 0 && (best.trees == 0 || task->up_first || forest.seconds < best.seconds))
-			best = forest;
+		if (tree_choice.trees > 0 && (best.trees == 0 || task->up_first || tree_choice.seconds < best.seconds))
+			best = tree_choice;
 	}
 	return best;
 }

@@ -2,7 +2,7 @@
 #ifndef TORUS_MODEL_H
 #define TORUS_MODEL_H
 
-#include "packing.h"
+#include "disjoint_trees.h"
 
 /*
  * What collectives take on a torus by a simple model, and which one to take.
@@ -19,7 +19,7 @@ struct torus_costs {
 /* Of nodes whose network is the kernel's, with links of some 10 Gbit/s. */
 extern const struct torus_costs torus_costs_usual;
 
-struct torus_forest {
+struct torus_tree_choice {
 	int trees; /* 0: no trees */
 	enum torus_trees kind;
 	size_t segment; /* bytes; the last one of a part may be shorter */
@@ -36,19 +36,19 @@ struct torus_task {
 	bool up_first;	      /* an all-reduce: up the trees and, at the same time, down again */
 	size_t most_segments; /* of a part; 0: any number */
 	size_t longest;	      /* bytes of a segment; 0: any */
-	const struct torus_packing *packing; /* from this root; NULL: none is known */
-	bool damaged;			     /* nothing but the packing may be used */
+	const struct torus_disjoint_trees *disjoint; /* from this root; NULL: none is known */
+	bool damaged;			     /* nothing but the disjoint trees may be used */
 };
 
 /* The best segments for trees of this kind. No trees where the shape has none. */
-struct torus_forest torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
+struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
 					 const struct torus_task *task, const struct torus_costs *costs);
 
 /*
  * The best kind of trees with its best segments. No trees: the shape has no links. An all-reduce uses the links both ways, so
  * twice as many trees would have half of each.
  */
-struct torus_forest torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
+struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
 				       const struct torus_costs *costs);
 
 /* The place from which the others are nearest. */
@@ -65,13 +65,13 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
 
 /* What an all-gather of so many bytes in all takes: along one ring of all nodes; and passed on along all axes (passes.h). */
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
-double torus_gather_seconds(const struct torus_shape *shape, int most_passes, size_t bytes, const struct torus_costs *costs);
+double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs);
 
 /*
  * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
  * (comms/coll/torus_allreduce.h).
  */
-double torus_rings_seconds(const struct torus_shape *shape, int most_passes, int rounds, size_t bytes, const struct torus_costs *costs);
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs);
 
 /* What small messages from each to each take, but for their way: directly; and combined, axis by axis. */
 double torus_direct_seconds(int nodes, const struct torus_costs *costs);

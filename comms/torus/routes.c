@@ -74,19 +74,19 @@ static bool look_around(struct walk *walk, int place, int goal)
 	const struct torus_sites *sites = walk->sites;
 	bool better = false;
 
-	for (int way = 0; way < 2 * sites->shape.axes; way++) {
-		float share = torus_sites_share(sites, place, way), cost;
+	for (int direction = 0; direction < 2 * sites->shape.axes; direction++) {
+		float share = torus_sites_share(sites, place, direction), cost;
 		int next;
 
 		if (share == 0)
 			continue;
-		next = torus_neighbour(&sites->shape, place, way);
+		next = torus_neighbour(&sites->shape, place, direction);
 		cost = walk->cost[next] > 0 ? walk->cost[next] : (float)walk->hops[next];
 		if (next != goal && cost == 0)
 			continue;
 		if (cost + 1 / share < walk->cost[place]) {
 			walk->cost[place] = cost + 1 / share;
-			walk->next[place] = (signed char)way;
+			walk->next[place] = (signed char)direction;
 			better = true;
 		}
 	}
@@ -94,7 +94,7 @@ static bool look_around(struct walk *walk, int place, int goal)
 }
 
 /* The way on to a goal from every place with a node. */
-static void find_ways(struct walk *walk, int goal)
+static void find_directions(struct walk *walk, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
 	const struct torus_shape *shape = &sites->shape;
@@ -134,7 +134,7 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 	int to = sites->node[goal];
 
 	walk->next = &routes->next[(size_t)to * (size_t)shape->places];
-	find_ways(walk, goal);
+	find_directions(walk, goal);
 	for (int n = 0; n < sites->nodes; n++) {
 		int place = sites->place[n], hops, second;
 
@@ -165,7 +165,7 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 {
 	const struct torus_shape *shape = &walk->sites->shape;
-	int ways = 2 * shape->axes, links = shape->places * ways;
+	int directions = 2 * shape->axes, links = shape->places * directions;
 	unsigned char *colour = calloc((size_t)links, 1), *tried = calloc((size_t)links, 1);
 	int *stack = malloc((size_t)links * sizeof *stack), depth = 0, start = 0;
 	bool good = colour && tried && stack;
@@ -176,16 +176,16 @@ static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 		stack[depth++] = first;
 		colour[first] = 1;
 		while (depth > 0 && !routes->cycle) {
-			int link = stack[depth - 1], way = tried[link]++, next;
+			int link = stack[depth - 1], direction = tried[link]++, next;
 
-			if (way == ways) {
+			if (direction == directions) {
 				colour[link] = 2;
 				depth--;
 				continue;
 			}
-			if (!(walk->after[link] >> way & 1))
+			if (!(walk->after[link] >> direction & 1))
 				continue;
-			next = torus_neighbour(shape, link / ways, link % ways) * ways + way;
+			next = torus_neighbour(shape, link / directions, link % directions) * directions + direction;
 			if (colour[next] == 1) {
 				for (start = depth - 1; stack[start] != next; start--)
 					;
@@ -197,8 +197,8 @@ static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 		}
 	}
 	for (int i = 0; i < routes->cycle; i++) {
-		routes->places[i] = stack[start + i] / ways;
-		routes->ways[i] = stack[start + i] % ways;
+		routes->places[i] = stack[start + i] / directions;
+		routes->directions[i] = stack[start + i] % directions;
 	}
 	free(colour);
 	free(tried);
@@ -219,8 +219,8 @@ bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *s
 	*routes = (struct torus_routes){.from = -1, .to = -1};
 	routes->next = malloc((size_t)sites->nodes * places);
 	routes->places = malloc(links * sizeof *routes->places);
-	routes->ways = malloc(links * sizeof *routes->ways);
-	good = walk.after && walk.hops && walk.cost && routes->next && routes->places && routes->ways;
+	routes->directions = malloc(links * sizeof *routes->directions);
+	good = walk.after && walk.hops && walk.cost && routes->next && routes->places && routes->directions;
 	for (int n = 0; good && n < sites->nodes; n++)
 		follow_to(&walk, routes, sites->place[n]);
 	good = good && find_cycle(routes, &walk);
@@ -236,9 +236,9 @@ void torus_routes_free(struct torus_routes *routes)
 {
 	free(routes->next);
 	free(routes->places);
-	free(routes->ways);
+	free(routes->directions);
 	routes->next = NULL;
-	routes->places = routes->ways = NULL;
+	routes->places = routes->directions = NULL;
 }
 
 const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites, bool *found)

@@ -25,7 +25,7 @@ struct torus_routes {
 	signed char *next; /* the way on, by number of the node it goes to times places plus place; -1: none */
 	int cycle;	   /* links in a channel cycle, 0: there is none */
 	int *places;	   /* where each of them begins */
-	int *ways;	   /* and which way it goes */
+	int *directions;	   /* and which way it goes */
 };
 
 /* Finds and follows every route. False: no memory. */

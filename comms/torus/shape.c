@@ -161,19 +161,19 @@ const char *torus_place_text(const struct torus_shape *shape, int place, char bu
 	return buffer;
 }
 
-const char *torus_way_name(int way)
+const char *torus_direction_name(int direction)
 {
-	static const char *const names[TORUS_WAYS] = {"x+", "x-", "y+", "y-", "z+", "z-",
+	static const char *const names[TORUS_DIRECTIONS] = {"x+", "x-", "y+", "y-", "z+", "z-",
 						      "a+", "a-", "b+", "b-", "c+", "c-"};
 
-	return names[way];
+	return names[direction];
 }
 
-int torus_neighbour(const struct torus_shape *shape, int place, int way)
+int torus_neighbour(const struct torus_shape *shape, int place, int direction)
 {
-	int a = way / 2, size = shape->axis[a].size, at = torus_coordinate(shape, place, a);
+	int a = direction / 2, size = shape->axis[a].size, at = torus_coordinate(shape, place, a);
 
-	if (way % 2 == 0) {
+	if (direction % 2 == 0) {
 		if (at < size - 1)
 			return place + shape->stride[a];
 		return shape->axis[a].ring ? place - (size - 1) * shape->stride[a] : -1;

@@ -20,7 +20,7 @@
  */
 enum {
 	TORUS_AXES = 6,
-	TORUS_WAYS = 2 * TORUS_AXES,
+	TORUS_DIRECTIONS = 2 * TORUS_AXES,
 	TORUS_PLACES = 1 << 24, /* more than any machine has; keeps sums within an int */
 	TORUS_TEXT = 96,	/* room for any shape or coordinates as text */
 	TORUS_PROBLEM = 256	/* room for a line that says what is wrong */
@@ -60,10 +60,10 @@ int torus_place_at(const struct torus_shape *shape, const int *coordinates);
 const char *torus_place_text(const struct torus_shape *shape, int place, char buffer[TORUS_TEXT]);
 
 /* "x+", "x-", "y+" and so on; the axes are x y z a b c. */
-const char *torus_way_name(int way);
+const char *torus_direction_name(int direction);
 
 /* The place at the other end of the cable that leaves this way, or -1. */
-int torus_neighbour(const struct torus_shape *shape, int place, int way);
+int torus_neighbour(const struct torus_shape *shape, int place, int direction);
 
 /* How many steps from one coordinate to another: above 0 upwards, below 0 downwards. Half a ring goes upwards. */
 int torus_steps(const struct torus_axis *axis, int from, int to);

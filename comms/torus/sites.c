@@ -138,9 +138,9 @@ static bool is_inside(const struct torus_box *box, const struct torus_shape *mac
 }
 
 /* Of two flaws of a cable the worse one counts. */
-static void mark(struct torus_sites *sites, int place, int way, float share)
+static void mark(struct torus_sites *sites, int place, int direction, float share)
 {
-	float *link = &sites->share[(size_t)place * (size_t)(2 * sites->shape.axes) + (size_t)way];
+	float *link = &sites->share[(size_t)place * (size_t)(2 * sites->shape.axes) + (size_t)direction];
 
 	*link = share < *link ? share : *link;
 }
@@ -163,18 +163,18 @@ bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, co
 		if (!is_inside(box, machine, flaw[i].place))
 			continue;
 		place = torus_box_inside(box, machine, &sites->shape, flaw[i].place);
-		next = torus_neighbour(&sites->shape, place, flaw[i].way);
+		next = torus_neighbour(&sites->shape, place, flaw[i].direction);
 		if (next < 0)
 			continue;
-		mark(sites, place, flaw[i].way, flaw[i].share);
-		mark(sites, next, flaw[i].way ^ 1, flaw[i].share);
+		mark(sites, place, flaw[i].direction, flaw[i].share);
+		mark(sites, next, flaw[i].direction ^ 1, flaw[i].share);
 	}
 	return true;
 }
 
 bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box, const struct torus_sites *all)
 {
-	int ways = 2 * all->shape.axes, links = all->shape.places * ways, flaws = 0;
+	int directions = 2 * all->shape.axes, links = all->shape.places * directions, flaws = 0;
 	struct torus_flaw *flaw;
 	bool good;
 
@@ -183,20 +183,20 @@ bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box,
 	flaw = malloc((size_t)links * sizeof *flaw);
 	for (int l = 0; flaw && l < links; l++)
 		if (all->share[l] < 1)
-			flaw[flaws++] = (struct torus_flaw){l / ways, l % ways, all->share[l]};
+			flaw[flaws++] = (struct torus_flaw){l / directions, l % directions, all->share[l]};
 	good = flaw && torus_sites_mark(sites, box, &all->shape, flaw, flaws);
 	free(flaw);
 	return good;
 }
 
-float torus_sites_share(const struct torus_sites *sites, int place, int way)
+float torus_sites_share(const struct torus_sites *sites, int place, int direction)
 {
 	const struct torus_shape *shape = &sites->shape;
-	int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1;
+	int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, place, direction) : -1;
 
 	if (next < 0 || sites->node[place] < 0 || sites->node[next] < 0)
 		return 0;
-	return sites->share ? sites->share[(size_t)place * (size_t)(2 * shape->axes) + (size_t)way] : 1;
+	return sites->share ? sites->share[(size_t)place * (size_t)(2 * shape->axes) + (size_t)direction] : 1;
 }
 
 void torus_sites_free(struct torus_sites *sites)

@@ -26,7 +26,7 @@ struct torus_sites {
 
 struct torus_flaw {
 	int place;   /* of the machine */
-	int way;     /* in which the cable leaves there */
+	int direction;     /* in which the cable leaves there */
 	float share; /* of the usual rate: 0 is dead */
 };
 
@@ -58,7 +58,7 @@ bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box,
  * What a link carries of the usual rate: 1; less where it is slow; 0 where nothing can go, because the link is dead, or no node is
  * at one end of it, or there is no cable.
  */
-float torus_sites_share(const struct torus_sites *sites, int place, int way);
+float torus_sites_share(const struct torus_sites *sites, int place, int direction);
 void torus_sites_free(struct torus_sites *sites);
 
 #endif

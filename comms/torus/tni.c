@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a step is that of its fullest part: an engine, sending or receiving, a link, or the memory of the node.
- * To find the best assignment is to pack slots into engines; the search is complete for small tiles, and stops with the
+ * The time of a step is that of its fullest part: a TNI, sending or receiving, a link, or the memory of the node.
+ * To find the best assignment is to pack slots into TNIs; the search is complete for small tiles, and stops with the
  * best found after a while for large ones. What is less than the fullest link is as good as nothing, so it ends there, too.
  */
 #include "tni.h"
@@ -26,14 +26,14 @@ bool torus_step_complete(struct torus_step *step, char problem[TORUS_PROBLEM])
 	return true;
 }
 
-int torus_step_target(const struct torus_step *step, int pe, int way, bool *leaves)
+int torus_step_target(const struct torus_step *step, int pe, int direction, bool *leaves)
 {
-	int stride = 1, at, size = step->tile[way / 2];
+	int stride = 1, at, size = step->tile[direction / 2];
 
-	for (int i = step->dims - 1; i > way / 2; i--)
+	for (int i = step->dims - 1; i > direction / 2; i--)
 		stride *= step->tile[i];
 	at = pe / stride % size;
-	if (way % 2 == 0) {
+	if (direction % 2 == 0) {
 		*leaves = at == size - 1;
 		return *leaves ? pe - (size - 1) * stride : pe + stride;
 	}
@@ -47,9 +47,9 @@ struct item {
 	double out, in;
 };
 
-struct packing {
+struct disjoint {
 	struct item *items;
-	int count, engines;
+	int count, tnis;
 	double *out, *in;
 	int *trial, *best;
 	double fullest; /* of the best */
@@ -70,12 +70,12 @@ static double fuller(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The engines that differ in what they carry, the emptiest first. */
-static int list_engines(const struct packing *p, int *list)
+/* The TNIs that differ in what they carry, the emptiest first. */
+static int list_tnis(const struct disjoint *p, int *list)
 {
 	int count = 0;
 
-	for (int e = 0; e < p->engines; e++) {
+	for (int e = 0; e < p->tnis; e++) {
 		int at = count;
 		bool same = false;
 
@@ -91,18 +91,18 @@ static int list_engines(const struct packing *p, int *list)
 	return count;
 }
 
-/* Packs item after item; lists has room for a list of engines for each of them. */
-static void pack(struct packing *p, int at, double fullest, int *lists)
+/* Packs item after item; lists has room for a list of TNIs for each of them. */
+static void pack(struct disjoint *p, int at, double fullest, int *lists)
 {
 	const struct item *item = &p->items[at];
-	int *list = lists + (size_t)at * (size_t)p->engines, count;
+	int *list = lists + (size_t)at * (size_t)p->tnis, count;
 
 	if (at == p->count) {
 		p->fullest = fullest;
 		memcpy(p->best, p->trial, (size_t)p->count * sizeof *p->best);
 		return;
 	}
-	count = list_engines(p, list);
+	count = list_tnis(p, list);
 	for (int i = 0; i < count && p->fullest > p->enough + TINY && p->tries > 0; i++) {
 		int e = list[i];
 		double out = p->out[e], in = p->in[e];
@@ -120,11 +120,11 @@ static void pack(struct packing *p, int at, double fullest, int *lists)
 	}
 }
 
-/* What the fullest engine carries at least: its share, the largest message, or, of so many slots, so many of the least. */
-static double least_possible(const struct packing *p)
+/* What the fullest TNI carries at least: its share, the largest message, or, of so many slots, so many of the least. */
+static double least_possible(const struct disjoint *p)
 {
 	double out = 0, in = 0, most = 0, least_out = 1e300, least_in = 1e300;
-	int rounds = (p->count + p->engines - 1) / p->engines;
+	int rounds = (p->count + p->tnis - 1) / p->tnis;
 
 	for (int i = 0; i < p->count; i++) {
 		const struct item *item = &p->items[i];
@@ -137,45 +137,45 @@ static double least_possible(const struct packing *p)
 	}
 	if (rounds > 0)
 		most = fuller(most, rounds * fuller(least_out, least_in));
-	return fuller(fuller(out, in) / p->engines, most);
+	return fuller(fuller(out, in) / p->tnis, most);
 }
 
-static double load_engines(const struct packing *p, const int *engine)
+static double load_tnis(const struct disjoint *p, const int *tni)
 {
 	double fullest = 0;
 
-	memset(p->out, 0, (size_t)p->engines * sizeof *p->out);
-	memset(p->in, 0, (size_t)p->engines * sizeof *p->in);
+	memset(p->out, 0, (size_t)p->tnis * sizeof *p->out);
+	memset(p->in, 0, (size_t)p->tnis * sizeof *p->in);
 	for (int i = 0; i < p->count; i++) {
-		p->out[engine[i]] += p->items[i].out;
-		p->in[engine[i]] += p->items[i].in;
+		p->out[tni[i]] += p->items[i].out;
+		p->in[tni[i]] += p->items[i].in;
 	}
-	for (int e = 0; e < p->engines; e++)
+	for (int e = 0; e < p->tnis; e++)
 		fullest = fuller(fullest, fuller(p->out[e], p->in[e]));
 	return fullest;
 }
 
 /* The simple ways first, so that the search has something to beat and never ends behind them. */
-static void pack_simply(struct packing *p, int ways)
+static void pack_simply(struct disjoint *p, int directions)
 {
 	p->fullest = 1e300;
 	for (int period = 1; period <= 2; period++) {
 		double fullest;
 
 		for (int i = 0; i < p->count; i++)
-			p->trial[i] = (period == 1 ? p->items[i].slot : p->items[i].slot % ways) % p->engines;
-		fullest = load_engines(p, p->trial);
+			p->trial[i] = (period == 1 ? p->items[i].slot : p->items[i].slot % directions) % p->tnis;
+		fullest = load_tnis(p, p->trial);
 		if (fullest < p->fullest) {
 			p->fullest = fullest;
 			memcpy(p->best, p->trial, (size_t)p->count * sizeof *p->best);
 		}
 	}
-	memset(p->out, 0, (size_t)p->engines * sizeof *p->out);
-	memset(p->in, 0, (size_t)p->engines * sizeof *p->in);
+	memset(p->out, 0, (size_t)p->tnis * sizeof *p->out);
+	memset(p->in, 0, (size_t)p->tnis * sizeof *p->in);
 }
 
-/* Item a, on the fullest engine, goes to another one, where item b, if it is not -1, comes back from. */
-static bool exchange(struct packing *p, int a, int b, int to)
+/* Item a, on the fullest TNI, goes to another one, where item b, if it is not -1, comes back from. */
+static bool exchange(struct disjoint *p, int a, int b, int to)
 {
 	static const struct item nothing;
 	const struct item *give = &p->items[a], *take = b < 0 ? &nothing : &p->items[b];
@@ -191,15 +191,15 @@ static bool exchange(struct packing *p, int a, int b, int to)
 	return true;
 }
 
-/* One exchange that makes a fullest engine less full. */
-static bool improve_once(struct packing *p)
+/* One exchange that makes a fullest TNI less full. */
+static bool improve_once(struct disjoint *p)
 {
 	for (int a = 0; a < p->count; a++) {
 		int from = p->best[a];
 
 		if (fuller(p->out[from], p->in[from]) < p->fullest - TINY)
 			continue;
-		for (int e = 0; e < p->engines; e++)
+		for (int e = 0; e < p->tnis; e++)
 			if (e != from && exchange(p, a, -1, e))
 				return true;
 		for (int b = 0; b < p->count; b++)
@@ -209,19 +209,19 @@ static bool improve_once(struct packing *p)
 	return false;
 }
 
-static void improve(struct packing *p)
+static void improve(struct disjoint *p)
 {
 	do
-		p->fullest = load_engines(p, p->best);
+		p->fullest = load_tnis(p, p->best);
 	while (p->fullest > p->enough + TINY && improve_once(p));
 }
 
-static bool pack_best(struct packing *p, struct torus_assignment *a, int ways, double enough)
+static bool pack_best(struct disjoint *p, struct torus_assignment *a, int directions, double enough)
 {
-	int *lists = malloc(((size_t)p->count + 1) * (size_t)p->engines * sizeof *lists);
+	int *lists = malloc(((size_t)p->count + 1) * (size_t)p->tnis * sizeof *lists);
 
-	p->out = calloc((size_t)p->engines, sizeof *p->out);
-	p->in = calloc((size_t)p->engines, sizeof *p->in);
+	p->out = calloc((size_t)p->tnis, sizeof *p->out);
+	p->in = calloc((size_t)p->tnis, sizeof *p->in);
 	p->trial = calloc((size_t)p->count + 1, sizeof *p->trial);
 	p->best = calloc((size_t)p->count + 1, sizeof *p->best);
 	if (!lists || !p->out || !p->in || !p->trial || !p->best) {
@@ -231,84 +231,84 @@ static bool pack_best(struct packing *p, struct torus_assignment *a, int ways, d
 	qsort(p->items, (size_t)p->count, sizeof *p->items, larger_first);
 	p->enough = fuller(least_possible(p), enough);
 	p->tries = MOST_TRIES + p->count;
-	pack_simply(p, ways);
+	pack_simply(p, directions);
 	pack(p, 0, 0, lists);
 	a->proven = p->tries > 0;
 	improve(p);
 	a->proven = a->proven || p->fullest <= p->enough + TINY;
 	for (int i = 0; i < p->count; i++)
-		a->engine[p->items[i].slot] = p->best[i];
+		a->tni[p->items[i].slot] = p->best[i];
 	free(lists);
 	return true;
 }
 
 static bool assign_best(struct torus_assignment *a, const struct torus_step *step)
 {
-	struct packing packing = {.engines = step->engines};
+	struct disjoint disjoint = {.tnis = step->tnis};
 	double enough = fuller(a->link / step->link_rate, step->memory_rate > 0 ? a->memory / step->memory_rate : 0);
 	bool good;
 
-	packing.items = malloc((size_t)a->slots * sizeof *packing.items);
-	if (!packing.items)
+	disjoint.items = malloc((size_t)a->slots * sizeof *disjoint.items);
+	if (!disjoint.items)
 		return false;
 	for (int s = 0; s < a->slots; s++) {
-		int way = s % (2 * step->dims);
+		int direction = s % (2 * step->dims);
 
-		if (a->engine[s] >= 0)
-			packing.items[packing.count++] = (struct item){s, step->volume[way], step->volume[way ^ 1]};
+		if (a->tni[s] >= 0)
+			disjoint.items[disjoint.count++] = (struct item){s, step->volume[direction], step->volume[direction ^ 1]};
 	}
-	good = pack_best(&packing, a, 2 * step->dims, enough * step->engine_rate);
-	free(packing.items);
-	free(packing.out);
-	free(packing.in);
-	free(packing.trial);
-	free(packing.best);
+	good = pack_best(&disjoint, a, 2 * step->dims, enough * step->tni_rate);
+	free(disjoint.items);
+	free(disjoint.out);
+	free(disjoint.in);
+	free(disjoint.trial);
+	free(disjoint.best);
 	return good;
 }
 
-/* What does not depend on the engines. Slots that bypass them get engine -1. */
+/* What does not depend on the TNIs. Slots that bypass them get TNI -1. */
 static void count_volumes(struct torus_assignment *a, const struct torus_step *step)
 {
-	double link[TORUS_WAYS] = {0};
+	double link[TORUS_DIRECTIONS] = {0};
 
 	for (int s = 0; s < a->slots; s++) {
-		int way = s % (2 * step->dims);
+		int direction = s % (2 * step->dims);
 		bool leaves;
 
-		torus_step_target(step, s / (2 * step->dims), way, &leaves);
-		a->sum += step->volume[way];
-		a->engine[s] = leaves || step->memory_rate <= 0 ? 0 : -1;
+		torus_step_target(step, s / (2 * step->dims), direction, &leaves);
+		a->sum += step->volume[direction];
+		a->tni[s] = leaves || step->memory_rate <= 0 ? 0 : -1;
 		if (leaves) {
-			a->leaving += step->volume[way];
-			link[way] += step->volume[way];
-		} else if (a->engine[s] < 0) {
-			a->memory += step->volume[way];
+			a->leaving += step->volume[direction];
+			link[direction] += step->volume[direction];
+		} else if (a->tni[s] < 0) {
+			a->memory += step->volume[direction];
 		}
 	}
-	for (int way = 0; way < 2 * step->dims; way++)
-		a->link = fuller(a->link, link[way]);
+	for (int direction = 0; direction < 2 * step->dims; direction++)
+		a->link = fuller(a->link, link[direction]);
 }
 
 static void count_loads(struct torus_assignment *a, const struct torus_step *step)
 {
-	double engine = 0, link, memory;
+	double tni = 0, link, memory;
 
 	for (int s = 0; s < a->slots; s++) {
-		int way = s % (2 * step->dims);
+		int direction = s % (2 * step->dims);
 
-		if (a->engine[s] < 0)
+		if (a->tni[s] < 0)
 			continue;
-		a->out[a->engine[s]] += step->volume[way];
-		a->in[a->engine[s]] += step->volume[way ^ 1];
+		a->out[a->tni[s]] += step->volume[direction];
+		a->in[a->tni[s]] += step->volume[direction ^ 1];
 	}
-	for (int e = 0; e < step->engines; e++)
-		engine = fuller(engine, fuller(a->out[e], a->in[e]));
+	for (int e = 0; e < step->tnis; e++)
+		tni = fuller(tni, fuller(a->out[e], a->in[e]));
 	/* MB at GB/s are milliseconds. */
-	engine = engine / step->engine_rate * 1000;
+	tni = tni / step->tni_rate * 1000;
 	link = a->link / step->link_rate * 1000;
 	memory = step->memory_rate > 0 ? a->memory / step->memory_rate * 1000 : 0;
-	a->microseconds = fuller(engine, fuller(link, memory));
-	a->bound = link >= a->microseconds ? "links" : engine >= a->microseconds ? "engines" : "memory";
+	a->microseconds = fuller(tni, fuller(link, memory));
+	a->bound = link >= a->microseconds ? "links" : tni >= a->microseconds ? "TNIs" : "memory";
 }
 
 bool torus_assign(struct torus_assignment *a, const struct torus_step *step, enum torus_assign how)
@@ -317,17 +317,17 @@ bool torus_assign(struct torus_assignment *a, const struct torus_step *step, enu
 
 	memset(a, 0, sizeof *a);
 	a->slots = step->pes * 2 * step->dims;
-	a->engine = malloc((size_t)a->slots * sizeof *a->engine);
-	a->out = calloc((size_t)step->engines, sizeof *a->out);
-	a->in = calloc((size_t)step->engines, sizeof *a->in);
-	good = a->engine && a->out && a->in;
+	a->tni = malloc((size_t)a->slots * sizeof *a->tni);
+	a->out = calloc((size_t)step->tnis, sizeof *a->out);
+	a->in = calloc((size_t)step->tnis, sizeof *a->in);
+	good = a->tni && a->out && a->in;
 	if (good)
 		count_volumes(a, step);
 	if (good && how == TORUS_BEST)
 		good = assign_best(a, step);
 	for (int s = 0; good && how != TORUS_BEST && s < a->slots; s++)
-		if (a->engine[s] >= 0)
-			a->engine[s] = (how == TORUS_ROUND_ROBIN ? s : s % (2 * step->dims)) % step->engines;
+		if (a->tni[s] >= 0)
+			a->tni[s] = (how == TORUS_ROUND_ROBIN ? s : s % (2 * step->dims)) % step->tnis;
 	if (good)
 		count_loads(a, step);
 	else
@@ -337,10 +337,10 @@ bool torus_assign(struct torus_assignment *a, const struct torus_step *step, enu
 
 void torus_assignment_free(struct torus_assignment *assignment)
 {
-	free(assignment->engine);
+	free(assignment->tni);
 	free(assignment->out);
 	free(assignment->in);
-	assignment->engine = NULL;
+	assignment->tni = NULL;
 	assignment->out = assignment->in = NULL;
 }
 

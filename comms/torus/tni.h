@@ -5,33 +5,33 @@
 #include "shape.h"
 
 /*
- * Which message goes through which network engine (TNI). All nodes do the same: the PEs of a node are a tile of a larger
+ * Which message goes through which TNI. All nodes do the same: the PEs of a node are a tile of a larger
  * grid, and in a step each sends a message every way, to a PE of its own tile or of the next node's.
  *
  * slot     a PE of the tile and a way: the message it sends that way and the one it gets from there. Both go through
- *          the engine of the slot, so the traffic to and from one neighbour shares a queue.
+ *          the TNI of the slot, so the traffic to and from one neighbour shares a queue.
  * volume   of the messages that go one way
  */
 struct torus_step {
 	int dims;
 	int tile[TORUS_AXES];
 	int pes;
-	double volume[TORUS_WAYS]; /* MB */
-	int engines;
-	double engine_rate, link_rate; /* GB/s */
-	double memory_rate;	       /* GB/s of messages inside the node if they bypass the engines; 0: they do not */
+	double volume[TORUS_DIRECTIONS]; /* MB */
+	int tnis;
+	double tni_rate, link_rate; /* GB/s */
+	double memory_rate;	       /* GB/s of messages inside the node if they bypass the TNIs; 0: they do not */
 };
 
 enum torus_assign { TORUS_BY_DIRECTION, TORUS_ROUND_ROBIN, TORUS_BEST };
 
 struct torus_assignment {
 	int slots;
-	int *engine;	     /* of each slot, PE after PE, way after way; -1: bypasses them */
-	double *out, *in;    /* volume through each engine */
-	double link, memory; /* volume over the fullest link, and inside the node past the engines */
+	int *tni;	     /* of each slot, PE after PE, way after way; -1: bypasses them */
+	double *out, *in;    /* volume through each TNI */
+	double link, memory; /* volume over the fullest link, and inside the node past the TNIs */
 	double sum, leaving; /* volume of all messages, and of those that leave the node */
-	double microseconds; /* of a step: the fullest engine, link or memory */
-	const char *bound;   /* which of them: "engines", "links" or "memory" */
+	double microseconds; /* of a step: the fullest TNI, link or memory */
+	const char *bound;   /* which of them: "TNIs", "links" or "memory" */
 	bool proven;	     /* no assignment takes less */
 };
 
@@ -39,7 +39,7 @@ struct torus_assignment {
 bool torus_step_complete(struct torus_step *step, char problem[TORUS_PROBLEM]);
 
 /* The PE of the tile that the message of a slot goes to; it leaves the node where the neighbour is another one's. */
-int torus_step_target(const struct torus_step *step, int pe, int way, bool *leaves);
+int torus_step_target(const struct torus_step *step, int pe, int direction, bool *leaves);
 
 /* False: no memory. */
 bool torus_assign(struct torus_assignment *assignment, const struct torus_step *step, enum torus_assign how);

@@ -45,7 +45,7 @@ static int choose_axis(const struct torus_shape *shape, int root, int tree, int 
 	return own;
 }
 
-int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place, int *way)
+int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place, int *direction)
 {
 	int axes[TORUS_AXES], count = active_axes(shape, axes), axis, from;
 	bool displaced;
@@ -59,30 +59,30 @@ int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, in
 
 		/* A ghost takes from above, but at the upper end of a mesh from below. */
 		if (displaced)
-			*way = 2 * axis + (steps < 0);
+			*direction = 2 * axis + (steps < 0);
 		else
-			*way = 2 * axis + (torus_neighbour(shape, place, 2 * axis) >= 0);
+			*direction = 2 * axis + (torus_neighbour(shape, place, 2 * axis) >= 0);
 	} else {
-		*way = 2 * axis + (kind == TORUS_TREES_TWICE && tree >= count);
+		*direction = 2 * axis + (kind == TORUS_TREES_TWICE && tree >= count);
 		/* The one cable of a pair is used both ways. */
-		if (torus_neighbour(shape, place, *way ^ 1) < 0)
-			*way ^= 1;
+		if (torus_neighbour(shape, place, *direction ^ 1) < 0)
+			*direction ^= 1;
 	}
-	from = torus_neighbour(shape, place, *way ^ 1);
+	from = torus_neighbour(shape, place, *direction ^ 1);
 	return from;
 }
 
 int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place,
-			int children[TORUS_WAYS], int ways[TORUS_WAYS])
+			int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
 {
 	int count = 0;
 
-	for (int way = 0; way < 2 * shape->axes; way++) {
-		int next = shape->axis[way / 2].size > 1 ? torus_neighbour(shape, place, way) : -1, by = 0;
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
+		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, place, direction) : -1, by = 0;
 
-		if (next >= 0 && torus_tree_parent(shape, kind, root, tree, next, &by) == place && by == way) {
+		if (next >= 0 && torus_tree_parent(shape, kind, root, tree, next, &by) == place && by == direction) {
 			children[count] = next;
-			ways[count++] = way;
+			directions[count++] = direction;
 		}
 	}
 	return count;
@@ -90,10 +90,10 @@ int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, 
 
 int torus_tree_level(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place)
 {
-	int level = 0, way;
+	int level = 0, direction;
 
 	for (; place != root && level <= shape->places; level++)
-		place = torus_tree_parent(shape, kind, root, tree, place, &way);
+		place = torus_tree_parent(shape, kind, root, tree, place, &direction);
 	return level;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Company: others who want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
+ * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
  * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
  * there keeps a processor from whoever it waits for, and all wait in turn until the kernel takes the processors away.
  *
@@ -22,7 +22,7 @@
 
 #define SAMPLE_EVERY 10000000LL /* ns */
 #define CALM_FOR 20000000LL	/* ns */
-#define OFTEN 2			/* samples in a row: a daemon that wakes once is no company */
+#define OFTEN 2			/* samples in a row: a daemon that wakes once is no contention */
 #define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
 #define POLLS_LEAST 128
 #define MUCH 16	     /* a share of the time */

@@ -53,7 +53,7 @@ static struct {
 	enum { IDLE, ASKED, ANSWERED } state;
 	int node, nodes; /* its own, and how many there are; -1: not known yet */
 	uint64_t wave, *polls;
-	uint64_t told, heard; /* messages of waves */
+	uint64_t notified, received; /* messages of waves */
 	/* Of PE 0. */
 	struct comms_sums last;
 	int64_t since, next;
@@ -148,8 +148,8 @@ static void show(bool passive, const struct comms_traffic *traffic)
 	struct comms_passive *mine = &comms.system->passive;
 
 	atomic_store_explicit(&mine->passive, passive, memory_order_relaxed);
-	atomic_store_explicit(&mine->sent, traffic->sent - deadlock.told * traffic->notify, memory_order_relaxed);
-	atomic_store_explicit(&mine->carried_out, traffic->carried_out - deadlock.heard * traffic->notify,
+	atomic_store_explicit(&mine->sent, traffic->sent - deadlock.notified * traffic->notify, memory_order_relaxed);
+	atomic_store_explicit(&mine->carried_out, traffic->carried_out - deadlock.received * traffic->notify,
 			      memory_order_relaxed);
 	atomic_fetch_add_explicit(&mine->polls, 1, memory_order_release);
 }
@@ -228,7 +228,7 @@ static bool next_wave(int64_t now)
 	if (asked == deadlock.wave)
 		return false;
 	deadlock.wave = asked;
-	deadlock.heard++;
+	deadlock.received++;
 	return true;
 }
 
@@ -242,7 +242,7 @@ static bool begin(int64_t now)
 		deadlock.polls[i] = shown ? atomic_load_explicit(&shown->polls, memory_order_acquire) : 0;
 	}
 	for (int i = 0; i < children(); i++) {
-		deadlock.told++;
+		deadlock.notified++;
 		comms_notify(&comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
 	}
 	return true;
@@ -309,7 +309,7 @@ static void answer(const struct comms_sums *sums)
 	int parent = (deadlock.node - 1) / COMMS_WAVE_CHILDREN, place = (deadlock.node - 1) % COMMS_WAVE_CHILDREN;
 	struct comms_passive *there = &comms.system->passive;
 
-	deadlock.told++;
+	deadlock.notified++;
 	comms_put_notify(&there->answer[place].sums, sums, sizeof *sums, (struct comms_flag){&there->answer[place].wave, deadlock.wave},
 			 comms_group_pe(leaders(), parent), routine);
 }
@@ -322,7 +322,7 @@ static void lead(int64_t now)
 	if (deadlock.state == IDLE && begin(now))
 		deadlock.state = ASKED;
 	else if (deadlock.state == ASKED && have_answered()) {
-		deadlock.heard += (uint64_t)children();
+		deadlock.received += (uint64_t)children();
 		deadlock.state = ANSWERED;
 	} else if (deadlock.state == ANSWERED && add_node(&sums)) {
 		deadlock.state = IDLE;

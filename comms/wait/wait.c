@@ -7,7 +7,7 @@
  * The changer has no fence between its two accesses. membarrier(GLOBAL_EXPEDITED) puts one into every
  * registered process that runs at that moment, so either the changer's load sees the sleeper, or the
  * sleeper's second look sees the store. Stores nobody rings for (through shmem_ptr, by a thread of this
- * PE, or where membarrier is missing) are found because every sleep is a nap of bounded length.
+ * PE, or where membarrier is missing) are found because every sleep ends after a bounded time.
  */
 #include "wait.h"
 
@@ -31,7 +31,7 @@
 #define SLEEP_SHORTEST 50000L	/* ns */
 #define SLEEP_LONGEST 20000000L	/* ns */
 #define SLEEP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
-#define SPINS_ALONE 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
+#define SPINS_UNDISTURBED 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
 #define SPINS_OVERSUBSCRIBED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
 #define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
 #define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
@@ -62,11 +62,11 @@ static unsigned spins_oversubscribed(int processors)
 /* Where PEs crowd, yield_processor sees to that. */
 static void spin_by_contention(int processors)
 {
-	atomic_store_explicit(&comms.spin, comms.oversubscribed ? spins_oversubscribed(processors) : SPINS_ALONE,
+	atomic_store_explicit(&comms.spin, comms.oversubscribed ? spins_oversubscribed(processors) : SPINS_UNDISTURBED,
 			      memory_order_relaxed);
 	comms.minds_contention = !comms.oversubscribed;
 	if (comms.minds_contention)
-		contention_start(SPINS_ALONE);
+		contention_start(SPINS_UNDISTURBED);
 }
 
 void wait_stop(void)
@@ -257,7 +257,7 @@ static unsigned poll_word(const _Atomic uint32_t *word, uint32_t value, unsigned
 {
 	if (!comms_may_stop(word))
 		return comms_poll(polls);
-	comms_watch_word(word);
+	comms_monitor_word(word);
 	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(polls) : polls;
 }
 

@@ -41,10 +41,10 @@ COMMS_INLINE bool comms_may_stop(const void *address)
 }
 
 /* Makes the processor notice a store to the word. */
-COMMS_INLINE void comms_watch_word(const void *address)
+COMMS_INLINE void comms_monitor_word(const void *address)
 {
 #if PROCESSOR_HAS_EVENTS
-	processor_watch(address);
+	processor_monitor(address);
 #else
 	(void)address;
 #endif
@@ -85,7 +85,7 @@ void comms_wait_is_over(void);
 		while (!(condition)) {                                          \
 			uint32_t key_;                                          \
 			if (polls_ > 0 && comms_may_stop(address)) {            \
-				comms_watch_word(address);                      \
+				comms_monitor_word(address);                      \
 				if (condition)                                  \
 					break;                                  \
 				polls_ = comms_stop_until_store(polls_);        \

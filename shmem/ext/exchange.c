@@ -69,16 +69,16 @@ static void end_iteration(struct iteration *iteration)
 /* Of an own message: has the neighbour released the one that was in its slot? */
 static bool has_room(struct edge *edge, uint64_t number)
 {
-	uint64_t next = edge->waited + 1, told;
+	uint64_t next = edge->waited + 1, notified;
 	struct message *early = edge->in[next % SLOTS];
 
 	if (number <= edge->credit + SLOTS)
 		return true;
-	told = atomic_load_explicit(&edge->mine->released, memory_order_acquire);
-	if (edge->receive_bytes > 0 && atomic_load_explicit(&early->number, memory_order_acquire) == next && early->released > told)
-		told = early->released;
-	if (told > edge->credit)
-		edge->credit = told;
+	notified = atomic_load_explicit(&edge->mine->released, memory_order_acquire);
+	if (edge->receive_bytes > 0 && atomic_load_explicit(&early->number, memory_order_acquire) == next && early->released > notified)
+		notified = early->released;
+	if (notified > edge->credit)
+		edge->credit = notified;
 	return number <= edge->credit + SLOTS;
 }
 
@@ -134,8 +134,8 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 {
 	struct message *message = edge->filled ? edge->filled : claim(x, edge, routine);
 
-	if (COMMS_UNLIKELY(comms.watched))
-		watch_message(edge->slot_here[0] ? WATCH_LOCAL : watch_row_of_network(), edge->pe, bytes,
+	if (COMMS_UNLIKELY(comms.observed))
+		counters_message(edge->slot_here[0] ? ROW_LOCAL : counters_row_of_network(), edge->pe, bytes,
 			      &edge->slot[(edge->started + 1) % SLOTS]->number, edge->started + 1);
 	edge->filled = NULL;
 	edge->started++;
@@ -259,7 +259,7 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	struct edge *e;
 
 	if (is_all(exchange, edge, __func__)) {
-		COMMS_CALL(__func__, comms.watched ? bytes_of_all(exchange, bytes) : 0, COMMS_NOBODY);
+		COMMS_CALL(__func__, comms.observed ? bytes_of_all(exchange, bytes) : 0, COMMS_NOBODY);
 		start_all(exchange, bytes, __func__);
 		return;
 	}
@@ -416,7 +416,7 @@ static void note_come(const struct edge *edge)
 	const struct message *message = edge->in[edge->waited % SLOTS];
 
 	if (edge->receive_bytes > 0 && !edge->slot_here[0] && !edge->completion[edge->waited % SLOTS])
-		watch_flag(edge->pe, &message->number, edge->waited);
+		counters_flag(edge->pe, &message->number, edge->waited);
 }
 
 __attribute__((noinline, cold)) static const void *wait_watched(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)

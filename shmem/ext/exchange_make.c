@@ -69,17 +69,17 @@ static void listen(struct edge *edge, size_t size)
 	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_connect(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
 		return;
 	for (int s = 0; s < SLOTS; s++) {
-		edge->completion[s] = comms_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
+		edge->completion[s] = comms_completion_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
 		edge->mine->completion[s] = edge->completion[s];
 	}
 }
 
-static void listen_no_more(const struct shmemx_exchange *x)
+static void release(const struct shmemx_exchange *x)
 {
 	for (int i = 0; i < x->n_edges; i++)
 		for (int s = 0; s < SLOTS; s++)
 			if (x->edges[i].completion[s])
-				comms_listen_no_more(x->edges[i].pe, x->edges[i].completion[s]);
+				comms_completion_release(x->edges[i].pe, x->edges[i].completion[s]);
 }
 
 static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
@@ -163,7 +163,7 @@ static bool goes_over_network(const struct edge *edge)
 	return edge->send_bytes > 0 && !edge->slot_here[0];
 }
 
-static bool share_way(const struct edge *one, const struct edge *other)
+static bool share_method(const struct edge *one, const struct edge *other)
 {
 	return one->pe == other->pe && goes_over_network(one) && goes_over_network(other);
 }
@@ -172,10 +172,10 @@ static bool share_way(const struct edge *one, const struct edge *other)
 static struct batches *find_batches(struct shmemx_exchange *x, int i)
 {
 	for (int j = 0; j < i; j++)
-		if (share_way(&x->edges[j], &x->edges[i]))
+		if (share_method(&x->edges[j], &x->edges[i]))
 			return x->edges[j].batches;
 	for (int j = i + 1; j < x->n_edges; j++)
-		if (share_way(&x->edges[j], &x->edges[i]))
+		if (share_method(&x->edges[j], &x->edges[i]))
 			return &x->batches[x->n_batches++];
 	return NULL;
 }
@@ -301,7 +301,7 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 	come_to_rest(exchange);
 	forget(exchange);
 	api_release(exchange->block, __func__); /* all have met, so all messages have come */
-	listen_no_more(exchange);
+	release(exchange);
 	if (comms.checks)
 		keep_as_destroyed(exchange);
 	else
@@ -315,7 +315,7 @@ void api_exchanges_stop(void)
 		struct shmemx_exchange *x = exchanges;
 
 		come_to_rest(x);
-		listen_no_more(x);
+		release(x);
 		exchanges = x->next;
 		give_back(x);
 	}

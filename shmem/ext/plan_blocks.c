@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of
- * several PEs, or of much data, goes along a ring of the nodes instead, and each block over each link once; but where the network's card does it,
+ * several PEs, or of much data, goes along a ring of the nodes instead, and each block over each link once; but where the NIC does it,
  * it goes to each in parallel, over all links.
  */
 #include "plans.h"
@@ -9,7 +9,7 @@
 #define RING_FROM 65536 /* bytes of a whole dest */
 
 /* What is written for each member begins there in my source; with a step of 0 all get the same. */
-static bool write_pairs(struct maker *m, char *dest, const char *source, size_t step, bool only_by_card)
+static bool write_pairs(struct maker *m, char *dest, const char *source, size_t step, bool only_by_nic)
 {
 	int n = m->set.group->size, me = m->set.group->me;
 	struct edges edges;
@@ -23,7 +23,7 @@ static bool write_pairs(struct maker *m, char *dest, const char *source, size_t 
 		plan_edge_in(m, &edges, (struct edge_end){set_pe(&m->set, from), (size_t)from, (size_t)me},
 			     dest + (size_t)from * m->bytes, source + (size_t)me * step, m->bytes);
 	}
-	if (!plan_edges_end(m, &edges, only_by_card))
+	if (!plan_edges_end(m, &edges, only_by_nic))
 		return false;
 	if (dest + (size_t)me * m->bytes != source + (size_t)me * step)
 		plan_copy(m, plan_queue(m), AT_ONCE, dest + (size_t)me * m->bytes, source + (size_t)me * step, m->bytes);
@@ -48,7 +48,7 @@ static int leader_of(const struct nodes *nodes, int node)
 }
 
 /* The members of a node put their blocks together in its leader's dest. */
-static void write_together(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
+static void write_batch(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
 {
 	struct port *node = &m->plan->ports[PORTS_NODE];
 	int leader = leader_of(nodes, nodes->mine), tell = plan_queue(m), take = plan_queue(m);
@@ -85,7 +85,7 @@ static int next_block(struct walk *walk)
 }
 
 /* Of all blocks, those that pass from a node to the next: all but the next one's own. */
-static size_t passing(const struct nodes *nodes, int from)
+static size_t schedule(const struct nodes *nodes, int from)
 {
 	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));
 }
@@ -93,7 +93,7 @@ static size_t passing(const struct nodes *nodes, int from)
 static void write_ring(struct maker *m, const struct nodes *nodes, char *dest, int end)
 {
 	int n = nodes->count, me = nodes->mine, next = leader_of(nodes, (me + 1) % n), before = leader_of(nodes, (me + n - 1) % n);
-	size_t out = passing(nodes, me), in = passing(nodes, (me + n - 1) % n);
+	size_t out = schedule(nodes, me), in = schedule(nodes, (me + n - 1) % n);
 	struct walk walk = {nodes, me, 0};
 	struct port *mine = m->plan->ports, *theirs = plan_port(m, next, 0);
 	int queue = plan_queue(m);
@@ -118,17 +118,17 @@ static void write_along_ring(struct maker *m, const struct nodes *nodes, char *d
 {
 	int end = plan_queue(m);
 
-	write_together(m, nodes, dest, source);
+	write_batch(m, nodes, dest, source);
 	if (nodes->place == 0)
 		write_ring(m, nodes, dest, end);
 	if (nodes->size > 1)
 		plan_share(m, nodes, 0, end, dest, dest, (size_t)m->set.group->size * m->bytes);
 }
 
-API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan)
+API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
-	struct maker m = plan_maker(team, engine, bytes, __func__);
+	struct maker m = plan_maker(team, executor, bytes, __func__);
 	size_t all = (size_t)m.set.group->size * bytes;
 	struct nodes nodes;
 	size_t ports = (size_t)m.set.group->size;
@@ -149,10 +149,10 @@ API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source,
 	return 0;
 }
 
-API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int engine, shmemx_plan_t *plan)
+API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
-	struct maker m = plan_maker(team, engine, bytes, __func__);
+	struct maker m = plan_maker(team, executor, bytes, __func__);
 	size_t all = (size_t)m.set.group->size * bytes;
 
 	*plan = SHMEMX_PLAN_INVALID;

@@ -8,34 +8,34 @@
 #define AT_ONCE_UP_TO 65536 /* bytes that are not worth a chain */
 #define CHAIN_SEGMENT (128UL << 10)
 
-static struct wood choose_wood(struct maker *m, const struct nodes *nodes, int root)
+static struct tree_set choose_tree_set(struct maker *m, const struct nodes *nodes, int root)
 {
-	struct wood wood = {.kind = BINOMIAL, .nodes = nodes, .root = plan_node_of(nodes, root), .trees = 1, .bytes = m->bytes};
+	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .root = plan_node_of(nodes, root), .trees = 1, .bytes = m->bytes};
 	struct set_trees trees = {0};
 
-	wood.root_pe = set_pe(&m->set, root);
+	tree_set.root_pe = set_pe(&m->set, root);
 	if (nodes->count > 1 && (nodes->levels != NULL) == (m->set.group->levels != NULL))
 		trees = set_broadcast_trees(&m->set, m->bytes, root);
-	wood.segment = m->bytes;
-	if (trees.forest.trees > 0) {
-		plan_wood_on_torus(&wood, &trees);
+	tree_set.segment = m->bytes;
+	if (trees.tree_choice.trees > 0) {
+		plan_tree_set_on_torus(&tree_set, &trees);
 	} else if (m->bytes > AT_ONCE_UP_TO) {
-		wood.kind = CHAIN;
-		wood.segment = CHAIN_SEGMENT;
+		tree_set.kind = CHAIN;
+		tree_set.segment = CHAIN_SEGMENT;
 	}
-	return wood;
+	return tree_set;
 }
 
-static void write_down(struct maker *m, const struct nodes *nodes, const struct wood *wood, char *dest, const char *source, int root)
+static void write_down(struct maker *m, const struct nodes *nodes, const struct tree_set *tree_set, char *dest, const char *source, int root)
 {
 	int first = plan_first(nodes, root), end = plan_queue(m);
-	bool here = wood->root == nodes->mine;
+	bool here = tree_set->root == nodes->mine;
 
-	if (nodes->count > 1 && plan_down_by_card(m, wood, nodes->place == first, end, dest, source)) {
+	if (nodes->count > 1 && plan_down_by_nic(m, tree_set, nodes->place == first, end, dest, source)) {
 		;
 	} else if (nodes->count > 1 && nodes->place == first) {
-		plan_down(m, wood, dest, source, true, false);
-		plan_await_down(m, end, wood, false);
+		plan_down(m, tree_set, dest, source, true, false);
+		plan_await_down(m, end, tree_set, false);
 	}
 	if (nodes->size > 1)
 		plan_share(m, nodes, first, end, dest, here ? source : dest, m->bytes);
@@ -43,13 +43,13 @@ static void write_down(struct maker *m, const struct nodes *nodes, const struct 
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }
 
-API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int engine,
+API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor,
 			      shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
-	struct maker m = plan_maker(team, engine, bytes, __func__);
+	struct maker m = plan_maker(team, executor, bytes, __func__);
 	struct nodes nodes;
-	struct wood wood;
+	struct tree_set tree_set;
 
 	*plan = SHMEMX_PLAN_INVALID;
 	set_check_agreement(&m.set, "the number of bytes", (long)bytes, "PE_root", PE_root, dest);
@@ -61,8 +61,8 @@ API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source,
 	if (!plan_begin(&m, PORTS_NODE + (size_t)nodes.size, 0, 0))
 		return 1;
 	if (bytes > 0) {
-		wood = choose_wood(&m, &nodes, PE_root);
-		write_down(&m, &nodes, &wood, dest, source, PE_root);
+		tree_set = choose_tree_set(&m, &nodes, PE_root);
+		write_down(&m, &nodes, &tree_set, dest, source, PE_root);
 	}
 	plan_end(&m, plan);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Edges of a plan: all are remembered, then written down. Far ones are the network card's, where it can do those of all members: each shows
+ * Edges of a plan: all are remembered, then written down. Far ones are the NIC's, where it can do those of all members: each shows
  * where it wants to be told that others are ready, and then they agree.
  */
 #include "plans.h"
@@ -114,7 +114,7 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 	}
 }
 
-/* --- By the card --- */
+/* --- By the NIC --- */
 
 static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 {
@@ -158,13 +158,13 @@ static struct comms_session *open_for_all(struct maker *m, const struct comms_ed
 	return NULL;
 }
 
-static bool write_by_card(struct maker *m, const struct edges *edges)
+static bool write_by_nic(struct maker *m, const struct edges *edges)
 {
 	struct comms_session *session;
 	struct comms_edges far;
 	int queue;
 
-	if (!comms_sessions_are_there() || (m->engine != SHMEMX_PLAN_AUTO && m->engine != SHMEMX_PLAN_CARD))
+	if (!comms_sessions_are_there() || (m->executor != SHMEMX_PLAN_AUTO && m->executor != SHMEMX_PLAN_NIC))
 		return false;
 	far = far_of(m, edges);
 	session = open_for_all(m, &far);
@@ -172,23 +172,23 @@ static bool write_by_card(struct maker *m, const struct edges *edges)
 		find_gates(m, edges, far.in);
 		comms_session_write_edges(session, &far, &m->plan->ports[0].own);
 		queue = plan_queue(m);
-		plan_by_card(m, queue, session);
+		plan_by_nic(m, queue, session);
 		for (size_t i = 0; i < edges->count; i++)
 			if (!edges->edge[i].near && !edges->edge[i].out)
 				plan_await(m, queue, (struct when){&m->plan->ports[edges->edge[i].end.mine].came[0], 1, 1});
-		plan_card_is_done(m, queue);
+		plan_nic_is_done(m, queue);
 	}
 	free(far.out);
 	free(far.in);
 	return session;
 }
 
-bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_card)
+bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_nic)
 {
-	bool by_card = write_by_card(m, edges);
+	bool by_nic = write_by_nic(m, edges);
 
-	if (by_card || !only_by_card)
-		write_by_commands(m, edges, !by_card);
+	if (by_nic || !only_by_nic)
+		write_by_commands(m, edges, !by_nic);
 	free(edges->edge);
-	return by_card || !only_by_card;
+	return by_nic || !only_by_nic;
 }

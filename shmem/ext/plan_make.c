@@ -62,9 +62,9 @@ char *plan_staging(struct maker *m, int pe)
 
 /* --- Commands --- */
 
-static struct comms_turn turn(struct when when)
+static struct comms_iteration turn(struct when when)
 {
-	return (struct comms_turn){when.each, when.nth};
+	return (struct comms_iteration){when.each, when.nth};
 }
 
 void plan_await(struct maker *m, int queue, struct when when)
@@ -124,35 +124,35 @@ void plan_combine(struct maker *m, int queue, struct when when, void *dest, cons
 								    .combine = combine});
 }
 
-void plan_by_card(struct maker *m, int queue, struct comms_session *session)
+void plan_by_nic(struct maker *m, int queue, struct comms_session *session)
 {
 	m->plan->list.session = session;
 	m->plan->list.by_network = true;
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_BY_CARD});
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_BY_NIC});
 }
 
-void plan_card_is_done(struct maker *m, int queue)
+void plan_nic_is_done(struct maker *m, int queue)
 {
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_CARD_IS_DONE});
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_NIC_IS_DONE});
 }
 
 /* --- Beginning and end --- */
 
-static int engine_of(int engine, const char *routine)
+static int engine_of(int executor, const char *routine)
 {
-	static const char *const words[] = {"auto", "list", "thread", "card"};
+	static const char *const words[] = {"auto", "list", "thread", "nic"};
 
-	if (engine < SHMEMX_PLAN_AUTO || engine > SHMEMX_PLAN_CARD)
-		rte_die_together(routine, "engine=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_CARD", engine);
-	return engine ? engine : set_algorithm(SETTING_PLAN_ENGINE, words, 4);
+	if (executor < SHMEMX_PLAN_AUTO || executor > SHMEMX_PLAN_NIC)
+		rte_die_together(routine, "executor=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_NIC", executor);
+	return executor ? executor : set_algorithm(SETTING_PLAN_EXECUTOR, words, 4);
 }
 
-struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char *routine)
+struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const char *routine)
 {
 	struct maker m = {.set = set_of_team(team, routine), .bytes = bytes, .known_pe = -1, .near = true};
 
-	set_check_agreement(&m.set, "engine", engine, NULL, 0, NULL);
-	m.engine = engine_of(engine, routine);
+	set_check_agreement(&m.set, "executor", executor, NULL, 0, NULL);
+	m.executor = engine_of(executor, routine);
 	comms_group_see(m.set.group);
 	return m;
 }
@@ -172,16 +172,16 @@ void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const
 /* Arrivals move a plan over the network without anybody's call; on a node only a thread does, where there is room for one. */
 static bool takes_thread(const struct maker *m)
 {
-	if (m->engine != SHMEMX_PLAN_AUTO)
-		return m->engine == SHMEMX_PLAN_THREAD;
+	if (m->executor != SHMEMX_PLAN_AUTO)
+		return m->executor == SHMEMX_PLAN_THREAD;
 	return !m->plan->list.by_network && !comms.oversubscribed && m->bytes >= THREAD_FROM;
 }
 
 void plan_end(struct maker *m, shmemx_plan_t *plan)
 {
 	set_sync(&m->set); /* the others have seen my block */
-	m->plan->list.by_engine = takes_thread(m);
-	if (m->plan->list.by_engine)
-		comms_engine_start(m->set.routine);
+	m->plan->list.by_executor = takes_thread(m);
+	if (m->plan->list.by_executor)
+		comms_executor_start(m->set.routine);
 	*plan = m->plan;
 }

@@ -108,10 +108,10 @@ static void write_edge(struct maker *m, struct edges *edges, int i)
 	}
 }
 
-API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int engine, shmemx_plan_t *plan)
+API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	struct maker m = plan_maker(team, engine, 0, __func__);
+	struct maker m = plan_maker(team, executor, 0, __func__);
 	struct edges queues;
 
 	*plan = SHMEMX_PLAN_INVALID;

@@ -21,7 +21,7 @@
 struct reduction {
 	struct maker *m;
 	struct nodes nodes;
-	struct wood wood;
+	struct tree_set tree_set;
 	size_t slots;
 	int root;  /* -1: for all */
 	int first; /* place on my node of who stands for it */
@@ -46,7 +46,7 @@ static struct when node_port(const struct reduction *r, int place, int which)
 	return (struct when){&r->m->plan->ports[PORTS_NODE + place].came[which], 1, 1};
 }
 
-static void tell_place(const struct reduction *r, int queue, int place, int which)
+static void notify_about_place(const struct reduction *r, int queue, int place, int which)
 {
 	int pe = plan_node_pe(&r->nodes, place);
 	struct port *theirs = plan_port(r->m, pe, PORTS_NODE + (size_t)r->nodes.place);
@@ -91,13 +91,13 @@ static void combine_on_node(const struct reduction *r)
 
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me)
-			tell_place(r, tell, i, 0);
+			notify_about_place(r, tell, i, 0);
 	await_places(r, work, 0);
 	for (size_t at = part(r, me); at < end; at += most)
 		combine_strip(r, work, at * r->size, end - at < most ? end - at : most);
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me && (for_all_here(r) || i == r->first))
-			tell_place(r, work, i, 1);
+			notify_about_place(r, work, i, 1);
 	if (for_all_here(r) || me == r->first)
 		await_places(r, work, 1);
 	if (me == r->first)
@@ -112,33 +112,33 @@ static struct when node_done(const struct reduction *r)
 
 /* --- Between nodes --- */
 
-static struct wood choose_wood(struct maker *m, const struct nodes *nodes, int root)
+static struct tree_set choose_tree_set(struct maker *m, const struct nodes *nodes, int root)
 {
-	struct wood wood = {.kind = BINOMIAL, .nodes = nodes, .trees = 1, .bytes = m->bytes};
+	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .trees = 1, .bytes = m->bytes};
 	struct set_trees trees = {0};
 
-	wood.root = root < 0 ? 0 : plan_node_of(nodes, root);
+	tree_set.root = root < 0 ? 0 : plan_node_of(nodes, root);
 	if ((nodes->levels != NULL) == (m->set.group->levels != NULL))
-		trees = set_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : wood.root);
-	if (root < 0 && trees.forest.trees > 0)
-		wood.root = m->set.team->ground->sites.node[torus_ground_middle(m->set.team->ground)];
-	wood.segment = (m->bytes + 63) / 64 * 64;
-	if (trees.forest.trees > 0) {
-		plan_wood_on_torus(&wood, &trees);
+		trees = set_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : tree_set.root);
+	if (root < 0 && trees.tree_choice.trees > 0)
+		tree_set.root = m->set.team->topology->sites.node[torus_topology_middle(m->set.team->topology)];
+	tree_set.segment = (m->bytes + 63) / 64 * 64;
+	if (trees.tree_choice.trees > 0) {
+		plan_tree_set_on_torus(&tree_set, &trees);
 	} else if (m->bytes > AT_ONCE_UP_TO) {
-		wood.kind = CHAIN;
-		wood.segment = CHAIN_SEGMENT;
+		tree_set.kind = CHAIN;
+		tree_set.segment = CHAIN_SEGMENT;
 	}
 	if (root >= 0)
-		wood.root_pe = set_pe(&m->set, root);
+		tree_set.root_pe = set_pe(&m->set, root);
 	else
-		wood.root_pe = nodes->levels ? comms_group_pe(&nodes->levels->leaders, wood.root) : set_pe(&m->set, wood.root);
-	return wood;
+		tree_set.root_pe = nodes->levels ? comms_group_pe(&nodes->levels->leaders, tree_set.root) : set_pe(&m->set, tree_set.root);
+	return tree_set;
 }
 
-static size_t slots_of(const struct wood *wood)
+static size_t slots_of(const struct tree_set *tree_set)
 {
-	size_t ways = plan_wood_ways(wood), slots = STAGING / (ways * wood->segment);
+	size_t directions = plan_tree_set_directions(tree_set), slots = STAGING / (directions * tree_set->segment);
 
 	if (slots < 2)
 		slots = 2;
@@ -148,60 +148,60 @@ static size_t slots_of(const struct wood *wood)
 /* In the staging of a PE, of segment i that comes by an edge. */
 static char *slot(const struct reduction *r, int pe, int port, size_t i)
 {
-	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->wood.segment;
+	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->tree_set.segment;
 }
 
-static void take_from(const struct reduction *r, int queue, const struct bough *bough, struct limb child, size_t i, const char *so_far)
+static void take_from(const struct reduction *r, int queue, const struct tree_node *tree_node, struct tree_edge child, size_t i, const char *so_far)
 {
-	int64_t n = (int64_t)bough->segments, nth = (int64_t)i + 1;
-	size_t at = bough->at + i * r->wood.segment, port = PORTS_UP + (size_t)child.port;
+	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
+	size_t at = tree_node->at + i * r->tree_set.segment, port = PORTS_UP + (size_t)child.port;
 
 	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth}, r->dest + at, so_far,
-		     slot(r, comms.pe, child.port, i), bough_bytes(&r->wood, bough, i) / r->size, r->combine);
-	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == bough->segments)
+		     slot(r, comms.pe, child.port, i), tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine);
+	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == tree_node->segments)
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
 
 /* What was in the slot before segment i has been read: an earlier one of this run, or the last one there in the run before. */
-static struct when slot_free(const struct reduction *r, const struct bough *bough, size_t i)
+static struct when slot_free(const struct reduction *r, const struct tree_node *tree_node, size_t i)
 {
-	int64_t n = (int64_t)bough->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
+	int64_t n = (int64_t)tree_node->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
 
 	if (nth <= 0)
 		nth = (int64_t)i + 1 + (n - 1 - (int64_t)i) / slots * slots - n;
-	return (struct when){&r->m->plan->ports[PORTS_UP + bough->parent.port].answer, n, nth};
+	return (struct when){&r->m->plan->ports[PORTS_UP + tree_node->parent.port].answer, n, nth};
 }
 
-static void send_up(const struct reduction *r, int queue, const struct bough *bough, size_t i, const char *data)
+static void send_up(const struct reduction *r, int queue, const struct tree_node *tree_node, size_t i, const char *data)
 {
-	int64_t n = (int64_t)bough->segments, nth = (int64_t)i + 1;
-	size_t port = PORTS_UP + (size_t)bough->parent.port;
-	struct port *theirs = plan_port(r->m, bough->parent.pe, port);
+	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
+	size_t port = PORTS_UP + (size_t)tree_node->parent.port;
+	struct port *theirs = plan_port(r->m, tree_node->parent.pe, port);
 
-	plan_put(r->m, queue, slot_free(r, bough, i), bough->parent.pe,
-		 slot(r, bough->parent.pe, bough->parent.port, i), data, bough_bytes(&r->wood, bough, i),
+	plan_put(r->m, queue, slot_free(r, tree_node, i), tree_node->parent.pe,
+		 slot(r, tree_node->parent.pe, tree_node->parent.port, i), data, tree_node_bytes(&r->tree_set, tree_node, i),
 		 (struct when){&theirs->came[i % CAME], n, nth});
 }
 
 static void climb(const struct reduction *r, int tree)
 {
 	const char *brought = r->nodes.size > 1 ? r->dest : r->source;
-	struct bough bough = plan_bough(&r->wood, tree);
+	struct tree_node tree_node = plan_tree_node(&r->tree_set, tree);
 	int queue = plan_queue(r->m);
 
 	if (node_done(r).word)
 		plan_await(r->m, queue, node_done(r));
-	for (size_t i = 0; i < bough.segments; i++) {
-		size_t at = bough.at + i * r->wood.segment;
+	for (size_t i = 0; i < tree_node.segments; i++) {
+		size_t at = tree_node.at + i * r->tree_set.segment;
 		const char *so_far = brought + at;
 
-		for (int c = 0; c < bough.children; c++, so_far = r->dest + at)
-			take_from(r, queue, &bough, bough.child[c], i, so_far);
-		if (bough.parent.pe >= 0)
-			send_up(r, queue, &bough, i, so_far);
+		for (int c = 0; c < tree_node.children; c++, so_far = r->dest + at)
+			take_from(r, queue, &tree_node, tree_node.child[c], i, so_far);
+		if (tree_node.parent.pe >= 0)
+			send_up(r, queue, &tree_node, i, so_far);
 		else
 			plan_notify(r->m, queue, comms.pe,
-				  (struct when){&r->m->plan->ports[tree].own, (int64_t)bough.segments, (int64_t)i + 1});
+				  (struct when){&r->m->plan->ports[tree].own, (int64_t)tree_node.segments, (int64_t)i + 1});
 	}
 }
 
@@ -217,17 +217,17 @@ static void say_over(const struct reduction *r, int end)
 	plan_await(r->m, end, node_done(r));
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != r->first)
-			tell_place(r, end, i, 2);
+			notify_about_place(r, end, i, 2);
 }
 
 static void write_between(const struct reduction *r, int end)
 {
-	for (int t = 0; t < r->wood.trees; t++)
+	for (int t = 0; t < r->tree_set.trees; t++)
 		climb(r, t);
 	if (r->root >= 0)
 		return;
-	plan_down(r->m, &r->wood, r->dest, r->dest, false, true);
-	plan_await_down(r->m, end, &r->wood, true);
+	plan_down(r->m, &r->tree_set, r->dest, r->dest, false, true);
+	plan_await_down(r->m, end, &r->tree_set, true);
 }
 
 static void write_reduction(const struct reduction *r)
@@ -259,9 +259,9 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 	r->nodes = plan_nodes(m);
 	r->first = plan_first(&r->nodes, r->root);
 	if (m->bytes > 0 && r->nodes.count > 1) {
-		r->wood = choose_wood(m, &r->nodes, r->root);
-		r->slots = slots_of(&r->wood);
-		staging = plan_wood_ways(&r->wood) * r->slots * r->wood.segment;
+		r->tree_set = choose_tree_set(m, &r->nodes, r->root);
+		r->slots = slots_of(&r->tree_set);
+		staging = plan_tree_set_directions(&r->tree_set) * r->slots * r->tree_set.segment;
 	}
 	if (!plan_begin(m, PORTS_NODE + (size_t)r->nodes.size, staging, 0))
 		return 1;
@@ -284,11 +284,11 @@ static struct reduction reduction_of(int root, void *dest, const void *source, s
 }
 
 API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
-			   int PE_root, int engine, shmemx_plan_t *plan)
+			   int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
 	struct reduction r = reduction_of(PE_root, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, engine, nreduce * r.size, __func__);
+	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
 
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
@@ -296,11 +296,11 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 }
 
 API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
-			      int engine, shmemx_plan_t *plan)
+			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
 	struct reduction r = reduction_of(-1, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, engine, nreduce * r.size, __func__);
+	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
 
 	return make(&m, &r, plan);
 }

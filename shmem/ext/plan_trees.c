@@ -58,117 +58,117 @@ int plan_first(const struct nodes *nodes, int root)
 }
 
 /* Who stands for a node. */
-static int pe_of_node(const struct wood *wood, int node)
+static int pe_of_node(const struct tree_set *tree_set, int node)
 {
-	const struct nodes *nodes = wood->nodes;
+	const struct nodes *nodes = tree_set->nodes;
 
-	if (node == wood->root)
-		return wood->root_pe;
+	if (node == tree_set->root)
+		return tree_set->root_pe;
 	return nodes->levels ? comms_group_pe(&nodes->levels->leaders, node) : set_pe(nodes->set, node);
 }
 
 /* --- Trees --- */
 
-static int node_below_root(const struct wood *wood, int below)
+static int node_below_root(const struct tree_set *tree_set, int below)
 {
-	return (wood->root + below) % wood->nodes->count;
+	return (tree_set->root + below) % tree_set->nodes->count;
 }
 
-static struct limb limb_to(const struct wood *wood, int below, int port)
+static struct tree_edge tree_edge_to(const struct tree_set *tree_set, int below, int port)
 {
-	return (struct limb){pe_of_node(wood, node_below_root(wood, below)), port};
+	return (struct tree_edge){pe_of_node(tree_set, node_below_root(tree_set, below)), port};
 }
 
-static void grow_chain(const struct wood *wood, int me, struct bough *bough)
+static void grow_chain(const struct tree_set *tree_set, int me, struct tree_node *tree_node)
 {
 	if (me > 0)
-		bough->parent = limb_to(wood, me - 1, 0);
-	if (me + 1 < wood->nodes->count)
-		bough->child[bough->children++] = limb_to(wood, me + 1, 0);
+		tree_node->parent = tree_edge_to(tree_set, me - 1, 0);
+	if (me + 1 < tree_set->nodes->count)
+		tree_node->child[tree_node->children++] = tree_edge_to(tree_set, me + 1, 0);
 }
 
 /* Numbered from the root, a node's parent is its number without the highest bit; the port is that bit's. */
-static void grow_binomial(const struct wood *wood, int me, struct bough *bough)
+static void grow_binomial(const struct tree_set *tree_set, int me, struct tree_node *tree_node)
 {
 	int bit = 0;
 
 	while (me >> bit)
 		bit++;
 	if (me > 0)
-		bough->parent = limb_to(wood, me - (1 << (bit - 1)), bit - 1);
-	for (; me + (1L << bit) < wood->nodes->count; bit++)
-		bough->child[bough->children++] = limb_to(wood, me + (1 << bit), bit);
+		tree_node->parent = tree_edge_to(tree_set, me - (1 << (bit - 1)), bit - 1);
+	for (; me + (1L << bit) < tree_set->nodes->count; bit++)
+		tree_node->child[tree_node->children++] = tree_edge_to(tree_set, me + (1 << bit), bit);
 }
 
-static void grow_on_torus(const struct wood *wood, int tree, struct bough *bough)
+static void grow_on_torus(const struct tree_set *tree_set, int tree, struct tree_node *tree_node)
 {
-	const struct torus_ground *ground = wood->ground;
-	int root = wood->grove.root, places[TORUS_WAYS], ways[TORUS_WAYS], way;
-	int parent = torus_grove_parent(&wood->grove, tree, ground->me, &way);
+	const struct torus_topology *topology = tree_set->topology;
+	int root = tree_set->tree_set.root, places[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], direction;
+	int parent = torus_tree_set_parent(&tree_set->tree_set, tree, topology->me, &direction);
 
 	if (parent >= 0)
-		bough->parent = (struct limb){parent == root ? wood->root_pe : ground->pe[parent], way};
-	bough->children = torus_grove_children(&wood->grove, tree, ground->me, places, ways);
-	for (int i = 0; i < bough->children; i++)
-		bough->child[i] = (struct limb){places[i] == root ? wood->root_pe : ground->pe[places[i]], ways[i]};
+		tree_node->parent = (struct tree_edge){parent == root ? tree_set->root_pe : topology->pe[parent], direction};
+	tree_node->children = torus_tree_set_children(&tree_set->tree_set, tree, topology->me, places, directions);
+	for (int i = 0; i < tree_node->children; i++)
+		tree_node->child[i] = (struct tree_edge){places[i] == root ? tree_set->root_pe : topology->pe[places[i]], directions[i]};
 }
 
-void plan_wood_on_torus(struct wood *wood, const struct set_trees *trees)
+void plan_tree_set_on_torus(struct tree_set *tree_set, const struct set_trees *trees)
 {
-	const struct torus_ground *ground = wood->nodes->set->team->ground;
+	const struct torus_topology *topology = tree_set->nodes->set->team->topology;
 
-	wood->kind = TORUS;
-	wood->trees = trees->forest.trees;
-	wood->segment = trees->forest.segment;
-	wood->ground = ground;
-	wood->grove = (struct torus_grove){&ground->sites.shape, trees->forest.kind, ground->sites.place[wood->root], trees->packing};
+	tree_set->kind = TORUS;
+	tree_set->trees = trees->tree_choice.trees;
+	tree_set->segment = trees->tree_choice.segment;
+	tree_set->topology = topology;
+	tree_set->tree_set = (struct torus_tree_set){&topology->sites.shape, trees->tree_choice.kind, topology->sites.place[tree_set->root], trees->disjoint};
 }
 
-struct bough plan_bough(const struct wood *wood, int tree)
+struct tree_node plan_tree_node(const struct tree_set *tree_set, int tree)
 {
-	int count = wood->nodes->count, me = (wood->nodes->mine - wood->root + count) % count;
-	struct bough bough = {.parent.pe = -1};
+	int count = tree_set->nodes->count, me = (tree_set->nodes->mine - tree_set->root + count) % count;
+	struct tree_node tree_node = {.parent.pe = -1};
 
-	bough.at = torus_part_begin(wood->bytes, wood->trees, tree);
-	bough.bytes = torus_part_begin(wood->bytes, wood->trees, tree + 1) - bough.at;
-	bough.segments = (bough.bytes + wood->segment - 1) / wood->segment;
-	if (bough.bytes == 0)
-		return bough;
-	if (wood->kind == TORUS)
-		grow_on_torus(wood, tree, &bough);
-	else if (wood->kind == CHAIN)
-		grow_chain(wood, me, &bough);
+	tree_node.at = torus_part_begin(tree_set->bytes, tree_set->trees, tree);
+	tree_node.bytes = torus_part_begin(tree_set->bytes, tree_set->trees, tree + 1) - tree_node.at;
+	tree_node.segments = (tree_node.bytes + tree_set->segment - 1) / tree_set->segment;
+	if (tree_node.bytes == 0)
+		return tree_node;
+	if (tree_set->kind == TORUS)
+		grow_on_torus(tree_set, tree, &tree_node);
+	else if (tree_set->kind == CHAIN)
+		grow_chain(tree_set, me, &tree_node);
 	else
-		grow_binomial(wood, me, &bough);
-	return bough;
+		grow_binomial(tree_set, me, &tree_node);
+	return tree_node;
 }
 
-size_t plan_wood_ways(const struct wood *wood)
+size_t plan_tree_set_directions(const struct tree_set *tree_set)
 {
-	size_t ways = 0;
+	size_t directions = 0;
 
-	if (wood->kind == TORUS)
-		return 2 * (size_t)wood->ground->sites.shape.axes;
-	if (wood->kind == CHAIN)
+	if (tree_set->kind == TORUS)
+		return 2 * (size_t)tree_set->topology->sites.shape.axes;
+	if (tree_set->kind == CHAIN)
 		return 1;
-	while (1L << ways < wood->nodes->count)
-		ways++;
-	return ways;
+	while (1L << directions < tree_set->nodes->count)
+		directions++;
+	return directions;
 }
 
 /* --- Down --- */
 
 /* Segment i of n has come from the parent, or is there to be sent. */
-static struct when segment(const struct maker *m, const struct bough *bough, int tree, size_t i, bool counted)
+static struct when segment(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i, bool counted)
 {
-	int64_t n = (int64_t)bough->segments, nth = (int64_t)i + 1;
+	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 
-	if (bough->parent.pe >= 0)
-		return (struct when){&m->plan->ports[PORTS_DOWN + bough->parent.port].came[i % CAME], n, nth};
+	if (tree_node->parent.pe >= 0)
+		return (struct when){&m->plan->ports[PORTS_DOWN + tree_node->parent.port].came[i % CAME], n, nth};
 	return counted ? (struct when){&m->plan->ports[tree].own, n, nth} : AT_ONCE;
 }
 
-static void feed(struct maker *m, const struct wood *wood, int tree, const struct bough *bough, struct limb child, char *dest,
+static void feed(struct maker *m, const struct tree_set *tree_set, int tree, const struct tree_node *tree_node, struct tree_edge child, char *dest,
 		 const char *from, bool ask, bool counted)
 {
 	size_t port = PORTS_DOWN + (size_t)child.port;
@@ -177,36 +177,36 @@ static void feed(struct maker *m, const struct wood *wood, int tree, const struc
 
 	if (ask)
 		plan_await(m, queue, (struct when){&m->plan->ports[port].answer, 1, 1});
-	for (size_t i = 0; i < bough->segments; i++) {
-		size_t at = bough->at + i * wood->segment;
+	for (size_t i = 0; i < tree_node->segments; i++) {
+		size_t at = tree_node->at + i * tree_set->segment;
 
-		plan_put(m, queue, segment(m, bough, tree, i, counted), child.pe, dest + at, from + at, bough_bytes(wood, bough, i),
-			 (struct when){&theirs->came[i % CAME], (int64_t)bough->segments, (int64_t)i + 1});
+		plan_put(m, queue, segment(m, tree_node, tree, i, counted), child.pe, dest + at, from + at, tree_node_bytes(tree_set, tree_node, i),
+			 (struct when){&theirs->came[i % CAME], (int64_t)tree_node->segments, (int64_t)i + 1});
 	}
 }
 
-void plan_down(struct maker *m, const struct wood *wood, char *dest, const char *source, bool ask, bool counted)
+void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, const char *source, bool ask, bool counted)
 {
-	for (int t = 0; t < wood->trees; t++) {
-		struct bough bough = plan_bough(wood, t);
+	for (int t = 0; t < tree_set->trees; t++) {
+		struct tree_node tree_node = plan_tree_node(tree_set, t);
 
-		if (ask && bough.parent.pe >= 0)
-			plan_notify(m, plan_queue(m), bough.parent.pe,
-				  (struct when){&plan_port(m, bough.parent.pe, PORTS_DOWN + (size_t)bough.parent.port)->answer, 1, 1});
-		for (int c = 0; c < bough.children; c++)
-			feed(m, wood, t, &bough, bough.child[c], dest, bough.parent.pe < 0 ? source : dest, ask, counted);
+		if (ask && tree_node.parent.pe >= 0)
+			plan_notify(m, plan_queue(m), tree_node.parent.pe,
+				  (struct when){&plan_port(m, tree_node.parent.pe, PORTS_DOWN + (size_t)tree_node.parent.port)->answer, 1, 1});
+		for (int c = 0; c < tree_node.children; c++)
+			feed(m, tree_set, t, &tree_node, tree_node.child[c], dest, tree_node.parent.pe < 0 ? source : dest, ask, counted);
 	}
 }
 
 /* Of each word the last time that it counts. */
-void plan_await_down(struct maker *m, int queue, const struct wood *wood, bool counted)
+void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted)
 {
-	for (int t = 0; t < wood->trees; t++) {
-		struct bough bough = plan_bough(wood, t);
+	for (int t = 0; t < tree_set->trees; t++) {
+		struct tree_node tree_node = plan_tree_node(tree_set, t);
 
-		for (size_t i = bough.segments > CAME ? bough.segments - CAME : 0; i < bough.segments; i++)
-			if (segment(m, &bough, t, i, counted).word)
-				plan_await(m, queue, segment(m, &bough, t, i, counted));
+		for (size_t i = tree_node.segments > CAME ? tree_node.segments - CAME : 0; i < tree_node.segments; i++)
+			if (segment(m, &tree_node, t, i, counted).word)
+				plan_await(m, queue, segment(m, &tree_node, t, i, counted));
 	}
 }
 

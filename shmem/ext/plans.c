@@ -92,7 +92,7 @@ static void make_new(struct shmemx_plan *plan, const char *routine)
 	plan->started = false;
 	plan->number = ++plan->team->plans;
 	plan->list.run = 0;
-	plan->list.by_engine = plan->list.by_network = false;
+	plan->list.by_executor = plan->list.by_network = false;
 	plan->list.routine = routine;
 	atomic_store_explicit(&plan->list.finished, 0, memory_order_relaxed);
 }
@@ -145,7 +145,7 @@ API int shmemx_plan_test(shmemx_plan_t plan)
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
 	if (p->started && !comms_list_is_over(&p->list)) {
-		if (!p->list.by_engine)
+		if (!p->list.by_executor)
 			comms_spin();
 		if (!comms_list_is_over(&p->list))
 			return 0;
@@ -203,7 +203,7 @@ void api_plans_check_team(const struct shmemx_team *team, const char *routine)
 
 void api_plans_stop(void)
 {
-	comms_engine_stop();
+	comms_executor_stop();
 	for (int i = 0; i < SHMEMX_PLANS; i++)
 		if (all.plan[i].team)
 			give_back(&all.plan[i]);

@@ -39,7 +39,7 @@ struct maker {
 	struct set set;
 	struct shmemx_plan *plan;
 	bool near; /* PEs of a node load and store each other's data */
-	int engine;
+	int executor;
 	size_t bytes;
 	int known_pe; /* the last whose block was looked up, -1: none */
 	struct plan_block known;
@@ -60,7 +60,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
 void plan_end(struct maker *m, shmemx_plan_t *plan);
 
 /* Checks what all routines that make a plan have in common. */
-struct maker plan_maker(shmem_team_t team, int engine, size_t bytes, const char *routine);
+struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const char *routine);
 /* Of symmetric data. */
 void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes);
 
@@ -95,12 +95,12 @@ void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most);
 /* From the giver's source, by its address here, to my dest; or nothing, if that is where it is. */
 void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
 void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
-/* Writes them down; all members do. False: only the card was to take what is far, and it cannot; nothing has been written down. */
-bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_card);
+/* Writes them down; all members do. False: only the NIC was to take what is far, and it cannot; nothing has been written down. */
+bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_nic);
 
-/* What the network's card is to do from here on in a queue; done: its part of this PE is over. */
-void plan_by_card(struct maker *m, int queue, struct comms_session *session);
-void plan_card_is_done(struct maker *m, int queue);
+/* What the NIC is to do from here on in a queue; done: its part of this PE is over. */
+void plan_by_nic(struct maker *m, int queue, struct comms_session *session);
+void plan_nic_is_done(struct maker *m, int queue);
 
 /* --- Nodes and trees (plan_trees.c) --- */
 
@@ -120,50 +120,50 @@ int plan_first(const struct nodes *nodes, int root);
 /* Ports: of ways and steps in trees, the same upwards, and of the places on a node. */
 enum { PORTS_DOWN = 0, PORTS_UP = 32, PORTS_NODE = 64 };
 
-enum wood_kind { BINOMIAL, CHAIN, TORUS };
-struct wood {
-	enum wood_kind kind;
+enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
+struct tree_set {
+	enum plan_tree_kind kind;
 	const struct nodes *nodes;
 	int root, root_pe; /* node, and who stands for it */
 	int trees;
-	const struct torus_ground *ground; /* of a torus, and what grows on it */
-	struct torus_grove grove;
+	const struct torus_topology *topology; /* of a torus, and what grows on it */
+	struct torus_tree_set tree_set;
 	size_t bytes, segment;
 };
 
 #define MOST_CHILDREN 32
-struct limb {
+struct tree_edge {
 	int pe, port; /* pe -1: there is none */
 };
 /* What this PE, which stands for its node, has to do with a tree. */
-struct bough {
+struct tree_node {
 	size_t at, bytes, segments;
-	struct limb parent, child[MOST_CHILDREN];
+	struct tree_edge parent, child[MOST_CHILDREN];
 	int children;
 };
-void plan_wood_on_torus(struct wood *wood, const struct set_trees *trees);
-struct bough plan_bough(const struct wood *wood, int tree);
-static inline size_t bough_bytes(const struct wood *wood, const struct bough *bough, size_t i)
+void plan_tree_set_on_torus(struct tree_set *tree_set, const struct set_trees *trees);
+struct tree_node plan_tree_node(const struct tree_set *tree_set, int tree);
+static inline size_t tree_node_bytes(const struct tree_set *tree_set, const struct tree_node *tree_node, size_t i)
 {
-	size_t left = bough->bytes - i * wood->segment;
+	size_t left = tree_node->bytes - i * tree_set->segment;
 
-	return left < wood->segment ? left : wood->segment;
+	return left < tree_set->segment ? left : tree_set->segment;
 }
 /* How many ports, counted from 0, the ends of its edges need. */
-size_t plan_wood_ways(const struct wood *wood);
+size_t plan_tree_set_directions(const struct tree_set *tree_set);
 
 /*
  * Down the trees, from source at the root to everybody's dest. ask: the takers say when there is room. Of the root: the words `own` of the
  * first ports, one for each tree, count its segments as there is something to send, if counted.
  */
-void plan_down(struct maker *m, const struct wood *wood, char *dest, const char *source, bool ask, bool counted);
+void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, const char *source, bool ask, bool counted);
 /*
- * The same by the network's card, and everything has come down. stands: this PE does for its node. False: it cannot be done for some member, and
+ * The same by the NIC, and everything has come down. stands: this PE does for its node. False: it cannot be done for some member, and
  * nothing has been written down.
  */
-bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, int queue, char *dest, const char *source);
+bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source);
 /* Everything has come down. */
-void plan_await_down(struct maker *m, int queue, const struct wood *wood, bool counted);
+void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted);
 /* From the one that stands for this node to the other PEs of it; source: where that one has it. */
 void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, char *dest, const char *source, size_t bytes);
 

@@ -21,27 +21,27 @@
 API int shmemx_stats_enabled(void)
 {
 	comms_check_up(__func__);
-	return watch_counts();
+	return counters_counts();
 }
 
 API int shmemx_stats_count(void)
 {
-	return watch_rows();
+	return counters_rows();
 }
 
 API const char *shmemx_stats_name(int row)
 {
-	return watch_row_name(row);
+	return counters_row_name(row);
 }
 
 API int shmemx_stats_read(const char *name, shmemx_stats_t *stats)
 {
-	struct watch_row_values values;
+	struct counters_row_values values;
 
 	comms_check_up(__func__);
-	for (int row = 0; watch_counts() && name && row < watch_rows(); row++)
-		if (!strcmp(name, watch_row_name(row))) {
-			watch_read(row, &values);
+	for (int row = 0; counters_counts() && name && row < counters_rows(); row++)
+		if (!strcmp(name, counters_row_name(row))) {
+			counters_read(row, &values);
 			*stats = (shmemx_stats_t){values.calls, values.bytes, values.nanoseconds};
 			return 0;
 		}
@@ -51,13 +51,13 @@ API int shmemx_stats_read(const char *name, shmemx_stats_t *stats)
 API void shmemx_stats_reset(void)
 {
 	comms_check_up(__func__);
-	watch_reset();
+	counters_reset();
 }
 
 /* --- The table --- */
 
 enum measure { CALLS, BYTES, NANOSECONDS, MEASURES };
-enum { PER_PEER = WATCH_ROWS * MEASURES, NUMBERS }; /* behind the rows: bytes for each peer met */
+enum { PER_PEER = ROW_COUNT * MEASURES, NUMBERS }; /* behind the rows: bytes for each peer met */
 
 struct table {
 	uint64_t mine[NUMBERS], sum[NUMBERS], least[NUMBERS], median[NUMBERS], most[NUMBERS];
@@ -65,15 +65,15 @@ struct table {
 
 static void read_mine(uint64_t *numbers)
 {
-	for (int row = 0; row < WATCH_ROWS; row++) {
-		struct watch_row_values values = {0};
+	for (int row = 0; row < ROW_COUNT; row++) {
+		struct counters_row_values values = {0};
 
-		watch_read(row, &values);
+		counters_read(row, &values);
 		numbers[row * MEASURES + CALLS] = values.calls;
 		numbers[row * MEASURES + BYTES] = values.bytes;
 		numbers[row * MEASURES + NANOSECONDS] = values.nanoseconds;
 	}
-	numbers[PER_PEER] = numbers[WATCH_PEERS * MEASURES + BYTES] / numbers[WATCH_PEERS * MEASURES + CALLS];
+	numbers[PER_PEER] = numbers[ROW_PEERS * MEASURES + BYTES] / numbers[ROW_PEERS * MEASURES + CALLS];
 }
 
 /* The lower one, where the number of PEs is even. */
@@ -129,12 +129,12 @@ static void print(const struct table *t)
 	fprintf(stderr, "torushmem: what %d PEs did (SHMEM_STATS); least, median and most of a PE\n", comms.n_pes);
 	fprintf(stderr, "%-14s | %14s %12s %12s %12s | %14s %12s %12s %12s | %10s %10s %10s\n", "", "calls, all", "least",
 		"median", "most", "bytes, all", "least", "median", "most", "ms, least", "median", "most");
-	for (int row = 0; row < WATCH_ROWS; row++) {
+	for (int row = 0; row < ROW_COUNT; row++) {
 		const int first = row * MEASURES;
 
 		if (t->sum[first + CALLS] == 0)
 			continue;
-		fprintf(stderr, "%-14s", watch_row_name(row));
+		fprintf(stderr, "%-14s", counters_row_name(row));
 		print_numbers(t, first + CALLS);
 		print_numbers(t, first + BYTES);
 		if (t->sum[first + NANOSECONDS] > 0)
@@ -212,7 +212,7 @@ void api_stats_stop(void)
 	struct link_load *load;
 	int links = links_counted();
 
-	if (!watch_counts())
+	if (!counters_counts())
 		return;
 	world = set_of_team(SHMEM_TEAM_WORLD, "shmem_finalize");
 	read_mine(t.mine);

@@ -83,13 +83,13 @@ static struct comparison compare_clock(int pe)
 	struct comparison best = {.error = UINT64_MAX};
 
 	for (int i = 0; i < QUESTIONS; i++) {
-		uint64_t asked = watch_clock(), took,
+		uint64_t asked = counters_clock(), took,
 			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
 
 		comms_notify(&trace.ring->ask, number, pe, "shmem_finalize");
 		COMMS_WAIT(&trace.ring->answer,
 			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
-		took = watch_clock() - asked;
+		took = counters_clock() - asked;
 		if (took / 2 + 1 < best.error)
 			best = (struct comparison){(int64_t)(trace.ring->reading - (asked + took / 2)), took / 2 + 1,
 						   trace.ring->reading};
@@ -99,15 +99,15 @@ static struct comparison compare_clock(int pe)
 
 static void answer_clock(void)
 {
-	static uint64_t heard;
+	static uint64_t received;
 
 	for (int i = 0; i < QUESTIONS; i++) {
 		uint64_t now;
 
-		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > heard);
-		heard = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
-		now = watch_clock();
-		comms_put_notify(&trace.ring->reading, &now, sizeof now, (struct comms_flag){&trace.ring->answer, heard}, 0,
+		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > received);
+		received = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
+		now = counters_clock();
+		comms_put_notify(&trace.ring->reading, &now, sizeof now, (struct comms_flag){&trace.ring->answer, received}, 0,
 				 "shmem_finalize");
 	}
 }
@@ -143,30 +143,30 @@ static struct {
 static void load_start(uint64_t started)
 {
 	load.links = comms.network ? links_known() : 0;
-	load.step = (int64_t)((watch_clock() - started) / BINS + 1);
+	load.step = (int64_t)((counters_clock() - started) / BINS + 1);
 	load.bytes = load.links ? calloc((size_t)load.links * BINS, sizeof *load.bytes) : NULL;
 }
 
-struct passing {
+struct schedule {
 	int64_t bin;
 	uint64_t bytes;
 };
 
 static void pass(int link, int way, void *argument)
 {
-	const struct passing *passing = argument;
+	const struct schedule *schedule = argument;
 
 	(void)way;
-	load.bytes[link * BINS + passing->bin] += passing->bytes;
+	load.bytes[link * BINS + schedule->bin] += schedule->bytes;
 }
 
 static void load_add(const struct trace_ring *head, const struct trace_event *e)
 {
-	struct passing passing = {trace_time(head, e->begin) / load.step, e->bytes};
+	struct schedule schedule = {trace_time(head, e->begin) / load.step, e->bytes};
 
-	if (!load.bytes || e->kind != TRACE_MESSAGE || e->local || passing.bin < 0 || passing.bin >= BINS)
+	if (!load.bytes || e->kind != TRACE_MESSAGE || e->local || schedule.bin < 0 || schedule.bin >= BINS)
 		return;
-	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, pass, &passing);
+	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, pass, &schedule);
 }
 
 /* The torus is one more process, its links are counters; rates in bytes per millisecond, which is kB/s. */

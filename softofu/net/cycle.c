@@ -37,7 +37,7 @@ static size_t name_buffer(const struct net *net, int buffer, const char *before,
 	char place[TORUS_TEXT];
 	int length = snprintf(text, room, "%s%s %s lane %d", before,
 			      torus_place_text(&net->settings.shape, link->from, place),
-			      torus_way_name(link->direction), buffer % NET_LANES);
+			      torus_direction_name(link->direction), buffer % NET_LANES);
 
 	return (size_t)length < room ? (size_t)length : room;
 }

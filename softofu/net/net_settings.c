@@ -106,8 +106,8 @@ static bool read_net_number(struct net_settings *settings, size_t row, const cha
 
 static int read_direction(const char *text)
 {
-	for (int direction = 0; direction < TORUS_WAYS; direction++)
-		if (strncmp(text, torus_way_name(direction), 2) == 0)
+	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++)
+		if (strncmp(text, torus_direction_name(direction), 2) == 0)
 			return direction;
 	return -1;
 }

@@ -13,7 +13,7 @@ const char *net_link_text(const struct net *net, const struct net_link *link, ch
 {
 	char from[TORUS_TEXT], to[TORUS_TEXT];
 
-	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_way_name(link->direction),
+	snprintf(text, NET_PROBLEM, "%s from node %s to node %s", torus_direction_name(link->direction),
 		 torus_place_text(&net->settings.shape, link->from, from),
 		 torus_place_text(&net->settings.shape, link->to, to));
 	return text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,5 ucx-tcp=3 ucx-shm=2 mixed=6 split=3 tofu-few=2 time=120 */
 /*
- * Persistent plans: every kind, from no byte up, all roots, by both engines, in place and not, on teams, with PEs that come late;
+ * Persistent plans: every kind, from no byte up, all roots, by both executors, in place and not, on teams, with PEs that come late;
  * several of them under way at once, waited for in an order of each PE's own; some freed and made anew meanwhile; and as many as
  * there may be.
  */
@@ -21,7 +21,7 @@ struct job {
 	enum kind kind;
 	shmem_team_t team;
 	size_t bytes;
-	int root, engine;
+	int root, executor;
 	bool in_place;
 	unsigned char *dest, *source;
 	shmemx_plan_t plan;
@@ -138,7 +138,7 @@ static int init_neighbours(struct job *job)
 		{neighbour(job, -1), 0, job->source + job->bytes, job->bytes, job->dest, job->bytes},
 	};
 
-	return shmemx_neighbours_init(job->team, edges, 2, job->engine, &job->plan);
+	return shmemx_neighbours_init(job->team, edges, 2, job->executor, &job->plan);
 }
 
 static int init(struct job *job)
@@ -147,17 +147,17 @@ static int init(struct job *job)
 
 	switch (job->kind) {
 	case BROADCAST:
-		return shmemx_broadcast_init(job->team, job->dest, source, job->bytes, job->root, job->engine, &job->plan);
+		return shmemx_broadcast_init(job->team, job->dest, source, job->bytes, job->root, job->executor, &job->plan);
 	case REDUCE:
 		return shmemx_reduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG, SHMEMX_SUM, job->root,
-					  job->engine, &job->plan);
+					  job->executor, &job->plan);
 	case ALLREDUCE:
 		return shmemx_allreduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG, SHMEMX_SUM,
-					     job->engine, &job->plan);
+					     job->executor, &job->plan);
 	case ALLGATHER:
-		return shmemx_allgather_init(job->team, job->dest, source, job->bytes, job->engine, &job->plan);
+		return shmemx_allgather_init(job->team, job->dest, source, job->bytes, job->executor, &job->plan);
 	case ALLTOALL:
-		return shmemx_alltoall_init(job->team, job->dest, source, job->bytes, job->engine, &job->plan);
+		return shmemx_alltoall_init(job->team, job->dest, source, job->bytes, job->executor, &job->plan);
 	default:
 		return init_neighbours(job);
 	}
@@ -178,14 +178,14 @@ static void end_run(struct job *job)
 		while (!shmemx_plan_test(job->plan))
 			;
 	shmemx_plan_wait(job->plan);
-	NOTE("%s of %zu bytes, root %d of %d PEs, engine %d%s", names[job->kind], job->bytes, job->root, n_of(job), job->engine,
+	NOTE("%s of %zu bytes, root %d of %d PEs, executor %d%s", names[job->kind], job->bytes, job->root, n_of(job), job->executor,
 	     job->in_place ? ", in place" : "");
 	CHECK_BYTES(job->dest, expected, write_expected(job));
 }
 
-static void try_alone(enum kind kind, shmem_team_t team, size_t bytes, int root, int engine, bool in_place)
+static void try_alone(enum kind kind, shmem_team_t team, size_t bytes, int root, int executor, bool in_place)
 {
-	struct job job = {kind, team, bytes, root, engine, in_place && kind < ALLGATHER, memory[0][0], memory[0][1], NULL, lots * 50};
+	struct job job = {kind, team, bytes, root, executor, in_place && kind < ALLGATHER, memory[0][0], memory[0][1], NULL, lots * 50};
 
 	CHECK_EQUAL(init(&job), 0);
 	for (int run = 0; run < 2; run++) {
@@ -204,11 +204,11 @@ static void try_each(shmem_team_t team)
 
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-			for (int engine = SHMEMX_PLAN_LIST; engine <= SHMEMX_PLAN_THREAD; engine++) {
-				if (!its_turn((size_t)kind + i + (size_t)engine))
+			for (int executor = SHMEMX_PLAN_LIST; executor <= SHMEMX_PLAN_THREAD; executor++) {
+				if (!its_turn((size_t)kind + i + (size_t)executor))
 					continue;
-				lots = (uint64_t)kind * 1000 + i * 10 + (uint64_t)engine;
-				try_alone(kind, team, sizes[i], (int)((i + (size_t)kind) % (size_t)n), engine, (i + (size_t)engine) % 2);
+				lots = (uint64_t)kind * 1000 + i * 10 + (uint64_t)executor;
+				try_alone(kind, team, sizes[i], (int)((i + (size_t)kind) % (size_t)n), executor, (i + (size_t)executor) % 2);
 			}
 }
 
@@ -271,9 +271,9 @@ static void try_too_many(void)
 }
 
 /* Between start and test nobody calls the library: the thread moves the plan, and between nodes so do arrivals. */
-static void try_moving_alone(int engine)
+static void try_moving_alone(int executor)
 {
-	struct job job = {ALLREDUCE, SHMEM_TEAM_WORLD, 80000, 0, engine, false, memory[0][0], memory[0][1], NULL, 99};
+	struct job job = {ALLREDUCE, SHMEM_TEAM_WORLD, 80000, 0, executor, false, memory[0][0], memory[0][1], NULL, 99};
 	int tries = 0;
 
 	CHECK_EQUAL(init(&job), 0);
@@ -281,7 +281,7 @@ static void try_moving_alone(int engine)
 		begin_run(&job);
 		usleep(100000);
 	} while (!shmemx_plan_test(job.plan) && (end_run(&job), ++tries < 5));
-	NOTE("engine %d", engine);
+	NOTE("executor %d", executor);
 	CHECK(tries < 5);
 	CHECK_BYTES(job.dest, expected, write_expected(&job));
 	shmemx_plan_free(job.plan);

@@ -247,7 +247,7 @@ void contention(uint64_t round)
 void engine_stops(uint64_t round)
 {
 	(void)round;
-	comms_engine_start("shmemx_plan_start");
-	comms_engine_wake();
-	comms_engine_stop();
+	comms_executor_start("shmemx_plan_start");
+	comms_executor_wake();
+	comms_executor_stop();
 }

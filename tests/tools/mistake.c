@@ -310,7 +310,7 @@ static void differ_in_plans(bool odd)
 	else if (is("plans-type"))
 		shmemx_allreduce_init(WORLD, to, from, 2, odd ? SHMEMX_DOUBLE : SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
 	else if (is("plans-engine"))
-		shmemx_allgather_init(WORLD, to, from, 16, odd ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_CARD, &plan);
+		shmemx_allgather_init(WORLD, to, from, 16, odd ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_NIC, &plan);
 	else if (is("plans-alltoall"))
 		shmemx_alltoall_init(WORLD, to, from, bytes, SHMEMX_PLAN_AUTO, &plan);
 	if (is("plans-free")) {

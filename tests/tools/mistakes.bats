@@ -146,7 +146,7 @@ fails()
 	fails plan-invalid '^torushmem: PE [01]: shmemx_plan_start: ' 'is no plan' 'SHMEMX_PLAN_INVALID'
 	fails plan-freed '^torushmem: PE 1: shmemx_plan_wait: ' 'is no plan'
 	fails plan-root '^torushmem: PE 0: shmemx_broadcast_init: ' 'PE_root=7' 'PEs 0 to 1'
-	fails plan-engine '^torushmem: PE [01]: shmemx_broadcast_init: ' 'engine=5'
+	fails plan-engine '^torushmem: PE [01]: shmemx_broadcast_init: ' 'executor=5'
 	fails plan-private '^torushmem: PE 1: shmemx_broadcast_init: ' 'source=0x' 'symmetric'
 	fails plan-reduction '^torushmem: PE 0: shmemx_allreduce_init: ' 'op=6' 'no such reduction'
 	fails plan-started '^torushmem: PE 1: shmemx_plan_start: ' 'shmemx_broadcast_init is under way'
@@ -350,7 +350,7 @@ fails()
 @test "a bad value of a setting that this job does not need" {
 	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' SILENCE_SECONDS=long:'number of seconds' \
 		SILENCE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'turns or direction' TOFU_LOOPBACK=maybe:'yes or no' \
-		TRACE_EVENTS=many:'number of events' PLAN_ENGINE=steam:'auto, list, thread or card' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
+		TRACE_EVENTS=many:'number of events' PLAN_EXECUTOR=steam:'auto, list, thread or nic' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"
 		name=${pair%%=*}
@@ -548,7 +548,7 @@ differs()
 	differs plans-count shmemx_allreduce_init 'elements is 3 here and 2 on PE 0'
 	differs plans-op shmemx_allreduce_init 'op is [0-9]+ here and [0-9]+ on PE 0'
 	differs plans-type shmemx_allreduce_init 'type is [0-9]+ here and [0-9]+ on PE 0'
-	differs plans-engine shmemx_allgather_init 'engine is [0-9]+ here and [0-9]+ on PE 0'
+	differs plans-engine shmemx_allgather_init 'executor is [0-9]+ here and [0-9]+ on PE 0'
 	differs plans-alltoall shmemx_alltoall_init 'bytes is 24 here and 16 on PE 0'
 	differs plans-free shmemx_plan_free "the plan's number among those of its team is 2 here and 1 on PE 0"
 }

@@ -105,8 +105,8 @@ mpi()
 	says "source the number of nodes"
 }
 
-@test "a plan's broadcast is the card's: no caller carries out anything on its queues" {
-	SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x2 SHMEM_BROADCAST_ALGORITHM=torus-both SOFTOFU_STATS=1 on 8 "$API/card"
+@test "a plan's broadcast is carried out by the NIC: no caller carries out anything on its queues" {
+	SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x2 SHMEM_BROADCAST_ALGORITHM=torus-both SOFTOFU_STATS=1 on 8 "$API/nic"
 	[ "$status" -eq 0 ]
 	# The PEs' own queues are the first of each TNI; the others are sessions.
 	sessions=$(grep -E 'softofu: rank [0-7] TNI [0-5] CQ [1-9]' <<<"$output")
@@ -121,7 +121,7 @@ sessions()
 		END { print count[wanted] }' <<<"$output"
 }
 
-@test "all-gather, all-to-all and neighbours as plans are the card's" {
+@test "all-gather, all-to-all and neighbours as plans are carried out by the NIC" {
 	export SOFTOFU_STATS=1 SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x2
 	for kind in allgather:7 alltoall:7 neighbours:2; do
 		on 8 ./timed plan "${kind%:*}" 10 3000
@@ -133,7 +133,7 @@ sessions()
 	done
 }
 
-# did PES PROGRAM...: descriptors that all cards carried out
+# did PES PROGRAM...: descriptors that all NICs carried out
 did()
 {
 	SOFTOFU_STATS=1 on "$@" >/dev/null
@@ -244,7 +244,7 @@ near()
 	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no route around)' <<<"$output"
 }
 
-@test "the PEs of a node share its engines" {
+@test "the PEs of a node share its TNIs" {
 	export SOFTOFU_SHAPE=3x1 SOFTOFU_RANKS_PER_NODE=4 SOFTOFU_NET=packets SOFTOFU_STATS=1
 	on 8 "$API/rma"
 	[ "$status" -eq 0 ]

@@ -79,7 +79,7 @@ refused()
 	refused "--volume z=1: not a list of volumes" tni --tile 2x2 --volume z=1
 	refused "--volume x=-1: not a list of volumes" tni --tile 2x2 --volume x=-1
 	refused "--rate 0: not a number of GB/s above 0" tni --tile 2 --rate 0
-	refused "--engines 0: not a whole number from 1 to 1024" tni --tile 2 --engines 0
+	refused "--tnis 0: not a whole number from 1 to 1024" tni --tile 2 --tnis 0
 	refused "--assign worst: no such way; give direction, round-robin or best" tni --tile 2 --assign worst
 	refused "--address 10.60.0.0: not a network" routes --shape 4 --address 10.60.0.0
 	refused "--address 10.60.0.1/16: it has bits beyond its first 16" routes --shape 4 --address 10.60.0.1/16
@@ -189,10 +189,10 @@ rank 1" ]
 
 rate()
 {
-	"$TORUSPLAN" tni --tile 2x2 --engines 6 --rate 6.8 "$@" | sed -n 's/^effective //p'
+	"$TORUSPLAN" tni --tile 2x2 --tnis 6 --rate 6.8 "$@" | sed -n 's/^effective //p'
 }
 
-@test "engines: the published figures" {
+@test "TNIs: the published figures" {
 	[ "$(rate --volume x=1,y=1 --assign direction)" = "27.2 GB/s" ]
 	[ "$(rate --volume x=1,y=1 --assign round-robin)" = "36.3 GB/s" ]
 	[ "$(rate --volume x=2,y=1 --assign direction)" = "20.4 GB/s" ]
@@ -201,10 +201,10 @@ rate()
 	[ "$(rate)" = "36.3 GB/s" ]
 }
 
-@test "engines: local messages past them shorten the step" {
+@test "TNIs: local messages past them shorten the step" {
 	"$TORUSPLAN" tni --tile 2x2 >through
 	"$TORUSPLAN" tni --tile 2x2 --memory-rate 1000 >past
-	grep -q '^step      441.2 us, which the engines take' through
+	grep -q '^step      441.2 us, which the TNIs take' through
 	grep -q '^step      294.1 us, which the links take' past
 	grep -Fqx 'leaving   27.2 GB/s' past
 	[ "$(grep -c '^  PE .*  -' past)" -eq 4 ]

@@ -19,7 +19,7 @@ static void wait_for(_Atomic uint64_t *word, uint64_t value)
 	while (atomic_load_explicit(word, memory_order_acquire) != value) {
 #if PROCESSOR_HAS_EVENTS
 		if (processor_can_wait()) {
-			processor_watch(word);
+			processor_monitor(word);
 			if (atomic_load_explicit(word, memory_order_acquire) != value)
 				processor_wait_for_event();
 			continue;

@@ -4,7 +4,7 @@
  * pipeline over all trees at once takes as many steps as the deepest tree has levels, and one for each further segment.
  */
 #include "comms/torus/model.h"
-#include "comms/torus/passes.h"
+#include "comms/torus/ring_schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static char text[TORUS_TEXT];
 
 static void check_parts(void)
 {
-	for (int trees = 1; trees <= TORUS_WAYS; trees++)
+	for (int trees = 1; trees <= TORUS_DIRECTIONS; trees++)
 		for (size_t bytes = 1; bytes < 3000; bytes += 1 + bytes / 7) {
 			size_t longest = torus_part_begin(bytes, trees, 1);
 
@@ -34,12 +34,12 @@ static void check_parts(void)
 static void check_choice(const struct torus_shape *shape, int root, size_t bytes, const struct torus_costs *costs)
 {
 	struct torus_task task = {.bytes = bytes, .root = root, .most_segments = 256};
-	struct torus_forest best = torus_choose_trees(shape, &task, costs);
+	struct torus_tree_choice best = torus_choose_trees(shape, &task, costs);
 
 	torus_shape_text(shape, text);
 	EXPECT((best.trees > 0) == (shape->places > 1), "%s: %d trees", text, best.trees);
 	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
-		struct torus_forest choice = torus_choose_segment(shape, kind, &task, costs);
+		struct torus_tree_choice choice = torus_choose_segment(shape, kind, &task, costs);
 
 		EXPECT(choice.trees == torus_tree_count(shape, kind), "%s: %d trees", text, choice.trees);
 		if (choice.trees == 0)
@@ -62,16 +62,16 @@ static void check_rings(void)
 
 		costs.rate = 2.5e6;
 		tori_read(&shape, shapes[i]);
-		least = 2 * (16 << 20) * (shape.places - 1.0) / shape.places / torus_pass_parts(&shape) / costs.rate;
+		least = 2 * (16 << 20) * (shape.places - 1.0) / shape.places / torus_ring_parts(&shape) / costs.rate;
 		for (int rounds = 1; rounds <= 8; rounds += 7) {
-			double seconds = torus_rings_seconds(&shape, torus_pass_most(&shape), rounds, 16 << 20, &costs);
+			double seconds = torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), rounds, 16 << 20, &costs);
 
 			EXPECT(seconds >= least && seconds < 1.5 * least, "%s, %d rounds: %g s, links need %g", shapes[i], rounds,
 			       seconds, least);
 		}
 		costs.handle = 1;
-		EXPECT(torus_rings_seconds(&shape, torus_pass_most(&shape), 8, 16 << 20, &costs) >
-			       4 * torus_rings_seconds(&shape, torus_pass_most(&shape), 1, 16 << 20, &costs),
+		EXPECT(torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 8, 16 << 20, &costs) >
+			       4 * torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 1, 16 << 20, &costs),
 		       "%s: rounds cost nothing", shapes[i]);
 	}
 }
@@ -79,18 +79,18 @@ static void check_rings(void)
 /* What one link carries at most, in parts, when a message goes up the trees and down. */
 static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind)
 {
-	int *carried = calloc((size_t)(shape->places * TORUS_WAYS), sizeof *carried), most = 0;
+	int *carried = calloc((size_t)(shape->places * TORUS_DIRECTIONS), sizeof *carried), most = 0;
 
 	for (int t = 0; t < torus_tree_count(shape, kind); t++)
 		for (int p = 0; p < shape->places; p++) {
-			int way, parent = torus_tree_parent(shape, kind, 0, t, p, &way);
+			int direction, parent = torus_tree_parent(shape, kind, 0, t, p, &direction);
 
 			if (parent < 0)
 				continue;
-			carried[parent * TORUS_WAYS + way]++;
-			carried[p * TORUS_WAYS + (way ^ 1)]++;
+			carried[parent * TORUS_DIRECTIONS + direction]++;
+			carried[p * TORUS_DIRECTIONS + (direction ^ 1)]++;
 		}
-	for (int i = 0; i < shape->places * TORUS_WAYS; i++)
+	for (int i = 0; i < shape->places * TORUS_DIRECTIONS; i++)
 		most = carried[i] > most ? carried[i] : most;
 	free(carried);
 	return most;
@@ -135,7 +135,7 @@ static void check_known(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct torus_costs costs = torus_costs_usual;
-		struct torus_forest choice;
+		struct torus_tree_choice choice;
 		struct torus_shape shape;
 
 		tori_read(&shape, rows[i].shape);
@@ -181,7 +181,7 @@ static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, 
 		memcpy(had, has, (size_t)(trees * shape->places) * sizeof *had);
 		for (int t = 0; t < trees; t++)
 			for (int p = 0; p < shape->places; p++) {
-				int way, parent = torus_tree_parent(shape, kind, root, t, p, &way);
+				int direction, parent = torus_tree_parent(shape, kind, root, t, p, &direction);
 
 				if (parent >= 0 && had[t * shape->places + p] < had[t * shape->places + parent]) {
 					has[t * shape->places + p]++;

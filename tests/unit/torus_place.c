@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "comms/torus/routes.h"
-#include "comms/torus/strands.h"
+#include "comms/torus/subaxes.h"
 #include "tests/lib/tori.h"
 #include "tests/lib/unit.h"
 
@@ -19,19 +19,19 @@ static char problem[TORUS_PROBLEM], text[TORUS_TEXT];
 
 static void check_line(const struct torus_shape *shape, bool closed)
 {
-	struct torus_strand strands[TORUS_AXES];
+	struct torus_subaxis subaxes[TORUS_AXES];
 	struct torus_line line = {.offset = malloc((size_t)shape->places * sizeof(int))};
 	bool *seen = calloc((size_t)shape->places, sizeof *seen);
 	bool even = false, ring = false;
 	int longest = 0, axes = 0;
 
 	for (int a = 0; a < shape->axes; a++) {
-		strands[a] = (struct torus_strand){shape->axis[a].size, shape->stride[a], 1, shape->axis[a].ring};
+		subaxes[a] = (struct torus_subaxis){shape->axis[a].size, shape->stride[a], 1, shape->axis[a].ring};
 		axes += shape->axis[a].size > 1;
 		even = even || shape->axis[a].size % 2 == 0;
 		ring = ring || (shape->axis[a].ring && shape->axis[a].size > 1);
 	}
-	EXPECT(torus_line_make(&line, shape, strands, shape->axes, closed) && line.size == shape->places, "memory");
+	EXPECT(torus_line_make(&line, shape, subaxes, shape->axes, closed) && line.size == shape->places, "memory");
 	for (int i = 0; i < line.size; i++) {
 		int next = i + 1 < line.size ? i + 1 : 0, hops = torus_hops(shape, line.offset[i], line.offset[next]);
 
@@ -98,7 +98,7 @@ struct tally {
 static struct tally walk_all(const struct torus_sites *sites, const struct torus_grid *grid, const int *node)
 {
 	const struct torus_shape *shape = &sites->shape;
-	long *load = calloc((size_t)shape->places * TORUS_WAYS, sizeof *load);
+	long *load = calloc((size_t)shape->places * TORUS_DIRECTIONS, sizeof *load);
 	struct torus_routes routes = {.pairs = 1};
 	struct tally tally = {0};
 	bool round;
@@ -114,12 +114,12 @@ static struct tally walk_all(const struct torus_sites *sites, const struct torus
 			if (next < 0)
 				continue;
 			for (int goal = sites->place[node[next]]; at != goal; steps++) {
-				int way = round ? routes.next[node[next] * shape->places + at] : torus_next(shape, at, goal);
-				float share = round ? torus_sites_share(sites, at, way) : 1;
-				long now = load[at * TORUS_WAYS + way] += (long)(1 / share + 0.5F);
+				int direction = round ? routes.next[node[next] * shape->places + at] : torus_next(shape, at, goal);
+				float share = round ? torus_sites_share(sites, at, direction) : 1;
+				long now = load[at * TORUS_DIRECTIONS + direction] += (long)(1 / share + 0.5F);
 
 				tally.worst = now > tally.worst ? now : tally.worst;
-				at = torus_neighbour(shape, at, way);
+				at = torus_neighbour(shape, at, direction);
 			}
 			tally.messages++;
 			tally.hops += steps;

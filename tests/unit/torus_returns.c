@@ -4,7 +4,7 @@
  * nobody waits for ever; each part of each block has, in the end, what every place brings just once; no link carries more than
  * the passes of an all-gather; and on rings of equal length no more time goes by than a link needs for its share, and a little.
  */
-#include "comms/torus/passes.h"
+#include "comms/torus/ring_schedule.h"
 
 #include <stdlib.h>
 
@@ -18,18 +18,18 @@ static char text[TORUS_TEXT];
 /* What goes back from a place to its neighbour that way. */
 struct link {
 	int from, to, count, sent, taken;
-	struct torus_pass *pass;
+	struct torus_ring_step *pass;
 };
 
 struct run {
 	const struct torus_shape *shape;
-	int parts, ways, time;
+	int parts, directions, time;
 	struct link *link; /* by place and way: what the place gets from there */
 	int *awaited;	   /* by place, part and origin: from how many neighbours */
 	int *sum;	   /* what has been combined there: of how many places */
 };
 
-static int pile(const struct run *run, int place, const struct torus_pass *pass)
+static int pile(const struct run *run, int place, const struct torus_ring_step *pass)
 {
 	return (place * run->parts + pass->part) * run->shape->places + pass->origin;
 }
@@ -38,20 +38,20 @@ static void make(struct run *run, const struct torus_shape *shape)
 {
 	size_t piles;
 
-	*run = (struct run){.shape = shape, .parts = torus_pass_parts(shape), .ways = 2 * shape->axes};
+	*run = (struct run){.shape = shape, .parts = torus_ring_parts(shape), .directions = 2 * shape->axes};
 	piles = (size_t)shape->places * (size_t)shape->places * (size_t)run->parts;
-	run->link = calloc((size_t)(shape->places * run->ways), sizeof *run->link);
+	run->link = calloc((size_t)(shape->places * run->directions), sizeof *run->link);
 	run->awaited = calloc(piles + 1, sizeof *run->awaited);
 	run->sum = calloc(piles + 1, sizeof *run->sum);
-	for (int l = 0; l < shape->places * run->ways; l++) {
+	for (int l = 0; l < shape->places * run->directions; l++) {
 		struct link *link = &run->link[l];
 
-		link->to = l / run->ways;
-		link->from = shape->axis[l % run->ways / 2].size > 1 ? torus_neighbour(shape, link->to, l % run->ways) : -1;
-		link->count = link->from < 0 ? 0 : torus_return_list(shape, link->to, l % run->ways, NULL);
+		link->to = l / run->directions;
+		link->from = shape->axis[l % run->directions / 2].size > 1 ? torus_neighbour(shape, link->to, l % run->directions) : -1;
+		link->count = link->from < 0 ? 0 : torus_ring_reverse_schedule(shape, link->to, l % run->directions, NULL);
 		link->pass = calloc((size_t)link->count + 1, sizeof *link->pass);
 		if (link->count > 0)
-			torus_return_list(shape, link->to, l % run->ways, link->pass);
+			torus_ring_reverse_schedule(shape, link->to, l % run->directions, link->pass);
 		for (int i = 0; i < link->count; i++)
 			run->awaited[pile(run, link->to, &link->pass[i])]++;
 	}
@@ -61,7 +61,7 @@ static void make(struct run *run, const struct torus_shape *shape)
 
 static void dispose(struct run *run)
 {
-	for (int l = 0; l < run->shape->places * run->ways; l++)
+	for (int l = 0; l < run->shape->places * run->directions; l++)
 		free(run->link[l].pass);
 	free(run->link);
 	free(run->awaited);
@@ -69,25 +69,25 @@ static void dispose(struct run *run)
 }
 
 /* Of the links to a place, is this one's next the same, and there? */
-static bool brings(const struct link *link, const struct torus_pass *pass)
+static bool brings(const struct link *link, const struct torus_ring_step *pass)
 {
 	return link->taken < link->sent && link->pass[link->taken].part == pass->part && link->pass[link->taken].origin == pass->origin;
 }
 
 static bool take(struct run *run, int place)
 {
-	struct link *links = &run->link[place * run->ways];
+	struct link *links = &run->link[place * run->directions];
 	bool moved = false;
 
-	for (int w = 0; w < run->ways; w++) {
-		const struct torus_pass *pass = &links[w].pass[links[w].taken];
+	for (int w = 0; w < run->directions; w++) {
+		const struct torus_ring_step *pass = &links[w].pass[links[w].taken];
 		int come = 0;
 
-		for (int v = 0; links[w].taken < links[w].sent && v < run->ways; v++)
+		for (int v = 0; links[w].taken < links[w].sent && v < run->directions; v++)
 			come += brings(&links[v], pass);
 		if (come == 0 || come < run->awaited[pile(run, place, pass)])
 			continue;
-		for (int v = 0; v < run->ways; v++)
+		for (int v = 0; v < run->directions; v++)
 			if (brings(&links[v], pass)) {
 				run->sum[pile(run, place, pass)] += run->sum[pile(run, links[v].from, pass)];
 				links[v].taken++;
@@ -101,7 +101,7 @@ static bool take(struct run *run, int place)
 /* In a unit of time each link carries one part, if its sender has it complete and there is a slot. */
 static bool step(struct run *run)
 {
-	int links = run->shape->places * run->ways;
+	int links = run->shape->places * run->directions;
 	bool *goes = calloc((size_t)links, sizeof *goes), moved = false;
 
 	for (int l = 0; l < links; l++) {
@@ -125,20 +125,20 @@ static bool step(struct run *run)
 static void check(const struct torus_shape *shape)
 {
 	struct run run;
-	int most = torus_pass_most(shape);
+	int most = torus_ring_schedule_most(shape);
 
 	torus_shape_text(shape, text);
 	make(&run, shape);
 	while (step(&run))
 		;
-	for (int l = 0; l < shape->places * run.ways; l++) {
+	for (int l = 0; l < shape->places * run.directions; l++) {
 		EXPECT(run.link[l].taken == run.link[l].count, "%s: %d of %d came to %d by way %d", text, run.link[l].taken,
-		       run.link[l].count, l / run.ways, l % run.ways);
+		       run.link[l].count, l / run.directions, l % run.directions);
 		EXPECT(run.link[l].count <= most, "%s: a link carries %d parts, passes %d", text, run.link[l].count, most);
 	}
 	for (int part = 0; part < run.parts; part++)
 		for (int place = 0; place < shape->places; place++) {
-			struct torus_pass own = {.part = part, .origin = place};
+			struct torus_ring_step own = {.part = part, .origin = place};
 
 			EXPECT(run.sum[pile(&run, place, &own)] == shape->places, "%s: part %d for %d has what %d places bring", text,
 			       part, place, run.sum[pile(&run, place, &own)]);

@@ -25,7 +25,7 @@ struct tally {
 /* Takes away links that no route leaves for another link that is left; if all go, there is no cycle. */
 static bool has_cycle(const struct torus_shape *shape, const char *wants)
 {
-	int ways = 2 * shape->axes, links = shape->places * ways, gone = 1, left = links;
+	int directions = 2 * shape->axes, links = shape->places * directions, gone = 1, left = links;
 	char *is_gone = calloc((size_t)links, 1);
 
 	while (gone > 0) {
@@ -33,10 +33,10 @@ static bool has_cycle(const struct torus_shape *shape, const char *wants)
 		for (int l = 0; l < links; l++) {
 			bool waits = false;
 
-			for (int w = 0; w < ways && !is_gone[l]; w++)
-				if (wants[l * TORUS_WAYS + w])
+			for (int w = 0; w < directions && !is_gone[l]; w++)
+				if (wants[l * TORUS_DIRECTIONS + w])
 					waits = waits ||
-						!is_gone[torus_neighbour(shape, l / ways, l % ways) * ways + w];
+						!is_gone[torus_neighbour(shape, l / directions, l % directions) * directions + w];
 			if (!waits && !is_gone[l]) {
 				is_gone[l] = 1;
 				gone++;
@@ -51,11 +51,11 @@ static bool has_cycle(const struct torus_shape *shape, const char *wants)
 static bool is_clear(const struct torus_sites *sites, bool cautious, int at, int to)
 {
 	while (at != to) {
-		int way = torus_forward(&sites->shape, cautious, at, to);
+		int direction = torus_forward(&sites->shape, cautious, at, to);
 
-		if (torus_sites_share(sites, at, way) < 1)
+		if (torus_sites_share(sites, at, direction) < 1)
 			return false;
-		at = torus_neighbour(&sites->shape, at, way);
+		at = torus_neighbour(&sites->shape, at, direction);
 	}
 	return true;
 }
@@ -70,9 +70,9 @@ static void find_costs(const struct torus_sites *sites, int to, double *cost)
 	while (better) {
 		better = false;
 		for (int l = 0; l < sites->shape.places * 2 * sites->shape.axes; l++) {
-			int p = l / (2 * sites->shape.axes), way = l % (2 * sites->shape.axes);
-			double share = (double)torus_sites_share(sites, p, way);
-			double new = share > 0 ? cost[torus_neighbour(&sites->shape, p, way)] + 1 / share : INFINITY;
+			int p = l / (2 * sites->shape.axes), direction = l % (2 * sites->shape.axes);
+			double share = (double)torus_sites_share(sites, p, direction);
+			double new = share > 0 ? cost[torus_neighbour(&sites->shape, p, direction)] + 1 / share : INFINITY;
 
 			if (new < cost[p] - 1e-4) {
 				cost[p] = new;
@@ -90,14 +90,14 @@ static int send_one(const struct torus_sites *sites, const struct torus_routes *
 
 	*cost = 0;
 	while (at != to && hops < MOST) {
-		int way = routes->next[sites->node[to] * sites->shape.places + at];
+		int direction = routes->next[sites->node[to] * sites->shape.places + at];
 
-		if (way < 0)
+		if (direction < 0)
 			return -1;
-		EXPECT(torus_sites_share(sites, at, way) > 0, "a packet over a cable that carries nothing");
-		*cost += 1 / (double)torus_sites_share(sites, at, way);
-		path[hops++] = at * 2 * sites->shape.axes + way;
-		at = torus_neighbour(&sites->shape, at, way);
+		EXPECT(torus_sites_share(sites, at, direction) > 0, "a packet over a cable that carries nothing");
+		*cost += 1 / (double)torus_sites_share(sites, at, direction);
+		path[hops++] = at * 2 * sites->shape.axes + direction;
+		at = torus_neighbour(&sites->shape, at, direction);
 	}
 	EXPECT(at == to, "a packet goes in circles");
 	return hops;
@@ -106,7 +106,7 @@ static int send_one(const struct torus_sites *sites, const struct torus_routes *
 static struct tally send_all(const struct torus_sites *sites, const struct torus_routes *routes, bool cautious)
 {
 	const struct torus_shape *shape = &sites->shape;
-	char *wants = calloc((size_t)shape->places * TORUS_WAYS * TORUS_WAYS, 1);
+	char *wants = calloc((size_t)shape->places * TORUS_DIRECTIONS * TORUS_DIRECTIONS, 1);
 	double *cheapest = malloc((size_t)shape->places * sizeof *cheapest);
 	struct tally tally = {0};
 
@@ -135,7 +135,7 @@ static struct tally send_all(const struct torus_sites *sites, const struct torus
 			tally.hops += hops;
 			tally.longest = hops > tally.longest ? hops : tally.longest;
 			for (int s = 1; s < hops; s++)
-				wants[path[s - 1] * TORUS_WAYS + path[s] % (2 * shape->axes)] = 1;
+				wants[path[s - 1] * TORUS_DIRECTIONS + path[s] % (2 * shape->axes)] = 1;
 		}
 	}
 	tally.cycle = has_cycle(shape, wants);
@@ -162,7 +162,7 @@ static void check_sites(const struct torus_sites *sites, bool cautious)
 	EXPECT(!cautious || !routes.cycle || tally.around, "%s: cautious, but with a cycle",
 	       torus_shape_text(&sites->shape, text));
 	for (int i = 0; i < routes.cycle; i++)
-		EXPECT(torus_neighbour(&sites->shape, routes.places[i], routes.ways[i]) ==
+		EXPECT(torus_neighbour(&sites->shape, routes.places[i], routes.directions[i]) ==
 			       routes.places[(i + 1) % routes.cycle],
 		       "the links of a cycle follow each other");
 	torus_routes_free(&routes);
@@ -175,9 +175,9 @@ static void draw_flaws(struct torus_sites *sites, const struct torus_box *box, c
 	int flaws = tori_lot(9);
 
 	for (int i = 0; i < flaws; i++) {
-		int place = tori_lot(machine->places), way = tori_lot(2 * machine->axes);
+		int place = tori_lot(machine->places), direction = tori_lot(2 * machine->axes);
 
-		flaw[i] = (struct torus_flaw){place, way, shares[tori_lot(5)]};
+		flaw[i] = (struct torus_flaw){place, direction, shares[tori_lot(5)]};
 	}
 	EXPECT(torus_sites_mark(sites, box, machine, flaw, flaws), "memory");
 }

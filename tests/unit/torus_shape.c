@@ -52,8 +52,8 @@ static void search(const struct torus_shape *shape, int from, int *distance)
 	while (head < tail) {
 		int at = queue[head++];
 
-		for (int way = 0; way < 2 * shape->axes; way++) {
-			int next = torus_neighbour(shape, at, way);
+		for (int direction = 0; direction < 2 * shape->axes; direction++) {
+			int next = torus_neighbour(shape, at, direction);
 
 			if (next >= 0 && distance[next] < 0) {
 				distance[next] = distance[at] + 1;
@@ -80,14 +80,14 @@ static void check_cables(const struct torus_shape *shape)
 	int links = 0;
 
 	for (int p = 0; p < shape->places; p++)
-		for (int way = 0; way < 2 * shape->axes; way++) {
-			int next = torus_neighbour(shape, p, way);
+		for (int direction = 0; direction < 2 * shape->axes; direction++) {
+			int next = torus_neighbour(shape, p, direction);
 
-			if (next < 0 || shape->axis[way / 2].size == 1)
+			if (next < 0 || shape->axis[direction / 2].size == 1)
 				continue;
 			links++;
-			EXPECT(next != p && torus_neighbour(shape, next, way ^ 1) == p, "%s: %d by %s and back",
-			       torus_shape_text(shape, text), p, torus_way_name(way));
+			EXPECT(next != p && torus_neighbour(shape, next, direction ^ 1) == p, "%s: %d by %s and back",
+			       torus_shape_text(shape, text), p, torus_direction_name(direction));
 		}
 	EXPECT(links == count_links(shape), "%s has %d links", torus_shape_text(shape, text), links);
 }
@@ -103,10 +103,10 @@ static void check_ways(const struct torus_shape *shape)
 		EXPECT(distance[to] == torus_hops(shape, from, to), "%s: %d to %d: %d hops, in truth %d",
 		       torus_shape_text(shape, text), from, to, torus_hops(shape, from, to), distance[to]);
 		farthest = distance[to] > farthest ? distance[to] : farthest;
-		for (int way; (way = torus_next(shape, at, to)) >= 0 && steps <= distance[to]; steps++) {
-			EXPECT(way / 2 >= axis, "%s: %d to %d goes back to an axis", torus_shape_text(shape, text), from, to);
-			axis = way / 2;
-			at = torus_neighbour(shape, at, way);
+		for (int direction; (direction = torus_next(shape, at, to)) >= 0 && steps <= distance[to]; steps++) {
+			EXPECT(direction / 2 >= axis, "%s: %d to %d goes back to an axis", torus_shape_text(shape, text), from, to);
+			axis = direction / 2;
+			at = torus_neighbour(shape, at, direction);
 		}
 		EXPECT(at == to && steps == distance[to], "%s: the way from %d to %d", torus_shape_text(shape, text), from, to);
 	}
@@ -303,9 +303,9 @@ static void check_files(void)
 }
 
 static float share_at(const struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine, int place,
-		      int way)
+		      int direction)
 {
-	return torus_sites_share(sites, torus_box_inside(box, machine, &sites->shape, place), way);
+	return torus_sites_share(sites, torus_box_inside(box, machine, &sites->shape, place), direction);
 }
 
 /* A box that goes over the end of a ring of eight, from 6 to 1: what is wrong inside of it is known, at both ends. */

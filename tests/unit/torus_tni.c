@@ -12,13 +12,13 @@
 
 static char problem[TORUS_PROBLEM];
 
-static struct torus_step make_step(int dims, const int *tile, const double *volume, int engines)
+static struct torus_step make_step(int dims, const int *tile, const double *volume, int tnis)
 {
-	struct torus_step step = {.dims = dims, .engines = engines, .engine_rate = 6.8, .link_rate = 6.8};
+	struct torus_step step = {.dims = dims, .tnis = tnis, .tni_rate = 6.8, .link_rate = 6.8};
 
 	memcpy(step.tile, tile, (size_t)dims * sizeof *tile);
-	for (int way = 0; way < 2 * dims; way++)
-		step.volume[way] = volume[way / 2];
+	for (int direction = 0; direction < 2 * dims; direction++)
+		step.volume[direction] = volume[direction / 2];
 	EXPECT(torus_step_complete(&step, problem), "%s", problem);
 	return step;
 }
@@ -82,8 +82,8 @@ static void check_memory(void)
 /* The shortest step over all assignments, tried one after the other. */
 static double shortest(const struct torus_step *step)
 {
-	int slots = step->pes * 2 * step->dims, engine[16] = {0}, i;
-	double best = 1e300, link[TORUS_WAYS] = {0}, fullest_link = 0;
+	int slots = step->pes * 2 * step->dims, tni[16] = {0}, i;
+	double best = 1e300, link[TORUS_DIRECTIONS] = {0}, fullest_link = 0;
 
 	for (int s = 0; s < slots; s++) {
 		bool leaves;
@@ -91,20 +91,20 @@ static double shortest(const struct torus_step *step)
 		torus_step_target(step, s / (2 * step->dims), s % (2 * step->dims), &leaves);
 		link[s % (2 * step->dims)] += leaves ? step->volume[s % (2 * step->dims)] : 0;
 	}
-	for (int way = 0; way < 2 * step->dims; way++)
-		fullest_link = fmax(fullest_link, link[way]);
+	for (int direction = 0; direction < 2 * step->dims; direction++)
+		fullest_link = fmax(fullest_link, link[direction]);
 	do {
 		double out[8] = {0}, in[8] = {0}, fullest = fullest_link;
 
 		for (int s = 0; s < slots; s++) {
-			out[engine[s]] += step->volume[s % (2 * step->dims)];
-			in[engine[s]] += step->volume[(s % (2 * step->dims)) ^ 1];
+			out[tni[s]] += step->volume[s % (2 * step->dims)];
+			in[tni[s]] += step->volume[(s % (2 * step->dims)) ^ 1];
 		}
-		for (int e = 0; e < step->engines; e++)
+		for (int e = 0; e < step->tnis; e++)
 			fullest = fmax(fullest, fmax(out[e], in[e]));
 		best = fmin(best, fullest);
-		for (i = 0; i < slots && ++engine[i] == step->engines; i++)
-			engine[i] = 0;
+		for (i = 0; i < slots && ++tni[i] == step->tnis; i++)
+			tni[i] = 0;
 	} while (i < slots);
 	return best / 6.8 * 1000;
 }
@@ -116,8 +116,8 @@ static void check_against_all(void)
 		struct torus_step step = make_step(dims, tile, (double[]){1, 1}, 1 + tori_lot(3));
 		struct torus_assignment a;
 
-		for (int way = 0; way < 2 * dims; way++)
-			step.volume[way] = tori_lot(9);
+		for (int direction = 0; direction < 2 * dims; direction++)
+			step.volume[direction] = tori_lot(9);
 		EXPECT(torus_assign(&a, &step, TORUS_BEST), "memory");
 		EXPECT(fabs(a.microseconds - shortest(&step)) < 1e-6 && a.proven, "case %d: %.3f us, can be %.3f", i,
 		       a.microseconds, shortest(&step));
@@ -129,13 +129,13 @@ static void check_against_all(void)
 static void check_random(void)
 {
 	for (int i = 0; i < 300; i++) {
-		struct torus_step step = {.dims = 1 + tori_lot(4), .engines = 1 + tori_lot(12), .engine_rate = 1, .link_rate = 9};
+		struct torus_step step = {.dims = 1 + tori_lot(4), .tnis = 1 + tori_lot(12), .tni_rate = 1, .link_rate = 9};
 		double out[12], best = 0;
 
 		for (int d = 0; d < step.dims; d++)
 			step.tile[d] = 1 + tori_lot(3);
-		for (int way = 0; way < 2 * step.dims; way++)
-			step.volume[way] = 1 + tori_lot(100);
+		for (int direction = 0; direction < 2 * step.dims; direction++)
+			step.volume[direction] = 1 + tori_lot(100);
 		EXPECT(torus_step_complete(&step, problem), "%s", problem);
 		for (int how = TORUS_BEST; how >= TORUS_BY_DIRECTION; how--) {
 			struct torus_assignment a;
@@ -143,15 +143,15 @@ static void check_random(void)
 			EXPECT(torus_assign(&a, &step, (enum torus_assign)how), "memory");
 			memset(out, 0, sizeof out);
 			for (int s = 0; s < a.slots; s++) {
-				EXPECT(a.engine[s] >= 0 && a.engine[s] < step.engines, "engine %d", a.engine[s]);
-				out[a.engine[s]] += step.volume[s % (2 * step.dims)];
+				EXPECT(a.tni[s] >= 0 && a.tni[s] < step.tnis, "engine %d", a.tni[s]);
+				out[a.tni[s]] += step.volume[s % (2 * step.dims)];
 			}
-			for (int e = 0; e < step.engines; e++)
+			for (int e = 0; e < step.tnis; e++)
 				EXPECT(fabs(out[e] - a.out[e]) < 1e-6, "engine %d sends %.1f, said to be %.1f", e, out[e], a.out[e]);
 			if (how == TORUS_BEST)
 				best = a.microseconds;
 			EXPECT(best <= a.microseconds + 1e-6, "case %d: best %.3f, simple %.3f", i, best, a.microseconds);
-			EXPECT(a.microseconds * step.engines * step.engine_rate / 1000 >= a.sum - 1e-6, "faster than the engines");
+			EXPECT(a.microseconds * step.tnis * step.tni_rate / 1000 >= a.sum - 1e-6, "faster than the TNIs");
 			torus_assignment_free(&a);
 		}
 	}
@@ -163,13 +163,13 @@ static void check_targets(void)
 	struct torus_step step = make_step(3, (int[]){2, 3, 1}, (double[]){1, 1, 1}, 6);
 
 	for (int pe = 0; pe < step.pes; pe++)
-		for (int way = 0; way < 6; way++) {
+		for (int direction = 0; direction < 6; direction++) {
 			bool leaves, back_leaves;
-			int to = torus_step_target(&step, pe, way, &leaves);
+			int to = torus_step_target(&step, pe, direction, &leaves);
 
-			EXPECT(to >= 0 && to < step.pes, "PE %d by %d: %d", pe, way, to);
-			EXPECT(torus_step_target(&step, to, way ^ 1, &back_leaves) == pe && back_leaves == leaves, "and back");
-			EXPECT(way < 4 || leaves, "a tile of one along z");
+			EXPECT(to >= 0 && to < step.pes, "PE %d by %d: %d", pe, direction, to);
+			EXPECT(torus_step_target(&step, to, direction ^ 1, &back_leaves) == pe && back_leaves == leaves, "and back");
+			EXPECT(direction < 4 || leaves, "a tile of one along z");
 		}
 }
 

@@ -17,18 +17,18 @@ static const char *const names[] = {"both", "up", "twice"};
 
 static void check_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place)
 {
-	int children[TORUS_WAYS], ways[TORUS_WAYS], axes = 0;
-	int count = torus_tree_children(shape, kind, root, tree, place, children, ways);
+	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], axes = 0;
+	int count = torus_tree_children(shape, kind, root, tree, place, children, directions);
 
 	for (int a = 0; a < shape->axes; a++)
 		axes += shape->axis[a].size > 1;
 	EXPECT(count <= (kind == TORUS_TREES_BOTH ? 2 * axes : axes), "%s %s: %d children", torus_shape_text(shape, text),
 	       names[kind], count);
 	for (int c = 0; c < count; c++) {
-		int way = -1;
+		int direction = -1;
 
-		EXPECT(torus_neighbour(shape, place, ways[c]) == children[c], "%s: a child is a neighbour", text);
-		EXPECT(torus_tree_parent(shape, kind, root, tree, children[c], &way) == place && way == ways[c],
+		EXPECT(torus_neighbour(shape, place, directions[c]) == children[c], "%s: a child is a neighbour", text);
+		EXPECT(torus_tree_parent(shape, kind, root, tree, children[c], &direction) == place && direction == directions[c],
 		       "%s %s: child %d of %d has another parent", torus_shape_text(shape, text), names[kind], children[c],
 		       place);
 	}
@@ -40,20 +40,20 @@ static void check_tree(const struct torus_shape *shape, enum torus_trees kind, i
 	int deepest = 0, born = 0;
 
 	for (int p = 0; p < shape->places; p++) {
-		int way = -1, parent = torus_tree_parent(shape, kind, root, tree, p, &way), level;
-		int children[TORUS_WAYS], ways[TORUS_WAYS];
+		int direction = -1, parent = torus_tree_parent(shape, kind, root, tree, p, &direction), level;
+		int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
 
-		born += torus_tree_children(shape, kind, root, tree, p, children, ways);
+		born += torus_tree_children(shape, kind, root, tree, p, children, directions);
 		check_children(shape, kind, root, tree, p);
 		EXPECT((parent < 0) == (p == root), "%s %s root %d: parent of %d is %d", torus_shape_text(shape, text),
 		       names[kind], root, p, parent);
 		if (parent < 0)
 			continue;
-		EXPECT(torus_neighbour(shape, parent, way) == p, "%s %s: %d to %d by %s", torus_shape_text(shape, text),
-		       names[kind], parent, p, torus_way_name(way));
-		EXPECT(!used[parent * TORUS_WAYS + way], "%s %s root %d: link %d %s is used twice",
-		       torus_shape_text(shape, text), names[kind], root, parent, torus_way_name(way));
-		used[parent * TORUS_WAYS + way] = 1;
+		EXPECT(torus_neighbour(shape, parent, direction) == p, "%s %s: %d to %d by %s", torus_shape_text(shape, text),
+		       names[kind], parent, p, torus_direction_name(direction));
+		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s %s root %d: link %d %s is used twice",
+		       torus_shape_text(shape, text), names[kind], root, parent, torus_direction_name(direction));
+		used[parent * TORUS_DIRECTIONS + direction] = 1;
 		level = torus_tree_level(shape, kind, root, tree, p);
 		EXPECT(level <= shape->places, "%s %s root %d: %d is not reached", torus_shape_text(shape, text),
 		       names[kind], root, p);
@@ -70,7 +70,7 @@ static void check_root(const struct torus_shape *shape, int root)
 {
 	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE; kind++) {
 		int count = torus_tree_count(shape, kind);
-		char *used = calloc((size_t)shape->places * TORUS_WAYS, 1);
+		char *used = calloc((size_t)shape->places * TORUS_DIRECTIONS, 1);
 
 		for (int tree = 0; tree < count; tree++)
 			check_tree(shape, kind, root, tree, used);

@@ -17,8 +17,8 @@ static const struct command commands[] = {
 		 BIT(OPT_PAGE)},
 	{"place", "a grid of PEs onto it, so that neighbours are neighbours; rank files for launchers", run_place,
 	 ANY | WHERE | BIT(OPT_PES) | BIT(OPT_DIMS) | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT)},
-	{"tni", "which message of a node goes through which of its network engines", run_tni,
-	 ANY | BIT(OPT_TILE) | BIT(OPT_ENGINES) | BIT(OPT_RATE) | BIT(OPT_LINK_RATE) | BIT(OPT_MEMORY_RATE) |
+	{"tni", "which message of a node goes through which of its TNIs", run_tni,
+	 ANY | BIT(OPT_TILE) | BIT(OPT_TNIS) | BIT(OPT_RATE) | BIT(OPT_LINK_RATE) | BIT(OPT_MEMORY_RATE) |
 		 BIT(OPT_VOLUME) | BIT(OPT_ASSIGN)},
 	{"routes", "addresses and routes for hosts that are cabled as a torus, as ip commands", run_routes,
 	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
@@ -52,7 +52,7 @@ static void print_help(void)
 	     "  torusplan show --shape 4x4mx2\n"
 	     "  torusplan show --shape 3x3x3 --trees --page trees.html\n"
 	     "  torusplan place --shape 4mx6mx8mx2x3x2 --dims 12x16x12 --format openmpi\n"
-	     "  torusplan tni --tile 2x2 --engines 6 --volume x=2,y=1 --assign best\n"
+	     "  torusplan tni --tile 2x2 --tnis 6 --volume x=2,y=1 --assign best\n"
 	     "  torusplan routes --shape 3x3x3 --address 10.60.0.0/16 --host 4\n"
 	     "  torusplan watch trace.json");
 }

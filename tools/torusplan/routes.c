@@ -59,9 +59,9 @@ static void print_settings(const struct plan *plan, int place)
 
 	/* The way there and the way back differ, so the kernel must not ask whether a sender is where it would answer. */
 	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
-	for (int way = 0; way < 2 * sites->shape.axes; way++)
-		if (torus_sites_share(sites, place, way) > 0)
-			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", torus_way_name(way));
+	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
+		if (torus_sites_share(sites, place, direction) > 0)
+			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", torus_direction_name(direction));
 }
 
 static void print_host(const struct plan *plan, const struct torus_routes *routes, int node)
@@ -77,18 +77,18 @@ static void print_host(const struct plan *plan, const struct torus_routes *route
 	if (!plan->batch)
 		print_settings(plan, place);
 	printf("%saddress add %s/32 dev %s\n%slink set %s up\n", ip, own, plan->device, ip, plan->device);
-	for (int way = 0; way < 2 * sites->shape.axes; way++)
-		if (torus_sites_share(sites, place, way) > 0)
-			printf("%slink set %s up\n", ip, torus_way_name(way));
+	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
+		if (torus_sites_share(sites, place, direction) > 0)
+			printf("%slink set %s up\n", ip, torus_direction_name(direction));
 	for (int n = 0; n < sites->nodes; n++) {
-		int way, next;
+		int direction, next;
 
 		if (n == node)
 			continue;
-		way = routes->next[(size_t)n * (size_t)sites->shape.places + (size_t)place];
-		next = torus_neighbour(&sites->shape, place, way);
+		direction = routes->next[(size_t)n * (size_t)sites->shape.places + (size_t)place];
+		next = torus_neighbour(&sites->shape, place, direction);
 		printf("%sroute add %s/32 via %s dev %s onlink src %s\n", ip, address_of(plan, n, to),
-		       address_of(plan, sites->node[next], via), torus_way_name(way), own);
+		       address_of(plan, sites->node[next], via), torus_direction_name(direction), own);
 	}
 }
 
@@ -104,7 +104,7 @@ static void report_cycle(const struct plan *plan, const struct torus_routes *rou
 	}
 	printf("cycles     yes, for one:");
 	for (int i = 0; i < routes->cycle && i < 12; i++)
-		printf(" %d %s", sites->node[routes->places[i]], torus_way_name(routes->ways[i]));
+		printf(" %d %s", sites->node[routes->places[i]], torus_direction_name(routes->directions[i]));
 	printf("%s %d\n", routes->cycle > 12 ? " ..." : "", sites->node[routes->places[0]]);
 	puts("           Hosts that forward drop a packet when a queue is full, so traffic cannot stop for good;\n"
 	     "           under full load it is lost and sent again. Where links stop the sender instead (pause\n"

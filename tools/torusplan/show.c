@@ -2,7 +2,7 @@
 /* torusplan show: what a shape is, in words. */
 #include <string.h>
 
-#include "comms/torus/strands.h"
+#include "comms/torus/subaxes.h"
 #include "torusplan.h"
 
 static const char *axis_kind(const struct torus_axis *axis)
@@ -19,8 +19,8 @@ static long count_cables(const struct torus_sites *sites)
 	long links = 0;
 
 	for (int n = 0; n < sites->nodes; n++)
-		for (int way = 0; way < 2 * sites->shape.axes; way++)
-			links += torus_sites_share(sites, sites->place[n], way) > 0;
+		for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
+			links += torus_sites_share(sites, sites->place[n], direction) > 0;
 	return links / 2;
 }
 
@@ -38,7 +38,7 @@ static void show_box(const struct machine *machine)
 	for (int a = 0; a < whole->axes; a++) {
 		int first = machine->box.origin[a], extent = machine->box.extent[a];
 
-		printf("  along %c  from %d to %d%s\n", torus_way_name(2 * a)[0], first,
+		printf("  along %c  from %d to %d%s\n", torus_direction_name(2 * a)[0], first,
 		       (first + extent - 1) % whole->axis[a].size,
 		       torus_box_wraps(&machine->box, whole, a) ? ", over the end of the ring" : "");
 	}
@@ -53,7 +53,7 @@ static void show_shape(const struct machine *machine)
 	printf("shape      %s%s\n", torus_shape_text(shape, text),
 	       machine->logical ? " (logical: made up from the number of nodes)" : "");
 	for (int a = 0; a < shape->axes; a++)
-		printf("  axis %c   %d, %s\n", torus_way_name(2 * a)[0], shape->axis[a].size,
+		printf("  axis %c   %d, %s\n", torus_direction_name(2 * a)[0], shape->axis[a].size,
 		       axis_kind(&shape->axis[a]));
 	printf("nodes      %d", sites->nodes);
 	if (sites->nodes < shape->places)
@@ -75,10 +75,10 @@ static void show_flaws(const struct machine *machine)
 
 		torus_place_text(&machine->whole, flaw->place, text);
 		if (flaw->share > 0)
-			printf("slow       %s %s, %.4g times\n", text, torus_way_name(flaw->way),
+			printf("slow       %s %s, %.4g times\n", text, torus_direction_name(flaw->direction),
 			       1 / (double)flaw->share);
 		else
-			printf("dead       %s %s\n", text, torus_way_name(flaw->way));
+			printf("dead       %s %s\n", text, torus_direction_name(flaw->direction));
 	}
 }
 
@@ -97,7 +97,7 @@ static void show_virtual(const struct torus_shape *shape)
 			printf("%s", i ? "," : ":");
 			for (int a = 0, some = 0; a < shape->axes; a++)
 				if (owner[a] == i && shape->axis[a].size > 1)
-					printf("%s%c", some++ ? " with " : " ", torus_way_name(2 * a)[0]);
+					printf("%s%c", some++ ? " with " : " ", torus_direction_name(2 * a)[0]);
 		}
 		puts("");
 	}
@@ -112,10 +112,10 @@ static void show_links(const struct machine *machine)
 	for (int n = 0; n < sites->nodes; n++) {
 		printf("  %d %s %s:", n, machine_host(machine, n, name, sizeof name),
 		       torus_place_text(&machine->whole, machine_place(machine, n), text));
-		for (int way = 0; way < 2 * sites->shape.axes; way++) {
-			if (torus_sites_share(sites, sites->place[n], way) > 0)
-				printf(" %s %d", torus_way_name(way),
-				       sites->node[torus_neighbour(&sites->shape, sites->place[n], way)]);
+		for (int direction = 0; direction < 2 * sites->shape.axes; direction++) {
+			if (torus_sites_share(sites, sites->place[n], direction) > 0)
+				printf(" %s %d", torus_direction_name(direction),
+				       sites->node[torus_neighbour(&sites->shape, sites->place[n], direction)]);
 		}
 		puts("");
 	}

@@ -149,7 +149,7 @@ static void draw_legend(const struct drawing *drawing)
 	for (int a = 0; a < shape->axes; a++)
 		if (shape->axis[a].size > 1) {
 			fprintf(drawing->file, "<text x=\"%.0f\" y=\"%.0f\" fill=\"%s\">%c</text>\n", x, y, colours[a],
-				torus_way_name(2 * a)[0]);
+				torus_direction_name(2 * a)[0]);
 			x += 14;
 		}
 	fprintf(drawing->file, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n</g>\n", x, y, torus_shape_text(shape, text));

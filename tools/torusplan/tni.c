@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* torusplan tni: which message of a node goes through which of its engines, and how long a step takes then. */
+/* torusplan tni: which message of a node goes through which of its TNIs, and how long a step takes then. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +29,12 @@ static int read_tile(struct torus_step *step, const char *text)
 /* The ways that "x", "x+" or "x-" stand for, as bits; 0: none. */
 static unsigned read_ways(const char *word, size_t length, int dims)
 {
-	unsigned ways = 0;
+	unsigned directions = 0;
 
-	for (int way = 0; way < 2 * dims; way++)
-		if (length >= 1 && length <= 2 && !strncmp(word, torus_way_name(way), length))
-			ways |= 1u << way;
-	return ways;
+	for (int direction = 0; direction < 2 * dims; direction++)
+		if (length >= 1 && length <= 2 && !strncmp(word, torus_direction_name(direction), length))
+			directions |= 1u << direction;
+	return directions;
 }
 
 /* "x=2,y=1" */
@@ -42,20 +42,20 @@ static int read_volumes(struct torus_step *step, const char *text)
 {
 	const char *at = text;
 
-	for (int way = 0; way < 2 * step->dims; way++)
-		step->volume[way] = 1;
+	for (int direction = 0; direction < 2 * step->dims; direction++)
+		step->volume[direction] = 1;
 	while (at && *at) {
 		size_t length = strcspn(at, "=");
-		unsigned ways = read_ways(at, length, step->dims);
+		unsigned directions = read_ways(at, length, step->dims);
 		char *end = NULL;
 		double volume = at[length] ? strtod(at + length + 1, &end) : -1;
 
-		if (!ways || !end || end == at + length + 1 || !isfinite(volume) || volume < 0 || (*end && *end != ','))
+		if (!directions || !end || end == at + length + 1 || !isfinite(volume) || volume < 0 || (*end && *end != ','))
 			return say("--volume %s: not a list of volumes; give MB for axes of the tile, as in x=2,y=1",
 				   text);
-		for (int way = 0; way < 2 * step->dims; way++)
-			if (ways >> way & 1)
-				step->volume[way] = volume;
+		for (int direction = 0; direction < 2 * step->dims; direction++)
+			if (directions >> direction & 1)
+				step->volume[direction] = volume;
 		at = *end ? end + 1 : end;
 	}
 	return 0;
@@ -76,19 +76,19 @@ static int read_assign(const char *text, enum torus_assign *how)
 
 static void print_slots(const struct torus_step *step, const struct torus_assignment *assignment)
 {
-	printf("engine of each message\n%8s", "");
-	for (int way = 0; way < 2 * step->dims; way++)
-		printf("  %3s", torus_way_name(way));
+	printf("TNI of each message\n%8s", "");
+	for (int direction = 0; direction < 2 * step->dims; direction++)
+		printf("  %3s", torus_direction_name(direction));
 	puts("");
 	for (int pe = 0; pe < step->pes; pe++) {
 		printf("  PE %-3d", pe);
-		for (int way = 0; way < 2 * step->dims; way++) {
-			int engine = assignment->engine[pe * 2 * step->dims + way];
+		for (int direction = 0; direction < 2 * step->dims; direction++) {
+			int tni = assignment->tni[pe * 2 * step->dims + direction];
 
-			if (engine < 0)
+			if (tni < 0)
 				printf("  %3s", "-");
 			else
-				printf("  %3d", engine);
+				printf("  %3d", tni);
 		}
 		puts("");
 	}
@@ -96,8 +96,8 @@ static void print_slots(const struct torus_step *step, const struct torus_assign
 
 static void print_result(const struct torus_step *step, const struct torus_assignment *a, enum torus_assign how)
 {
-	printf("\nload of each engine, MB\n%10s%10s%10s\n", "", "sends", "receives");
-	for (int e = 0; e < step->engines; e++)
+	printf("\nload of each TNI, MB\n%10s%10s%10s\n", "", "sends", "receives");
+	for (int e = 0; e < step->tnis; e++)
 		printf("  %-8d%10.6g%10.6g\n", e, a->out[e], a->in[e]);
 	printf("\nmessages  %d of %.6g MB together; %.6g MB leave the node, at most %.6g MB by one link\n", a->slots,
 	       a->sum, a->leaving, a->link);
@@ -123,9 +123,9 @@ int run_tni(const char *const value[OPTIONS])
 		code = read_assign(value[OPT_ASSIGN], &how);
 	if (code)
 		return code;
-	if (!options_number(value, OPT_ENGINES, 1, 1024, 6, &step.engines) ||
-	    !options_rate(value, OPT_RATE, 6.8, &step.engine_rate) ||
-	    !options_rate(value, OPT_LINK_RATE, step.engine_rate, &step.link_rate) ||
+	if (!options_number(value, OPT_TNIS, 1, 1024, 6, &step.tnis) ||
+	    !options_rate(value, OPT_RATE, 6.8, &step.tni_rate) ||
+	    !options_rate(value, OPT_LINK_RATE, step.tni_rate, &step.link_rate) ||
 	    !options_rate(value, OPT_MEMORY_RATE, 0, &step.memory_rate))
 		return MISTAKE;
 	if (!torus_assign(&assignment, &step, how))

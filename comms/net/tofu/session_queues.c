@@ -11,59 +11,59 @@ enum { GROUP = 14, LONGEST_DESCRIPTOR = 64 };
 
 /* --- Queues --- */
 
-static int open_lane(struct lane *lane, utofu_tni_id_t tni)
+static int open_session_queue(struct session_queue *session_queue, utofu_tni_id_t tni)
 {
-	int code = utofu.create_vcq(tni, UTOFU_VCQ_FLAG_SESSION_MODE, &lane->vcq);
+	int code = utofu.create_vcq(tni, UTOFU_VCQ_FLAG_SESSION_MODE, &session_queue->vcq);
 
-	lane->open = code == UTOFU_SUCCESS;
-	lane->by = lane->vcq;
-	if (lane->open)
-		code = utofu.query_vcq_id(lane->vcq, &lane->id);
+	session_queue->open = code == UTOFU_SUCCESS;
+	session_queue->by = session_queue->vcq;
+	if (session_queue->open)
+		code = utofu.query_vcq_id(session_queue->vcq, &session_queue->id);
 	for (unsigned i = 0; i < COMMS_SEGMENTS && code == UTOFU_SUCCESS; i++)
 		if (comms.segments[i].size > 0)
-			code = utofu.reg_mem_with_stag(lane->vcq, comms.segments[i].base, comms.segments[i].size, i, 0, &lane->memory[i]);
+			code = utofu.reg_mem_with_stag(session_queue->vcq, comms.segments[i].base, comms.segments[i].size, i, 0, &session_queue->memory[i]);
 	return code;
 }
 
-static void close_lane(struct lane *lane)
+static void close_session_queue(struct session_queue *session_queue)
 {
-	free(lane->commands);
-	if (!lane->open)
+	free(session_queue->commands);
+	if (!session_queue->open)
 		return;
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
-			utofu.dereg_mem(lane->vcq, lane->memory[i], 0);
-	tofu_check(utofu.free_vcq(lane->vcq), "utofu_free_vcq");
+			utofu.dereg_mem(session_queue->vcq, session_queue->memory[i], 0);
+	tofu_check(utofu.free_vcq(session_queue->vcq), "utofu_free_vcq");
 }
 
 void tofu_session_close(struct comms_session *session)
 {
 	tofu_lock();
-	for (int i = 0; i < session->lanes; i++)
-		close_lane(&session->lane[i]);
+	for (int i = 0; i < session->session_queues; i++)
+		close_session_queue(&session->session_queue[i]);
 	tofu_unlock();
 	free(session);
 	atomic_fetch_sub_explicit(&tofu.sessions, 1, memory_order_relaxed);
 }
 
-struct lane *lane_add(struct comms_session *session, utofu_tni_id_t tni, int *code)
+struct session_queue *session_queue_add(struct comms_session *session, utofu_tni_id_t tni, int *code)
 {
-	struct lane *lane = &session->lane[session->lanes++];
+	struct session_queue *session_queue = &session->session_queue[session->session_queues++];
 
 	if (*code == UTOFU_SUCCESS)
-		*code = open_lane(lane, tni);
-	return lane;
+		*code = open_session_queue(session_queue, tni);
+	return session_queue;
 }
 
-struct lane *lane_add_on(struct comms_session *session, utofu_vcq_hdl_t queue)
+struct session_queue *session_queue_add_on(struct comms_session *session, utofu_vcq_hdl_t queue)
 {
-	struct lane *lane = &session->lane[session->lanes++];
+	struct session_queue *session_queue = &session->session_queue[session->session_queues++];
 
-	lane->by = queue;
-	return lane;
+	session_queue->by = queue;
+	return session_queue;
 }
 
-struct comms_session *lanes_opened(struct comms_session *session, int code)
+struct comms_session *session_queues_opened(struct comms_session *session, int code)
 {
 	atomic_fetch_add_explicit(&tofu.sessions, 1, memory_order_relaxed);
 	if (code == UTOFU_SUCCESS)
@@ -74,21 +74,21 @@ struct comms_session *lanes_opened(struct comms_session *session, int code)
 
 /* --- Writing down --- */
 
-static void *room_for_one(struct lane *lane)
+static void *room_for_one(struct session_queue *session_queue)
 {
-	if (lane->bytes + LONGEST_DESCRIPTOR > lane->room) {
-		lane->room = 2 * lane->room + 16 * LONGEST_DESCRIPTOR;
-		lane->commands = realloc(lane->commands, lane->room);
-		if (!lane->commands)
-			rte_die("shmemx_plan", "no memory for what the card is to do");
+	if (session_queue->bytes + LONGEST_DESCRIPTOR > session_queue->room) {
+		session_queue->room = 2 * session_queue->room + 16 * LONGEST_DESCRIPTOR;
+		session_queue->commands = realloc(session_queue->commands, session_queue->room);
+		if (!session_queue->commands)
+			rte_die("shmemx_plan", "no memory for what the NIC is to do");
 	}
-	return lane->commands + lane->bytes;
+	return session_queue->commands + session_queue->bytes;
 }
 
-static void written(struct lane *lane, int code, const size_t *bytes)
+static void written(struct session_queue *session_queue, int code, const size_t *bytes)
 {
 	tofu_check(code, "utofu_prepare");
-	lane->bytes += *bytes;
+	session_queue->bytes += *bytes;
 }
 
 static utofu_vcq_id_t with_path(utofu_vcq_id_t queue)
@@ -107,69 +107,69 @@ static utofu_stadd_t remote(utofu_vcq_id_t queue, const void *address)
 	return stadd + (uint64_t)((const char *)address - comms.segments[segment].base);
 }
 
-static utofu_stadd_t local(const struct lane *lane, const void *address)
+static utofu_stadd_t local(const struct session_queue *session_queue, const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 
-	return lane->memory[segment] + (uint64_t)((const char *)address - comms.segments[segment].base);
+	return session_queue->memory[segment] + (uint64_t)((const char *)address - comms.segments[segment].base);
 }
 
-unsigned long lane_flags(int lets_go, bool last)
+unsigned long session_queue_flags(int lets_go, bool last)
 {
 	return UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go) | (last ? UTOFU_ONESIDED_FLAG_TCQ_NOTICE : 0);
 }
 
-void lane_put(struct lane *lane, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags)
+void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags)
 {
-	void *at = room_for_one(lane);
+	void *at = room_for_one(session_queue);
 	size_t used;
 
-	written(lane, utofu.prepare_put(lane->by, with_path(queue), local(lane, source), remote(queue, dest), bytes, 0, flags, at, &used), &used);
+	written(session_queue, utofu.prepare_put(session_queue->by, with_path(queue), local(session_queue, source), remote(queue, dest), bytes, 0, flags, at, &used), &used);
 }
 
-void lane_signal(struct lane *lane, utofu_vcq_id_t queue, unsigned long flags)
+void session_queue_signal(struct session_queue *session_queue, utofu_vcq_id_t queue, unsigned long flags)
 {
 	uint64_t nothing = 0;
-	void *at = room_for_one(lane);
+	void *at = room_for_one(session_queue);
 	size_t used;
 
-	written(lane,
-		utofu.prepare_put_piggyback(lane->by, with_path(queue), &nothing, remote(queue, &comms.system->nothing), sizeof nothing, 0, flags,
+	written(session_queue,
+		utofu.prepare_put_piggyback(session_queue->by, with_path(queue), &nothing, remote(queue, &comms.system->nothing), sizeof nothing, 0, flags,
 					    at, &used),
 		&used);
 }
 
-void lane_pause(struct lane *lane)
+void session_queue_pause(struct session_queue *session_queue)
 {
-	void *at = room_for_one(lane);
+	void *at = room_for_one(session_queue);
 	size_t used;
 
-	written(lane, utofu.prepare_nop(lane->by, 0, at, &used), &used);
+	written(session_queue, utofu.prepare_nop(session_queue->by, 0, at, &used), &used);
 }
 
-int lane_group(int left)
+int session_queue_group(int left)
 {
 	return left > GROUP ? GROUP + 1 : left;
 }
 
-void lane_next(struct lane *lane)
+void session_queue_next(struct session_queue *session_queue)
 {
-	lane->left--;
-	if (++lane->written % GROUP == 0 && lane->left > 0)
-		lane_signal(lane, lane->id, lane_flags(lane_group(lane->left), false));
+	session_queue->left--;
+	if (++session_queue->written % GROUP == 0 && session_queue->left > 0)
+		session_queue_signal(session_queue, session_queue->id, session_queue_flags(session_queue_group(session_queue->left), false));
 }
 
 /* --- Runs --- */
 
-static void post(struct lane *lane)
+static void post(struct session_queue *session_queue)
 {
 	int code = UTOFU_SUCCESS;
 
-	lane->over = !lane->tells;
-	if (lane->bytes > 0)
+	session_queue->over = !session_queue->reports;
+	if (session_queue->bytes > 0)
 		do {
 			tofu_lock();
-			code = utofu.post_toq(lane->by, lane->commands, lane->bytes, lane);
+			code = utofu.post_toq(session_queue->by, session_queue->commands, session_queue->bytes, session_queue);
 			tofu_unlock();
 		} while (code == UTOFU_ERR_BUSY && (comms_spin(), true));
 	tofu_check(code, "utofu_post_toq");
@@ -179,19 +179,19 @@ void tofu_session_start(struct comms_session *session, uint64_t run)
 {
 	for (int i = 0; i < session->words; i++)
 		atomic_store_explicit(session->word[i], run, memory_order_release);
-	for (int l = 0; l < session->lanes; l++)
-		if (&session->lane[l] != session->last)
-			post(&session->lane[l]);
+	for (int l = 0; l < session->session_queues; l++)
+		if (&session->session_queue[l] != session->last)
+			post(&session->session_queue[l]);
 	post(session->last);
 }
 
-static bool is_sent(struct lane *lane)
+static bool is_sent(struct session_queue *session_queue)
 {
 	void *which;
-	int code = utofu.poll_tcq(lane->vcq, 0, &which);
+	int code = utofu.poll_tcq(session_queue->vcq, 0, &which);
 
 	if (code != UTOFU_ERR_NOT_FOUND && code != UTOFU_SUCCESS)
-		tofu_fail("a plan of the card", -1, code);
+		tofu_fail("a plan of the NIC", -1, code);
 	return code == UTOFU_SUCCESS;
 }
 
@@ -200,11 +200,11 @@ bool tofu_session_is_over(struct comms_session *session)
 	bool over = true;
 
 	tofu_lock();
-	for (int l = 0; l < session->lanes; l++) {
-		struct lane *lane = &session->lane[l];
+	for (int l = 0; l < session->session_queues; l++) {
+		struct session_queue *session_queue = &session->session_queue[l];
 
-		lane->over = lane->over || !lane->tells || is_sent(lane);
-		over &= lane->over;
+		session_queue->over = session_queue->over || !session_queue->reports || is_sent(session_queue);
+		over &= session_queue->over;
 	}
 	tofu_unlock();
 	return over;

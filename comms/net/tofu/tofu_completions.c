@@ -19,19 +19,19 @@ static struct listener {
 	_Atomic uint64_t *word; /* NULL: this number is free */
 	uint64_t value, step;
 	int pe;
-} listeners[TOFU_ENGINES][TOFU_REQUESTS + 1];
+} listeners[TOFU_TNIS][TOFU_REQUESTS + 1];
 
 static void record_when_needed(const struct comms_peer *from, uint8_t notice, bool on)
 {
 	if (softofu.record_when_needed)
 		atomic_store_explicit(&tofu.is_recorded,
-				      softofu.record_when_needed(tofu.queue[tofu_peer(from)->engine].vcq, notice, on),
+				      softofu.record_when_needed(tofu.queue[tofu_peer(from)->tni].vcq, notice, on),
 				      memory_order_relaxed);
 }
 
-uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
+uint8_t tofu_completion_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step)
 {
-	struct listener *mine = listeners[tofu_peer(from)->engine];
+	struct listener *mine = listeners[tofu_peer(from)->tni];
 	int number = 1;
 
 	tofu_lock();
@@ -39,7 +39,7 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 		number++;
 	if (number <= TOFU_REQUESTS) {
 		mine[number] = (struct listener){word, value, step, from->pe};
-		atomic_fetch_add_explicit(&tofu.queue[tofu_peer(from)->engine].listeners, 1, memory_order_seq_cst);
+		atomic_fetch_add_explicit(&tofu.queue[tofu_peer(from)->tni].listeners, 1, memory_order_seq_cst);
 		record_when_needed(from, (uint8_t)number, true);
 	}
 	tofu_unlock();
@@ -47,14 +47,14 @@ uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t va
 }
 
 /* Nobody waits for what is still in the queue. */
-void tofu_listen_no_more(struct comms_peer *from, uint8_t notice)
+void tofu_completion_release(struct comms_peer *from, uint8_t notice)
 {
-	struct tofu_queue *queue = &tofu.queue[tofu_peer(from)->engine];
+	struct tofu_queue *queue = &tofu.queue[tofu_peer(from)->tni];
 
 	tofu_lock();
 	while (tofu_take_notice(queue))
 		;
-	listeners[tofu_peer(from)->engine][notice].word = NULL;
+	listeners[tofu_peer(from)->tni][notice].word = NULL;
 	record_when_needed(from, notice, false);
 	atomic_fetch_sub_explicit(&queue->listeners, 1, memory_order_seq_cst);
 	tofu_unlock();
@@ -65,15 +65,15 @@ void tofu_needed(struct comms_peer *from, uint8_t notice)
 	if (!atomic_load_explicit(&tofu.is_recorded, memory_order_relaxed))
 		return;
 	tofu_lock();
-	softofu.record_needed(tofu.queue[tofu_peer(from)->engine].vcq, notice);
+	softofu.record_needed(tofu.queue[tofu_peer(from)->tni].vcq, notice);
 	tofu_unlock();
 }
 
-void tofu_hear(const struct tofu_queue *queue, uint8_t notice)
+void tofu_completion_arrived(const struct tofu_queue *queue, uint8_t notice)
 {
 	struct listener *listener = &listeners[queue - tofu.queue][notice];
 
-	atomic_fetch_add_explicit(&tofu.heard, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tofu.received, 1, memory_order_relaxed);
 	if (!listener->word)
 		return;
 	if (COMMS_UNLIKELY(comms.traced))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data between pairs by the card: see net/sessions.h, and session_queues.h.
+ * Data between pairs by the NIC: see net/sessions.h, and session_queues.h.
  *
- * gate     a lane for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
- *          of the packets go that let the data lanes begin
- * data     a lane on each TNI that ways to others take: data, and a word behind it, for each edge. In groups
+ * gate     a session queue for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
+ *          of the packets go that let the data session queues begin
+ * data     a session queue on each TNI that ways to others take: data, and a word behind it, for each edge. In groups
  * asks     packets to the gates of those who put to this PE, at once and on an ordinary queue
  *
  * Who is ready again has got its data, so all had been ready before: no sign of one run is taken for that of another.
@@ -20,37 +20,37 @@ static int pieces_of(size_t bytes)
 	return (int)((bytes + tofu.most_bytes - 1) / tofu.most_bytes);
 }
 
-static int lane_of(int pe)
+static int session_queue_of(int pe)
 {
-	return tofu_peer(comms_connect(pe))->engine;
+	return tofu_peer(comms_connect(pe))->tni;
 }
 
-/* How many commands each lane gets; false: more than a queue may have. */
-static bool count_commands(const struct comms_edge_out *out, int outs, int commands[TOFU_ENGINES])
+/* How many commands each session queue gets; false: more than a queue may have. */
+static bool count_commands(const struct comms_edge_out *out, int outs, int commands[TOFU_TNIS])
 {
 	for (int i = 0; i < outs; i++) {
-		int *of_lane = &commands[lane_of(out[i].pe)];
+		int *of_session_queue = &commands[session_queue_of(out[i].pe)];
 
 		if (out[i].bytes / tofu.most_bytes >= MOST_COMMANDS)
 			return false;
-		*of_lane += pieces_of(out[i].bytes) + 1;
-		if (*of_lane > MOST_COMMANDS)
+		*of_session_queue += pieces_of(out[i].bytes) + 1;
+		if (*of_session_queue > MOST_COMMANDS)
 			return false;
 	}
 	return outs < MOST_COMMANDS;
 }
 
-static int open_lanes(struct comms_session *session, const int *commands)
+static int open_session_queues(struct comms_session *session, const int *commands)
 {
 	int code = UTOFU_SUCCESS;
 	utofu_tni_id_t *tnis;
 	size_t all;
 
 	tofu_check(utofu.get_onesided_tnis(&tnis, &all), "utofu_get_onesided_tnis");
-	lane_add(session, tnis[(size_t)comms.pe % all], &code);
-	for (int e = 0; e < tofu.engines; e++)
+	session_queue_add(session, tnis[(size_t)comms.pe % all], &code);
+	for (int e = 0; e < tofu.tnis; e++)
 		if (commands[e] > 0) {
-			session->data[e] = lane_add(session, tnis[e], &code);
+			session->data[e] = session_queue_add(session, tnis[e], &code);
 			session->data[e]->left = commands[e];
 		}
 	free(tnis);
@@ -60,7 +60,7 @@ static int open_lanes(struct comms_session *session, const int *commands)
 struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate)
 {
 	struct comms_session *session = calloc(1, sizeof *session);
-	int commands[TOFU_ENGINES] = {0}, code = UTOFU_SUCCESS;
+	int commands[TOFU_TNIS] = {0}, code = UTOFU_SUCCESS;
 
 	if (!session || ins > MOST_COMMANDS || !count_commands(out, outs, commands)) {
 		free(session);
@@ -68,38 +68,38 @@ struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, 
 	}
 	tofu_lock();
 	if (outs > 0)
-		code = open_lanes(session, commands);
-	session->last = lane_add_on(session, tofu.queue[0].vcq);
+		code = open_session_queues(session, commands);
+	session->last = session_queue_add_on(session, tofu.queue[0].vcq);
 	tofu_unlock();
-	*gate = session->lane[0].id;
-	return lanes_opened(session, code);
+	*gate = session->session_queue[0].id;
+	return session_queues_opened(session, code);
 }
 
 static void write_gate(struct comms_session *session, int outs)
 {
-	struct lane *gate = &session->lane[0];
-	int lanes = session->lanes - 2;
+	struct session_queue *gate = &session->session_queue[0];
+	int session_queues = session->session_queues - 2;
 
 	for (int i = 1; i < outs; i++)
-		lane_pause(gate);
-	if (lanes > 1)
-		lane_signal(gate, gate->id, lane_flags(lanes, false));
-	for (int l = 1; l <= lanes; l++)
-		lane_signal(gate, session->lane[l].id, lane_flags(lane_group(session->lane[l].left), false));
+		session_queue_pause(gate);
+	if (session_queues > 1)
+		session_queue_signal(gate, gate->id, session_queue_flags(session_queues, false));
+	for (int l = 1; l <= session_queues; l++)
+		session_queue_signal(gate, session->session_queue[l].id, session_queue_flags(session_queue_group(session->session_queue[l].left), false));
 }
 
 /* In its order: the word behind the data. */
-static void write_edge(struct lane *lane, const struct comms_edge_out *out, const void *word)
+static void write_edge(struct session_queue *session_queue, const struct comms_edge_out *out, const void *word)
 {
 	uint64_t queue = tofu_peer(comms_connect(out->pe))->vcq;
 
 	for (size_t at = 0, piece; at < out->bytes; at += piece) {
 		piece = out->bytes - at < tofu.most_bytes ? out->bytes - at : tofu.most_bytes;
-		lane_put(lane, queue, out->dest + at, out->source + at, piece, lane_flags(0, false));
-		lane_next(lane);
+		session_queue_put(session_queue, queue, out->dest + at, out->source + at, piece, session_queue_flags(0, false));
+		session_queue_next(session_queue);
 	}
-	lane_put(lane, queue, (const void *)out->word, word, sizeof(uint64_t), lane_flags(0, lane->left == 1));
-	lane_next(lane);
+	session_queue_put(session_queue, queue, (const void *)out->word, word, sizeof(uint64_t), session_queue_flags(0, session_queue->left == 1));
+	session_queue_next(session_queue);
 }
 
 void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run)
@@ -108,12 +108,12 @@ void tofu_session_write_edges(struct comms_session *session, const struct comms_
 	if (edges->outs > 0)
 		write_gate(session, edges->outs);
 	for (int i = 0; i < edges->outs; i++)
-		write_edge(session->data[lane_of(edges->out[i].pe)], &edges->out[i], (const void *)run);
-	for (int e = 0; e < TOFU_ENGINES; e++)
+		write_edge(session->data[session_queue_of(edges->out[i].pe)], &edges->out[i], (const void *)run);
+	for (int e = 0; e < TOFU_TNIS; e++)
 		if (session->data[e])
-			session->data[e]->tells = true;
+			session->data[e]->reports = true;
 	for (int i = 0; i < edges->ins; i++)
-		lane_signal(session->last, edges->in[i].gate, lane_flags(1, false));
+		session_queue_signal(session->last, edges->in[i].gate, session_queue_flags(1, false));
 	if (edges->outs > 0)
 		session->word[session->words++] = run;
 	tofu_unlock();

@@ -75,11 +75,11 @@ static bool agree(const struct comms_group *group, bool mine)
 	int round = 0;
 
 	for (int step = 1; step < group->size; step = step < group->size - step ? 2 * step : group->size, round++) {
-		_Atomic uint64_t *heard = &comms.system->slot[group->slot].gate_votes[round];
+		_Atomic uint64_t *received = &comms.system->slot[group->slot].gate_votes[round];
 
-		comms_notify(heard, vote, comms_group_pe(group, (group->me + step) % group->size), routine);
-		COMMS_WAIT(heard, atomic_load_explicit(heard, memory_order_acquire) != 0);
-		if (atomic_load_explicit(heard, memory_order_seq_cst) == AGAINST)
+		comms_notify(received, vote, comms_group_pe(group, (group->me + step) % group->size), routine);
+		COMMS_WAIT(received, atomic_load_explicit(received, memory_order_acquire) != 0);
+		if (atomic_load_explicit(received, memory_order_seq_cst) == AGAINST)
 			vote = AGAINST;
 	}
 	return vote == FOR;

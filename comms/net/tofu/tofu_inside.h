@@ -11,15 +11,15 @@
 /*
  * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
  * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c (notifications), tofu_completions.c (completion numbers), tofu_gates.c (barriers),
- * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the card does alone: broadcasts, and data between pairs).
+ * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the NIC does alone: broadcasts, and data between pairs).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
  *         be in order
  * request  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
  *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
- * staging memory of each request that the card can read and write, for small data that lies in unregistered memory
+ * staging memory of each request that the NIC can read and write, for small data that lies in unregistered memory
  */
-enum { TOFU_ENGINES = 6 }; /* TNIs of a node, at most */
+enum { TOFU_TNIS = 6 }; /* TNIs of a node, at most */
 enum { TOFU_REQUESTS = 255, TOFU_STAGING = 4096 };
 
 struct tofu_queue {
@@ -73,8 +73,8 @@ struct tofu_channel {
 struct tofu {
 	bool by_direction; /* SHMEM_TOFU_TNIS */
 	atomic_bool is_recorded; /* by software Tofu */
-	struct tofu_queue queue[TOFU_ENGINES];
-	int engines;
+	struct tofu_queue queue[TOFU_TNIS];
+	int tnis;
 	size_t most_bytes, most_small;
 	struct tofu_channel main;
 	pthread_mutex_t lock; /* of the queues and of the requests */
@@ -84,8 +84,8 @@ struct tofu {
 				1]; /* by request: the PE plus 1, 0: at rest; for reports, which take no lock */
 	struct tofu_request *free;
 	atomic_int under_way;
-	/* Messages of which only the receiver is told that they have come; queues that the card works through by itself. */
-	_Atomic uint64_t noted, heard;
+	/* Messages of which only the receiver is told that they have come; queues that the NIC works through by itself. */
+	_Atomic uint64_t noted, received;
 	atomic_int sessions;
 };
 extern struct tofu tofu;
@@ -94,7 +94,7 @@ extern struct tofu tofu;
 struct tofu_peer {
 	uint64_t vcq; /* that of its queues which takes what comes from here, with a path to it */
 	uint64_t memory[COMMS_SEGMENTS];
-	int engine; /* by which of ours that goes */
+	int tni; /* by which of ours that goes */
 	int theirs; /* and to which of its */
 	atomic_bool noted; /* what went there last asked for no answer: see tofu_completions.c */
 };
@@ -138,7 +138,7 @@ void tofu_stop(void);
  * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the way that leads there. The
  * PEs of a node begin four queues apart, so that four ways of four PEs are spread as evenly as can be (docs/decisions/tofu.md).
  */
-int tofu_engine(int pe, int other, int engines);
+int tofu_tni_of(int pe, int other, int tnis);
 
 /* Around all that is done with the queues. */
 void tofu_lock(void);
@@ -174,14 +174,14 @@ bool tofu_progress(void);
 bool tofu_take_notice(const struct tofu_queue *queue);
 
 /* tofu_completions.c; hear: a message has come, with the lock. */
-uint8_t tofu_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
-void tofu_listen_no_more(struct comms_peer *from, uint8_t notice);
+uint8_t tofu_completion_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
+void tofu_completion_release(struct comms_peer *from, uint8_t notice);
 void tofu_needed(struct comms_peer *from, uint8_t notice);
-void tofu_hear(const struct tofu_queue *queue, uint8_t notice);
+void tofu_completion_arrived(const struct tofu_queue *queue, uint8_t notice);
 
 /* tofu_broadcast.c, tofu_edges.c, session_queues.c. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
-void tofu_session_write(struct comms_session *session, const struct comms_branch *branches, const struct comms_readiness *ready);
+void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready);
 struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
 void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 void tofu_session_start(struct comms_session *session, uint64_t run);

@@ -197,9 +197,9 @@ static void quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 	quiet(channel);
 }
 
-static struct comms_channel *channel_open(bool alone)
+static struct comms_channel *channel_open(bool private)
 {
-	(void)alone; /* all use the same queues */
+	(void)private; /* all use the same queues */
 	return calloc(1, sizeof(struct tofu_channel));
 }
 
@@ -209,7 +209,7 @@ static void channel_close(struct comms_channel *channel)
 	free(channel);
 }
 
-/* The card needs nobody's help, here or at the target. */
+/* The NIC needs nobody's help, here or at the target. */
 static bool served(void)
 {
 	return true;
@@ -217,7 +217,7 @@ static bool served(void)
 
 static void count_traffic(struct comms_traffic *traffic)
 {
-	traffic->carried_out = atomic_load_explicit(&tofu.heard, memory_order_relaxed);
+	traffic->carried_out = atomic_load_explicit(&tofu.received, memory_order_relaxed);
 	traffic->sent = atomic_load_explicit(&tofu.noted, memory_order_relaxed);
 	traffic->pending = atomic_load_explicit(&tofu.under_way, memory_order_relaxed) > 0 ||
 			   atomic_load_explicit(&tofu.sessions, memory_order_relaxed) > 0;
@@ -240,7 +240,7 @@ static void name_under_way(char *text, size_t size)
 const struct comms_network tofu_network = {
 	.name = "Tofu",
 	.traits = NETWORK_OWN_ATOMICS,
-	.row = WATCH_TOFU,
+	.row = ROW_TOFU,
 	.longest_wait = LONGEST_WAIT,
 	.find = tofu_find,
 	.start = tofu_start,
@@ -265,7 +265,7 @@ const struct comms_network tofu_network = {
 	.served = served,
 	.count_traffic = count_traffic,
 	.name_under_way = name_under_way,
-	.completions = &(const struct network_completions){tofu_listen, tofu_listen_no_more, tofu_needed},
+	.completions = &(const struct network_completions){tofu_completion_listen, tofu_completion_release, tofu_needed},
 	.collectives = &(const struct network_collectives){tofu_gates_barrier, tofu_gates_reduce, tofu_gates_part},
 	.offload = &(const struct network_offload){
 		.open = tofu_session_open,

@@ -141,7 +141,7 @@ static int place_on_node(int pe)
  * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the way is along the highest bit in which their places
  * differ. So what stays goes the ways that what leaves does not.
  */
-static int way_on_node(int count, int from, int to)
+static int method_on_node(int count, int from, int to)
 {
 	int bits = 0, dim = 0;
 
@@ -152,18 +152,18 @@ static int way_on_node(int count, int from, int to)
 	return 2 * dim + (bits > 0 ? from >> (bits - 1 - dim) & 1 : 0);
 }
 
-int tofu_engine(int pe, int other, int engines)
+int tofu_tni_of(int pe, int other, int tnis)
 {
 	jtofu_rank_t beside[MOST_ON_NODE];
 	struct torus_shape machine;
-	int way = -1;
+	int direction = -1;
 
-	if (engines > 1 && find_machine(&machine))
-		way = torus_next(&machine, place_in(&machine, pe), place_in(&machine, other));
+	if (tnis > 1 && find_machine(&machine))
+		direction = torus_next(&machine, place_in(&machine, pe), place_in(&machine, other));
 	/* Of the same node, or nobody says where it is. */
-	if (way < 0)
-		way = way_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
-	return (tofu.by_direction ? way : way + 4 * place_on_node(pe)) % engines;
+	if (direction < 0)
+		direction = method_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
+	return (tofu.by_direction ? direction : direction + 4 * place_on_node(pe)) % tnis;
 }
 
 void tofu_leave(void)

@@ -158,7 +158,7 @@ bool tofu_take_notice(const struct tofu_queue *queue)
 	if (code != UTOFU_SUCCESS)
 		tofu_fail("an operation on", pe_of(notice.vcq_id), code);
 	if (notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT)
-		tofu_hear(queue, notice.edata);
+		tofu_completion_arrived(queue, notice.edata);
 	else
 		arrive(&tofu.requests[notice.edata], &notice);
 	return true;
@@ -170,7 +170,7 @@ bool tofu_progress(void)
 
 	if (!try_lock())
 		return false;
-	for (int e = 0; e < tofu.engines; e++) {
+	for (int e = 0; e < tofu.tnis; e++) {
 		const struct tofu_queue *queue = &tofu.queue[e];
 
 		if (atomic_load_explicit(&queue->under_way, memory_order_relaxed) == 0 &&
@@ -210,7 +210,7 @@ struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, co
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_REQUESTS);
 	number = request->number;
 	*request = (struct tofu_request){
-		.queue = &tofu.queue[tofu_peer(peer)->engine],
+		.queue = &tofu.queue[tofu_peer(peer)->tni],
 		.number = number,
 		.pe = peer->pe,
 		.notices = 1,
@@ -247,7 +247,7 @@ void tofu_request_register(struct tofu_request *request, void *memory, size_t by
 	request->is_registered = true;
 }
 
-_Static_assert(TOFU_ENGINES == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
+_Static_assert(TOFU_TNIS == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
 
 /* Which queue of ours the peer's data comes to is known to it and to us, but not to others. */
 void *tofu_share(struct comms_buffer *buffer)
@@ -256,7 +256,7 @@ void *tofu_share(struct comms_buffer *buffer)
 	int code = UTOFU_SUCCESS;
 
 	tofu_lock();
-	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+	for (int e = 0; e < tofu.tnis && code == UTOFU_SUCCESS; e++)
 		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network.tofu[e]);
 	tofu_unlock();
 	tofu_check(code, "utofu_reg_mem");
@@ -269,7 +269,7 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle)
 
 	(void)handle;
 	tofu_lock();
-	for (int e = 0; e < tofu.engines && code == UTOFU_SUCCESS; e++)
+	for (int e = 0; e < tofu.tnis && code == UTOFU_SUCCESS; e++)
 		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network.tofu[e], 0);
 	tofu_unlock();
 	tofu_check(code, "utofu_dereg_mem");

@@ -66,9 +66,9 @@ void tofu_start(void)
 
 	read_settings();
 	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
-	tofu.engines = count < TOFU_ENGINES ? (int)count : TOFU_ENGINES;
+	tofu.tnis = count < TOFU_TNIS ? (int)count : TOFU_TNIS;
 	make_flights();
-	for (int e = 0; e < tofu.engines; e++) {
+	for (int e = 0; e < tofu.tnis; e++) {
 		make_queue(&tofu.queue[e], tnis[e]);
 		register_with(&tofu.queue[e]);
 	}
@@ -78,43 +78,43 @@ void tofu_start(void)
 /* The numbers of this PE's queues, 0 where it has fewer. */
 void *tofu_describe(size_t *size)
 {
-	uint64_t *ids = calloc(TOFU_ENGINES, sizeof *ids);
+	uint64_t *ids = calloc(TOFU_TNIS, sizeof *ids);
 
 	if (!ids)
 		rte_die("shmem_init", "no memory");
-	for (int e = 0; e < tofu.engines; e++)
+	for (int e = 0; e < tofu.tnis; e++)
 		ids[e] = tofu.queue[e].id;
-	*size = TOFU_ENGINES * sizeof *ids;
+	*size = TOFU_TNIS * sizeof *ids;
 	return ids;
 }
 
-static int engines_of(const struct comms_peer *peer, uint64_t ids[TOFU_ENGINES])
+static int tnis_of(const struct comms_peer *peer, uint64_t ids[TOFU_TNIS])
 {
 	size_t size;
 	const void *published = peers_network_info(peer, &size);
-	int engines = 0;
+	int tnis = 0;
 
-	if (published && size == TOFU_ENGINES * sizeof *ids) {
+	if (published && size == TOFU_TNIS * sizeof *ids) {
 		memcpy(ids, published, size);
-		while (engines < TOFU_ENGINES && ids[engines])
-			engines++;
+		while (tnis < TOFU_TNIS && ids[tnis])
+			tnis++;
 	}
-	if (engines == 0)
+	if (tnis == 0)
 		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
-	return engines;
+	return tnis;
 }
 
 /* Where its memory is follows from the queue: all PEs register alike. */
 void tofu_connect(struct comms_peer *peer)
 {
-	uint64_t ids[TOFU_ENGINES];
-	int engines = engines_of(peer, ids);
+	uint64_t ids[TOFU_TNIS];
+	int tnis = tnis_of(peer, ids);
 	struct tofu_peer *made = calloc(1, sizeof *made);
 
 	if (!made)
 		rte_die(NULL, "no memory for a connection to PE %d", peer->pe);
-	made->engine = tofu_engine(comms.pe, peer->pe, tofu.engines);
-	made->theirs = tofu_engine(peer->pe, comms.pe, engines);
+	made->tni = tofu_tni_of(comms.pe, peer->pe, tofu.tnis);
+	made->theirs = tofu_tni_of(peer->pe, comms.pe, tnis);
 	made->vcq = ids[made->theirs];
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
 		tofu_check(utofu.query_stadd(made->vcq, i, &made->memory[i]), "utofu_query_stadd");
@@ -139,7 +139,7 @@ static void end_queue(struct tofu_queue *queue)
 void tofu_stop(void)
 {
 	tofu_gates_stop();
-	for (int e = 0; e < tofu.engines; e++)
+	for (int e = 0; e < tofu.tnis; e++)
 		end_queue(&tofu.queue[e]);
 	free(tofu.staging);
 }

@@ -70,9 +70,9 @@ void pending_refuse(struct pending *pending);
 struct pending *pending_oldest(void);
 bool pending_has(const struct listener *listener);
 /* The connection, if it has proven itself; else -1. */
-int pending_hear(struct pending *pending);
+int pending_read(struct pending *pending);
 /* The same of one that has just come. */
-int pending_hear_new(struct listener *listener, int fd);
+int pending_read_new(struct listener *listener, int fd);
 
 struct listener *listener_find(int fd);
 bool listener_may_be(int fd);

@@ -104,14 +104,14 @@ static int accept_some(struct listener *listener)
 			yield_processor(listener);
 		if (fd < 0)
 			return -1;
-		fd = pending_hear_new(listener, fd);
+		fd = pending_read_new(listener, fd);
 		if (fd >= 0)
 			return fd;
 	}
 	return -1;
 }
 
-static void look_at_time(struct listener *listener)
+static void check_deadlines(struct listener *listener)
 {
 	int64_t now = filter_now();
 	uint64_t ticks;
@@ -136,11 +136,11 @@ int listener_next_proven(struct listener *listener)
 		uint32_t number = events[i].data.u32;
 
 		if (number == EVENT_TIMER)
-			look_at_time(listener);
+			check_deadlines(listener);
 		else if (number == EVENT_LISTENER)
 			fd = accept_some(listener);
 		else if (filter.pending[number].of == listener)
-			fd = pending_hear(&filter.pending[number]);
+			fd = pending_read(&filter.pending[number]);
 	}
 	return fd;
 }

@@ -105,7 +105,7 @@ static enum verdict read_greeting(struct pending *pending)
 }
 
 /* The connection, if it has proven itself; else -1. */
-int pending_hear(struct pending *pending)
+int pending_read(struct pending *pending)
 {
 	int fd = pending->fd;
 
@@ -118,7 +118,7 @@ int pending_hear(struct pending *pending)
 }
 
 /* Most greetings are there already when a connection is. */
-int pending_hear_new(struct listener *listener, int fd)
+int pending_read_new(struct listener *listener, int fd)
 {
 	struct pending first = {.of = listener, .fd = fd, .since = filter_now()}, *place;
 	enum verdict verdict = read_greeting(&first);

@@ -6,7 +6,7 @@
  * ucx_completion.c order and completion, ucx_ops.c the operations.
  *
  * Atomics are messages that the target's library carries out, so that they agree with the atomics that PEs of a node do by
- * themselves. Puts and gets are messages, too, unless a network card carries them out (ucx_messages.h). So somebody must call
+ * themselves. Puts and gets are messages, too, unless a NIC carries them out (ucx_messages.h). So somebody must call
  * ucp_worker_progress at the target while it computes or sleeps: the serving thread.
  */
 #include "ucx_inside.h"
@@ -36,11 +36,11 @@ static void make_context(void)
 
 static void make_main_worker(void)
 {
-	silence_before_worker();
+	failure_before_worker();
 	ucx.main.worker = ucx_make_worker(UCS_THREAD_MODE_MULTI);
 	ucx_filter_check();
 	ucx_check(ucp.worker_get_efd(ucx.main.worker, &ucx.event_fd), "ucp_worker_get_efd");
-	silence_behind_worker(ucx.listens);
+	failure_after_worker(ucx.listens);
 	ucx_target_start();
 	ucx_start_batches();
 }

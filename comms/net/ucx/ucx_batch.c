@@ -54,14 +54,14 @@ static void finish_packing(void *batch)
 
 void ucx_start_batches(void)
 {
-	const ucp_generic_dt_ops_t packing = {
+	const ucp_generic_dt_ops_t disjoint = {
 		.start_pack = start_to_pack,
 		.packed_size = size_of_several,
 		.pack = pack_several,
 		.finish = finish_packing,
 	};
 
-	ucx_check(ucp.dt_create_generic(&packing, NULL, &several), "ucp_dt_create_generic");
+	ucx_check(ucp.dt_create_generic(&disjoint, NULL, &several), "ucp_dt_create_generic");
 }
 
 void ucx_stop_batches(void)

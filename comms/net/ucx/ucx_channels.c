@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Channels over UCX: their lives and their connections. ucx_marks.c has what they know of connections, ucx_turns.c
+ * Channels over UCX: their lives and their connections. ucx_marks.c has what they know of connections, ucx_epochs.c
  * how alone ones are progressed, ucx_completion.c what they are for.
  *
  * Channels of two kinds. Shared ones (the default channel is one) use the main worker, which any thread may enter, and the
@@ -46,7 +46,7 @@ static void make_room(struct comms_channel *channel)
 /* From here on somebody looks whether it lies idle; the server may have gone to sleep for good. */
 static void begin_use(void)
 {
-	atomic_fetch_add_explicit(&ucx_alone.in_use, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
 	ucp.worker_signal(ucx.main.worker);
 }
 
@@ -66,18 +66,18 @@ static __attribute__((noinline)) void come_alive(struct comms_channel *channel)
 {
 	if (!descriptors_abound()) {
 		rte_debug("a context shares its connections with others, for lack of file descriptors (ulimit -n)");
-		channel->alone = false;
+		channel->private = false;
 		channel->worker = ucx.main.worker;
 		return;
 	}
 	channel->worker = ucx_make_worker(UCS_THREAD_MODE_SERIALIZED);
 	make_room(channel);
-	pthread_mutex_lock(&ucx_alone.lock);
-	channel->next = ucx_alone.first;
-	if (ucx_alone.first)
-		ucx_alone.first->previous = channel;
-	ucx_alone.first = channel;
-	pthread_mutex_unlock(&ucx_alone.lock);
+	pthread_mutex_lock(&ucx_private.lock);
+	channel->next = ucx_private.first;
+	if (ucx_private.first)
+		ucx_private.first->previous = channel;
+	ucx_private.first = channel;
+	pthread_mutex_unlock(&ucx_private.lock);
 	begin_use();
 }
 
@@ -102,8 +102,8 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 	*channel = channel_or_main(*channel);
 	if (COMMS_UNLIKELY(!(*channel)->worker))
 		come_alive(*channel);
-	if ((*channel)->alone) {
-		channel_take_turn(*channel);
+	if ((*channel)->private) {
+		channel_enter(*channel);
 		mark = own_mark(*channel, peer);
 	} else {
 		connection = ucx_peer(peer);
@@ -117,8 +117,8 @@ struct mark *channel_begin(struct comms_channel **channel, struct comms_peer *pe
 
 void channel_end(struct mark *mark)
 {
-	if (mark_channel(mark)->alone)
-		channel_end_turn(mark_channel(mark));
+	if (mark_channel(mark)->private)
+		channel_leave(mark_channel(mark));
 }
 
 /* --- Life --- */
@@ -127,13 +127,13 @@ static struct comms_channel *take_spare(void)
 {
 	struct comms_channel *channel;
 
-	pthread_mutex_lock(&ucx_alone.lock);
-	channel = ucx_alone.spare;
+	pthread_mutex_lock(&ucx_private.lock);
+	channel = ucx_private.spare;
 	if (channel) {
-		ucx_alone.spare = channel->next_spare;
-		ucx_alone.n_spare--;
+		ucx_private.spare = channel->next_spare;
+		ucx_private.n_spare--;
 	}
-	pthread_mutex_unlock(&ucx_alone.lock);
+	pthread_mutex_unlock(&ucx_private.lock);
 	if (channel)
 		begin_use();
 	return channel;
@@ -147,30 +147,30 @@ static bool keep_as_spare(struct comms_channel *channel)
 {
 	bool kept;
 
-	pthread_mutex_lock(&ucx_alone.lock);
-	kept = ucx_alone.n_spare < SPARE_MOST;
+	pthread_mutex_lock(&ucx_private.lock);
+	kept = ucx_private.n_spare < SPARE_MOST;
 	if (kept) {
-		channel->next_spare = ucx_alone.spare;
-		ucx_alone.spare = channel;
-		ucx_alone.n_spare++;
+		channel->next_spare = ucx_private.spare;
+		ucx_private.spare = channel;
+		ucx_private.n_spare++;
 	}
-	pthread_mutex_unlock(&ucx_alone.lock);
+	pthread_mutex_unlock(&ucx_private.lock);
 	return kept;
 }
 
-struct comms_channel *ucx_channel_open(bool is_alone)
+struct comms_channel *ucx_channel_open(bool is_private)
 {
-	struct comms_channel *channel = is_alone ? take_spare() : NULL;
+	struct comms_channel *channel = is_private ? take_spare() : NULL;
 
 	if (channel)
 		return channel;
 	channel = calloc(1, sizeof *channel);
 	if (!channel)
 		return NULL;
-	channel->alone = is_alone;
+	channel->private = is_private;
 	pthread_mutex_init(&channel->marking, NULL);
 	pthread_mutex_init(&channel->quieting, NULL);
-	if (!is_alone)
+	if (!is_private)
 		channel->worker = ucx.main.worker;
 	return channel;
 }
@@ -178,14 +178,14 @@ struct comms_channel *ucx_channel_open(bool is_alone)
 /* From here on nobody pushes it. */
 static void leave_list(struct comms_channel *channel)
 {
-	pthread_mutex_lock(&ucx_alone.lock);
+	pthread_mutex_lock(&ucx_private.lock);
 	if (channel->previous)
 		channel->previous->next = channel->next;
 	else
-		ucx_alone.first = channel->next;
+		ucx_private.first = channel->next;
 	if (channel->next)
 		channel->next->previous = channel->previous;
-	pthread_mutex_unlock(&ucx_alone.lock);
+	pthread_mutex_unlock(&ucx_private.lock);
 }
 
 /*
@@ -231,8 +231,8 @@ static void take_down(struct comms_channel *channel)
 void ucx_channel_close(struct comms_channel *channel)
 {
 	ucx_quiet(channel);
-	if (channel->alone && channel->worker) {
-		atomic_fetch_sub_explicit(&ucx_alone.in_use, 1, memory_order_seq_cst);
+	if (channel->private && channel->worker) {
+		atomic_fetch_sub_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
 		if (!keep_as_spare(channel))
 			take_down(channel);
 		return;
@@ -249,10 +249,10 @@ void ucx_take_down_spares(void)
 {
 	struct comms_channel *next;
 
-	for (struct comms_channel *channel = ucx_alone.spare; channel; channel = next) {
+	for (struct comms_channel *channel = ucx_private.spare; channel; channel = next) {
 		next = channel->next_spare;
 		take_down(channel);
 	}
-	ucx_alone.spare = NULL;
-	ucx_alone.n_spare = 0;
+	ucx_private.spare = NULL;
+	ucx_private.n_spare = 0;
 }

@@ -108,7 +108,7 @@ ucp_err_handling_mode_t ucx_failure_mode(void)
 	return names_others_than(shared, sizeof shared / sizeof shared[0]) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
 }
 
-/* Not that the job works depends on this, but how fast: without a card that carries them out, UCX's puts and gets are messages, too. */
+/* Not that the job works depends on this, but how fast: without a NIC that carries them out, UCX's puts and gets are messages, too. */
 bool ucx_wants_rma(void)
 {
 	static const char *const words[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY, "tcp"};

@@ -25,7 +25,7 @@
 #include "comms/wait/wait.h"
 
 #define POLLS_OVERSUBSCRIBED 64 /* some 30 us */
-#define SLOW_WAIT 100000000 /* ns; the other waits measure it in naps */
+#define SLOW_WAIT 100000000 /* ns; the other waits measure it in sleeps */
 
 void channel_put_on_list(struct mark *mark)
 {
@@ -35,7 +35,7 @@ void channel_put_on_list(struct mark *mark)
 		    &mark->touched,
 		    memory_order_seq_cst)) /* after what is to be waited for was written: see take_touched */
 		return;
-	if (channel->alone) {
+	if (channel->private) {
 		atomic_store_explicit(&mark->touched, true, memory_order_relaxed);
 		mark->next = atomic_load_explicit(&channel->touched, memory_order_relaxed);
 		atomic_store_explicit(&channel->touched, mark, memory_order_relaxed);
@@ -72,7 +72,7 @@ void channel_sent(struct mark *mark, uint64_t sequence)
 /* --- Waiting --- */
 
 /* Sleeps until UCX has something for the channel, or for this PE where nobody serves it. */
-static void sleep_alone(struct comms_channel *channel, unsigned sleeps)
+static void sleep_undisturbed(struct comms_channel *channel, unsigned sleeps)
 {
 	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
 	int milliseconds = 1 << (sleeps < 4 ? sleeps : 4);
@@ -90,7 +90,7 @@ static void sleep_alone(struct comms_channel *channel, unsigned sleeps)
  * Who looks keeps a processor from the other threads that have a worker of their own, and from whoever they ask; UCX wakes each of them by
  * itself, so sleeping costs little.
  */
-static unsigned polls_alone(void)
+static unsigned polls_undisturbed(void)
 {
 	unsigned polls = comms_spins();
 
@@ -98,9 +98,9 @@ static unsigned polls_alone(void)
 }
 
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
-static void wait_alone(struct comms_channel *channel, channel_condition *holds, const void *what)
+static void wait_undisturbed(struct comms_channel *channel, channel_condition *holds, const void *what)
 {
-	unsigned polls = polls_alone(), sleeps = 0;
+	unsigned polls = polls_undisturbed(), sleeps = 0;
 	uint64_t began = 0;
 	bool slow = false;
 
@@ -114,9 +114,9 @@ static void wait_alone(struct comms_channel *channel, channel_condition *holds, 
 			continue;
 		}
 		if (sleeps == 0)
-			began = watch_clock();
-		sleep_alone(channel, sleeps++);
-		slow = watch_clock() - began >= SLOW_WAIT;
+			began = counters_clock();
+		sleep_undisturbed(channel, sleeps++);
+		slow = counters_clock() - began >= SLOW_WAIT;
 		if (slow)
 			comms_wait_is_slow(true);
 	}
@@ -128,8 +128,8 @@ void channel_wait(struct comms_channel *channel, channel_condition *holds, const
 {
 	if (holds(channel, what))
 		return;
-	if (channel->alone)
-		wait_alone(channel, holds, what);
+	if (channel->private)
+		wait_undisturbed(channel, holds, what);
 	else
 		COMMS_WAIT(COMMS_NOWHERE, holds(channel, what));
 }
@@ -222,7 +222,7 @@ void channel_flush_puts(struct mark *mark)
 {
 	if (!atomic_load_explicit(&mark->unflushed, memory_order_seq_cst))
 		return;
-	if (mark_channel(mark)->alone || !comms.threads)
+	if (mark_channel(mark)->private || !comms.threads)
 		atomic_store_explicit(&mark->unflushed, false, memory_order_seq_cst);
 	ucx_must_succeed(channel_finish(mark_channel(mark), ucp.ep_flush_nbx(mark->peer->endpoint, &ucx_plain)),
 			 "a flush (ucp_ep_flush_nbx)", mark->peer->pe);
@@ -231,10 +231,10 @@ void channel_flush_puts(struct mark *mark)
 /* A shared channel's lock makes a quiet wait for one of another thread that has taken the list. */
 static bool begin_quiet(struct comms_channel *channel)
 {
-	if (channel->alone) {
+	if (channel->private) {
 		if (!atomic_load_explicit(&channel->touched, memory_order_relaxed))
 			return false;
-		channel_take_turn(channel);
+		channel_enter(channel);
 		return true;
 	}
 	if (!atomic_load_explicit(&channel->touched, memory_order_seq_cst) &&
@@ -247,8 +247,8 @@ static bool begin_quiet(struct comms_channel *channel)
 
 static void end_quiet(struct comms_channel *channel)
 {
-	if (channel->alone) {
-		channel_end_turn(channel);
+	if (channel->private) {
+		channel_leave(channel);
 		return;
 	}
 	atomic_store_explicit(&channel->quiet_under_way, false, memory_order_seq_cst);
@@ -260,19 +260,19 @@ static struct mark *take_touched(struct comms_channel *channel)
 {
 	struct mark *taken;
 
-	if (!channel->alone)
+	if (!channel->private)
 		pthread_mutex_lock(&channel->marking);
 	taken = atomic_load_explicit(&channel->touched, memory_order_relaxed);
 	atomic_store_explicit(&channel->touched, NULL, memory_order_relaxed);
 	for (struct mark *mark = taken; mark; mark = mark->next) {
 		mark->next_flushed = mark->next;
-		if (channel->alone)
+		if (channel->private)
 			atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
 		else
 			atomic_store_explicit(&mark->touched, false,
 					      memory_order_seq_cst); /* before it is looked what to wait for */
 	}
-	if (!channel->alone)
+	if (!channel->private)
 		pthread_mutex_unlock(&channel->marking);
 	return taken;
 }

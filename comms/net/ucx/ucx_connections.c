@@ -41,7 +41,7 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	if (atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
 		return;
 	rte_let_others_speak();
-	silence_take_turn(peer->pe);
+	failure_take_turn(peer->pe);
 	rte_host(peer->pe, host, sizeof host);
 	if (last)
 		snprintf(during, sizeof during, "; the last operation on it was of %s", last + (last[0] == 'p'));
@@ -94,7 +94,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 	atomic_init(&made->last_routine, comms_near.routine);
 	params.address = (const ucp_address_t *)at;
 	check_filters(peer, &info->filter);
-	silence_expect(info->listens);
+	failure_expect(info->listens);
 	ucx_filter_calls++;
 	status = ucp.ep_create(channel->worker, &params, &made->endpoint);
 	ucx_filter_calls--;
@@ -115,13 +115,13 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer)
 {
-	size_t before = comms.watched ? memory_in_use() : 0;
+	size_t before = comms.observed ? memory_in_use() : 0;
 	struct ucx_peer *made = connect_to(channel, peer);
-	size_t after = comms.watched ? memory_in_use() : 0;
+	size_t after = comms.observed ? memory_in_use() : 0;
 
 	/* UCX frees what it no longer needs, in its threads too: less may be in use than before. */
 	if (after > before)
-		watch_connection(after - before);
+		counters_connection(after - before);
 	return made;
 }
 
@@ -141,7 +141,7 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 	return known;
 }
 
-const struct silence_address *ucx_addresses(int pe)
+const struct failure_address *ucx_addresses(int pe)
 {
 	const struct comms_peer *peer = comms_peer(pe);
 	size_t size;

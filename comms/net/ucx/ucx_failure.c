@@ -13,7 +13,7 @@
  * for some time.
  *
  * The sockets are UCX's, which does not show them. They are told from the user's by their ports: those at which UCX
- * listens here, and those at which PEs that we connected to listen, as their cards say. Where none is found (UCX uses another network, or a
+ * listens here, and those at which PEs that we connected to listen, by their endpoint info. Where none is found (UCX uses another network, or a
  * version of it keeps its sockets elsewhere) the PE asks the next one for an acknowledgement, again and again, which needs
  * that PE's process and not only its kernel.
  */
@@ -42,7 +42,7 @@ enum method { AUTO, SOCKETS, MESSAGES };
 
 static struct {
 	int64_t limit; /* ms; 0: nobody watches */
-	int64_t next_look;
+	int64_t next_check;
 	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
 	int64_t *unanswered;				   /* by descriptor: since when, 0: nothing is */
 	int descriptors;
@@ -51,7 +51,7 @@ static struct {
 	uint64_t question;   /* number of the message to the next PE; 0: none was sent */
 	int64_t asked;	     /* when */
 	pthread_mutex_t looking;
-} silence = {.looking = PTHREAD_MUTEX_INITIALIZER};
+} failure = {.looking = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_in_ms(void)
 {
@@ -73,7 +73,7 @@ static bool has_port(atomic_uchar *ports, uint16_t port)
 
 /* --- Addresses --- */
 
-static bool read_address(const struct sockaddr_storage *address, struct silence_address *out)
+static bool read_address(const struct sockaddr_storage *address, struct failure_address *out)
 {
 	if (address->ss_family == AF_INET) {
 		const struct sockaddr_in *in = (const void *)address;
@@ -94,7 +94,7 @@ static bool read_address(const struct sockaddr_storage *address, struct silence_
 	return false;
 }
 
-static bool address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct silence_address *out)
+static bool address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct failure_address *out)
 {
 	struct sockaddr_storage address;
 	socklen_t size = sizeof address;
@@ -124,11 +124,11 @@ static bool listens(int fd)
 
 static void note_foreign(int fd, void *unused)
 {
-	struct silence_address address;
+	struct failure_address address;
 
 	(void)unused;
 	if (listens(fd) && address_of(fd, getsockname, &address))
-		add_port(silence.ours, address.port);
+		add_port(failure.ours, address.port);
 }
 
 static void read_settings(void)
@@ -136,74 +136,74 @@ static void read_settings(void)
 	static const char *const methods[] = {"auto", "sockets", "messages"};
 	long seconds;
 
-	silence.method = (enum method)setting_choice(SETTING_SILENCE_METHOD, methods, 3);
-	silence.without_sockets = 0;
-	silence.question = 0;
+	failure.method = (enum method)setting_choice(SETTING_SILENCE_METHOD, methods, 3);
+	failure.without_sockets = 0;
+	failure.question = 0;
 
 	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds > 100000)
 		rte_die_together("shmem_init", "SHMEM_SILENCE_SECONDS=%s: give a number of seconds, or 0 for no limit",
 				 setting_text(SETTING_SILENCE_SECONDS));
-	silence.limit = rte.several_hosts ? seconds * 1000 : 0;
+	failure.limit = rte.several_hosts ? seconds * 1000 : 0;
 }
 
 /* Until the worker is there, ours are those that are not: whatever listens now. */
-void silence_before_worker(void)
+void failure_before_worker(void)
 {
 	read_settings();
-	silence.next_look = 0;
-	memset(silence.ours, 0, sizeof silence.ours);
-	memset(silence.theirs, 0, sizeof silence.theirs);
-	if (silence.limit > 0)
+	failure.next_check = 0;
+	memset(failure.ours, 0, sizeof failure.ours);
+	memset(failure.theirs, 0, sizeof failure.theirs);
+	if (failure.limit > 0)
 		for_descriptors(note_foreign, NULL);
 }
 
 struct found {
-	struct silence_address *list;
+	struct failure_address *list;
 	int count;
 };
 
 static void note_own(int fd, void *argument)
 {
 	struct found *found = argument;
-	struct silence_address address;
+	struct failure_address address;
 
-	if (found->count < SILENCE_ADDRESSES && listens(fd) && address_of(fd, getsockname, &address) &&
-	    !has_port(silence.ours, address.port))
+	if (found->count < FAILURE_ADDRESSES && listens(fd) && address_of(fd, getsockname, &address) &&
+	    !has_port(failure.ours, address.port))
 		found->list[found->count++] = address;
 }
 
-void silence_behind_worker(struct silence_address mine[SILENCE_ADDRESSES])
+void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES])
 {
 	struct found found = {mine, 0};
 
-	memset(mine, 0, SILENCE_ADDRESSES * sizeof *mine);
-	if (silence.limit == 0)
+	memset(mine, 0, FAILURE_ADDRESSES * sizeof *mine);
+	if (failure.limit == 0)
 		return;
 	for_descriptors(note_own, &found);
-	memset(silence.ours, 0, sizeof silence.ours);
+	memset(failure.ours, 0, sizeof failure.ours);
 	for (int i = 0; i < found.count; i++)
-		add_port(silence.ours, mine[i].port);
+		add_port(failure.ours, mine[i].port);
 }
 
-void silence_expect(const struct silence_address theirs[SILENCE_ADDRESSES])
+void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES])
 {
-	for (int i = 0; i < SILENCE_ADDRESSES && theirs[i].port; i++)
-		add_port(silence.theirs, theirs[i].port);
+	for (int i = 0; i < FAILURE_ADDRESSES && theirs[i].port; i++)
+		add_port(failure.theirs, theirs[i].port);
 }
 
 /* --- Looking --- */
 
 /* A PE that listens at this address, -1: none that is known does. */
-static int pe_at(const struct silence_address *address)
+static int pe_at(const struct failure_address *address)
 {
-	const struct silence_address *theirs;
+	const struct failure_address *theirs;
 
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		if (rte.has_all_infos)
 			comms_connect(pe);
 		theirs = ucx_addresses(pe);
 
-		for (int i = 0; theirs && i < SILENCE_ADDRESSES && theirs[i].port; i++)
+		for (int i = 0; theirs && i < FAILURE_ADDRESSES && theirs[i].port; i++)
 			if (!memcmp(theirs[i].ip, address->ip, sizeof address->ip))
 				return pe;
 	}
@@ -211,7 +211,7 @@ static int pe_at(const struct silence_address *address)
 }
 
 /* The PE whose number follows the lost one's speaks at once, others only if that does not end the job. */
-void silence_take_turn(int lost)
+void failure_take_turn(int lost)
 {
 	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes, turns = distance < TURNS ? distance : TURNS;
 	const struct timespec time = {(turns - 1) * 2, 0};
@@ -223,10 +223,10 @@ void silence_take_turn(int lost)
 static _Noreturn void complain_of(int pe, const char *host)
 {
 	rte_die(NULL, "host %s, with PE %d, has been silent for %ld s: it is down, or the way to it is broken", host, pe,
-		(long)(silence.limit / 1000));
+		(long)(failure.limit / 1000));
 }
 
-static _Noreturn void complain(const struct silence_address *address)
+static _Noreturn void complain(const struct failure_address *address)
 {
 	char text[INET6_ADDRSTRLEN] = "?", host[256];
 	int pe = pe_at(address);
@@ -235,24 +235,24 @@ static _Noreturn void complain(const struct silence_address *address)
 		inet_ntop(AF_INET, &address->ip[12], text, sizeof text);
 	else
 		inet_ntop(AF_INET6, address->ip, text, sizeof text);
-	silence_take_turn(pe);
+	failure_take_turn(pe);
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
 		rte_die(NULL, "the host at %s has been silent for %ld s: it is down, or the way to it is broken", text,
-			(long)(silence.limit / 1000));
+			(long)(failure.limit / 1000));
 	complain_of(pe, host);
 }
 
-static bool is_of_ucx(int fd, struct silence_address *there)
+static bool is_of_ucx(int fd, struct failure_address *there)
 {
-	struct silence_address here;
+	struct failure_address here;
 
 	return address_of(fd, getsockname, &here) && address_of(fd, getpeername, there) &&
-	       (has_port(silence.ours, here.port) || has_port(silence.theirs, there->port));
+	       (has_port(failure.ours, here.port) || has_port(failure.theirs, there->port));
 }
 
 static void keep_alive(int fd)
 {
-	int seconds = (int)(silence.limit / 1000), yes = 1, probes = 4, now = 0;
+	int seconds = (int)(failure.limit / 1000), yes = 1, probes = 4, now = 0;
 	int idle = seconds > 2 ? seconds / 2 : 1, between = seconds > POLLS ? seconds / POLLS : 1;
 	socklen_t size = sizeof now;
 
@@ -269,14 +269,14 @@ static bool make_room(int fd)
 	int size = 2 * fd + 64;
 	int64_t *longer;
 
-	if (fd < silence.descriptors)
+	if (fd < failure.descriptors)
 		return true;
-	longer = realloc(silence.unanswered, (size_t)size * sizeof *longer);
+	longer = realloc(failure.unanswered, (size_t)size * sizeof *longer);
 	if (!longer)
 		return false;
-	memset(longer + silence.descriptors, 0, (size_t)(size - silence.descriptors) * sizeof *longer);
-	silence.unanswered = longer;
-	silence.descriptors = size;
+	memset(longer + failure.descriptors, 0, (size_t)(size - failure.descriptors) * sizeof *longer);
+	failure.unanswered = longer;
+	failure.descriptors = size;
 	return true;
 }
 
@@ -289,7 +289,7 @@ static void poll_word(int fd, void *argument)
 {
 	struct look *look = argument;
 	int64_t now = look->now, *since;
-	struct silence_address there;
+	struct failure_address there;
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;
 	bool unanswered;
@@ -298,18 +298,18 @@ static void poll_word(int fd, void *argument)
 		return;
 	look->found++;
 	keep_alive(fd);
-	since = &silence.unanswered[fd];
+	since = &failure.unanswered[fd];
 	unanswered = info.tcpi_unacked > 0 || info.tcpi_probes > 0;
 	if (!unanswered)
 		*since = 0;
 	else if (*since == 0 || now - (int64_t)info.tcpi_last_ack_recv >= *since)
 		*since = now;
-	else if (now - *since >= silence.limit)
+	else if (now - *since >= failure.limit)
 		complain(&there);
 }
 
 /* The connection to the next PE, if that is on another host. */
-static struct ucx_peer *watch_next(void)
+static struct ucx_peer *counters_next(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
 
@@ -323,12 +323,12 @@ static void ask(struct ucx_peer *next, int64_t now)
 {
 	char host[256] = "?";
 
-	if (silence.question == 0 ||
-	    atomic_load_explicit(&next->acknowledged, memory_order_seq_cst) >= silence.question) {
-		silence.question = ucx_message_probe(next);
-		silence.asked = now;
-	} else if (now - silence.asked >= silence.limit) {
-		silence_take_turn(next->pe);
+	if (failure.question == 0 ||
+	    atomic_load_explicit(&next->acknowledged, memory_order_seq_cst) >= failure.question) {
+		failure.question = ucx_message_probe(next);
+		failure.asked = now;
+	} else if (now - failure.asked >= failure.limit) {
+		failure_take_turn(next->pe);
 		rte_host(next->pe, host, sizeof host);
 		complain_of(next->pe, host);
 	}
@@ -337,41 +337,41 @@ static void ask(struct ucx_peer *next, int64_t now)
 static void look_around(int64_t now)
 {
 	struct look look = {now, 0};
-	struct ucx_peer *next = watch_next();
+	struct ucx_peer *next = counters_next();
 
-	if (silence.method != MESSAGES)
+	if (failure.method != MESSAGES)
 		for_descriptors(poll_word, &look);
 	if (look.found > 0 || !next)
-		silence.without_sockets = 0;
+		failure.without_sockets = 0;
 	else
-		silence.without_sockets++;
+		failure.without_sockets++;
 	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
-	if (next && ucx.served && (silence.method == MESSAGES || (silence.method == AUTO && silence.without_sockets > 2)))
+	if (next && ucx.served && (failure.method == MESSAGES || (failure.method == AUTO && failure.without_sockets > 2)))
 		ask(next, now);
 }
 
 /* Until a look that has begun is over, it may be connecting. */
-void silence_end(void)
+void failure_end(void)
 {
-	pthread_mutex_lock(&silence.looking);
-	pthread_mutex_unlock(&silence.looking);
+	pthread_mutex_lock(&failure.looking);
+	pthread_mutex_unlock(&failure.looking);
 }
 
-int silence_look(void)
+int failure_check(void)
 {
 	int64_t now, wait;
 
-	if (silence.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
-	    pthread_mutex_trylock(&silence.looking))
+	if (failure.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
+	    pthread_mutex_trylock(&failure.looking))
 		return -1;
 	now = now_in_ms();
-	if (silence.next_look == 0) {
-		silence.next_look = now + silence.limit / POLLS;
-	} else if (now >= silence.next_look) {
+	if (failure.next_check == 0) {
+		failure.next_check = now + failure.limit / POLLS;
+	} else if (now >= failure.next_check) {
 		look_around(now);
-		silence.next_look = now + silence.limit / POLLS;
+		failure.next_check = now + failure.limit / POLLS;
 	}
-	wait = silence.next_look - now;
-	pthread_mutex_unlock(&silence.looking);
+	wait = failure.next_check - now;
+	pthread_mutex_unlock(&failure.looking);
 	return (int)wait;
 }

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_SILENCE_H
-#define COMMS_SILENCE_H
+#ifndef COMMS_UCX_FAILURE_H
+#define COMMS_UCX_FAILURE_H
 
 #include <stdint.h>
 
 /* Notices hosts that are gone without a word: see failure.c. Does nothing on one host, or with SHMEM_SILENCE_SECONDS=0. */
 
-#define SILENCE_ADDRESSES 4
+#define FAILURE_ADDRESSES 4
 
 /* Where a PE's UCX takes connections; port 0: no more of them. IPv4 addresses as IPv6 has them. */
-struct silence_address {
+struct failure_address {
 	uint8_t ip[16];
 	uint16_t port;
 };
 
-/* In front of and behind the creation of the worker that others connect to; what it listens at goes into the card. */
-void silence_before_worker(void);
-void silence_behind_worker(struct silence_address mine[SILENCE_ADDRESSES]);
+/* Called before and after the worker is made that other PEs connect to; returns the addresses at which it listens, for the endpoint info. */
+void failure_before_worker(void);
+void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES]);
 
-/* UCX is about to connect to a PE that listens there. */
-void silence_expect(const struct silence_address theirs[SILENCE_ADDRESSES]);
+/* UCX is about to connect to a PE that listens at these addresses. */
+void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES]);
 
-/* Looks at UCX's sockets, if it is time to; ends the job when a host is silent. Milliseconds until the next look, -1: none. */
-int silence_look(void);
+/* Checks UCX's sockets, if it is time to; ends the job when a host is silent. Returns the milliseconds until the next check, -1: none. */
+int failure_check(void);
 
-/* The PE is about to leave: no look begins any more, and none is under way. To be called when ucx.ending is set. */
-void silence_end(void);
+/* The PE is about to leave: no check starts any more, and none is under way. Called when ucx.ending is set. */
+void failure_end(void);
 
-/* Sleeps until it is this PE's turn to say that another is lost. */
-void silence_take_turn(int lost);
+/* Sleeps until it is this PE's turn to report that another one is lost. */
+void failure_take_turn(int lost);
 
-/* Where a PE listens, from its card; NULL if it was not met. */
-const struct silence_address *ucx_addresses(int pe);
+/* Where a PE listens, by its endpoint info; NULL if this PE is not connected to it. */
+const struct failure_address *ucx_addresses(int pe);
 
 #endif

@@ -75,13 +75,13 @@ struct ucx_peer {
 struct ucx_info {
 	uint32_t address_bytes;
 	uint32_t key_bytes[COMMS_SEGMENTS];
-	struct silence_address listens[SILENCE_ADDRESSES];
+	struct failure_address listens[FAILURE_ADDRESSES];
 	struct ucx_filter_info filter;
 };
 
 struct comms_channel {
 	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
-	bool alone;
+	bool private;
 	_Atomic(struct mark *) touched;
 	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
 	atomic_uint fences;    /* how many there have been */
@@ -93,9 +93,9 @@ struct comms_channel {
 	struct mark *marks; /* those to be freed with the channel */
 
 	/* Alone channels: turns, see ucx_channels.c; then connections by PE, in a table of a power of two places. */
-	atomic_uint turn;
+	atomic_uint epoch;
 	atomic_bool pushed;
-	unsigned turn_seen; /* whose it is who pushes, and so are the next three */
+	unsigned epoch_seen; /* whose it is who pushes, and so are the next three */
 	bool offered;
 	struct comms_channel *previous, *next, *next_spare;
 	struct ucx_peer **peers;
@@ -106,10 +106,10 @@ struct ucx {
 	ucp_context_h context;
 	struct comms_channel main; /* the default channel; its worker is the one that other PEs know */
 	ucp_mem_h memory[COMMS_SEGMENTS];
-	struct silence_address listens[SILENCE_ADDRESSES]; /* where the main worker takes connections */
+	struct failure_address listens[FAILURE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
-	bool rma;	   /* puts and gets are UCX's, which a card carries out; else they are messages */
+	bool rma;	   /* puts and gets are UCX's, which a NIC carries out; else they are messages */
 	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int processors;	   /* for each PE of the node; 0: PEs share them */
 	int event_fd;	   /* UCX's: readable when the main worker has something to do */
@@ -184,8 +184,8 @@ void channel_free_marks(struct comms_channel *channel);
 /* Of an alone channel: where the connection to a PE is in its table, or would be. */
 unsigned channel_place_of(const struct comms_channel *channel, int pe);
 /* Of an alone channel. */
-void channel_take_turn(struct comms_channel *channel);
-void channel_end_turn(struct comms_channel *channel);
+void channel_enter(struct comms_channel *channel);
+void channel_leave(struct comms_channel *channel);
 
 /* NULL: not connected yet. */
 static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
@@ -208,7 +208,7 @@ void ucx_finish(void);
 void ucx_rest(void);
 void ucx_forget(struct comms_peer *peer);
 void ucx_stop(void);
-struct comms_channel *ucx_channel_open(bool is_alone);
+struct comms_channel *ucx_channel_open(bool is_private);
 void ucx_channel_close(struct comms_channel *channel);
 void ucx_fence(struct comms_channel *channel);
 void ucx_quiet(struct comms_channel *channel);
@@ -230,7 +230,7 @@ bool ucx_progress(void);
 bool ucx_served(void);
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 void ucx_wake_server(void);
-/* The server looks after the main worker at once, if it naps because the PE just did. */
+/* The server looks after the main worker at once, if it sleeps because the PE just did. */
 void ucx_hand_over(void);
 /* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
 void ucx_visit(void);
@@ -251,14 +251,14 @@ void channel_order(struct mark *mark);
 void channel_flush_puts(struct mark *mark);
 
 /* The alone channels that have a worker. */
-extern struct ucx_alone {
+extern struct ucx_private {
 	pthread_mutex_t lock; /* of all this; who pushes holds it, so that no channel goes away meanwhile */
 	struct comms_channel *first;
 	struct comms_channel *spare; /* those of them that nobody uses */
 	int n_spare;
 	atomic_int in_use;
 	int64_t next_push; /* ms */
-} ucx_alone;
+} ucx_private;
 
 /* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
@@ -272,7 +272,7 @@ void channel_forget_marks(struct ucx_peer *peer);
  */
 static inline void channel_count(const struct comms_channel *channel, atomic_int *counter, int change)
 {
-	if (channel->alone)
+	if (channel->private)
 		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + change,
 				      memory_order_relaxed);
 	else

@@ -7,7 +7,7 @@
 #include "ucx_inside.h"
 
 /*
- * Operations as active messages, which need nothing of UCX but that messages arrive: atomics always, puts and gets where no network card carries
+ * Operations as active messages, which need nothing of UCX but that messages arrive: atomics always, puts and gets where no NIC carries
  * them out. docs/protocols/messages.md has the rules. ucx_messages.c is their origin, ucx_target.c their target.
  */
 

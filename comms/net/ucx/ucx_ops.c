@@ -171,7 +171,7 @@ static void name_under_way(char *text, size_t size)
 const struct comms_network ucx_network = {
 	.name = "UCX",
 	.traits = NETWORK_RECORDS_ARRIVALS,
-	.row = WATCH_UCX,
+	.row = ROW_UCX,
 	.start = ucx_start,
 	.describe = ucx_describe,
 	.open = ucx_open,

@@ -65,7 +65,7 @@ static bool wait_until_wanted(long nanoseconds)
 
 /*
  * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
- * server. The server may just have done what is waited for: then it rang, so the word is another, or it finds us dozing and signals.
+ * server. The server may just have done what is waited for: then it woke the PE, so the word is another, or it finds this thread blocking and signals.
  */
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
@@ -78,7 +78,7 @@ enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, lon
 		return NETWORK_BLOCK_NOT;
 	}
 	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
-	milliseconds = shorter(milliseconds, shorter(channels_push(), silence_look()));
+	milliseconds = shorter(milliseconds, shorter(channels_push(), failure_check()));
 	atomic_store_explicit(&ucx.blocking, true, memory_order_seq_cst);
 	if (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		served = ucx_progress();
@@ -139,7 +139,7 @@ static void shorten_slice(void)
 
 /*
  * While the PE itself looks after the worker, in a wait, each event would wake the server for nothing and take the
- * processor from it. So then the server leaves UCX alone, and sees after a nap whether the PE still does. It does not even take a
+ * processor from it. So then the server leaves UCX alone, and looks after a sleep whether the PE still does. It does not even take a
  * look: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
  */
 static void *serve(void *unused)
@@ -152,7 +152,7 @@ static void *serve(void *unused)
 	ucx_serves = true;
 	shorten_slice();
 	while (!atomic_load_explicit(&ucx.resting, memory_order_seq_cst)) {
-		int look_again = shorter(channels_push(), silence_look());
+		int next_check = shorter(channels_push(), failure_check());
 		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 
 		if ((visits != seen || atomic_load_explicit(&ucx.blocking, memory_order_seq_cst)) && !wait_until_wanted(length)) {
@@ -163,7 +163,7 @@ static void *serve(void *unused)
 		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 		length = shortest;
 		if (!progress_for_others() && ucp.worker_arm(ucx.main.worker) == UCS_OK)
-			poll(&event, 1, shorter(ucx.longest_sleep, look_again));
+			poll(&event, 1, shorter(ucx.longest_sleep, next_check));
 	}
 	return unused;
 }
@@ -194,7 +194,7 @@ void ucx_serve(void)
 void ucx_expect_end(void)
 {
 	atomic_store_explicit(&ucx.ending, true, memory_order_seq_cst);
-	silence_end();
+	failure_end();
 	if (!ucx.served)
 		start_server();
 }

@@ -104,8 +104,8 @@ static double halo(enum torus_assign how)
 {
 	struct torus_step step = {.dims = 2,
 				  .tile = {2, 2},
-				  .engines = 6,
-				  .engine_rate = LINK,
+				  .tnis = 6,
+				  .tni_rate = LINK,
 				  .link_rate = LINK,
 				  .volume = {1, 1, 1, 1}};
 	struct flows *flows = flows_start("4x4", "", NULL, NULL);
@@ -125,10 +125,10 @@ static double halo(enum torus_assign how)
 
 				flows_post(flows, &(struct flows_message){
 							  .from = node,
-							  .from_tni = plan.engine[pe * 4 + direction],
+							  .from_tni = plan.tni[pe * 4 + direction],
 							  .from_cq = pe,
 							  .to = leaves ? torus_neighbour(shape, node, direction) : node,
-							  .to_tni = plan.engine[back],
+							  .to_tni = plan.tni[back],
 							  .bytes = MESSAGE});
 			}
 	time = flows_finish(flows);
@@ -159,7 +159,7 @@ static void forward(struct flows *flows, const struct net_packet *last, void *co
 {
 	const struct broadcast *broadcast = context;
 	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
-	int children[TORUS_WAYS], directions[TORUS_WAYS], tree = (int)(flows_tag(last) / SEGMENTS);
+	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], tree = (int)(flows_tag(last) / SEGMENTS);
 	int count = torus_tree_children(shape, broadcast->kind, 0, tree, (int)last->to, children, directions);
 
 	for (int c = 0; c < count; c++)

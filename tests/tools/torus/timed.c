@@ -25,7 +25,7 @@ static int broadcast(size_t bytes)
 	shmemx_plan_t plan;
 
 	memset(source, 7, bytes);
-	shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest, source, bytes, 0, SHMEMX_PLAN_CARD, &plan);
+	shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest, source, bytes, 0, SHMEMX_PLAN_NIC, &plan);
 	shmemx_plan_start(plan);
 	shmemx_plan_wait(plan);
 	return dest[0] == 7 && dest[bytes - 1] == 7 ? 0 : 1;
@@ -63,11 +63,11 @@ static shmemx_plan_t make_plan(const char *kind, char *dest, const char *source,
 	shmemx_plan_t plan;
 
 	if (!strcmp(kind, "allgather"))
-		shmemx_allgather_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_CARD, &plan);
+		shmemx_allgather_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_NIC, &plan);
 	else if (!strcmp(kind, "alltoall"))
-		shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_CARD, &plan);
+		shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest, source, bytes, SHMEMX_PLAN_NIC, &plan);
 	else
-		shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, 2, SHMEMX_PLAN_CARD, &plan);
+		shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, 2, SHMEMX_PLAN_NIC, &plan);
 	return plan;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast between nodes by the network's card, where it can: what it has to do at this PE, and what of it others must know. All members do so, or
+ * A broadcast between nodes by the NIC, where it can: what it has to do at this PE, and what of it others must know. All members do so, or
  * none: the agreement is made while the plan is.
  */
 #include "plans.h"
@@ -15,10 +15,10 @@ _Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_IDS_END <= (int)PORT
 _Static_assert((PORT_IDS_END - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
 
 /* Segments as long as a tree can have them, the same on all PEs. */
-static struct wood in_few_segments(const struct wood *wood)
+static struct tree_set in_few_segments(const struct tree_set *tree_set)
 {
-	struct wood coarse = *wood;
-	size_t part = (wood->bytes + (size_t)wood->trees - 1) / (size_t)wood->trees;
+	struct tree_set coarse = *tree_set;
+	size_t part = (tree_set->bytes + (size_t)tree_set->trees - 1) / (size_t)tree_set->trees;
 	size_t least = (part + 63) / COMMS_SESSION_SEGMENTS / 64 * 64 + 64;
 
 	if (coarse.segment < least)
@@ -27,30 +27,30 @@ static struct wood in_few_segments(const struct wood *wood)
 }
 
 /* The first of them share out what little there is. */
-static int trees_with_data(const struct wood *wood)
+static int trees_with_data(const struct tree_set *tree_set)
 {
 	int trees = 0;
 
-	while (trees < wood->trees && plan_bough(wood, trees).bytes > 0)
+	while (trees < tree_set->trees && plan_tree_node(tree_set, trees).bytes > 0)
 		trees++;
 	return trees;
 }
 
-static bool fits(const struct wood *wood, int trees)
+static bool fits(const struct tree_set *tree_set, int trees)
 {
 	for (int t = 0; t < trees; t++) {
-		struct bough bough = plan_bough(wood, t);
+		struct tree_node tree_node = plan_tree_node(tree_set, t);
 
-		if (bough.segments > COMMS_SESSION_SEGMENTS || bough.children > COMMS_SESSION_CHILDREN)
+		if (tree_node.segments > COMMS_SESSION_SEGMENTS || tree_node.children > COMMS_SESSION_CHILDREN)
 			return false;
 	}
 	return true;
 }
 
-static bool wanted(const struct maker *m, const struct wood *wood)
+static bool wanted(const struct maker *m, const struct tree_set *tree_set)
 {
-	return comms_sessions_are_there() && (m->engine == SHMEMX_PLAN_AUTO || m->engine == SHMEMX_PLAN_CARD) &&
-	       wood->trees <= COMMS_SESSION_TREES;
+	return comms_sessions_are_there() && (m->executor == SHMEMX_PLAN_AUTO || m->executor == SHMEMX_PLAN_NIC) &&
+	       tree_set->trees <= COMMS_SESSION_TREES;
 }
 
 static _Atomic uint64_t *word_of(struct maker *m, int pe, int tree)
@@ -66,66 +66,66 @@ static struct comms_session_shown shown_by(struct maker *m, int pe)
 	return shown;
 }
 
-static struct comms_branch branch_of(struct maker *m, const struct wood *wood, int tree, char *dest, const char *source)
+static struct comms_session_tree branch_of(struct maker *m, const struct tree_set *tree_set, int tree, char *dest, const char *source)
 {
-	struct bough bough = plan_bough(wood, tree);
-	struct comms_branch branch = {
-		.is_root = bough.parent.pe < 0,
-		.dest = dest + bough.at,
-		.source = source + bough.at,
-		.bytes = bough.bytes,
-		.segment = wood->segment,
+	struct tree_node tree_node = plan_tree_node(tree_set, tree);
+	struct comms_session_tree session_tree = {
+		.is_root = tree_node.parent.pe < 0,
+		.dest = dest + tree_node.at,
+		.source = source + tree_node.at,
+		.bytes = tree_node.bytes,
+		.segment = tree_set->segment,
 		.word = word_of(m, comms.pe, tree),
-		.children = bough.children,
+		.children = tree_node.children,
 	};
 
-	for (int c = 0; c < bough.children; c++) {
-		int pe = bough.child[c].pe;
+	for (int c = 0; c < tree_node.children; c++) {
+		int pe = tree_node.child[c].pe;
 		struct comms_session_shown shown = shown_by(m, pe);
 
-		branch.child[c] = (struct comms_session_child){
+		session_tree.child[c] = (struct comms_session_child){
 			.pe = pe,
 			.queue = shown.queue[tree],
 			.word = word_of(m, pe, tree),
 			.lets_go = shown.lets_go[tree],
 		};
 	}
-	return branch;
+	return session_tree;
 }
 
-static void write_down(struct maker *m, const struct wood *wood, int trees, struct comms_session *session, char *dest, const char *source)
+static void write_down(struct maker *m, const struct tree_set *tree_set, int trees, struct comms_session *session, char *dest, const char *source)
 {
-	struct comms_branch branches[COMMS_SESSION_TREES];
-	struct bough first = plan_bough(wood, 0);
+	struct comms_session_tree session_trees[COMMS_SESSION_TREES];
+	struct tree_node first = plan_tree_node(tree_set, 0);
 	struct comms_readiness ready = {
 		.children = first.children,
 		.parent = first.parent.pe,
 	};
 
 	for (int t = 0; t < trees; t++)
-		branches[t] = branch_of(m, wood, t, dest, source);
+		session_trees[t] = branch_of(m, tree_set, t, dest, source);
 	if (ready.parent >= 0)
 		ready.queue = shown_by(m, ready.parent).queue[trees];
-	comms_session_write(session, branches, &ready);
+	comms_session_write(session, session_trees, &ready);
 }
 
-static struct comms_session *open_session(struct maker *m, const struct wood *wood, int trees)
+static struct comms_session *open_session(struct maker *m, const struct tree_set *tree_set, int trees)
 {
 	struct comms_session_shown shown = {0};
 	int children[COMMS_SESSION_TREES];
 	struct comms_session *session;
 
 	for (int t = 0; t < trees; t++)
-		children[t] = plan_bough(wood, t).children;
+		children[t] = plan_tree_node(tree_set, t).children;
 	session = comms_session_open(trees, children, &shown);
 	if (session)
 		memcpy(&m->plan->ports[PORT_IDS], &shown, sizeof shown);
 	return session;
 }
 
-bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, int queue, char *dest, const char *source)
+bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source)
 {
-	struct wood coarse = in_few_segments(wood);
+	struct tree_set coarse = in_few_segments(tree_set);
 	int trees = trees_with_data(&coarse);
 	struct comms_session *session = NULL;
 
@@ -143,10 +143,10 @@ bool plan_down_by_card(struct maker *m, const struct wood *wood, bool stands, in
 	if (!stands)
 		return true;
 	write_down(m, &coarse, trees, session, dest, source);
-	plan_by_card(m, queue, session);
+	plan_by_nic(m, queue, session);
 	for (int t = 0; t < trees; t++)
-		if (plan_bough(&coarse, t).parent.pe >= 0)
+		if (plan_tree_node(&coarse, t).parent.pe >= 0)
 			plan_await(m, queue, (struct when){word_of(m, comms.pe, t), 1, 1});
-	plan_card_is_done(m, queue);
+	plan_nic_is_done(m, queue);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "meeting.h"
+#include "barrier_rounds.h"
 
-int torus_meeting(const struct torus_shape *shape, int place, int told[TORUS_ROUNDS])
+int torus_barrier_rounds(const struct torus_shape *shape, int place, int notified[TORUS_ROUNDS])
 {
 	int rounds = 0;
 
@@ -9,7 +9,7 @@ int torus_meeting(const struct torus_shape *shape, int place, int told[TORUS_ROU
 		int size = shape->axis[a].size, at = torus_coordinate(shape, place, a);
 
 		for (int step = 1; step < size && rounds < TORUS_ROUNDS; step *= 2)
-			told[rounds++] = place + ((at + step) % size - at) * shape->stride[a];
+			notified[rounds++] = place + ((at + step) % size - at) * shape->stride[a];
 	}
 	return rounds;
 }
@@ -46,7 +46,7 @@ static double by_number(const struct torus_sites *sites, double hops_of_a_round)
 	return sum;
 }
 
-bool torus_meeting_pays(const struct torus_sites *sites, double hops_of_a_round)
+bool torus_barrier_pays(const struct torus_sites *sites, double hops_of_a_round)
 {
 	return by_axes(&sites->shape, hops_of_a_round) < by_number(sites, hops_of_a_round);
 }

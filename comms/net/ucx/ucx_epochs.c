@@ -3,9 +3,9 @@
  * Turns: what an alone channel has begun must arrive even if its user now computes, or waits elsewhere for the answer; a
  * socket may have been full. So the thread that serves the main worker now and then progresses the workers
  * of channels that have lain idle with something touched. The user is never to pay for that with a lock:
- *	user: turn++ (odd: in use); look at pushed; ... ; turn++		pusher: pushed = true; membarrier; look at turn
+ *	user: epoch++ (odd: in use); look at pushed; ... ; epoch++		pusher: pushed = true; membarrier; look at epoch
  * membarrier puts the fence that is missing on the user's side between its two accesses, so at least one of the two sees
- * the other. The pusher that sees a turn other than the one it knew gives way; the user that sees the pusher waits
+ * the other. The pusher that sees an epoch other than the one it knew gives way; the user that sees the pusher waits
  * for the few calls that it makes.
  */
 #include <linux/membarrier.h>
@@ -20,7 +20,7 @@
 #define PUSH_AGAIN 1  /* ms, after there was something to do */
 #define PUSH_MOST 256 /* calls for one channel before its user may have it back */
 
-struct ucx_alone ucx_alone = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct ucx_private ucx_private = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool have_membarrier;
 
@@ -39,53 +39,53 @@ static void short_sleep(long nanoseconds)
 
 static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *channel)
 {
-	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* who takes the turn then acquires */
+	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* channel_enter acquires then */
 		short_sleep(20000);
 }
 
-void channel_take_turn(struct comms_channel *channel)
+void channel_enter(struct comms_channel *channel)
 {
-	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+	unsigned epoch = atomic_load_explicit(&channel->epoch, memory_order_relaxed);
 
 	for (;;) {
-		atomic_store_explicit(&channel->turn, turn + 1, memory_order_relaxed);
+		atomic_store_explicit(&channel->epoch, epoch + 1, memory_order_relaxed);
 		if (COMMS_LIKELY(have_membarrier))
 			atomic_signal_fence(memory_order_seq_cst);
 		else
 			atomic_thread_fence(memory_order_seq_cst);
 		if (COMMS_LIKELY(!atomic_load_explicit(&channel->pushed, memory_order_acquire)))
 			return;
-		atomic_store_explicit(&channel->turn, turn, memory_order_relaxed);
+		atomic_store_explicit(&channel->epoch, epoch, memory_order_relaxed);
 		wait_for_pusher(channel);
 	}
 }
 
-void channel_end_turn(struct comms_channel *channel)
+void channel_leave(struct comms_channel *channel)
 {
-	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+	unsigned epoch = atomic_load_explicit(&channel->epoch, memory_order_relaxed);
 
-	atomic_store_explicit(&channel->turn, turn + 1, memory_order_release);
+	atomic_store_explicit(&channel->epoch, epoch + 1, memory_order_release);
 }
 
 /* Has the channel been left alone since the last look, with something that may not have arrived? */
 static bool lies_idle(struct comms_channel *channel)
 {
-	unsigned turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
-	bool idle = turn % 2 == 0 && turn == channel->turn_seen;
+	unsigned epoch = atomic_load_explicit(&channel->epoch, memory_order_relaxed);
+	bool idle = epoch % 2 == 0 && epoch == channel->epoch_seen;
 
-	channel->turn_seen = turn;
+	channel->epoch_seen = epoch;
 	return idle && atomic_load_explicit(&channel->touched, memory_order_relaxed);
 }
 
 /*
  * Gives the channel back at once if its user has come meanwhile. The membarrier, or the fence, is behind the load of lies_idle:
- * what the user did before the turn that was seen comes before what is done here.
+ * what the user did before the epoch that was seen comes before what is done here.
  */
 static bool push(struct comms_channel *channel)
 {
 	bool worked = false;
 
-	if (atomic_load_explicit(&channel->turn, memory_order_relaxed) == channel->turn_seen)
+	if (atomic_load_explicit(&channel->epoch, memory_order_relaxed) == channel->epoch_seen)
 		for (int i = 0; i < PUSH_MOST && ucx_worker_progress(channel->worker); i++)
 			worked = true;
 	atomic_store_explicit(&channel->pushed, false, memory_order_release);
@@ -97,7 +97,7 @@ static bool push_idle(void)
 {
 	bool some = false, worked = false;
 
-	for (struct comms_channel *channel = ucx_alone.first; channel; channel = channel->next) {
+	for (struct comms_channel *channel = ucx_private.first; channel; channel = channel->next) {
 		channel->offered = lies_idle(channel);
 		if (channel->offered)
 			atomic_store_explicit(&channel->pushed, true, memory_order_relaxed);
@@ -109,7 +109,7 @@ static bool push_idle(void)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	else
 		atomic_thread_fence(memory_order_seq_cst);
-	for (struct comms_channel *channel = ucx_alone.first; channel; channel = channel->next)
+	for (struct comms_channel *channel = ucx_private.first; channel; channel = channel->next)
 		if (channel->offered)
 			worked |= push(channel);
 	return worked;
@@ -127,20 +127,20 @@ int channels_push(void)
 {
 	int64_t wanted;
 
-	if (atomic_load_explicit(&ucx_alone.in_use, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&ucx_private.in_use, memory_order_relaxed) == 0)
 		return -1;
-	if (pthread_mutex_trylock(&ucx_alone.lock))
+	if (pthread_mutex_trylock(&ucx_private.lock))
 		return PUSH_EVERY;
-	wanted = ucx_alone.next_push - now_in_ms();
+	wanted = ucx_private.next_push - now_in_ms();
 	if (wanted <= 0) {
 		wanted = push_idle() ? PUSH_AGAIN : PUSH_EVERY;
-		ucx_alone.next_push = now_in_ms() + wanted;
+		ucx_private.next_push = now_in_ms() + wanted;
 	}
-	pthread_mutex_unlock(&ucx_alone.lock);
+	pthread_mutex_unlock(&ucx_private.lock);
 	return (int)wanted;
 }
 
 bool channels_crowd(void)
 {
-	return atomic_load_explicit(&ucx_alone.in_use, memory_order_relaxed) >= ucx.processors;
+	return atomic_load_explicit(&ucx_private.in_use, memory_order_relaxed) >= ucx.processors;
 }

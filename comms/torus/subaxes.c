@@ -9,12 +9,12 @@
  * knot       neither: one step in it is two hops long, because a chessboard with an odd number of fields has no tour
  * fold       a single row: every second place on the way out, the others on the way back
  */
-#include "strands.h"
+#include "subaxes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STRANDS 32
+#define MOST_SUBAXES 32
 
 /* Two parts of a line, each as the offsets of its places in order. */
 struct grid {
@@ -23,29 +23,29 @@ struct grid {
 	bool ring; /* the last column is beside the first */
 };
 
-/* To and fro over one strand after the other. */
-static void snake(const struct torus_strand *strands, int count, int *offset)
+/* To and fro over one sub-axis after the other. */
+static void snake(const struct torus_subaxis *subaxes, int count, int *offset)
 {
 	int length = 1;
 
 	offset[0] = 0;
 	for (int s = 0; s < count; s++) {
-		for (int turn = 1; turn < strands[s].size; turn++)
+		for (int turn = 1; turn < subaxes[s].size; turn++)
 			for (int i = 0; i < length; i++)
 				offset[turn * length + i] =
-					offset[turn % 2 ? length - 1 - i : i] + turn * strands[s].stride;
-		length *= strands[s].size;
+					offset[turn % 2 ? length - 1 - i : i] + turn * subaxes[s].stride;
+		length *= subaxes[s].size;
 	}
 }
 
-static void fold(const struct torus_strand *strand, int *offset)
+static void fold(const struct torus_subaxis *subaxis, int *offset)
 {
 	int at = 0;
 
-	for (int i = 0; i < strand->size; i += 2)
-		offset[at++] = i * strand->stride;
-	for (int i = strand->size - 1 - strand->size % 2; i > 0; i -= 2)
-		offset[at++] = i * strand->stride;
+	for (int i = 0; i < subaxis->size; i += 2)
+		offset[at++] = i * subaxis->stride;
+	for (int i = subaxis->size - 1 - subaxis->size % 2; i > 0; i -= 2)
+		offset[at++] = i * subaxis->stride;
 }
 
 /* To and fro through the first rows, without the first column; returns how many places that are. */
@@ -106,80 +106,80 @@ static void keep_better(struct torus_line *line, struct torus_line *trial, const
 	line->longest = trial->longest;
 }
 
-/* One strand against the rest of them, in every way that closes the line; the best is kept. */
-static void try_strand(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
-		       const struct torus_strand *strand, const int *alone, const int *rest)
+/* One sub-axis against the rest of them, in every way that closes the line; the best is kept. */
+static void try_subaxis(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
+		       const struct torus_subaxis *subaxis, const int *private, const int *rest)
 {
-	int n_alone = strand->size, n_rest = line->size / strand->size;
-	struct grid outside = {alone, rest, n_alone, n_rest, strand->ring};
-	struct grid inside = {rest, alone, n_rest, n_alone, false};
+	int n_private = subaxis->size, n_rest = line->size / subaxis->size;
+	struct grid outside = {private, rest, n_private, n_rest, subaxis->ring};
+	struct grid inside = {rest, private, n_rest, n_private, false};
 
-	if (n_rest % 2 == 0 || strand->ring) {
+	if (n_rest % 2 == 0 || subaxis->ring) {
 		comb(&outside, trial->offset);
 		keep_better(line, trial, axes);
 	}
-	if (n_alone % 2 == 0) {
+	if (n_private % 2 == 0) {
 		comb(&inside, trial->offset);
 		keep_better(line, trial, axes);
 	}
-	if (n_rest % 2 && n_alone % 2 && !strand->ring) {
+	if (n_rest % 2 && n_private % 2 && !subaxis->ring) {
 		knot(&outside, trial->offset);
 		keep_better(line, trial, axes);
 	}
 }
 
-static bool close_line(struct torus_line *line, const struct torus_shape *axes, const struct torus_strand *strands,
+static bool close_line(struct torus_line *line, const struct torus_shape *axes, const struct torus_subaxis *subaxes,
 		       int count)
 {
 	struct torus_line trial = *line;
 	size_t bytes = (size_t)line->size * sizeof(int);
-	int *alone = malloc(bytes), *rest = malloc(bytes);
+	int *private = malloc(bytes), *rest = malloc(bytes);
 	bool good;
 
 	trial.offset = malloc(bytes);
-	good = alone && rest && trial.offset;
+	good = private && rest && trial.offset;
 	line->hops = -1;
 	for (int s = 0; good && s < count && line->longest != 1; s++) {
-		struct torus_strand others[MOST_STRANDS];
+		struct torus_subaxis others[MOST_SUBAXES];
 		int n_others = 0;
 
 		for (int o = 0; o < count; o++)
 			if (o != s)
-				others[n_others++] = strands[o];
-		snake(&strands[s], 1, alone);
+				others[n_others++] = subaxes[o];
+		snake(&subaxes[s], 1, private);
 		snake(others, n_others, rest);
-		try_strand(line, &trial, axes, &strands[s], alone, rest);
+		try_subaxis(line, &trial, axes, &subaxes[s], private, rest);
 	}
-	free(alone);
+	free(private);
 	free(rest);
 	free(trial.offset);
 	return good;
 }
 
-/* The strand with the shortest steps is walked most often, so it comes first. */
-static int sort_strands(struct torus_strand *sorted, const struct torus_strand *strands, int count)
+/* The sub-axis with the shortest steps is walked most often, so it comes first. */
+static int sort_subaxes(struct torus_subaxis *sorted, const struct torus_subaxis *subaxes, int count)
 {
 	int kept = 0;
 
 	for (int s = 0; s < count; s++) {
 		int at = kept;
 
-		if (strands[s].size == 1)
+		if (subaxes[s].size == 1)
 			continue;
-		for (; at > 0 && sorted[at - 1].hops > strands[s].hops; at--)
+		for (; at > 0 && sorted[at - 1].hops > subaxes[s].hops; at--)
 			sorted[at] = sorted[at - 1];
-		sorted[at] = strands[s];
+		sorted[at] = subaxes[s];
 		kept++;
 	}
 	return kept;
 }
 
-bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, const struct torus_strand *strands,
+bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, const struct torus_subaxis *subaxes,
 		     int count, bool closed)
 {
-	struct torus_strand sorted[MOST_STRANDS];
+	struct torus_subaxis sorted[MOST_SUBAXES];
 
-	count = sort_strands(sorted, strands, count);
+	count = sort_subaxes(sorted, subaxes, count);
 	line->size = 1;
 	line->longest = 0;
 	for (int s = 0; s < count; s++)
@@ -218,12 +218,12 @@ static bool closes(const struct torus_shape *shape, const int owner[TORUS_AXES],
 bool torus_virtual(const struct torus_shape *shape, int axes, int *sizes, int owner[TORUS_AXES])
 {
 	long best = -1;
-	int ways = 1;
+	int directions = 1;
 
 	for (int a = 0; a < shape->axes; a++)
-		ways *= axes;
-	for (int way = 0; way < ways; way++) {
-		int trial[TORUS_AXES], length[TORUS_AXES], rest = way;
+		directions *= axes;
+	for (int direction = 0; direction < directions; direction++) {
+		int trial[TORUS_AXES], length[TORUS_AXES], rest = direction;
 		long sum = 0;
 		bool good = true;
 

@@ -3,7 +3,7 @@
  * Passing on what all bring: every part of every node comes to every other node just once, from a neighbour that had it before;
  * and all links of rings of equal length carry the same, on a ring no more than is necessary.
  */
-#include "comms/torus/passes.h"
+#include "comms/torus/ring_schedule.h"
 
 #include <stdlib.h>
 
@@ -22,9 +22,9 @@ static size_t index_of(const struct torus_shape *shape, int part, int origin, in
 	return ((size_t)part * (size_t)shape->places + (size_t)origin) * (size_t)shape->places + (size_t)place;
 }
 
-static int check_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list, struct arrivals *arrivals)
+static int check_list(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list, struct arrivals *arrivals)
 {
-	int count = torus_pass_list(shape, place, way, list), next = torus_neighbour(shape, place, way);
+	int count = torus_ring_schedule(shape, place, direction, list), next = torus_neighbour(shape, place, direction);
 
 	for (int i = 0; i < count; i++) {
 		size_t there = index_of(shape, list[i].part, list[i].origin, next);
@@ -38,29 +38,29 @@ static int check_list(const struct torus_shape *shape, int place, int way, struc
 	return count;
 }
 
-static void check_levels(const struct torus_shape *shape, struct torus_pass *list, const struct arrivals *arrivals)
+static void check_levels(const struct torus_shape *shape, struct torus_ring_step *list, const struct arrivals *arrivals)
 {
 	for (int place = 0; place < shape->places; place++)
-		for (int way = 0; way < 2 * shape->axes; way++)
-			for (int i = torus_pass_list(shape, place, way, list) - 1; i >= 0; i--)
+		for (int direction = 0; direction < 2 * shape->axes; direction++)
+			for (int i = torus_ring_schedule(shape, place, direction, list) - 1; i >= 0; i--)
 				EXPECT(arrivals->level[index_of(shape, list[i].part, list[i].origin, place)] == list[i].level,
 				       "%s: %d sends part %d of %d before it has it", text, place, list[i].part, list[i].origin);
 }
 
 static void check(const struct torus_shape *shape)
 {
-	int parts = torus_pass_parts(shape), most = 0, least = shape->places * 12;
+	int parts = torus_ring_parts(shape), most = 0, least = shape->places * 12;
 	size_t all = (size_t)parts * (size_t)shape->places * (size_t)shape->places;
 	struct arrivals arrivals = {calloc(all + 1, sizeof(int)), calloc(all + 1, sizeof(int))};
-	struct torus_pass *list = calloc((size_t)parts * (size_t)shape->places + 1, sizeof *list);
+	struct torus_ring_step *list = calloc((size_t)parts * (size_t)shape->places + 1, sizeof *list);
 
 	torus_shape_text(shape, text);
 	for (int place = 0; place < shape->places; place++)
-		for (int way = 0; way < 2 * shape->axes; way++) {
-			int count = check_list(shape, place, way, list, &arrivals);
+		for (int direction = 0; direction < 2 * shape->axes; direction++) {
+			int count = check_list(shape, place, direction, list, &arrivals);
 
 			most = count > most ? count : most;
-			if (shape->axis[way / 2].size > 1)
+			if (shape->axis[direction / 2].size > 1)
 				least = count < least ? count : least;
 		}
 	check_levels(shape, list, &arrivals);
@@ -70,7 +70,7 @@ static void check(const struct torus_shape *shape)
 				EXPECT(arrivals.count[index_of(shape, part, origin, place)] == (place != origin),
 				       "%s: part %d of %d comes to %d %d times", text, part, origin, place,
 				       arrivals.count[index_of(shape, part, origin, place)]);
-	EXPECT(torus_pass_most(shape) == most, "%s: %d passes over a link, said to be %d", text, most, torus_pass_most(shape));
+	EXPECT(torus_ring_schedule_most(shape) == most, "%s: %d passes over a link, said to be %d", text, most, torus_ring_schedule_most(shape));
 	if (tori_equal_rings(shape))
 		EXPECT(least == most && most == shape->places - 1, "%s: links carry %d to %d parts", text, least, most);
 	free(arrivals.count);

@@ -23,20 +23,20 @@ static uint64_t nanoseconds(void)
  * How long the sample takes over the slowest link towards this node, but for those that are known to be slow. All nodes take theirs at once, as they will in a
  * collective. What is taken is of no interest; the first word brings up the connection.
  */
-static uint64_t time_links(const struct set *set, const struct torus_ground *ground)
+static uint64_t time_links(const struct set *set, const struct torus_topology *topology)
 {
 	char *sample = team_torus(set->team)->staging;
 	uint64_t slowest = 0;
 
-	for (int way = 0; way < 2 * ground->sites.shape.axes; way++) {
-		int place = torus_neighbour(&ground->sites.shape, ground->me, way);
+	for (int way = 0; way < 2 * topology->sites.shape.axes; way++) {
+		int place = torus_neighbour(&topology->sites.shape, topology->me, way);
 		uint64_t begun, took;
 
-		if (torus_sites_share(&ground->sites, ground->me, way) < 1)
+		if (torus_sites_share(&topology->sites, topology->me, way) < 1)
 			continue;
-		comms_get(sample, sample, sizeof(uint64_t), ground->pe[place], set->routine);
+		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
 		begun = nanoseconds();
-		comms_get(sample, sample, SAMPLE, ground->pe[place], set->routine);
+		comms_get(sample, sample, SAMPLE, topology->pe[place], set->routine);
 		took = nanoseconds() - begun;
 		slowest = took > slowest ? took : slowest;
 	}
@@ -44,34 +44,34 @@ static uint64_t time_links(const struct set *set, const struct torus_ground *gro
 }
 
 /* The words of a team that had the slot before must be gone when the first of this one comes: nobody leaves before all came. */
-static void prepare(const struct set *set, struct torus_ground *ground)
+static void prepare(const struct set *set, struct torus_topology *topology)
 {
-	bool leads = ground->pe[ground->me] == set_pe(set, set->group->me);
+	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
 	char text[TORUS_TEXT];
 	uint64_t slowest;
 
 	torus_area_clear(team_torus(set->team));
-	slowest = set_max(set, leads ? time_links(set, ground) : 0);
+	slowest = set_max(set, leads ? time_links(set, topology) : 0);
 	if (slowest > 0)
-		ground->costs.rate = SAMPLE / (1e-9 * (double)slowest);
-	if (ground->costs.rate < SLOWEST)
-		ground->costs.rate = SLOWEST;
-	if (ground->costs.rate > FASTEST)
-		ground->costs.rate = FASTEST;
+		topology->costs.rate = SAMPLE / (1e-9 * (double)slowest);
+	if (topology->costs.rate < SLOWEST)
+		topology->costs.rate = SLOWEST;
+	if (topology->costs.rate > FASTEST)
+		topology->costs.rate = FASTEST;
 	rte_debug("a team is on a torus %s whose links carry %.3g MB/s",
-		  torus_shape_text(&ground->sites.shape, text), ground->costs.rate * 1e-6);
+		  torus_shape_text(&topology->sites.shape, text), topology->costs.rate * 1e-6);
 }
 
-const struct torus_ground *set_ground(const struct set *set)
+const struct torus_topology *set_topology(const struct set *set)
 {
 	struct shmemx_team *team = set->team;
 
-	if (!team->ground_seen) {
+	if (!team->topology_seen) {
 		comms_group_see(set->group);
-		team->ground_seen = true;
-		team->ground = torus_ground_make(set->group);
-		if (team->ground)
-			prepare(set, team->ground);
+		team->topology_seen = true;
+		team->topology = torus_topology_make(set->group);
+		if (team->topology)
+			prepare(set, team->topology);
 	}
-	return team->ground;
+	return team->topology;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "packing.h"
+#include "disjoint_trees.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@ bool torus_sites_flawed(const struct torus_sites *sites)
 	if (sites->nodes < shape->places)
 		return true;
 	for (int p = 0; sites->share && p < shape->places; p++)
-		for (int way = 0; way < 2 * shape->axes; way++)
-			if (shape->axis[way / 2].size > 1 && torus_neighbour(shape, p, way) >= 0 && torus_sites_share(sites, p, way) < 1)
+		for (int direction = 0; direction < 2 * shape->axes; direction++)
+			if (shape->axis[direction / 2].size > 1 && torus_neighbour(shape, p, direction) >= 0 && torus_sites_share(sites, p, direction) < 1)
 				return true;
 	return false;
 }
@@ -23,14 +23,14 @@ bool torus_links_of(struct torus_links *links, const struct torus_sites *sites, 
 	const struct torus_shape *shape = &sites->shape;
 
 	links->sites = sites;
-	links->usable = calloc((size_t)shape->places * TORUS_WAYS, sizeof *links->usable);
+	links->usable = calloc((size_t)shape->places * TORUS_DIRECTIONS, sizeof *links->usable);
 	if (!links->usable)
 		return false;
 	for (int p = 0; p < shape->places; p++)
-		for (int way = 0; way < 2 * shape->axes; way++) {
-			float share = torus_sites_share(sites, p, way);
+		for (int direction = 0; direction < 2 * shape->axes; direction++) {
+			float share = torus_sites_share(sites, p, direction);
 
-			links->usable[p * TORUS_WAYS + way] = share > 0 && share >= least;
+			links->usable[p * TORUS_DIRECTIONS + direction] = share > 0 && share >= least;
 		}
 	return true;
 }
@@ -50,7 +50,7 @@ struct search {
 	int *touched;	     /* the links that ever had flow, to clear it again: as many ways as there are, each past each place once */
 	int touches;
 	int *queue;
-	signed char *by; /* by place: the way from it towards the end; -1: not seen; TORUS_WAYS and up: against the flow */
+	signed char *by; /* by place: the way from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
 };
 
 static void search_free(struct search *search)
@@ -65,7 +65,7 @@ static void search_free(struct search *search)
 static bool search_begin(struct search *search, const struct torus_links *links, int root)
 {
 	const struct torus_shape *shape = &links->sites->shape;
-	size_t places = (size_t)shape->places, all = places * TORUS_WAYS;
+	size_t places = (size_t)shape->places, all = places * TORUS_DIRECTIONS;
 
 	*search = (struct search){.shape = shape, .root = root};
 	search->free = malloc(all);
@@ -82,14 +82,14 @@ static bool search_begin(struct search *search, const struct torus_links *links,
 }
 
 /* Can the place from which this way leads to the one at hand send one more there? Over the link, or by taking back what comes. */
-static int way_from(const struct search *search, int place, int way, int *from)
+static int direction_from(const struct search *search, int place, int direction, int *from)
 {
-	*from = search->shape->axis[way / 2].size > 1 ? torus_neighbour(search->shape, place, way) : -1;
+	*from = search->shape->axis[direction / 2].size > 1 ? torus_neighbour(search->shape, place, direction) : -1;
 	if (*from < 0 || search->by[*from] >= 0)
 		return -1;
-	if (search->free[*from * TORUS_WAYS + (way ^ 1)] && !search->flow[*from * TORUS_WAYS + (way ^ 1)])
-		return way ^ 1;
-	return search->flow[place * TORUS_WAYS + way] ? TORUS_WAYS + (way ^ 1) : -1;
+	if (search->free[*from * TORUS_DIRECTIONS + (direction ^ 1)] && !search->flow[*from * TORUS_DIRECTIONS + (direction ^ 1)])
+		return direction ^ 1;
+	return search->flow[place * TORUS_DIRECTIONS + direction] ? TORUS_DIRECTIONS + (direction ^ 1) : -1;
 }
 
 /* Backwards from the end, until a source is found; -1: there is no further way. */
@@ -98,13 +98,13 @@ static int look_back(struct search *search, int source, int end)
 	int first = 0, last = 0;
 
 	memset(search->by, -1, (size_t)search->shape->places);
-	search->by[end] = TORUS_WAYS + TORUS_WAYS;
+	search->by[end] = TORUS_DIRECTIONS + TORUS_DIRECTIONS;
 	search->queue[last++] = end;
 	while (first < last) {
 		int place = search->queue[first++];
 
-		for (int way = 0; way < 2 * search->shape->axes; way++) {
-			int from, by = way_from(search, place, way, &from);
+		for (int direction = 0; direction < 2 * search->shape->axes; direction++) {
+			int from, by = direction_from(search, place, direction, &from);
 
 			if (by < 0)
 				continue;
@@ -120,54 +120,54 @@ static int look_back(struct search *search, int source, int end)
 static void send_along(struct search *search, int from, int end)
 {
 	while (from != end) {
-		int by = search->by[from], way = by % TORUS_WAYS, next = torus_neighbour(search->shape, from, way);
-		int link = by < TORUS_WAYS ? from * TORUS_WAYS + way : next * TORUS_WAYS + (way ^ 1);
+		int by = search->by[from], direction = by % TORUS_DIRECTIONS, next = torus_neighbour(search->shape, from, direction);
+		int link = by < TORUS_DIRECTIONS ? from * TORUS_DIRECTIONS + direction : next * TORUS_DIRECTIONS + (direction ^ 1);
 
-		search->flow[link] = by < TORUS_WAYS;
-		if (by < TORUS_WAYS)
+		search->flow[link] = by < TORUS_DIRECTIONS;
+		if (by < TORUS_DIRECTIONS)
 			search->touched[search->touches++] = link;
 		from = next;
 	}
 }
 
 /* How many ways there are to the end, no two over one link; no more than wanted are looked for. */
-static int count_ways(struct search *search, int source, int end, int wanted)
+static int count_directions(struct search *search, int source, int end, int wanted)
 {
-	int ways = 0, from;
+	int directions = 0, from;
 
 	search->touches = 0;
-	while (ways < wanted && (from = look_back(search, source, end)) >= 0) {
+	while (directions < wanted && (from = look_back(search, source, end)) >= 0) {
 		send_along(search, from, end);
-		ways++;
+		directions++;
 	}
 	while (search->touches > 0)
 		search->flow[search->touched[--search->touches]] = 0;
-	return ways;
+	return directions;
 }
 
-int torus_packing_most(const struct torus_links *links, int root)
+int torus_disjoint_trees_most(const struct torus_links *links, int root)
 {
 	const struct torus_sites *sites = links->sites;
 	struct search search;
 	int most = 2 * sites->shape.axes;
 
-	if (sites->shape.places > TORUS_PACKED_PLACES)
+	if (sites->shape.places > TORUS_DISJOINT_PLACES)
 		return -1;
 	if (sites->nodes < 2 || !search_begin(&search, links, root))
 		return 0;
 	for (int n = 0; n < sites->nodes && most > 0; n++)
 		if (sites->place[n] != root)
-			most = count_ways(&search, root, sites->place[n], most);
+			most = count_directions(&search, root, sites->place[n], most);
 	search_free(&search);
 	return most;
 }
 
 /* A tree of links that leave ways enough for so many more; returns how deep it is. */
-static int grow(struct search *search, signed char *way, int more, int turn)
+static int grow(struct search *search, signed char *direction, int more, int turn)
 {
 	const struct torus_shape *shape = search->shape;
 	int *level = calloc((size_t)shape->places, sizeof *level), *queue = malloc((size_t)shape->places * sizeof *queue);
-	int first = 0, last = 0, deepest = -1, ways = 2 * shape->axes;
+	int first = 0, last = 0, deepest = -1, directions = 2 * shape->axes;
 
 	if (level && queue)
 		queue[last++] = search->root;
@@ -175,17 +175,17 @@ static int grow(struct search *search, signed char *way, int more, int turn)
 		int from = queue[first++];
 
 		deepest = level[from];
-		for (int w = 0; w < ways; w++) {
-			int out = (w + turn) % ways, link = from * TORUS_WAYS + out, next = torus_neighbour(shape, from, out);
+		for (int w = 0; w < directions; w++) {
+			int out = (w + turn) % directions, link = from * TORUS_DIRECTIONS + out, next = torus_neighbour(shape, from, out);
 
-			if (!search->free[link] || next == search->root || way[next] >= 0)
+			if (!search->free[link] || next == search->root || direction[next] >= 0)
 				continue;
 			search->free[link] = 0;
-			if (count_ways(search, from, next, more) < more) {
+			if (count_directions(search, from, next, more) < more) {
 				search->free[link] = 1;
 				continue;
 			}
-			way[next] = (signed char)out;
+			direction[next] = (signed char)out;
 			level[next] = level[from] + 1;
 			queue[last++] = next;
 		}
@@ -195,26 +195,26 @@ static int grow(struct search *search, signed char *way, int more, int turn)
 	return deepest;
 }
 
-bool torus_packing_find(struct torus_packing *packing, const struct torus_links *links, int root, int most)
+bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root, int most)
 {
 	const struct torus_shape *shape = &links->sites->shape;
-	int trees = torus_packing_most(links, root);
+	int trees = torus_disjoint_trees_most(links, root);
 	struct search search;
 
-	*packing = (struct torus_packing){.root = root, .share = 1};
+	*disjoint = (struct torus_disjoint_trees){.root = root, .share = 1};
 	if (trees < 0)
 		return false;
-	packing->trees = trees < most ? trees : most;
-	packing->way = malloc((size_t)packing->trees * (size_t)shape->places + 1);
-	if (!packing->way || !search_begin(&search, links, root)) {
-		torus_packing_free(packing);
+	disjoint->trees = trees < most ? trees : most;
+	disjoint->direction = malloc((size_t)disjoint->trees * (size_t)shape->places + 1);
+	if (!disjoint->direction || !search_begin(&search, links, root)) {
+		torus_disjoint_trees_free(disjoint);
 		return false;
 	}
-	memset(packing->way, -1, (size_t)packing->trees * (size_t)shape->places);
-	for (int t = 0; t < packing->trees; t++) {
-		int depth = grow(&search, packing->way + (size_t)t * (size_t)shape->places, packing->trees - t - 1, 2 * t + t / shape->axes);
+	memset(disjoint->direction, -1, (size_t)disjoint->trees * (size_t)shape->places);
+	for (int t = 0; t < disjoint->trees; t++) {
+		int depth = grow(&search, disjoint->direction + (size_t)t * (size_t)shape->places, disjoint->trees - t - 1, 2 * t + t / shape->axes);
 
-		packing->depth = depth > packing->depth ? depth : packing->depth;
+		disjoint->depth = depth > disjoint->depth ? depth : disjoint->depth;
 	}
 	search_free(&search);
 	return true;
@@ -226,8 +226,8 @@ static float next_share(const struct torus_sites *sites, float below)
 	float next = 0;
 
 	for (int p = 0; p < sites->shape.places; p++)
-		for (int way = 0; way < 2 * sites->shape.axes; way++) {
-			float share = torus_sites_share(sites, p, way);
+		for (int direction = 0; direction < 2 * sites->shape.axes; direction++) {
+			float share = torus_sites_share(sites, p, direction);
 
 			if (share < below && share > next)
 				next = share;
@@ -235,7 +235,7 @@ static float next_share(const struct torus_sites *sites, float below)
 	return next;
 }
 
-bool torus_packing_best(struct torus_packing *packing, const struct torus_sites *sites, int root)
+bool torus_disjoint_trees_best(struct torus_disjoint_trees *disjoint, const struct torus_sites *sites, int root)
 {
 	float best = 0, share = next_share(sites, HUGE_VALF);
 	struct torus_links links;
@@ -247,7 +247,7 @@ bool torus_packing_best(struct torus_packing *packing, const struct torus_sites 
 
 		if (!torus_links_of(&links, sites, least))
 			return false;
-		most = torus_packing_most(&links, root);
+		most = torus_disjoint_trees_most(&links, root);
 		torus_links_free(&links);
 		if (most < 0)
 			return false;
@@ -259,8 +259,8 @@ bool torus_packing_best(struct torus_packing *packing, const struct torus_sites 
 	}
 	if (!torus_links_of(&links, sites, share))
 		return false;
-	found = torus_packing_find(packing, &links, root, trees);
-	packing->share = share;
+	found = torus_disjoint_trees_find(disjoint, &links, root, trees);
+	disjoint->share = share;
 	torus_links_free(&links);
 	return found;
 }
@@ -268,22 +268,22 @@ bool torus_packing_best(struct torus_packing *packing, const struct torus_sites 
 int torus_trees_left(const struct torus_sites *sites, int root)
 {
 	int by_arithmetic = 0;
-	struct torus_packing packing;
+	struct torus_disjoint_trees disjoint;
 
 	for (enum torus_trees kind = TORUS_TREES_BOTH; kind <= TORUS_TREES_TWICE && !torus_sites_flawed(sites); kind++)
 		if (torus_tree_count(&sites->shape, kind) > by_arithmetic)
 			by_arithmetic = torus_tree_count(&sites->shape, kind);
-	if (!torus_packing_best(&packing, sites, root))
+	if (!torus_disjoint_trees_best(&disjoint, sites, root))
 		return by_arithmetic;
-	if (packing.trees > by_arithmetic)
-		by_arithmetic = packing.trees;
-	torus_packing_free(&packing);
+	if (disjoint.trees > by_arithmetic)
+		by_arithmetic = disjoint.trees;
+	torus_disjoint_trees_free(&disjoint);
 	return by_arithmetic;
 }
 
-void torus_packing_free(struct torus_packing *packing)
+void torus_disjoint_trees_free(struct torus_disjoint_trees *disjoint)
 {
-	free(packing->way);
-	packing->way = NULL;
-	packing->trees = 0;
+	free(disjoint->direction);
+	disjoint->direction = NULL;
+	disjoint->trees = 0;
 }

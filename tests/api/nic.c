@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=8 pes=8 paths=tofu-few,tofu,tofu-errors env=SOFTOFU_SHAPE=2x2x2 env=SHMEM_BROADCAST_ALGORITHM=torus-both time=60 */
 /*
- * Plans by the card: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and looks at its
+ * Plans by the NIC: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and looks at its
  * memory now and then; all of the data comes meanwhile, run after run: of a broadcast, down three trees, from any root, with several plans at
  * once; of an all-gather, an all-to-all, and of neighbours with edges of all sizes, one way and both ways.
  */
@@ -48,7 +48,7 @@ static void broadcast(size_t bytes, int root)
 {
 	shmemx_plan_t plan;
 
-	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, root, SHMEMX_PLAN_CARD, &plan), 0);
+	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, root, SHMEMX_PLAN_NIC, &plan), 0);
 	for (uint64_t run = 1; run <= 4; run++)
 		run_one(plan, 0, bytes, root, bytes + (uint64_t)root * 10 + run);
 	shmemx_plan_free(plan);
@@ -62,7 +62,7 @@ static void several(void)
 
 	for (int i = 0; i < PLANS; i++) {
 		sources[i] = symmetric(LARGEST);
-		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[i], sources[i], LARGEST, i, SHMEMX_PLAN_CARD, &plans[i]), 0);
+		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[i], sources[i], LARGEST, i, SHMEMX_PLAN_NIC, &plans[i]), 0);
 	}
 	for (uint64_t run = 1; run <= 3; run++) {
 		for (int i = 0; i < PLANS; i++) {
@@ -90,7 +90,7 @@ static void many(void)
 	shmemx_plan_t plans[MANY];
 
 	for (int i = 0; i < MANY; i++)
-		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, 5000, 0, SHMEMX_PLAN_CARD, &plans[i]), 0);
+		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, 5000, 0, SHMEMX_PLAN_NIC, &plans[i]), 0);
 	for (int i = 0; i < MANY; i++) {
 		fill_noise(expected, 5000, (uint64_t)i);
 		if (me == 0)
@@ -135,8 +135,8 @@ static void pairs(size_t bytes)
 {
 	shmemx_plan_t gather, all;
 
-	CHECK_EQUAL(shmemx_allgather_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_CARD, &gather), 0);
-	CHECK_EQUAL(shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_CARD, &all), 0);
+	CHECK_EQUAL(shmemx_allgather_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_NIC, &gather), 0);
+	CHECK_EQUAL(shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest[0], source, bytes, SHMEMX_PLAN_NIC, &all), 0);
 	for (uint64_t run = 1; run <= 4; run++) {
 		run_pairs(gather, bytes, true, run);
 		shmem_barrier_all(); /* the other plan has the same dest */
@@ -173,7 +173,7 @@ static void neighbours(void)
 	shmemx_plan_t plan;
 
 	lay_edges(edges, in, out);
-	CHECK_EQUAL(shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, EDGES + 1, SHMEMX_PLAN_CARD, &plan), 0);
+	CHECK_EQUAL(shmemx_neighbours_init(SHMEM_TEAM_WORLD, edges, EDGES + 1, SHMEMX_PLAN_NIC, &plan), 0);
 	for (uint64_t run = 1; run <= 5; run++) {
 		NOTE("neighbours, run %llu", (unsigned long long)run);
 		for (int i = 0; i <= EDGES; i++) {

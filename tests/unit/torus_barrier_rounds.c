@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Meetings along the axes of a torus: in the end everybody knows of everybody; and who has an advantage of them. */
-#include "comms/torus/meeting.h"
+#include "comms/torus/barrier_rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void check(const struct torus_shape *shape)
 {
 	size_t n = (size_t)shape->places;
 	char *knows = calloc(n * n, 1), *knew = malloc(n * n);
-	int told[TORUS_ROUNDS], rounds = torus_meeting(shape, 0, told);
+	int told[TORUS_ROUNDS], rounds = torus_barrier_rounds(shape, 0, told);
 
 	torus_shape_text(shape, text);
 	for (size_t p = 0; p < n; p++)
@@ -23,7 +23,7 @@ static void check(const struct torus_shape *shape)
 	for (int r = 0; r < rounds; r++) {
 		memcpy(knew, knows, n * n);
 		for (size_t p = 0; p < n; p++) {
-			EXPECT(torus_meeting(shape, (int)p, told) == rounds, "%s: rounds of %zu", text, p);
+			EXPECT(torus_barrier_rounds(shape, (int)p, told) == rounds, "%s: rounds of %zu", text, p);
 			EXPECT(told[r] >= 0 && told[r] < shape->places && told[r] != (int)p, "%s: %zu tells %d", text, p, told[r]);
 			for (size_t of = 0; of < n; of++)
 				knows[(size_t)told[r] * n + of] |= knew[p * n + of];
@@ -48,7 +48,7 @@ static void check_choice(void)
 
 		tori_read(&shape, rows[i].shape);
 		torus_sites_all(&sites, &shape);
-		EXPECT(torus_meeting_pays(&sites, 20) == rows[i].pays, "%s", rows[i].shape);
+		EXPECT(torus_barrier_pays(&sites, 20) == rows[i].pays, "%s", rows[i].shape);
 		torus_sites_free(&sites);
 	}
 }

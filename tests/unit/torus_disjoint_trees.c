@@ -3,7 +3,7 @@
  * Trees found by search: every node is reached in each, over links that may be used, none of them twice; there are as many as the
  * narrowest cut allows. On random shapes with cables and nodes missing; small ones with all cuts looked at.
  */
-#include "comms/torus/packing.h"
+#include "comms/torus/disjoint_trees.h"
 
 #include <stdlib.h>
 
@@ -19,8 +19,8 @@ static int links_into(const struct torus_links *links, unsigned set)
 	int count = 0;
 
 	for (int p = 0; p < shape->places; p++)
-		for (int way = 0; way < 2 * shape->axes; way++)
-			if (links->usable[p * TORUS_WAYS + way] && !(set >> p & 1) && set >> torus_neighbour(shape, p, way) & 1)
+		for (int direction = 0; direction < 2 * shape->axes; direction++)
+			if (links->usable[p * TORUS_DIRECTIONS + direction] && !(set >> p & 1) && set >> torus_neighbour(shape, p, direction) & 1)
 				count++;
 	return count;
 }
@@ -28,7 +28,7 @@ static int links_into(const struct torus_links *links, unsigned set)
 static int narrowest_cut(const struct torus_links *links, int root)
 {
 	const struct torus_shape *shape = &links->sites->shape;
-	int least = TORUS_WAYS;
+	int least = TORUS_DIRECTIONS;
 
 	for (unsigned set = 1; set < 1U << shape->places; set++) {
 		bool nodes = !(set >> root & 1);
@@ -41,53 +41,53 @@ static int narrowest_cut(const struct torus_links *links, int root)
 	return least;
 }
 
-static void check_tree(const struct torus_grove *grove, const struct torus_links *links, int tree, char *used)
+static void check_tree(const struct torus_tree_set *tree_set, const struct torus_links *links, int tree, char *used)
 {
-	const struct torus_shape *shape = grove->shape;
+	const struct torus_shape *shape = tree_set->shape;
 	int born = 0;
 
 	for (int p = 0; p < shape->places; p++) {
-		int way = -1, parent = torus_grove_parent(grove, tree, p, &way), children[TORUS_WAYS], ways[TORUS_WAYS];
-		int count = torus_grove_children(grove, tree, p, children, ways);
+		int direction = -1, parent = torus_tree_set_parent(tree_set, tree, p, &direction), children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
+		int count = torus_tree_set_children(tree_set, tree, p, children, directions);
 
 		born += count;
 		for (int c = 0; c < count; c++)
-			EXPECT(torus_grove_parent(grove, tree, children[c], &way) == p && way == ways[c], "%s: child %d of %d", text,
+			EXPECT(torus_tree_set_parent(tree_set, tree, children[c], &direction) == p && direction == directions[c], "%s: child %d of %d", text,
 			       children[c], p);
-		EXPECT((parent < 0) == (p == grove->root || links->sites->node[p] < 0), "%s root %d tree %d: parent of %d is %d", text,
-		       grove->root, tree, p, parent);
+		EXPECT((parent < 0) == (p == tree_set->root || links->sites->node[p] < 0), "%s root %d tree %d: parent of %d is %d", text,
+		       tree_set->root, tree, p, parent);
 		if (parent < 0)
 			continue;
-		torus_grove_parent(grove, tree, p, &way);
-		EXPECT(links->usable[parent * TORUS_WAYS + way], "%s: link %d %s may not be used", text, parent, torus_way_name(way));
-		EXPECT(!used[parent * TORUS_WAYS + way], "%s: link %d %s is used twice", text, parent, torus_way_name(way));
-		used[parent * TORUS_WAYS + way] = 1;
-		EXPECT(torus_grove_level(grove, tree, p) <= grove->packing->depth, "%s tree %d: %d is not reached", text, tree, p);
+		torus_tree_set_parent(tree_set, tree, p, &direction);
+		EXPECT(links->usable[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s may not be used", text, parent, torus_direction_name(direction));
+		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s is used twice", text, parent, torus_direction_name(direction));
+		used[parent * TORUS_DIRECTIONS + direction] = 1;
+		EXPECT(torus_tree_set_level(tree_set, tree, p) <= tree_set->disjoint->depth, "%s tree %d: %d is not reached", text, tree, p);
 	}
-	EXPECT(born == links->sites->nodes - 1, "%s root %d tree %d: %d children", text, grove->root, tree, born);
+	EXPECT(born == links->sites->nodes - 1, "%s root %d tree %d: %d children", text, tree_set->root, tree, born);
 }
 
 static int check(const struct torus_sites *sites, int root, bool all_cuts)
 {
 	const struct torus_shape *shape = &sites->shape;
-	char *used = calloc((size_t)shape->places * TORUS_WAYS, 1);
-	struct torus_packing packing;
-	struct torus_grove grove = {shape, TORUS_TREES_PACKED, root, &packing};
+	char *used = calloc((size_t)shape->places * TORUS_DIRECTIONS, 1);
+	struct torus_disjoint_trees disjoint;
+	struct torus_tree_set tree_set = {shape, TORUS_TREES_DISJOINT, root, &disjoint};
 	struct torus_links links;
 	int most;
 
 	torus_shape_text(shape, text);
-	EXPECT(torus_packing_best(&packing, sites, root), "%s: nothing found", text);
-	torus_links_of(&links, sites, packing.share);
-	most = torus_packing_most(&links, root);
-	EXPECT(packing.trees == most, "%s: %d trees, %d are there", text, packing.trees, most);
-	for (int tree = 0; tree < packing.trees; tree++)
-		check_tree(&grove, &links, tree, used);
+	EXPECT(torus_disjoint_trees_best(&disjoint, sites, root), "%s: nothing found", text);
+	torus_links_of(&links, sites, disjoint.share);
+	most = torus_disjoint_trees_most(&links, root);
+	EXPECT(disjoint.trees == most, "%s: %d trees, %d are there", text, disjoint.trees, most);
+	for (int tree = 0; tree < disjoint.trees; tree++)
+		check_tree(&tree_set, &links, tree, used);
 	if (all_cuts)
 		EXPECT(most == narrowest_cut(&links, root), "%s from %d: %d trees", text, root, most);
-	most = packing.trees;
+	most = disjoint.trees;
 	torus_links_free(&links);
-	torus_packing_free(&packing);
+	torus_disjoint_trees_free(&disjoint);
 	free(used);
 	return most;
 }
@@ -102,14 +102,14 @@ static void begin(struct torus_sites *sites, const struct torus_shape *shape)
 		sites->share[l] = 1;
 }
 
-static void damage(struct torus_sites *sites, int place, int way, float share)
+static void damage(struct torus_sites *sites, int place, int direction, float share)
 {
-	int next = torus_neighbour(&sites->shape, place, way), ways = 2 * sites->shape.axes;
+	int next = torus_neighbour(&sites->shape, place, direction), directions = 2 * sites->shape.axes;
 
 	if (next < 0)
 		return;
-	sites->share[place * ways + way] = share;
-	sites->share[next * ways + (way ^ 1)] = share;
+	sites->share[place * directions + direction] = share;
+	sites->share[next * directions + (direction ^ 1)] = share;
 }
 
 static void leave_out(struct torus_sites *sites, int place)

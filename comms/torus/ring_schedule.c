@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "passes.h"
+#include "ring_schedule.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int axes_of(const struct torus_shape *shape, int part, int *axes)
 	return count;
 }
 
-int torus_pass_parts(const struct torus_shape *shape)
+int torus_ring_parts(const struct torus_shape *shape)
 {
 	int axes[TORUS_AXES];
 
@@ -32,20 +32,20 @@ static int steps(const struct torus_shape *shape, int axis, int part, int from, 
 	return along->ring && part % 2 && 2 * count == along->size ? -count : count;
 }
 
-bool torus_passes(const struct torus_shape *shape, int part, int origin, int place, int way, int *level)
+bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level)
 {
-	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, way), step = way % 2 ? -1 : 1;
+	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, direction), step = direction % 2 ? -1 : 1;
 	bool behind = false;
 
 	*level = 0;
-	if (shape->axis[way / 2].size < 2 || next < 0)
+	if (shape->axis[direction / 2].size < 2 || next < 0)
 		return false;
 	for (int i = 0; i < count; i++) {
 		int here = steps(shape, axes[i], part, origin, place);
 
 		if (behind && here != 0)
 			return false;
-		if (axes[i] == way / 2) {
+		if (axes[i] == direction / 2) {
 			/* Outwards, and not past the point where it comes from the other side. */
 			if (here * step < 0 || steps(shape, axes[i], part, origin, next) != here + step)
 				return false;
@@ -58,7 +58,7 @@ bool torus_passes(const struct torus_shape *shape, int part, int origin, int pla
 
 static int by_level(const void *left, const void *right)
 {
-	const struct torus_pass *a = left, *b = right;
+	const struct torus_ring_step *a = left, *b = right;
 
 	if (a->level != b->level)
 		return a->level - b->level;
@@ -67,7 +67,7 @@ static int by_level(const void *left, const void *right)
 
 static int by_turn(const void *left, const void *right)
 {
-	const struct torus_pass *a = left, *b = right;
+	const struct torus_ring_step *a = left, *b = right;
 
 	if (a->level != b->level)
 		return b->level - a->level;
@@ -90,33 +90,33 @@ static int turn_of(const struct torus_shape *shape, int part, int origin, int pl
 	return (part / 2 + count - last) % count;
 }
 
-static int list_all(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+static int list_all(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list)
 {
 	int count = 0, level;
 
-	for (int part = 0; part < torus_pass_parts(shape); part++)
+	for (int part = 0; part < torus_ring_parts(shape); part++)
 		for (int origin = 0; origin < shape->places; origin++) {
-			if (!torus_passes(shape, part, origin, place, way, &level))
+			if (!torus_ring_sends(shape, part, origin, place, direction, &level))
 				continue;
 			if (list)
-				list[count] = (struct torus_pass){level, part, origin, turn_of(shape, part, origin, place)};
+				list[count] = (struct torus_ring_step){level, part, origin, turn_of(shape, part, origin, place)};
 			count++;
 		}
 	return count;
 }
 
-int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+int torus_ring_schedule(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list)
 {
-	int count = list_all(shape, place, way, list);
+	int count = list_all(shape, place, direction, list);
 
 	if (list)
 		qsort(list, (size_t)count, sizeof *list, by_level);
 	return count;
 }
 
-int torus_return_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list)
+int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list)
 {
-	int count = list_all(shape, place, way, list);
+	int count = list_all(shape, place, direction, list);
 
 	if (list)
 		qsort(list, (size_t)count, sizeof *list, by_turn);
@@ -124,16 +124,16 @@ int torus_return_list(const struct torus_shape *shape, int place, int way, struc
 }
 
 /* On a ring all places send as much; on a mesh a link in the middle has the most: as much as there is before it, both parts. */
-int torus_pass_most(const struct torus_shape *shape)
+int torus_ring_schedule_most(const struct torus_shape *shape)
 {
 	int most = 0;
 
-	for (int way = 0; way < 2 * shape->axes; way++) {
-		const struct torus_axis *axis = &shape->axis[way / 2];
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
+		const struct torus_axis *axis = &shape->axis[direction / 2];
 		int last = axis->ring ? 1 : axis->size;
 
 		for (int c = 0; c < last; c++) {
-			int count = torus_pass_list(shape, c * shape->stride[way / 2], way, NULL);
+			int count = torus_ring_schedule(shape, c * shape->stride[direction / 2], direction, NULL);
 
 			most = count > most ? count : most;
 		}

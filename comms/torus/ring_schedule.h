@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_PASSES_H
-#define TORUS_PASSES_H
+#ifndef TORUS_RING_SCHEDULE_H
+#define TORUS_RING_SCHEDULE_H
 
 #include "shape.h"
 
@@ -16,29 +16,29 @@
  * So a part of an origin goes down a tree, and all parts of all origins load the links of a ring alike. In the other direction,
  * up these trees, what all nodes bring for one of them is combined on the way: these are the returns.
  */
-struct torus_pass {
+struct torus_ring_step {
 	int level, part, origin;
 	int turn; /* of returns: which of a level go together, so that links of all axes are busy */
 };
 
-int torus_pass_parts(const struct torus_shape *shape);
+int torus_ring_parts(const struct torus_shape *shape);
 
 /* Does the place send the part of the origin this way? Then the level says where it stands. */
-bool torus_passes(const struct torus_shape *shape, int part, int origin, int place, int way, int *level);
+bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level);
 
 /*
  * All that a place sends one way, lowest level first: what it has earlier goes earlier. Returns how many; there is room for so many,
  * or list is NULL.
  */
-int torus_pass_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+int torus_ring_schedule(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
 
 /*
  * All that comes back to a place from its neighbour that way, highest level first: what comes from further off comes earlier. All lists
  * of a place are in one order, so what several neighbours send of one part for one origin can be taken together.
  */
-int torus_return_list(const struct torus_shape *shape, int place, int way, struct torus_pass *list);
+int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
 
 /* The most that any place sends any way. */
-int torus_pass_most(const struct torus_shape *shape);
+int torus_ring_schedule_most(const struct torus_shape *shape);
 
 #endif

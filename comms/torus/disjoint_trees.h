@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_PACKING_H
-#define TORUS_PACKING_H
+#ifndef TORUS_DISJOINT_TREES_H
+#define TORUS_DISJOINT_TREES_H
 
 #include "sites.h"
 #include "trees.h"
@@ -14,14 +14,14 @@
  * left has ways enough for the trees to come (Lovasz); if it leads from u to v, only sets with v and without u lose one, so
  * one flow, from the root or u to v, says whether it may.
  */
-enum { TORUS_PACKED_PLACES = 1024 }; /* on more the search takes too long */
+enum { TORUS_DISJOINT_PLACES = 1024 }; /* on more the search takes too long */
 
 /* A hole, or a cable that is dead or slow: trees by arithmetic would lead over it. */
 bool torus_sites_flawed(const struct torus_sites *sites);
 
 /* What may be used: links between nodes. */
 struct torus_links {
-	unsigned char *usable; /* by place * TORUS_WAYS + way of the link */
+	unsigned char *usable; /* by place * TORUS_DIRECTIONS + way of the link */
 	const struct torus_sites *sites;
 };
 
@@ -29,41 +29,41 @@ struct torus_links {
 bool torus_links_of(struct torus_links *links, const struct torus_sites *sites, float least);
 void torus_links_free(struct torus_links *links);
 
-struct torus_packing {
+struct torus_disjoint_trees {
 	int root, trees, depth;
 	float share; /* of the usual rate that each of its links carries, at least */
-	signed char *way; /* by tree * places + place: the way by which the place is sent the tree; -1: to nobody is it sent there */
+	signed char *direction; /* by tree * places + place: the way by which the place is sent the tree; -1: to nobody is it sent there */
 };
 
 /* How many trees there are from the root; 0: some node cannot be reached. Of shapes that are too large, -1. */
-int torus_packing_most(const struct torus_links *links, int root);
+int torus_disjoint_trees_most(const struct torus_links *links, int root);
 
 /* So many trees at most. False: no memory, or the shape is too large. */
-bool torus_packing_find(struct torus_packing *packing, const struct torus_links *links, int root, int most);
+bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root, int most);
 
 /*
  * Those that carry the most together: where some links are slow, either trees without them, or more trees, all of which go as
  * the slow ones do. False: no memory, or the shape is too large.
  */
-bool torus_packing_best(struct torus_packing *packing, const struct torus_sites *sites, int root);
+bool torus_disjoint_trees_best(struct torus_disjoint_trees *disjoint, const struct torus_sites *sites, int root);
 /* How many trees a root has at most, by arithmetic or, where that is affordable and gives more, by search. */
 int torus_trees_left(const struct torus_sites *sites, int root);
-void torus_packing_free(struct torus_packing *packing);
+void torus_disjoint_trees_free(struct torus_disjoint_trees *disjoint);
 
 /*
  * Some trees, however they are known: by arithmetic, or as packed. What trees.h has for the former, for both.
  */
-struct torus_grove {
+struct torus_tree_set {
 	const struct torus_shape *shape;
 	enum torus_trees kind;
 	int root;
-	const struct torus_packing *packing; /* of kind TORUS_TREES_PACKED */
+	const struct torus_disjoint_trees *disjoint; /* of kind TORUS_TREES_DISJOINT */
 };
 
-int torus_grove_count(const struct torus_grove *grove);
-int torus_grove_parent(const struct torus_grove *grove, int tree, int place, int *way);
-int torus_grove_children(const struct torus_grove *grove, int tree, int place, int children[TORUS_WAYS], int ways[TORUS_WAYS]);
-int torus_grove_level(const struct torus_grove *grove, int tree, int place);
-int torus_grove_depth(const struct torus_grove *grove);
+int torus_tree_set_count(const struct torus_tree_set *tree_set);
+int torus_tree_set_parent(const struct torus_tree_set *tree_set, int tree, int place, int *direction);
+int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS]);
+int torus_tree_set_level(const struct torus_tree_set *tree_set, int tree, int place);
+int torus_tree_set_depth(const struct torus_tree_set *tree_set);
 
 #endif
