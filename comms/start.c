@@ -111,10 +111,13 @@ static void agree_on_counters(void)
 
 static void start_network(void)
 {
+	char names[64];
+
+	networks_names(names, sizeof names);
 	if (!chosen)
-		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need UCX, and SHMEM_PATHS=%s leaves it out; "
-					       "add ucx",
-				 setting_text(SETTING_PATHS));
+		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s names none that this "
+					       "job can use; add one of %s",
+				 setting_text(SETTING_PATHS), names);
 	chosen->start();
 	comms.network = chosen;
 	comms.network_atomics = chosen->traits & NETWORK_OWN_ATOMICS;

@@ -6,25 +6,25 @@
 #include "comms/torus/ring_schedule.h"
 
 /*
- * All-gather on a torus: what each node brings is passed on from neighbour to neighbour (see torus/ring_schedule.h), straight into its
- * place in everybody's dest.
+ * All-gather on a torus by the ring schedule (torus/ring_schedule.h): each node's data goes from neighbour to neighbour, straight into its
+ * place in every dest.
  *
- * Words are those of trees on their way down, and mean the same: leave says that the receiver has begun, came[i] that the i-th of
- * what the sender sends this way is there. All know all lists, so a word need not say what it is about.
+ * Flags are those of trees downwards, with the same meaning: leave shows that the receiver has begun, came[i] that the i-th step
+ * of the sender in this direction has arrived. All nodes know all schedules, so a flag need not say which step it belongs to.
  */
 struct torus_gathering {
 	const struct torus_topology *topology;
-	uint64_t number; /* of what is done in this area, as for torus_tree_collective */
+	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
 	struct torus_area *area;
 	char *dest;
-	const size_t *at, *bytes; /* by place: what the node there brings, in dest. My own is there already. */
+	const size_t *at, *bytes; /* by place: where the data of the node there is in dest. The own data is there already. */
 	const char *routine;
 };
 
-/* For the one PE of each node that stands for it. On return all is in dest. */
+/* Call on node leaders only. On return all data is in dest. */
 void torus_gather(const struct torus_gathering *gathering);
 
-/* Is there a word for each pass? */
+/* Does the schedule fit in the flag array? */
 bool torus_can_gather(const struct torus_topology *topology);
 
 #endif

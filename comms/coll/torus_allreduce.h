@@ -5,32 +5,32 @@
 #include "tree_collective.h"
 
 /*
- * All-reduce on a torus by the rings of all axes, over all links at once: each node gets a block of the result, and then all get all
- * blocks (torus_allgather.h). A block gets to its node on the ways on which it leaves it again, backwards, and is combined with what each
- * node on the way brings.
+ * All-reduce on a torus by the rings of all axes, over all links at once. First each node gets one block of the result: a block travels the
+ * ring schedule backwards, and each node on its path combines it with its own data. Then an all-gather (torus_allgather.h) gives all
+ * nodes all blocks.
  *
- * piece  of a part of a block: what a node sends at a time. The list of returns (torus/ring_schedule.h) is gone through with the first
- *        pieces of all parts, then with the second ones, and so on: these are rounds.
+ * piece  what a node sends at a time, of a part of a block. The reverse schedule (torus/ring_schedule.h) runs with the first pieces of
+ *        all parts, then with the second ones, and so on: these are rounds.
  *
- * Words and staging are those of trees on their way up, and mean the same. All know all lists, so a word need not say what it
- * is about.
+ * Flags and staging are those of trees upwards, with the same meaning. All nodes know all schedules, so a flag need not say which step
+ * it belongs to.
  */
 struct torus_ring_allreduce {
 	const struct torus_topology *topology;
-	uint64_t number; /* of what is done in this area, as for torus_tree_collective */
+	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
 	struct torus_area *area;
 	char *dest;
-	const char *source; /* what this node brings; may be dest */
+	const char *source; /* this node's data; may be dest */
 	size_t bytes;
 	torus_combine *combine;
 	size_t element; /* bytes; lines are whole elements */
 	const char *routine;
 };
 
-/* For the one PE of each node that stands for it. On return all of dest is there. */
+/* Call on node leaders only. On return dest has the result. */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce);
 
-/* Is there a word for each pass? */
+/* Does the schedule fit in the flag array? */
 bool torus_can_allreduce(const struct torus_topology *topology);
 
 /* How many rounds a message of so many bytes takes. */

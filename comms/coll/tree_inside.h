@@ -6,12 +6,12 @@
 #include "comms/ops/notify.h"
 
 /*
- * Segments on their way to one neighbour at once. The word of a segment goes out when the network has taken the segment, and so
- * behind those that were begun meanwhile: with more of them the next node learns later what it already has.
+ * Segments under way to one neighbour at once. The flag of a segment leaves when the network has taken the segment, and so behind segments
+ * that were started meanwhile: with more of them the next node learns later what it already has.
  */
 #define SEGMENTS_AHEAD 2
 
-/* To a child. */
+/* A tree edge to a child. */
 struct edge {
 	int direction, pe;
 	bool allowed;
@@ -25,7 +25,7 @@ struct part {
 	size_t came;	 /* from above; at the root, what it has to send */
 	size_t combined; /* with what the children sent */
 	size_t raised;	 /* sent up */
-	int direction, parent; /* the way from the parent, a PE: -1 at the root */
+	int direction, parent; /* the direction from the parent, and its PE: -1 at the root */
 	struct comms_request asking, raising[SEGMENTS_AHEAD];
 	struct edge *first, *end;
 };
@@ -45,19 +45,19 @@ static inline size_t segment_bytes(const struct torus_tree_collective *collectiv
 	return left < collective->segment ? left : collective->segment;
 }
 
-/* On the way up a word holds the number of the operation, and a count of segments. */
+/* Upwards a flag holds the number of the operation, and a count of segments. */
 static inline uint64_t segment_count(uint64_t number, size_t segments)
 {
 	return number << 32 | segments;
 }
 
-/* Bytes of staging that each way has. */
+/* Bytes of staging for each direction. */
 static inline size_t staging_share(const struct torus_shape *shape)
 {
 	return (size_t)TORUS_STAGING / (size_t)(2 * shape->axes) / 64 * 64;
 }
 
-/* Takes what came from below, and sends it on, as far as it goes now. Is all done? */
+/* Combines segments of the children and sends them on, as far as possible now. Returns true when all are done. */
 bool raise_segments(const struct torus_tree_collective *collective, struct part *part);
 
 #endif

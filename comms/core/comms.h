@@ -14,9 +14,9 @@
  *
  * segment  symmetric memory that every PE has: the heap (with, in front of it, one struct comms_system
  *          for the library's own use) and the program's global data
- * peer     what is known of a PE. All start as one shared record that reaches nothing; the first
+ * peer     the record of a PE. All PEs start with one shared record that reaches nothing; the first
  *          contact replaces it (comms_connect) by a record of its own, for good
- * reach    where this process can load and store a peer's segment; size 0: it cannot, UCX carries it
+ * reach    where this process can load and store a peer's segment; size 0: it cannot, the network carries it
  * wakeup   how a PE that sleeps learns that its memory changed
  *
  * Any thread may call anything here once comms_start has returned; but see channels (comms/ops/ops.h).
@@ -43,7 +43,7 @@ struct comms_peer {
 	_Atomic(void *) driver; /* what the network keeps for it; NULL: nothing yet */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
-	void *info; /* what it published, see peers.h */
+	void *info; /* its endpoint info, see peers.h */
 	int pe;
 	bool connected;
 	bool same_program;

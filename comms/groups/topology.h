@@ -8,41 +8,41 @@
 #include "comms/torus/sites.h"
 
 /*
- * The nodes of a group where they fill a box of the job's torus: a torus, or a mesh, of their own. Nodes are those of the
- * group, in its order. There may be holes, and cables that are dead or slow, if trees lead around them: then the
- * topology is not whole, and only trees are for it.
+ * The topology of a group's nodes that fill a box of the job's torus: a torus, or a mesh, of their own. Nodes are those of the
+ * group, in its order. The box may have holes, and cables that are dead or slow, if trees lead around them: then the
+ * topology is not whole, and only trees can use it.
  */
 struct torus_topology {
 	struct torus_sites sites;
 	int me;	 /* my node's place */
-	int *pe; /* of the PE that stands for the node at a place, -1: a hole */
+	int *pe; /* the leader of the node at a place, -1: a hole */
 	bool whole;
 	struct torus_costs costs;
-	struct torus_disjoint_trees **disjoint; /* by root, those that were searched for; see torus_topology_disjoint_trees */
-	/* By way, on a whole topology when it was asked for (torus_topology_schedule): what goes out that way, and what comes in from there. */
+	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
+	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];
 	struct torus_ring_step *steps_out[TORUS_DIRECTIONS], *steps_in[TORUS_DIRECTIONS];
-	/* The returns of these: what goes out comes in again, in another order. */
+	/* The same steps backwards, in another order, after torus_topology_reverse_schedule. */
 	struct torus_ring_step *reverse_in[TORUS_DIRECTIONS], *reverse_out[TORUS_DIRECTIONS];
 };
 
-/* NULL: they fill no box, or are only one. */
+/* NULL: the nodes fill no box, or there is only one node. */
 struct torus_topology *torus_topology_make(struct comms_group *group);
 void torus_topology_free(struct torus_topology *topology);
 
-/* Trees from a place found by search, once for each root; NULL: the torus is too large for that. All members find the same. */
+/* Disjoint trees from a place, found by one search for each root. NULL: the torus is too large for a search. All members find the same trees. */
 const struct torus_disjoint_trees *torus_topology_disjoint_trees(const struct torus_topology *topology, int root);
 
 /*
- * The best trees for a task on this topology, of one kind or (TORUS_TREES_ANY) of all. A search for more trees than arithmetic gives, on a
- * whole topology, is only for what is large, or asked for. The task's disjoint trees are filled in.
+ * The best trees for a task, of one kind or (TORUS_TREES_ANY) of all. On a whole topology it searches for more trees than arithmetic gives
+ * only for large messages, or if that kind was asked for. Fills in the task's disjoint trees.
  */
 #define TORUS_TREES_ANY (-1)
 struct torus_tree_choice torus_topology_trees(const struct torus_topology *topology, int kind, struct torus_task *task);
 
-/* The lists of what is passed on to neighbours and comes from them. False: the topology is not whole, or one is longer than that. */
+/* Makes the steps of the ring schedule. False: the topology is not whole, or a list is longer than that. */
 bool torus_topology_schedule(const struct torus_topology *topology, int most);
-/* The same, with those of the returns. */
+/* The same, with the steps backwards. */
 bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
 
 /* The place from which the others are nearest, or one near it that has a node. */

@@ -19,9 +19,9 @@ enum { TORUS_DISJOINT_PLACES = 1024 }; /* on more the search takes too long */
 /* A hole, or a cable that is dead or slow: trees by arithmetic would lead over it. */
 bool torus_sites_flawed(const struct torus_sites *sites);
 
-/* What may be used: links between nodes. */
+/* The links that trees may use. */
 struct torus_links {
-	unsigned char *usable; /* by place * TORUS_DIRECTIONS + way of the link */
+	unsigned char *usable; /* by place * TORUS_DIRECTIONS + direction of the link */
 	const struct torus_sites *sites;
 };
 
@@ -32,7 +32,7 @@ void torus_links_free(struct torus_links *links);
 struct torus_disjoint_trees {
 	int root, trees, depth;
 	float share; /* of the usual rate that each of its links carries, at least */
-	signed char *direction; /* by tree * places + place: the way by which the place is sent the tree; -1: to nobody is it sent there */
+	signed char *direction; /* by tree * places + place: the direction from the parent to the place; -1: the tree does not reach it */
 };
 
 /* How many trees there are from the root; 0: some node cannot be reached. Of shapes that are too large, -1. */
@@ -51,7 +51,7 @@ int torus_trees_left(const struct torus_sites *sites, int root);
 void torus_disjoint_trees_free(struct torus_disjoint_trees *disjoint);
 
 /*
- * Some trees, however they are known: by arithmetic, or as packed. What trees.h has for the former, for both.
+ * A set of trees, by arithmetic or found by search; the functions are those of trees.h, for both.
  */
 struct torus_tree_set {
 	const struct torus_shape *shape;
