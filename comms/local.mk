@@ -26,7 +26,7 @@ libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms
 	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \
 	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h
 # net: the contract for networks.
-libtorushmem_la_SOURCES += comms/net/network.h comms/net/networks.c comms/net/networks.h \
+libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/networks.c comms/net/networks.h \
 	comms/net/sessions.h
 libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_listeners.c \
 	comms/net/ucx/filter_pending.c comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \

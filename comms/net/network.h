@@ -13,7 +13,7 @@
 
 /*
  * The contract between the core and a network: UCX (net/ucx), Tofu (net/tofu). One network carries, for the whole job, what load and store
- * cannot. networks.c chooses it at the start, and is the one other file that knows a new network.
+ * cannot. A line in comms/networks.def makes the library know it; networks.c chooses it at the start.
  *
  * A network implements all of struct comms_network but what is marked optional. A group that is optional is a table of its own: it is whole, or
  * the pointer to it is NULL. Errors end the job with a message (rte_die); no operation returns one.
@@ -220,6 +220,9 @@ struct comms_network {
 	const struct comms_map *map;
 };
 
-extern const struct comms_network ucx_network, tofu_network;
+/* Those of comms/networks.def; one that this library was configured without has no address. */
+#define NETWORK(NAME, name) extern const struct comms_network name##_network __attribute__((weak));
+#include "comms/networks.def"
+#undef NETWORK
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of networks: a new one is registered here. */
+/* The table of networks. A new one is registered in comms/networks.def. */
 #include "networks.h"
 
 #include <stdio.h>
@@ -7,19 +7,14 @@
 
 #include "rte/rte.h"
 
-#if HAVE_TOFU
-#define TOFU_NETWORK (&tofu_network)
-#else
-#define TOFU_NETWORK NULL
-#endif
-
 /* By their names in SHMEM_PATHS, the preferred one first. NULL: this library was configured without it. */
 static const struct {
 	const char *name;
 	const struct comms_network *network;
 } networks[] = {
-	{"tofu", TOFU_NETWORK},
-	{"ucx", &ucx_network},
+#define NETWORK(NAME, name) {#name, &name##_network},
+#include "comms/networks.def"
+#undef NETWORK
 };
 enum { COUNT = sizeof networks / sizeof networks[0] };
 

@@ -231,7 +231,11 @@ const char *counters_row_name(int row)
 #define CATEGORY_NAME(id, name) name,
 		CATEGORIES(CATEGORY_NAME)
 #undef CATEGORY_NAME
-		"path local", "path ucx", "path tofu", "inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
+		"path local",
+#define NETWORK(NAME, name) "path " #name,
+#include "comms/networks.def"
+#undef NETWORK
+		"inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
 		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
 	};
 

@@ -64,8 +64,9 @@ enum counters_category {
 /* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
 enum counters_row {
 	ROW_LOCAL = CATEGORY_COUNT, /* what the program moves over each path */
-	ROW_UCX,
-	ROW_TOFU,
+#define NETWORK(NAME, name) ROW_##NAME,
+#include "comms/networks.def"
+#undef NETWORK
 	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
 	ROW_PEERS,  /* those that this PE has met, and the memory that took */
 	ROW_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */

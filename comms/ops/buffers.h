@@ -15,13 +15,7 @@ struct comms_buffer {
 	int32_t pe, process;
 	uint64_t base, size;
 	uint32_t place, serial; /* which of its PE's; serials are never 0 */
-	union {
-		uint64_t tofu[6]; /* its address, for each queue of its PE */
-		struct {
-			uint32_t bytes;
-			char key[148];
-		} ucx;
-	} network;
+	uint64_t network[19]; /* the network's own */
 };
 #define COMMS_BUFFER_MAGIC 0x7265666675626d74
 _Static_assert(sizeof(struct comms_buffer) == 24 * sizeof(uint64_t), "as large as the program's shmemx_rdma_buffer_t");

@@ -110,7 +110,7 @@ static inline utofu_stadd_t tofu_remote(const struct comms_place *there)
 
 static inline utofu_stadd_t tofu_buffer(const struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset)
 {
-	return buffer->network.tofu[tofu_peer(peer)->theirs] + offset;
+	return buffer->network[tofu_peer(peer)->theirs] + offset;
 }
 
 /* Of a request: how many of its transfers have not arrived. */

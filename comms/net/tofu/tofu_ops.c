@@ -26,7 +26,7 @@ static bool find_buffer(const struct tofu_queue *queue, const void *memory, size
 
 	if (!comms_buffer_find(memory, bytes, &found))
 		return false;
-	*stadd = found.network.tofu[queue - tofu.queue] + ((uint64_t)(uintptr_t)memory - found.base);
+	*stadd = found.network[queue - tofu.queue] + ((uint64_t)(uintptr_t)memory - found.base);
 	return true;
 }
 

@@ -247,7 +247,8 @@ void tofu_request_register(struct tofu_request *request, void *memory, size_t by
 	request->is_registered = true;
 }
 
-_Static_assert(TOFU_TNIS == sizeof(((struct comms_buffer *)0)->network.tofu) / sizeof(uint64_t), "an address for each");
+/* A buffer's words are its addresses: one for each queue of its PE. */
+_Static_assert(TOFU_TNIS <= sizeof(((struct comms_buffer *)0)->network) / sizeof(uint64_t), "an address for each");
 
 /* Which queue of ours the peer's data comes to is known to it and to us, but not to others. */
 void *tofu_share(struct comms_buffer *buffer)
@@ -257,7 +258,7 @@ void *tofu_share(struct comms_buffer *buffer)
 
 	tofu_lock();
 	for (int e = 0; e < tofu.tnis && code == UTOFU_SUCCESS; e++)
-		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network.tofu[e]);
+		code = utofu.reg_mem(tofu.queue[e].vcq, memory, buffer->size, 0, &buffer->network[e]);
 	tofu_unlock();
 	tofu_check(code, "utofu_reg_mem");
 	return NULL;
@@ -270,7 +271,7 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle)
 	(void)handle;
 	tofu_lock();
 	for (int e = 0; e < tofu.tnis && code == UTOFU_SUCCESS; e++)
-		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network.tofu[e], 0);
+		code = utofu.dereg_mem(tofu.queue[e].vcq, buffer->network[e], 0);
 	tofu_unlock();
 	tofu_check(code, "utofu_dereg_mem");
 }

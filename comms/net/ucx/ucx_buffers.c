@@ -5,6 +5,23 @@
 #include "rte/rte.h"
 #include "ucx_messages.h"
 
+/* In a buffer's words. */
+struct buffer_key {
+	uint32_t bytes; /* 0: there is none, and messages are used */
+	char key[148];
+};
+_Static_assert(sizeof(struct buffer_key) <= sizeof(((struct comms_buffer *)0)->network), "it has room");
+
+static struct buffer_key *key_of(struct comms_buffer *buffer)
+{
+	return (void *)buffer->network;
+}
+
+static const struct buffer_key *const_key_of(const struct comms_buffer *buffer)
+{
+	return (const void *)buffer->network;
+}
+
 void *ucx_share(struct comms_buffer *buffer)
 {
 	const ucp_mem_map_params_t params = {
@@ -16,16 +33,16 @@ void *ucx_share(struct comms_buffer *buffer)
 	size_t bytes;
 	void *key;
 
-	buffer->network.ucx.bytes = 0;
+	key_of(buffer)->bytes = 0;
 	if (!ucx.rma)
 		return NULL;
 	ucx_check(ucp.mem_map(ucx.context, &params, &memory), "ucp_mem_map");
 	ucx_check(ucp.rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
-	if (bytes > sizeof buffer->network.ucx.key)
+	if (bytes > sizeof key_of(buffer)->key)
 		rte_die("shmemx_rdma_register", "a key of UCX has %zu bytes here, and %zu are the most; name fewer transports in UCX_TLS", bytes,
-			sizeof buffer->network.ucx.key);
-	buffer->network.ucx.bytes = (uint32_t)bytes;
-	memcpy(buffer->network.ucx.key, key, bytes);
+			sizeof key_of(buffer)->key);
+	key_of(buffer)->bytes = (uint32_t)bytes;
+	memcpy(key_of(buffer)->key, key, bytes);
 	ucp.rkey_buffer_release(key);
 	return memory;
 }
@@ -41,7 +58,7 @@ static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buf
 {
 	ucp_rkey_h key;
 
-	ucx_check(ucp.ep_rkey_unpack(peer->endpoint, buffer->network.ucx.key, &key), "ucp_ep_rkey_unpack");
+	ucx_check(ucp.ep_rkey_unpack(peer->endpoint, const_key_of(buffer)->key, &key), "ucp_ep_rkey_unpack");
 	return key;
 }
 
@@ -70,7 +87,7 @@ void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, cons
 	mine->connection = peer;
 	mine->key = NULL;
 	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
-	if (buffer->network.ucx.bytes == 0 || !ucx.rma) {
+	if (const_key_of(buffer)->bytes == 0 || !ucx.rma) {
 		ucx_message_read_for(request, peer, buffer->base + offset, to);
 		return;
 	}
