@@ -64,3 +64,5 @@ if WITH_TOFU
 libtorushmem_la_SOURCES += $(TOFU_SOURCES)
 libtorushmem_la_CPPFLAGS += $(TOFU_CPPFLAGS)
 endif
+
+include comms/net/ofi/local.mk
