@@ -27,11 +27,7 @@ static bool counting;
 /* The call this thread is in: the outermost of those that are watched. */
 static _Thread_local struct {
 	int depth;
-	enum counters_category category;
-	const char *routine;
-	int pe;
-	size_t bytes;
-	uint64_t began, position;
+	struct trace_call call;
 	bool announced; /* the message that comes is in the trace already */
 } now __attribute__((tls_model("initial-exec")));
 
@@ -121,33 +117,30 @@ bool counters_begin(const char *routine, size_t bytes, int pe)
 {
 	if (now.depth++ > 0)
 		return false;
-	now.category = counters_category_of(routine);
-	now.bytes = bytes;
-	now.pe = pe;
-	now.routine = routine;
-	now.began = counters_clock();
-	now.position = comms.traced ? trace_begin(routine, now.category, now.began, bytes, pe) : 0;
+	now.call = (struct trace_call){routine, counters_category_of(routine), pe, bytes, counters_clock(), 0};
+	if (comms.traced)
+		trace_begin(&now.call);
 	return true;
 }
 
 void counters_end(void)
 {
-	enum counters_category category = now.category;
+	enum counters_category category = now.call.category;
 	uint64_t end;
 
 	if (--now.depth > 0)
 		return;
 	end = counters_clock();
 	add(&rows[category].calls, 1);
-	add(&rows[category].bytes, now.bytes);
-	add(&rows[category].nanoseconds, end - now.began);
+	add(&rows[category].bytes, now.call.bytes);
+	add(&rows[category].nanoseconds, end - now.call.began);
 	if (comms.traced)
-		trace_call(now.routine, category, now.began, end, now.bytes, now.pe, now.position);
+		trace_call(&now.call, end);
 }
 
 bool counters_is_in_call(enum counters_category *category)
 {
-	*category = now.category;
+	*category = now.call.category;
 	return now.depth > 0;
 }
 
@@ -156,7 +149,7 @@ bool counters_is_in_call(enum counters_category *category)
 /* What calls of these families move is what the program wants moved. */
 static bool is_programs(void)
 {
-	return now.depth > 0 && now.category <= CATEGORY_ATOMIC_NBI;
+	return now.depth > 0 && now.call.category <= CATEGORY_ATOMIC_NBI;
 }
 
 static void count_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)

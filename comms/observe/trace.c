@@ -132,22 +132,20 @@ static bool polls_here(enum counters_category category, int pe)
 	}
 }
 
-uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe)
+void trace_begin(struct trace_call *call)
 {
-	uint64_t position = 0;
-
+	call->position = 0;
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		position = recorded();
+		call->position = recorded();
 		ring->unfinished = 0;
 		atomic_signal_fence(memory_order_seq_cst);
-		ring->doing =
-			(struct trace_event){begin, 0, number_of_name(routine, category), bytes, pe, TRACE_CALL, 0, 0, 0};
+		ring->doing = (struct trace_event){call->began, 0, number_of_name(call->routine, call->category), call->bytes,
+						   call->pe, TRACE_CALL, 0, 0, 0};
 		atomic_signal_fence(memory_order_seq_cst);
 		ring->unfinished = 1;
 	}
 	pthread_mutex_unlock(&recording);
-	return position;
 }
 
 /* Calls that return when their data has come. */
@@ -171,15 +169,14 @@ static void settle_gets(uint64_t from, uint64_t end, bool network)
 	}
 }
 
-void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe,
-		uint64_t position)
+void trace_call(const struct trace_call *call, uint64_t end)
 {
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		settle_gets(position, end, brings(category));
+		settle_gets(call->position, end, brings(call->category));
 		ring->unfinished = 0;
-		record((struct trace_event){begin, end, number_of_name(routine, category), bytes, pe, TRACE_CALL,
-					    polls_here(category, pe), 0, 0});
+		record((struct trace_event){call->began, end, number_of_name(call->routine, call->category), call->bytes, call->pe,
+					    TRACE_CALL, polls_here(call->category, call->pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }

@@ -22,9 +22,19 @@ uint64_t trace_events(void);
 /* Records into this memory from now on, which has room for so many; NULL: no more. */
 void trace_use(struct trace_ring *ring, uint64_t capacity);
 
-/* A call of this thread begins; returns what trace_call needs to know when it ends. */
-uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe);
-void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
+/* A call of this thread. */
+struct trace_call {
+	const char *routine;
+	enum counters_category category;
+	int pe;
+	size_t bytes;
+	uint64_t began;
+	uint64_t position; /* of the next event when the call began */
+};
+/* The call begins; sets its position. */
+void trace_begin(struct trace_call *call);
+/* The call has ended. */
+void trace_call(const struct trace_call *call, uint64_t end);
 
 /* A message; what follows is about the last one of this thread. */
 void trace_message(bool local, enum counters_side way, int pe, size_t bytes);
