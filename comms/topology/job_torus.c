@@ -204,6 +204,7 @@ static struct torus_job *make(void)
 {
 	struct torus_job *job = calloc(1, sizeof *job);
 	struct survey survey = {0};
+	struct torus_job_map map;
 	int s = 0, twice;
 
 	if (!job)
@@ -211,8 +212,8 @@ static struct torus_job *make(void)
 	find_nodes(&survey);
 	while (!sources[s].knows(&survey))
 		s++;
-	if (!torus_job_make(job, sources[s].source, &survey.machine, survey.place, survey.nodes, survey.node_of, comms.n_pes,
-			    &twice)) {
+	map = (struct torus_job_map){sources[s].source, &survey.machine, survey.nodes, comms.n_pes, survey.place, survey.node_of};
+	if (!torus_job_make(job, &map, &twice)) {
 		if (twice < 0)
 			rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
 		rte_die_together("shmem_init", "%s puts PE %d's node where another node is; each needs coordinates of its own",

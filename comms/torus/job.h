@@ -24,12 +24,17 @@ struct torus_job {
 	int *first;   /* PE of each node */
 };
 
-/*
- * The places of the nodes are in the machine. False: two nodes are at one place (*twice is the second of them), or there is no
- * memory (-1).
- */
-bool torus_job_make(struct torus_job *job, enum torus_source source, const struct torus_shape *machine,
-		    const int *place_of_node, int nodes, const int *node_of_pe, int pes, int *twice);
+/* What a job is made from: which PE is on which node, and where the nodes are in the machine. */
+struct torus_job_map {
+	enum torus_source source;
+	const struct torus_shape *machine;
+	int nodes, pes;
+	const int *place; /* by node, in the machine */
+	const int *node_of; /* by PE */
+};
+
+/* False: two nodes are at one place (*twice is the second of them), or there is no memory (-1). */
+bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int *twice);
 void torus_job_free(struct torus_job *job);
 
 /* "the launcher", "SHMEM_TORUS" and so on. */
