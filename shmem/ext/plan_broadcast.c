@@ -38,7 +38,7 @@ static void write_down(struct maker *m, const struct nodes *nodes, const struct 
 		plan_await_down(m, end, tree_set, false);
 	}
 	if (nodes->size > 1)
-		plan_share(m, nodes, first, end, dest, here ? source : dest, m->bytes);
+		plan_share(m, nodes, first, end, (struct comms_piece){dest, here ? source : dest, m->bytes});
 	if (m->set.group->me == root && dest != source)
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Edges of a plan: all are remembered, then written down. Far ones are the NIC's, where it can do those of all members: each shows
- * where it wants to be told that others are ready, and then they agree.
+ * Edges of a plan: the maker adds all, then writes their commands. The NIC takes the far ones if it can do so on all members: each
+ * member publishes where it expects to be notified that others are ready, and then all agree.
  */
 #include "plans.h"
 
@@ -26,19 +26,14 @@ void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most)
 		rte_die(m->set.routine, "no memory for %zu edges", most);
 }
 
-static void add(const struct maker *m, struct edges *edges, struct edge_end end, bool out, void *dest, const void *source, size_t bytes)
-{
-	edges->edge[edges->count++] = (struct plan_edge){end, out, plan_is_near(m, end.pe), dest, source, bytes};
-}
-
 void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
 {
-	add(m, edges, end, false, dest, source, bytes);
+	edges->edge[edges->count++] = (struct plan_edge){end, false, plan_is_near(m, end.pe), dest, source, bytes};
 }
 
 void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
 {
-	add(m, edges, end, true, dest, source, bytes);
+	edges->edge[edges->count++] = (struct plan_edge){end, true, plan_is_near(m, end.pe), dest, source, bytes};
 }
 
 /* --- By commands --- */
@@ -78,8 +73,8 @@ static void write_out(struct maker *m, struct queues *queues, const struct plan_
 	struct port *mine = &m->plan->ports[edge->end.mine], *theirs = plan_port(m, edge->end.pe, edge->end.theirs);
 
 	if (!edge->near) {
-		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe, edge->dest, edge->source,
-			 edge->bytes, (struct when){&theirs->came[0], 1, 1});
+		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe,
+			 (struct comms_piece){edge->dest, edge->source, edge->bytes}, (struct when){&theirs->came[0], 1, 1});
 		return;
 	}
 	plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
@@ -104,7 +99,7 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 	for (size_t i = 0; i < edges->count; i++) {
 		const struct plan_edge *edge = &edges->edge[i];
 
-		m->near = edge->near; /* its words go the way of its data */
+		m->near = edge->near; /* its words take the path of its data */
 		if (!edge->near && !far_too)
 			continue;
 		if (edge->out)

@@ -69,7 +69,7 @@ static void combine_strip(const struct reduction *r, int queue, size_t at, size_
 	for (int i = 1; i < n; i++) {
 		const char *with = (const char *)plan_here(r->m, r->source, plan_node_pe(&r->nodes, (to + i) % n)) + at;
 
-		plan_combine(r->m, queue, AT_ONCE, out, so_far, with, count, r->combine);
+		plan_combine(r->m, queue, AT_ONCE, &(struct combination){out, so_far, with, count, r->combine});
 		so_far = out;
 	}
 	for (int i = 1; for_all_here(r) && i < n; i++)
@@ -156,8 +156,9 @@ static void take_from(const struct reduction *r, int queue, const struct tree_no
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 	size_t at = tree_node->at + i * r->tree_set.segment, port = PORTS_UP + (size_t)child.port;
 
-	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth}, r->dest + at, so_far,
-		     slot(r, comms.pe, child.port, i), tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine);
+	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth},
+		     &(struct combination){r->dest + at, so_far, slot(r, comms.pe, child.port, i),
+					   tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine});
 	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == tree_node->segments)
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
@@ -179,7 +180,8 @@ static void send_up(const struct reduction *r, int queue, const struct tree_node
 	struct port *theirs = plan_port(r->m, tree_node->parent.pe, port);
 
 	plan_put(r->m, queue, slot_free(r, tree_node, i), tree_node->parent.pe,
-		 slot(r, tree_node->parent.pe, tree_node->parent.port, i), data, tree_node_bytes(&r->tree_set, tree_node, i),
+		 (struct comms_piece){slot(r, tree_node->parent.pe, tree_node->parent.port, i), data,
+				      tree_node_bytes(&r->tree_set, tree_node, i)},
 		 (struct when){&theirs->came[i % CAME], n, nth});
 }
 
@@ -241,7 +243,7 @@ static void write_reduction(const struct reduction *r)
 	if (r->nodes.size > 1 && r->root >= 0)
 		say_over(r, end);
 	else if (r->nodes.size > 1 && !for_all_here(r))
-		plan_share(r->m, &r->nodes, r->first, end, r->dest, r->dest, r->m->bytes);
+		plan_share(r->m, &r->nodes, r->first, end, (struct comms_piece){r->dest, r->dest, r->m->bytes});
 	if (r->m->set.group->size == 1 && r->dest != r->source)
 		plan_copy(r->m, plan_queue(r->m), AT_ONCE, r->dest, r->source, r->m->bytes);
 }
@@ -271,25 +273,24 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 	return 0;
 }
 
-static struct reduction reduction_of(int root, void *dest, const void *source, size_t count, shmemx_type_t type, shmemx_op_t op,
-				     const char *routine)
+/* Sets how elements are combined, and their size. */
+static void find_operation(struct reduction *r, const char *routine)
 {
-	struct reduction r = {.root = root, .dest = dest, .source = source, .count = count, .op = (int)op, .type = (int)type};
-
-	r.combine = set_combine(op, type, &r.size);
-	if (!r.combine)
+	r->combine = set_combine((shmemx_op_t)r->op, (shmemx_type_t)r->type, &r->size);
+	if (!r->combine)
 		rte_die_together(routine, "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
-					  "the type has", (int)op, (int)type);
-	return r;
+					  "the type has", r->op, r->type);
 }
 
 API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
 			   int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = reduction_of(PE_root, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
+	struct reduction r = {.root = PE_root, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct maker m;
 
+	find_operation(&r, __func__);
+	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
 	return make(&m, &r, plan);
@@ -299,8 +300,10 @@ API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source,
 			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = reduction_of(-1, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
+	struct reduction r = {.root = -1, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct maker m;
 
+	find_operation(&r, __func__);
+	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	return make(&m, &r, plan);
 }

@@ -75,12 +75,18 @@ const struct plan_block *plan_block_of(struct maker *m, int pe);
 int plan_queue(struct maker *m);
 void plan_await(struct maker *m, int queue, struct when when);
 void plan_notify(struct maker *m, int queue, int pe, struct when notified);
-/* To who is not near. */
-void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when notified);
-/* In pieces; when: of the first. */
+/* The PE must not be near. */
+void plan_put(struct maker *m, int queue, struct when when, int pe, struct comms_piece data, struct when notified);
+/* Copies piece by piece; `when` holds for the first. */
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes);
-void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
-		  combine_t *combine);
+/* dest[i] = source[i] op with[i] */
+struct combination {
+	void *dest;
+	const void *source, *with;
+	size_t count;
+	combine_t *combine;
+};
+void plan_combine(struct maker *m, int queue, struct when when, const struct combination *combination);
 
 /* Whole edges; at most so many. */
 struct edges {
@@ -164,7 +170,7 @@ void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, con
 bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source);
 /* Everything has come down. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted);
-/* From the one that stands for this node to the other PEs of it; source: where that one has it. */
-void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, char *dest, const char *source, size_t bytes);
+/* From the PE that stands for this node (its place is `first`), which has the data at data.source, to the other PEs of the node. */
+void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, struct comms_piece data);
 
 #endif
