@@ -324,9 +324,10 @@ static void exchange_windows(const struct strided *x, size_t window)
 	free(packed);
 }
 
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count)
+void set_alltoalls(const struct set *set, void *dest, const void *source, struct set_strided elements)
 {
+	size_t size = elements.size, count = elements.count;
+	ptrdiff_t dst = elements.dst, sst = elements.sst;
 	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
 	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
 

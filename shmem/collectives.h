@@ -144,11 +144,22 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes);
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count);
+/* So many elements for each member, at strides that are in elements. */
+struct set_strided {
+	ptrdiff_t dst, sst;
+	size_t size, count;
+};
+void set_alltoalls(const struct set *set, void *dest, const void *source, struct set_strided elements);
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine);
-void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
-	      bool inclusive);
+struct scan {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+	bool inclusive;
+};
+void set_scan(struct scan *scan);
 
 /* Each member puts a block to every member's dest: the same one, or, with a step, each its own. Then they meet. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);

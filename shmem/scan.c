@@ -17,15 +17,6 @@
 #define PIECES_AT_MOST 4
 #define WINDOW (64UL << 10)
 
-struct scan {
-	const struct set *set;
-	char *dest;
-	const char *source;
-	size_t count, size;
-	combine_t *combine;
-	bool inclusive;
-};
-
 static void scan_rows(void *argument)
 {
 	const struct scan *s = argument;
@@ -131,22 +122,22 @@ static void scan_by_parts(const struct scan *s)
 	free(window);
 }
 
-void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
-	      bool inclusive)
+void set_scan(struct scan *s)
 {
-	struct scan s = {set, dest, source, count, size, combine, inclusive};
+	const struct set *set = s->set;
+	size_t bytes = s->count * s->size;
 
-	set_note(set, dest, count * size, source, count * size);
-	set_check_agreement(set, "nelems", (long)count, NULL, 0, dest);
-	if (count == 0)
+	set_note(set, s->dest, bytes, s->source, bytes);
+	set_check_agreement(set, "nelems", (long)s->count, NULL, 0, s->dest);
+	if (s->count == 0)
 		return;
-	comms_check_symmetric(dest, count * size, "dest", set->routine);
-	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
+	comms_check_symmetric(s->dest, bytes, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){s->dest, bytes}, (struct set_span){s->source, bytes}, true);
 	comms_group_see(set->group);
-	if (set->group->on_node && count * size <= ROW_BYTES)
-		scan_by_rows(&s);
-	else if (!set->group->on_node && count * size <= PIECES_AT_MOST * PIECE_BYTES)
-		scan_by_pieces(&s);
+	if (set->group->on_node && bytes <= ROW_BYTES)
+		scan_by_rows(s);
+	else if (!set->group->on_node && bytes <= PIECES_AT_MOST * PIECE_BYTES)
+		scan_by_pieces(s);
 	else
-		scan_by_parts(&s);
+		scan_by_parts(s);
 }

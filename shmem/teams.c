@@ -188,20 +188,21 @@ static void configure(struct shmemx_team *team, const shmem_team_config_t *confi
 		team->config.num_contexts = config->num_contexts;
 }
 
-static int split(shmem_team_t parent_handle, int start, int stride, int size, const shmem_team_config_t *config,
-		 long mask, shmem_team_t *new_team, const char *routine)
+API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_team *parent;
 	struct set set;
 	bool member;
 	int slot;
 
-	comms_check_up(routine);
+	comms_check_up(__func__);
 	*new_team = SHMEM_TEAM_INVALID;
-	parent = api_team(parent_handle);
+	parent = api_team(parent_team);
 	if (!parent || !is_series(&parent->group, start, stride, size))
 		return 1;
-	set = set_of_team(parent_handle, routine);
+	set = set_of_team(parent_team, __func__);
 	set_check_agreement(&set, "start", start, "stride", stride, NULL);
 	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
@@ -211,16 +212,8 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 	if (!member)
 		return 0;
 	*new_team = make_team(&parent->group, start, stride, size, slot);
-	configure(*new_team, config, mask);
+	configure(*new_team, config, config_mask);
 	return 0;
-}
-
-API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
-				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-
-	return split(parent_team, start, stride, size, config, config_mask, new_team, __func__);
 }
 PROFILED(shmem_team_split_strided)
 
