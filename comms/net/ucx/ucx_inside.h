@@ -12,8 +12,8 @@
 
 /*
  * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), ucx_channels.c (their lives, connections and
- * turns), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
- * ucx_target.c (the same at their target), ucx_notify.c (data with a word that shows it), ucx_batch.c (several of these in one message).
+ * turns), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c and ucx_requests.c
+ * (operations as messages, at their origin), ucx_target.c and ucx_answers.c (the same at their target), ucx_notify.c (data with a word that shows it), ucx_batch.c (several of these in one message).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
  * mark        what a channel knows of a connection: did it use it since its last quiet
