@@ -10,14 +10,14 @@ void api_collectives_start(void)
 	api_alltoalls_start();
 }
 
-/* While calls are watched or checked. Not inline, so that the usual way saves no registers for it. */
+/* For calls that are observed or checked. Not inline, so that the usual path saves no registers for it. */
 static __attribute__((noinline)) void barrier_observed(shmem_team_t team, bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set set = set_of_team(team, routine);
 
 	if (complete)
-		comms_complete(); /* first: somebody may wait for what was put, and come to compare only then */
+		comms_complete(); /* first: a member may wait for these puts, and compares only then */
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	comms_sync(set.group);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put with signal, and signals alone. */
+/* Puts with signal, and operations on signals. */
 #include "api.h"
 
 #include "comms/core/copy.h"

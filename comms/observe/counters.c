@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting. While calls are watched or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
- * them come by the slow way, which counts. Otherwise there is nothing here that anything would pass.
+ * Counting. While calls are observed or checked, comms.quick_pes is 0, so no routine finds a PE that it could reach inline, and all
+ * take the slow path, which counts. Otherwise no call gets here.
  *
  * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
  */
@@ -24,7 +24,7 @@ static struct {
 
 static bool counting;
 
-/* The call this thread is in: the outermost of those that are watched. */
+/* The call that this thread is in: the outermost of those that are observed. */
 static _Thread_local struct {
 	int depth;
 	struct trace_call call;
@@ -76,7 +76,7 @@ void counters_stop_links(void)
 	links_stop();
 }
 
-/* --- Do all PEs watch alike? --- */
+/* --- Do all PEs observe alike? --- */
 
 enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
 
@@ -146,7 +146,7 @@ bool counters_is_in_call(enum counters_category *category)
 
 /* --- Operations --- */
 
-/* What calls of these families move is what the program wants moved. */
+/* Calls of these categories move data for the program, others for the library. */
 static bool is_programs(void)
 {
 	return now.depth > 0 && now.call.category <= CATEGORY_ATOMIC_NBI;

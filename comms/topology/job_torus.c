@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus of the job: which nodes there are, and who knows where they are. */
+/* The torus of the job: its nodes, and the sources that may know their places. */
 #include "job_torus.h"
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ static void find_nodes(struct survey *survey)
 		survey->first_pe[survey->node_of[pe]] = pe;
 }
 
-/* --- The sources: each is asked whether it knows. All PEs get the same answers. --- */
+/* --- The sources. Each returns whether it knows the places; all PEs get the same answers. --- */
 
 static bool places_differ(const struct survey *survey)
 {

@@ -9,7 +9,7 @@
  *
  * node     numbered by their first PEs, so PE 0 is on node 0
  * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
- * logical  nobody knows where the nodes are: the shape is made up from their number
+ * logical  no source knows where the nodes are: the shape follows from their number
  */
 enum torus_source { TORUS_FROM_VENDOR, TORUS_FROM_LAUNCHER, TORUS_FROM_FILE, TORUS_FROM_SETTING, TORUS_LOGICAL, TORUS_SOURCES };
 
@@ -19,7 +19,7 @@ struct torus_job {
 	struct torus_box box;
 	struct torus_sites sites;
 	int pes;
-	int run;      /* as many PEs in a row are on one node, and round again; 0: node_of and first say it */
+	int run;      /* as many PEs in a row are on one node, and round again; 0: see node_of and first */
 	int *node_of; /* by PE */
 	int *first;   /* PE of each node */
 };

@@ -28,7 +28,7 @@ int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind)
 	return kind == TORUS_TREES_TWICE ? 2 * count : count;
 }
 
-/* Along which axis a place takes this tree, and whether it is displaced along it. */
+/* The axis along which a place receives in this tree; sets whether the place is displaced along the tree's own axis. */
 static int choose_axis(const struct torus_tree *tree, int place, bool *displaced)
 {
 	const struct torus_shape *shape = tree->shape;
@@ -66,7 +66,7 @@ int torus_tree_parent(const struct torus_tree *tree, int place, int *direction)
 			*direction = 2 * axis + (torus_neighbour(shape, place, 2 * axis) >= 0);
 	} else {
 		*direction = 2 * axis + (tree->kind == TORUS_TREES_TWICE && tree->number >= count);
-		/* The one cable of a pair is used both ways. */
+		/* The one cable of a pair is used in both directions. */
 		if (torus_neighbour(shape, place, *direction ^ 1) < 0)
 			*direction ^= 1;
 	}

@@ -5,18 +5,18 @@
 #include "shape.h"
 
 /*
- * Trees over a torus from any root, such that no two of them ever send over the same link in the same direction. A large
- * message is cut in as many parts as there are trees, and each part takes its own.
+ * Trees over a torus from any root, no two of which send over the same link in the same direction. A large
+ * message is cut in as many parts as there are trees, and each part takes its own tree.
  *
  * Each node finds its own parents and children by arithmetic. An axis is displaced at a node if the coordinate differs from
  * the root's. In tree t a node that is displaced along the t-th axis (of those longer than 1) takes from its neighbour along
  * the next displaced axis behind the t-th, round to the t-th itself; one that is not, a ghost of this tree, takes from
  * its neighbour along the t-th axis, sideways and last. So a node takes every tree from another axis.
  *
- * both    the neighbour nearer to the root, in either direction: works on any shape, as many trees as axes, least deep
- * up      always the neighbour below, so that links go upwards only: needs rings, or pairs
- * twice   up, and the same downwards: two trees for each axis; needs rings, pairs only with two cables
- * packed  found by search, see disjoint_trees.h; nothing here knows them
+ * both      the neighbour nearer to the root, in either direction: works on any shape, as many trees as axes, least deep
+ * up        always the neighbour below, so that links go upwards only: needs rings, or pairs
+ * twice     up, and the same downwards: two trees for each axis; needs rings, pairs only with two cables
+ * disjoint  found by search: disjoint_trees.h, not this file
  */
 enum torus_trees { TORUS_TREES_BOTH, TORUS_TREES_UP, TORUS_TREES_TWICE, TORUS_TREES_DISJOINT };
 

@@ -51,7 +51,7 @@ void hang_deadlock(bool end);
 void hang_start(void);
 void hang_stop(void);
 
-/* hang_report.c: looks at what all PEs wait for, and prints it. Runs in a thread of its own. */
+/* hang_report.c: reads what all PEs wait for, and prints it. Runs in a thread of its own. */
 void hang_report(int64_t longer_than);
 
 /* Reads what a PE, which may be this one, waits for; false: it changed too often. */

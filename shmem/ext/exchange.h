@@ -11,9 +11,9 @@
  *           payload; a small one is in one line with the header
  *
  * Numbers begin with 1 and only grow. A message's number is written after the rest of it is there. Message k may be written
- * when message k - 2 was released, which the sender learns in one of two ways: from the header of a message that came
- * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
- * before it starts the next one, the header always comes in time.
+ * when message k - 2 was released, which the sender learns from the header of a message in
+ * the opposite direction or, where none may come in time, from the word `released`. In an exchange in both directions, in which
+ * each side waits before it starts the next one, the header always comes in time.
  *
  * Messages to the same PE over a network leave together when all edges are started in a batch. There are two batches, used alternately.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of
- * several PEs, or of much data, goes along a ring of the nodes instead, and each block over each link once; but where the NIC does it,
- * it goes to each in parallel, over all links.
+ * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of several PEs, or of
+ * much data, goes along a ring of the nodes instead, so that each block takes each link once; but the NIC, where it can,
+ * sends to all members in parallel, over all links.
  */
 #include "plans.h"
 
@@ -84,7 +84,7 @@ static int next_block(struct walk *walk)
 	return member;
 }
 
-/* Of all blocks, those that pass from a node to the next: all but the next one's own. */
+/* How many blocks go from a node to the next: all but the next one's own. */
 static size_t schedule(const struct nodes *nodes, int from)
 {
 	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast as a plan. Between nodes down trees like shmem/broadcast.c's; on a node, the others take it from the one that has it. It is
- * over for a PE when its dest is right and nobody reads its source, or its dest, any more.
+ * A broadcast as a plan. Between nodes data goes down trees like those of shmem/broadcast.c; on a node, the other PEs copy it from the one
+ * that has it. The broadcast is over for a PE when its dest is complete and no PE reads its source or its dest any more.
  */
 #include "plans.h"
 

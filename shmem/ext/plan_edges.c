@@ -40,12 +40,12 @@ void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end e
 
 /* Queues that several edges share. */
 struct queues {
-	int tell, end, in[QUEUES], out[QUEUES], ins, outs;
+	int notify, end, in[QUEUES], out[QUEUES], ins, outs;
 };
 
 static struct queues make_queues(struct maker *m)
 {
-	struct queues queues = {.tell = plan_queue(m), .end = plan_queue(m)};
+	struct queues queues = {.notify = plan_queue(m), .end = plan_queue(m)};
 
 	for (int i = 0; i < QUEUES; i++)
 		queues.in[i] = plan_queue(m);
@@ -60,7 +60,7 @@ static void write_in(struct maker *m, struct queues *queues, const struct plan_e
 	int queue = queues->in[queues->ins++ % QUEUES];
 
 	if (!edge->near) {
-		plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+		plan_notify(m, queues->notify, edge->end.pe, (struct when){&theirs->answer, 1, 1});
 		plan_await(m, queues->end, (struct when){&mine->came[0], 1, 1});
 		return;
 	}
@@ -77,7 +77,7 @@ static void write_out(struct maker *m, struct queues *queues, const struct plan_
 			 (struct comms_piece){edge->dest, edge->source, edge->bytes}, (struct when){&theirs->came[0], 1, 1});
 		return;
 	}
-	plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
+	plan_notify(m, queues->notify, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
 	plan_await(m, queues->end, (struct when){&mine->answer, 1, 1});
 }
 
@@ -131,7 +131,7 @@ static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 	return far;
 }
 
-/* Those who put to this PE; not before all have shown their gates. */
+/* The gates of the PEs that put to this PE. Call after all have published theirs. */
 static void find_gates(struct maker *m, const struct edges *edges, struct comms_edge_in *in)
 {
 	m->known_pe = -1;

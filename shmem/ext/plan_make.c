@@ -168,7 +168,7 @@ void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const
 	}
 }
 
-/* Arrivals move a plan over the network without anybody's call; on a node only a thread does, where there is room for one. */
+/* Arrivals advance a plan over the network without a call; on a node only a thread does, if a processor is free for it. */
 static bool takes_thread(const struct maker *m)
 {
 	if (m->executor != SHMEMX_PLAN_AUTO)
@@ -178,7 +178,7 @@ static bool takes_thread(const struct maker *m)
 
 void plan_end(struct maker *m, shmemx_plan_t *plan)
 {
-	set_sync(&m->set); /* the others have seen my block */
+	set_sync(&m->set); /* the others have read my block */
 	m->plan->list.by_executor = takes_thread(m);
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);

@@ -2,13 +2,13 @@
 /*
  * Reductions as plans: to a root, or for all.
  *
- * On a node each PE combines a part of what all bring, in memory that all reach: on a single node, into its own dest and from there to
- * everybody's; else into the dest of the PE that stands for the node. In place that is right, too: what a part's result is
- * written over has been read by then, for each part begins with what was there.
+ * On a node each PE combines one part of all sources, in memory that all reach: on a single node, into its own dest and from there to
+ * the others'; else into the dest of the PE that stands for the node. This works in place, too: each part begins with the data that
+ * its result overwrites.
  *
- * Between nodes the result goes up trees, combined on the way, and for all down again, each segment when the root has it. What comes
- * up is staged in slots; the parent counts back what it has read, in all runs, so a child may be ahead by as many segments as
- * there are slots. Nobody has to allow the way down: when a segment comes, what this PE sent of it has been read.
+ * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again, each segment as soon as the root has it.
+ * Slots stage what comes up; the parent notifies the child of how many it has read, in all runs, so a child may be ahead by as many
+ * segments as there are slots. The way down needs no such credit: when a segment arrives, the parent has read what this PE sent of it.
  */
 #include "plans.h"
 
@@ -24,7 +24,7 @@ struct reduction {
 	struct tree_set tree_set;
 	size_t slots;
 	int root;  /* -1: for all */
-	int first; /* place on my node of who stands for it */
+	int first; /* place on my node of the PE that stands for it */
 	char *dest;
 	const char *source;
 	size_t count, size;
@@ -59,7 +59,7 @@ static bool for_all_here(const struct reduction *r)
 	return r->root < 0 && r->nodes.count == 1;
 }
 
-/* Elements of the strip, beginning with what the PE brings whose dest it goes to. */
+/* Combines the elements of a strip, beginning with the source of the PE whose dest gets the result. */
 static void combine_strip(const struct reduction *r, int queue, size_t at, size_t count)
 {
 	int n = r->nodes.size, to = for_all_here(r) ? r->nodes.place : r->first;
@@ -86,12 +86,12 @@ static void await_places(const struct reduction *r, int queue, int which)
 
 static void combine_on_node(const struct reduction *r)
 {
-	int tell = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
+	int notify = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
 	size_t end = part(r, me + 1), most = STRIP / r->size;
 
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me)
-			notify_about_place(r, tell, i, 0);
+			notify_about_place(r, notify, i, 0);
 	await_places(r, work, 0);
 	for (size_t at = part(r, me); at < end; at += most)
 		combine_strip(r, work, at * r->size, end - at < most ? end - at : most);
@@ -104,7 +104,7 @@ static void combine_on_node(const struct reduction *r)
 		plan_notify(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
 }
 
-/* What this node brings is in the dest of who stands for it. */
+/* The result of this node is in the dest of the PE that stands for it. */
 static struct when node_done(const struct reduction *r)
 {
 	return r->nodes.size > 1 ? (struct when){&r->m->plan->ports[PORTS_NODE + r->first].own, 1, 1} : AT_ONCE;
@@ -145,7 +145,7 @@ static size_t slots_of(const struct tree_set *tree_set)
 	return slots < MOST_SLOTS ? slots : MOST_SLOTS;
 }
 
-/* In the staging of a PE, of segment i that comes by an edge. */
+/* The slot in the staging of a PE for segment i that comes by an edge. */
 static char *slot(const struct reduction *r, int pe, int port, size_t i)
 {
 	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->tree_set.segment;
@@ -163,7 +163,7 @@ static void take_from(const struct reduction *r, int queue, const struct tree_no
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
 
-/* What was in the slot before segment i has been read: an earlier one of this run, or the last one there in the run before. */
+/* The parent has read the segment that was in the slot of segment i: an earlier one of this run, or the last one there of the run before. */
 static struct when slot_free(const struct reduction *r, const struct tree_node *tree_node, size_t i)
 {
 	int64_t n = (int64_t)tree_node->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
@@ -209,7 +209,7 @@ static void climb(const struct reduction *r, int tree)
 
 /* --- All of it --- */
 
-/* To a root, the others on a node only hear that what they brought was read. */
+/* In a reduction to a root, the others on a node only wait until their sources have been read. */
 static void say_over(const struct reduction *r, int end)
 {
 	if (r->nodes.place != r->first) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How data goes between nodes in a plan: one tree down which it goes at once, a chain, or the trees of a torus; and from the PE that
- * stands for a node to the others there.
+ * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the trees of a torus), and from the PE that
+ * stands for a node to the other PEs there.
  */
 #include "plans.h"
 
@@ -57,7 +57,7 @@ int plan_first(const struct nodes *nodes, int root)
 	return place;
 }
 
-/* Who stands for a node. */
+/* The PE that stands for a node. */
 static int pe_of_node(const struct tree_set *tree_set, int node)
 {
 	const struct nodes *nodes = tree_set->nodes;
@@ -158,7 +158,7 @@ size_t plan_tree_set_directions(const struct tree_set *tree_set)
 
 /* --- Down --- */
 
-/* Segment i of n has come from the parent, or is there to be sent. */
+/* Segment i of n is here: from the parent or, at the root, ready to be sent. */
 static struct when segment(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i, bool counted)
 {
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
@@ -212,7 +212,7 @@ void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, con
 	}
 }
 
-/* Of each word the last time that it counts. */
+/* Waits for the last change of each word. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted)
 {
 	for (int t = 0; t < tree_set->trees; t++) {

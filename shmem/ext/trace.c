@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SHMEM_TRACE: one file for the job in the format of Chrome's traces, which Perfetto reads, too. PE 0 fetches the events of one PE
- * after the other and writes them; so it never has those of all.
+ * after the other and writes them, so it never holds those of all.
  *
  * While the job runs, each PE records into a mapped file, its part, which the kernel keeps whatever ends the PE. shmem_finalize removes
  * the parts; when the job ends otherwise, oshrun makes one trace of them. Where another launcher started the job, the first PE that
- * a signal or an abort ends says where the parts are.
+ * a signal or an abort ends prints where the parts are.
  */
 #include "comms/observe/trace.h"
 
@@ -115,7 +115,7 @@ static void write_torus(struct plain_text *text)
 
 /* --- The end --- */
 
-/* Where the ends of this PE's messages are known only to the other side. */
+/* Finds the ends of messages of this PE that only the other side knows. */
 static void resolve(void)
 {
 	bool *wanted = calloc((size_t)comms.n_pes, sizeof *wanted), done = wanted != NULL;
@@ -127,7 +127,7 @@ static void resolve(void)
 		if (e->kind == TRACE_MESSAGE && e->away && e->detail != TRACE_SURE)
 			wanted[e->pe] = true;
 	}
-	/* Each begins with the PE behind it, so that not all ask the same one. */
+	/* Each PE begins with itself, so that not all read from the same one. */
 	for (int i = 0; done && i < comms.n_pes; i++) {
 		int pe = (comms.pe + i) % comms.n_pes;
 
@@ -317,7 +317,7 @@ static void let_go(void)
 	trace.has_part = false;
 }
 
-/* What ask and answer count goes on from the start. */
+/* Copies the recording to where others read it. The counts of ask and answer go on from the start. */
 static void publish(void)
 {
 	uint64_t asked = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
