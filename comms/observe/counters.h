@@ -10,13 +10,13 @@
 #include "comms/torus/shape.h"
 
 /*
- * What is known of calls and of what they move while they are watched (SHMEM_STATS, SHMEM_TRACE).
+ * Counts calls, and what they move, while they are observed (SHMEM_STATS, SHMEM_TRACE).
  *
- * family     routines that do the same thing: "put" is the blocking put of every type
- * call       of a routine by the program; what a routine calls in its turn belongs to it
- * operation  one transfer or atomic on a path; a call may be several, or none
+ * category   routines that do the same thing: "put" is the blocking put of every type
+ * call       of a routine by the program; the routines that it calls belong to it
+ * operation  one transfer or atomic on a path; a call may need several, or none
  *
- * Nothing of this is reached unless calls are watched: see COMMS_CALL. Any thread may count.
+ * No call gets here unless calls are observed: see COMMS_CALL. Any thread may count.
  */
 
 #define CATEGORIES(F)                       \
@@ -61,15 +61,15 @@ enum counters_category {
 	CATEGORY_COUNT
 };
 
-/* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
+/* Rows of counters: categories, paths, peers, directions; behind them one row for each link. */
 enum counters_row {
 	ROW_LOCAL = CATEGORY_COUNT, /* what the program moves over each path */
 #define NETWORK(NAME, name) ROW_##NAME,
 #include "comms/networks.def"
 #undef NETWORK
 	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
-	ROW_PEERS,  /* those that this PE has met, and the memory that took */
-	ROW_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
+	ROW_PEERS,  /* those that this PE has connected to, and the memory that took */
+	ROW_AXES,   /* a row for each direction on the torus: links taken by messages between nodes, and bytes over them */
 	ROW_LAST_AXIS = ROW_AXES + TORUS_DIRECTIONS - 1,
 	ROW_COUNT
 };
@@ -89,8 +89,8 @@ void counters_start_links(void);
 void counters_stop_links(void);
 
 /*
- * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
- * they have published: ends the job with a message where one was told something else.
+ * All PEs make tables and traces together. The first returns what this PE publishes of its settings; the second compares that with
+ * what another PE has published, and ends the job with a message if they differ.
  */
 uint64_t counters_agreement(void);
 void counters_agree_with(int pe, uint64_t theirs);
@@ -101,7 +101,7 @@ const char *counters_row_name(int row);
 void counters_read(int row, struct counters_row_values *values);
 void counters_reset(void);
 
-/* The family of a routine by its name, with or without the p of the profiling names. */
+/* The category of a routine by its name, with or without the p of the profiling names. */
 enum counters_category counters_category_of(const char *routine);
 
 /* The row of the network that there is. */
@@ -113,7 +113,7 @@ void counters_end(void);
 /* False: this thread is in no call of the program. */
 bool counters_is_in_call(enum counters_category *category);
 
-/* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
+/* A transfer by a path. The call that it is in tells whether it is the program's or the library's own. */
 enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
 void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes);
 /* The one that was noticed last carries so many bytes more; counted as an operation, too. */
