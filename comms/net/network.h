@@ -220,8 +220,8 @@ struct comms_network {
 	const struct comms_map *map;
 };
 
-/* Those of comms/networks.def; one that this library was configured without has no address. */
-#define NETWORK(NAME, name) extern const struct comms_network name##_network __attribute__((weak));
+/* Those of comms/networks.def; one that this library was configured without is only declared. */
+#define NETWORK(NAME, name) extern const struct comms_network name##_network;
 #include "comms/networks.def"
 #undef NETWORK
 

@@ -7,12 +7,18 @@
 
 #include "rte/rte.h"
 
+/* The address of a network by what configure said of it: HAVE_TOFU is 1 or 0. */
+#define ADDRESS_1(name) &name##_network
+#define ADDRESS_0(name) NULL
+#define ADDRESS_OF(have, name) ADDRESS_(have, name)
+#define ADDRESS_(have, name) ADDRESS_##have(name)
+
 /* By their names in SHMEM_PATHS, the preferred one first. NULL: this library was configured without it. */
 static const struct {
 	const char *name;
 	const struct comms_network *network;
 } networks[] = {
-#define NETWORK(NAME, name) {#name, &name##_network},
+#define NETWORK(NAME, name) {#name, ADDRESS_OF(HAVE_##NAME, name)},
 #include "comms/networks.def"
 #undef NETWORK
 };
