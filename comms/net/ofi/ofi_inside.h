@@ -90,7 +90,7 @@ struct ofi {
 	pthread_t server;
 	bool served;
 	int event, wakeup; /* readable when the queue has something (-1: this provider has no such thing); readable when the server is wanted */
-	atomic_bool resting, dozes;
+	atomic_bool stopping, rests; /* rests: it leaves the queue to a PE that waits */
 	atomic_uint visits; /* of this PE's waits to the queue */
 };
 extern struct ofi ofi;

@@ -15,7 +15,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define DOZE 500000L	/* ns that the server leaves the queue to a PE that looks after it */
+#define UNATTENDED 500000L	/* ns that the server leaves the queue to a PE that looks after it */
 #define INTERVAL 100000L /* ns between two looks where the queue has no descriptor */
 
 bool ofi_served(void)
@@ -61,21 +61,21 @@ static void work_for_others(void)
 			;
 		wait_lists.serve();
 		comms_wake(comms_peer(comms.pe));
-	} while (!nothing_left() && !atomic_load_explicit(&ofi.resting, memory_order_relaxed));
+	} while (!nothing_left() && !atomic_load_explicit(&ofi.stopping, memory_order_relaxed));
 }
 
 static void *serve(void *unused)
 {
 	unsigned seen = 0;
 
-	while (!atomic_load_explicit(&ofi.resting, memory_order_seq_cst)) {
+	while (!atomic_load_explicit(&ofi.stopping, memory_order_seq_cst)) {
 		unsigned visits = atomic_load_explicit(&ofi.visits, memory_order_relaxed);
 
 		if (visits != seen) {
 			seen = visits;
-			atomic_store_explicit(&ofi.dozes, true, memory_order_seq_cst);
-			sleep_until_woken(DOZE, -1);
-			atomic_store_explicit(&ofi.dozes, false, memory_order_seq_cst);
+			atomic_store_explicit(&ofi.rests, true, memory_order_seq_cst);
+			sleep_until_woken(UNATTENDED, -1);
+			atomic_store_explicit(&ofi.rests, false, memory_order_seq_cst);
 			continue;
 		}
 		work_for_others();
@@ -95,7 +95,7 @@ void ofi_open(void)
 		rte_die("shmem_init", "no descriptor for the thread that serves other nodes; raise ulimit -n");
 	if (!wanted)
 		return;
-	atomic_store_explicit(&ofi.resting, false, memory_order_seq_cst);
+	atomic_store_explicit(&ofi.stopping, false, memory_order_seq_cst);
 	error = pthread_create(&ofi.server, NULL, serve, NULL);
 	if (error)
 		rte_die("shmem_init", "no thread to serve other nodes (%s); raise ulimit -u, or set SHMEM_PROGRESS_THREAD=no", strerror(error));
@@ -105,7 +105,7 @@ void ofi_open(void)
 void ofi_rest(void)
 {
 	if (ofi.served) {
-		atomic_store_explicit(&ofi.resting, true, memory_order_seq_cst);
+		atomic_store_explicit(&ofi.stopping, true, memory_order_seq_cst);
 		wake();
 		pthread_join(ofi.server, NULL);
 		ofi.served = false;
@@ -116,7 +116,7 @@ void ofi_rest(void)
 static enum network_block wait_in_network(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
 	if (ofi.served) {
-		if (atomic_load_explicit(&ofi.dozes, memory_order_seq_cst))
+		if (atomic_load_explicit(&ofi.rests, memory_order_seq_cst))
 			wake();
 		return NETWORK_BLOCK_NOT;
 	}
