@@ -145,8 +145,8 @@ EXTRA_DIST += \
 	tests/builds \
 	tests/checked \
 	tests/cluster/agent \
-	tests/cluster/bed \
-	tests/cluster/bed.bats \
+	tests/cluster/cluster \
+	tests/cluster/cluster.bats \
 	tests/cluster/choices \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
@@ -170,7 +170,7 @@ EXTRA_DIST += \
 	tests/distros/page.awk \
 	tests/distros/run \
 	tests/distros/sources.awk \
-	tests/lib/bed.bash \
+	tests/lib/cluster.bash \
 	tests/lib/boxes.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
@@ -288,7 +288,7 @@ check-torus-hosts: check-programs
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
-	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/bed able 2>&1`; then \
+	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/cluster able 2>&1`; then \
 		$(RUN_TESTS) --kinds api,cluster --paths '$(CLUSTER)' $(CHECK_FLAGS); \
 	else \
 		echo "$$why"; echo '0 passed, 0 failed, 1 skipped'; \

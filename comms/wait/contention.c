@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
+ * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test cluster or
  * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
  * there keeps a processor from whoever it waits for, and all wait in turn until the kernel takes the processors away.
  *

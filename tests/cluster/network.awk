@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The network of a bed as files for tests/cluster/inside, all below the folder "run":
+# The network of a cluster as files for tests/cluster/inside, all below the folder "run":
 #   names         "ADDRESS HOST", one for each        map      the same with ports and neighbours, for people
 #   hostfile      for launchers
 #   cables        "HOST PORT INDEX HARDWARE-ADDRESS" of the one end and of the other, whose host may be the switch

@@ -260,8 +260,8 @@ rate()
 	[ "$(grep -c '^echo\|^ip' out)" -eq 0 ]
 }
 
-# The routes of all hosts of a bed of this shape, one a line: host, target, the next host and the port to it.
-routes_of_bed()
+# The routes of all hosts of a cluster of this shape, one a line: host, target, the next host and the port to it.
+routes_of_cluster()
 {
 	mkdir -p net/links
 	awk -v kind=torus -v shape="$1" -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
@@ -278,12 +278,12 @@ routes_of_plan()
 		awk '$1 == "host" { host = $2; next } { print host, $0 }' | sort
 }
 
-@test "routes: those of the bed of hosts are the same, in every shape" {
+@test "routes: those of the cluster of hosts are the same, in every shape" {
 	for shape in 2 5 4m 6 3x3 2x2x2 3x3x3 4mx2x3 5x4 6mx1x3 2x3x2x4 3x2x1x5m; do
-		routes_of_bed "$shape" >bed
+		routes_of_cluster "$shape" >cluster
 		routes_of_plan "$shape" >plan
 		[ -s plan ]
-		diff bed plan || { echo "shape $shape" && return 1; }
+		diff cluster plan || { echo "shape $shape" && return 1; }
 	done
 }
 
