@@ -24,7 +24,7 @@ start()
 	done
 	shift
 	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" "$@"
-	timeout -k 2 60 "$cluster" exec --name "$name" h0 env SHMEM_SILENCE_SECONDS=8 "${settings[@]}" "$TOP_BUILDDIR/oshrun" -q \
+	timeout -k 2 60 "$cluster" exec --name "$name" h0 env SHMEM_FAILURE_SECONDS=8 "${settings[@]}" "$TOP_BUILDDIR/oshrun" -q \
 		--launcher "$launcher" --hostfile /run/cluster/hostfile -n 4 \
 		"$TOP_BUILDDIR/tests/cluster/phases" 1000000000 </dev/null >out 2>&1 3>&- &
 	job=$!
@@ -71,7 +71,7 @@ ended()
 @test "a host whose cable is cut, and a launcher that asks nobody: a PE names it" {
 	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 -- --switch 4
 	"$cluster" cut --name "$name" h2 eth0
-	await_line 'host h2, with PE 2, has been silent for 8 s'
+	await_line 'host h2, with PE 2, has not answered for 8 s'
 	# The launcher now waits for its daemon; of the PEs nothing is left, on h2 neither.
 	cat out
 	[ "$(grep -c '^torushmem: ' out)" -eq 1 ]
@@ -82,23 +82,23 @@ ended()
 	run -1 grep 'phases [0-9]*$' <("$cluster" left --name "$name")
 }
 
-@test "a host whose cable is cut, watched by messages: a PE names it" {
-	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
+@test "a host whose cable is cut, detected by messages: a PE names it" {
+	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 SHMEM_FAILURE_METHOD=messages -- --switch 4
 	"$cluster" cut --name "$name" h2 eth0
-	await_line 'host h2, with PE 2, has been silent for 8 s'
+	await_line 'host h2, with PE 2, has not answered for 8 s'
 	cat out
-	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has been silent for 8 s' out)" -eq 1 ]
+	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has not answered for 8 s' out)" -eq 1 ]
 }
 
 @test "Slurm: a host that is lost is named" {
 	command -v srun >/dev/null || skip "no srun"
 	start srun -- --slurm --switch 4
 	"$cluster" lose --name "$name" h2
-	ended 25 'host h2, with PE 2, has been silent for 8 s'
+	ended 25 'host h2, with PE 2, has not answered for 8 s'
 }
 
 @test "a PE that is stopped for a while is not lost" {
-	start mpirun SHMEM_SILENCE_SECONDS=2 -- --switch 4
+	start mpirun SHMEM_FAILURE_SECONDS=2 -- --switch 4
 	"$cluster" exec --name "$name" h1 pkill -STOP -x phases
 	sleep 7
 	kill -0 "$job"

@@ -348,8 +348,8 @@ fails()
 }
 
 @test "a bad value of a setting that this job does not need" {
-	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' SILENCE_SECONDS=long:'number of seconds' \
-		SILENCE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'turns or direction' TOFU_LOOPBACK=maybe:'yes or no' \
+	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' FAILURE_SECONDS=long:'number of seconds' \
+		FAILURE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'round-robin or direction' TOFU_LOOPBACK=maybe:'yes or no' \
 		TRACE_EVENTS=many:'number of events' PLAN_EXECUTOR=steam:'auto, list, thread or nic' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"

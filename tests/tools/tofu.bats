@@ -199,10 +199,10 @@ near()
 	[ $((many - few)) -ge $((500 * 450)) ]
 }
 
-@test "replayed: a halo exchange, TNIs by turns and by direction" {
+@test "replayed: a halo exchange, TNIs round-robin and by direction" {
 	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes
 	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait
-	for tnis in turns:216847 direction:289129; do
+	for tnis in round-robin:216847 direction:289129; do
 		export SHMEM_TOFU_TNIS=${tnis%:*}
 		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 2)
 		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 4)
