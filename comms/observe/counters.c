@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting. While calls are watched or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
- * them come by the slow way, which counts. Otherwise there is nothing here that anything would pass.
+ * Counting. While calls are observed or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
+ * them take the slow path, which counts. Otherwise no code of this file runs.
  *
  * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
  */
@@ -24,7 +24,7 @@ static struct {
 
 static bool counting;
 
-/* The call this thread is in: the outermost of those that are watched. */
+/* The call this thread is in: the outermost of those that are observed. */
 static _Thread_local struct {
 	int depth;
 	enum counters_category category;
@@ -59,7 +59,7 @@ void counters_start(void)
 	comms.traced = trace_start();
 	comms.observed = counting || comms.traced;
 	if ((comms.observed || comms.checks) && !ARGUMENT_CHECKS)
-		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
+		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are counted where arguments "
 					       "are checked; configure it without that",
 				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
 }
@@ -80,7 +80,7 @@ void counters_stop_links(void)
 	links_stop();
 }
 
-/* --- Do all PEs watch alike? --- */
+/* --- Do all PEs count alike? --- */
 
 enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
 
@@ -153,29 +153,29 @@ bool counters_is_in_call(enum counters_category *category)
 
 /* --- Operations --- */
 
-/* What calls of these families move is what the program wants moved. */
+/* Data that calls of these categories move is data that the program wants to move. */
 static bool is_programs(void)
 {
 	return now.depth > 0 && now.category <= CATEGORY_ATOMIC_NBI;
 }
 
-static void count_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+static void count_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	add(&rows[path].calls, 1);
 	add(&rows[path].bytes, bytes);
 	if (path != ROW_LOCAL)
-		links_count(way == SIDE_THERE ? comms.pe : pe, way == SIDE_THERE ? pe : comms.pe, bytes);
+		links_count(side == SIDE_THERE ? comms.pe : pe, side == SIDE_THERE ? pe : comms.pe, bytes);
 	if (comms.traced && !now.announced)
-		trace_message(path == ROW_LOCAL, way, pe, bytes);
+		trace_message(path == ROW_LOCAL, side, pe, bytes);
 	now.announced = false;
 }
 
-void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	if (is_programs())
-		count_operation(path, way, pe, bytes);
+		count_operation(path, side, pe, bytes);
 	else if (path != ROW_LOCAL)
-		count_operation(ROW_INSIDE, way, pe, bytes);
+		count_operation(ROW_INSIDE, side, pe, bytes);
 	else if (comms.traced)
 		trace_no_message();
 }

@@ -10,13 +10,13 @@
 #include "comms/torus/shape.h"
 
 /*
- * What is known of calls and of what they move while they are watched (SHMEM_STATS, SHMEM_TRACE).
+ * Records of calls, and of the data that they move, while they are observed (SHMEM_STATS, SHMEM_TRACE).
  *
- * family     routines that do the same thing: "put" is the blocking put of every type
- * call       of a routine by the program; what a routine calls in its turn belongs to it
+ * category   routines that do the same thing: "put" is the blocking put of every type
+ * call       of a routine by the program; calls that the routine makes itself belong to it
  * operation  one transfer or atomic on a path; a call may be several, or none
  *
- * Nothing of this is reached unless calls are watched: see COMMS_CALL. Any thread may count.
+ * Nothing of this is reached unless calls are observed: see COMMS_CALL. Any thread may count.
  */
 
 #define CATEGORIES(F)                       \
@@ -61,15 +61,15 @@ enum counters_category {
 	CATEGORY_COUNT
 };
 
-/* Rows of counters: the families, then the paths, the peers, the ways; behind them the links that are counted one by one. */
+/* Rows of counters: the categories, then the paths, the peers, the directions; behind them the links that are counted one by one. */
 enum counters_row {
 	ROW_LOCAL = CATEGORY_COUNT, /* what the program moves over each path */
 #define NETWORK(NAME, name) ROW_##NAME,
 #include "comms/networks.def"
 #undef NETWORK
 	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
-	ROW_PEERS,  /* those that this PE has met, and the memory that took */
-	ROW_AXES,   /* a row for each way on the torus: links taken by messages between nodes, and bytes over them */
+	ROW_PEERS,  /* those that this PE has connected to, and the memory that took */
+	ROW_AXES,   /* a row for each direction on the torus: links taken by messages between nodes, and bytes over them */
 	ROW_LAST_AXIS = ROW_AXES + TORUS_DIRECTIONS - 1,
 	ROW_COUNT
 };
@@ -90,7 +90,7 @@ void counters_stop_links(void);
 
 /*
  * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
- * they have published: ends the job with a message where one was told something else.
+ * they have published: ends the job with a message where one has other settings.
  */
 uint64_t counters_agreement(void);
 void counters_agree_with(int pe, uint64_t theirs);
@@ -101,7 +101,7 @@ const char *counters_row_name(int row);
 void counters_read(int row, struct counters_row_values *values);
 void counters_reset(void);
 
-/* The family of a routine by its name, with or without the p of the profiling names. */
+/* The category of a routine by its name, with or without the p of the profiling names. */
 enum counters_category counters_category_of(const char *routine);
 
 /* The row of the network that there is. */
@@ -113,10 +113,10 @@ void counters_end(void);
 /* False: this thread is in no call of the program. */
 bool counters_is_in_call(enum counters_category *category);
 
-/* A transfer by way of a path; whether the program's or the library's own follows from the call it is in. */
+/* A transfer by a path; whether the program's or the library's own follows from the call it is in. */
 enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
-void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes);
-/* The one that was noticed last carries so many bytes more; counted as an operation, too. */
+void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes);
+/* The one that was counted last carries so many bytes more; counted as an operation, too. */
 void counters_more(enum counters_row path, int pe, size_t bytes);
 /*
  * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
@@ -124,16 +124,16 @@ void counters_more(enum counters_row path, int pe, size_t bytes);
  */
 void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value);
 void counters_flag(int pe, const void *flag, uint64_t value);
-/* The operation that was noticed last has been stored to the other PE. Sure: but for the flag that shows it. */
+/* The operation that was counted last has been stored to the other PE. Sure: but for the flag that shows it. */
 void counters_stored(bool sure);
 /* UCX took so much for a new connection. */
 void counters_connection(size_t bytes);
 
 /* An operation of the program or, inside a collective or a lock, of the library. */
-COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	if (COMMS_UNLIKELY(comms.observed))
-		counters_operation(path, way, pe, bytes);
+		counters_operation(path, side, pe, bytes);
 }
 
 COMMS_INLINE void counters_stored_if_on(bool sure)

@@ -6,7 +6,7 @@
 #include "counters.h"
 
 /*
- * Recording the events of SHMEM_TRACE (rte/trace.h). Everything here is for traced jobs: callers look at comms.traced or comms.watched first.
+ * Recording the events of SHMEM_TRACE (rte/trace.h). Everything here is for traced jobs: callers check comms.traced or comms.observed first.
  *
  * How the end of a message becomes known:
  * - A message of UCX names the event it belongs to (comms_message.event); the target's handler records the arrival before it carries it out.
@@ -27,7 +27,7 @@ uint64_t trace_begin(const char *routine, enum counters_category category, uint6
 void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
 
 /* A message; what follows is about the last one of this thread. */
-void trace_message(bool local, enum counters_side way, int pe, size_t bytes);
+void trace_message(bool local, enum counters_side side, int pe, size_t bytes);
 /* One that is not recorded: what follows is about none. */
 void trace_no_message(void);
 /* It is more than that: so many bytes go along. */

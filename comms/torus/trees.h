@@ -13,7 +13,7 @@
  * the next displaced axis behind the t-th, round to the t-th itself; one that is not, a ghost of this tree, takes from
  * its neighbour along the t-th axis, sideways and last. So a node takes every tree from another axis.
  *
- * both    the neighbour nearer to the root, either way: works on any shape, as many trees as axes, least deep
+ * both    the neighbour nearer to the root, in either direction: works on any shape, as many trees as axes, least deep
  * up      always the neighbour below, so that links go upwards only: needs rings, or pairs
  * twice   up, and the same downwards: two trees for each axis; needs rings, pairs only with two cables
  * packed  found by search, see disjoint_trees.h; nothing here knows them
@@ -23,10 +23,10 @@ enum torus_trees { TORUS_TREES_BOTH, TORUS_TREES_UP, TORUS_TREES_TWICE, TORUS_TR
 /* How many trees of the kind the shape has; 0: none, the shape does not allow it. */
 int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind);
 
-/* The parent of a place, and the way the parent sends to it; -1 for the root. */
+/* The parent of a place, and the direction in which the parent sends to it; -1 for the root. */
 int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place, int *direction);
 
-/* The children of a place and the ways to them; returns how many. */
+/* The children of a place and the directions to them; returns how many. */
 int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place,
 			int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS]);
 

@@ -5,7 +5,7 @@
 #include "comms/core/comms.h"
 
 /*
- * What a PE waits for, told only once the wait has become slow. A routine that may wait notes what it is about to do, which is a few
+ * What a PE waits for, published only once the wait has become slow. A routine that may wait notes what it is about to do, which is a few
  * stores to memory of its own thread; nobody reads them unless the wait lasts for tenths of a second. Then the waiting thread
  * writes what it waits for, in words, where other PEs can read it (comms_system.waiting), and some PE may
  * make a report of it: hang_report.c.
@@ -48,7 +48,7 @@ void hang_deadlock(bool end);
 void hang_start(void);
 void hang_stop(void);
 
-/* hang_report.c: looks at what all PEs wait for, and prints it. Runs in a thread of its own. */
+/* hang_report.c: collects what all PEs wait for, and prints it. Runs in a thread of its own. */
 void hang_report(int64_t longer_than);
 
 /* Another PE's, or the own, consistent; false: it cannot be had. */

@@ -12,7 +12,7 @@
 
 /*
  * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), ucx_channels.c (their lives, connections and
- * turns), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
+ * epochs), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
  * ucx_target.c (the same at their target), ucx_notify.c (data with a word that shows it), ucx_batch.c (several of these in one message).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
@@ -51,7 +51,7 @@ struct ucx_message {
 	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
 	uint8_t acknowledge;	/* the sender waits until it is carried out */
 	uint32_t event; /* of the sender's trace, 0: none */
-	uint64_t token; /* tells the sender what an answer belongs to */
+	uint64_t token; /* identifies the request that an answer belongs to */
 	uint64_t compare;
 	struct ucx_item item;
 };
@@ -80,7 +80,7 @@ struct ucx_info {
 };
 
 struct comms_channel {
-	ucp_worker_h worker; /* of an alone channel: NULL until it is needed */
+	ucp_worker_h worker; /* of a private channel: NULL until it is needed */
 	bool private;
 	_Atomic(struct mark *) touched;
 	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
@@ -92,7 +92,7 @@ struct comms_channel {
 	atomic_bool quiet_under_way;
 	struct mark *marks; /* those to be freed with the channel */
 
-	/* Alone channels: turns, see ucx_channels.c; then connections by PE, in a table of a power of two places. */
+	/* Private channels: epochs, see ucx_epochs.c; then connections by PE, in a table of a power of two places. */
 	atomic_uint epoch;
 	atomic_bool pushed;
 	unsigned epoch_seen; /* whose it is who pushes, and so are the next three */
@@ -117,9 +117,9 @@ struct ucx {
 	bool served;
 	atomic_bool resting; /* the server is to end */
 	pthread_t server;
-	atomic_bool blocking;	    /* the PE sleeps and looks after UCX by itself */
-	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE looks after UCX */
-	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
+	atomic_bool blocking;	    /* the PE blocks and progresses UCX by itself */
+	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE progresses UCX */
+	atomic_uint visits; /* times that others than the server have progressed the main worker, approximately */
 	pthread_mutex_t connecting;
 	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
 	_Atomic uint64_t sent, carried_out;
@@ -181,9 +181,9 @@ struct mark *channel_find_mark(struct comms_channel *channel, struct ucx_peer *p
 struct mark *channel_add_mark(struct comms_channel *channel, struct ucx_peer *peer);
 /* Of a channel that ends. */
 void channel_free_marks(struct comms_channel *channel);
-/* Of an alone channel: where the connection to a PE is in its table, or would be. */
+/* Of a private channel: where the connection to a PE is in its table, or would be. */
 unsigned channel_place_of(const struct comms_channel *channel, int pe);
-/* Of an alone channel. */
+/* Of a private channel. */
 void channel_enter(struct comms_channel *channel);
 void channel_leave(struct comms_channel *channel);
 
@@ -197,7 +197,7 @@ static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
 void ucx_serve(void);
 /* From here on peers that go away are no news, and this PE serves the others in any case until it rests. */
 void ucx_expect_end(void);
-/* All channels are closed; this takes down what was kept of them. Other PEs must still be served. */
+/* All channels are closed; this frees the spare ones. Other PEs must still be served. */
 void ucx_take_down_spares(void);
 
 /* What ucx_network is made of. */
@@ -230,9 +230,9 @@ bool ucx_progress(void);
 bool ucx_served(void);
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 void ucx_wake_server(void);
-/* The server looks after the main worker at once, if it sleeps because the PE just did. */
+/* The server progresses the main worker at once, if it sleeps because the PE just did. */
 void ucx_hand_over(void);
-/* Tells the server that somebody else looks after the main worker; in the server it does nothing. */
+/* Notifies the server that another thread progresses the main worker; in the server it does nothing. */
 void ucx_visit(void);
 extern _Thread_local bool ucx_serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
 
@@ -250,7 +250,7 @@ void channel_order(struct mark *mark);
 /* Completes the puts of UCX to the PE, so that a message comes behind them. */
 void channel_flush_puts(struct mark *mark);
 
-/* The alone channels that have a worker. */
+/* The private channels that have a worker. */
 extern struct ucx_private {
 	pthread_mutex_t lock; /* of all this; who pushes holds it, so that no channel goes away meanwhile */
 	struct comms_channel *first;
@@ -260,15 +260,15 @@ extern struct ucx_private {
 	int64_t next_push; /* ms */
 } ucx_private;
 
-/* Pushes on what alone channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
+/* Progresses idle private channels; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
-/* Are there more alone channels, and the main one, than processors for this PE? */
-bool channels_crowd(void);
+/* Are there more private channels, and the main one, than processors for this PE? */
+bool channels_oversubscribed(void);
 void channel_forget_marks(struct ucx_peer *peer);
 
 /*
- * Counters of an alone channel are plain ones: one thread at a time changes them. (They are atomic objects because
- * the serving thread may look at them.)
+ * Counters of a private channel are plain ones: one thread at a time changes them. (They are atomic objects because
+ * the serving thread may read them.)
  */
 static inline void channel_count(const struct comms_channel *channel, atomic_int *counter, int change)
 {
