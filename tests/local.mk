@@ -73,7 +73,7 @@ API_TESTS = \
 	tests/api/wait_sets
 UNIT_TESTS = \
 	tests/unit/blocks \
-	tests/unit/families \
+	tests/unit/categories \
 	tests/unit/greeting \
 	tests/unit/hooks \
 	tests/unit/pages \
@@ -110,8 +110,8 @@ tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
-tests_unit_families_SOURCES = tests/unit/families.c comms/observe/categories.c comms/observe/counters.h
-tests_unit_families_LDADD =
+tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h
+tests_unit_categories_LDADD =
 tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/ucx/ucx_greeting.c comms/net/ucx/ucx_greeting.h
 tests_unit_greeting_LDADD =
 tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h
@@ -159,7 +159,7 @@ EXTRA_DIST += \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/stencils.bats \
 	tests/cluster/trees.bats \
-	tests/cluster/watching.bats \
+	tests/cluster/observing.bats \
 	tests/conformance/additions.tsv \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
@@ -255,7 +255,7 @@ ROUNDS = 1000000
 check-neighbours: check-programs
 	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
 
-# Every call that PEs make together, and every way in which one of them can fail to do its part, on each of these paths.
+# Every call that PEs make together, and every case in which one of them can fail to do its part, on each of these paths.
 MISTAKES = local,ucx-tcp,tofu
 check-mistakes: all
 	@MISTAKE_PATHS='$(MISTAKES)' $(RUN_TESTS) --kinds tools --only mismatches $(CHECK_FLAGS)

@@ -65,7 +65,7 @@ static void check_types(const struct shape *shape)
 
 	for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
 		for (size_t i = 0; i < 3; i++, seed++) {
-			if (!its_turn(t + i))
+			if (!is_selected(t + i))
 				continue;
 			NOTE("%s on %s, %zu elements", types[t].name, shape->name, counts[i]);
 			try(shape, counts[i], types[t].size, false, seed, types[t].fcollect);

@@ -72,7 +72,7 @@ speak()
 	[[ "$output" == *'dev x+'* ]]
 }
 
-@test "a cable carries what it is told to" {
+@test "a cable has the rate that was asked for" {
 	"$cluster" up --name "$name" --switch 2 --rate 20mbit
 	on h1 timeout 15 perl -MIO::Socket::INET -e \
 		'$s = IO::Socket::INET->new(LocalPort => 7000, Listen => 1); $c = $s->accept; 1 while sysread $c, $b, 65536' &

@@ -31,7 +31,7 @@ start()
 	await_ranks
 }
 
-# All four PEs run and have met.
+# All four PEs run and had a barrier.
 await_ranks()
 {
 	for _ in $(seq 100); do

@@ -12,7 +12,7 @@ setup_file()
 
 		static long word;
 
-		/* Each PE puts 100 longs to the next one by one, and all meet after each. */
+		/* Each PE puts 100 longs to the next one by one, with a barrier after each. */
 		int main(void)
 		{
 			shmem_init();

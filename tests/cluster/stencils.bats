@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Stencils on hosts cabled as a torus give the serial answer to the last bit: rings and meshes, balanced and not, with a slow PE, in two
-# to four dimensions, and where data goes one way only. Needs root.
+# to four dimensions, and where data goes in one direction only. Needs root.
 
 load "$TOP_SRCDIR/tests/lib/cluster.bash"
 

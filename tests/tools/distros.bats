@@ -163,7 +163,7 @@ Kernel panic" ]
 	grep -q 'snapshot=off$' asked
 }
 
-@test "who is not root is told so" {
+@test "a user who is not root gets a message" {
 	if [ "$(id -u)" -eq 0 ]; then
 		mkdir bin
 		printf '#!/bin/sh\necho 1000\n' >bin/id
