@@ -87,7 +87,7 @@ on_hosts()
 		print("the last came at most %.1f us after the first had gone" % max(early))
 		assert max(early) < 500
 	END
-	"$TOP_BUILDDIR/torusplan" watch trace --output trace.html
+	"$TOP_BUILDDIR/torusplan" view trace --output trace.html
 }
 
 # hangs HOW LINE...: of four PEs on two hosts, the report has each of the lines (patterns)

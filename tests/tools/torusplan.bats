@@ -51,7 +51,7 @@ refused()
 }
 
 @test "mistakes are refused in one line" {
-	refused "no command; there are show, place, tni, routes and watch"
+	refused "no command; there are show, place, tni, routes and view"
 	refused "unknown command shwo; did you mean show?" shwo
 	refused "unknown command frobnicate; there are" frobnicate
 	refused "no machine; give --shape" show
@@ -80,7 +80,7 @@ refused()
 	refused "--volume x=-1: not a list of volumes" tni --tile 2x2 --volume x=-1
 	refused "--rate 0: not a number of GB/s above 0" tni --tile 2 --rate 0
 	refused "--tnis 0: not a whole number from 1 to 1024" tni --tile 2 --tnis 0
-	refused "--assign worst: no such way; give direction, round-robin or best" tni --tile 2 --assign worst
+	refused "--assign worst: no such method; give direction, round-robin or best" tni --tile 2 --assign worst
 	refused "--address 10.60.0.0: not a network" routes --shape 4 --address 10.60.0.0
 	refused "--address 10.60.0.1/16: it has bits beyond its first 16" routes --shape 4 --address 10.60.0.1/16
 	refused "--address 10.60.0.0/30: too small for 4 hosts" routes --shape 4 --address 10.60.0.0/30
@@ -128,13 +128,13 @@ refused()
 	sed '1,/^links/d; s/://' text |
 		awk '{for (i = 4; i < NF; i += 2) print $1, $i, $(i + 1)}' >links
 	[ "$(wc -l <links)" -eq $((2 * cables)) ]
-	awk '{way = $2; sub(/./, "&", way); print $3, substr(way, 1, 1) (way ~ /\+/ ? "-" : "+"), $1}' links | sort >back
+	awk '{direction = $2; sub(/./, "&", direction); print $3, substr(direction, 1, 1) (direction ~ /\+/ ? "-" : "+"), $1}' links | sort >back
 	sort links | diff - back
 }
 
 @test "trees: every node but the root has a parent in each" {
 	"$TORUSPLAN" show --shape 3x3x4 --trees --root 1,1,1 >text
-	grep -Fqx "trees      both ways: 3 from node 17, up to 5 deep" text
+	grep -Fqx "trees      both: 3 from node 17, up to 5 deep" text
 	grep -Fqx "trees      twice: 6 from node 17, up to 8 deep" text
 	[ "$(grep -c '^  tree' text)" -eq 12 ]
 	[ "$(grep '^  tree' text | tr ' ' '\n' | grep -c '<')" -eq $((12 * 35)) ]
@@ -223,7 +223,7 @@ rate()
 	run "$TORUSPLAN" routes --file holes
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == "torusplan: 4 of 6 pairs are not reached: no cables lead from b to a by way of hosts" ]]
+	[[ "$output" == "torusplan: 4 of 6 pairs are not reached: no cables lead from b to a through hosts" ]]
 }
 
 @test "dead and slow cables and hosts: shown, drawn, and gone around" {
@@ -337,8 +337,8 @@ END
 	done
 }
 
-@test "watch of what is no text ends at once, in one line" {
-	run timeout 10 "$TORUSPLAN" watch /dev/zero
+@test "view of what is no text ends at once, in one line" {
+	run timeout 10 "$TORUSPLAN" view /dev/zero
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
 	[ "${#lines[@]}" -eq 1 ]

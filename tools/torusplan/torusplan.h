@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * torusplan: looks at a torus on paper. What it computes stands in comms/torus; here are options, files and text.
+ * torusplan: shows a torus on paper. What it computes stands in comms/torus; here are options, files and text.
  */
 #ifndef TORUSPLAN_H
 #define TORUSPLAN_H
@@ -90,7 +90,7 @@ int run_show(const char *const value[OPTIONS]);
 int run_place(const char *const value[OPTIONS]);
 int run_tni(const char *const value[OPTIONS]);
 int run_routes(const char *const value[OPTIONS]);
-int run_watch(const char *const value[OPTIONS]);
+int run_view(const char *const value[OPTIONS]);
 
 /* A drawing for a browser. Returns 0 or an exit code. */
 int draw_svg(const struct machine *machine, const char *path);
