@@ -61,7 +61,7 @@ struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
 	int quick_pes;		   /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
-	_Atomic(struct comms_peer *) *peers; /* by PE; the record of an unmet PE is &comms.unmet */
+	_Atomic(struct comms_peer *) *peers; /* by PE; the record of a PE without a connection is &comms.unconnected */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
 	struct comms_peer unconnected;
