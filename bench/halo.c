@@ -175,7 +175,7 @@ static double exchange_edges(void *context, long n)
 	return now_ns() - start;
 }
 
-/* One iteration more, whose messages are looked at. */
+/* One iteration more, whose messages are checked. */
 static bool edges_exchanged(void *context)
 {
 	struct edges *e = context;

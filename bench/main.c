@@ -110,7 +110,7 @@ static double read_number(const char *name, const char *text, double least, doub
 	return value;
 }
 
-static void keep_sizes(size_t least, size_t most)
+static void select_sizes(size_t least, size_t most)
 {
 	int count = 0;
 
@@ -189,7 +189,7 @@ static void read_options(int argc, char *argv[])
 		}
 	}
 	fill_options();
-	keep_sizes(least, most);
+	select_sizes(least, most);
 	if (!options.sizes[0])
 		fail("no size is left between --min and --max of", driver_name);
 }

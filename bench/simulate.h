@@ -41,7 +41,7 @@ void schedule_allreduce(struct schedule *schedule, double bytes);
 
 struct outcome {
 	double seconds;
-	int at_once; /* the most transfers that were on one link in one direction at once; 0: not looked at */
+	int at_once; /* the most transfers that were on one link in one direction at once; 0: not checked */
 };
 
 struct network {

@@ -12,7 +12,7 @@
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
-#define LOOKED_AT 16	   /* places of a larger torus whose lists must be alike */
+#define COMPARED 16	   /* places of a larger torus whose lists must be alike */
 
 struct link {
 	int place, to, direction;
@@ -115,7 +115,7 @@ static void compare_lists(const struct allreduce *r, int place)
 		memset(seen, 0, (size_t)(r->parts * r->shape->places) * sizeof *seen);
 		free(list);
 		if (!alike) {
-			fprintf(stderr, "simulate: place %d does not pass on what place 0 does\n", place);
+			fprintf(stderr, "simulate: place %d does not forward what place 0 does\n", place);
 			exit(1);
 		}
 	}
@@ -181,7 +181,7 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 	r.back = allocate(piles, sizeof *r.back);
 	r.brought = allocate(piles, sizeof *r.brought);
 	find_links(&r);
-	for (int i = 0; r.replayed == 1 && i < LOOKED_AT; i++)
+	for (int i = 0; r.replayed == 1 && i < COMPARED; i++)
 		compare_lists(&r, (int)((size_t)i * 7919 % places));
 	add_all(&r);
 	for (int l = 0; l < r.links; l++) {

@@ -4,7 +4,7 @@
  * edges. Each PE has a block of points with a frame of ghosts; the time is that of an iteration.
  *
  * The charge is cos(2 pi x) in one direction. For it one step of the method shrinks the error by a known factor, so
- * the result after any number of steps is known, and is looked at.
+ * the result after any number of steps is known, and is checked.
  */
 #include "bench.h"
 

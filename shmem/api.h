@@ -122,7 +122,7 @@ void api_trace_stop(void);
 /* Prints what all PEs counted, if they did. */
 void api_stats_stop(void);
 
-/* Finishes what was started on the default context, then meets all PEs. */
+/* Finishes what was started on the default context, then a barrier of all PEs. */
 void api_barrier_all(const char *routine);
 /* Of shmem_finalize: another barrier than all others, so that none can be taken for it. */
 void api_barrier_at_end(void);

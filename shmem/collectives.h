@@ -12,12 +12,12 @@
 #include "rte/settings.h"
 
 /*
- * Collectives are written over a set: members in order, and a way for them to meet. Two kinds exist: a team, or the leaders of
- * its nodes, which meet in the team's slot and have scratch there; and an active set of the deprecated interface
+ * Collectives are written over a set: members in order, and a barrier of theirs. Two kinds exist: a team, or the leaders of
+ * its nodes, which synchronise in the team's slot and have scratch there; and an active set of the deprecated interface
  * for which no slot was left, which has nothing but the user's pSync array.
  *
  * A collective may write to a member's dest as soon as it is called itself (the caller saw to it that every dest is ready),
- * but may read a member's source only after that member has entered. So what pushes needs one meeting, at the
+ * but may read a member's source only after that member has entered. So what pushes needs one barrier, at the
  * end; what pulls needs one at each end.
  */
 struct set {
@@ -56,7 +56,7 @@ static inline void set_note(const struct set *set, const void *dest, size_t dest
 	comms_near_both = (struct comms_near_both){set->routine, dest, source, dest_bytes, source_bytes};
 }
 
-/* Makes what this PE has put into others' memory arrive, then meets. */
+/* Makes what this PE has put into others' memory arrive; then a barrier. */
 void set_finish(const struct set *set);
 
 /* Of a team, the leaders of its nodes; where its members share no node, the team. */
@@ -138,7 +138,7 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
 /* As words, if that is how they can be combined. */
 struct words_method;
-bool set_find_method(combine_t *combine, struct words_method *way);
+bool set_find_method(combine_t *combine, struct words_method *method);
 
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -150,7 +150,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
 	      bool inclusive);
 
-/* Each member puts a block to every member's dest: the same one, or, with a step, each its own. Then they meet. */
+/* Each member puts a block to every member's dest: the same one, or, with a step, each its own. A barrier follows. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
 /* The same with blocks of one size, the lowest member's first at dest; all have theirs when they return, maybe not all others. */
@@ -165,12 +165,12 @@ uint64_t set_max(const struct set *team, uint64_t mine);
 enum set_operation { SET_SUM, SET_LEAST, SET_MOST };
 void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enum set_operation operation);
 
-#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to tell them */
+#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to notify them */
 #define PIECE_BYTES 2048 /* of a small exchange between two members */
 #define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
 #define COUNTS 1024	 /* sizes that members exchange at a time */
-#define BROADCASTS 32	 /* in flight */
-#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others by way of their leader */
+#define BROADCASTS 32	 /* outstanding at once */
+#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others through their leader */
 #define NODES_AT_ONCE 1024   /* that do so */
 
 /* A small piece comes in one line with the word that shows it. */

@@ -15,7 +15,7 @@
 
 atomic_int comms_executor_has;
 
-/* By place. A bit says that the list is active; it is looked at before the list is. */
+/* By place. A bit says that the list is active; it is read before the list is. */
 static struct {
 	_Atomic uint64_t active[COMMS_LISTS / 64], executors[COMMS_LISTS / 64];
 	struct comms_list *_Atomic list[COMMS_LISTS];

@@ -131,7 +131,7 @@ static bool share_bytes(const struct held *a, const struct held *b)
 	return a->pe == b->pe && x < y + b->bytes && y < x + a->bytes;
 }
 
-/* Tells the PE, which says so if it should wait for a value there. */
+/* Notifies the PE, which says so if it should wait for a value there. */
 static void record(const struct held *h)
 {
 	enum comms_segment_id segment = comms_find_segment(h->dest);

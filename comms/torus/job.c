@@ -46,7 +46,7 @@ static int find_run(const int *node_of, int nodes, int pes)
 	return run;
 }
 
-static bool keep_table(struct torus_job *job, const int *node_of)
+static bool store_table(struct torus_job *job, const int *node_of)
 {
 	job->node_of = malloc((size_t)job->pes * sizeof *job->node_of);
 	job->first = malloc((size_t)job->sites.nodes * sizeof *job->first);
@@ -70,7 +70,7 @@ bool torus_job_make(struct torus_job *job, enum torus_source source, const struc
 	job->pes = pes;
 	job->run = find_run(node_of_pe, nodes, pes);
 	if (torus_sites_some(&job->sites, &job->box, machine, place_of_node, nodes) &&
-	    (job->run || keep_table(job, node_of_pe)))
+	    (job->run || store_table(job, node_of_pe)))
 		return true;
 	torus_job_free(job);
 	return false;

@@ -63,7 +63,7 @@ struct tilings {
 	int count;
 };
 
-static void keep_tiling(struct tilings *tilings, const struct torus_tiling *tiling)
+static void add_tiling(struct tilings *tilings, const struct torus_tiling *tiling)
 {
 	int at = tilings->count;
 
@@ -86,7 +86,7 @@ static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, c
 		if (rest > 1)
 			return;
 		complete_tiling(tiling, grid, pes);
-		keep_tiling(tilings, tiling);
+		add_tiling(tilings, tiling);
 		return;
 	}
 	for (int t = 1; t <= rest; t++) {

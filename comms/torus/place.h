@@ -57,7 +57,7 @@ int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout,
 
 /*
  * Layouts of a full box in which each dimension has axes, or even parts of axes, of its own (subaxes.h). Work is how many
- * places of lines may be looked at. False: no memory.
+ * places of lines may be visited. False: no memory.
  */
 bool torus_layouts_by_axes(struct torus_choice *choice, const struct torus_shape *shape,
 			   const struct torus_tiling *tiling, int number, long work);

@@ -161,7 +161,7 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 	}
 }
 
-/* Looks for a cycle of links, depth first. Colours: 0 not seen, 1 on the path, 2 done. False: no memory. */
+/* Searches for a cycle of links, depth first. Colours: 0 not seen, 1 on the path, 2 done. False: no memory. */
 static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 {
 	const struct torus_shape *shape = &walk->sites->shape;

@@ -96,7 +96,7 @@ static void measure(struct torus_line *line, const struct torus_shape *axes, boo
 	}
 }
 
-static void keep_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
+static void take_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
 {
 	measure(trial, axes, true);
 	if (line->hops >= 0 && trial->hops >= line->hops)
@@ -116,15 +116,15 @@ static void try_subaxis(struct torus_line *line, struct torus_line *trial, const
 
 	if (n_rest % 2 == 0 || subaxis->ring) {
 		comb(&outside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 	if (n_private % 2 == 0) {
 		comb(&inside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 	if (n_rest % 2 && n_private % 2 && !subaxis->ring) {
 		knot(&outside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 }
 

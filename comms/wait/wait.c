@@ -103,8 +103,8 @@ void wait_start(void)
 }
 
 /*
- * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor and
- * kept it, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
+ * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor
+ * for long, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
  */
 static void yield_processor(void)
 {

@@ -15,7 +15,7 @@ static size_t count_of(int i, size_t count, bool unequal)
 	return unequal ? (count + (size_t)i * 3) % MOST : count;
 }
 
-/* Fills source, calls, and looks at every byte of dest. */
+/* Fills source, calls, and checks every byte of dest. */
 static void try(const struct shape *shape, size_t count, size_t size, bool unequal, uint64_t seed,
 		int (*call)(shmem_team_t, void *, const void *, size_t))
 {

@@ -147,7 +147,7 @@ static void shift(bool dawdles)
 }
 
 /* From PE 0 to the last, with nothing at all in the other direction; others have no edge. */
-static void one_way(void)
+static void one_direction(void)
 {
 	bool first = me == 0, last = me == npes - 1 && npes > 1;
 	shmemx_edge_t edge = {first ? npes - 1 : 0, 0, first ? 300 : 0, last ? 300 : 0, 0};
@@ -273,7 +273,7 @@ int main(void)
 	ahead();
 	shift(false);
 	shift(true);
-	one_way();
+	one_direction();
 	bursts();
 	all_at_once();
 	rounds = rounds / 4 + 10;

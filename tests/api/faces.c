@@ -141,7 +141,7 @@ static void iterate(shmemx_exchange_t x, const size_t *bytes, long k)
 		}
 }
 
-static void try_grid(bool one_way)
+static void try_grid(bool one_direction)
 {
 	size_t bytes[2 * DIMS], face = sizeof *array;
 	int none[DIMS] = {0};
@@ -155,7 +155,7 @@ static void try_grid(bool one_way)
 	shmemx_grid_sizes(grid, sizes_of_grid, NULL);
 	shmemx_grid_coordinates(grid, shmem_team_my_pe(grid), at);
 	for (int e = 0; e < 2 * dims; e++)
-		bytes[e] = one_way && e % 2 ? 0 : face;
+		bytes[e] = one_direction && e % 2 ? 0 : face;
 	CHECK_EQUAL(shmemx_exchange_create_grid(grid, bytes, SHMEMX_EDGE_EACH_ITERATION, &x), 0);
 	for (long k = 1; k <= 200 / ease() + 5; k++)
 		iterate(x, bytes, k);

@@ -149,7 +149,7 @@ static void check_overwriting(long rounds)
 /* Both store, both load: after a quiet at least one of the two sees the other's store. */
 static void check_store_load(long rounds)
 {
-	static long raised, looked;
+	static long raised, seen;
 	int partner = me ^ 1;
 
 	for (long round = 0; round < rounds; round++) {
@@ -158,11 +158,11 @@ static void check_store_load(long rounds)
 		if (partner < npes) {
 			shmem_long_p(&raised, 1, partner); /* my flag lies with my partner */
 			shmem_quiet();
-			looked = shmem_long_atomic_fetch(&raised, me); /* is his here? */
+			seen = shmem_long_atomic_fetch(&raised, me); /* is his here? */
 		}
 		shmem_barrier_all();
 		if (partner < npes)
-			CHECK(looked || shmem_long_g(&looked, partner));
+			CHECK(seen || shmem_long_g(&seen, partner));
 		shmem_barrier_all();
 	}
 }

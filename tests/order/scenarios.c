@@ -31,7 +31,7 @@ static struct shared {
 	uint64_t received[2];
 } * shared;
 
-static shmemx_exchange_t exchange, one_way;
+static shmemx_exchange_t exchange, one_direction;
 static shmemx_rdma_buffer_t *buffers; /* of all PEs, on each */
 static shmemx_plan_t plan[PLANS];
 
@@ -203,14 +203,14 @@ static void slots(uint64_t round)
 		uint64_t value = 5 * round + message;
 
 		if (me == 0) {
-			uint64_t *out = shmemx_exchange_buffer(one_way, 0);
+			uint64_t *out = shmemx_exchange_buffer(one_direction, 0);
 
 			for (int i = 0; i < 8; i++)
 				out[i] = value;
-			shmemx_exchange_start(one_way, 0, 8 * sizeof *out);
+			shmemx_exchange_start(one_direction, 0, 8 * sizeof *out);
 		} else {
-			EXPLORE_CHECK(all_are(shmemx_exchange_wait(one_way, 0, &bytes), 8, value));
-			shmemx_exchange_release(one_way, 0);
+			EXPLORE_CHECK(all_are(shmemx_exchange_wait(one_direction, 0, &bytes), 8, value));
+			shmemx_exchange_release(one_direction, 0);
 		}
 	}
 }
@@ -308,7 +308,7 @@ static void open_exchanges(void)
 	one.send_bytes = me == 0 ? 64 : 0;
 	one.receive_bytes = me == 1 ? 64 : 0;
 	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &both, me > 1 ? 0 : 1, &exchange) == 0, "no exchange");
-	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_way) == 0,
+	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_direction) == 0,
 	     "no exchange in one direction");
 }
 

@@ -137,7 +137,7 @@ static void stop_for_a_while(void)
 	barrier();
 }
 
-static void send_and_meet(void)
+static void send_and_synchronise(void)
 {
 	usleep(600000);
 	if (shmem_my_pe() == 0)
@@ -181,7 +181,7 @@ static const struct cause {
 	{"sender", send_late, value},
 	{"thread", wait_for_thread, nothing},
 	{"handler", wait_for_handler, nothing},
-	{"stopped", stop_for_a_while, send_and_meet},
+	{"stopped", stop_for_a_while, send_and_synchronise},
 };
 
 int main(int argc, char **argv)

@@ -143,7 +143,7 @@ static struct comms_channel *take_spare(void)
  * A worker costs milliseconds to make and to take down, here and at each PE that it was connected to. Programs that make a
  * context for every phase get the last ones again.
  */
-static bool keep_as_spare(struct comms_channel *channel)
+static bool add_spare(struct comms_channel *channel)
 {
 	bool spare;
 
@@ -233,7 +233,7 @@ void ucx_channel_close(struct comms_channel *channel)
 	ucx_quiet(channel);
 	if (channel->private && channel->worker) {
 		atomic_fetch_sub_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
-		if (!keep_as_spare(channel))
+		if (!add_spare(channel))
 			take_down(channel);
 		return;
 	}
