@@ -24,12 +24,14 @@ libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/cal
 # wait: spinning, sleeping, waking; events; hang reports.
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
 	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \
+	comms/wait/hang_text.c \
 	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h
 # net: the contract for networks.
 libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/networks.c comms/net/networks.h \
 	comms/net/sessions.h
 libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_listeners.c \
-	comms/net/ucx/filter_pending.c comms/net/ucx/ucx.c comms/net/ucx/ucx_batch.c \
+	comms/net/ucx/filter_pending.c comms/net/ucx/ucx.c comms/net/ucx/ucx_answers.c \
+	comms/net/ucx/ucx_batch.c \
 	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
 	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_connections.c comms/net/ucx/ucx_device.c \
 	comms/net/ucx/ucx_device.h comms/net/ucx/ucx_failure.c comms/net/ucx/ucx_failure.h \
@@ -37,7 +39,7 @@ libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_li
 	comms/net/ucx/ucx_greeting.h comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h \
 	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
 	comms/net/ucx/ucx_marks.c comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h \
-	comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_server.c \
+	comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_requests.c comms/net/ucx/ucx_server.c \
 	comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c comms/net/ucx/ucx_epochs.c
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
@@ -64,3 +66,5 @@ if WITH_TOFU
 libtorushmem_la_SOURCES += $(TOFU_SOURCES)
 libtorushmem_la_CPPFLAGS += $(TOFU_CPPFLAGS)
 endif
+
+include comms/net/ofi/local.mk

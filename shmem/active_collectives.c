@@ -81,7 +81,7 @@ PROFILED(shmem_sync)
 					int PE_start, int logPE_stride, int PE_size, long *pSync)                      \
 	{                                                                                                              \
 		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_alltoalls(&set, dest, source, dst, sst, BYTES, nelems);                                            \
+		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, BYTES, nelems});                      \
 	}                                                                                                              \
 	PROFILED(shmem_broadcast##BITS)                                                                                \
 	PROFILED(shmem_collect##BITS)                                                                                  \

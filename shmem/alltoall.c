@@ -2,15 +2,15 @@
 /*
  * Alltoall and alltoalls.
  *
- * Blocks go straight to their places, on a node and, if they are not small, between nodes too: every byte has to cross anyway. Small
- * ones are gathered by node, so that one message goes from each leader to each other. All members of a node lay out in
+ * Members put blocks straight into place on a node, and between nodes if the blocks are not small: every byte has to cross anyway. Nodes
+ * gather small blocks, so that one message goes from each leader to each other leader. All members of a node lay out in
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
- * of the other leader's scratch; and when all have come, the members take what is theirs.
+ * of the other leader's scratch; and when all parts are there, the members copy their own.
  *
  * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for.
  *
- * No meeting between nodes is needed. There are two sets of windows in turn: who sends for the next but one alltoall has
- * got the next one's part from here, which left when all members here had taken what was theirs.
+ * This needs no barrier between nodes. There are two sets of windows, used alternately: a leader that sends for the next but one alltoall
+ * has received the next one's part from here, which left after all members here had copied their own.
  */
 #include "collectives.h"
 
@@ -21,7 +21,7 @@
 #include "comms/topology/job_torus.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
-#define COMBINED_UP_TO 65536 /* bytes that a node sends in all: with more, what is sent twice costs more than messages */
+#define COMBINED_UP_TO 65536 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
 
 static enum { AUTO, DIRECT, TORUS } algorithm;
 
@@ -39,7 +39,7 @@ struct alltoall {
 	size_t bytes;
 	uint64_t number;
 	const struct torus_topology *topology; /* NULL: not on the torus */
-	uint64_t exchanged;		   /* there, before this */
+	uint64_t exchanged;		   /* exchanges on the torus before this one */
 };
 
 static int node_size(const struct comms_levels *levels, int node)
@@ -47,7 +47,7 @@ static int node_size(const struct comms_levels *levels, int node)
 	return levels->first[node + 1] - levels->first[node];
 }
 
-/* Of what a node's members exchange with all members: where the part of another node begins. */
+/* Where the part for another node begins in what a node's members exchange with all members. */
 static size_t part_of(const struct comms_levels *levels, int node, int other, size_t bytes)
 {
 	return (size_t)node_size(levels, node) * (size_t)levels->first[other] * bytes;
@@ -66,7 +66,7 @@ static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
 		       a->source + (size_t)levels->places[levels->first[node] + i] * a->bytes, a->bytes);
 }
 
-/* Blocks of one size, by node, as much of each at a time as there are windows for. */
+/* Exchanges blocks of one size between nodes, as many bytes of each at a time as fit in the windows. */
 static void exchange_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
 {
 	size_t most = torus_exchange_most(a->topology);
@@ -149,13 +149,13 @@ static bool fits_windows(const struct comms_levels *levels, int members, size_t 
 	return bytes <= ALLTOALL_BYTES / ((size_t)largest * (size_t)members);
 }
 
-/* Of one and the same block, only so much at a time that it is still in the nearest caches when it goes to the next member. */
+/* A block that goes to all members goes in pieces, so that each is still in the nearest caches for the next member. */
 static size_t bytes_at_a_time(const struct set *set, size_t source_step, size_t bytes)
 {
 	return set->group->on_node && source_step == 0 && bytes > PIECE_FOR_ALL ? PIECE_FOR_ALL : bytes;
 }
 
-/* Everybody puts its block to everybody, beginning with its neighbour so that not all go to one at a time. */
+/* Each member puts its block to all, beginning with its neighbour so that not all put to one member at a time. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
 	size_t most = bytes_at_a_time(set, source_step, bytes);
@@ -174,8 +174,8 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 }
 
 /*
- * Small blocks between a few members of a node: each into a slot of its taker's, which has one for every other member. A
- * member is done when it has heard from all, so this is an epoch like that of a reduction, and nobody meets.
+ * Small blocks between a few members of a node: each member writes into a slot of the receiver, which has one for every other member. A
+ * member is done when it has a block from each, so this is an epoch like that of a reduction, and needs no barrier.
  */
 static void exchange_pieces(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
@@ -207,7 +207,7 @@ void set_exchange_blocks(const struct set *set, char *dest, const char *source, 
 		set_push_blocks(set, dest + (size_t)set->group->me * bytes, source, source_step, bytes);
 }
 
-/* Do all nodes have as many members? */
+/* Do all nodes have the same number of members? */
 static bool nodes_are_alike(const struct comms_levels *levels)
 {
 	int size = levels ? node_size(levels, 0) : 1;
@@ -218,7 +218,7 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 	return true;
 }
 
-/* Asked by all members alike; with several members on a node, windows hold what it sends. */
+/* All members call this alike. If a node has several members, windows hold what it sends. */
 static void choose_torus(struct alltoall *a)
 {
 	const struct set *set = a->set;
@@ -274,7 +274,7 @@ struct strided {
 	size_t dst, sst, size, count; /* strides and size in bytes */
 };
 
-/* Elements straight into place; for members that store to each other. */
+/* Puts elements straight into place. For members that store to each other. */
 static void put_strided(const struct strided *x)
 {
 	int n = x->set->group->size, me = x->set->group->me;
@@ -296,7 +296,7 @@ static void copy_strided(char *to, size_t to_step, const char *from, size_t from
 		memcpy(to + e * to_step, from + e * from_step, size);
 }
 
-/* Some elements of all members at a time: packed, into the window that each member has in everyone's scratch, and unpacked. */
+/* Packs some elements for each member at a time, puts them into the window that this member has in everyone's scratch, and unpacks. */
 static void exchange_windows(const struct strided *x, size_t window)
 {
 	int n = x->set->group->size, me = x->set->group->me;
@@ -324,9 +324,10 @@ static void exchange_windows(const struct strided *x, size_t window)
 	free(packed);
 }
 
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count)
+void set_alltoalls(const struct set *set, void *dest, const void *source, struct set_strided elements)
 {
+	size_t size = elements.size, count = elements.count;
+	ptrdiff_t dst = elements.dst, sst = elements.sst;
 	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
 	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
 

@@ -7,64 +7,64 @@
 
 #include <string.h>
 
+/* A copy for the network, so that the path on the node keeps the members in registers. */
+#define IN_MEMORY(ATOMIC) (&(struct comms_atomic){(ATOMIC).op, (ATOMIC).width, (ATOMIC).operand, (ATOMIC).compare})
+
 COMMS_INLINE bool misaligned(const void *address, size_t width)
 {
 	return (uintptr_t)address & (width - 1);
 }
 
-COMMS_INLINE uint64_t amo_here(enum comms_amo op, size_t width, const void *word, void *here, uint64_t operand,
-			       uint64_t cond, const struct comms_peer *peer)
+COMMS_INLINE uint64_t amo_here(const struct comms_peer *peer, const void *word, void *here, struct comms_atomic atomic)
 {
-	uint64_t old = width == 8 ? comms_amo_64(op, here, operand, cond)
-				  : comms_amo_32(op, here, (uint32_t)operand, (uint32_t)cond);
+	uint64_t old = atomic.width == 8 ? comms_amo_64(atomic.op, here, atomic.operand, atomic.compare)
+					 : comms_amo_32(atomic.op, here, (uint32_t)atomic.operand, (uint32_t)atomic.compare);
 
-	if (op != COMMS_FETCH)
-		comms_wake_at(peer, word, width);
+	if (atomic.op != COMMS_FETCH)
+		comms_wake_at(peer, word, atomic.width);
 	return old;
 }
 
-COMMS_INLINE uint64_t fetching(shmem_ctx_t ctx, enum comms_amo op, size_t width, const void *dest, uint64_t operand,
-				uint64_t cond, int pe, const char *routine)
+COMMS_INLINE uint64_t amo_fetch(shmem_ctx_t ctx, const void *dest, struct comms_atomic atomic, int pe, const char *routine)
 {
 	void *word = (void *)(uintptr_t)dest, *here; /* atomic_fetch takes a const pointer */
 	struct comms_peer *peer;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(word, width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(word, width)))
-		return comms_channel_amo_fetch(api_channel(ctx), word, &(struct comms_atomic){op, width, operand, cond}, pe, routine);
-	return amo_here(op, width, word, here, operand, cond, peer);
+	here = comms_reach_atomically(word, atomic.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(word, atomic.width)))
+		return comms_channel_amo_fetch(api_channel(ctx), word, IN_MEMORY(atomic), pe, routine);
+	return amo_here(peer, word, here, atomic);
 }
 
-COMMS_INLINE void posting(shmem_ctx_t ctx, enum comms_amo op, size_t width, void *dest, uint64_t operand, int pe,
-			   const char *routine)
+COMMS_INLINE void amo_post(shmem_ctx_t ctx, void *dest, struct comms_atomic atomic, int pe, const char *routine)
 {
 	struct comms_peer *peer;
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(dest, width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(dest, width)))
-		comms_channel_amo(api_channel(ctx), dest, &(struct comms_atomic){op, width, operand, 0}, pe, routine);
+	here = comms_reach_atomically(dest, atomic.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(dest, atomic.width)))
+		comms_channel_amo(api_channel(ctx), dest, IN_MEMORY(atomic), pe, routine);
 	else
-		amo_here(op, width, dest, here, operand, 0, peer);
+		amo_here(peer, dest, here, atomic);
 }
 
-COMMS_INLINE void fetching_nbi(shmem_ctx_t ctx, enum comms_amo op, size_t width, void *result, const void *dest,
-				uint64_t operand, uint64_t cond, int pe, const char *routine)
+COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, const void *dest, struct comms_atomic atomic, int pe,
+				const char *routine)
 {
 	void *word = (void *)(uintptr_t)dest, *here;
 	struct comms_peer *peer;
 	uint64_t old;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(word, width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(word, width))) {
-		comms_channel_amo_fetch_nbi(api_channel(ctx), result, word, &(struct comms_atomic){op, width, operand, cond}, pe, routine);
+	here = comms_reach_atomically(word, atomic.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(word, atomic.width))) {
+		comms_channel_amo_fetch_nbi(api_channel(ctx), result, word, IN_MEMORY(atomic), pe, routine);
 		return;
 	}
-	old = amo_here(op, width, word, here, operand, cond, peer);
-	memcpy(result, &old, width); /* the low half is in front, see below */
+	old = amo_here(peer, word, here, atomic);
+	memcpy(result, &old, atomic.width); /* the low half is in front, see below */
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by copying them to the front");
@@ -85,18 +85,20 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by 
 FOR_EXT_TYPES(DEFINE_BITS)
 
 /* The bodies: FETCH returns the old value, POST does not, NBI stores it. W is the width. */
+#define ATOMIC(OP, WIDTH, OPERAND, COND) ((struct comms_atomic){OP, WIDTH, OPERAND, COND})
 #define FETCH(NAME, OP, OPERAND, COND) \
-	return NAME##_of_bits(fetching(ctx, OP, W, dest, OPERAND, COND, pe, __func__));
-#define POST(OP, OPERAND) posting(ctx, OP, W, dest, OPERAND, pe, __func__);
-#define NBI(OP, OPERAND, COND) fetching_nbi(ctx, OP, W, fetch, dest, OPERAND, COND, pe, __func__);
+	return NAME##_of_bits(amo_fetch(ctx, dest, ATOMIC(OP, W, OPERAND, COND), pe, __func__));
+#define POST(OP, OPERAND) amo_post(ctx, dest, ATOMIC(OP, W, OPERAND, 0), pe, __func__);
+#define NBI(OP, OPERAND, COND) amo_fetch_nbi(ctx, fetch, dest, ATOMIC(OP, W, OPERAND, COND), pe, __func__);
+#define READ(TYPE) ATOMIC(COMMS_FETCH, sizeof(TYPE), 0, 0)
 #define V(NAME) bits_of_##NAME(value)
 
 #define EXT(NAME, TYPE)                                                                                               \
 	API_BOTH(TYPE, NAME##_atomic_fetch,                                                                           \
-		 return NAME##_of_bits(fetching(ctx, COMMS_FETCH, sizeof(TYPE), source, 0, 0, pe, __func__));         \
+		 return NAME##_of_bits(amo_fetch(ctx, source, READ(TYPE), pe, __func__));                             \
 		 , const TYPE *source, int pe)                                                                        \
 	API_BOTH(void, NAME##_atomic_fetch_nbi,                                                                       \
-		 fetching_nbi(ctx, COMMS_FETCH, sizeof(TYPE), fetch, source, 0, 0, pe, __func__);                     \
+		 amo_fetch_nbi(ctx, fetch, source, READ(TYPE), pe, __func__);                                         \
 		 , TYPE *fetch, const TYPE *source, int pe)                                                           \
 	API_BOTH(void, NAME##_atomic_set, enum { W = sizeof(TYPE) }; POST(COMMS_SWAP, V(NAME)),                       \
 		 TYPE *dest, TYPE value, int pe)                                                                      \
@@ -145,7 +147,7 @@ FOR_BITS_TYPES(BITWISE)
 	PROFILED(shmem_##NAME)
 #define OLD_EXT(NAME, TYPE)                                                                                           \
 	OLD(TYPE, NAME##_fetch,                                                                                       \
-	    return NAME##_of_bits(fetching(ctx, COMMS_FETCH, sizeof(TYPE), source, 0, 0, pe, __func__));              \
+	    return NAME##_of_bits(amo_fetch(ctx, source, READ(TYPE), pe, __func__));                                  \
 	    , const TYPE *source, int pe)                                                                             \
 	OLD(void, NAME##_set, enum { W = sizeof(TYPE) }; POST(COMMS_SWAP, V(NAME)), TYPE *dest, TYPE value, int pe)   \
 	OLD(TYPE, NAME##_swap, enum { W = sizeof(TYPE) }; FETCH(NAME, COMMS_SWAP, V(NAME), 0),                        \
@@ -166,6 +168,8 @@ FOR_AMO_TYPES(OLD_AMO)
 #undef shmem_swap
 API long pshmem_swap(long *dest, long value, int pe)
 {
-	return long_of_bits(fetching(SHMEM_CTX_DEFAULT, COMMS_SWAP, sizeof(long), dest, bits_of_long(value), 0, pe, __func__));
+	const struct comms_atomic atomic = {COMMS_SWAP, sizeof(long), bits_of_long(value), 0};
+
+	return long_of_bits(amo_fetch(SHMEM_CTX_DEFAULT, dest, atomic, pe, __func__));
 }
 PROFILED(shmem_swap)

@@ -21,7 +21,7 @@
 #define API __attribute__((visibility("default")))
 #define PROFILED(name) extern __typeof__(p##name) name __attribute__((weak, alias("p" #name), visibility("default")));
 
-/* The twin definition of a routine on the default context and on any; the body sees ctx. */
+/* Defines a routine on the default context and on any; the body uses ctx. */
 #define API_BOTH(ret, name, body, ...)                                    \
 	API ret pshmem_##name(__VA_ARGS__)                                \
 	{                                                                 \
@@ -37,12 +37,12 @@
 
 /*
  * A handle is the address of one of these, or one of the constants of shmem.h for those that always exist. A team's
- * members and numbers never change; its group's epoch and its counts of collectives belong to whoever runs
- * a collective on it, of which there is one at a time.
+ * members and numbers never change; its group's epoch and its counts of collectives belong to the
+ * thread that runs a collective on it, of which there is one at a time.
  */
 struct shmemx_team {
 	struct comms_group group;
-	int *members; /* owned; NULL where start and stride say it all */
+	int *members; /* owned; NULL where start and stride suffice */
 	shmem_team_config_t config;
 	struct grid *grid;	     /* NULL: its PEs have no coordinates */
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
@@ -62,7 +62,7 @@ struct shmemx_ctx {
 /* NULL for an invalid handle. */
 struct shmemx_team *api_team(shmem_team_t handle);
 
-/* The same for a collective, which has no use for an invalid one: ends the job with a message. */
+/* The same for a collective: ends the job with a message if the handle is invalid. */
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
 extern struct shmemx_team api_world, api_shared;
@@ -86,7 +86,7 @@ COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe, const char *routine)
 	return comms_group_pe(group, pe);
 }
 
-/* What a valid context's operations are ordered and completed in. */
+/* The channel that orders and completes a valid context's operations. */
 COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 {
 	return ctx == SHMEM_CTX_DEFAULT ? NULL : ctx->channel;
@@ -107,7 +107,7 @@ void api_plans_start(void);
 void api_plans_check(const char *routine);
 void api_plans_check_team(const struct shmemx_team *team, const char *routine);
 void api_plans_stop(void);
-/* Waits for what still moves from or to this PE's memory by its own doing; then all may be forgotten. */
+/* Waits for this PE's own operations on its memory; afterwards all may be forgotten. */
 void api_rdma_finish(const char *routine);
 void api_rdma_stop(void);
 void api_teams_start(void);
@@ -115,16 +115,16 @@ void api_teams_stop(void);
 void api_collectives_start(void);
 void api_forget_contexts(struct shmemx_team *team);
 
-/* The trace of SHMEM_TRACE, if there is to be one: after the heap is up, before it goes. */
+/* The trace of SHMEM_TRACE, if that is set. Start it after the heap is up, stop it before the heap goes. */
 void api_trace_start(void);
 void api_trace_stop(void);
 
 /* Prints what all PEs counted, if they did. */
 void api_stats_stop(void);
 
-/* Finishes what was started on the default context, then a barrier of all PEs. */
+/* Completes what was started on the default context, then runs a barrier of all PEs. */
 void api_barrier_all(const char *routine);
-/* Of shmem_finalize: another barrier than all others, so that none can be taken for it. */
+/* For shmem_finalize: a barrier of its own, so that no other can be taken for it. */
 void api_barrier_at_end(void);
 
 #endif

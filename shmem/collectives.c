@@ -10,14 +10,14 @@ void api_collectives_start(void)
 	api_alltoalls_start();
 }
 
-/* While calls are watched or checked. Not inline, so that the usual way saves no registers for it. */
+/* For calls that are observed or checked. Not inline, so that the usual path saves no registers for it. */
 static __attribute__((noinline)) void barrier_observed(shmem_team_t team, bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set set = set_of_team(team, routine);
 
 	if (complete)
-		comms_complete(); /* first: somebody may wait for what was put, and come to compare only then */
+		comms_complete(); /* first: a member may wait for these puts, and compares only then */
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	comms_sync(set.group);
 }
@@ -52,50 +52,50 @@ API int pshmem_team_sync(shmem_team_t team)
 }
 PROFILED(shmem_team_sync)
 
-#define COLLECTIVES(TYPE, SIZE, BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS)                                    \
-	API int pshmem_##BROADCAST(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root)     \
+/* BEFORE##broadcast##AFTER and the like: a type's name stands before, mem behind. */
+#define COLLECTIVES(BEFORE, AFTER, TYPE, SIZE)                                                                        \
+	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems,   \
+						  int PE_root)                                                        \
 	{                                                                                                             \
 		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                     \
 		return 0;                                                                                             \
 	}                                                                                                             \
-	API int pshmem_##COLLECT(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                    \
+	API int pshmem_##BEFORE##collect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)     \
 	{                                                                                                             \
 		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_collect(&set, dest, source, nelems *(SIZE));                                                      \
 		return 0;                                                                                             \
 	}                                                                                                             \
-	API int pshmem_##FCOLLECT(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                   \
+	API int pshmem_##BEFORE##fcollect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)    \
 	{                                                                                                             \
 		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_fcollect(&set, dest, source, nelems *(SIZE));                                                     \
 		return 0;                                                                                             \
 	}                                                                                                             \
-	API int pshmem_##ALLTOALL(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)                   \
+	API int pshmem_##BEFORE##alltoall##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)    \
 	{                                                                                                             \
 		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
 		set_alltoall(&set, dest, source, nelems *(SIZE));                                                     \
 		return 0;                                                                                             \
 	}                                                                                                             \
-	API int pshmem_##ALLTOALLS(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst,   \
-				   size_t nelems)                                                                     \
+	API int pshmem_##BEFORE##alltoalls##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst,   \
+						  ptrdiff_t sst, size_t nelems)                                       \
 	{                                                                                                             \
 		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
 		struct set set = set_of_team(team, __func__);                                                         \
-		set_alltoalls(&set, dest, source, dst, sst, SIZE, nelems);                                            \
+		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                      \
 		return 0;                                                                                             \
 	}                                                                                                             \
-	PROFILED(shmem_##BROADCAST)                                                                                   \
-	PROFILED(shmem_##COLLECT)                                                                                     \
-	PROFILED(shmem_##FCOLLECT)                                                                                    \
-	PROFILED(shmem_##ALLTOALL)                                                                                    \
-	PROFILED(shmem_##ALLTOALLS)
-#define TYPED(NAME, TYPE)                                                                                              \
-	COLLECTIVES(TYPE, sizeof(TYPE), NAME##_broadcast, NAME##_collect, NAME##_fcollect, NAME##_alltoall,            \
-		    NAME##_alltoalls)
+	PROFILED(shmem_##BEFORE##broadcast##AFTER)                                                                    \
+	PROFILED(shmem_##BEFORE##collect##AFTER)                                                                      \
+	PROFILED(shmem_##BEFORE##fcollect##AFTER)                                                                     \
+	PROFILED(shmem_##BEFORE##alltoall##AFTER)                                                                     \
+	PROFILED(shmem_##BEFORE##alltoalls##AFTER)
+#define TYPED(NAME, TYPE) COLLECTIVES(NAME##_, , TYPE, sizeof(TYPE))
 FOR_RMA_TYPES(TYPED)
-COLLECTIVES(void, (size_t)1, broadcastmem, collectmem, fcollectmem, alltoallmem, alltoallsmem)
+COLLECTIVES(, mem, void, (size_t)1)

@@ -12,13 +12,13 @@
 #include "rte/settings.h"
 
 /*
- * Collectives are written over a set: members in order, and a barrier of theirs. Two kinds exist: a team, or the leaders of
- * its nodes, which synchronise in the team's slot and have scratch there; and an active set of the deprecated interface
+ * Collectives work on a set: members in order, with a barrier. Two kinds exist: a team, or the leaders of
+ * its nodes, whose barrier and scratch are in the team's slot; and an active set of the deprecated interface
  * for which no slot was left, which has nothing but the user's pSync array.
  *
- * A collective may write to a member's dest as soon as it is called itself (the caller saw to it that every dest is ready),
- * but may read a member's source only after that member has entered. So what pushes needs one barrier, at the
- * end; what pulls needs one at each end.
+ * A collective may write to a member's dest as soon as this PE calls it (the program ensures that every dest is ready),
+ * but may read a member's source only after that member has entered. So a collective that puts needs one barrier, at the
+ * end; one that gets needs a barrier at each end.
  */
 struct set {
 	struct comms_group *group;
@@ -39,32 +39,32 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 void api_forget_active_sets(void);
 
 /*
- * A slot that is free on all PEs of the set that want one, and taken by them now; COMMS_SLOTS: there is none. PEs that
- * want none take part all the same.
+ * Takes a slot that is free on all PEs of the set that want one; COMMS_SLOTS: there is none. PEs that want none
+ * call this all the same.
  */
 enum slot_wish { SLOT_NOT_FOR_ME, SLOT_IF_FREE, SLOT_NEVER };
 int api_agree_on_slot(const struct set *set, enum slot_wish wish);
 
-/* A team of these PEs of the world, of which the list becomes the team's; all PEs of the set are in it. NULL: no slot is left. */
+/* Makes a team of these PEs of the world, which are those of the set, and takes over the list. NULL: no slot is left. */
 struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me);
 
 void set_sync(const struct set *set);
 
-/* What the collective that begins now was given, for the report of a crash. */
+/* Notes the arguments of the collective that begins now, for the report of a crash. */
 static inline void set_note(const struct set *set, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
 {
 	comms_near_both = (struct comms_near_both){set->routine, dest, source, dest_bytes, source_bytes};
 }
 
-/* Makes what this PE has put into others' memory arrive; then a barrier. */
+/* Completes this PE's puts, then runs a barrier. */
 void set_finish(const struct set *set);
 
-/* Of a team, the leaders of its nodes; where its members share no node, the team. */
+/* The leaders of a team's nodes; the team itself if its members share no node. */
 struct set set_of_leaders(const struct set *set);
 
 /*
- * The torus that the nodes of a team are on, NULL if there is none. To be asked by all members together: the first time they
- * find it out.
+ * The torus that the nodes of a team are on, NULL if there is none. All members call this together: the first call finds
+ * it out.
  */
 const struct torus_topology *set_topology(const struct set *set);
 
@@ -73,7 +73,7 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
 
 /*
  * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
- * message where one differs from the first member. The names say what the numbers are, NULL: there is none.
+ * message where one differs from the first member. The names belong to the numbers; NULL: there is no such number.
  */
 void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2, const void *dest);
 
@@ -92,8 +92,8 @@ struct set_span {
 void set_check_overlap(const struct set *set, struct set_span dest, struct set_span source, bool may_be_same);
 
 /*
- * With SHMEM_CHECK set: is the pSync of an active set free, and SHMEM_SYNC_VALUE? To be asked before the set is known the first time, and then
- * from the beginning of each call to its end.
+ * With SHMEM_CHECK set: is the pSync of an active set free, and SHMEM_SYNC_VALUE? Call the first before the set is known for the first
+ * time, the others at the beginning and the end of each call.
  */
 struct psync_use {
 	const struct set *set; /* NULL: nothing is checked */
@@ -114,7 +114,7 @@ static inline void set_psync_leave(struct psync_use *use)
 		set_psync_give_back(use);
 }
 
-/* Which of the words a setting has. Ends the job with a message if it is none of them. */
+/* The index of a setting's value among these words. Ends the job with a message if it is none of them. */
 int set_algorithm(enum setting_id id, const char *const *words, int count);
 void api_broadcasts_start(void);
 void api_reductions_start(void);
@@ -123,8 +123,8 @@ void api_alltoalls_start(void);
 
 /* The whole collective for one member. Sizes are in bytes unless they are counts. */
 /*
- * The trees of a torus that a broadcast or a reduction takes between nodes; none where something else is better. To be asked by all
- * members together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
+ * The trees of a torus that a broadcast or a reduction takes between nodes; none where another algorithm is faster. All members call
+ * this together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
  */
 struct set_trees {
 	struct torus_tree_choice tree_choice;
@@ -133,10 +133,10 @@ struct set_trees {
 struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root);
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
 
-/* How the elements of a type are combined, and their size; NULL: the operation is not for them. */
+/* Combines elements of a type, and sets their size; NULL: the type lacks the operation. */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
-/* As words, if that is how they can be combined. */
+/* The same word by word; false: the elements cannot be combined so. */
 struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
 
@@ -144,28 +144,39 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes);
-void set_alltoalls(const struct set *set, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		   size_t count);
+/* `count` elements for each member. Strides are in elements, the size in bytes. */
+struct set_strided {
+	ptrdiff_t dst, sst;
+	size_t size, count;
+};
+void set_alltoalls(const struct set *set, void *dest, const void *source, struct set_strided elements);
 void set_reduce(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine);
-void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
-	      bool inclusive);
+struct scan {
+	const struct set *set;
+	char *dest;
+	const char *source;
+	size_t count, size;
+	combine_t *combine;
+	bool inclusive;
+};
+void set_scan(struct scan *scan);
 
-/* Each member puts a block to every member's dest: the same one, or, with a step, each its own. A barrier follows. */
+/* Each member puts a block to every member's dest: the same block or, with a step, one for each. A barrier follows. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
-/* The same with blocks of one size, the lowest member's first at dest; all have theirs when they return, maybe not all others. */
+/* The same with blocks of one size, the lowest member's first at dest. On return this member has its blocks; others may not have theirs. */
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
-/* The and of what the members bring; the last bit does not count. */
+/* The and of the members' values; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
-/* The greatest of what the members of a team bring. */
+/* The greatest of the values of a team's members. */
 uint64_t set_max(const struct set *team, uint64_t mine);
-/* Word by word, what the members of a team bring becomes the result; it need not be symmetric memory. */
+/* Replaces each word by the result over the team's members. The words need not be symmetric memory. */
 enum set_operation { SET_SUM, SET_LEAST, SET_MOST };
 void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enum set_operation operation);
 
-#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to notify them */
+#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to send them the result */
 #define PIECE_BYTES 2048 /* of a small exchange between two members */
 #define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
 #define COUNTS 1024	 /* sizes that members exchange at a time */
@@ -187,7 +198,7 @@ struct agreement {
 };
 
 /*
- * In the slot of a team, of every member; docs/protocols/node.md says who may write what when. Numbers that come with
+ * Every member of a team has this in the team's slot; docs/protocols/node.md lists who may write what when. Numbers that come with
  * a word are counts of calls, which grow alike in all members.
  */
 struct plan_block {
@@ -205,7 +216,7 @@ struct scratch {
 	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
 	_Atomic uint64_t arrived[NODES_AT_ONCE];	     /* by node: the number of the last alltoall its part came of */
 	/* Words end here: what follows need not be clear when a team gets it. */
-	_Alignas(64) char row[ROW_BYTES];    /* what this member brings */
+	_Alignas(64) char row[ROW_BYTES];    /* this member's source */
 	_Alignas(64) char result[ROW_BYTES]; /* what the members of its node get */
 	_Alignas(64) uint64_t counts[COUNTS];
 	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* those that do not fit in their slots */

@@ -20,19 +20,21 @@ FOR_LOGIC_TYPES(LOGIC)
 FOR_MINMAX_TYPES(MINMAX)
 FOR_SUM_TYPES(SUM)
 
+#define SCAN(NAME, TYPE, INCLUSIVE)                                                                                  \
+	((struct scan){&set, (char *)dest, (const char *)source, nelems, sizeof(TYPE), combine_##NAME##_sum, INCLUSIVE})
 #define SCANS(NAME, TYPE)                                                                                            \
 	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
 		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
 		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&set, dest, source, nelems, sizeof(TYPE), combine_##NAME##_sum, true);                                \
+		set_scan(&SCAN(NAME, TYPE, true));                                                                   \
 		return 0;                                                                                            \
 	}                                                                                                            \
 	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
 	{                                                                                                            \
 		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
 		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&set, dest, source, nelems, sizeof(TYPE), combine_##NAME##_sum, false);                               \
+		set_scan(&SCAN(NAME, TYPE, false));                                                                  \
 		return 0;                                                                                            \
 	}                                                                                                            \
 	PROFILED(shmem_##NAME##_sum_inscan)                                                                          \

@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory access. A typed routine is its byte count and what is inlined here: where the target can be stored to,
- * and the copy is short, nothing else is called. comms.h has everything else.
+ * Remote memory access. A typed routine computes its byte count and inlines what is here: where the target can be stored to,
+ * and the copy is short, it calls nothing else. comms.h has everything else.
  */
 #include "api.h"
 #include "comms/core/copy.h"
 #include "comms/core/near.h"
 
-COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
-		      const char *routine)
+COMMS_INLINE void rma_put(shmem_ctx_t ctx, struct comms_piece data, bool nbi, int pe, const char *routine)
 {
 	struct comms_peer *peer;
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_quickly(dest, bytes, pe, &peer);
+	here = comms_reach_quickly(data.dest, data.bytes, pe, &peer);
 	if (COMMS_LIKELY(here != NULL)) {
-		comms_put_here(peer, dest, here, source, bytes, routine);
+		comms_put_here(peer, data.dest, here, data.source, data.bytes, routine);
 	} else if (nbi) {
-		comms_channel_put_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
+		comms_channel_put_nbi(api_channel(ctx), data.dest, data.source, data.bytes, pe, routine);
 	} else {
-		comms_channel_put(api_channel(ctx), dest, source, bytes, pe, routine);
+		comms_channel_put(api_channel(ctx), data.dest, data.source, data.bytes, pe, routine);
 	}
 }
 
-/* One element. Only the way that is not taken wants it in memory. */
+COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, int pe, const char *routine)
+{
+	struct comms_peer *peer;
+	const void *here;
+
+	pe = api_target(ctx, pe, routine);
+	here = comms_reach_quickly(data.source, data.bytes, pe, &peer);
+	if (COMMS_LIKELY(here != NULL))
+		comms_get_here(data.dest, here, data.bytes, routine);
+	else if (nbi)
+		comms_channel_get_nbi(api_channel(ctx), data.dest, data.source, data.bytes, pe, routine);
+	else
+		comms_channel_get(api_channel(ctx), data.dest, data.source, data.bytes, pe, routine);
+}
+
+/* One element. Only the network needs it in memory. */
 #define PUT_ELEMENT(TYPE)                                                                \
 	struct comms_peer *peer;                                                         \
 	int world_pe = api_target(ctx, pe, __func__);                                    \
@@ -50,32 +64,21 @@ COMMS_INLINE void put(shmem_ctx_t ctx, void *dest, const void *source, size_t by
 	}                                                                                \
 	return value;
 
-COMMS_INLINE void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, bool nbi, int pe,
-		      const char *routine)
-{
-	struct comms_peer *peer;
-	const void *here;
+/* Blocks of elements at strides, which are in elements. iput and iget have blocks of one element. */
+struct strided {
+	ptrdiff_t dst, sst;
+	size_t size, block, count; /* bytes of an element, elements of a block, blocks */
+};
 
-	pe = api_target(ctx, pe, routine);
-	here = comms_reach_quickly(source, bytes, pe, &peer);
-	if (COMMS_LIKELY(here != NULL))
-		comms_get_here(dest, here, bytes, routine);
-	else if (nbi)
-		comms_channel_get_nbi(api_channel(ctx), dest, source, bytes, pe, routine);
-	else
-		comms_channel_get(api_channel(ctx), dest, source, bytes, pe, routine);
+static bool is_empty(const struct strided *s, const char *routine)
+{
+	if (s->block == 0 || s->count == 0)
+		return true;
+	if (COMMS_UNLIKELY(s->dst < (ptrdiff_t)s->block || s->sst < (ptrdiff_t)s->block))
+		rte_die(routine, "dst=%td, sst=%td: a stride must be at least %zu", s->dst, s->sst, s->block);
+	return false;
 }
 
-static void check_strides(ptrdiff_t dst, ptrdiff_t sst, size_t least, const char *routine)
-{
-	if (COMMS_UNLIKELY(dst < (ptrdiff_t)least || sst < (ptrdiff_t)least))
-		rte_die(routine, "dst=%td, sst=%td: a stride must be at least %zu", dst, sst, least);
-}
-
-/*
- * Blocks of bytes at strides (in bytes); strided transfers are blocks of one element. Where all of them can be reached, this is
- * looked up once. Else gets go out together and are completed once.
- */
 static size_t span_of(size_t stride, size_t bytes, size_t blocks)
 {
 	return (blocks - 1) * stride + bytes;
@@ -94,44 +97,49 @@ static size_t span_of(size_t stride, size_t bytes, size_t blocks)
 			COPY_BLOCKS(COPY, bytes);                      \
 	} while (0)
 
-static void put_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t dst, size_t sst, size_t bytes,
-		       size_t blocks, int pe, const char *routine)
+/*
+ * Where this PE reaches all blocks, it looks them up once and copies them. Otherwise it puts them one by one, or issues nonblocking gets
+ * and one quiet.
+ */
+static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe, const char *routine)
 {
+	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size, blocks = s->count;
 	int world_pe = api_target(ctx, pe, routine);
-	const char *symmetric = dest;
+	const char *source = from;
+	char *dest = to, *here;
 	struct comms_peer *peer;
-	char *here;
 
-	if (blocks == 0)
+	if (is_empty(s, routine))
 		return;
 	here = comms_reach_quickly(dest, span_of(dst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
-			put(ctx, dest + i * dst, source + i * sst, bytes, false, pe, routine);
+			rma_put(ctx, (struct comms_piece){dest + i * dst, source + i * sst, bytes}, false, pe, routine);
 		return;
 	}
 	dest = here;
 	comms_near_begin(routine, source, span_of(sst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_in);
 	comms_near_end();
-	comms_wake_at(peer, symmetric, span_of(dst, bytes, blocks));
+	comms_wake_at(peer, to, span_of(dst, bytes, blocks));
 }
 
-static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t dst, size_t sst, size_t bytes,
-		       size_t blocks, int pe, const char *routine)
+static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe, const char *routine)
 {
+	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size, blocks = s->count;
 	int world_pe = api_target(ctx, pe, routine);
+	const char *source = from, *here;
 	struct comms_peer *peer;
-	const char *here;
+	char *dest = to;
 
-	if (blocks == 0)
+	if (is_empty(s, routine))
 		return;
 	here = comms_reach_quickly(source, span_of(sst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
-			get(ctx, dest + i * dst, source + i * sst, bytes, true, pe, routine);
+			rma_get(ctx, (struct comms_piece){dest + i * dst, source + i * sst, bytes}, true, pe, routine);
 		if (comms.network)
 			comms_channel_quiet_pes(api_channel(ctx), &world_pe, 1);
 		return;
@@ -142,77 +150,43 @@ static void get_blocks(shmem_ctx_t ctx, char *dest, const char *source, size_t d
 	comms_near_end();
 }
 
-static void iput(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		 size_t nelems, int pe, const char *routine)
-{
-	if (nelems > 0)
-		check_strides(dst, sst, 1, routine);
-	put_blocks(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, size, nelems, pe, routine);
-}
-
-static void iget(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		 size_t nelems, int pe, const char *routine)
-{
-	if (nelems > 0)
-		check_strides(dst, sst, 1, routine);
-	get_blocks(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, size, nelems, pe, routine);
-}
-
-static void ibput(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		  size_t bsize, size_t nblocks, int pe, const char *routine)
-{
-	if (bsize == 0 || nblocks == 0)
-		return;
-	check_strides(dst, sst, bsize, routine);
-	put_blocks(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, bsize * size, nblocks, pe, routine);
-}
-
-static void ibget(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t size,
-		  size_t bsize, size_t nblocks, int pe, const char *routine)
-{
-	if (bsize == 0 || nblocks == 0)
-		return;
-	check_strides(dst, sst, bsize, routine);
-	get_blocks(ctx, dest, source, (size_t)dst * size, (size_t)sst * size, bsize * size, nblocks, pe, routine);
-}
-
-/* Every shape of transfer for elements of one kind; TYPED adds the names of a type, SIZED those of a size. */
-#define TRANSFERS(PUT, GET, IPUT, IGET, IBPUT, IBGET, TYPE, SIZE)                                                     \
-	API_BOTH(void, PUT, put(ctx, dest, source, nelems * (SIZE), false, pe, __func__);                             \
+/* The routines for elements of one kind: BEFORE##put##AFTER and the like, with a type's name before or a size behind. */
+#define PIECE(BYTES) ((struct comms_piece){dest, source, BYTES})
+#define STRIDED(SIZE, BLOCK, COUNT) (&(struct strided){dst, sst, SIZE, BLOCK, COUNT})
+#define CONTIGUOUS(BEFORE, AFTER, TYPE, SIZE)                                                                         \
+	API_BOTH(void, BEFORE##put##AFTER, rma_put(ctx, PIECE(nelems * (SIZE)), false, pe, __func__);                 \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, GET, get(ctx, dest, source, nelems * (SIZE), false, pe, __func__);                             \
+	API_BOTH(void, BEFORE##get##AFTER, rma_get(ctx, PIECE(nelems * (SIZE)), false, pe, __func__);                 \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, PUT##_nbi, put(ctx, dest, source, nelems * (SIZE), true, pe, __func__);                        \
+	API_BOTH(void, BEFORE##put##AFTER##_nbi, rma_put(ctx, PIECE(nelems * (SIZE)), true, pe, __func__);            \
 		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, GET##_nbi, get(ctx, dest, source, nelems * (SIZE), true, pe, __func__);                        \
-		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, IPUT, iput(ctx, dest, source, dst, sst, SIZE, nelems, pe, __func__);                           \
+	API_BOTH(void, BEFORE##get##AFTER##_nbi, rma_get(ctx, PIECE(nelems * (SIZE)), true, pe, __func__);            \
+		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)
+#define BLOCKS(BEFORE, AFTER, TYPE, SIZE)                                                                             \
+	API_BOTH(void, BEFORE##iput##AFTER, put_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__);   \
 		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)               \
-	API_BOTH(void, IGET, iget(ctx, dest, source, dst, sst, SIZE, nelems, pe, __func__);                           \
+	API_BOTH(void, BEFORE##iget##AFTER, get_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__);   \
 		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)               \
-	API_BOTH(void, IBPUT, ibput(ctx, dest, source, dst, sst, SIZE, bsize, nblocks, pe, __func__);                 \
+	API_BOTH(void, BEFORE##ibput##AFTER,                                                                          \
+		 put_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                         \
 		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,        \
 		 int pe)                                                                                              \
-	API_BOTH(void, IBGET, ibget(ctx, dest, source, dst, sst, SIZE, bsize, nblocks, pe, __func__);                 \
+	API_BOTH(void, BEFORE##ibget##AFTER,                                                                          \
+		 get_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                         \
 		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,        \
 		 int pe)
 
 /* One element: the compiler turns the copy of a constant size into a store or a load. */
 #define TYPED(NAME, TYPE)                                                                                             \
-	TRANSFERS(NAME##_put, NAME##_get, NAME##_iput, NAME##_iget, NAME##_ibput, NAME##_ibget, TYPE, sizeof(TYPE))   \
+	CONTIGUOUS(NAME##_, , TYPE, sizeof(TYPE))                                                                     \
+	BLOCKS(NAME##_, , TYPE, sizeof(TYPE))                                                                         \
 	API_BOTH(void, NAME##_p, PUT_ELEMENT(TYPE), TYPE *dest, TYPE value, int pe)                                   \
 	API_BOTH(TYPE, NAME##_g, GET_ELEMENT(TYPE), const TYPE *source, int pe)
 FOR_RMA_TYPES(TYPED)
 
-#define SIZED(BITS, BYTES)                                                                                          \
-	TRANSFERS(put##BITS, get##BITS, iput##BITS, iget##BITS, ibput##BITS, ibget##BITS, void, (size_t)(BYTES))
+#define SIZED(BITS, BYTES)                                                                                            \
+	CONTIGUOUS(, BITS, void, (size_t)(BYTES))                                                                     \
+	BLOCKS(, BITS, void, (size_t)(BYTES))
 FOR_SIZES(SIZED)
 
-API_BOTH(void, putmem, put(ctx, dest, source, nelems, false, pe, __func__);
-	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, getmem, get(ctx, dest, source, nelems, false, pe, __func__);
-	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, putmem_nbi, put(ctx, dest, source, nelems, true, pe, __func__);
-	 , void *dest, const void *source, size_t nelems, int pe)
-API_BOTH(void, getmem_nbi, get(ctx, dest, source, nelems, true, pe, __func__);
-	 , void *dest, const void *source, size_t nelems, int pe)
+CONTIGUOUS(, mem, void, 1)

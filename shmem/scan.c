@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scans: sums of what the members before one bring, in the order of the team. An exclusive scan leaves zero on the first.
+ * Scans: each member gets the sum of the sources of the members before it, in the order of the team. An exclusive scan leaves zero on the
+ * first member.
  *
- * Small ones on a node: as rows, and when all have come, one computes all sums in turn and leaves each member its own. Small ones between
- * nodes: in rounds, each member handing what it has to the one 1, 2, 4, ... further on. That goes up only: the first hears
- * from nobody, and its next piece could find one before the last still unread. So all meet after every piece.
+ * On a node, members lay out small sources as rows; when all are there, one member computes all sums and leaves each member its own.
+ * Between nodes, small scans run in rounds: each member sends what it has to the member 1, 2, 4, ... places further on. Data moves upwards
+ * only, so the first member receives nothing, and its next piece could overwrite one that is still unread. So a barrier follows every piece.
  *
- * Large ones are shared out: each member takes a part of everybody's source in turn and writes the running sum to
- * everybody's dest. Of a part only its owner reads and writes, so dest may be source.
+ * Large scans are distributed: each member reads one part of every member's source, in order, and writes the running sum to
+ * every member's dest. Only the owner of a part reads and writes it, so dest may be source.
  */
 #include "collectives.h"
 
@@ -16,15 +17,6 @@
 
 #define PIECES_AT_MOST 4
 #define WINDOW (64UL << 10)
-
-struct scan {
-	const struct set *set;
-	char *dest;
-	const char *source;
-	size_t count, size;
-	combine_t *combine;
-	bool inclusive;
-};
 
 static void scan_rows(void *argument)
 {
@@ -56,7 +48,7 @@ static void scan_by_rows(struct scan *s)
 	memcpy(s->dest, scratch->result, s->count * s->size);
 }
 
-/* Sum is of the members just before me, as far as the rounds have come; whole has my own in it. */
+/* sum covers the members just before me that the rounds have reached; whole adds my own source. */
 static void scan_piece(const struct set *set, const struct scan *s, char *dest, const char *source, size_t count)
 {
 	_Alignas(64) char sum[PIECE_BYTES], whole[PIECE_BYTES];
@@ -95,7 +87,7 @@ static void scan_by_pieces(const struct scan *s)
 			   s->count - done < most ? s->count - done : most);
 }
 
-/* The elements from first on, of all members. */
+/* `count` elements of all members, beginning with element `first`. */
 static void scan_strip(const struct scan *s, size_t first, size_t count, char *window, char *sum)
 {
 	size_t bytes = count * s->size, at = first * s->size;
@@ -131,22 +123,22 @@ static void scan_by_parts(const struct scan *s)
 	free(window);
 }
 
-void set_scan(const struct set *set, void *dest, const void *source, size_t count, size_t size, combine_t *combine,
-	      bool inclusive)
+void set_scan(struct scan *s)
 {
-	struct scan s = {set, dest, source, count, size, combine, inclusive};
+	const struct set *set = s->set;
+	size_t bytes = s->count * s->size;
 
-	set_note(set, dest, count * size, source, count * size);
-	set_check_agreement(set, "nelems", (long)count, NULL, 0, dest);
-	if (count == 0)
+	set_note(set, s->dest, bytes, s->source, bytes);
+	set_check_agreement(set, "nelems", (long)s->count, NULL, 0, s->dest);
+	if (s->count == 0)
 		return;
-	comms_check_symmetric(dest, count * size, "dest", set->routine);
-	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
+	comms_check_symmetric(s->dest, bytes, "dest", set->routine);
+	set_check_overlap(set, (struct set_span){s->dest, bytes}, (struct set_span){s->source, bytes}, true);
 	comms_group_see(set->group);
-	if (set->group->on_node && count * size <= ROW_BYTES)
-		scan_by_rows(&s);
-	else if (!set->group->on_node && count * size <= PIECES_AT_MOST * PIECE_BYTES)
-		scan_by_pieces(&s);
+	if (set->group->on_node && bytes <= ROW_BYTES)
+		scan_by_rows(s);
+	else if (!set->group->on_node && bytes <= PIECES_AT_MOST * PIECE_BYTES)
+		scan_by_pieces(s);
 	else
-		scan_by_parts(&s);
+		scan_by_parts(s);
 }

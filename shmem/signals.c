@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put with signal, and signals alone. */
+/* Puts with signal, and operations on signals. */
 #include "api.h"
 
 #include "comms/core/copy.h"
@@ -13,42 +13,49 @@ static enum comms_amo signal_op(int sig_op, const char *routine)
 	return COMMS_ADD;
 }
 
+/* What a put with signal is called with, besides addresses and data. */
+struct signal_call {
+	uint64_t value;
+	const char *routine;
+	int sig_op, pe;
+	bool nbi;
+};
+
 /* The atomic that changes the signal is also the release that the data must not overtake. */
-static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
-			      uint64_t value, int sig_op, bool nbi, int pe, const char *routine)
+static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word, struct signal_call call)
 {
-	enum comms_amo op = signal_op(sig_op, routine);
+	enum comms_amo op = signal_op(call.sig_op, call.routine);
+	int pe = api_target(ctx, call.pe, call.routine);
 	struct comms_peer *peer;
 	void *here, *signal;
 
-	pe = api_target(ctx, pe, routine);
 	here = comms_reach_quickly(dest, bytes, pe, &peer);
 	signal = here ? comms_reach_atomically(word, sizeof *word, pe, &peer) : NULL;
 	if (COMMS_UNLIKELY(!signal || (uintptr_t)word % sizeof *word)) {
-		comms_check_symmetric(word, sizeof *word, "sig_addr", routine);
+		comms_check_symmetric(word, sizeof *word, "sig_addr", call.routine);
 		comms_channel_put_signal(api_channel(ctx), &(struct comms_piece){dest, source, bytes},
-					 &(struct comms_signal){word, value, op, nbi}, pe, routine);
+					 &(struct comms_signal){word, call.value, op, call.nbi}, pe, call.routine);
 		return;
 	}
 	if (bytes > COMMS_SHORT)
-		comms_copy_near(here, source, bytes, source, routine);
+		comms_copy_near(here, source, bytes, source, call.routine);
 	else
 		comms_copy_in(here, source, bytes);
 	if (op == COMMS_SWAP)
-		__atomic_store_n((uint64_t *)signal, value, __ATOMIC_RELEASE);
+		__atomic_store_n((uint64_t *)signal, call.value, __ATOMIC_RELEASE);
 	else
-		__atomic_fetch_add((uint64_t *)signal, value, __ATOMIC_RELEASE);
+		__atomic_fetch_add((uint64_t *)signal, call.value, __ATOMIC_RELEASE);
 	comms_wake_at(peer, word, sizeof *word);
 	comms_wake_at(peer, dest, bytes);
 }
 
+#define SIGNAL_CALL(NBI) ((struct signal_call){signal, __func__, sig_op, pe, NBI})
 #define PUT_SIGNAL(NAME, TYPE, SIZE)                                                                                  \
-	API_BOTH(void, NAME##_signal,                                                                                 \
-		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, signal, sig_op, false, pe, __func__);       \
+	API_BOTH(void, NAME##_signal, put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, SIGNAL_CALL(false));   \
 		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
 		 int pe)                                                                                              \
 	API_BOTH(void, NAME##_signal_nbi,                                                                             \
-		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, signal, sig_op, true, pe, __func__);        \
+		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, SIGNAL_CALL(true));                         \
 		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
 		 int pe)
 #define TYPED(NAME, TYPE) PUT_SIGNAL(NAME##_put, TYPE, sizeof(TYPE))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams. A team is an arithmetic series of its parent's numbers; composed, the members are a series of world PEs, or,
- * below a node whose PEs are no series, a list.
+ * Teams. A team is an arithmetic series of its parent's numbers. So its members are a series of world PEs or, below a
+ * node whose PEs are no series, a list.
  *
- * What a new team needs is a slot that is free on every member. The PEs of the parent agree on it: each offers the slots
- * it has free as bits, the and of all is what can be taken, and all take the same. PEs that do not become
- * members offer all, so teams without common members may have the same slot.
+ * A new team needs a slot that is free on every member. The PEs of the parent agree on it: each offers its free slots as
+ * bits, the and of all tells which can be taken, and all take the same. PEs that do not become members offer all, so
+ * teams without common members may have the same slot.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static int choose_slot(uint64_t common, const struct set *parent)
 }
 
 /*
- * Lets nobody go before everybody has cleared the slot. Repeated where a member has meanwhile given the slot to
+ * No PE returns before all have cleared the slot. All PEs try again if a member has meanwhile given the slot to
  * another team.
  */
 int api_agree_on_slot(const struct set *set, enum slot_wish wish)
@@ -173,7 +173,7 @@ static bool is_member(const struct comms_group *parent, int start, int stride, i
 	return away % stride == 0 && away / stride >= 0 && away / stride < size;
 }
 
-/* A series that leaves the parent is no team; every PE of the parent sees that by itself. */
+/* A series that leaves the parent is no team; every PE of the parent finds that out by itself. */
 static bool is_series(const struct comms_group *parent, int start, int stride, int size)
 {
 	long last = start + (long)stride * (size - 1);
@@ -188,20 +188,21 @@ static void configure(struct shmemx_team *team, const shmem_team_config_t *confi
 		team->config.num_contexts = config->num_contexts;
 }
 
-static int split(shmem_team_t parent_handle, int start, int stride, int size, const shmem_team_config_t *config,
-		 long mask, shmem_team_t *new_team, const char *routine)
+API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_team *parent;
 	struct set set;
 	bool member;
 	int slot;
 
-	comms_check_up(routine);
+	comms_check_up(__func__);
 	*new_team = SHMEM_TEAM_INVALID;
-	parent = api_team(parent_handle);
+	parent = api_team(parent_team);
 	if (!parent || !is_series(&parent->group, start, stride, size))
 		return 1;
-	set = set_of_team(parent_handle, routine);
+	set = set_of_team(parent_team, __func__);
 	set_check_agreement(&set, "start", start, "stride", stride, NULL);
 	set_check_agreement(&set, "size", size, NULL, 0, NULL);
 	member = is_member(&parent->group, start, stride, size);
@@ -211,16 +212,8 @@ static int split(shmem_team_t parent_handle, int start, int stride, int size, co
 	if (!member)
 		return 0;
 	*new_team = make_team(&parent->group, start, stride, size, slot);
-	configure(*new_team, config, mask);
+	configure(*new_team, config, config_mask);
 	return 0;
-}
-
-API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
-				  const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-
-	return split(parent_team, start, stride, size, config, config_mask, new_team, __func__);
 }
 PROFILED(shmem_team_split_strided)
 
@@ -275,7 +268,7 @@ static void unlink_team(const struct shmemx_team *team)
 	pthread_mutex_unlock(&making);
 }
 
-/* Everybody has done with the team's collectives before its slot may serve another. */
+/* All members have finished the team's collectives before its slot may serve another team. */
 API void pshmem_team_destroy(shmem_team_t team)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);

@@ -191,6 +191,7 @@ EXTRA_DIST += \
 	tests/tools/crashes.bats \
 	tests/tools/deadlock.c \
 	tests/tools/deadlocks.bats \
+	tests/tools/libfabric.bats \
 	tests/tools/distros.bats \
 	tests/tools/examples.bats \
 	tests/tools/hang.c \

@@ -39,6 +39,7 @@ oshinfo_SOURCES = \
 	tools/oshinfo/report.c \
 	tools/oshinfo/report.h \
 	tools/oshinfo/report_settings.c \
+	tools/oshinfo/report_ofi.c \
 	tools/oshinfo/report_tofu.c \
 	tools/oshinfo/report_torus.c \
 	tools/oshinfo/report_ucx.c
@@ -48,6 +49,10 @@ oshinfo_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 if WITH_TOFU
 oshinfo_SOURCES += comms/net/tofu/tofu_library.c comms/net/tofu/tofu_library.h
 oshinfo_CPPFLAGS += $(TOFU_CPPFLAGS)
+endif
+if WITH_OFI
+oshinfo_SOURCES += comms/net/ofi/ofi_library.c comms/net/ofi/ofi_library.h
+oshinfo_CPPFLAGS += $(OFI_CFLAGS)
 endif
 oshinfo_LDADD = libtorusthink.la librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)
 

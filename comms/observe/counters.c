@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting. While calls are observed or checked, comms.quick_pes is 0, so that no routine finds a PE it could reach inline, and all of
- * them take the slow path, which counts. Otherwise no code of this file runs.
+ * Counting. While calls are observed or checked, comms.quick_pes is 0, so no routine finds a PE that it could reach inline, and all
+ * take the slow path, which counts. Otherwise no call gets here.
  *
  * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
  */
@@ -24,14 +24,10 @@ static struct {
 
 static bool counting;
 
-/* The call this thread is in: the outermost of those that are observed. */
+/* The call that this thread is in: the outermost of those that are observed. */
 static _Thread_local struct {
 	int depth;
-	enum counters_category category;
-	const char *routine;
-	int pe;
-	size_t bytes;
-	uint64_t began, position;
+	struct trace_call call;
 	bool announced; /* the message that comes is in the trace already */
 } now __attribute__((tls_model("initial-exec")));
 
@@ -80,7 +76,7 @@ void counters_stop_links(void)
 	links_stop();
 }
 
-/* --- Do all PEs count alike? --- */
+/* --- Do all PEs observe alike? --- */
 
 enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
 
@@ -121,42 +117,39 @@ bool counters_begin(const char *routine, size_t bytes, int pe)
 {
 	if (now.depth++ > 0)
 		return false;
-	now.category = counters_category_of(routine);
-	now.bytes = bytes;
-	now.pe = pe;
-	now.routine = routine;
-	now.began = counters_clock();
-	now.position = comms.traced ? trace_begin(routine, now.category, now.began, bytes, pe) : 0;
+	now.call = (struct trace_call){routine, counters_category_of(routine), pe, bytes, counters_clock(), 0};
+	if (comms.traced)
+		trace_begin(&now.call);
 	return true;
 }
 
 void counters_end(void)
 {
-	enum counters_category category = now.category;
+	enum counters_category category = now.call.category;
 	uint64_t end;
 
 	if (--now.depth > 0)
 		return;
 	end = counters_clock();
 	add(&rows[category].calls, 1);
-	add(&rows[category].bytes, now.bytes);
-	add(&rows[category].nanoseconds, end - now.began);
+	add(&rows[category].bytes, now.call.bytes);
+	add(&rows[category].nanoseconds, end - now.call.began);
 	if (comms.traced)
-		trace_call(now.routine, category, now.began, end, now.bytes, now.pe, now.position);
+		trace_call(&now.call, end);
 }
 
 bool counters_is_in_call(enum counters_category *category)
 {
-	*category = now.category;
+	*category = now.call.category;
 	return now.depth > 0;
 }
 
 /* --- Operations --- */
 
-/* Data that calls of these categories move is data that the program wants to move. */
+/* Calls of these categories move data for the program, others for the library. */
 static bool is_programs(void)
 {
-	return now.depth > 0 && now.category <= CATEGORY_ATOMIC_NBI;
+	return now.depth > 0 && now.call.category <= CATEGORY_ATOMIC_NBI;
 }
 
 static void count_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)

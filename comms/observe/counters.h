@@ -10,13 +10,13 @@
 #include "comms/torus/shape.h"
 
 /*
- * Records of calls, and of the data that they move, while they are observed (SHMEM_STATS, SHMEM_TRACE).
+ * Counts calls, and what they move, while they are observed (SHMEM_STATS, SHMEM_TRACE).
  *
  * category   routines that do the same thing: "put" is the blocking put of every type
- * call       of a routine by the program; calls that the routine makes itself belong to it
- * operation  one transfer or atomic on a path; a call may be several, or none
+ * call       of a routine by the program; the routines that it calls belong to it
+ * operation  one transfer or atomic on a path; a call may need several, or none
  *
- * Nothing of this is reached unless calls are observed: see COMMS_CALL. Any thread may count.
+ * No call gets here unless calls are observed: see COMMS_CALL. Any thread may count.
  */
 
 #define CATEGORIES(F)                       \
@@ -61,7 +61,7 @@ enum counters_category {
 	CATEGORY_COUNT
 };
 
-/* Rows of counters: the categories, then the paths, the peers, the directions; behind them the links that are counted one by one. */
+/* Rows of counters: categories, paths, peers, directions; behind them one row for each link. */
 enum counters_row {
 	ROW_LOCAL = CATEGORY_COUNT, /* what the program moves over each path */
 #define NETWORK(NAME, name) ROW_##NAME,
@@ -89,8 +89,8 @@ void counters_start_links(void);
 void counters_stop_links(void);
 
 /*
- * Tables and traces are made by all PEs together. What this PE publishes of its settings, and what is to be compared with others' once
- * they have published: ends the job with a message where one has other settings.
+ * All PEs make tables and traces together. The first returns what this PE publishes of its settings; the second compares that with
+ * what another PE has published, and ends the job with a message if they differ.
  */
 uint64_t counters_agreement(void);
 void counters_agree_with(int pe, uint64_t theirs);
@@ -113,7 +113,7 @@ void counters_end(void);
 /* False: this thread is in no call of the program. */
 bool counters_is_in_call(enum counters_category *category);
 
-/* A transfer by a path; whether the program's or the library's own follows from the call it is in. */
+/* A transfer by a path. The call that it is in tells whether it is the program's or the library's own. */
 enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
 void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes);
 /* The one that was counted last carries so many bytes more; counted as an operation, too. */

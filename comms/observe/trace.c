@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recording. One lock for all threads: who is traced is not measured to the nanosecond. */
+/* Recording. All threads share one lock: a traced job is not measured to the nanosecond. */
 #include "trace.h"
 
 #include <pthread.h>
@@ -69,7 +69,7 @@ static struct trace_event *event_at(uint64_t number)
 	return &ring->event[number % ring->capacity];
 }
 
-/* Counted after it is there: a PE may be killed between the two, and its part is read. */
+/* Counts the event after it is there: a PE may be killed between the two, and oshrun reads its part. */
 static void record(struct trace_event event)
 {
 	*event_at(recorded()) = event;
@@ -78,7 +78,7 @@ static void record(struct trace_event event)
 
 /* --- Calls --- */
 
-/* The last place is for all that find no other. */
+/* All names that find no place share the last one. */
 static int64_t add_name(const char *routine, enum counters_category category)
 {
 	int64_t number = 0, names = (int64_t)ring->names;
@@ -108,8 +108,8 @@ static int64_t number_of_name(const char *routine, enum counters_category catego
 }
 
 /*
- * Calls that can tell the program that a message has come before the sender knows: they look at memory of this PE. A barrier or a collective ends
- * after its members have come, and they come after the quiet that belongs to it.
+ * Calls by which the program can find a message before the sender knows that it has arrived: they read memory of this PE. A barrier or
+ * a collective ends after its members have entered, and they enter after the quiet that belongs to it.
  */
 static bool polls_here(enum counters_category category, int pe)
 {
@@ -132,31 +132,29 @@ static bool polls_here(enum counters_category category, int pe)
 	}
 }
 
-uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe)
+void trace_begin(struct trace_call *call)
 {
-	uint64_t position = 0;
-
+	call->position = 0;
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		position = recorded();
+		call->position = recorded();
 		ring->unfinished = 0;
 		atomic_signal_fence(memory_order_seq_cst);
-		ring->doing =
-			(struct trace_event){begin, 0, number_of_name(routine, category), bytes, pe, TRACE_CALL, 0, 0, 0};
+		ring->doing = (struct trace_event){call->began, 0, number_of_name(call->routine, call->category), call->bytes,
+						   call->pe, TRACE_CALL, 0, 0, 0};
 		atomic_signal_fence(memory_order_seq_cst);
 		ring->unfinished = 1;
 	}
 	pthread_mutex_unlock(&recording);
-	return position;
 }
 
-/* Calls that return when their data has come. */
+/* Calls that return when their data is here. */
 static bool brings(enum counters_category category)
 {
 	return category == CATEGORY_GET || category == CATEGORY_G || category == CATEGORY_IGET;
 }
 
-/* What this call got has come. An instant inside the call is where an arrow can end. */
+/* The data that this call fetched is here. The arrow ends at an instant inside the call. */
 static void settle_gets(uint64_t from, uint64_t end, bool network)
 {
 	if (recorded() - from > ring->capacity)
@@ -171,31 +169,30 @@ static void settle_gets(uint64_t from, uint64_t end, bool network)
 	}
 }
 
-void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe,
-		uint64_t position)
+void trace_call(const struct trace_call *call, uint64_t end)
 {
 	pthread_mutex_lock(&recording);
 	if (ring) {
-		settle_gets(position, end, brings(category));
+		settle_gets(call->position, end, brings(call->category));
 		ring->unfinished = 0;
-		record((struct trace_event){begin, end, number_of_name(routine, category), bytes, pe, TRACE_CALL,
-					    polls_here(category, pe), 0, 0});
+		record((struct trace_event){call->began, end, number_of_name(call->routine, call->category), call->bytes, call->pe,
+					    TRACE_CALL, polls_here(call->category, call->pe), 0, 0});
 	}
 	pthread_mutex_unlock(&recording);
 }
 
 /* --- Messages --- */
 
-void trace_message(bool local, enum counters_side way, int pe, size_t bytes)
+void trace_message(bool local, enum counters_side side, int pe, size_t bytes)
 {
 	pthread_mutex_lock(&recording);
 	last.exists = ring != NULL;
 	last.carried = 0;
 	if (ring) {
 		last.number = recorded();
-		last.carried = local || way != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
+		last.carried = local || side != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
 		record((struct trace_event){counters_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
-					    way == SIDE_THERE});
+					    side == SIDE_THERE});
 	}
 	pthread_mutex_unlock(&recording);
 }
@@ -206,7 +203,7 @@ void trace_no_message(void)
 	last.carried = 0;
 }
 
-/* NULL: there is none, or not any more. To be called with the lock. */
+/* NULL: there is none, or the ring has lost it. Call with the lock held. */
 static struct trace_event *last_message(void)
 {
 	if (!ring || !last.exists || recorded() <= last.number || recorded() - last.number > ring->capacity)

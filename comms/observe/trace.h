@@ -6,7 +6,7 @@
 #include "counters.h"
 
 /*
- * Recording the events of SHMEM_TRACE (rte/trace.h). Everything here is for traced jobs: callers check comms.traced or comms.observed first.
+ * Recording the events of SHMEM_TRACE (rte/trace.h). Everything here is for traced jobs: callers read comms.traced or comms.observed first.
  *
  * How the end of a message becomes known:
  * - A message of UCX names the event it belongs to (comms_message.event); the target's handler records the arrival before it carries it out.
@@ -16,21 +16,31 @@
  * - What this PE gets has come when the call ends, or the quiet.
  */
 
-/* Is there to be a trace, and of how many events? Read from the settings before memory is there for it. */
+/* Do the settings ask for a trace, and of how many events? Call before there is memory for it. */
 bool trace_start(void);
 uint64_t trace_events(void);
-/* Records into this memory from now on, which has room for so many; NULL: no more. */
+/* Records into this memory from now on, which has room for `capacity` events; NULL: stops recording. */
 void trace_use(struct trace_ring *ring, uint64_t capacity);
 
-/* A call of this thread begins; returns what trace_call needs to know when it ends. */
-uint64_t trace_begin(const char *routine, enum counters_category category, uint64_t begin, size_t bytes, int pe);
-void trace_call(const char *routine, enum counters_category category, uint64_t begin, uint64_t end, size_t bytes, int pe, uint64_t position);
+/* A call of this thread. */
+struct trace_call {
+	const char *routine;
+	enum counters_category category;
+	int pe;
+	size_t bytes;
+	uint64_t began;
+	uint64_t position; /* of the next event when the call began */
+};
+/* The call begins; sets its position. */
+void trace_begin(struct trace_call *call);
+/* The call has ended. */
+void trace_call(const struct trace_call *call, uint64_t end);
 
-/* A message; what follows is about the last one of this thread. */
+/* A message; the calls that follow concern the last one of this thread. */
 void trace_message(bool local, enum counters_side side, int pe, size_t bytes);
-/* One that is not recorded: what follows is about none. */
+/* A message that is not recorded: the calls that follow concern none. */
 void trace_no_message(void);
-/* It is more than that: so many bytes go along. */
+/* So many bytes go along with it. */
 void trace_add(size_t bytes);
 /* It has been stored to the other PE. Sure: the flag that shows it has not been stored yet. */
 void trace_stored(bool sure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus of the job: which nodes there are, and who knows where they are. */
+/* The torus of the job: its nodes, and the sources that may know their places. */
 #include "job_torus.h"
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ static void find_nodes(struct survey *survey)
 		survey->first_pe[survey->node_of[pe]] = pe;
 }
 
-/* --- The sources: each is asked whether it knows. All PEs get the same answers. --- */
+/* --- The sources. Each returns whether it knows the places; all PEs get the same answers. --- */
 
 static bool places_differ(const struct survey *survey)
 {
@@ -204,6 +204,7 @@ static struct torus_job *make(void)
 {
 	struct torus_job *job = calloc(1, sizeof *job);
 	struct survey survey = {0};
+	struct torus_job_map map;
 	int s = 0, twice;
 
 	if (!job)
@@ -211,8 +212,8 @@ static struct torus_job *make(void)
 	find_nodes(&survey);
 	while (!sources[s].knows(&survey))
 		s++;
-	if (!torus_job_make(job, sources[s].source, &survey.machine, survey.place, survey.nodes, survey.node_of, comms.n_pes,
-			    &twice)) {
+	map = (struct torus_job_map){sources[s].source, &survey.machine, survey.nodes, comms.n_pes, survey.place, survey.node_of};
+	if (!torus_job_make(job, &map, &twice)) {
 		if (twice < 0)
 			rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
 		rte_die_together("shmem_init", "%s puts PE %d's node where another node is; each needs coordinates of its own",

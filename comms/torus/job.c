@@ -17,14 +17,15 @@ const char *torus_source_text(enum torus_source source)
 }
 
 /* Nodes at the same place, no node anywhere else: no place twice. */
-static bool places_differ(const struct torus_shape *machine, const int *place, int nodes, int *twice)
+static bool places_differ(const struct torus_job_map *map, int *twice)
 {
-	bool *taken = calloc((size_t)machine->places, sizeof *taken);
+	bool *taken = calloc((size_t)map->machine->places, sizeof *taken);
+	const int *place = map->place;
 
 	*twice = -1;
 	if (!taken)
 		return false;
-	for (int n = 0; n < nodes && *twice < 0; n++) {
+	for (int n = 0; n < map->nodes && *twice < 0; n++) {
 		if (taken[place[n]])
 			*twice = n;
 		taken[place[n]] = true;
@@ -59,18 +60,17 @@ static bool store_table(struct torus_job *job, const int *node_of)
 	return true;
 }
 
-bool torus_job_make(struct torus_job *job, enum torus_source source, const struct torus_shape *machine,
-		    const int *place_of_node, int nodes, const int *node_of_pe, int pes, int *twice)
+bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int *twice)
 {
 	memset(job, 0, sizeof *job);
-	if (!places_differ(machine, place_of_node, nodes, twice))
+	if (!places_differ(map, twice))
 		return false;
-	job->source = source;
-	job->machine = *machine;
-	job->pes = pes;
-	job->run = find_run(node_of_pe, nodes, pes);
-	if (torus_sites_some(&job->sites, &job->box, machine, place_of_node, nodes) &&
-	    (job->run || store_table(job, node_of_pe)))
+	job->source = map->source;
+	job->machine = *map->machine;
+	job->pes = map->pes;
+	job->run = find_run(map->node_of, map->nodes, map->pes);
+	if (torus_sites_some(&job->sites, &job->box, map->machine, map->place, map->nodes) &&
+	    (job->run || store_table(job, map->node_of)))
 		return true;
 	torus_job_free(job);
 	return false;

@@ -9,7 +9,7 @@
  *
  * node     numbered by their first PEs, so PE 0 is on node 0
  * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
- * logical  nobody knows where the nodes are: the shape is made up from their number
+ * logical  no source knows where the nodes are: the shape follows from their number
  */
 enum torus_source { TORUS_FROM_VENDOR, TORUS_FROM_LAUNCHER, TORUS_FROM_FILE, TORUS_FROM_SETTING, TORUS_LOGICAL, TORUS_SOURCES };
 
@@ -19,17 +19,22 @@ struct torus_job {
 	struct torus_box box;
 	struct torus_sites sites;
 	int pes;
-	int run;      /* as many PEs in a row are on one node, and round again; 0: node_of and first say it */
+	int run;      /* as many PEs in a row are on one node, and round again; 0: see node_of and first */
 	int *node_of; /* by PE */
 	int *first;   /* PE of each node */
 };
 
-/*
- * The places of the nodes are in the machine. False: two nodes are at one place (*twice is the second of them), or there is no
- * memory (-1).
- */
-bool torus_job_make(struct torus_job *job, enum torus_source source, const struct torus_shape *machine,
-		    const int *place_of_node, int nodes, const int *node_of_pe, int pes, int *twice);
+/* What a job is made from: which PE is on which node, and where the nodes are in the machine. */
+struct torus_job_map {
+	enum torus_source source;
+	const struct torus_shape *machine;
+	int nodes, pes;
+	const int *place; /* by node, in the machine */
+	const int *node_of; /* by PE */
+};
+
+/* False: two nodes are at one place (*twice is the second of them), or there is no memory (-1). */
+bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int *twice);
 void torus_job_free(struct torus_job *job);
 
 /* "the launcher", "SHMEM_TORUS" and so on. */

@@ -8,6 +8,11 @@ int torus_tree_set_count(const struct torus_tree_set *tree_set)
 	return torus_tree_count(tree_set->shape, tree_set->kind);
 }
 
+static struct torus_tree tree_of(const struct torus_tree_set *tree_set, int tree)
+{
+	return (struct torus_tree){tree_set->shape, tree_set->kind, tree_set->root, tree};
+}
+
 static int packed_direction(const struct torus_tree_set *tree_set, int tree, int place)
 {
 	return tree_set->disjoint->direction[tree * tree_set->shape->places + place];
@@ -15,8 +20,10 @@ static int packed_direction(const struct torus_tree_set *tree_set, int tree, int
 
 int torus_tree_set_parent(const struct torus_tree_set *tree_set, int tree, int place, int *direction)
 {
+	const struct torus_tree arithmetic = tree_of(tree_set, tree);
+
 	if (tree_set->kind != TORUS_TREES_DISJOINT)
-		return torus_tree_parent(tree_set->shape, tree_set->kind, tree_set->root, tree, place, direction);
+		return torus_tree_parent(&arithmetic, place, direction);
 	if (packed_direction(tree_set, tree, place) < 0)
 		return -1;
 	*direction = packed_direction(tree_set, tree, place);
@@ -25,10 +32,11 @@ int torus_tree_set_parent(const struct torus_tree_set *tree_set, int tree, int p
 
 int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
 {
+	const struct torus_tree arithmetic = tree_of(tree_set, tree);
 	int count = 0;
 
 	if (tree_set->kind != TORUS_TREES_DISJOINT)
-		return torus_tree_children(tree_set->shape, tree_set->kind, tree_set->root, tree, place, children, directions);
+		return torus_tree_children(&arithmetic, place, children, directions);
 	for (int direction = 0; direction < 2 * tree_set->shape->axes; direction++) {
 		int next = tree_set->shape->axis[direction / 2].size > 1 ? torus_neighbour(tree_set->shape, place, direction) : -1;
 
@@ -56,7 +64,8 @@ int torus_tree_set_depth(const struct torus_tree_set *tree_set)
 	if (tree_set->kind == TORUS_TREES_DISJOINT)
 		return tree_set->disjoint ? tree_set->disjoint->depth : 0;
 	for (int t = 0; t < torus_tree_set_count(tree_set); t++) {
-		int depth = torus_tree_depth(tree_set->shape, tree_set->kind, tree_set->root, t);
+		const struct torus_tree tree = tree_of(tree_set, t);
+		int depth = torus_tree_depth(&tree);
 
 		deepest = depth > deepest ? depth : deepest;
 	}

@@ -28,33 +28,35 @@ int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind)
 	return kind == TORUS_TREES_TWICE ? 2 * count : count;
 }
 
-/* Along which axis a place takes this tree, and whether it is displaced along it. */
-static int choose_axis(const struct torus_shape *shape, int root, int tree, int place, bool *displaced)
+/* The axis along which a place receives in this tree; sets whether the place is displaced along the tree's own axis. */
+static int choose_axis(const struct torus_tree *tree, int place, bool *displaced)
 {
-	int axes[TORUS_AXES], count = active_axes(shape, axes), own = axes[tree % count];
+	const struct torus_shape *shape = tree->shape;
+	int axes[TORUS_AXES], count = active_axes(shape, axes), own = axes[tree->number % count];
 
-	*displaced = torus_coordinate(shape, place, own) != torus_coordinate(shape, root, own);
+	*displaced = torus_coordinate(shape, place, own) != torus_coordinate(shape, tree->root, own);
 	if (!*displaced)
 		return own;
 	for (int i = 1; i < count; i++) {
-		int a = axes[(tree + i) % count];
+		int a = axes[(tree->number + i) % count];
 
-		if (torus_coordinate(shape, place, a) != torus_coordinate(shape, root, a))
+		if (torus_coordinate(shape, place, a) != torus_coordinate(shape, tree->root, a))
 			return a;
 	}
 	return own;
 }
 
-int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place, int *direction)
+int torus_tree_parent(const struct torus_tree *tree, int place, int *direction)
 {
+	const struct torus_shape *shape = tree->shape;
 	int axes[TORUS_AXES], count = active_axes(shape, axes), axis, from;
 	bool displaced;
 
-	if (place == root)
+	if (place == tree->root)
 		return -1;
-	axis = choose_axis(shape, root, tree, place, &displaced);
-	if (kind == TORUS_TREES_BOTH) {
-		int steps = torus_steps(&shape->axis[axis], torus_coordinate(shape, root, axis),
+	axis = choose_axis(tree, place, &displaced);
+	if (tree->kind == TORUS_TREES_BOTH) {
+		int steps = torus_steps(&shape->axis[axis], torus_coordinate(shape, tree->root, axis),
 					torus_coordinate(shape, place, axis));
 
 		/* A ghost takes from above, but at the upper end of a mesh from below. */
@@ -63,8 +65,8 @@ int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, in
 		else
 			*direction = 2 * axis + (torus_neighbour(shape, place, 2 * axis) >= 0);
 	} else {
-		*direction = 2 * axis + (kind == TORUS_TREES_TWICE && tree >= count);
-		/* The one cable of a pair is used both ways. */
+		*direction = 2 * axis + (tree->kind == TORUS_TREES_TWICE && tree->number >= count);
+		/* The one cable of a pair is used in both directions. */
 		if (torus_neighbour(shape, place, *direction ^ 1) < 0)
 			*direction ^= 1;
 	}
@@ -72,15 +74,15 @@ int torus_tree_parent(const struct torus_shape *shape, enum torus_trees kind, in
 	return from;
 }
 
-int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place,
-			int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
+int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
 {
+	const struct torus_shape *shape = tree->shape;
 	int count = 0;
 
 	for (int direction = 0; direction < 2 * shape->axes; direction++) {
 		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, place, direction) : -1, by = 0;
 
-		if (next >= 0 && torus_tree_parent(shape, kind, root, tree, next, &by) == place && by == direction) {
+		if (next >= 0 && torus_tree_parent(tree, next, &by) == place && by == direction) {
 			children[count] = next;
 			directions[count++] = direction;
 		}
@@ -88,12 +90,12 @@ int torus_tree_children(const struct torus_shape *shape, enum torus_trees kind, 
 	return count;
 }
 
-int torus_tree_level(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place)
+int torus_tree_level(const struct torus_tree *tree, int place)
 {
 	int level = 0, direction;
 
-	for (; place != root && level <= shape->places; level++)
-		place = torus_tree_parent(shape, kind, root, tree, place, &direction);
+	for (; place != tree->root && level <= tree->shape->places; level++)
+		place = torus_tree_parent(tree, place, &direction);
 	return level;
 }
 
@@ -107,16 +109,17 @@ static int reach(const struct torus_shape *shape, int root, int axis)
 	return at > size - 1 - at ? at : size - 1 - at;
 }
 
-int torus_tree_depth(const struct torus_shape *shape, enum torus_trees kind, int root, int tree)
+int torus_tree_depth(const struct torus_tree *tree)
 {
+	const struct torus_shape *shape = tree->shape;
 	int axes[TORUS_AXES], count = active_axes(shape, axes), sum = 0;
 
 	for (int i = 0; i < count; i++)
-		sum += kind == TORUS_TREES_BOTH ? reach(shape, root, axes[i]) : shape->axis[axes[i]].size - 1;
+		sum += tree->kind == TORUS_TREES_BOTH ? reach(shape, tree->root, axes[i]) : shape->axis[axes[i]].size - 1;
 	if (count < 2)
 		return sum;
-	if (kind == TORUS_TREES_BOTH) {
-		int ghosts = sum - reach(shape, root, axes[tree]) + 2;
+	if (tree->kind == TORUS_TREES_BOTH) {
+		int ghosts = sum - reach(shape, tree->root, axes[tree->number]) + 2;
 
 		return sum > ghosts ? sum : ghosts;
 	}

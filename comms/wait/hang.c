@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slow waits: what this PE waits for, kept up to date in its system memory while the wait lasts, and the call for a report
- * (SHMEM_HANG_SECONDS, or the launcher's question when time is up).
+ * Slow waits: publishes what this PE waits for in its system memory while the wait lasts, and starts a report (SHMEM_HANG_SECONDS, or the
+ * launcher's question when time is up). hang_text.c has the words.
  *
- * Of several threads that wait, the first is the one that is shown. Writers hold the lock; PEs that read from outside find an odd
- * version, or two different ones, if they come in between, and look again.
+ * If several threads wait, the first publishes. Writers hold the lock; other PEs, which read without it, find an odd version, or two
+ * different ones, when a write comes in between, and read again.
  */
 #include "hang.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "comms/ops/ops.h"
-#include "comms/topology/group.h"
 #include "deadlock.h"
 #include "comms/core/near.h"
-#include "comms/net/network.h"
-#include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "wait.h"
@@ -28,8 +23,6 @@
 #define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
 #define TRIES 100
 #define ADVICE 60000 /* ms after which a wait says what tells more */
-
-_Thread_local struct hang_note hang_note;
 
 /* The slow wait of this thread. */
 static _Thread_local struct {
@@ -40,7 +33,7 @@ static _Thread_local struct {
 
 static struct {
 	pthread_mutex_t lock;
-	bool busy; /* some thread is shown */
+	bool busy; /* some thread publishes its wait */
 	int64_t limit; /* ms; 0: no reports */
 	bool reporting, begun;
 	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } purpose;
@@ -49,151 +42,7 @@ static struct {
 	pthread_t reporter;
 } hang = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- Notes --- */
-
-void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare, uint64_t wanted)
-{
-	hang_note.kind = HANG_WORD;
-	hang_note.routine = routine;
-	hang_note.word = word;
-	hang_note.size = size;
-	hang_note.is_signed = is_signed;
-	hang_note.text = compare;
-	hang_note.wanted = wanted;
-}
-
-void hang_note_lock(const char *routine, const long *lock, int before)
-{
-	hang_note.kind = HANG_LOCK;
-	hang_note.routine = routine;
-	hang_note.word = lock;
-	hang_note.pe = before;
-}
-
-void hang_note_peer(const char *routine, const char *what, int pe)
-{
-	hang_note.kind = HANG_PEER;
-	hang_note.routine = routine;
-	hang_note.text = what;
-	hang_note.pe = pe;
-}
-
-/* --- In words --- */
-
-static const char *place_of(const void *address, char place[64])
-{
-	enum comms_segment_id segment = comms_find_segment(address);
-	uintptr_t offset = segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
-
-	if (segment == COMMS_HEAP)
-		snprintf(place, 64, "heap + 0x%" PRIxPTR, offset - COMMS_SYSTEM_BYTES);
-	else if (segment == COMMS_GLOBALS)
-		snprintf(place, 64, "global data + 0x%" PRIxPTR, offset);
-	else
-		snprintf(place, 64, "0x%" PRIxPTR, (uintptr_t)address);
-	return place;
-}
-
-static void print_value(char text[32], uint64_t value)
-{
-	int unused = 64 - 8 * (int)hang_note.size;
-
-	if (hang_note.is_signed)
-		snprintf(text, 32, "%" PRId64, (int64_t)(value << unused) >> unused);
-	else
-		snprintf(text, 32, "%" PRIu64, value << unused >> unused);
-}
-
-static uint64_t value_now(void)
-{
-	switch (hang_note.size) {
-	case 2: return __atomic_load_n((const uint16_t *)hang_note.word, __ATOMIC_RELAXED);
-	case 4: return __atomic_load_n((const uint32_t *)hang_note.word, __ATOMIC_RELAXED);
-	default: return __atomic_load_n((const uint64_t *)hang_note.word, __ATOMIC_RELAXED);
-	}
-}
-
-/* A profiling twin's name is the user's name with a p in front. */
-static void name_routine(struct comms_waiting *w, const char *routine)
-{
-	if (!routine)
-		routine = "a call";
-	snprintf(w->routine, sizeof w->routine, "%s", strncmp(routine, "pshmem_", 7) ? routine : routine + 1);
-}
-
-static void describe_word(struct comms_waiting *w)
-{
-	char place[64], seen[32], wanted[32];
-	int length, from;
-
-	if (hang_note.size == 0) {
-		snprintf(w->text, sizeof w->text, "waiting for any of the words at %s", place_of(hang_note.word, place));
-		return;
-	}
-	print_value(seen, value_now());
-	print_value(wanted, hang_note.wanted);
-	length = snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s", place_of(hang_note.word, place),
-			  seen, hang_note.text, wanted);
-	if (reorder_overtook(hang_note.word, hang_note.size, &from) && length < (int)sizeof w->text)
-		snprintf(w->text + length, sizeof w->text - (size_t)length,
-			 " (puts of PE %d to it overtook each other: no fence between them)", from);
-}
-
-static void describe_group(struct comms_waiting *w)
-{
-	const struct comms_group *group = hang_note.group;
-
-	w->kind = COMMS_WAITS_FOR_GROUP;
-	w->slot = group->slot;
-	w->size = group->size;
-	w->start = group->start;
-	w->stride = group->stride;
-	w->listed = group->members != NULL;
-	for (int i = 0; w->listed && i < group->size && i < COMMS_LISTED; i++)
-		w->members[i] = group->members[i];
-}
-
-static void describe_answer(struct comms_waiting *w)
-{
-	char others[80];
-
-	w->kind = COMMS_WAITS_FOR_PE;
-	w->pe = hang_answer.pe;
-	name_routine(w, hang_answer.routine);
-	others[0] = '\0';
-	if (comms.network)
-		comms.network->name_under_way(others, sizeof others);
-	snprintf(w->text, sizeof w->text, "waiting for an answer of PE %d%s", hang_answer.pe, others);
-}
-
-static void describe(struct comms_waiting *w)
-{
-	char place[64];
-
-	memset(w, 0, sizeof *w);
-	w->kind = COMMS_WAITS;
-	w->pe = COMMS_NOBODY;
-	name_routine(w, hang_note.routine);
-	if (hang_answer.pe != COMMS_NOBODY) {
-		describe_answer(w);
-	} else if (hang_note.kind == HANG_GROUP) {
-		describe_group(w);
-	} else if (hang_note.kind == HANG_WORD) {
-		describe_word(w);
-	} else if (hang_note.kind == HANG_LOCK) {
-		w->kind = COMMS_WAITS_FOR_LOCK;
-		w->pe = hang_note.pe;
-		snprintf(w->text, sizeof w->text, "waiting for the lock at %s", place_of(hang_note.word, place));
-	} else if (hang_note.kind == HANG_PEER && hang_note.pe == COMMS_NOBODY) {
-		snprintf(w->text, sizeof w->text, "waiting for %s", hang_note.text);
-	} else if (hang_note.kind == HANG_PEER) {
-		w->kind = COMMS_WAITS_FOR_PE;
-		w->pe = hang_note.pe;
-		snprintf(w->text, sizeof w->text, "waiting for %s PE %d", hang_note.text, hang_note.pe);
-	}
-}
-
-/* --- Where others see it --- */
+/* --- What others read --- */
 
 int64_t hang_clock(void)
 {
@@ -203,7 +52,7 @@ int64_t hang_clock(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* With the lock held. The words follow the odd version, and the even one follows them. */
+/* Call with the lock held. The words follow the odd version, and the even one follows the words. */
 static void publish(const struct comms_waiting *w)
 {
 	struct comms_shown *shown = &comms.system->shown;
@@ -218,7 +67,7 @@ static void publish(const struct comms_waiting *w)
 	atomic_store_explicit(&shown->version, version + 2, memory_order_release);
 }
 
-/* False: somebody writes it. */
+/* False: a thread is writing. */
 static bool read_here(struct comms_shown *shown, struct comms_waiting *waiting)
 {
 	uint32_t version = atomic_load_explicit(&shown->version, memory_order_acquire);
@@ -247,7 +96,7 @@ static void show(int64_t now)
 	struct comms_waiting w;
 
 	slow.refreshed = now;
-	describe(&w);
+	hang_describe(&w);
 	w.since = slow.since;
 	pthread_mutex_lock(&hang.lock);
 	publish(&w);
@@ -285,7 +134,7 @@ static void report_deadlock(bool end)
 	rte_report(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way", comms.n_pes);
 }
 
-/* One PE of the job does. */
+/* Only one PE of the job prints this. */
 static void advise(void)
 {
 	struct comms_waiting mine;

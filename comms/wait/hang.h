@@ -5,10 +5,10 @@
 #include "comms/core/comms.h"
 
 /*
- * What a PE waits for, published only once the wait has become slow. A routine that may wait notes what it is about to do, which is a few
- * stores to memory of its own thread; nobody reads them unless the wait lasts for tenths of a second. Then the waiting thread
- * writes what it waits for, in words, where other PEs can read it (comms_system.waiting), and some PE may
- * make a report of it: hang_report.c.
+ * What a PE waits for, which it publishes only once the wait has become slow. A routine that may wait notes what it is about to do: a few
+ * stores to memory of its own thread, which nobody reads unless the wait lasts for tenths of a second. Then the waiting thread
+ * writes what it waits for, in words (hang_text.c), where other PEs can read it (comms_system.shown), and some PE may
+ * make a report of it (hang_report.c).
  */
 
 enum hang_kind { HANG_NOTHING, HANG_GROUP, HANG_WORD, HANG_LOCK, HANG_PEER };
@@ -42,16 +42,19 @@ void hang_note_lock(const char *routine, const long *lock, int before);
 /* What another PE is to send or to answer. */
 void hang_note_peer(const char *routine, const char *what, int pe);
 
+/* What this thread waits for, as a report shows it. */
+void hang_describe(struct comms_waiting *w);
+
 /* Nobody can go on: a report, and then the end of the job if it is to end. */
 void hang_deadlock(bool end);
 
 void hang_start(void);
 void hang_stop(void);
 
-/* hang_report.c: collects what all PEs wait for, and prints it. Runs in a thread of its own. */
+/* hang_report.c: reads what all PEs wait for, and prints it. Runs in a thread of its own. */
 void hang_report(int64_t longer_than);
 
-/* Another PE's, or the own, consistent; false: it cannot be had. */
+/* Reads what a PE, which may be this one, waits for; false: it changed too often. */
 bool hang_read(int pe, struct comms_waiting *waiting);
 int64_t hang_clock(void); /* ms, alike on all hosts */
 

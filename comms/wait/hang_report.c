@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The report of a hang: reads what all PEs wait for from their system memory, which needs no help of theirs, and prints equal
- * lines once. Who is missing in a collective is whoever does not wait in the same one; who holds a lock is found at the
+ * lines once. The PEs missing in a collective are those that do not wait in it; the PE that holds a lock is at the
  * head of its queue; and a PE that waits for nothing is in the program's own code.
  */
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void add_missing(const struct report *report, const struct seen *s)
 			       : "");
 }
 
-/* Along the queue to who waits for this lock no more. */
+/* Follows the queue to the PE that holds the lock. */
 static void add_holder(const struct report *report, struct seen *s)
 {
 	struct seen *at = find(report, s->waiting.pe);
@@ -174,7 +174,7 @@ static void describe(const struct report *report, struct seen *s)
 		miss(other, s);
 }
 
-/* All PEs of which the same is to be said. */
+/* Prints one line for all PEs that share it. */
 static void print(const struct report *report, struct seen *s)
 {
 	char list[LINE] = "", lasted[48] = "";

@@ -5,15 +5,15 @@
 /*
  * Neighbour exchange: messages between fixed neighbours, iteration after iteration, without asking first.
  *
- * station   of an edge, in symmetric memory: what its owner said when it was made, and the words that the neighbour writes
+ * station   of an edge, in symmetric memory: what its owner published when it was made, and the words that the neighbour writes
  * slot      place for a message, two at the receiver: message k goes to slot k mod 2
  * message   header (its number, its length, and how many of the other direction's messages its sender has released) and
  *           payload; a small one is in one line with the header
  *
  * Numbers begin with 1 and only grow. A message's number is written after the rest of it is there. Message k may be written
- * when message k - 2 was released, which the sender learns in one of two ways: from the header of a message that came
- * back, or, where none may come in time, from the word `released`. In an exchange both ways, in which each side waits
- * before it starts the next one, the header always comes in time.
+ * when message k - 2 was released, which the sender learns from the header of a message in
+ * the opposite direction or, where none may come in time, from the word `released`. In an exchange in both directions, in which
+ * each side waits before it starts the next one, the header always comes in time.
  *
  * Messages to the same PE over a network leave together when all edges are started in a batch. There are two batches, used alternately.
  *
@@ -72,9 +72,9 @@ struct edge {
 	bool one_out;	       /* SHMEMX_EDGE_ONE_SEND_BUFFER */
 };
 
-/* Of the edges that take part in each iteration, who has in this one. */
+/* How many of the edges that take part in each iteration have done so in this one. */
 struct iteration {
-	uint64_t over; /* iterations that all have */
+	uint64_t over; /* iterations in which all have */
 	int edges, done;
 };
 
@@ -88,5 +88,50 @@ struct shmemx_exchange {
 	int n_edges;
 	struct edge edges[];
 };
+
+/* --- Checks (exchange_checks.c has the messages) --- */
+
+_Noreturn void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine);
+_Noreturn void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const char *routine);
+/* Some edge with SHMEMX_EDGE_EACH_ITERATION was not used in this iteration, and the next one begins. */
+_Noreturn void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration, const char *routine);
+
+static inline void exchange_check_alive(const struct shmemx_exchange *x, const char *routine)
+{
+	if (COMMS_UNLIKELY(x->destroyed))
+		exchange_complain_of_destroyed(x, routine);
+}
+
+static inline struct edge *exchange_edge(struct shmemx_exchange *x, int i, const char *routine)
+{
+	if (COMMS_UNLIKELY(!x || (unsigned)i >= (unsigned)x->n_edges))
+		exchange_complain_of_edge(x, i, routine);
+	return &x->edges[i];
+}
+
+/* Does the call concern all edges? */
+static inline bool exchange_is_all(const struct shmemx_exchange *x, int edge, const char *routine)
+{
+	if (edge != SHMEMX_ALL_EDGES || !x)
+		return false;
+	exchange_check_alive(x, routine);
+	return true;
+}
+
+/* Call before an edge with the mark is used for message `number`: all others have been used for the message before. */
+static inline void exchange_check_number(const struct shmemx_exchange *x, const struct iteration *iteration, uint64_t number,
+					 const char *routine)
+{
+	if (COMMS_UNLIKELY(number > iteration->over + 1))
+		exchange_complain_of_iteration(x, iteration, routine);
+}
+
+static inline void exchange_end_iteration(struct iteration *iteration)
+{
+	if (++iteration->done < iteration->edges)
+		return;
+	iteration->over++;
+	iteration->done = 0;
+}
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of
- * several PEs, or of much data, goes along a ring of the nodes instead, and each block over each link once; but where the NIC does it,
- * it goes to each in parallel, over all links.
+ * All-gather and all-to-all as plans: an edge for every pair of members. An all-gather between nodes of several PEs, or of
+ * much data, goes along a ring of the nodes instead, so that each block takes each link once; but the NIC, where it can,
+ * sends to all members in parallel, over all links.
  */
 #include "plans.h"
 
@@ -84,7 +84,7 @@ static int next_block(struct walk *walk)
 	return member;
 }
 
-/* Of all blocks, those that pass from a node to the next: all but the next one's own. */
+/* How many blocks go from a node to the next: all but the next one's own. */
 static size_t schedule(const struct nodes *nodes, int from)
 {
 	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));
@@ -106,7 +106,8 @@ static void write_ring(struct maker *m, const struct nodes *nodes, char *dest, i
 
 		if (i >= (size_t)own)
 			ready = (struct when){&mine->came[(i - (size_t)own) % CAME], (int64_t)in, (int64_t)i - own + 1};
-		plan_put(m, queue, ready, next, dest + (size_t)member * m->bytes, dest + (size_t)member * m->bytes, m->bytes,
+		plan_put(m, queue, ready, next,
+			 (struct comms_piece){dest + (size_t)member * m->bytes, dest + (size_t)member * m->bytes, m->bytes},
 			 (struct when){&theirs->came[i % CAME], (int64_t)out, (int64_t)i + 1});
 	}
 	plan_await(m, end, (struct when){&mine[PORTS_NODE].own, 1, 1});
@@ -122,7 +123,7 @@ static void write_along_ring(struct maker *m, const struct nodes *nodes, char *d
 	if (nodes->place == 0)
 		write_ring(m, nodes, dest, end);
 	if (nodes->size > 1)
-		plan_share(m, nodes, 0, end, dest, dest, (size_t)m->set.group->size * m->bytes);
+		plan_share(m, nodes, 0, end, (struct comms_piece){dest, dest, (size_t)m->set.group->size * m->bytes});
 }
 
 API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan)

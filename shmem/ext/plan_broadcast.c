@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast as a plan. Between nodes down trees like shmem/broadcast.c's; on a node, the others take it from the one that has it. It is
- * over for a PE when its dest is right and nobody reads its source, or its dest, any more.
+ * A broadcast as a plan. Between nodes data goes down trees like those of shmem/broadcast.c; on a node, the other PEs copy it from the one
+ * that has it. The broadcast is over for a PE when its dest is complete and no PE reads its source or its dest any more.
  */
 #include "plans.h"
 
@@ -38,7 +38,7 @@ static void write_down(struct maker *m, const struct nodes *nodes, const struct 
 		plan_await_down(m, end, tree_set, false);
 	}
 	if (nodes->size > 1)
-		plan_share(m, nodes, first, end, dest, here ? source : dest, m->bytes);
+		plan_share(m, nodes, first, end, (struct comms_piece){dest, here ? source : dest, m->bytes});
 	if (m->set.group->me == root && dest != source)
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Edges of a plan: all are remembered, then written down. Far ones are the NIC's, where it can do those of all members: each shows
- * where it wants to be told that others are ready, and then they agree.
+ * Edges of a plan: the maker adds all, then writes their commands. The NIC takes the far ones if it can do so on all members: each
+ * member publishes where it expects to be notified that others are ready, and then all agree.
  */
 #include "plans.h"
 
@@ -26,31 +26,26 @@ void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most)
 		rte_die(m->set.routine, "no memory for %zu edges", most);
 }
 
-static void add(const struct maker *m, struct edges *edges, struct edge_end end, bool out, void *dest, const void *source, size_t bytes)
-{
-	edges->edge[edges->count++] = (struct plan_edge){end, out, plan_is_near(m, end.pe), dest, source, bytes};
-}
-
 void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
 {
-	add(m, edges, end, false, dest, source, bytes);
+	edges->edge[edges->count++] = (struct plan_edge){end, false, plan_is_near(m, end.pe), dest, source, bytes};
 }
 
 void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
 {
-	add(m, edges, end, true, dest, source, bytes);
+	edges->edge[edges->count++] = (struct plan_edge){end, true, plan_is_near(m, end.pe), dest, source, bytes};
 }
 
 /* --- By commands --- */
 
 /* Queues that several edges share. */
 struct queues {
-	int tell, end, in[QUEUES], out[QUEUES], ins, outs;
+	int notify, end, in[QUEUES], out[QUEUES], ins, outs;
 };
 
 static struct queues make_queues(struct maker *m)
 {
-	struct queues queues = {.tell = plan_queue(m), .end = plan_queue(m)};
+	struct queues queues = {.notify = plan_queue(m), .end = plan_queue(m)};
 
 	for (int i = 0; i < QUEUES; i++)
 		queues.in[i] = plan_queue(m);
@@ -65,7 +60,7 @@ static void write_in(struct maker *m, struct queues *queues, const struct plan_e
 	int queue = queues->in[queues->ins++ % QUEUES];
 
 	if (!edge->near) {
-		plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->answer, 1, 1});
+		plan_notify(m, queues->notify, edge->end.pe, (struct when){&theirs->answer, 1, 1});
 		plan_await(m, queues->end, (struct when){&mine->came[0], 1, 1});
 		return;
 	}
@@ -78,11 +73,11 @@ static void write_out(struct maker *m, struct queues *queues, const struct plan_
 	struct port *mine = &m->plan->ports[edge->end.mine], *theirs = plan_port(m, edge->end.pe, edge->end.theirs);
 
 	if (!edge->near) {
-		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe, edge->dest, edge->source,
-			 edge->bytes, (struct when){&theirs->came[0], 1, 1});
+		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe,
+			 (struct comms_piece){edge->dest, edge->source, edge->bytes}, (struct when){&theirs->came[0], 1, 1});
 		return;
 	}
-	plan_notify(m, queues->tell, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
+	plan_notify(m, queues->notify, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
 	plan_await(m, queues->end, (struct when){&mine->answer, 1, 1});
 }
 
@@ -104,7 +99,7 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 	for (size_t i = 0; i < edges->count; i++) {
 		const struct plan_edge *edge = &edges->edge[i];
 
-		m->near = edge->near; /* its words go the way of its data */
+		m->near = edge->near; /* its words take the path of its data */
 		if (!edge->near && !far_too)
 			continue;
 		if (edge->out)
@@ -136,7 +131,7 @@ static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 	return far;
 }
 
-/* Those who put to this PE; not before all have shown their gates. */
+/* The gates of the PEs that put to this PE. Call after all have published theirs. */
 static void find_gates(struct maker *m, const struct edges *edges, struct comms_edge_in *in)
 {
 	m->known_pe = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all kinds of plans are made of: blocks, ports, commands, edges. */
+/* What all kinds of plans consist of: blocks, ports and commands. */
 #include "plans.h"
 
 #include <string.h>
@@ -62,28 +62,28 @@ char *plan_staging(struct maker *m, int pe)
 
 /* --- Commands --- */
 
-static struct comms_iteration turn(struct when when)
+static struct comms_iteration iteration_of(struct when when)
 {
 	return (struct comms_iteration){when.each, when.nth};
 }
 
 void plan_await(struct maker *m, int queue, struct when when)
 {
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = turn(when)});
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = iteration_of(when)});
 }
 
-void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when notified)
+void plan_put(struct maker *m, int queue, struct when when, int pe, struct comms_piece data, struct when notified)
 {
 	m->plan->list.by_network = true;
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_PUT,
 								    .until = when.word,
-								    .when = turn(when),
+								    .when = iteration_of(when),
 								    .pe = pe,
 								    .word = notified.word,
-								    .notified = turn(notified),
-								    .dest = dest,
-								    .source = source,
-								    .size = bytes});
+								    .notified = iteration_of(notified),
+								    .dest = data.dest,
+								    .source = data.source,
+								    .size = data.bytes});
 }
 
 void plan_notify(struct maker *m, int queue, int pe, struct when notified)
@@ -95,7 +95,7 @@ void plan_notify(struct maker *m, int queue, int pe, struct when notified)
 								    .pe = pe,
 								    .word = notified.word,
 								    .there = near ? plan_here(m, notified.word, pe) : NULL,
-								    .notified = turn(notified)});
+								    .notified = iteration_of(notified)});
 }
 
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes)
@@ -103,7 +103,7 @@ void plan_copy(struct maker *m, int queue, struct when when, void *dest, const v
 	for (size_t at = 0; at < bytes; at += PIECE) {
 		comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_COPY,
 									    .until = when.word,
-									    .when = turn(when),
+									    .when = iteration_of(when),
 									    .dest = (char *)dest + at,
 									    .source = (const char *)source + at,
 									    .size = bytes - at < PIECE ? bytes - at : PIECE});
@@ -111,17 +111,16 @@ void plan_copy(struct maker *m, int queue, struct when when, void *dest, const v
 	}
 }
 
-void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
-		  combine_t *combine)
+void plan_combine(struct maker *m, int queue, struct when when, const struct combination *combination)
 {
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_COMBINE,
 								    .until = when.word,
-								    .when = turn(when),
-								    .dest = dest,
-								    .source = source,
-								    .with = with,
-								    .size = count,
-								    .combine = combine});
+								    .when = iteration_of(when),
+								    .dest = combination->dest,
+								    .source = combination->source,
+								    .with = combination->with,
+								    .size = combination->count,
+								    .combine = combination->combine});
 }
 
 void plan_by_nic(struct maker *m, int queue, struct comms_session *session)
@@ -138,7 +137,7 @@ void plan_nic_is_done(struct maker *m, int queue)
 
 /* --- Beginning and end --- */
 
-static int engine_of(int executor, const char *routine)
+static int executor_of(int executor, const char *routine)
 {
 	static const char *const words[] = {"auto", "list", "thread", "nic"};
 
@@ -152,7 +151,7 @@ struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const cha
 	struct maker m = {.set = set_of_team(team, routine), .bytes = bytes, .known_pe = -1, .near = true};
 
 	set_check_agreement(&m.set, "executor", executor, NULL, 0, NULL);
-	m.executor = engine_of(executor, routine);
+	m.executor = executor_of(executor, routine);
 	comms_group_see(m.set.group);
 	return m;
 }
@@ -169,7 +168,7 @@ void plan_check_data(struct maker *m, const void *dest, size_t dest_bytes, const
 	}
 }
 
-/* Arrivals move a plan over the network without anybody's call; on a node only a thread does, where there is room for one. */
+/* Arrivals advance a plan over the network without a call; on a node only a thread does, if a processor is free for it. */
 static bool takes_thread(const struct maker *m)
 {
 	if (m->executor != SHMEMX_PLAN_AUTO)
@@ -179,7 +178,7 @@ static bool takes_thread(const struct maker *m)
 
 void plan_end(struct maker *m, shmemx_plan_t *plan)
 {
-	set_sync(&m->set); /* the others have seen my block */
+	set_sync(&m->set); /* the others have read my block */
 	m->plan->list.by_executor = takes_thread(m);
 	if (m->plan->list.by_executor)
 		comms_executor_start(m->set.routine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broadcast between nodes by the NIC, where it can: what it has to do at this PE, and what of it others must know. All members do so, or
- * none: the agreement is made while the plan is.
+ * A broadcast between nodes by the NIC, where it can: what the NIC has to do at this PE, and what other PEs must know of it. All members do
+ * so, or none: they agree while they make the plan.
  */
 #include "plans.h"
 
@@ -9,7 +9,7 @@
 
 #include "comms/coll/offload.h"
 
-/* Each PE shows its queues in two of its ports, and has a word for each tree in others. */
+/* Each PE publishes its queues in two of its ports, and has a word for each tree in others. */
 enum { PORT_IDS = 16, PORT_IDS_END = 20 };
 _Static_assert(COMMS_SESSION_TREES <= PORT_IDS && (int)PORT_IDS_END <= (int)PORTS_UP, "ports are not used twice");
 _Static_assert((PORT_IDS_END - PORT_IDS) * sizeof(struct port) >= sizeof(struct comms_session_shown), "all have room");
@@ -133,7 +133,7 @@ bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool sta
 		return false;
 	if (stands && fits(&coarse, trees))
 		session = open_session(m, &coarse, trees);
-	/* It also says that all have shown theirs. */
+	/* After this all have published theirs, too. */
 	if (set_max(&m->set, stands && !session)) {
 		if (session)
 			comms_session_close(session);

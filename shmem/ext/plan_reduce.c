@@ -2,13 +2,13 @@
 /*
  * Reductions as plans: to a root, or for all.
  *
- * On a node each PE combines a part of what all bring, in memory that all reach: on a single node, into its own dest and from there to
- * everybody's; else into the dest of the PE that stands for the node. In place that is right, too: what a part's result is
- * written over has been read by then, for each part begins with what was there.
+ * On a node each PE combines one part of all sources, in memory that all reach: on a single node, into its own dest and from there to
+ * the others'; else into the dest of the PE that stands for the node. This works in place, too: each part begins with the data that
+ * its result overwrites.
  *
- * Between nodes the result goes up trees, combined on the way, and for all down again, each segment when the root has it. What comes
- * up is staged in slots; the parent counts back what it has read, in all runs, so a child may be ahead by as many segments as
- * there are slots. Nobody has to allow the way down: when a segment comes, what this PE sent of it has been read.
+ * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again, each segment as soon as the root has it.
+ * Slots stage what comes up; the parent notifies the child of how many it has read, in all runs, so a child may be ahead by as many
+ * segments as there are slots. The way down needs no such credit: when a segment arrives, the parent has read what this PE sent of it.
  */
 #include "plans.h"
 
@@ -24,7 +24,7 @@ struct reduction {
 	struct tree_set tree_set;
 	size_t slots;
 	int root;  /* -1: for all */
-	int first; /* place on my node of who stands for it */
+	int first; /* place on my node of the PE that stands for it */
 	char *dest;
 	const char *source;
 	size_t count, size;
@@ -59,7 +59,7 @@ static bool for_all_here(const struct reduction *r)
 	return r->root < 0 && r->nodes.count == 1;
 }
 
-/* Elements of the strip, beginning with what the PE brings whose dest it goes to. */
+/* Combines the elements of a strip, beginning with the source of the PE whose dest gets the result. */
 static void combine_strip(const struct reduction *r, int queue, size_t at, size_t count)
 {
 	int n = r->nodes.size, to = for_all_here(r) ? r->nodes.place : r->first;
@@ -69,7 +69,7 @@ static void combine_strip(const struct reduction *r, int queue, size_t at, size_
 	for (int i = 1; i < n; i++) {
 		const char *with = (const char *)plan_here(r->m, r->source, plan_node_pe(&r->nodes, (to + i) % n)) + at;
 
-		plan_combine(r->m, queue, AT_ONCE, out, so_far, with, count, r->combine);
+		plan_combine(r->m, queue, AT_ONCE, &(struct combination){out, so_far, with, count, r->combine});
 		so_far = out;
 	}
 	for (int i = 1; for_all_here(r) && i < n; i++)
@@ -86,12 +86,12 @@ static void await_places(const struct reduction *r, int queue, int which)
 
 static void combine_on_node(const struct reduction *r)
 {
-	int tell = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
+	int notify = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
 	size_t end = part(r, me + 1), most = STRIP / r->size;
 
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me)
-			notify_about_place(r, tell, i, 0);
+			notify_about_place(r, notify, i, 0);
 	await_places(r, work, 0);
 	for (size_t at = part(r, me); at < end; at += most)
 		combine_strip(r, work, at * r->size, end - at < most ? end - at : most);
@@ -104,7 +104,7 @@ static void combine_on_node(const struct reduction *r)
 		plan_notify(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
 }
 
-/* What this node brings is in the dest of who stands for it. */
+/* The result of this node is in the dest of the PE that stands for it. */
 static struct when node_done(const struct reduction *r)
 {
 	return r->nodes.size > 1 ? (struct when){&r->m->plan->ports[PORTS_NODE + r->first].own, 1, 1} : AT_ONCE;
@@ -145,7 +145,7 @@ static size_t slots_of(const struct tree_set *tree_set)
 	return slots < MOST_SLOTS ? slots : MOST_SLOTS;
 }
 
-/* In the staging of a PE, of segment i that comes by an edge. */
+/* The slot in the staging of a PE for segment i that comes by an edge. */
 static char *slot(const struct reduction *r, int pe, int port, size_t i)
 {
 	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->tree_set.segment;
@@ -156,13 +156,14 @@ static void take_from(const struct reduction *r, int queue, const struct tree_no
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 	size_t at = tree_node->at + i * r->tree_set.segment, port = PORTS_UP + (size_t)child.port;
 
-	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth}, r->dest + at, so_far,
-		     slot(r, comms.pe, child.port, i), tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine);
+	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth},
+		     &(struct combination){r->dest + at, so_far, slot(r, comms.pe, child.port, i),
+					   tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine});
 	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == tree_node->segments)
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
 }
 
-/* What was in the slot before segment i has been read: an earlier one of this run, or the last one there in the run before. */
+/* The parent has read the segment that was in the slot of segment i: an earlier one of this run, or the last one there of the run before. */
 static struct when slot_free(const struct reduction *r, const struct tree_node *tree_node, size_t i)
 {
 	int64_t n = (int64_t)tree_node->segments, slots = (int64_t)r->slots, nth = (int64_t)i + 1 - slots;
@@ -179,7 +180,8 @@ static void send_up(const struct reduction *r, int queue, const struct tree_node
 	struct port *theirs = plan_port(r->m, tree_node->parent.pe, port);
 
 	plan_put(r->m, queue, slot_free(r, tree_node, i), tree_node->parent.pe,
-		 slot(r, tree_node->parent.pe, tree_node->parent.port, i), data, tree_node_bytes(&r->tree_set, tree_node, i),
+		 (struct comms_piece){slot(r, tree_node->parent.pe, tree_node->parent.port, i), data,
+				      tree_node_bytes(&r->tree_set, tree_node, i)},
 		 (struct when){&theirs->came[i % CAME], n, nth});
 }
 
@@ -207,7 +209,7 @@ static void climb(const struct reduction *r, int tree)
 
 /* --- All of it --- */
 
-/* To a root, the others on a node only hear that what they brought was read. */
+/* In a reduction to a root, the others on a node only wait until their sources have been read. */
 static void say_over(const struct reduction *r, int end)
 {
 	if (r->nodes.place != r->first) {
@@ -241,7 +243,7 @@ static void write_reduction(const struct reduction *r)
 	if (r->nodes.size > 1 && r->root >= 0)
 		say_over(r, end);
 	else if (r->nodes.size > 1 && !for_all_here(r))
-		plan_share(r->m, &r->nodes, r->first, end, r->dest, r->dest, r->m->bytes);
+		plan_share(r->m, &r->nodes, r->first, end, (struct comms_piece){r->dest, r->dest, r->m->bytes});
 	if (r->m->set.group->size == 1 && r->dest != r->source)
 		plan_copy(r->m, plan_queue(r->m), AT_ONCE, r->dest, r->source, r->m->bytes);
 }
@@ -271,25 +273,24 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 	return 0;
 }
 
-static struct reduction reduction_of(int root, void *dest, const void *source, size_t count, shmemx_type_t type, shmemx_op_t op,
-				     const char *routine)
+/* Sets how elements are combined, and their size. */
+static void find_operation(struct reduction *r, const char *routine)
 {
-	struct reduction r = {.root = root, .dest = dest, .source = source, .count = count, .op = (int)op, .type = (int)type};
-
-	r.combine = set_combine(op, type, &r.size);
-	if (!r.combine)
+	r->combine = set_combine((shmemx_op_t)r->op, (shmemx_type_t)r->type, &r->size);
+	if (!r->combine)
 		rte_die_together(routine, "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
-					  "the type has", (int)op, (int)type);
-	return r;
+					  "the type has", r->op, r->type);
 }
 
 API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
 			   int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = reduction_of(PE_root, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
+	struct reduction r = {.root = PE_root, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct maker m;
 
+	find_operation(&r, __func__);
+	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
 	return make(&m, &r, plan);
@@ -299,8 +300,10 @@ API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source,
 			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = reduction_of(-1, dest, source, nreduce, type, op, __func__);
-	struct maker m = plan_maker(team, executor, nreduce * r.size, __func__);
+	struct reduction r = {.root = -1, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct maker m;
 
+	find_operation(&r, __func__);
+	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	return make(&m, &r, plan);
 }

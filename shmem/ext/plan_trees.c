@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How data goes between nodes in a plan: one tree down which it goes at once, a chain, or the trees of a torus; and from the PE that
- * stands for a node to the others there.
+ * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the trees of a torus), and from the PE that
+ * stands for a node to the other PEs there.
  */
 #include "plans.h"
 
@@ -57,7 +57,7 @@ int plan_first(const struct nodes *nodes, int root)
 	return place;
 }
 
-/* Who stands for a node. */
+/* The PE that stands for a node. */
 static int pe_of_node(const struct tree_set *tree_set, int node)
 {
 	const struct nodes *nodes = tree_set->nodes;
@@ -158,7 +158,7 @@ size_t plan_tree_set_directions(const struct tree_set *tree_set)
 
 /* --- Down --- */
 
-/* Segment i of n has come from the parent, or is there to be sent. */
+/* Segment i of n is here: from the parent or, at the root, ready to be sent. */
 static struct when segment(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i, bool counted)
 {
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
@@ -168,37 +168,51 @@ static struct when segment(const struct maker *m, const struct tree_node *tree_n
 	return counted ? (struct when){&m->plan->ports[tree].own, n, nth} : AT_ONCE;
 }
 
-static void feed(struct maker *m, const struct tree_set *tree_set, int tree, const struct tree_node *tree_node, struct tree_edge child, char *dest,
-		 const char *from, bool ask, bool counted)
+/* One tree of a plan_down, as this PE sees it. */
+struct tree_down {
+	struct maker *m;
+	const struct tree_set *tree_set;
+	int tree;
+	struct tree_node node;
+	char *dest;
+	const char *source; /* here: the user's at the root, dest elsewhere */
+	bool ask, counted;
+};
+
+static void feed_child(const struct tree_down *down, struct tree_edge child)
 {
-	size_t port = PORTS_DOWN + (size_t)child.port;
-	struct port *theirs = plan_port(m, child.pe, port);
-	int queue = plan_queue(m);
+	size_t port = PORTS_DOWN + (size_t)child.port, segments = down->node.segments;
+	struct port *theirs = plan_port(down->m, child.pe, port);
+	int queue = plan_queue(down->m);
 
-	if (ask)
-		plan_await(m, queue, (struct when){&m->plan->ports[port].answer, 1, 1});
-	for (size_t i = 0; i < tree_node->segments; i++) {
-		size_t at = tree_node->at + i * tree_set->segment;
+	if (down->ask)
+		plan_await(down->m, queue, (struct when){&down->m->plan->ports[port].answer, 1, 1});
+	for (size_t i = 0; i < segments; i++) {
+		size_t at = down->node.at + i * down->tree_set->segment;
 
-		plan_put(m, queue, segment(m, tree_node, tree, i, counted), child.pe, dest + at, from + at, tree_node_bytes(tree_set, tree_node, i),
-			 (struct when){&theirs->came[i % CAME], (int64_t)tree_node->segments, (int64_t)i + 1});
+		plan_put(down->m, queue, segment(down->m, &down->node, down->tree, i, down->counted), child.pe,
+			 (struct comms_piece){down->dest + at, down->source + at, tree_node_bytes(down->tree_set, &down->node, i)},
+			 (struct when){&theirs->came[i % CAME], (int64_t)segments, (int64_t)i + 1});
 	}
 }
 
 void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, const char *source, bool ask, bool counted)
 {
 	for (int t = 0; t < tree_set->trees; t++) {
-		struct tree_node tree_node = plan_tree_node(tree_set, t);
+		struct tree_down down = {m, tree_set, t, plan_tree_node(tree_set, t), dest, source, ask, counted};
+		struct tree_edge parent = down.node.parent;
 
-		if (ask && tree_node.parent.pe >= 0)
-			plan_notify(m, plan_queue(m), tree_node.parent.pe,
-				  (struct when){&plan_port(m, tree_node.parent.pe, PORTS_DOWN + (size_t)tree_node.parent.port)->answer, 1, 1});
-		for (int c = 0; c < tree_node.children; c++)
-			feed(m, tree_set, t, &tree_node, tree_node.child[c], dest, tree_node.parent.pe < 0 ? source : dest, ask, counted);
+		if (parent.pe >= 0)
+			down.source = dest;
+		if (ask && parent.pe >= 0)
+			plan_notify(m, plan_queue(m), parent.pe,
+				    (struct when){&plan_port(m, parent.pe, PORTS_DOWN + (size_t)parent.port)->answer, 1, 1});
+		for (int c = 0; c < down.node.children; c++)
+			feed_child(&down, down.node.child[c]);
 	}
 }
 
-/* Of each word the last time that it counts. */
+/* Waits for the last change of each word. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted)
 {
 	for (int t = 0; t < tree_set->trees; t++) {
@@ -212,14 +226,15 @@ void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set
 
 /* --- On a node --- */
 
-void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, char *dest, const char *source, size_t bytes)
+void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, struct comms_piece data)
 {
 	int first_pe = plan_node_pe(nodes, first);
 	struct port *mine = &m->plan->ports[PORTS_NODE];
 
 	if (nodes->place != first) {
 		queue = plan_queue(m);
-		plan_copy(m, queue, (struct when){&mine[first].came[2], 1, 1}, dest, plan_here(m, source, first_pe), bytes);
+		plan_copy(m, queue, (struct when){&mine[first].came[2], 1, 1}, data.dest,
+			  plan_here(m, data.source, first_pe), data.bytes);
 		plan_notify(m, queue, first_pe,
 			  (struct when){&plan_port(m, first_pe, PORTS_NODE + (size_t)nodes->place)->answer, 1, 1});
 		return;

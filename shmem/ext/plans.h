@@ -5,14 +5,14 @@
 /*
  * Persistent plans: what a collective does, written down as a list of commands (comms/coll/commands.h) when the plan is made.
  *
- * edge     data that one PE has for another, in one run. `near`: the taker loads it where the giver has it, and says that it has
- *          taken it. Far: the giver puts it, when the taker has said that there is room.
- * port     words of a PE for one other PE, a line: `came` counts what came from it or may be loaded, four in turn for
- *          segments; `answer` counts what it says back; `own` this PE counts itself
+ * edge     data that goes from one PE to another in one run. `near`: the receiver loads it from the sender's memory and notifies the
+ *          sender. Far: the sender puts it after the receiver has notified it of room.
+ * port     words of a PE for one other PE, a line: `came` counts what came from it or may be loaded (four words, used cyclically by
+ *          segments); `answer` counts notifications in the opposite direction; `own` counts what this PE does itself
  * block    of a plan in the memory of plans: its ports and its staging. Each member has its own, wherever there was room; the others
- *          learn where when the plan is made.
+ *          learn where when they make the plan.
  *
- * All members add the same edges, each from its side; a port has the same number at both ends unless the edge says otherwise.
+ * All members add the same edges, each from its side; a port has the same number at both ends unless the edge names two.
  */
 #include "shmem/collectives.h"
 #include "comms/coll/commands.h"
@@ -53,7 +53,7 @@ struct when {
 #define AT_ONCE ((struct when){0})
 
 /*
- * A plan with so many ports and bytes of staging; false: there is no room on some member, which has said so. Near: if the data
+ * A plan with so many ports and bytes of staging; false: some member, which reports that, has no room. Near: if the data
  * is where this node's PEs reach it.
  */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
@@ -75,12 +75,18 @@ const struct plan_block *plan_block_of(struct maker *m, int pe);
 int plan_queue(struct maker *m);
 void plan_await(struct maker *m, int queue, struct when when);
 void plan_notify(struct maker *m, int queue, int pe, struct when notified);
-/* To who is not near. */
-void plan_put(struct maker *m, int queue, struct when when, int pe, void *dest, const void *source, size_t bytes, struct when notified);
-/* In pieces; when: of the first. */
+/* The PE must not be near. */
+void plan_put(struct maker *m, int queue, struct when when, int pe, struct comms_piece data, struct when notified);
+/* Copies piece by piece; `when` holds for the first. */
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes);
-void plan_combine(struct maker *m, int queue, struct when when, void *dest, const void *source, const void *with, size_t count,
-		  combine_t *combine);
+/* dest[i] = source[i] op with[i] */
+struct combination {
+	void *dest;
+	const void *source, *with;
+	size_t count;
+	combine_t *combine;
+};
+void plan_combine(struct maker *m, int queue, struct when when, const struct combination *combination);
 
 /* Whole edges; at most so many. */
 struct edges {
@@ -114,10 +120,10 @@ struct nodes {
 struct nodes plan_nodes(const struct maker *m);
 int plan_node_of(const struct nodes *nodes, int member);
 int plan_node_pe(const struct nodes *nodes, int place);
-/* The place on my node of who stands for it: the root if it is here, else the first. -1 for the root: the first in any case. */
+/* The place on my node of the PE that stands for it: the root if it is here, else the first. Root -1: always the first. */
 int plan_first(const struct nodes *nodes, int root);
 
-/* Ports: of ways and steps in trees, the same upwards, and of the places on a node. */
+/* Ports: of directions and steps in trees, the same upwards, and of the places on a node. */
 enum { PORTS_DOWN = 0, PORTS_UP = 32, PORTS_NODE = 64 };
 
 enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
@@ -164,7 +170,7 @@ void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, con
 bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source);
 /* Everything has come down. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted);
-/* From the one that stands for this node to the other PEs of it; source: where that one has it. */
-void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, char *dest, const char *source, size_t bytes);
+/* From the PE that stands for this node (its place is `first`), which has the data at data.source, to the other PEs of the node. */
+void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, struct comms_piece data);
 
 #endif

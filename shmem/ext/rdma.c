@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts, gets and messages between buffers that are not symmetric, and the events that tell of them.
+ * Puts, gets and messages between buffers that are not symmetric (rdma_buffers.c), and their events (rdma_events.c).
  *
- * operation  a put or a get of this PE that is under way, or a message that it has sent and nobody has received
- * event     what another PE reports (comms/rdma/events.h): a put arrived here; a message is there to be got; a message of ours was got
+ * operation  a put or a get of this PE that is under way, or a message that it has sent and no PE has received
+ * event      what another PE reports (comms/rdma/events.h): a put arrived here, a message is ready, or a PE has fetched a message of ours
  *
- * A message is got by who receives it, when it has both the sender's event and memory for it, and the sender gets an event then. So it needs no
- * memory of the library's, and goes straight from the one buffer to the other.
+ * The receiver fetches a message when it has both the sender's event and memory for it, and then the sender gets an event. So a message
+ * needs no memory of the library and goes straight from one buffer to the other.
  *
- * The lock is held by all but waits; who waits for room in another's box empties its own meanwhile, so two cannot wait for each other.
+ * All but waits hold the lock. A PE that waits for room in another's event queue empties its own meanwhile, so two cannot wait for each other.
  */
-#include "shmem/api.h"
+#include "rdma.h"
 
 #include <pthread.h>
-#include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +20,13 @@
 #include "comms/rdma/transfers.h"
 #include "comms/wait/wait.h"
 
-_Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
-
 enum event_kind { EVENT_ARRIVED, EVENT_SENT, EVENT_GOT };
 #define SHORT_EVENT offsetof(struct comms_event, operation)
 #define ANSWER offsetof(struct comms_event, from)
 
 struct operation {
 	struct comms_request request;
-	struct comms_event remote_event; /* what the target is told */
+	struct comms_event remote_event; /* for the target */
 	shmemx_rdma_event_t event;
 	uint64_t answer; /* a message that it gets: its sender's operation; 0: none */
 	struct operation *next;
@@ -53,58 +50,19 @@ struct queue {
 
 static struct {
 	pthread_mutex_t lock;
-	shmemx_rdma_event_t *events; /* a ring */
-	size_t room, first, count;
 	struct list under_way, sent;
 	size_t unfinished; /* operations */
 	struct queue posted, messages;
 } rdma = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- Events --- */
+/* --- Operations --- */
 
-static void *memory(void *got, const char *routine)
-{
-	if (!got)
-		rte_die(routine, "no memory");
-	return got;
-}
-
-static void make_room(const char *routine)
-{
-	size_t room = rdma.room ? 2 * rdma.room : 64;
-	shmemx_rdma_event_t *events = memory(malloc(room * sizeof *events), routine);
-
-	for (size_t i = 0; i < rdma.count; i++)
-		events[i] = rdma.events[(rdma.first + i) % rdma.room];
-	free(rdma.events);
-	rdma.events = events;
-	rdma.room = room;
-	rdma.first = 0;
-}
-
-static void add_event(const shmemx_rdma_event_t *event, const char *routine)
-{
-	if (rdma.count == rdma.room)
-		make_room(routine);
-	rdma.events[(rdma.first + rdma.count++) % rdma.room] = *event;
-}
-
-static bool take_event(shmemx_rdma_event_t *event)
-{
-	if (rdma.count == 0)
-		return false;
-	*event = rdma.events[rdma.first];
-	rdma.first = (rdma.first + 1) % rdma.room;
-	rdma.count--;
-	return true;
-}
-
-/* Each operation is to be an event. */
+/* Each operation becomes an event. */
 static struct operation *begin(int kind, int pe, uint64_t word, void *address, size_t bytes, const char *routine)
 {
-	struct operation *operation = memory(calloc(1, sizeof *operation), routine);
+	struct operation *operation = rdma_memory(calloc(1, sizeof *operation), routine);
 
-	if (rdma.count + rdma.unfinished >= SHMEMX_RDMA_EVENTS)
+	if (rdma_events_count() + rdma.unfinished >= SHMEMX_RDMA_EVENTS)
 		rte_die(routine, "%d events of this PE have not been taken, as many as there may be; take them with shmemx_rdma_wait or "
 				 "shmemx_rdma_test",
 			SHMEMX_RDMA_EVENTS);
@@ -116,7 +74,7 @@ static struct operation *begin(int kind, int pe, uint64_t word, void *address, s
 static void end(struct operation *operation, const char *routine)
 {
 	rdma.unfinished--;
-	add_event(&operation->event, routine);
+	rdma_event_add(&operation->event, routine);
 	free(operation);
 }
 
@@ -141,11 +99,11 @@ static bool at_rest(const struct operation *operation)
 	return !comms_request_is_under_way(&operation->request);
 }
 
-/* --- What comes --- */
+/* --- Events of other PEs --- */
 
 static void append(struct queue *queue, const struct waiting *waiting, const char *routine)
 {
-	struct waiting *copy = memory(malloc(sizeof *copy), routine);
+	struct waiting *copy = rdma_memory(malloc(sizeof *copy), routine);
 
 	*copy = *waiting;
 	copy->next = NULL;
@@ -182,7 +140,7 @@ static void handle_event(const struct comms_event *event, const char *routine)
 
 	switch ((enum event_kind)event->kind) {
 	case EVENT_ARRIVED:
-		add_event(&arrived, routine);
+		rdma_event_add(&arrived, routine);
 		break;
 	case EVENT_SENT:
 		append(&rdma.messages, &message, routine);
@@ -202,7 +160,7 @@ static void handle_events(void)
 		handle_event(&event, routine);
 }
 
-/* --- Operations --- */
+/* --- Progress --- */
 
 static void send_event(int pe, const struct comms_event *event, size_t bytes, const char *routine)
 {
@@ -218,7 +176,7 @@ static void answer(const struct operation *operation, const char *routine)
 	send_event(operation->event.pe, &event, ANSWER, routine);
 }
 
-/* Those that came to rest become events, in the order in which they began. */
+/* Operations that are complete become events, in the order in which they began. */
 static bool finish_operations(const char *routine)
 {
 	bool some = false;
@@ -267,59 +225,13 @@ static void collect(const char *routine)
 
 /* --- What the user calls --- */
 
-static void check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes, const char *routine)
-{
-	comms_check_up(routine);
-	if (COMMS_UNLIKELY(!buffer || buffer->magic != COMMS_BUFFER_MAGIC || buffer->pe < 0 || buffer->pe >= comms.n_pes))
-		rte_die(routine, "%s=%p is no buffer; give one that shmemx_rdma_register made, or its bytes", argument, (const void *)buffer);
-	if (COMMS_UNLIKELY(offset > buffer->size || bytes > buffer->size - offset))
-		rte_die(routine, "offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has %llu; check the offset", offset,
-			bytes, buffer->pe, (unsigned long long)buffer->size);
-	if (COMMS_UNLIKELY(comms_buffer_is_gone(buffer)))
-		rte_die(routine, "%s: PE %d has unregistered this buffer; do so when nobody uses it any more", argument, buffer->pe);
-}
-
-static const struct comms_buffer *inside(const shmemx_rdma_buffer_t *buffer)
-{
-	return (const struct comms_buffer *)buffer;
-}
-
-static void check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine)
-{
-	if (buffer->pe != comms.pe)
-		rte_die(routine, "%s is a buffer of PE %d; only its owner may use it here", argument, buffer->pe);
-}
-
-API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer)
-{
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
-	comms_check_up(__func__);
-	if (!address || bytes == 0 || !buffer)
-		rte_die(__func__, "address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write the buffer", address,
-			bytes, (void *)buffer);
-	if (comms_buffer_share(address, bytes, (struct comms_buffer *)buffer))
-		return 0;
-	rte_report(__func__, "this PE has %d buffers, as many as there may be; unregister some with shmemx_rdma_unregister", COMMS_BUFFERS);
-	memset(buffer, 0, sizeof *buffer);
-	return 1;
-}
-
-API void shmemx_rdma_unregister(const shmemx_rdma_buffer_t *buffer)
-{
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	check_buffer(inside(buffer), "buffer", 0, 0, __func__);
-	check_mine(inside(buffer), "buffer", __func__);
-	if (!comms_buffer_unshare(inside(buffer)))
-		rte_die(__func__, "buffer=%p was unregistered before; do so once", (const void *)buffer);
-}
-
 API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int tell, uint64_t word)
 {
-	const struct comms_buffer *to = inside(dest);
+	const struct comms_buffer *to = rdma_buffer(dest);
 	struct operation *operation;
 	struct comms_posted_event posted_event = {.bytes = SHORT_EVENT};
 
-	check_buffer(to, "dest", offset, bytes, __func__);
+	rdma_check_buffer(to, "dest", offset, bytes, __func__);
 	COMMS_CALL(__func__, bytes, to->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
@@ -335,10 +247,10 @@ API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const 
 
 API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
 {
-	const struct comms_buffer *from = inside(source);
+	const struct comms_buffer *from = rdma_buffer(source);
 	struct operation *operation;
 
-	check_buffer(from, "source", offset, bytes, __func__);
+	rdma_check_buffer(from, "source", offset, bytes, __func__);
 	COMMS_CALL(__func__, bytes, from->pe);
 	pthread_mutex_lock(&rdma.lock);
 	operation = begin(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
@@ -347,15 +259,15 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 	pthread_mutex_unlock(&rdma.lock);
 }
 
-/* The operation is none that is under way here: it ends when the receiver says so. */
+/* The operation is not under way here: it ends when the receiver reports that. */
 API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word)
 {
-	const struct comms_buffer *from = inside(source);
+	const struct comms_buffer *from = rdma_buffer(source);
 	struct comms_event event = {EVENT_SENT, comms.pe, word, 0, bytes, 0, {0}};
 	struct operation *operation;
 
-	check_buffer(from, "source", offset, bytes, __func__);
-	check_mine(from, "source", __func__);
+	rdma_check_buffer(from, "source", offset, bytes, __func__);
+	rdma_check_mine(from, "source", __func__);
 	comms_check_pe(pe, __func__);
 	COMMS_CALL(__func__, bytes, pe);
 	event.from = *from;
@@ -370,11 +282,11 @@ API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t off
 
 API void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, size_t bytes)
 {
-	const struct comms_buffer *to = inside(dest);
+	const struct comms_buffer *to = rdma_buffer(dest);
 	struct waiting posted = {.bytes = bytes};
 
-	check_buffer(to, "dest", offset, bytes, __func__);
-	check_mine(to, "dest", __func__);
+	rdma_check_buffer(to, "dest", offset, bytes, __func__);
+	rdma_check_mine(to, "dest", __func__);
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	posted.address = (char *)(uintptr_t)to->base + offset;
 	pthread_mutex_lock(&rdma.lock);
@@ -387,9 +299,9 @@ static bool next_event(shmemx_rdma_event_t *event, const char *routine)
 	bool taken;
 
 	pthread_mutex_lock(&rdma.lock);
-	if (rdma.count == 0)
+	if (rdma_events_count() == 0)
 		collect(routine);
-	taken = take_event(event);
+	taken = rdma_event_take(event);
 	pthread_mutex_unlock(&rdma.lock);
 	return taken;
 }
@@ -411,7 +323,7 @@ static bool something_came(void)
 
 	if (pthread_mutex_trylock(&rdma.lock))
 		return true;
-	came = rdma.count > 0 || comms_event_waits();
+	came = rdma_events_count() > 0 || comms_event_waits();
 	for (struct operation *operation = rdma.under_way.first; operation && !came; operation = operation->next)
 		came = at_rest(operation);
 	pthread_mutex_unlock(&rdma.lock);
@@ -462,8 +374,7 @@ void api_rdma_stop(void)
 		take_first(&rdma.posted);
 	while (rdma.messages.first)
 		take_first(&rdma.messages);
-	free(rdma.events);
-	rdma.events = NULL;
-	rdma.room = rdma.first = rdma.count = rdma.unfinished = 0;
+	rdma_events_forget();
+	rdma.unfinished = 0;
 	comms_buffers_stop();
 }

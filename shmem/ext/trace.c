@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SHMEM_TRACE: one file for the job in the format of Chrome's traces, which Perfetto reads, too. PE 0 fetches the events of one PE
- * after the other and writes them; so it never has those of all.
- *
- * Clocks: PEs of one host share a clock. PE 0 compares its own with that of every other PE at the start and at the end, by
- * the quickest of some questions and answers, and takes what lies between to be a straight line.
+ * after the other and writes them, so it never holds those of all.
  *
  * While the job runs, each PE records into a mapped file, its part, which the kernel keeps whatever ends the PE. shmem_finalize removes
  * the parts; when the job ends otherwise, oshrun makes one trace of them. Where another launcher started the job, the first PE that
- * a signal or an abort ends says where the parts are.
+ * a signal or an abort ends prints where the parts are.
  */
 #include "comms/observe/trace.h"
 
@@ -21,14 +18,13 @@
 #include <unistd.h>
 
 #include "shmem/api.h"
+#include "trace_clocks.h"
 #include "comms/topology/job_torus.h"
-#include "comms/ops/notify.h"
 #include "comms/observe/links.h"
-#include "comms/wait/wait.h"
 #include "rte/settings.h"
 #include "rte/plain.h"
 
-enum { QUESTIONS = 16, FETCHED = 256, BINS = 200 };
+enum { FETCHED = 256, BINS = 200 };
 
 static struct {
 	struct trace_ring *ring; /* symmetric: what the others fetch at the end */
@@ -38,99 +34,6 @@ static struct {
 	int file;					   /* PE 0's */
 	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* whole paths */
 } trace = {.file = -1};
-
-/* --- Clocks --- */
-
-/* A number for this process's clock, the same for all that read the same one; 0: not known. */
-static uint64_t number_of_clock(void)
-{
-	char text[128] = "";
-	uint64_t number = 0xcbf29ce484222325;
-	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t used = file < 0 ? -1 : read(file, text, 64);
-
-	if (file >= 0)
-		close(file);
-	if (used <= 0)
-		return 0;
-	if (readlink("/proc/self/ns/time", text + used, sizeof text - 1 - (size_t)used) < 0)
-		text[used] = '\0'; /* a kernel without such namespaces */
-	for (const char *c = text; *c; c++)
-		number = (number ^ (uint8_t)*c) * 0x100000001b3;
-	return number;
-}
-
-static bool shares_clock(int pe)
-{
-	struct comms_peer *peer;
-	uint64_t theirs;
-
-	comms_connect(pe);
-	if (comms_reach(trace.ring, 1, pe, &peer))
-		return true;
-	comms_get(&theirs, &trace.ring->clock, sizeof theirs, pe, "shmem_init");
-	return theirs && theirs == trace.ring->clock;
-}
-
-/* PE 0 asks, the other answers: by how much its clock is ahead of PE 0's, to within so much, when it says so much. */
-struct comparison {
-	int64_t ahead;
-	uint64_t error, when;
-};
-
-static struct comparison compare_clock(int pe)
-{
-	struct comparison best = {.error = UINT64_MAX};
-
-	for (int i = 0; i < QUESTIONS; i++) {
-		uint64_t asked = counters_clock(), took,
-			 number = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed) + 1;
-
-		comms_notify(&trace.ring->ask, number, pe, "shmem_finalize");
-		COMMS_WAIT(&trace.ring->answer,
-			   atomic_load_explicit(&trace.ring->answer, memory_order_acquire) >= number);
-		took = counters_clock() - asked;
-		if (took / 2 + 1 < best.error)
-			best = (struct comparison){(int64_t)(trace.ring->reading - (asked + took / 2)), took / 2 + 1,
-						   trace.ring->reading};
-	}
-	return best;
-}
-
-static void answer_clock(void)
-{
-	static uint64_t received;
-
-	for (int i = 0; i < QUESTIONS; i++) {
-		uint64_t now;
-
-		COMMS_WAIT(&trace.ring->ask, atomic_load_explicit(&trace.ring->ask, memory_order_acquire) > received);
-		received = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
-		now = counters_clock();
-		comms_put_notify(&trace.ring->reading, &now, sizeof now, (struct comms_flag){&trace.ring->answer, received}, 0,
-				 "shmem_finalize");
-	}
-}
-
-/* By all PEs together. */
-static void compare_clocks(bool at_end)
-{
-	for (int pe = 1; comms.pe == 0 && pe < comms.n_pes; pe++) {
-		struct comparison found = shares_clock(pe) ? (struct comparison){0} : compare_clock(pe);
-
-		comms_put(at_end ? &trace.ring->ahead_at_end : &trace.ring->ahead, &found.ahead, sizeof found.ahead, pe,
-			  "shmem_init");
-		comms_put(&trace.ring->error, &found.error, sizeof found.error, pe, "shmem_init");
-		if (at_end)
-			comms_put(&trace.ring->ended, &found.when, sizeof found.when, pe, "shmem_init");
-		else
-			comms_put(&trace.ring->zero, &trace.ring->started, sizeof trace.ring->started, pe,
-				  "shmem_init");
-	}
-	if (comms.pe != 0 && !shares_clock(0))
-		answer_clock();
-	api_barrier_all("shmem_init");
-}
 
 /* --- The links' load over time --- */
 
@@ -212,7 +115,7 @@ static void write_torus(struct plain_text *text)
 
 /* --- The end --- */
 
-/* Where the ends of this PE's messages are known only to the other side. */
+/* Finds the ends of messages of this PE that only the other side knows. */
 static void resolve(void)
 {
 	bool *wanted = calloc((size_t)comms.n_pes, sizeof *wanted), done = wanted != NULL;
@@ -224,7 +127,7 @@ static void resolve(void)
 		if (e->kind == TRACE_MESSAGE && e->away && e->detail != TRACE_SURE)
 			wanted[e->pe] = true;
 	}
-	/* Each begins with the PE behind it, so that not all ask the same one. */
+	/* Each PE begins with itself, so that not all read from the same one. */
 	for (int i = 0; done && i < comms.n_pes; i++) {
 		int pe = (comms.pe + i) % comms.n_pes;
 
@@ -379,7 +282,7 @@ static void take_memory(uint64_t events)
 
 void api_trace_start(void)
 {
-	uint64_t events = trace_events(), clock = number_of_clock();
+	uint64_t events = trace_events(), clock = trace_clock_number();
 
 	if (!comms.traced)
 		return;
@@ -390,7 +293,7 @@ void api_trace_start(void)
 	trace_use(trace.mine, events);
 	trace.ring->started = trace.ring->zero = trace.mine->started;
 	api_barrier_all("shmem_init");
-	compare_clocks(false);
+	trace_compare_clocks(trace.ring, false);
 	trace.mine->ahead = trace.ring->ahead;
 	trace.mine->error = trace.ring->error;
 	trace.mine->zero = trace.ring->zero;
@@ -414,7 +317,7 @@ static void let_go(void)
 	trace.has_part = false;
 }
 
-/* What ask and answer count goes on from the start. */
+/* Copies the recording to where others read it. The counts of ask and answer go on from the start. */
 static void publish(void)
 {
 	uint64_t asked = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
@@ -433,7 +336,7 @@ void api_trace_stop(void)
 	trace_use(NULL, 0);
 	publish();
 	api_barrier_all("shmem_finalize");
-	compare_clocks(true);
+	trace_compare_clocks(trace.ring, true);
 	resolve();
 	api_barrier_all("shmem_finalize");
 	if (comms.pe == 0)

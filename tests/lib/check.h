@@ -137,6 +137,14 @@ __attribute__((unused)) static bool on_path(const char *name)
 	return path && !strcmp(path, name);
 }
 
+/* Is the network libfabric? On hosts the path's name does not tell. */
+__attribute__((unused)) static bool over_libfabric(void)
+{
+	const char *paths = getenv("SHMEM_PATHS");
+
+	return paths && strstr(paths, "ofi");
+}
+
 __attribute__((unused)) static double seconds(void)
 {
 	struct timespec now;

@@ -93,14 +93,15 @@ static void check_spread(const struct torus_sites *sites)
 static void try_lots(void)
 {
 	struct torus_shape machine;
+	struct torus_job_map map = {.source = TORUS_FROM_FILE, .machine = &machine, .place = place, .node_of = node_of};
 	struct torus_job job;
-	int nodes, pes, twice;
+	int nodes, twice;
 
 	tori_shape(&machine, MOST);
-	nodes = draw_places(&machine);
-	pes = draw_pes(nodes);
-	if (!torus_job_make(&job, TORUS_FROM_FILE, &machine, place, nodes, node_of, pes, &twice)) {
-		EXPECT(0, "not made: %d nodes, %d PEs, node %d", nodes, pes, twice);
+	nodes = map.nodes = draw_places(&machine);
+	map.pes = draw_pes(nodes);
+	if (!torus_job_make(&job, &map, &twice)) {
+		EXPECT(0, "not made: %d nodes, %d PEs, node %d", nodes, map.pes, twice);
 		return;
 	}
 	check_numbers(&job, &machine, nodes);
@@ -108,7 +109,7 @@ static void try_lots(void)
 	torus_job_free(&job);
 	if (nodes > 1) {
 		place[nodes - 1] = place[0];
-		EXPECT(!torus_job_make(&job, TORUS_FROM_FILE, &machine, place, nodes, node_of, pes, &twice), "two nodes at a place");
+		EXPECT(!torus_job_make(&job, &map, &twice), "two nodes at a place");
 		EXPECT(twice == nodes - 1, "node %d, not %d", twice, nodes - 1);
 	}
 }
@@ -127,7 +128,7 @@ static void try_runs(void)
 			place[n] = n;
 		for (int pe = 0; pe < 240; pe++)
 			node_of[pe] = pe / runs[r] % 20;
-		torus_job_make(&job, TORUS_LOGICAL, &machine, place, 20, node_of, 240, &twice);
+		torus_job_make(&job, &(struct torus_job_map){TORUS_LOGICAL, &machine, 20, 240, place, node_of}, &twice);
 		EXPECT(job.run == runs[r] && !job.node_of && !job.first, "runs of %d: %d", runs[r], job.run);
 		torus_job_free(&job);
 	}

@@ -83,7 +83,7 @@ static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind
 
 	for (int t = 0; t < torus_tree_count(shape, kind); t++)
 		for (int p = 0; p < shape->places; p++) {
-			int direction, parent = torus_tree_parent(shape, kind, 0, t, p, &direction);
+			int direction, parent = torus_tree_parent(&(struct torus_tree){shape, kind, 0, t}, p, &direction);
 
 			if (parent < 0)
 				continue;
@@ -181,7 +181,7 @@ static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, 
 		memcpy(had, has, (size_t)(trees * shape->places) * sizeof *had);
 		for (int t = 0; t < trees; t++)
 			for (int p = 0; p < shape->places; p++) {
-				int direction, parent = torus_tree_parent(shape, kind, root, t, p, &direction);
+				int direction, parent = torus_tree_parent(&(struct torus_tree){shape, kind, root, t}, p, &direction);
 
 				if (parent >= 0 && had[t * shape->places + p] < had[t * shape->places + parent]) {
 					has[t * shape->places + p]++;
@@ -200,7 +200,7 @@ static void check_pipeline(const struct torus_shape *shape, int root)
 		int deepest = 0, steps;
 
 		for (int t = 0; t < torus_tree_count(shape, kind); t++) {
-			int depth = torus_tree_depth(shape, kind, root, t);
+			int depth = torus_tree_depth(&(struct torus_tree){shape, kind, root, t});
 
 			deepest = depth > deepest ? depth : deepest;
 		}

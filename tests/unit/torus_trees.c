@@ -15,55 +15,57 @@ static char text[TORUS_TEXT];
 static long checked[3];
 static const char *const names[] = {"both", "up", "twice"};
 
-static void check_children(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, int place)
+static void check_children(const struct torus_tree *tree, int place)
 {
+	const struct torus_shape *shape = tree->shape;
 	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], axes = 0;
-	int count = torus_tree_children(shape, kind, root, tree, place, children, directions);
+	int count = torus_tree_children(tree, place, children, directions);
 
 	for (int a = 0; a < shape->axes; a++)
 		axes += shape->axis[a].size > 1;
-	EXPECT(count <= (kind == TORUS_TREES_BOTH ? 2 * axes : axes), "%s %s: %d children", torus_shape_text(shape, text),
-	       names[kind], count);
+	EXPECT(count <= (tree->kind == TORUS_TREES_BOTH ? 2 * axes : axes), "%s %s: %d children", torus_shape_text(shape, text),
+	       names[tree->kind], count);
 	for (int c = 0; c < count; c++) {
 		int direction = -1;
 
 		EXPECT(torus_neighbour(shape, place, directions[c]) == children[c], "%s: a child is a neighbour", text);
-		EXPECT(torus_tree_parent(shape, kind, root, tree, children[c], &direction) == place && direction == directions[c],
-		       "%s %s: child %d of %d has another parent", torus_shape_text(shape, text), names[kind], children[c],
+		EXPECT(torus_tree_parent(tree, children[c], &direction) == place && direction == directions[c],
+		       "%s %s: child %d of %d has another parent", torus_shape_text(shape, text), names[tree->kind], children[c],
 		       place);
 	}
 }
 
 /* One tree: marks the links it uses, returns how many places are somebody's children. */
-static void check_tree(const struct torus_shape *shape, enum torus_trees kind, int root, int tree, char *used)
+static void check_tree(const struct torus_tree *tree, char *used)
 {
+	const struct torus_shape *shape = tree->shape;
 	int deepest = 0, born = 0;
 
 	for (int p = 0; p < shape->places; p++) {
-		int direction = -1, parent = torus_tree_parent(shape, kind, root, tree, p, &direction), level;
+		int direction = -1, parent = torus_tree_parent(tree, p, &direction), level;
 		int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
 
-		born += torus_tree_children(shape, kind, root, tree, p, children, directions);
-		check_children(shape, kind, root, tree, p);
-		EXPECT((parent < 0) == (p == root), "%s %s root %d: parent of %d is %d", torus_shape_text(shape, text),
-		       names[kind], root, p, parent);
+		born += torus_tree_children(tree, p, children, directions);
+		check_children(tree, p);
+		EXPECT((parent < 0) == (p == tree->root), "%s %s root %d: parent of %d is %d", torus_shape_text(shape, text),
+		       names[tree->kind], tree->root, p, parent);
 		if (parent < 0)
 			continue;
 		EXPECT(torus_neighbour(shape, parent, direction) == p, "%s %s: %d to %d by %s", torus_shape_text(shape, text),
-		       names[kind], parent, p, torus_direction_name(direction));
+		       names[tree->kind], parent, p, torus_direction_name(direction));
 		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s %s root %d: link %d %s is used twice",
-		       torus_shape_text(shape, text), names[kind], root, parent, torus_direction_name(direction));
+		       torus_shape_text(shape, text), names[tree->kind], tree->root, parent, torus_direction_name(direction));
 		used[parent * TORUS_DIRECTIONS + direction] = 1;
-		level = torus_tree_level(shape, kind, root, tree, p);
+		level = torus_tree_level(tree, p);
 		EXPECT(level <= shape->places, "%s %s root %d: %d is not reached", torus_shape_text(shape, text),
-		       names[kind], root, p);
+		       names[tree->kind], tree->root, p);
 		deepest = level > deepest ? level : deepest;
 	}
-	EXPECT(born == shape->places - 1, "%s %s root %d: %d children in all", torus_shape_text(shape, text), names[kind],
-	       root, born);
-	EXPECT(deepest == torus_tree_depth(shape, kind, root, tree), "%s %s root %d tree %d: depth %d, formula %d",
-	       torus_shape_text(shape, text), names[kind], root, tree, deepest,
-	       torus_tree_depth(shape, kind, root, tree));
+	EXPECT(born == shape->places - 1, "%s %s root %d: %d children in all", torus_shape_text(shape, text), names[tree->kind],
+	       tree->root, born);
+	EXPECT(deepest == torus_tree_depth(tree), "%s %s root %d tree %d: depth %d, formula %d",
+	       torus_shape_text(shape, text), names[tree->kind], tree->root, tree->number, deepest,
+	       torus_tree_depth(tree));
 }
 
 static void check_root(const struct torus_shape *shape, int root)
@@ -73,7 +75,7 @@ static void check_root(const struct torus_shape *shape, int root)
 		char *used = calloc((size_t)shape->places * TORUS_DIRECTIONS, 1);
 
 		for (int tree = 0; tree < count; tree++)
-			check_tree(shape, kind, root, tree, used);
+			check_tree(&(struct torus_tree){shape, kind, root, tree}, used);
 		checked[kind] += count > 0;
 		free(used);
 	}
@@ -131,7 +133,7 @@ static void check_known(void)
 		EXPECT(torus_tree_count(&shape, rows[i].kind) == rows[i].count, "%s %s: %d trees", rows[i].shape,
 		       names[rows[i].kind], torus_tree_count(&shape, rows[i].kind));
 		for (int t = 0; t < rows[i].count; t++) {
-			int depth = torus_tree_depth(&shape, rows[i].kind, 0, t);
+			int depth = torus_tree_depth(&(struct torus_tree){&shape, rows[i].kind, 0, t});
 
 			deepest = depth > deepest ? depth : deepest;
 		}

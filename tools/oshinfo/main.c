@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 		report_paths(&report);
 		report_ucx(&report);
 		report_tofu(&report);
+		report_ofi(&report);
 		report_torus(&report);
 		report_launchers(&report);
 	}

@@ -31,6 +31,7 @@ void report_limits(struct report *report);
 void report_paths(struct report *report);
 void report_ucx(struct report *report);
 void report_tofu(struct report *report);
+void report_ofi(struct report *report);
 void report_torus(struct report *report);
 void report_launchers(struct report *report);
 void report_settings(struct report *report);

@@ -11,13 +11,14 @@
 #include "ucx_library.h"
 
 /*
- * What the files of the UCX path share: ucx.c (life, connections), ucx_server.c (who serves), ucx_channels.c (their lives, connections and
- * epochs), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations), ucx_messages.c (operations as messages, at their origin),
- * ucx_target.c (the same at their target), ucx_notify.c (data with a word that shows it), ucx_batch.c (several of these in one message).
+ * What the files of the UCX path share: ucx.c (start, stop, connections), ucx_server.c (the serving thread), ucx_channels.c (channels and
+ * their connections), ucx_epochs.c (private channels' epochs), ucx_completion.c (quiet, fence, waiting), ucx_ops.c (the operations),
+ * ucx_messages.c and ucx_requests.c (operations as messages, at their origin), ucx_target.c and ucx_answers.c (the same at their target),
+ * ucx_notify.c (data with a flag), ucx_batch.c (several of these in one message).
  *
  * connection  struct ucx_peer: a worker's endpoint at a PE, with the keys of the PE's memory
- * mark        what a channel knows of a connection: did it use it since its last quiet
- * message     what a PE's library asks of another's: docs/protocols/messages.md
+ * mark        what a channel knows of a connection: has it used it since its last quiet
+ * message     a request of one PE's library to another's: docs/protocols/messages.md
  */
 
 struct mark {
@@ -95,7 +96,7 @@ struct comms_channel {
 	/* Private channels: epochs, see ucx_epochs.c; then connections by PE, in a table of a power of two places. */
 	atomic_uint epoch;
 	atomic_bool pushed;
-	unsigned epoch_seen; /* whose it is who pushes, and so are the next three */
+	unsigned epoch_seen; /* of the thread that pushes, and so are the next three */
 	bool offered;
 	struct comms_channel *previous, *next, *next_spare;
 	struct ucx_peer **peers;
@@ -179,11 +180,11 @@ struct mark *channel_known_mark(struct comms_channel *channel, int pe);
 /* NULL: there is none yet. */
 struct mark *channel_find_mark(struct comms_channel *channel, struct ucx_peer *peer);
 struct mark *channel_add_mark(struct comms_channel *channel, struct ucx_peer *peer);
-/* Of a channel that ends. */
+/* Call for a channel that ends. */
 void channel_free_marks(struct comms_channel *channel);
-/* Of a private channel: where the connection to a PE is in its table, or would be. */
+/* Where the connection to a PE is, or would be, in a private channel's table. */
 unsigned channel_place_of(const struct comms_channel *channel, int pe);
-/* Of a private channel. */
+/* For private channels only. */
 void channel_enter(struct comms_channel *channel);
 void channel_leave(struct comms_channel *channel);
 
@@ -230,9 +231,9 @@ bool ucx_progress(void);
 bool ucx_served(void);
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 void ucx_wake_server(void);
-/* The server progresses the main worker at once, if it sleeps because the PE just did. */
+/* The server progresses the main worker at once, if it sleeps because the PE just did so. */
 void ucx_hand_over(void);
-/* Notifies the server that another thread progresses the main worker; in the server it does nothing. */
+/* Tells the server that another thread progresses the main worker; does nothing in the server. */
 void ucx_visit(void);
 extern _Thread_local bool ucx_serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
 
@@ -252,7 +253,7 @@ void channel_flush_puts(struct mark *mark);
 
 /* The private channels that have a worker. */
 extern struct ucx_private {
-	pthread_mutex_t lock; /* of all this; who pushes holds it, so that no channel goes away meanwhile */
+	pthread_mutex_t lock; /* of all this; the thread that pushes holds it, so that no channel goes away meanwhile */
 	struct comms_channel *first;
 	struct comms_channel *spare; /* those of them that nobody uses */
 	int n_spare;
@@ -260,14 +261,14 @@ extern struct ucx_private {
 	int64_t next_push; /* ms */
 } ucx_private;
 
-/* Progresses idle private channels; returns in how many milliseconds to do so again, -1: no need. */
+/* Progresses what private channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
-/* Are there more private channels, and the main one, than processors for this PE? */
+/* Are there more channels, private ones and the main one, than processors for this PE? */
 bool channels_oversubscribed(void);
 void channel_forget_marks(struct ucx_peer *peer);
 
 /*
- * Counters of a private channel are plain ones: one thread at a time changes them. (They are atomic objects because
+ * Counters of a private channel need no atomic update: one thread at a time changes them. (They are atomic objects because
  * the serving thread may read them.)
  */
 static inline void channel_count(const struct comms_channel *channel, atomic_int *counter, int change)

@@ -8,7 +8,8 @@
 
 /*
  * Operations as active messages, which need nothing of UCX but that messages arrive: atomics always, puts and gets where no NIC carries
- * them out. docs/protocols/messages.md has the rules. ucx_messages.c is their origin, ucx_target.c their target.
+ * them out. docs/protocols/messages.md has the rules. ucx_messages.c and ucx_requests.c are their origin, ucx_target.c is their target,
+ * which answers by ucx_answers.c.
  */
 
 /* UCX's numbers of active messages. */
@@ -56,7 +57,7 @@ struct ucx_answer {
 };
 _Static_assert(sizeof(struct ucx_answer) == 40, "the same on all PEs");
 
-/* From now on the worker gives messages of this number to the taker, which runs in whoever lets it work. */
+/* From now on the worker gives messages of this number to the taker, which runs in the thread that lets it work. */
 void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t taker);
 
 /* Workers take answers; the main worker, which other PEs know, takes requests as well. */
@@ -65,9 +66,19 @@ void ucx_target_start(void);
 void ucx_target_stop(void);
 /* Notifies the senders of what the last progress of the main worker has carried out. */
 void ucx_target_acknowledge(void);
+
+/* Answers to other PEs: a list that the target collects with its lock held and sends without it. data: NULL, or what lies in this PE. */
+struct ucx_outgoing;
+void ucx_answer_add(struct ucx_outgoing **first, ucp_ep_h back, const struct ucx_answer *answer, const void *data, size_t bytes);
+void ucx_answers_send(struct ucx_outgoing *first);
 /* What ucx_batch.c packs with. */
 void ucx_start_batches(void);
 void ucx_stop_batches(void);
+
+/* How many nonblocking puts of a channel UCX may keep, and how many operations with a result a channel may have at one PE. */
+#define UCX_KEPT_MOST 512
+/* Memory for the record of a nonblocking operation; ends the job if there is none. */
+void *ucx_message_allocate(size_t bytes);
 
 /* Sends what a connection begins with. */
 void ucx_message_hello(struct ucx_peer *peer);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations as messages, at their target: carried out by whoever lets the main worker work, in the order in which they were sent.
+ * Operations as messages, at their target. The thread that lets the main worker work carries them out, in the order in which they were sent.
  *
- * stream    the messages of one connection of another PE, which numbers them. One that overtakes others is kept until those have come, so
- *           nothing here needs a network, or a version of UCX, that keeps the order.
- * due       streams whose sender waits for an acknowledgement: it gets one for all that one progress of UCX has carried out
- * outgoing  an answer; results of many bytes go in pieces, from where they lie
+ * stream  the messages of one connection of another PE, which numbers them. The target keeps one that overtakes others until those have
+ *         come, so it needs no network, and no version of UCX, that keeps the order.
+ * due     streams whose sender waits for an acknowledgement: it gets one for all that one progress of UCX has carried out
  *
- * Answers are sent without the lock: sending takes UCX's lock, which whoever carries out messages holds already.
+ * This file sends answers (ucx_answers.c) without the lock: sending takes UCX's lock, which the thread that carries out messages holds already.
  */
 #include "comms/ops/ops.h"
 #include "ucx_messages.h"
@@ -38,14 +37,6 @@ struct stream {
 	struct held *held; /* by their numbers */
 };
 
-struct outgoing {
-	struct outgoing *next;
-	struct ucx_answer header;
-	ucp_ep_h back;
-	const char *data; /* from header.offset on, so many bytes have not been sent */
-	size_t left, piece;
-};
-
 static struct {
 	pthread_mutex_t lock;
 	struct stream **streams; /* by PE and number */
@@ -53,93 +44,27 @@ static struct {
 	_Atomic(struct stream *) due;
 } target = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- Answers --- */
-
-static void send_outgoing(struct outgoing *out);
-
-/* If the PE has gone, the launcher and the connection to it say so; an answer that nobody waits for is no failure of this PE. */
-static void answer_sent(void *request, ucs_status_t status, void *argument)
-{
-	struct outgoing *out = argument;
-
-	ucp.request_free(request);
-	if (status != UCS_OK || out->left == out->piece) {
-		free(out);
-		return;
-	}
-	out->header.offset += out->piece;
-	out->left -= out->piece;
-	send_outgoing(out);
-}
-
-static void send_outgoing(struct outgoing *out)
-{
-	const ucp_request_param_t param = {
-		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
-		.cb.send = answer_sent,
-		.user_data = out,
-		.flags = UCP_AM_SEND_FLAG_EAGER,
-	};
-
-	for (;;) {
-		ucs_status_ptr_t request;
-
-		out->piece = out->left < UCX_PIECE_MOST ? out->left : UCX_PIECE_MOST;
-		request = ucp.am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header, out->data + out->header.offset,
-					  out->piece, &param);
-		if (UCS_PTR_IS_PTR(request))
-			return;
-		if (UCS_PTR_IS_ERR(request) || out->left == out->piece)
-			break;
-		out->header.offset += out->piece;
-		out->left -= out->piece;
-	}
-	free(out);
-}
-
-static void send_all(struct outgoing *out)
-{
-	while (out) {
-		struct outgoing *next = out->next;
-
-		send_outgoing(out);
-		out = next;
-	}
-}
-
-static struct outgoing *make_outgoing(ucp_ep_h back, struct ucx_answer header)
-{
-	static const char no_data[1];
-	struct outgoing *out = calloc(1, sizeof *out);
-
-	if (!out)
-		rte_die(NULL, "no memory for an answer to another PE");
-	out->header = header;
-	out->back = back;
-	out->data = no_data;
-	return out;
-}
+/* --- Acknowledgements --- */
 
 void ucx_target_acknowledge(void)
 {
-	struct outgoing *first = NULL;
+	struct ucx_outgoing *first = NULL;
 
 	if (!atomic_load_explicit(&target.due, memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&target.lock);
 	for (struct stream *stream = atomic_exchange_explicit(&target.due, NULL, memory_order_seq_cst); stream;
 	     stream = stream->next_due) {
-		struct outgoing *out = make_outgoing(stream->back, (struct ucx_answer){stream->token, stream->done, 0, 0, false, 0});
+		const struct ucx_answer answer = {stream->token, stream->done, 0, 0, false, 0};
 
 		stream->due = false;
-		out->next = first;
-		first = out;
+		ucx_answer_add(&first, stream->back, &answer, NULL, 0);
 	}
 	pthread_mutex_unlock(&target.lock);
-	send_all(first);
+	ucx_answers_send(first);
 }
 
-/* Its sender has been told all by a result, and has closed the connection before this. */
+/* A result has told its sender all, and the sender has closed the connection. */
 static void make_not_due(struct stream *stream)
 {
 	struct stream *before = atomic_load_explicit(&target.due, memory_order_seq_cst);
@@ -164,7 +89,7 @@ static void make_due(struct stream *stream)
 
 /* --- Carrying out --- */
 
-/* What goes to symmetric memory was checked where it came from. */
+/* The origin has checked what goes to symmetric memory. */
 static void *check_there(uint64_t address, size_t bytes)
 {
 	void *there = (void *)(uintptr_t)address;
@@ -213,12 +138,25 @@ static void do_batch(uint32_t pe, const char *at, size_t bytes)
 	}
 }
 
-/* Returns what is to be answered at once. */
-static struct outgoing *carry_out(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
+/* An answer to a read: a few bytes in its header, more behind it. */
+static void answer_read(struct stream *stream, const struct ucx_message *message, struct ucx_outgoing **answers)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
-	struct outgoing *out;
-	const void *there;
+	const void *there = check_there(message->item.there, message->item.bytes);
+
+	if (message->item.bytes > sizeof answer.value) {
+		ucx_answer_add(answers, stream->back, &answer, there, message->item.bytes);
+		return;
+	}
+	memcpy(&answer.value, there, message->item.bytes);
+	answer.width = (uint32_t)message->item.bytes;
+	ucx_answer_add(answers, stream->back, &answer, NULL, 0);
+}
+
+/* Adds an answer if there is a result. */
+static void carry_out(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes, struct ucx_outgoing **answers)
+{
+	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
 
 	if (COMMS_UNLIKELY(message->event))
 		trace_arrival((int)message->pe, message->event);
@@ -239,24 +177,16 @@ static struct outgoing *carry_out(struct stream *stream, const struct ucx_messag
 		break;
 	case UCX_FETCH:
 		answer.value = do_atomic(message);
-		return make_outgoing(stream->back, answer);
+		ucx_answer_add(answers, stream->back, &answer, NULL, 0);
+		return;
 	case UCX_READ:
-		there = check_there(message->item.there, message->item.bytes);
-		if (message->item.bytes <= sizeof answer.value) {
-			memcpy(&answer.value, there, message->item.bytes);
-			answer.width = (uint32_t)message->item.bytes;
-			return make_outgoing(stream->back, answer);
-		}
-		out = make_outgoing(stream->back, answer);
-		out->data = there;
-		out->left = message->item.bytes;
-		return out;
+		answer_read(stream, message, answers);
+		return;
 	}
 	if (message->acknowledge) {
 		stream->token = message->token;
 		make_due(stream);
 	}
-	return NULL;
 }
 
 /* --- Streams --- */
@@ -336,36 +266,27 @@ static void hold(struct stream *stream, const struct ucx_message *message, const
 	*link = held;
 }
 
-static void add(struct outgoing **first, struct outgoing *out)
-{
-	if (!out)
-		return;
-	out->next = *first;
-	*first = out;
-}
-
 /* The message, and those that waited for it. */
-static struct outgoing *carry_out_in_order(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
+static void carry_out_in_order(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes,
+			       struct ucx_outgoing **answers)
 {
-	struct outgoing *first = NULL;
 	bool closed = message->kind == UCX_CLOSE;
 	struct held *held;
 
-	add(&first, carry_out(stream, message, data, bytes));
+	carry_out(stream, message, data, bytes, answers);
 	while ((held = stream->held) && held->message.sequence == stream->done + 1) {
 		stream->held = held->next;
 		closed = held->message.kind == UCX_CLOSE;
-		add(&first, carry_out(stream, &held->message, held->data, held->bytes));
+		carry_out(stream, &held->message, held->data, held->bytes, answers);
 		free(held);
 	}
 	if (closed)
 		forget_stream(stream);
-	return first;
 }
 
 static void take(const struct ucx_message *message, const void *data, size_t bytes, ucp_ep_h back)
 {
-	struct outgoing *answers = NULL;
+	struct ucx_outgoing *answers = NULL;
 	struct stream *stream;
 
 	pthread_mutex_lock(&target.lock);
@@ -373,11 +294,11 @@ static void take(const struct ucx_message *message, const void *data, size_t byt
 	if (back)
 		stream->back = back;
 	if (message->sequence == stream->done + 1)
-		answers = carry_out_in_order(stream, message, data, bytes);
+		carry_out_in_order(stream, message, data, bytes, &answers);
 	else
 		hold(stream, message, data, bytes);
 	pthread_mutex_unlock(&target.lock);
-	send_all(answers);
+	ucx_answers_send(answers);
 }
 
 /* These two run in whoever lets the main worker work. */

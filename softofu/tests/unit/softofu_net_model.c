@@ -158,9 +158,9 @@ enum { SEGMENTS = 1 << 16 };
 static void forward(struct flows *flows, const struct net_packet *last, void *context)
 {
 	const struct broadcast *broadcast = context;
-	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
-	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], tree = (int)(flows_tag(last) / SEGMENTS);
-	int count = torus_tree_children(shape, broadcast->kind, 0, tree, (int)last->to, children, directions);
+	const struct torus_tree tree = {&net_settings(flows_net(flows))->shape, broadcast->kind, 0, (int)(flows_tag(last) / SEGMENTS)};
+	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
+	int count = torus_tree_children(&tree, (int)last->to, children, directions);
 
 	for (int c = 0; c < count; c++)
 		flows_post(flows, &(struct flows_message){.from = (int)last->to,
@@ -184,7 +184,7 @@ static void check_trees(const char *text, enum torus_trees kind, int expected)
 	EXPECT(trees == expected, "%s has %d trees", text, trees);
 	for (int t = 0; t < trees; t++) {
 		struct net_packet root = {.to = 0};
-		int d = torus_tree_depth(shape, kind, 0, t);
+		int d = torus_tree_depth(&(struct torus_tree){shape, kind, 0, t});
 
 		depth = d > depth ? d : depth;
 		for (int s = 0; s < segments; s++) {

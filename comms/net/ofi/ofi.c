@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Networks that libfabric knows and UCX has no device for: Slingshot, EFA, Omni-Path; and TCP, to try it. One endpoint for all threads, with one
+ * completion queue; a peer is an address, and a key for each segment. All operations are the provider's own, one-sided ones: nothing here
+ * runs at the target but the provider's progress (ofi_server.c).
+ */
+#include "ofi_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "comms/core/peers.h"
+#include "rte/rte.h"
+
+struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .event = -1, .wakeup = -1};
+
+/* What a PE publishes; its address follows. */
+struct published {
+	char provider[32];
+	uint64_t base[COMMS_SEGMENTS], key[COMMS_SEGMENTS];
+};
+
+void ofi_check(long code, const char *call)
+{
+	if (code != 0)
+		rte_die(NULL, "%s failed (libfabric, %s: %s)", call, ofi.info->fabric_attr->prov_name, ofi_library.strerror((int)-code));
+}
+
+bool ofi_find(bool must)
+{
+	char problem[OFI_PROBLEM];
+
+	ofi.info = ofi_providers(problem);
+	if (!ofi.info && must)
+		rte_die_together("shmem_init", "SHMEM_PATHS names ofi: %s", problem);
+	return ofi.info != NULL;
+}
+
+void ofi_leave(void)
+{
+	if (ofi.info)
+		ofi_library.freeinfo(ofi.info);
+	ofi.info = NULL;
+}
+
+/* --- Coming up --- */
+
+static void open_queue(void)
+{
+	struct fi_cq_attr attr = {.size = OFI_REQUESTS, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD};
+	int code = fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL);
+
+	if (code == 0) {
+		ofi_check(fi_control(&ofi.cq->fid, FI_GETWAIT, &ofi.event), "fi_control");
+		return;
+	}
+	attr.wait_obj = FI_WAIT_NONE;
+	ofi.event = -1;
+	ofi_check(fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL), "fi_cq_open");
+}
+
+static void open_endpoint(void)
+{
+	struct fi_av_attr attr = {.type = FI_AV_UNSPEC, .count = (size_t)comms.n_pes};
+
+	ofi_check(ofi_library.fabric(ofi.info->fabric_attr, &ofi.fabric, NULL), "fi_fabric");
+	ofi_check(fi_domain(ofi.fabric, ofi.info, &ofi.domain, NULL), "fi_domain");
+	ofi_check(fi_av_open(ofi.domain, &attr, &ofi.av, NULL), "fi_av_open");
+	open_queue();
+	ofi_check(fi_endpoint(ofi.domain, ofi.info, &ofi.ep, NULL), "fi_endpoint");
+	ofi_check(fi_ep_bind(ofi.ep, &ofi.av->fid, 0), "fi_ep_bind");
+	ofi_check(fi_ep_bind(ofi.ep, &ofi.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+	ofi_check(fi_enable(ofi.ep), "fi_enable");
+}
+
+void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine)
+{
+	static _Atomic uint64_t serial;
+	const int mode = ofi.info->domain_attr->mr_mode;
+	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	int code = fi_mr_reg(ofi.domain, base, bytes, access, 0, atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed), 0, &memory->mr, NULL);
+
+	if (code != 0)
+		rte_die(routine, "libfabric (%s) cannot register %zu bytes at %p (%s); is ulimit -l too low?", ofi.info->fabric_attr->prov_name,
+			bytes, base, ofi_library.strerror(-code));
+	if (mode & FI_MR_ENDPOINT) {
+		ofi_check(fi_mr_bind(memory->mr, &ofi.ep->fid, 0), "fi_mr_bind");
+		ofi_check(fi_mr_enable(memory->mr), "fi_mr_enable");
+	}
+	memory->base = mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)base : 0;
+	memory->key = fi_mr_key(memory->mr);
+}
+
+static void make_requests(void)
+{
+	ofi.requests = calloc(OFI_REQUESTS, sizeof *ofi.requests);
+	ofi.free = NULL;
+	for (size_t i = 0; ofi.requests && i < OFI_REQUESTS; i++) {
+		ofi.requests[i].next = ofi.free;
+		ofi.free = &ofi.requests[i];
+	}
+	if (!ofi.requests)
+		rte_die("shmem_init", "no memory");
+}
+
+void ofi_start(void)
+{
+	const struct fi_ep_attr *attr = ofi.info->ep_attr;
+	const bool ordered = ofi.info->tx_attr->msg_order & FI_ORDER_WAW;
+
+	atomic_store_explicit(&ofi.ending, false, memory_order_relaxed);
+	ofi.most_bytes = attr->max_msg_size;
+	ofi.ordered_bytes = !ordered ? 0 : attr->max_order_waw_size < ofi.most_bytes ? attr->max_order_waw_size : ofi.most_bytes;
+	open_endpoint();
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		if (comms.segments[i].size > 0)
+			ofi_register(&ofi.memory[i], comms.segments[i].base, comms.segments[i].size, "shmem_init");
+	make_requests();
+}
+
+void *ofi_describe(size_t *bytes)
+{
+	struct published *mine;
+	size_t length = 0;
+
+	fi_getname(&ofi.ep->fid, NULL, &length);
+	*bytes = sizeof *mine + length;
+	mine = calloc(1, *bytes);
+	if (!mine)
+		rte_die("shmem_init", "no memory");
+	ofi_check(fi_getname(&ofi.ep->fid, mine + 1, &length), "fi_getname");
+	strncpy(mine->provider, ofi.info->fabric_attr->prov_name, sizeof mine->provider - 1);
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		mine->base[i] = ofi.memory[i].base;
+		mine->key[i] = ofi.memory[i].key;
+	}
+	return mine;
+}
+
+void ofi_connect(struct comms_peer *peer)
+{
+	size_t size;
+	const struct published *theirs = peers_network_info(peer, &size);
+	struct ofi_peer *driver = calloc(1, sizeof *driver);
+
+	if (!theirs)
+		return;
+	if (!driver)
+		rte_die(NULL, "no memory for the record of PE %d", peer->pe);
+	if (strncmp(theirs->provider, ofi.info->fabric_attr->prov_name, sizeof theirs->provider - 1))
+		rte_die(NULL, "PE %d uses libfabric's %.31s, and this PE %s; name one provider that all nodes have in FI_PROVIDER", peer->pe,
+			theirs->provider, ofi.info->fabric_attr->prov_name);
+	if (fi_av_insert(ofi.av, theirs + 1, 1, &driver->address, 0, NULL) != 1)
+		rte_die(NULL, "libfabric (%s) does not take the address of PE %d", theirs->provider, peer->pe);
+	memcpy(driver->base, theirs->base, sizeof driver->base);
+	memcpy(driver->key, theirs->key, sizeof driver->key);
+	atomic_store_explicit(&peer->driver, driver, memory_order_release);
+}
+
+/* --- Going down --- */
+
+void ofi_forget(struct comms_peer *peer)
+{
+	free(ofi_peer(peer));
+	atomic_store_explicit(&peer->driver, NULL, memory_order_relaxed);
+}
+
+void ofi_stop(void)
+{
+	for (int i = 0; i < COMMS_SEGMENTS; i++)
+		if (ofi.memory[i].mr)
+			fi_close(&ofi.memory[i].mr->fid);
+	memset(ofi.memory, 0, sizeof ofi.memory);
+	fi_close(&ofi.ep->fid);
+	fi_close(&ofi.cq->fid);
+	fi_close(&ofi.av->fid);
+	fi_close(&ofi.domain->fid);
+	fi_close(&ofi.fabric->fid);
+	free(ofi.requests);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMS_OFI_INSIDE_H
+#define COMMS_OFI_INSIDE_H
+
+#include <pthread.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include "comms/net/network.h"
+#include "ofi_library.h"
+
+/*
+ * What the files of this network share: ofi_library.c (libfabric), ofi.c (coming up and going down), ofi_requests.c (what is under way), ofi_ops.c
+ * (the operations), ofi_notify.c (notifications and buffers), ofi_server.c (who looks after what is under way).
+ *
+ * transfer  an operation of libfabric's
+ * request   the record of a transfer that is under way. Who wants one when all are used waits until one has ended
+ * staging   memory of a request for data that the caller may change on return
+ */
+enum { OFI_REQUESTS = 512, OFI_STAGING = 4096 };
+
+struct ofi_memory {
+	struct fid_mr *mr;
+	uint64_t base, key; /* base is 0 where the provider counts from the beginning of the memory */
+};
+
+/* Of a peer, from its first contact on. */
+struct ofi_peer {
+	fi_addr_t address;
+	uint64_t base[COMMS_SEGMENTS], key[COMMS_SEGMENTS];
+	atomic_int under_way;
+};
+
+struct ofi_channel {
+	atomic_int pending;
+};
+
+struct transfer {
+	enum transfer_kind { TRANSFER_PUT, TRANSFER_GET, TRANSFER_ATOMIC, TRANSFER_FETCH } kind;
+	struct comms_peer *peer;
+	uint64_t there, key;
+	void *here;
+	size_t bytes; /* of an atomic: its width */
+	struct comms_atomic atomic;
+};
+
+/* Who is told of the end of transfers: a counter, lowered by each of them (NULL: nobody), or a notification. */
+struct ofi_end {
+	atomic_int *counter;
+	struct comms_request *notification;
+};
+
+/* The record of a notification that is under way, in its request. */
+struct ofi_record {
+	atomic_int left; /* of its transfers, and one while it is open */
+	bool flag_follows; /* when none is left */
+	struct transfer flag;
+};
+_Static_assert(sizeof(struct ofi_record) <= COMMS_REQUEST_DRIVER, "the request has room");
+
+static inline struct ofi_record *ofi_record(struct comms_request *notification)
+{
+	return (void *)notification->driver;
+}
+
+struct ofi_request {
+	struct fi_context2 context; /* libfabric's, while the transfer is under way */
+	struct ofi_request *next;
+	struct transfer transfer;
+	struct ofi_end end;
+	uint64_t result;
+	char staging[OFI_STAGING];
+};
+
+struct ofi {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct ofi_memory memory[COMMS_SEGMENTS];
+	size_t most_bytes, ordered_bytes; /* of one transfer; of one that a later one does not overtake */
+	struct ofi_channel main;
+	atomic_int under_way;
+	atomic_bool ending; /* the loss of a peer is no error */
+	pthread_mutex_t lock; /* of the free requests */
+	struct ofi_request *requests, *free;
+	/* The server. */
+	pthread_t server;
+	bool served;
+	int event, wakeup; /* readable when the queue has something (-1: this provider has no such thing); readable when the server is wanted */
+	atomic_bool resting, dozes;
+	atomic_uint visits; /* of this PE's waits to the queue */
+};
+extern struct ofi ofi;
+
+static inline struct ofi_peer *ofi_peer(const struct comms_peer *peer)
+{
+	return atomic_load_explicit(&peer->driver, memory_order_relaxed);
+}
+
+static inline atomic_int *ofi_pending(struct comms_channel *channel)
+{
+	return &(channel ? (struct ofi_channel *)channel : &ofi.main)->pending;
+}
+
+/* ofi.c: check ends the job unless the code of a call is 0. */
+bool ofi_find(bool must);
+void ofi_start(void);
+void *ofi_describe(size_t *bytes);
+void ofi_connect(struct comms_peer *peer);
+void ofi_forget(struct comms_peer *peer);
+void ofi_stop(void);
+void ofi_leave(void);
+void ofi_check(long code, const char *call);
+void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine);
+
+/* ofi_requests.c: begin counts a request, and start waits until libfabric takes it. */
+struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end end);
+void ofi_start_request(struct ofi_request *request);
+void ofi_wait_for(atomic_int *counter);
+/* Takes what has ended. True: something has. */
+bool ofi_work(void);
+/* A notification is open while its transfers are begun, and one less then. True: all have ended, and the flag is to leave. */
+void ofi_notification_open(struct comms_request *notification, bool flag_follows);
+bool ofi_notification_less(struct comms_request *notification);
+
+/* ofi_ops.c */
+struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes);
+/* Data that the caller may change on return, or (with a waiter) when the waiter is 0. */
+void ofi_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter);
+void ofi_put(const struct transfer *put, const void *source, struct ofi_end end);
+void ofi_get(const struct transfer *get, void *dest, struct ofi_end end);
+void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end);
+
+/* ofi_notify.c */
+void ofi_notify(struct comms_request *request, const struct network_notification *notification);
+extern const struct network_buffers ofi_buffers;
+
+/* ofi_server.c */
+bool ofi_progress(void);
+void ofi_open(void);
+void ofi_rest(void);
+bool ofi_served(void);
+extern const struct network_blocking ofi_blocking;
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libfabric, from the folder of configure --with-ofi=DIR or from where the system looks; and which of its providers can carry OpenSHMEM. */
+#include "ofi_library.h"
+
+#include <dlfcn.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ofi_library ofi_library;
+
+static bool load(char problem[OFI_PROBLEM])
+{
+	static const struct {
+		const char *name;
+		void *to;
+	} wanted[] = {
+		{"fi_dupinfo", &ofi_library.dupinfo}, {"fi_freeinfo", &ofi_library.freeinfo}, {"fi_fabric", &ofi_library.fabric},
+		{"fi_strerror", &ofi_library.strerror}, {"fi_version", &ofi_library.version}, {"fi_getinfo", &ofi_library.getinfo},
+	};
+	void *library = ofi_library.getinfo ? NULL : dlopen(OFI_FOLDER[0] ? OFI_FOLDER "/libfabric.so.1" : "libfabric.so.1", RTLD_NOW);
+
+	for (size_t i = 0; library && i < sizeof wanted / sizeof wanted[0]; i++) {
+		void *function = dlsym(library, wanted[i].name);
+
+		memcpy(wanted[i].to, &function, sizeof function);
+	}
+	if (!ofi_library.getinfo)
+		snprintf(problem, OFI_PROBLEM, "libfabric cannot be loaded (%s); install it (on Debian: apt-get install libfabric1)", dlerror());
+	return ofi_library.getinfo;
+}
+
+/*
+ * Puts, gets and atomics to any other PE, whose completion says that they have taken effect. What a provider may ask of us: a context for each
+ * operation, and memory that is registered, for those who reach into it, in any of the ways that there are.
+ */
+static struct fi_info *find(char problem[OFI_PROBLEM])
+{
+	struct fi_info *hints = ofi_library.dupinfo(NULL), *found = NULL;
+	int code = -FI_ENOMEM;
+
+	if (hints) {
+		hints->caps = FI_RMA | FI_ATOMIC | FI_LOCAL_COMM | FI_REMOTE_COMM;
+		hints->mode = FI_CONTEXT | FI_CONTEXT2;
+		hints->ep_attr->type = FI_EP_RDM;
+		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+		hints->domain_attr->threading = FI_THREAD_SAFE;
+		hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+		hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+		code = ofi_library.getinfo(FI_VERSION(1, 11), NULL, NULL, 0, hints, &found);
+		ofi_library.freeinfo(hints);
+	}
+	if (code != 0)
+		snprintf(problem, OFI_PROBLEM, "libfabric finds no provider with puts, gets and atomics (fi_getinfo: %s); see fi_info, FI_PROVIDER",
+			 ofi_library.strerror(-code));
+	return code == 0 ? found : NULL;
+}
+
+/* Libraries of some providers put handlers of their own on fatal signals when they are loaded. The program's, or none, are to stay. */
+struct fi_info *ofi_providers(char problem[OFI_PROBLEM])
+{
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	enum { FATAL = sizeof fatal / sizeof fatal[0] };
+	struct sigaction before[FATAL];
+	struct fi_info *found;
+
+	for (int i = 0; i < FATAL; i++)
+		sigaction(fatal[i], NULL, &before[i]);
+	found = load(problem) ? find(problem) : NULL;
+	for (int i = 0; i < FATAL; i++)
+		sigaction(fatal[i], &before[i], NULL);
+	return found;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The operations of this network.
+ *
+ * Completion: an operation is counted, by the channel it belongs to, until libfabric has reported that it has taken effect (FI_DELIVERY_COMPLETE).
+ * Order: providers differ in what they promise, so a fence waits until everything has taken effect.
+ * Atomics: the provider's. Whether they are atomic with the processor's is not known, so PEs of a node use the provider's, too
+ * (NETWORK_OWN_ATOMICS). Puts of a word of 4 or 8 bytes are atomics: who waits for the word never sees half of it.
+ */
+#include "ofi_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_WAIT 1000000L /* ns; arrivals wake a sleeper, unless a provider's event was missed */
+
+struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes)
+{
+	const struct ofi_peer *peer = ofi_peer(there->peer);
+
+	return (struct transfer){.kind = kind,
+				 .peer = there->peer,
+				 .there = peer->base[there->segment] + there->offset,
+				 .key = peer->key[there->segment],
+				 .bytes = bytes};
+}
+
+/* --- Puts and gets --- */
+
+static bool is_word(const struct transfer *put)
+{
+	return (put->bytes == sizeof(uint32_t) || put->bytes == sizeof(uint64_t)) && put->there % put->bytes == 0;
+}
+
+static void put_word(const struct transfer *put, const void *source, struct ofi_end end)
+{
+	struct transfer atomic = *put;
+
+	atomic.kind = TRANSFER_ATOMIC;
+	atomic.atomic.op = COMMS_SWAP;
+	memcpy(&atomic.atomic.operand, source, put->bytes);
+	ofi_start_request(ofi_begin(&atomic, end));
+}
+
+/* In pieces as long as the provider allows. */
+static void move(const struct transfer *transfer, char *here, struct ofi_end end)
+{
+	struct transfer piece = *transfer;
+
+	for (size_t at = 0; at < transfer->bytes; at += piece.bytes) {
+		piece.there = transfer->there + at;
+		piece.here = here + at;
+		piece.bytes = transfer->bytes - at < ofi.most_bytes ? transfer->bytes - at : ofi.most_bytes;
+		ofi_start_request(ofi_begin(&piece, end));
+	}
+}
+
+void ofi_put(const struct transfer *put, const void *source, struct ofi_end end)
+{
+	if (is_word(put))
+		put_word(put, source, end);
+	else
+		move(put, (char *)(uintptr_t)source, end);
+}
+
+void ofi_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter)
+{
+	struct ofi_request *request;
+
+	if (put->bytes > OFI_STAGING) {
+		move(put, (char *)(uintptr_t)source, (struct ofi_end){.counter = waiter});
+	} else if (is_word(put)) {
+		put_word(put, source, (struct ofi_end){.counter = pending});
+	} else if (put->bytes > 0) {
+		request = ofi_begin(put, (struct ofi_end){.counter = pending});
+		request->transfer.here = memcpy(request->staging, source, put->bytes);
+		ofi_start_request(request);
+	}
+}
+
+void ofi_get(const struct transfer *get, void *dest, struct ofi_end end)
+{
+	move(get, dest, end);
+}
+
+static void put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi)
+{
+	const struct transfer transfer = ofi_transfer(TRANSFER_PUT, there, bytes);
+	atomic_int waiter = 0;
+
+	if (nbi)
+		ofi_put(&transfer, source, (struct ofi_end){.counter = ofi_pending(channel)});
+	else
+		ofi_put_copied(&transfer, source, ofi_pending(channel), &waiter);
+	ofi_wait_for(&waiter);
+}
+
+static void get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
+{
+	const struct transfer transfer = ofi_transfer(TRANSFER_GET, there, bytes);
+	atomic_int waiter = 0;
+
+	ofi_get(&transfer, dest, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter});
+	ofi_wait_for(&waiter);
+}
+
+/* --- Atomics --- */
+
+static struct transfer of_atomic(enum transfer_kind kind, const struct comms_place *there, const struct comms_atomic *atomic)
+{
+	const uint32_t operand = (uint32_t)atomic->operand, compare = (uint32_t)atomic->compare;
+	struct transfer transfer = ofi_transfer(kind, there, atomic->width);
+
+	transfer.atomic = *atomic;
+	if (atomic->width == sizeof(uint32_t)) { /* libfabric reads 4 bytes there */
+		memcpy(&transfer.atomic.operand, &operand, sizeof operand);
+		memcpy(&transfer.atomic.compare, &compare, sizeof compare);
+	}
+	return transfer;
+}
+
+/* libfabric knows a conditional swap only with a result. */
+void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end)
+{
+	const struct transfer transfer = of_atomic(atomic->op == COMMS_CSWAP ? TRANSFER_FETCH : TRANSFER_ATOMIC, there, atomic);
+
+	ofi_start_request(ofi_begin(&transfer, end));
+}
+
+static void amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
+{
+	ofi_atomic(there, atomic, (struct ofi_end){.counter = ofi_pending(channel)});
+}
+
+static void amo_fetch(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result, bool nbi)
+{
+	struct transfer transfer = of_atomic(TRANSFER_FETCH, there, atomic);
+	atomic_int waiter = 0;
+
+	transfer.here = result;
+	ofi_start_request(ofi_begin(&transfer, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter}));
+	ofi_wait_for(&waiter);
+}
+
+/* --- Order and completion --- */
+
+static void quiet(struct comms_channel *channel)
+{
+	ofi_wait_for(ofi_pending(channel));
+}
+
+static void quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+{
+	(void)pes, (void)n;
+	quiet(channel);
+}
+
+static void complete(void)
+{
+	ofi_wait_for(&ofi.under_way);
+}
+
+static void finish(void)
+{
+	atomic_store_explicit(&ofi.ending, true, memory_order_seq_cst);
+	complete();
+}
+
+static struct comms_channel *channel_open(bool private)
+{
+	(void)private; /* all use the same endpoint */
+	return calloc(1, sizeof(struct ofi_channel));
+}
+
+static void channel_close(struct comms_channel *channel)
+{
+	free(channel);
+}
+
+/* --- For reports --- */
+
+static void count_traffic(struct comms_traffic *traffic)
+{
+	traffic->pending = atomic_load_explicit(&ofi.under_way, memory_order_relaxed) > 0;
+}
+
+static void name_under_way(char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int pe = 0; pe < comms.n_pes && used < size; pe++) {
+		const struct ofi_peer *peer = ofi_peer(comms_peer(pe));
+
+		if (peer && atomic_load_explicit(&peer->under_way, memory_order_relaxed) > 0)
+			used += (size_t)snprintf(text + used, size - used, "%s %d", used ? "," : "; operations under way to PEs", pe);
+	}
+}
+
+static const char *connections(void)
+{
+	return "from anybody who reaches it (libfabric does not ask who comes)";
+}
+
+const struct comms_network ofi_network = {
+	.name = "libfabric",
+	.traits = NETWORK_OWN_ATOMICS,
+	.row = ROW_OFI,
+	.longest_wait = LONGEST_WAIT,
+	.find = ofi_find,
+	.start = ofi_start,
+	.describe = ofi_describe,
+	.open = ofi_open,
+	.connect = ofi_connect,
+	.finish = finish,
+	.rest = ofi_rest,
+	.forget = ofi_forget,
+	.stop = ofi_stop,
+	.leave = ofi_leave,
+	.channel_open = channel_open,
+	.channel_close = channel_close,
+	.put = put,
+	.get = get,
+	.amo = amo,
+	.amo_fetch = amo_fetch,
+	.notify = ofi_notify,
+	.fence = quiet,
+	.quiet = quiet,
+	.quiet_pes = quiet_pes,
+	.complete = complete,
+	.progress = ofi_progress,
+	.served = ofi_served,
+	.count_traffic = count_traffic,
+	.name_under_way = name_under_way,
+	.connections = connections,
+	.buffers = &ofi_buffers,
+	.blocking = &ofi_blocking,
+};

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is under way: how requests start, and how they end. */
+#include "ofi_inside.h"
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+#include <string.h>
+
+#include "comms/wait/wait.h"
+#include "rte/rte.h"
+
+enum { ENTRIES = 32 };
+
+static struct ofi_request *take_free(void)
+{
+	struct ofi_request *request;
+
+	pthread_mutex_lock(&ofi.lock);
+	request = ofi.free;
+	if (request)
+		ofi.free = request->next;
+	pthread_mutex_unlock(&ofi.lock);
+	return request;
+}
+
+static void give_back(struct ofi_request *request)
+{
+	pthread_mutex_lock(&ofi.lock);
+	request->next = ofi.free;
+	ofi.free = request;
+	pthread_mutex_unlock(&ofi.lock);
+}
+
+static void count(atomic_int *counter, int difference)
+{
+	if (counter)
+		atomic_fetch_add_explicit(counter, difference, memory_order_acq_rel);
+}
+
+void ofi_wait_for(atomic_int *counter)
+{
+	if (atomic_load_explicit(counter, memory_order_acquire) > 0)
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
+}
+
+/* --- Of notifications --- */
+
+void ofi_notification_open(struct comms_request *request, bool flag_follows)
+{
+	atomic_store_explicit(&ofi_record(request)->left, 1, memory_order_relaxed);
+	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
+	ofi_record(request)->flag_follows = flag_follows;
+}
+
+static void begin_transfer(struct comms_request *notification)
+{
+	atomic_fetch_add_explicit(&ofi_record(notification)->left, 1, memory_order_relaxed);
+}
+
+bool ofi_notification_less(struct comms_request *notification)
+{
+	struct ofi_record *record = ofi_record(notification);
+
+	if (atomic_fetch_sub_explicit(&record->left, 1, memory_order_acq_rel) > 1)
+		return false;
+	if (record->flag_follows) {
+		record->flag_follows = false;
+		return true;
+	}
+	atomic_store_explicit(&notification->under_way, false, memory_order_release);
+	return false;
+}
+
+static bool goes_on(struct ofi_request *request)
+{
+	struct comms_request *notification = request->end.notification;
+
+	if (!ofi_notification_less(notification))
+		return false;
+	request->transfer = ofi_record(notification)->flag;
+	begin_transfer(notification);
+	return true;
+}
+
+/* --- Starting --- */
+
+struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end end)
+{
+	struct ofi_request *request = take_free();
+
+	if (!request)
+		COMMS_WAIT(COMMS_NOWHERE, request || (request = take_free()));
+	request->transfer = *transfer;
+	request->end = end;
+	if (end.notification)
+		begin_transfer(end.notification);
+	count(end.counter, 1);
+	count(&ofi_peer(transfer->peer)->under_way, 1);
+	count(&ofi.under_way, 1);
+	return request;
+}
+
+static ssize_t post(struct ofi_request *request)
+{
+	static const enum fi_op ops[] = {
+		[COMMS_FETCH] = FI_ATOMIC_READ, [COMMS_ADD] = FI_SUM,	      [COMMS_AND] = FI_BAND, [COMMS_OR] = FI_BOR,
+		[COMMS_XOR] = FI_BXOR,		[COMMS_SWAP] = FI_ATOMIC_WRITE, [COMMS_CSWAP] = FI_CSWAP,
+	};
+	struct transfer *t = &request->transfer;
+	struct comms_atomic *atomic = &t->atomic;
+	const fi_addr_t to = ofi_peer(t->peer)->address;
+	const enum fi_datatype type = t->bytes == sizeof(uint64_t) ? FI_UINT64 : FI_UINT32;
+	void *context = &request->context;
+
+	switch (t->kind) {
+	case TRANSFER_PUT:
+		return fi_write(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
+	case TRANSFER_GET:
+		return fi_read(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
+	case TRANSFER_ATOMIC:
+		return fi_atomic(ofi.ep, &atomic->operand, 1, NULL, to, t->there, t->key, type, ops[atomic->op], context);
+	case TRANSFER_FETCH:
+		break;
+	}
+	if (atomic->op == COMMS_CSWAP)
+		return fi_compare_atomic(ofi.ep, &atomic->operand, 1, NULL, &atomic->compare, NULL, &request->result, NULL, to, t->there, t->key, type,
+					 FI_CSWAP, context);
+	return fi_fetch_atomic(ofi.ep, &atomic->operand, 1, NULL, &request->result, NULL, to, t->there, t->key, type, ops[atomic->op], context);
+}
+
+static _Noreturn void fail(const struct ofi_request *request, int code)
+{
+	static const char *const names[] = {"a put", "a get", "an atomic", "a fetching atomic"};
+	int pe = request->transfer.peer->pe;
+
+	rte_die(NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s", names[request->transfer.kind], request->transfer.bytes, pe,
+		ofi.info->fabric_attr->prov_name, ofi_library.strerror(code), comms_process_in_words(pe));
+}
+
+/* False: libfabric cannot take it now. */
+static bool try_to_start(struct ofi_request *request)
+{
+	ssize_t code = post(request);
+
+	if (code != 0 && code != -FI_EAGAIN)
+		fail(request, (int)-code);
+	return code == 0;
+}
+
+void ofi_start_request(struct ofi_request *request)
+{
+	bool started = try_to_start(request);
+
+	if (!started)
+		COMMS_WAIT(COMMS_NOWHERE, started || (started = try_to_start(request)));
+}
+
+/* --- Ending --- */
+
+static void end(struct ofi_request *request)
+{
+	const struct transfer *transfer = &request->transfer;
+	struct ofi_peer *peer = ofi_peer(transfer->peer);
+	atomic_int *counter = request->end.counter;
+
+	if (transfer->kind == TRANSFER_FETCH && transfer->here)
+		memcpy(transfer->here, &request->result, transfer->bytes);
+	if (request->end.notification && goes_on(request)) {
+		while (!try_to_start(request)) /* the transfer that has ended has left room for this one */
+			fi_cq_read(ofi.cq, NULL, 0);
+		return;
+	}
+	give_back(request);
+	count(&peer->under_way, -1);
+	count(counter, -1);
+	count(&ofi.under_way, -1);
+}
+
+static void take_error(void)
+{
+	struct fi_cq_err_entry error = {0};
+
+	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context)
+		return;
+	if (!atomic_load_explicit(&ofi.ending, memory_order_relaxed))
+		fail(error.op_context, error.err);
+	end(error.op_context);
+}
+
+bool ofi_work(void)
+{
+	struct fi_cq_entry entries[ENTRIES];
+	ssize_t ended = fi_cq_read(ofi.cq, entries, ENTRIES);
+
+	for (ssize_t i = 0; i < ended; i++)
+		end(entries[i].op_context);
+	if (ended == -FI_EAVAIL)
+		take_error();
+	else if (ended < 0 && ended != -FI_EAGAIN)
+		ofi_check(ended, "fi_cq_read");
+	return ended != -FI_EAGAIN;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who looks after the endpoint: the PE in a wait, or a thread of its own, the server. Many providers move data at the target only while somebody asks
+ * for completions there, and no completion tells the target that data has come. So the server asks whenever the queue's descriptor becomes
+ * readable, and then wakes this PE's sleepers, since they may wait for what came.
+ */
+#include "ofi_inside.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "comms/wait/lists.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+
+#define DOZE 500000L	/* ns that the server leaves the queue to a PE that looks after it */
+#define INTERVAL 100000L /* ns between two looks where the queue has no descriptor */
+
+bool ofi_served(void)
+{
+	return ofi.served;
+}
+
+bool ofi_progress(void)
+{
+	atomic_fetch_add_explicit(&ofi.visits, 1, memory_order_relaxed);
+	return ofi_work();
+}
+
+static void wake(void)
+{
+	if (ofi.served)
+		eventfd_write(ofi.wakeup, 1);
+}
+
+/* Until wake, or until one of these: the time is over (-1: it never is), the queue is readable (not asked for if it is -1). */
+static void sleep_until_woken(long nanoseconds, int queue)
+{
+	struct pollfd events[] = {{.fd = ofi.wakeup, .events = POLLIN}, {.fd = queue, .events = POLLIN}};
+	const struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+	eventfd_t count;
+
+	if (ppoll(events, 2, nanoseconds < 0 ? NULL : &timeout, NULL) > 0)
+		eventfd_read(ofi.wakeup, &count);
+}
+
+/* May one sleep until the queue's descriptor is readable? */
+static bool nothing_left(void)
+{
+	struct fid *queue = &ofi.cq->fid;
+
+	return ofi.event < 0 || fi_trywait(ofi.fabric, &queue, 1) == 0;
+}
+
+static void work_for_others(void)
+{
+	do {
+		while (ofi_work())
+			;
+		wait_lists.serve();
+		comms_wake(comms_peer(comms.pe));
+	} while (!nothing_left() && !atomic_load_explicit(&ofi.resting, memory_order_relaxed));
+}
+
+static void *serve(void *unused)
+{
+	unsigned seen = 0;
+
+	while (!atomic_load_explicit(&ofi.resting, memory_order_seq_cst)) {
+		unsigned visits = atomic_load_explicit(&ofi.visits, memory_order_relaxed);
+
+		if (visits != seen) {
+			seen = visits;
+			atomic_store_explicit(&ofi.dozes, true, memory_order_seq_cst);
+			sleep_until_woken(DOZE, -1);
+			atomic_store_explicit(&ofi.dozes, false, memory_order_seq_cst);
+			continue;
+		}
+		work_for_others();
+		sleep_until_woken(ofi.event < 0 ? INTERVAL : -1, ofi.event);
+	}
+	return unused;
+}
+
+void ofi_open(void)
+{
+	bool wanted = true;
+	int error;
+
+	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
+	ofi.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (ofi.wakeup < 0)
+		rte_die("shmem_init", "no descriptor for the thread that serves other nodes; raise ulimit -n");
+	if (!wanted)
+		return;
+	atomic_store_explicit(&ofi.resting, false, memory_order_seq_cst);
+	error = pthread_create(&ofi.server, NULL, serve, NULL);
+	if (error)
+		rte_die("shmem_init", "no thread to serve other nodes (%s); raise ulimit -u, or set SHMEM_PROGRESS_THREAD=no", strerror(error));
+	ofi.served = true;
+}
+
+void ofi_rest(void)
+{
+	if (ofi.served) {
+		atomic_store_explicit(&ofi.resting, true, memory_order_seq_cst);
+		wake();
+		pthread_join(ofi.server, NULL);
+		ofi.served = false;
+	}
+	close(ofi.wakeup);
+}
+
+static enum network_block wait_in_network(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+{
+	if (ofi.served) {
+		if (atomic_load_explicit(&ofi.dozes, memory_order_seq_cst))
+			wake();
+		return NETWORK_BLOCK_NOT;
+	}
+	if (atomic_load_explicit(word, memory_order_seq_cst) != value)
+		return NETWORK_BLOCKED;
+	if (ofi_progress())
+		return NETWORK_BLOCKED_AND_PROGRESSED;
+	if (nothing_left())
+		sleep_until_woken(nanoseconds, ofi.event);
+	return ofi_progress() ? NETWORK_BLOCKED_AND_PROGRESSED : NETWORK_BLOCKED;
+}
+
+const struct network_blocking ofi_blocking = {wait_in_network, wake};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Neighbour exchange: receiving and releasing the messages of an iteration. Words and rules are in exchange.h. */
+#include "exchange.h"
+
+#include "comms/core/processor.h"
+#include "comms/observe/counters.h"
+#include "comms/ops/handlers.h"
+#include "comms/wait/wait.h"
+
+#define FETCHED_AHEAD 4096 /* bytes of a message; the lines of longer ones would come too early, or all at once */
+
+static void must_receive(const struct edge *edge, int i, const char *routine)
+{
+	if (COMMS_UNLIKELY(edge->receive_bytes == 0))
+		rte_die(routine, "edge=%d carries no messages from PE %d: its receive_bytes is 0", i, edge->pe);
+}
+
+static struct message *next_message(struct edge *edge)
+{
+	return edge->in[(edge->waited + 1) % SLOTS];
+}
+
+static bool has_come(struct edge *edge)
+{
+	return atomic_load_explicit(&next_message(edge)->number, memory_order_acquire) > edge->waited;
+}
+
+API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
+{
+	bool come = true;
+
+	if (exchange_is_all(exchange, edge, __func__)) {
+		for (int i = 0; i < exchange->n_edges && come; i++)
+			come = exchange->edges[i].receive_bytes == 0 || has_come(&exchange->edges[i]);
+	} else {
+		struct edge *e = exchange_edge(exchange, edge, __func__);
+
+		must_receive(e, edge, __func__);
+		come = has_come(e);
+	}
+	if (!come && comms.network)
+		comms_spin();
+	return come;
+}
+
+static void check_iteration(const struct shmemx_exchange *x, const struct edge *edge, int i, const char *routine)
+{
+	exchange_check_number(x, &x->receiving, edge->waited + 1, routine);
+	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
+		rte_die(routine, "edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
+				 "SHMEMX_EDGE_EACH_ITERATION",
+			i, (unsigned long long)edge->waited + 1, edge->pe);
+}
+
+/*
+ * The slot of the next message lies in the caches of the neighbour, which has just read the one before, and every store to a line of it
+ * would wait for that line. If the slot is free, this fetches its lines together with those of the messages that have come.
+ */
+static void fetch_next_slot(const struct edge *edge)
+{
+	uint64_t number = edge->started + 1;
+	char *slot = (char *)edge->slot_here[number % SLOTS];
+	size_t bytes = edge->payload + edge->sent_bytes;
+
+	if (!slot || edge->filled || edge->sent_bytes > FETCHED_AHEAD || number > edge->credit + SLOTS)
+		return;
+	for (size_t at = 0; at < bytes; at += LINE)
+		processor_fetch_to_write(slot + at);
+}
+
+static const struct message *await(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)
+{
+	struct message *message = next_message(edge);
+	uint64_t number;
+
+	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS))
+		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i, SLOTS,
+			edge->pe);
+	if (edge->each_iteration)
+		check_iteration(x, edge, i, routine);
+	if (!has_come(edge))
+		hang_note_peer(routine, "a message of", edge->pe);
+	COMMS_WAIT(&message->number,
+		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
+	edge->waited++;
+	if (COMMS_UNLIKELY(edge->completion[edge->waited % SLOTS]))
+		comms_note_needed(edge->pe, edge->completion[edge->waited % SLOTS]);
+	if (edge->each_iteration)
+		exchange_end_iteration(&x->receiving);
+	if (COMMS_UNLIKELY(number != edge->waited))
+		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i, (unsigned long long)number,
+			edge->pe, (unsigned long long)edge->waited);
+	if (message->released > edge->credit)
+		edge->credit = message->released;
+	fetch_next_slot(edge);
+	return message;
+}
+
+static inline const void *wait_for(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
+{
+	const struct message *message;
+	struct edge *e;
+
+	if (exchange_is_all(x, edge, routine)) {
+		for (int i = 0; i < x->n_edges; i++)
+			if (x->edges[i].receive_bytes > 0)
+				await(x, &x->edges[i], i, routine);
+		return NULL;
+	}
+	e = exchange_edge(x, edge, routine);
+	must_receive(e, edge, routine);
+	message = await(x, e, edge, routine);
+	if (bytes)
+		*bytes = message->bytes;
+	return (const char *)message + e->their_payload;
+}
+
+/* Records the flag of a message that the NIC has written without the library's knowledge. */
+static void note_come(const struct edge *edge)
+{
+	const struct message *message = edge->in[edge->waited % SLOTS];
+
+	if (edge->receive_bytes > 0 && !edge->slot_here[0] && !edge->completion[edge->waited % SLOTS])
+		counters_flag(edge->pe, &message->number, edge->waited);
+}
+
+__attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
+{
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	const void *payload = wait_for(x, edge, bytes, routine);
+
+	for (int i = 0; i < x->n_edges; i++)
+		if (edge == i || edge == SHMEMX_ALL_EDGES)
+			note_come(&x->edges[i]);
+	return payload;
+}
+
+/* One comparison tells that the library is up and that no calls are observed. */
+API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
+{
+	if (COMMS_UNLIKELY(comms.quick_pes == 0))
+		return wait_observed(exchange, edge, bytes, __func__);
+	return wait_for(exchange, edge, bytes, __func__);
+}
+
+API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes)
+{
+	struct edge *e = exchange_edge(exchange, edge, __func__);
+	const struct message *message = e->in[e->waited % SLOTS];
+
+	if (COMMS_UNLIKELY(e->waited == e->released))
+		rte_die(__func__, "edge=%d: no message was waited for since the last release", edge);
+	if (bytes)
+		*bytes = message->bytes;
+	return (const char *)message + e->their_payload;
+}
+
+/*
+ * The header of the next message carries the release if that message follows the one released: the neighbour waits for it before
+ * it needs to know. Otherwise this notifies the neighbour.
+ */
+static void release(struct edge *edge, int i, const char *routine)
+{
+	if (COMMS_UNLIKELY(edge->waited == edge->released))
+		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
+	edge->released++;
+	if (edge->send_bytes == 0 || edge->started != edge->released)
+		comms_notify(&edge->theirs->released, edge->released, edge->pe, routine);
+}
+
+API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
+{
+	if (exchange_is_all(exchange, edge, __func__)) {
+		for (int i = 0; i < exchange->n_edges; i++)
+			if (exchange->edges[i].receive_bytes > 0)
+				release(&exchange->edges[i], i, __func__);
+		return;
+	}
+	release(exchange_edge(exchange, edge, __func__), edge, __func__);
+}

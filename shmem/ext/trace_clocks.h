@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_TRACE_CLOCKS_H
+#define SHMEM_TRACE_CLOCKS_H
+
+#include "comms/observe/trace.h"
+
+/* A number for this process's clock, the same for all processes that read the same clock; 0: not known. */
+uint64_t trace_clock_number(void);
+
+/* How far the clock of each PE is ahead of PE 0's goes into the PE's ring. All PEs call it together, each with its symmetric ring. */
+void trace_compare_clocks(struct trace_ring *ring, bool at_end);
+
+#endif
