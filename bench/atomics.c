@@ -81,7 +81,7 @@ static bool all_counted(void *context)
 	for (int i = 0; group.me == 0 && i < group.size; i++)
 		sum += all[i];
 	free(all);
-	expected = group_tell((long)sum);
+	expected = group_broadcast((long)sum);
 	there = shmem_long_g((const long *)t->word, t->pe);
 	return there == expected;
 }

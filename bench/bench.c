@@ -24,7 +24,7 @@ const struct measure measures[] = {
 	{"wake", "from a put to the end of a wait that has lasted for some time", 2, wait_wake_up},
 	{"strided", "shmem_long_iput and iget", 2, strided_put_get},
 	{"sync", "barrier_all, sync_all, and fence and quiet with nothing to do", 1, sync_all_members},
-	{"broadcast", "over all PEs, each being the root in its turn", 2, collective_broadcast},
+	{"broadcast", "over all PEs, each being the root once", 2, collective_broadcast},
 	{"reduce", "sums of long over all PEs", 2, collective_reduce},
 	{"collect", "shmem_collect64 over all PEs; the size is a PE's part", 2, collective_collect},
 	{"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
@@ -64,8 +64,8 @@ void driver_hand_over(int argc, char *argv[])
 #endif
 }
 
-/* The first look at another PE's page costs a page fault, which is not what is to be measured. */
-static void look_at_others(const char *p, size_t bytes)
+/* The first access to another PE's page costs a page fault, which is not what is to be measured. */
+static void touch_pages(const char *p, size_t bytes)
 {
 	enum { CHUNK = 1 << 20, MOST_PES = 8 };
 	char *scratch = malloc(CHUNK);
@@ -84,9 +84,9 @@ void *heap_take(size_t bytes)
 		group_fail("no %zu MiB of symmetric heap; set SHMEM_SYMMETRIC_SIZE, or give a smaller --max",
 			   bytes / MIB + 1);
 	memset(p, 1, bytes);
-	group_meet();
-	look_at_others(p, bytes);
-	group_meet();
+	group_barrier();
+	touch_pages(p, bytes);
+	group_barrier();
 	return p;
 }
 

@@ -26,7 +26,7 @@ void *heap_take(size_t bytes);
 void heap_give(void *p);
 size_t largest_size(void);
 
-/* Data that tells what it is: of member who, for that spot. */
+/* Data that identifies the member and the spot. */
 void pattern_write(void *p, size_t bytes, int who, unsigned spot);
 bool pattern_is(const void *p, size_t bytes, int who, unsigned spot);
 

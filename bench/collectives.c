@@ -3,12 +3,12 @@
  * Collectives over all PEs, by the interface with active sets that every OpenSHMEM has (or had), and by teams
  * where there are any.
  *
- * They run one after another without a barrier between. PEs are the root of a broadcast in turn: so each
+ * They run one after another without a barrier between. Each PE is the root of a broadcast in turn: so each
  * broadcast begins where the one before has arrived, and no root runs ahead of all others.
  *
  * The standard wants destinations, work arrays and synchronisation arrays not to be in use any more when the next
- * collective begins. Whoever has finished a collective in which each hears from each may find the others in it, but not
- * in the one before: two destinations in turn are enough. A PE may lie behind by as many broadcasts as there
+ * collective begins. A PE that has finished a collective in which each receives from each may find the others in it, but not
+ * in the one before: two alternating destinations are enough. A PE may lie behind by as many broadcasts as there
  * are PEs less one, for then it is the root itself. Synchronisation arrays have a barrier before they are used again.
  */
 #include "bench.h"
@@ -24,8 +24,8 @@
 enum { MOST_BUFFERS = 256 };
 
 struct collective {
-	long *from, *to[MOST_BUFFERS]; /* destinations, in turn */
-	int buffers, turn;	       /* how many; the last used */
+	long *from, *to[MOST_BUFFERS]; /* destinations, used one after the other */
+	int buffers, current;	       /* how many; the last used */
 	size_t count;		       /* words that a PE gives (to one, in alltoall) */
 	unsigned spot;
 	int root; /* of the last broadcast */
@@ -50,29 +50,29 @@ enum kind { BROADCAST, REDUCE, COLLECT, FCOLLECT, ALLTOALL };
 
 static inline long *next_destination(struct collective *c)
 {
-	if (++c->turn >= c->buffers)
-		c->turn = 0;
-	return c->to[c->turn];
+	if (++c->current >= c->buffers)
+		c->current = 0;
+	return c->to[c->current];
 }
 
 #if HAS_SETS
 
-enum { TURNS = 32 };
-static long *sync_arrays[TURNS], *work_arrays[2];
+enum { SYNC_ARRAYS = 32 };
+static long *sync_arrays[SYNC_ARRAYS], *work_arrays[2];
 
 static long *next_work(const struct collective *c)
 {
-	return work_arrays[c->turn % 2];
+	return work_arrays[c->current % 2];
 }
 
 static long *next_sync(void)
 {
-	static int turn;
+	static int next;
 
-	turn = (turn + 1) % TURNS;
-	if (turn == 0)
+	next = (next + 1) % SYNC_ARRAYS;
+	if (next == 0)
 		shmem_barrier_all();
-	return sync_arrays[turn];
+	return sync_arrays[next];
 }
 
 static size_t longest_sync(void)
@@ -90,15 +90,15 @@ static void take_sync_arrays(size_t reduced)
 {
 	size_t length = (longest_sync() + 7) / 8 * 8;
 	size_t work = reduced / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? reduced / 2 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
-	long *all = heap_take(TURNS * length * sizeof *all);
+	long *all = heap_take(SYNC_ARRAYS * length * sizeof *all);
 
-	for (size_t i = 0; i < TURNS * length; i++)
+	for (size_t i = 0; i < SYNC_ARRAYS * length; i++)
 		all[i] = SHMEM_SYNC_VALUE;
-	for (int i = 0; i < TURNS; i++)
+	for (int i = 0; i < SYNC_ARRAYS; i++)
 		sync_arrays[i] = all + (size_t)i * length;
 	for (int i = 0; i < 2; i++)
 		work_arrays[i] = heap_take(work * sizeof *work_arrays[i]);
-	group_meet();
+	group_barrier();
 }
 
 static void give_sync_arrays(void)
@@ -132,7 +132,7 @@ static sampler *const by_team[] = {broadcast_team, reduce_team, collect_team, fc
 static bool is_sum(const struct collective *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (c->to[c->turn][i] != (long)group.size * (group.size + 1) / 2 + group.size * (long)(i + c->spot))
+		if (c->to[c->current][i] != (long)group.size * (group.size + 1) / 2 + group.size * (long)(i + c->spot))
 			return false;
 	return true;
 }
@@ -140,7 +140,7 @@ static bool is_sum(const struct collective *c)
 static bool is_right(void *context)
 {
 	const struct collective *c = context;
-	const long *to = c->to[c->turn];
+	const long *to = c->to[c->current];
 	size_t bytes = c->count * 8;
 
 	switch (c->kind) {
@@ -183,7 +183,7 @@ static void measure_sizes(const char *measure, const char *variant, sampler *sam
 			continue;
 		c->count = options.sizes[i] / 8;
 		c->spot++;
-		group_meet();
+		group_barrier();
 		fill(c);
 		harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = options.sizes[i],
 					       .sample = sample, .context = c, .check = is_right});
@@ -212,13 +212,13 @@ static void measure_collective(const char *measure, enum kind kind)
 #if HAS_SETS
 	take_sync_arrays(kind == REDUCE ? most / 8 : 0);
 	measure_sizes(measure, "set", by_set[kind], &c, most);
-	group_meet();
+	group_barrier();
 	give_sync_arrays();
 #endif
 #if HAS_15
 	measure_sizes(measure, "team", by_team[kind], &c, most);
 #endif
-	group_meet();
+	group_barrier();
 	for (int i = 0; i < c.buffers; i++)
 		heap_give(c.to[i]);
 	heap_give(c.from);

@@ -28,8 +28,8 @@ const struct measure measures[] = {
 	{"line", "a cache line there and back: half a round trip", 2, floor_line},
 	{"atomic", "locked instructions: by one process alone, and by both on one word", 2, floor_atomics},
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
-	{"crowd", "four on two processors count each other and give way while they wait: a barrier", 2, floor_crowd},
-	{"copy", "copies into the other's memory, in several ways", 2, floor_copy},
+	{"oversubscribed", "four on two processors count each other and yield while they wait: a barrier", 2, floor_oversubscribed},
+	{"copy", "copies into the other's memory, by several methods", 2, floor_copy},
 	{"blocks", "what collectives of two have to copy, both at the same time", 2, floor_blocks},
 	{"edges", "the edges of a stencil of two, and a flag with each", 2, floor_edges},
 	{"copied", "a copy and a flag, there and back: half a round trip", 2, floor_copied},
@@ -50,7 +50,7 @@ void floor_take_memory(void)
 	m->to = shared_take(LARGEST_COPY);
 	m->back_from = shared_take(LARGEST_COPY);
 	m->back_to = shared_take(LARGEST_COPY);
-	m->card = shared_take(16 * KIB);
+	m->endpoint_info = shared_take(16 * KIB);
 }
 
 void floor_touch_memory(void)
@@ -92,7 +92,7 @@ LOOP_OF_0(store_window, for (int j = 0; j < WINDOW; j++) word[j] = (uint64_t)i; 
 LOOP_OF_0(load_loop, (void)*word;)
 
 /*
- * The least that a function of a library has to do: be called where the compiler cannot look in, find out whether there is
+ * The least that a function of a library has to do: be called where the compiler cannot inline it, find out whether there is
  * such a process and whether the address lies in the memory that it shares, and where that is here.
  */
 static struct {
@@ -158,7 +158,7 @@ static double load_fresh(void *context, long n)
 
 	for (long i = 0; group.me == 1 && i < n; i++)
 		lines[i * LINE_WORDS]++;
-	group_meet();
+	group_barrier();
 	if (group.me)
 		return 0;
 	start = now_ns();
@@ -247,17 +247,17 @@ void floor_flags(void)
 	harness_measure(&(struct spot){.measure = "flags", .variant = "two", .sample = exchange_flags});
 }
 
-enum { CROWD = 4 };
+enum { MEMBERS = 4 };
 
 /* The last to come lets all go; the others leave the processor to whom they share it with. */
-static void meet_in_crowd(long n)
+static void barrier_oversubscribed(long n)
 {
 	uint64_t *arrived = group.raw + 320, *epoch = group.raw + 384;
 
 	for (long i = 0; i < n; i++) {
 		uint64_t old = __atomic_load_n(epoch, __ATOMIC_ACQUIRE);
 
-		if (__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL) == CROWD - 1) {
+		if (__atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL) == MEMBERS - 1) {
 			__atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
 			__atomic_store_n(epoch, old + 1, __ATOMIC_RELEASE);
 		} else {
@@ -268,31 +268,31 @@ static void meet_in_crowd(long n)
 }
 
 /* For the time of a sample each of the two has a second one beside it. */
-static double crowd(void *context, long n)
+static double oversubscribed(void *context, long n)
 {
 	pid_t parent = getpid(), beside = fork();
 	double start;
 
 	(void)context;
 	if (beside < 0)
-		group_fail("no process for a crowd");
+		group_fail("no process for more than one on a processor");
 	if (beside == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() == parent)
-			meet_in_crowd(n + 1);
+			barrier_oversubscribed(n + 1);
 		_exit(0);
 	}
-	meet_in_crowd(1);
+	barrier_oversubscribed(1);
 	start = now_ns();
-	meet_in_crowd(n);
+	barrier_oversubscribed(n);
 	start = now_ns() - start;
 	waitpid(beside, NULL, 0);
 	return start;
 }
 
-void floor_crowd(void)
+void floor_oversubscribed(void)
 {
-	harness_measure(&(struct spot){.measure = "crowd", .variant = "gate", .sample = crowd});
+	harness_measure(&(struct spot){.measure = "oversubscribed", .variant = "counter", .sample = oversubscribed});
 }
 
 /* --- Locked instructions --- */

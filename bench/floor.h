@@ -18,7 +18,7 @@ extern struct floor_memory {
 	uint64_t *fresh;	/* FRESH_LINES lines that process 1 writes */
 	char *from, *to;	/* for copies: from is process 0's, to process 1's */
 	char *back_from, *back_to;
-	void *card; /* what floor_ucx.c tells the other process */
+	void *endpoint_info; /* what floor_ucx.c publishes for the other process */
 } floor_memory;
 
 void floor_store(void);
@@ -26,7 +26,7 @@ void floor_load(void);
 void floor_line(void);
 void floor_atomics(void);
 void floor_flags(void);
-void floor_crowd(void);
+void floor_oversubscribed(void);
 void floor_copy(void);
 void floor_copied(void);
 void floor_edges(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between two processes' memory, in every way this processor has; the fastest is the floor. */
+/* Copies between two processes' memory, by every method of this processor; the fastest is the floor. */
 #include "floor.h"
 
 #include <stdio.h>
@@ -44,10 +44,10 @@ BY_VECTORS(by_avx_streaming, "avx2", __m256i, 32, _mm256_loadu_si256, _mm256_str
 BY_VECTORS(by_avx512, "avx512f", __m512i, 64, _mm512_loadu_si512, _mm512_storeu_si512, )
 #endif
 
-static const struct way {
+static const struct method {
 	const char *name, *needs;
 	copier *copy;
-} ways[] = {{"memcpy", NULL, by_memcpy},
+} methods[] = {{"memcpy", NULL, by_memcpy},
 #if defined(__x86_64__)
 	    {"movsb", NULL, by_string_move},
 	    {"avx", "avx2", by_avx},
@@ -56,7 +56,7 @@ static const struct way {
 #endif
 	    {NULL, NULL, NULL}};
 
-static bool is_possible(const struct way *w)
+static bool is_possible(const struct method *w)
 {
 #if defined(__x86_64__)
 	if (w->needs && !strcmp(w->needs, "avx2"))
@@ -95,13 +95,13 @@ static bool is_copied(void *context)
 
 void floor_copy(void)
 {
-	for (const struct way *w = ways; w->name; w++) {
+	for (const struct method *w = methods; w->name; w++) {
 		for (int i = 0; is_possible(w) && options.sizes[i] && options.sizes[i] <= LARGEST_COPY; i++) {
 			struct copying c = {w->copy, options.sizes[i]};
 
-			group_meet();
+			group_barrier();
 			if (group.me == 0)
-				memset(floor_memory.from, (int)(w - ways) + i + 1, c.bytes);
+				memset(floor_memory.from, (int)(w - methods) + i + 1, c.bytes);
 			harness_measure(&(struct spot){.measure = "copy", .variant = w->name, .bytes = c.bytes,
 						       .sample = copy_loop, .context = &c, .check = is_copied});
 		}
@@ -134,9 +134,9 @@ static double copy_there_and_back(void *context, long n)
 
 void floor_copied(void)
 {
-	group_meet();
+	group_barrier();
 	group.raw[0] = group.raw[64] = 0;
-	group_meet();
+	group_barrier();
 	for (int i = 0; options.sizes[i] && options.sizes[i] <= LARGEST_COPY; i++) {
 		struct copying c = {by_memcpy, options.sizes[i]};
 
@@ -147,16 +147,16 @@ void floor_copied(void)
 
 /*
  * What a collective of two has to copy: each one block or two, out of its own memory and the other's, both at the same time.
- * Each tells the other when it has come, and when it has its blocks.
+ * Each notifies the other when it has come, and when it has its blocks.
  */
 struct moving {
 	copier *copy;
 	size_t bytes;
-	bool two;   /* its own and one of the other's; otherwise one, of each member's in turn */
+	bool two;   /* its own and one of the other's; otherwise one of them, alternately */
 	bool apart; /* each PE's block is another one */
 };
 
-static void meet_by_flags(void)
+static void barrier_by_flags(void)
 {
 	static uint64_t count;
 	volatile uint64_t *mine = group.raw + 128 + 64 * group.me, *other = group.raw + 128 + 64 * !group.me;
@@ -175,16 +175,16 @@ static double move_blocks(void *context, long n)
 	double start = now_ns();
 
 	for (long i = 0; i < n; i++) {
-		meet_by_flags();
+		barrier_by_flags();
 		m->copy(to, (!m->two && i % 2 ? f->back_from : f->from) + offset, m->bytes);
 		if (m->two)
 			m->copy(to + m->bytes, f->back_from + offset, m->bytes);
-		meet_by_flags();
+		barrier_by_flags();
 	}
 	return now_ns() - start;
 }
 
-static void measure_moves(const struct way *w)
+static void measure_moves(const struct method *w)
 {
 	static const struct kind {
 		const char *name;
@@ -205,8 +205,8 @@ static void measure_moves(const struct way *w)
 
 void floor_blocks(void)
 {
-	group_meet();
+	group_barrier();
 	group.raw[128] = group.raw[192] = 0;
-	group_meet();
-	measure_moves(&ways[0]);
+	group_barrier();
+	measure_moves(&methods[0]);
 }

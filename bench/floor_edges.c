@@ -76,9 +76,9 @@ void floor_edges(void)
 	for (int i = 0; i < 3 && !(options.quick && i > 1); i++) {
 		struct edges e = {(size_t)sizes[i] / 2, (size_t)sizes[i], 0};
 
-		group_meet();
+		group_barrier();
 		memset(flags_of(group.me), 0, 4 * sizeof(uint64_t));
-		group_meet();
+		group_barrier();
 		snprintf(variant, sizeof variant, "%dx%d", sizes[i], sizes[i]);
 		harness_measure(&(struct spot){.measure = "edges", .variant = variant, .sample = exchange_edges, .context = &e});
 	}

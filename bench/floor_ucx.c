@@ -14,7 +14,7 @@
 enum { MOST_ADDRESS = 4000 };
 
 /* Shared by both: what UCX at process 0 must know of process 1. */
-struct card {
+struct endpoint_info {
 	uint64_t address_bytes, key_bytes, memory;
 	char address[MOST_ADDRESS], key[MOST_ADDRESS];
 };
@@ -66,7 +66,7 @@ static void start_ucx(ucs_thread_mode_t mode)
 	demand(ucp_mem_map(ucx.context, &map, &ucx.memory), "ucp_mem_map");
 }
 
-static void write_card(struct card *card)
+static void write_endpoint_info(struct endpoint_info *info)
 {
 	ucp_address_t *address;
 	size_t bytes;
@@ -75,29 +75,29 @@ static void write_card(struct card *card)
 	demand(ucp_worker_get_address(ucx.worker, &address, &bytes), "ucp_worker_get_address");
 	if (bytes > MOST_ADDRESS)
 		group_fail("the UCX address has %zu bytes", bytes);
-	memcpy(card->address, address, bytes);
-	card->address_bytes = bytes;
+	memcpy(info->address, address, bytes);
+	info->address_bytes = bytes;
 	ucp_worker_release_address(ucx.worker, address);
 	demand(ucp_rkey_pack(ucx.context, ucx.memory, &key, &bytes), "ucp_rkey_pack");
 	if (bytes > MOST_ADDRESS)
 		group_fail("the UCX key has %zu bytes", bytes);
-	memcpy(card->key, key, bytes);
-	card->key_bytes = bytes;
+	memcpy(info->key, key, bytes);
+	info->key_bytes = bytes;
 	ucp_rkey_buffer_release(key);
-	card->memory = (uint64_t)(uintptr_t)floor_memory.words;
+	info->memory = (uint64_t)(uintptr_t)floor_memory.words;
 }
 
-static void connect_to(const struct card *card)
+static void connect_to(const struct endpoint_info *info)
 {
 	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-				  .address = (const ucp_address_t *)card->address};
+				  .address = (const ucp_address_t *)info->address};
 
 	demand(ucp_ep_create(ucx.worker, &params, &ucx.ep), "ucp_ep_create");
-	demand(ucp_ep_rkey_unpack(ucx.ep, card->key, &ucx.key), "ucp_ep_rkey_unpack");
-	ucx.remote = card->memory;
+	demand(ucp_ep_rkey_unpack(ucx.ep, info->key, &ucx.key), "ucp_ep_rkey_unpack");
+	ucx.remote = info->memory;
 }
 
-static uint64_t turns; /* loops that both have begun */
+static uint64_t epoch; /* loops that both have begun */
 
 /* The word by which process 0 says how many it has finished. */
 static uint64_t *finished(void)
@@ -112,8 +112,8 @@ static uint64_t *finished(void)
 		double start = now_ns();                                                 \
                                                                                          \
 		(void)context;                                                           \
-		turns++;                                                                 \
-		while (group.me == 1 && __atomic_load_n(finished(), __ATOMIC_ACQUIRE) < turns) \
+		epoch++;                                                                 \
+		while (group.me == 1 && __atomic_load_n(finished(), __ATOMIC_ACQUIRE) < epoch) \
 			ucp_worker_progress(ucx.worker);                                 \
 		if (group.me == 1)                                                       \
 			return 0;                                                        \
@@ -122,7 +122,7 @@ static uint64_t *finished(void)
 		}                                                                        \
 		finish(ucp_worker_flush_nbx(ucx.worker, &plain));                        \
 		start = now_ns() - start;                                                \
-		__atomic_store_n(finished(), turns, __ATOMIC_RELEASE);                   \
+		__atomic_store_n(finished(), epoch, __ATOMIC_RELEASE);                   \
 		return start;                                                            \
 	}
 
@@ -155,7 +155,7 @@ static void stop_ucx(void)
 	}
 	while (!__atomic_load_n(done, __ATOMIC_ACQUIRE))
 		ucp_worker_progress(ucx.worker);
-	group_meet();
+	group_barrier();
 	*done = 0;
 	ucp_mem_unmap(ucx.context, ucx.memory);
 	ucp_worker_destroy(ucx.worker);
@@ -168,14 +168,14 @@ static void measure_mode(ucs_thread_mode_t mode, const char *measure)
 		const char *name;
 		sampler *sample;
 	} kinds[] = {{"put+flush", put_flush}, {"get", get}, {"fetch-add", fetch_add}, {"compare-swap", compare_swap}};
-	struct card *card = floor_memory.card;
+	struct endpoint_info *info = floor_memory.endpoint_info;
 
 	start_ucx(mode);
 	if (group.me == 1)
-		write_card(card);
-	group_meet();
+		write_endpoint_info(info);
+	group_barrier();
 	if (group.me == 0)
-		connect_to(card);
+		connect_to(info);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		harness_measure(&(struct spot){.measure = measure, .variant = kinds[i].name, .bytes = 8,
 					       .sample = kinds[i].sample});

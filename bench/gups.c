@@ -70,7 +70,7 @@ static bool is_undone(void *context)
 
 		shmem_ulong_atomic_xor(word, random, pe);
 	}
-	group_meet();
+	group_barrier();
 	for (size_t i = 0; i < t->count; i++)
 		if (t->words[i])
 			return false;
@@ -79,7 +79,7 @@ static bool is_undone(void *context)
 
 static void measure(const char *variant, sampler *sample, bool (*check)(void *), struct table *t)
 {
-	group_meet();
+	group_barrier();
 	memset(t->words, 0, t->count * sizeof *t->words);
 	t->seed = first_seed();
 	harness_measure(&(struct spot){.measure = "gups", .variant = variant, .bytes = 8, .sample = sample, .context = t,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Exchange of edges on a torus of PEs, the pattern of every stencil: each PE puts an edge to each of four neighbours
- * and waits for theirs. There are two buffers per side, used in turn: a neighbour that is one iteration ahead
+ * and waits for theirs. There are two buffers per side, used alternately: a neighbour that is one iteration ahead
  * does not write into what is still read.
  *
  * Written three times. By hand, with puts and signals: "four-sides". By hand with one buffer per side, whose owner says when it has read it:
  * "hand-shake". And, where there is one, with a neighbour exchange, whose buffers are filled in each iteration: "exchange".
  *
  * Each with nothing to compute; and, at every third size, with something between sending and waiting: all PEs as much ("-even"), or all of it those
- * whose turn it is ("-uneven").
+ * that has more to do ("-uneven").
  */
 #include "bench.h"
 
@@ -138,18 +138,18 @@ static bool hands_shaken(void *context)
 	return have_come(h, h->ghost[0]);
 }
 
-/* Nothing may be left of what another way of exchanging wrote into the same buffers. */
+/* Nothing may be left of what another method of exchanging wrote into the same buffers. */
 static void measure_by_hand(struct halo *h, const char *const variants[2])
 {
 	harness_measure(&(struct spot){.measure = "halo", .variant = variants[0], .bytes = h->bytes, .sample = exchange, .context = h,
 				       .check = exchanged});
-	group_meet();
+	group_barrier();
 	for (int s = 0; s < SIDES; s++)
 		memset(h->ghost[0][s], 0, h->bytes);
-	group_meet();
+	group_barrier();
 	harness_measure(&(struct spot){.measure = "halo", .variant = variants[1], .bytes = h->bytes, .sample = shake_hands, .context = h,
 				       .check = hands_shaken});
-	group_meet();
+	group_barrier();
 }
 
 #ifdef SHMEMX_EXCHANGE_INVALID
@@ -175,7 +175,7 @@ static double exchange_edges(void *context, long n)
 	return now_ns() - start;
 }
 
-/* One iteration more, whose messages are looked at. */
+/* One iteration more, whose messages are checked. */
 static bool edges_exchanged(void *context)
 {
 	struct edges *e = context;
@@ -243,7 +243,7 @@ void halo_exchange(void)
 		h.ghost[0][s] = all + (size_t)(SIDES + s) * most;
 		h.ghost[1][s] = all + (size_t)(2 * SIDES + s) * most;
 	}
-	group_meet();
+	group_barrier();
 	for (int i = 0; options.sizes[i] && options.sizes[i] <= most; i++) {
 		h.bytes = options.sizes[i];
 		for (int s = 0; s < SIDES; s++)

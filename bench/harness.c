@@ -32,7 +32,7 @@ static double take(const struct spot *spot, long n, bool *disturbed)
 
 	if (!all)
 		group_fail("no memory for the times of %d members", group.size);
-	group_meet();
+	group_barrier();
 	interrupted = times_interrupted();
 	elapsed = spot->sample(spot->context, n);
 	interrupted = times_interrupted() - interrupted;
@@ -56,18 +56,18 @@ static long calibrate(const struct spot *spot)
 	bool disturbed;
 
 	take(spot, n, &disturbed);
-	for (int turn = 0; turn < 40; turn++) {
+	for (int attempt = 0; attempt < 40; attempt++) {
 		double time = take(spot, n, &disturbed);
 
-		if (time >= options.sample_ns / 4 && !(disturbed && n < 1000 && turn < 4))
+		if (time >= options.sample_ns / 4 && !(disturbed && n < 1000 && attempt < 4))
 			next = (long)((double)n * options.sample_ns / time);
 		else
-			next = -4 * n; /* and look again */
+			next = -4 * n; /* and measure again */
 		if (time >= options.sample_ns)
 			next = n;
 		if (spot->most && labs(next) > spot->most)
 			next = spot->most;
-		next = group_tell(next);
+		next = group_broadcast(next);
 		if (next >= 0)
 			return next > 0 ? next : 1;
 		n = -next;
@@ -120,7 +120,7 @@ static int collect(const struct spot *spot, double *values)
 			if (now_ns() - start > options.spot_ns)
 				enough |= v.good + v.bad >= LEAST_SAMPLES;
 		}
-		enough = group_tell(enough);
+		enough = group_broadcast(enough);
 	}
 	return group.me == 0 ? gather_values(&v) : 0;
 }
@@ -129,11 +129,11 @@ static void check(const struct spot *spot)
 {
 	char size[24];
 
-	group_meet();
+	group_barrier();
 	if (spot->check && !spot->check(spot->context))
 		group_fail("%s %s, %s: wrong data; the library or this benchmark has an error", spot->measure,
 			   spot->variant, record_size(spot->bytes, size));
-	group_meet();
+	group_barrier();
 }
 
 void harness_measure(const struct spot *spot)
@@ -156,7 +156,7 @@ void harness_measure(const struct spot *spot)
 		same = !strcmp(r.state, line_state(after));
 		if (!same)
 			r.state = "mixed";
-		if (group_tell(same))
+		if (group_broadcast(same))
 			break;
 	}
 	check(spot);

@@ -40,11 +40,11 @@ static bool none_lost(void *context)
 	for (size_t i = 0; i < b->count; i++)
 		mine += b->counts[i];
 	*sum = 0;
-	group_meet();
+	group_barrier();
 	shmem_long_atomic_add(sum, mine - b->thrown, 0);
-	group_meet();
+	group_barrier();
 	left = shmem_long_g(sum, 0);
-	group_meet();
+	group_barrier();
 	heap_give(sum);
 	return left == 0;
 }
@@ -59,7 +59,7 @@ void histogram_bins(void)
 				 .random = 0x9e3779b97f4a7c15u * (uint64_t)(group.me + 1) | 1};
 
 		memset(b.counts, 0, counts[i] * sizeof *b.counts);
-		group_meet();
+		group_barrier();
 		snprintf(variant, sizeof variant, "%zu-bins", counts[i]);
 		harness_measure(&(struct spot){.measure = "histogram", .variant = variant, .bytes = 8,
 					       .sample = throw_many, .context = &b, .operations = BATCH,

@@ -98,12 +98,12 @@ static bool is_sorted(void *context)
 		after += (long)s->counts[i] * (long)(first + i);
 	}
 	sums[0] = sums[1] = 0;
-	group_meet();
+	group_barrier();
 	shmem_long_atomic_add(&sums[0], number - (long)s->keys, 0);
 	shmem_long_atomic_add(&sums[1], after - before, 0);
-	group_meet();
+	group_barrier();
 	right = number == *s->taken && shmem_long_g(&sums[0], 0) == 0 && shmem_long_g(&sums[1], 0) == 0;
-	group_meet();
+	group_barrier();
 	heap_give(sums);
 	return right;
 }

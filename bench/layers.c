@@ -5,7 +5,7 @@
  * count.
  *
  *   injection   batches of BATCH posts and a flush: the two timed apart, and whole batches with no timer inside
- *   latency     there and back, three ways in turn: whole; with stamps around the posts; and with stamps around the looks
+ *   latency     there and back, by three methods, one after the other: whole; with stamps around the posts; and with stamps around the polls
  */
 #include "layers.h"
 #include "layers_clock.h"
@@ -20,7 +20,7 @@ const struct measure measures[] = {{NULL, NULL, 0, NULL}};
 enum { BATCHES = 5, PING_PONGS = SAMPLES, MOST_LAYERS = 8 };
 
 static double seconds = 3; /* to measure for */
-static uint64_t turn, value;
+static uint64_t epoch, value;
 
 /* The layers in use: those of the path; then, with --slow, the same once more, slowed. */
 static struct layer layers[2 * MOST_LAYERS];
@@ -52,7 +52,7 @@ static struct batch run_batch(const struct layer *layer, bool stamped)
 	for (int i = 0; i < BATCH; i++)
 		post(layer);
 	if (stamped)
-		batch.sent = cycles_in_passing();
+		batch.sent = cycles_unordered();
 	layer->flush();
 	batch.end = cycles();
 	return batch;
@@ -72,24 +72,24 @@ static void inject(const struct layer *layer, int which)
 
 static void serve(const struct layer *layer)
 {
-	while (__atomic_load_n(&layer_word->done, __ATOMIC_ACQUIRE) < turn) {
-		for (int i = 0; i < 32 && layer->look; i++)
-			layer->look();
-		library_look();
+	while (__atomic_load_n(&layer_word->done, __ATOMIC_ACQUIRE) < epoch) {
+		for (int i = 0; i < 32 && layer->progress; i++)
+			layer->progress();
+		library_progress();
 	}
 	value += 2 * BATCHES * BATCH; /* as many as PE 0 has posted */
 }
 
 static void injection(const struct layer *layer, int which)
 {
-	turn++;
+	epoch++;
 	layer_acknowledges = true;
 	shmem_barrier_all();
 	if (group.me == 1) {
 		serve(layer);
 	} else {
 		inject(layer, which);
-		shmem_ulong_p((unsigned long *)&layer_word->done, turn, 1);
+		shmem_ulong_p((unsigned long *)&layer_word->done, epoch, 1);
 		shmem_quiet();
 	}
 	shmem_barrier_all();
@@ -126,17 +126,17 @@ static bool is_below_library(const struct layer *layer)
 	return !strcmp(layer->name, "uct") || !strcmp(layer->name, "floor");
 }
 
-/* Does the library wait by itself, or may we look for it? */
+/* Does the library wait by itself, or may we poll for it? */
 static bool waits_by_itself(const struct layer *layer)
 {
-	return !strcmp(layer->name, "shmem") || !layer->look;
+	return !strcmp(layer->name, "shmem") || !layer->progress;
 }
 
-/* By the counter: before and after the post; by other messages, before and after the look that found one. */
+/* By the counter: before and after the post; by other messages, before and after the poll that found one. */
 struct stamps {
-	uint64_t before, sent, look, found;
+	uint64_t before, sent, poll, found;
 };
-static struct stamps mine[PING_PONGS], theirs[PING_PONGS]; /* symmetric: PE 1 puts what it noted to PE 0's */
+static struct stamps mine[PING_PONGS], theirs[PING_PONGS]; /* symmetric: PE 1 puts its stamps to PE 0's */
 
 static void posting_ping_pong(const struct layer *layer, struct stamps *at)
 {
@@ -145,9 +145,9 @@ static void posting_ping_pong(const struct layer *layer, struct stamps *at)
 		layer->await(value);
 		value--;
 	}
-	at->before = cycles_in_passing();
+	at->before = cycles_unordered();
 	post(layer);
-	at->sent = cycles_in_passing();
+	at->sent = cycles_unordered();
 	if (group.me == 0)
 		layer->await(value);
 }
@@ -157,10 +157,10 @@ static void find(const struct layer *layer, struct stamps *at)
 	uint64_t (*now)(void) = is_below_library(layer) ? value_of_layer : value_of_word;
 
 	while (now() < value) {
-		at->look = cycles_in_passing();
-		layer->look();
+		at->poll = cycles_unordered();
+		layer->progress();
 	}
-	at->found = cycles_in_passing();
+	at->found = cycles_unordered();
 }
 
 static void looking_ping_pong(const struct layer *layer, struct stamps *at)
@@ -193,18 +193,18 @@ static void see_own(const struct layer *layer, int which)
 	layers_to_oneself(false);
 }
 
-/* The way there and the way back are averaged. */
+/* Both directions are averaged. */
 static void note_stamped(int which, enum quantity quantity, uint64_t here, uint64_t there)
 {
-	note(which, quantity, (double)(here + there) / 2 - layer_clock.passing + layer_clock.timer, 1);
+	note(which, quantity, (double)(here + there) / 2 - layer_clock.unordered + layer_clock.timer, 1);
 }
 
 static void evaluate(int which, const struct stamps *here, const struct stamps *there)
 {
-	if (layers[which].look)
+	if (layers[which].progress)
 		note_stamped(which, SENT, here->sent - here->before, there->sent - there->before);
 	if (!waits_by_itself(&layers[which]))
-		note_stamped(which, CAME, here->found - here->look, there->found - there->look);
+		note_stamped(which, CAME, here->found - here->poll, there->found - there->poll);
 }
 
 /* A wait for what is there already. */
@@ -228,13 +228,13 @@ static void latency(const struct layer *layer, int which)
 		ping_pong(layer);
 		if (group.me == 0)
 			note(which, HALF, (double)(cycles() - start), 2);
-		if (layer->look)
+		if (layer->progress)
 			posting_ping_pong(layer, &mine[i]);
 		if (!waits_by_itself(layer))
 			looking_ping_pong(layer, &mine[i]);
 	}
 	satisfied_wait(layer, which);
-	if (!layer->look)
+	if (!layer->progress)
 		see_own(layer, which);
 	if (group.me == 1)
 		shmem_putmem(theirs, mine, sizeof mine, 0);
@@ -325,7 +325,7 @@ static void measure(void)
 
 		measure_round();
 		line = clock_probe();
-		more = group_tell(group.me == 0 && values_end_round(before, line) && goes_on((now_ns() - start) / 1e9));
+		more = group_broadcast(group.me == 0 && values_end_round(before, line) && goes_on((now_ns() - start) / 1e9));
 	} while (more);
 }
 

@@ -3,10 +3,10 @@
  * Where the time of an 8-byte message goes: the layers of a path, from the call of the program to the bare machine, all
  * driven by the same loops between PEs 0 and 1. docs/decisions/observing.md says what follows from the numbers.
  *
- *   layer    one way to send: each does what the one before it in the table does, but for its own part
+ *   layer    one method to send: each does what the one before it in the table does, but for its own part
  *   post     one message out; returns when the program may go on
  *   flush    waits until all that was posted has been dealt with at the other end
- *   look     lets a layer work once; true: something came. NULL where nothing has to be done for messages to come
+ *   progress lets a layer work once; true: something came. NULL where nothing has to be done for messages to come
  *   await    until the word that messages go to has a value or a greater one
  */
 #ifndef BENCH_LAYERS_H
@@ -20,7 +20,7 @@ struct layer {
 	const char *name;
 	void (*post)(uint64_t value);
 	void (*flush)(void);
-	bool (*look)(void);
+	bool (*progress)(void);
 	void (*await)(uint64_t value);
 	double slow_ns; /* --slow: what this layer, and so every layer above it, is made to take longer */
 };
@@ -31,11 +31,11 @@ struct layer *layers_of_path(const char **path);
 /* On the path local: messages go to the PE itself, until they are to go to the other again. */
 void layers_to_oneself(bool yes);
 
-/* shmem_putmem without a look at the PE and at the length. */
+/* shmem_putmem without a check of the PE and the length. */
 void layers_put_unchecked(void *dest, const void *source, size_t bytes, int pe);
 
 /* Lets the library work, whatever layer is measured. */
-bool library_look(void);
+bool library_progress(void);
 
 /* What each layer is between. */
 struct layer_word {
@@ -50,11 +50,11 @@ extern bool layer_acknowledges;	      /* the target answers every BATCH messages
 void uct_open(const char *transport);
 void uct_post(uint64_t value);
 void uct_flush(void);
-bool uct_look(void);
+bool uct_progress(void);
 void socket_open(void);
 void socket_post(uint64_t value);
 void socket_flush(void);
-bool socket_look(void);
+bool socket_progress(void);
 
 /* The counter of cycles, with its own time taken off by who uses it. */
 static inline uint64_t cycles(void)
@@ -74,8 +74,8 @@ static inline uint64_t cycles(void)
 #endif
 }
 
-/* In the midst of things, which go on meanwhile. */
-static inline uint64_t cycles_in_passing(void)
+/* Not ordered with the instructions around it, which go on meanwhile. */
+static inline uint64_t cycles_unordered(void)
 {
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();

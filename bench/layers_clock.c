@@ -47,22 +47,22 @@ static double cost_of_stamp(double (*batch)(bool stamped))
 	return median_of(with, TRIALS) - median_of(without, TRIALS);
 }
 
-static double cost_of_passing(void)
+static double cost_of_unordered(void)
 {
-	uint64_t start = cycles_in_passing();
+	uint64_t start = cycles_unordered();
 
 	for (int i = 1; i < TRIALS; i++)
-		cycles_in_passing();
-	return (double)(cycles_in_passing() - start) / TRIALS;
+		cycles_unordered();
+	return (double)(cycles_unordered() - start) / TRIALS;
 }
 
 void clock_calibrate(double (*batch)(bool stamped))
 {
-	double passing[5];
+	double unordered[5];
 
 	for (int i = 0; i < 5; i++)
-		passing[i] = cost_of_passing();
-	layer_clock.passing = median_of(passing, 5);
+		unordered[i] = cost_of_unordered();
+	layer_clock.unordered = median_of(unordered, 5);
 	layer_clock.timer = cost_of_timer();
 	layer_clock.stamp = cost_of_stamp(batch);
 }
@@ -84,9 +84,9 @@ void clock_start(void)
 
 void clock_delay(double ns)
 {
-	uint64_t start = cycles_in_passing();
+	uint64_t start = cycles_unordered();
 
-	while ((double)(cycles_in_passing() - start) * layer_clock.ns_per_cycle < ns)
+	while ((double)(cycles_unordered() - start) * layer_clock.ns_per_cycle < ns)
 		;
 }
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 /*
- * What a cycle of the counter is, and what reading it costs, in cycles: by itself; in passing, where nobody waits for it to be read; and in
- * passing in the midst of a batch of posts.
+ * What a cycle of the counter is, and what reading it costs, in cycles: by itself; unordered, where nothing waits for the result; and
+ * unordered in the midst of a batch of posts.
  */
 struct layer_clock {
-	double ns_per_cycle, timer, passing, stamp;
+	double ns_per_cycle, timer, unordered, stamp;
 };
 extern struct layer_clock layer_clock;
 

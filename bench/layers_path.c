@@ -85,7 +85,7 @@ static struct {
 	ucp_rkey_h key;
 	uint64_t remote;
 	_Atomic uint64_t asked, answered; /* by whoever lets UCP work */
-	_Atomic uint64_t came, told;	  /* from the other PE, and how many of those it knows of */
+	_Atomic uint64_t came, known;	  /* from the other PE, and how many of those it knows of */
 	_Atomic(ucp_ep_h) back;
 } by_ucp;
 
@@ -141,7 +141,7 @@ static ucs_status_t post_came(void *unused, const void *header, size_t header_by
 	return UCS_OK;
 }
 
-/* The first message shows the way back, as the library's does. */
+/* The first message brings the address to answer to, as the library's does. */
 static ucs_status_t back_came(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 			      const ucp_am_recv_param_t *param)
 {
@@ -189,8 +189,8 @@ static bool ucp_work(void)
 	bool worked = ucx_progress();
 	uint64_t came = by_ucp.came;
 
-	if (by_ucp.told < came) {
-		by_ucp.told = came;
+	if (by_ucp.known < came) {
+		by_ucp.known = came;
 		send_message(by_ucp.back, ANSWERED, &came, sizeof came);
 	}
 	return worked;
@@ -210,7 +210,7 @@ static void ucp_await_answers(void)
 		ucp_work();
 }
 
-static bool ucp_look(void)
+static bool ucp_progress(void)
 {
 	return ucp_work();
 }
@@ -226,7 +226,7 @@ static void ucp_await(uint64_t value)
 static void tofu_await(uint64_t value)
 {
 	while (value_now() < value)
-		tofu_layer_look();
+		tofu_layer_progress();
 }
 
 /* --- The machine --- */
@@ -278,7 +278,7 @@ static void line_flush(void)
 		;
 }
 
-static bool line_look(void)
+static bool line_progress(void)
 {
 	uint64_t now = *line_mine;
 
@@ -300,24 +300,24 @@ static void line_await(uint64_t value)
 static void uct_await(uint64_t value)
 {
 	while (layer_value < value)
-		uct_look();
+		uct_progress();
 }
 
 static void socket_await(uint64_t value)
 {
 	while (layer_value < value)
-		socket_look();
+		socket_progress();
 }
 
 /* What the library itself has to do at the target, for the word that ends a loop, too. */
-bool library_look(void)
+bool library_progress(void)
 {
 	return comms_spin();
 }
 
 /* --- The paths --- */
 
-/* All wait as the program does: how one looks for a line changes how it travels. */
+/* All wait as the program does: the method of polling changes how a cache line travels. */
 static struct layer local_layers[] = {
 	{"shmem", shmem_post, shmem_quiet, NULL, shmem_await, 0},
 	{"call", call_post, comms_flush, NULL, shmem_await, 0},
@@ -327,19 +327,19 @@ static struct layer local_layers[] = {
 };
 
 static struct layer ucx_layers[] = {
-	{"shmem", shmem_post, shmem_quiet, library_look, shmem_await, 0},
-	{"comms", comms_post, comms_flush, library_look, comms_await, 0},
-	{"ucp", ucp_post, ucp_flush, ucp_look, ucp_await, 0},
-	{"uct", uct_post, uct_flush, uct_look, uct_await, 0},
-	{"floor", line_post, line_flush, line_look, line_await, 0},
+	{"shmem", shmem_post, shmem_quiet, library_progress, shmem_await, 0},
+	{"comms", comms_post, comms_flush, library_progress, comms_await, 0},
+	{"ucp", ucp_post, ucp_flush, ucp_progress, ucp_await, 0},
+	{"uct", uct_post, uct_flush, uct_progress, uct_await, 0},
+	{"floor", line_post, line_flush, line_progress, line_await, 0},
 	{0},
 };
 
 static struct layer tofu_layers[] = {
-	{"shmem", shmem_post, shmem_quiet, library_look, shmem_await, 0},
-	{"comms", comms_post, comms_flush, library_look, comms_await, 0},
-	{"utofu", tofu_layer_post, tofu_layer_flush, tofu_layer_look, tofu_await, 0},
-	{"floor", line_post, line_flush, line_look, line_await, 0},
+	{"shmem", shmem_post, shmem_quiet, library_progress, shmem_await, 0},
+	{"comms", comms_post, comms_flush, library_progress, comms_await, 0},
+	{"utofu", tofu_layer_post, tofu_layer_flush, tofu_layer_progress, tofu_await, 0},
+	{"floor", line_post, line_flush, line_progress, line_await, 0},
 	{0},
 };
 
@@ -383,7 +383,7 @@ struct layer *layers_of_path(const char **path)
 	open_ucp();
 	if (!by_ucp.key) {
 		open_messages();
-		ucx_layers[2] = (struct layer){"ucp", ucp_message, ucp_await_answers, ucp_look, ucp_await, 0};
+		ucx_layers[2] = (struct layer){"ucp", ucp_message, ucp_await_answers, ucp_progress, ucp_await, 0};
 	}
 	*path = by_tcp() ? "ucx tcp" : "ucx posix";
 	uct_open(by_tcp() ? "tcp" : "posix");
@@ -391,7 +391,7 @@ struct layer *layers_of_path(const char **path)
 		struct layer *floor = &ucx_layers[4];
 
 		socket_open();
-		*floor = (struct layer){"floor", socket_post, socket_flush, socket_look, socket_await, 0};
+		*floor = (struct layer){"floor", socket_post, socket_flush, socket_progress, socket_await, 0};
 	} else {
 		open_line();
 	}

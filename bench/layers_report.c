@@ -165,7 +165,7 @@ static bool is_local(const struct path *path)
 	return !strncmp(path->name, "local", strlen("local"));
 }
 
-/* What half of there and back leaves when its post and the look that finds the message are taken off. */
+/* What half of there and back leaves when its post and the poll that finds the message are taken off. */
 static double transfer(const struct path *path, int layer)
 {
 	return middle(path, layer, HALF) - middle(path, layer, SENT) - middle(path, layer, CAME);
@@ -189,7 +189,7 @@ static void add_local_latency(struct bar *bar, const struct path *path)
 }
 
 /*
- * Over a network posts and looks of each layer are stamped, down from the one that the program's call calls; what that call adds to
+ * Over a network posts and polls of each layer are stamped, down from the one that the program's call calls; what that call adds to
  * Post, a nanosecond or two, is known from the injection, and to Progress, from waits for what is there.
  */
 static void add_network_latency(struct bar *bar, const struct path *path)

@@ -9,7 +9,7 @@ enum quantity {
 	TOTAL,	   /* a batch with its flush, with no timer inside */
 	HALF,	   /* of there and back */
 	SENT,	   /* until the call returns, one at a time; on a node, until the PE has seen its own */
-	CAME,	   /* the look that finds a message */
+	CAME,	   /* the poll that finds a message */
 	SATISFIED, /* a wait for what is there */
 	QUANTITIES
 };

@@ -24,13 +24,13 @@ static int listen_somewhere(struct sockaddr_in *at)
 	return listener;
 }
 
-/* PE 0 listens and tells the port. */
+/* PE 0 listens and broadcasts the port. */
 void socket_open(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int one = 1, listener = group.me == 0 ? listen_somewhere(&at) : -1;
 
-	at.sin_port = (in_port_t)group_tell(at.sin_port);
+	at.sin_port = (in_port_t)group_broadcast(at.sin_port);
 	if (group.me == 0) {
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		close(listener);
@@ -50,7 +50,7 @@ void socket_post(uint64_t value)
 			group_fail("send: %s", strerror(errno));
 }
 
-bool socket_look(void)
+bool socket_progress(void)
 {
 	uint64_t values[512];
 	ssize_t came = recv(fd, values, sizeof values, 0);
@@ -75,5 +75,5 @@ void socket_flush(void)
 		answers = 0; /* what came before there were answers */
 	answered++;
 	while (answers < answered)
-		socket_look();
+		socket_progress();
 }

@@ -14,11 +14,11 @@
 
 #include "comms/net/tofu/tofu_library.h"
 
-enum { MOST_UNDER_WAY = 255 }; /* as many as the library has at a time */
+enum { MOST_IN_PROGRESS = 255 }; /* as many as the library has at a time */
 
 static struct {
 	utofu_vcq_hdl_t queue;
-	uint64_t under_way;
+	uint64_t in_progress;
 } mine;
 
 /* What a PE must know of the other, in symmetric memory. */
@@ -35,21 +35,21 @@ static void demand(int code, const char *call)
 
 void tofu_layer_open(void *word, size_t bytes)
 {
-	struct target told;
+	struct target own;
 	utofu_tni_id_t *tnis;
 	size_t count;
 
 	demand(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
 	demand(utofu.create_vcq(tnis[0], 0, &mine.queue), "utofu_create_vcq");
 	free(tnis);
-	demand(utofu.query_vcq_id(mine.queue, &told.queue), "utofu_query_vcq_id");
-	demand(utofu.reg_mem(mine.queue, word, bytes, 0, &told.memory), "utofu_reg_mem");
-	shmem_putmem(&target, &told, sizeof told, !group.me);
+	demand(utofu.query_vcq_id(mine.queue, &own.queue), "utofu_query_vcq_id");
+	demand(utofu.reg_mem(mine.queue, word, bytes, 0, &own.memory), "utofu_reg_mem");
+	shmem_putmem(&target, &own, sizeof own, !group.me);
 	shmem_barrier_all();
 	demand(utofu.set_vcq_id_path(&target.queue, NULL), "utofu_set_vcq_id_path");
 }
 
-bool tofu_layer_look(void)
+bool tofu_layer_progress(void)
 {
 	struct utofu_mrq_notice notice;
 	int code = utofu.poll_mrq(mine.queue, 0, &notice);
@@ -57,7 +57,7 @@ bool tofu_layer_look(void)
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
 	demand(code, "utofu_poll_mrq");
-	mine.under_way--;
+	mine.in_progress--;
 	return true;
 }
 
@@ -66,20 +66,20 @@ void tofu_layer_post(uint64_t value)
 	int code = UTOFU_ERR_BUSY;
 
 	while (code == UTOFU_ERR_BUSY) {
-		if (mine.under_way < MOST_UNDER_WAY)
+		if (mine.in_progress < MOST_IN_PROGRESS)
 			code = utofu.put_piggyback(mine.queue, target.queue, &value, target.memory, sizeof value, 0,
 						   UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL);
 		if (code == UTOFU_ERR_BUSY)
-			tofu_layer_look();
+			tofu_layer_progress();
 	}
 	demand(code, "utofu_put_piggyback");
-	mine.under_way++;
+	mine.in_progress++;
 }
 
 void tofu_layer_flush(void)
 {
-	while (mine.under_way > 0)
-		tofu_layer_look();
+	while (mine.in_progress > 0)
+		tofu_layer_progress();
 }
 
 #else
@@ -89,7 +89,7 @@ void tofu_layer_open(void *word, size_t bytes)
 	(void)word, (void)bytes;
 	group_fail("this library was configured --without-tofu");
 }
-bool tofu_layer_look(void) { return false; }
+bool tofu_layer_progress(void) { return false; }
 void tofu_layer_post(uint64_t value) { (void)value; }
 void tofu_layer_flush(void) {}
 

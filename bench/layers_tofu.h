@@ -10,6 +10,6 @@
 void tofu_layer_open(void *word, size_t bytes);
 void tofu_layer_post(uint64_t value);
 void tofu_layer_flush(void);
-bool tofu_layer_look(void);
+bool tofu_layer_progress(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <uct/api/uct.h>
 
-enum { MESSAGE = 1, ANSWER = 2, MOST_CARD = 512 };
+enum { MESSAGE = 1, ANSWER = 2, MOST_ENDPOINT_INFO = 512 };
 
 static struct {
 	ucs_async_context_t *async;
@@ -21,10 +21,10 @@ static struct {
 } uct;
 
 /* What a PE must know of the other, in symmetric memory. */
-struct card {
-	unsigned char device[MOST_CARD], iface[MOST_CARD], ep[MOST_CARD];
+struct endpoint_info {
+	unsigned char device[MOST_ENDPOINT_INFO], iface[MOST_ENDPOINT_INFO], ep[MOST_ENDPOINT_INFO];
 };
-static struct card card;
+static struct endpoint_info peer_info;
 
 static void demand(ucs_status_t status, const char *call)
 {
@@ -120,14 +120,14 @@ static void open_interface(const char *transport)
 		group_fail("UCX has no transport %s here", transport);
 }
 
-/* Both write what the other needs, and meet. */
+/* Both write what the other needs; then a barrier. */
 static void connect_both(const uct_iface_attr_t *attributes)
 {
-	struct card mine = {{0}, {0}, {0}};
+	struct endpoint_info mine = {{0}, {0}, {0}};
 	uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE, .iface = uct.iface};
 	bool to_iface = attributes->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE;
 
-	if (attributes->device_addr_len > MOST_CARD || attributes->iface_addr_len > MOST_CARD || attributes->ep_addr_len > MOST_CARD)
+	if (attributes->device_addr_len > MOST_ENDPOINT_INFO || attributes->iface_addr_len > MOST_ENDPOINT_INFO || attributes->ep_addr_len > MOST_ENDPOINT_INFO)
 		group_fail("the UCT addresses are too long");
 	demand(uct_iface_get_device_address(uct.iface, (uct_device_addr_t *)mine.device), "uct_iface_get_device_address");
 	if (to_iface) {
@@ -136,15 +136,15 @@ static void connect_both(const uct_iface_attr_t *attributes)
 		demand(uct_ep_create(&params, &uct.ep), "uct_ep_create");
 		demand(uct_ep_get_address(uct.ep, (uct_ep_addr_t *)mine.ep), "uct_ep_get_address");
 	}
-	shmem_putmem(&card, &mine, sizeof mine, !group.me);
+	shmem_putmem(&peer_info, &mine, sizeof mine, !group.me);
 	shmem_barrier_all();
 	if (to_iface) {
 		params.field_mask |= UCT_EP_PARAM_FIELD_DEV_ADDR | UCT_EP_PARAM_FIELD_IFACE_ADDR;
-		params.dev_addr = (const uct_device_addr_t *)card.device;
-		params.iface_addr = (const uct_iface_addr_t *)card.iface;
+		params.dev_addr = (const uct_device_addr_t *)peer_info.device;
+		params.iface_addr = (const uct_iface_addr_t *)peer_info.iface;
 		demand(uct_ep_create(&params, &uct.ep), "uct_ep_create");
 	} else {
-		demand(uct_ep_connect_to_ep(uct.ep, (const uct_device_addr_t *)card.device, (const uct_ep_addr_t *)card.ep),
+		demand(uct_ep_connect_to_ep(uct.ep, (const uct_device_addr_t *)peer_info.device, (const uct_ep_addr_t *)peer_info.ep),
 		       "uct_ep_connect_to_ep");
 	}
 }
@@ -186,7 +186,7 @@ void uct_flush(void)
 		uct_worker_progress(uct.worker);
 }
 
-bool uct_look(void)
+bool uct_progress(void)
 {
 	unsigned came = uct_worker_progress(uct.worker);
 

@@ -40,7 +40,7 @@ double line_half_round_trip(void)
 
 	if (group.oversubscribed || !group.has_raw)
 		return 0;
-	group_meet();
+	group_barrier();
 	if (group.me > 1)
 		return 0;
 	ping = group.raw;
@@ -67,7 +67,7 @@ double line_half_round_trip(void)
 const char *line_state(double half_round_trip)
 {
 	if (group.oversubscribed)
-		return "crowded";
+		return "oversubscribed";
 	if (half_round_trip <= 0)
 		return "unknown";
 	return half_round_trip < FAR_NS ? "near" : "far";

@@ -43,7 +43,7 @@ static void help(void)
 	for (const struct measure *m = measures; m->name; m++)
 		printf("  %-15s  %s\n", m->name, m->help);
 	puts("\nTimes are per operation: median, quartiles and number of samples. The state is how far PEs 0 and 1 are\n"
-	     "from each other (half a round trip of a cache line): near or far; crowded with more PEs than processors.");
+	     "from each other (half a round trip of a cache line): near or far; oversubscribed with more PEs than processors.");
 }
 
 static size_t read_size(const char *text, const char **end)
@@ -110,14 +110,14 @@ static double read_number(const char *name, const char *text, double least, doub
 	return value;
 }
 
-static void keep_sizes(size_t least, size_t most)
+static void select_sizes(size_t least, size_t most)
 {
-	int kept = 0;
+	int count = 0;
 
 	for (int i = 0; options.sizes[i]; i++)
 		if (options.sizes[i] >= least && options.sizes[i] <= most)
-			options.sizes[kept++] = options.sizes[i];
-	options.sizes[kept] = 0;
+			options.sizes[count++] = options.sizes[i];
+	options.sizes[count] = 0;
 }
 
 static void list(void)
@@ -148,7 +148,7 @@ static void fill_options(void)
 }
 
 /*
- * Where some slept between two samples, the kernel wakes them wherever it likes, and spreads a crowd over the processors in its own time, some ten
+ * Where some slept between two samples, the kernel wakes them wherever it likes, and spreads many processes over the processors in its own time, some ten
  * milliseconds. Before that a barrier of eight on two processors takes twice as long.
  */
 static void fill_times(void)
@@ -189,7 +189,7 @@ static void read_options(int argc, char *argv[])
 		}
 	}
 	fill_options();
-	keep_sizes(least, most);
+	select_sizes(least, most);
 	if (!options.sizes[0])
 		fail("no size is left between --min and --max of", driver_name);
 }
@@ -208,7 +208,7 @@ static void demand_members(const struct measure *m)
 		return;
 	if (group.me == 0)
 		group_fail("%s needs at least %d PEs", m->name, m->least_members);
-	group_meet(); /* which PE 0 does not come to: one says it for all */
+	group_barrier(); /* PE 0 does not reach it: one PE reports for all */
 }
 
 static void run(const struct measure *m, int done, int of)
@@ -218,7 +218,7 @@ static void run(const struct measure *m, int done, int of)
 	if (group.me == 0)
 		progress_show(done, of, m->name, "");
 	m->run();
-	group_meet();
+	group_barrier();
 }
 
 int main(int argc, char *argv[])

@@ -63,9 +63,9 @@ extern struct group group;
 
 void group_start(void);
 void group_end(void);
-void group_meet(void);
+void group_barrier(void);
 /* Member 0's value. */
-long group_tell(long value);
+long group_broadcast(long value);
 /* Member 0 gets everybody's in all[]. */
 void group_gather(double mine, double *all);
 /* One line, and the end of all members. */
@@ -120,7 +120,7 @@ static inline void keep(const void *p)
 
 /* Half a round trip of a cache line between them, at member 0; 0: not known. */
 double line_half_round_trip(void);
-/* "near", "far", "crowded" or "unknown". */
+/* "near", "far", "oversubscribed" or "unknown". */
 const char *line_state(double half_round_trip);
 
 /* --- Records --- */

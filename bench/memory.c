@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much memory a PE takes: its resident set, its fair share of what it shares with others (the proportional set),
- * and what is its alone. At start, and after it has put to and heard from every PE.
+ * and what is its alone. At start, and after it has put to and received from every PE.
  */
 #include "bench.h"
 
@@ -51,11 +51,11 @@ void memory_per_pe(void)
 
 	if (!words)
 		group_fail("no symmetric memory for %d words", group.size);
-	group_meet();
+	group_barrier();
 	report("at-start");
 	for (int i = 0; i < group.size; i++)
 		shmem_long_p(&words[group.me], 1, (group.me + i) % group.size);
-	group_meet();
+	group_barrier();
 	for (int i = 0; i < group.size; i++)
 		if (words[i] != 1)
 			group_fail("memory: a put did not arrive; the library has an error");

@@ -155,7 +155,7 @@ END {
 		}
 	for (w = 1; w <= wheres; w++) {
 		print "\n## " (where_list[w] == "node" ? "On a node" : "Between two hosts")
-		table("Eight faces each way, and nothing else", where_list[w], "faces", "none")
+		table("Eight faces in each direction, and nothing else", where_list[w], "faces", "none")
 		table("An iteration of the Poisson solver, 60x60 points, both PEs with as much to do", where_list[w], "poisson", "even")
 		table("The same with the PEs in turn computing five times as long", where_list[w], "poisson", "uneven")
 		table("Waiting for eight faces, with nothing to compute meanwhile", where_list[w], "hidden", "alone")

@@ -26,9 +26,9 @@ struct transport {
 extern const struct transport transports[]; /* the last has no name */
 
 void job_begin(int *argc, char ***argv, int *me, int *pes);
-void job_meet(void);
+void job_barrier(void);
 /* PE 0's value. */
-double job_tell(double value);
+double job_broadcast(double value);
 void job_end(void);
 
 #endif

@@ -172,9 +172,9 @@ static double measure(void (*iterate)(long k))
 			start = clock_ns();
 		iterate(++k);
 	}
-	n = 1 + (long)job_tell(SAMPLE_NS / ((clock_ns() - start) / 10));
+	n = 1 + (long)job_broadcast(SAMPLE_NS / ((clock_ns() - start) / 10));
 	for (int s = 0; s < SAMPLES; s++) {
-		job_meet();
+		job_barrier();
 		start = clock_ns();
 		for (long i = 0; i < n; i++)
 			iterate(++k);
@@ -198,7 +198,7 @@ static void faces(const int *pe)
 		t->open(EDGES, pe, bytes);
 		say("faces", "none", measure(exchange_faces));
 		t->close();
-		job_meet();
+		job_barrier();
 	}
 }
 
@@ -210,7 +210,7 @@ static void poisson(const int *pe)
 			t->open(4, pe, bytes);
 			say("poisson", imbalance ? "uneven" : "even", measure(multiply));
 			t->close();
-			job_meet();
+			job_barrier();
 		}
 }
 
@@ -228,7 +228,7 @@ static void hidden(const int *pe)
 		measure(overlap);
 		say("hidden", i % 2 ? "with bulk" : "alone", waited_ns / (double)waits);
 		t->close();
-		job_meet();
+		job_barrier();
 	}
 }
 

@@ -17,12 +17,12 @@ void job_begin(int *argc, char ***argv, int *me, int *pes)
 	MPI_Comm_size(MPI_COMM_WORLD, pes);
 }
 
-void job_meet(void)
+void job_barrier(void)
 {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-double job_tell(double value)
+double job_broadcast(double value)
 {
 	MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	return value;

@@ -17,12 +17,12 @@ void job_begin(int *argc, char ***argv, int *me, int *pes)
 	*pes = shmem_n_pes();
 }
 
-void job_meet(void)
+void job_barrier(void)
 {
 	shmem_barrier_all();
 }
 
-double job_tell(double value)
+double job_broadcast(double value)
 {
 	static double from, to;
 

@@ -13,7 +13,7 @@
 enum { RAW_BYTES = 4096 };
 
 static double *gathered; /* a place for each PE, used at PE 0 */
-static long *told;
+static long *received;
 
 /*
  * A page that PEs 0 and 1 share without the library: PE 0 makes it and PE 1 opens it through /proc. A random word in
@@ -31,8 +31,8 @@ static uint64_t *share_raw(void)
 		if (fd >= 0 && ftruncate(fd, RAW_BYTES) != 0)
 			fd = -1;
 	}
-	pid = group_tell(getpid());
-	number = group_tell(fd);
+	pid = group_broadcast(getpid());
+	number = group_broadcast(fd);
 	if (group.me == 1 && number >= 0) {
 		snprintf(path, sizeof path, "/proc/%ld/fd/%ld", pid, number);
 		fd = open(path, O_RDWR | O_CLOEXEC);
@@ -43,8 +43,8 @@ static uint64_t *share_raw(void)
 		page = NULL;
 	if (page && group.me == 0)
 		page[RAW_BYTES / 8 - 1] = (uint64_t)key;
-	key = group_tell(key);
-	group_meet();
+	key = group_broadcast(key);
+	group_barrier();
 	if (page && page[RAW_BYTES / 8 - 1] != (uint64_t)key)
 		page = NULL;
 	if (fd >= 0)
@@ -61,7 +61,7 @@ static void find_raw(void)
 	if (!all)
 		group_fail("no memory for %d numbers", group.size);
 	group_gather(group.raw != NULL, all);
-	group.has_raw = group_tell(group.me == 0 && group.size > 1 && all[0] > 0 && all[1] > 0);
+	group.has_raw = group_broadcast(group.me == 0 && group.size > 1 && all[0] > 0 && all[1] > 0);
 	if (!group.has_raw)
 		group.raw = NULL;
 	free(all);
@@ -102,10 +102,10 @@ void group_start(void)
 	name[strcspn(name, ",\"\n")] = '\0';
 	snprintf(group.library, sizeof group.library, "%.40s (OpenSHMEM %d.%d)", name, major, minor);
 	gathered = shmem_malloc((size_t)group.size * sizeof *gathered);
-	told = shmem_malloc(sizeof *told);
-	if (!gathered || !told)
+	received = shmem_malloc(sizeof *received);
+	if (!gathered || !received)
 		group_fail("no symmetric memory at all");
-	/* PEs on other machines have processors of their own; then this says crowded too often, which does no harm. */
+	/* PEs on other machines have processors of their own; then this says oversubscribed too often, which does no harm. */
 	group.oversubscribed = group.size > sysconf(_SC_NPROCESSORS_ONLN);
 	find_processors();
 	find_raw();
@@ -113,23 +113,23 @@ void group_start(void)
 
 void group_end(void)
 {
-	shmem_free(told);
+	shmem_free(received);
 	shmem_free(gathered);
 	shmem_finalize();
 }
 
-void group_meet(void)
+void group_barrier(void)
 {
 	shmem_barrier_all();
 }
 
-long group_tell(long value)
+long group_broadcast(long value)
 {
 	if (group.me == 0)
 		for (int pe = 0; pe < group.size; pe++)
-			shmem_long_p(told, value, pe);
+			shmem_long_p(received, value, pe);
 	shmem_barrier_all();
-	value = *(volatile long *)told;
+	value = *(volatile long *)received;
 	shmem_barrier_all();
 	return value;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PEs 0 and 1 send each other the same message in turn: half a round trip. A wait's wake-up is measured apart: the
+ * PEs 0 and 1 send each other the same message alternately: half a round trip. A wait's wake-up is measured apart: the
  * waiting PE has been idle for some time when the put comes.
  */
 #include "bench.h"
@@ -8,7 +8,7 @@
 struct exchange {
 	char *from, *to;
 	uint64_t *flag;
-	uint64_t turn; /* what the flag has come to */
+	uint64_t epoch; /* what the flag has come to */
 	size_t bytes;
 	unsigned spot;
 	void (*send)(const struct exchange *);
@@ -17,30 +17,30 @@ struct exchange {
 
 static void send_word(const struct exchange *e)
 {
-	shmem_long_p((long *)e->flag, (long)e->turn, !group.me);
+	shmem_long_p((long *)e->flag, (long)e->epoch, !group.me);
 }
 
 static void await_word(const struct exchange *e)
 {
-	shmem_long_wait_until((long *)e->flag, SHMEM_CMP_GE, (long)e->turn);
+	shmem_long_wait_until((long *)e->flag, SHMEM_CMP_GE, (long)e->epoch);
 }
 
 static void send_fence_word(const struct exchange *e)
 {
 	shmem_putmem(e->to, e->from, e->bytes, !group.me);
 	shmem_fence();
-	shmem_long_p((long *)e->flag, (long)e->turn, !group.me);
+	shmem_long_p((long *)e->flag, (long)e->epoch, !group.me);
 }
 
 #if HAS_15
 static void send_signal(const struct exchange *e)
 {
-	shmem_putmem_signal(e->to, e->from, e->bytes, e->flag, e->turn, SHMEM_SIGNAL_SET, !group.me);
+	shmem_putmem_signal(e->to, e->from, e->bytes, e->flag, e->epoch, SHMEM_SIGNAL_SET, !group.me);
 }
 
 static void await_signal(const struct exchange *e)
 {
-	shmem_signal_wait_until(e->flag, SHMEM_CMP_GE, e->turn);
+	shmem_signal_wait_until(e->flag, SHMEM_CMP_GE, e->epoch);
 }
 #else /* what one wrote before there were signals */
 #define send_signal send_fence_word
@@ -55,7 +55,7 @@ static double ping_pong(void *context, long n)
 	if (group.me > 1)
 		return 0;
 	for (long i = 0; i < n; i++) {
-		e->turn++;
+		e->epoch++;
 		if (group.me == 0)
 			e->send(e);
 		e->await(e);
@@ -91,7 +91,7 @@ static struct exchange take_exchange(void)
 	if (!e.flag)
 		group_fail("no symmetric memory for a flag");
 	*e.flag = 0;
-	group_meet();
+	group_barrier();
 	return e;
 }
 
@@ -107,7 +107,7 @@ void wait_ping_pong(void)
 	struct exchange e = take_exchange(), word = {.flag = e.flag, .send = send_word, .await = await_word};
 
 	measure_exchange("pingpong", "p", &word);
-	e.turn = word.turn;
+	e.epoch = word.epoch;
 	e.send = send_fence_word;
 	e.await = await_word;
 	for (int i = 0; options.sizes[i]; i++) {
@@ -135,7 +135,7 @@ void signal_ping_pong(void)
 struct sleeper {
 	long *words; /* [0] the time of the put in ns since the machine started, [1] an answer */
 	double delay_ns;
-	long turn;
+	long epoch;
 };
 
 /* The clock is the same for all processes of a machine, so the times of two may be compared. */
@@ -147,25 +147,25 @@ static double wake(void *context, long n)
 	if (group.me > 1)
 		return 0;
 	for (long i = 0; i < n; i++) {
-		s->turn++;
+		s->epoch++;
 		if (group.me == 0) {
 			double until = now_ns() + s->delay_ns;
 
 			while (now_ns() < until)
 				relax();
 			shmem_long_p(s->words, (long)now_ns(), 1);
-			shmem_long_wait_until(&s->words[8], SHMEM_CMP_GE, s->turn);
+			shmem_long_wait_until(&s->words[8], SHMEM_CMP_GE, s->epoch);
 		} else {
 			shmem_long_wait_until(s->words, SHMEM_CMP_NE, 0);
 			sum += now_ns() - (double)s->words[0];
 			s->words[0] = 0;
-			shmem_long_p(&s->words[8], s->turn, 0);
+			shmem_long_p(&s->words[8], s->epoch, 0);
 		}
 	}
 	return sum;
 }
 
-/* It takes as many turns as fit into the time of a sample, the idle time included. */
+/* It takes as many rounds as fit into the time of a sample, the idle time included. */
 void wait_wake_up(void)
 {
 	static const double delays[] = {1e3, 1e4, 1e5, 1e6, 1e7};
@@ -184,7 +184,7 @@ void wait_wake_up(void)
 		long most = (long)(options.sample_ns * 4 / delays[i]);
 
 		s.delay_ns = delays[i];
-		s.turn = 0;
+		s.epoch = 0;
 		s.words[0] = s.words[8] = 0;
 		harness_measure(&(struct spot){.measure = "wake", .variant = names[i], .bytes = 8, .sample = wake,
 					       .context = &s, .most = most > 0 ? most : 1});

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum { SPINS = 1000 };
-static const char *const engine_names[] = {"list", "thread", "nic"};
+static const char *const executor_names[] = {"list", "thread", "nic"};
 static const int executors[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD, SHMEMX_PLAN_NIC};
 
 enum kind { BROADCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, KINDS };
@@ -84,7 +84,7 @@ static void call_ordinary(const struct plan *p)
 	}
 }
 
-/* A root that only hands on would run ahead of the others in the ordinary broadcast: all meet, in both. */
+/* A root that only hands on would run ahead of the others in the ordinary broadcast: so both have a barrier. */
 static double call(void *context, long n)
 {
 	struct plan *p = context;
@@ -241,7 +241,7 @@ static void measure(struct plan *p, const char *what, const char *executor, samp
 				       .context = p, .check = is_right, .most = most});
 }
 
-static int engines_wanted(void)
+static int executors_wanted(void)
 {
 	const char *wanted = getenv("SHMEM_PLAN_EXECUTOR");
 
@@ -253,16 +253,16 @@ static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 	struct plan p = {.kind = kind, .bytes = bytes, .to = to, .from = from, .clock_ns = clock_cost()};
 
 	fill(&p);
-	group_meet();
+	group_barrier();
 	measure(&p, "call", NULL, call, 0);
-	for (int e = 0; e < engines_wanted(); e++) {
+	for (int e = 0; e < executors_wanted(); e++) {
 		p.executor = executors[e];
-		measure(&p, "init", engine_names[e], init, 200);
+		measure(&p, "init", executor_names[e], init, 200);
 		make(&p);
-		measure(&p, "start", engine_names[e], start, 20000);
-		measure(&p, "cold", engine_names[e], cold, 20);
-		measure(&p, "run", engine_names[e], run, 0);
-		measure(&p, "left", engine_names[e], left, 0);
+		measure(&p, "start", executor_names[e], start, 20000);
+		measure(&p, "cold", executor_names[e], cold, 20);
+		measure(&p, "run", executor_names[e], run, 0);
+		measure(&p, "left", executor_names[e], left, 0);
 		shmemx_plan_free(p.plan);
 	}
 }

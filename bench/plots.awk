@@ -4,7 +4,7 @@
 #
 #   group, measure, variant   which records; a variant may be several with a comma between; * is any
 #   x                         bytes, pes, window (the number at the end of the variant) or variant
-#   whos                      who, with commas between: ours,openmpi,floor; a floor's curve is the fastest way
+#   whos                      who, with commas between: ours,openmpi,floor; a floor's curve is the fastest method
 #   floor                     measure/variant of the floor, or measure/* for the fastest
 
 BEGIN {
@@ -62,7 +62,7 @@ function curve(who,    i, g, state, any)
 		if (!in_group(g[1]) || (measure != "*" && g[2] != measure) || !wanted_variant(g[3]))
 			continue
 		state = main_state(Keys[i], who)
-		if (state == "" || !look(Keys[i], who, state))
+		if (state == "" || !find_state(Keys[i], who, state))
 			continue
 		if (!any++)
 			printf "\"%s\"\n", who
@@ -80,7 +80,7 @@ function floor_curve(    i, g, m, state, best, order, count, b, any)
 		if (!in_group(g[1]) || g[2] != m[1] || (m[2] != "*" && m[2] != g[3]))
 			continue
 		state = main_state(Keys[i], "floor")
-		if (state == "" || !look(Keys[i], "floor", state))
+		if (state == "" || !find_state(Keys[i], "floor", state))
 			continue
 		b = place(g)
 		if (!(b in best))

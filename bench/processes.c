@@ -19,8 +19,8 @@ enum { POLLS = 2000 };
 /* Shared by both. */
 static struct control {
 	uint64_t raw[512]; /* a page of its own */
-	uint32_t arrived, turn;
-	long told;
+	uint32_t arrived, epoch;
+	long broadcast;
 	double gathered[2];
 } *control;
 
@@ -99,12 +99,12 @@ void group_start(void)
 	}
 	pin(processors[group.me]);
 	floor_touch_memory();
-	group_meet();
+	group_barrier();
 }
 
 void group_end(void)
 {
-	group_meet();
+	group_barrier();
 	if (group.me == 1)
 		_exit(0);
 	signal(SIGCHLD, SIG_DFL);
@@ -112,42 +112,42 @@ void group_end(void)
 }
 
 /* A short spin, then sleep: the same manners as a library's, so that neither disturbs the other more. */
-void group_meet(void)
+void group_barrier(void)
 {
-	uint32_t turn = __atomic_load_n(&control->turn, __ATOMIC_ACQUIRE);
+	uint32_t epoch = __atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE);
 
 	if (__atomic_add_fetch(&control->arrived, 1, __ATOMIC_ACQ_REL) == 2) {
 		control->arrived = 0;
-		__atomic_store_n(&control->turn, turn + 1, __ATOMIC_RELEASE);
-		syscall(SYS_futex, &control->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+		__atomic_store_n(&control->epoch, epoch + 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &control->epoch, FUTEX_WAKE, 1, NULL, NULL, 0);
 		return;
 	}
 	for (int i = 0; i < POLLS; i++) {
-		if (__atomic_load_n(&control->turn, __ATOMIC_ACQUIRE) != turn)
+		if (__atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE) != epoch)
 			return;
 		relax();
 	}
-	while (__atomic_load_n(&control->turn, __ATOMIC_ACQUIRE) == turn)
-		syscall(SYS_futex, &control->turn, FUTEX_WAIT, turn, NULL, NULL, 0);
+	while (__atomic_load_n(&control->epoch, __ATOMIC_ACQUIRE) == epoch)
+		syscall(SYS_futex, &control->epoch, FUTEX_WAIT, epoch, NULL, NULL, 0);
 }
 
-long group_tell(long value)
+long group_broadcast(long value)
 {
 	if (group.me == 0)
-		control->told = value;
-	group_meet();
-	value = control->told;
-	group_meet();
+		control->broadcast = value;
+	group_barrier();
+	value = control->broadcast;
+	group_barrier();
 	return value;
 }
 
 void group_gather(double mine, double *all)
 {
 	control->gathered[group.me] = mine;
-	group_meet();
+	group_barrier();
 	if (group.me == 0)
 		memcpy(all, control->gathered, sizeof control->gathered);
-	group_meet();
+	group_barrier();
 }
 
 void group_fail(const char *format, ...)

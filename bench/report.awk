@@ -88,9 +88,9 @@ function weigh(key, g, f, other,    theirs, state, n)
 			Worst_text = digits(Ratio) " (" digits(Ratio_low) "–" digits(Ratio_high) ")"
 			Worst_size = g[4]
 			Worst_state = state
-			look(key, "ours", state)
+			find_state(key, "ours", state)
 			Worst_ours = amount(Median, Unit[key])
-			look(theirs, other, state)
+			find_state(theirs, other, state)
 			Worst_theirs = amount(Median, Unit[key])
 		}
 	}
@@ -110,7 +110,7 @@ function weigh_floor(key, g, f,    state, floor)
 	if (Ratio <= Worst_floor)
 		return
 	Worst_floor = Ratio
-	look(key, "ours", state)
+	find_state(key, "ours", state)
 	Floor_text = amount(floor, "ns")
 	Floor_ours = amount(Median, Unit[key])
 	Floor_state = state
@@ -139,7 +139,7 @@ function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 		state = common_state(key, "ours", floor, "floor")
 		if (state == "" || (best != "" && state != best))
 			continue
-		look(floor, "floor", state)
+		find_state(floor, "floor", state)
 		if (best == "" || Median < Floor) {
 			Floor = Median
 			Floor_key = floor
@@ -196,9 +196,9 @@ function all_measured(    i, o, g, state, ours, theirs)
 			state = common_state(Keys[i], "ours", Keys[i], Whos[o])
 			if (state == "" || !compare(Keys[i], "ours", Keys[i], Whos[o], state))
 				continue
-			look(Keys[i], Whos[o], state)
+			find_state(Keys[i], Whos[o], state)
 			theirs = amount(Median, Unit[Keys[i]])
-			look(Keys[i], "ours", state)
+			find_state(Keys[i], "ours", state)
 			ours = amount(Median, Unit[Keys[i]])
 			printf "| %s | %s | %s | %s | %s | %s | %s | %s (%s–%s) |\n", g[2], g[3],
 				g[4] + 0 ? size(g[4]) : "", g[5], state, ours, theirs, digits(Ratio),
@@ -213,7 +213,7 @@ function medians(    i, o, state, n)
 	for (i = 1; i <= Key_count; i++)
 		for (o = 1; o <= Who_count; o++)
 			for (state in States) {
-				n = look(Keys[i], Whos[o], state)
+				n = find_state(Keys[i], Whos[o], state)
 				if (n)
 					printf "%s,%s,%s,%d,%.6g,%.6g,%.6g,%s\n", Keys[i], Whos[o], state, n, Median,
 						Low, High, Unit[Keys[i]]

@@ -62,7 +62,7 @@ static double g_fresh(void *context, long n)
 
 	for (long i = 0; group.me == 1 && i < n; i++)
 		lines[i * LINE_WORDS]++;
-	group_meet();
+	group_barrier();
 	if (group.me)
 		return 0;
 	start = now_ns();

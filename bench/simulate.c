@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]: how long a collective takes on a torus that nobody has at hand, by the very
- * schedule of the library's functions, and whether any link carries two transfers at once. Prints: engine, shape, algorithm, bytes,
+ * schedule of the library's functions, and whether any link carries two transfers at once. Prints: simulator, shape, algorithm, bytes,
  * segment, transfers, the most at once on a link, seconds, and how many times the rate of one link that is.
  *
  * Where all transfers go to neighbours and those of a link wait for each other, nothing shares anything, and times follow exactly
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int way_between(const struct torus_shape *shape, int from, int to)
+static int direction_between(const struct torus_shape *shape, int from, int to)
 {
-	for (int way = 0; way < 2 * shape->axes; way++)
-		if (shape->axis[way / 2].size > 1 && torus_neighbour(shape, from, way) == to)
-			return way;
+	for (int direction = 0; direction < 2 * shape->axes; direction++)
+		if (shape->axis[direction / 2].size > 1 && torus_neighbour(shape, from, direction) == to)
+			return direction;
 	return -1;
 }
 
@@ -25,18 +25,18 @@ static int way_between(const struct torus_shape *shape, int from, int to)
 static bool is_exclusive(const struct schedule *schedule)
 {
 	const struct torus_shape *shape = &schedule->shape;
-	int ways = 2 * shape->axes, *last = malloc((size_t)(shape->places * ways) * sizeof *last);
+	int directions = 2 * shape->axes, *last = malloc((size_t)(shape->places * directions) * sizeof *last);
 	bool alone = last != NULL;
 
-	for (int l = 0; alone && l < shape->places * ways; l++)
+	for (int l = 0; alone && l < shape->places * directions; l++)
 		last[l] = -1;
 	for (size_t i = 0; alone && i < schedule->count; i++) {
 		const struct transfer *transfer = &schedule->transfer[i];
-		int way = way_between(shape, transfer->from, transfer->to);
+		int direction = direction_between(shape, transfer->from, transfer->to);
 
-		alone = way >= 0 && last[transfer->from * ways + way] == transfer->after[1];
+		alone = direction >= 0 && last[transfer->from * directions + direction] == transfer->after[1];
 		if (alone)
-			last[transfer->from * ways + way] = (int)i;
+			last[transfer->from * directions + direction] = (int)i;
 	}
 	free(last);
 	return alone;
@@ -61,7 +61,7 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 	}
 	for (size_t i = 0; i < schedule->count; i++) {
 		const struct transfer *transfer = &schedule->transfer[i];
-		/* A link is free when a transfer has left it; that is then still on its way. */
+		/* A link is free when a transfer has left it; that is then still travelling. */
 		double start = finish_of(finish, transfer->after[0]);
 		double link = transfer->after[1] < 0 ? 0 : finish[transfer->after[1]] - network->latency;
 
@@ -75,7 +75,7 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 	free(finish);
 	return outcome;
 }
-#define ENGINE "exact"
+#define SIMULATOR "exact"
 #else
 static struct outcome replay(const struct schedule *schedule, const struct network *network)
 {
@@ -89,7 +89,7 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 	}
 	return outcome;
 }
-#define ENGINE "simgrid"
+#define SIMULATOR "simgrid"
 #endif
 
 int main(int argc, char **argv)
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 
 	if (argc != 5 && argc != 7) {
 		fprintf(stderr, "usage: simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n"
-				"algorithms: twice, up, both, chain, binomial, passes, rings; bytes a second, seconds (6.8e9 5e-7)\n");
+				"algorithms: twice, up, both, chain, binomial, allgather, allreduce; bytes a second, seconds (6.8e9 5e-7)\n");
 		return 2;
 	}
 	if (!torus_shape_read(&schedule.shape, argv[1], problem)) {
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	}
 	schedule_make(&schedule, argv[2], bytes, segment);
 	outcome = replay(&schedule, &network);
-	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", ENGINE, argv[1], argv[2], bytes, segment, schedule.count,
+	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", SIMULATOR, argv[1], argv[2], bytes, segment, schedule.count,
 	       outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
 	free(schedule.transfer);
 	free(schedule.more);

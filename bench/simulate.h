@@ -12,8 +12,8 @@ extern "C" {
 #include "comms/torus/shape.h"
 
 /*
- * A schedule of a collective: transfers between places, in an order in which each comes after those that it waits for. What trees,
- * passes and lists of the library say is replayed as it is.
+ * A schedule of a collective: transfers between places, in an order in which each comes after those that it waits for. The
+ * library's trees and ring schedules are replayed as they are.
  */
 struct transfer {
 	int from, to;
@@ -32,16 +32,16 @@ struct schedule {
 	size_t n_more, room_for_more;
 };
 
-/* twice, up, both, chain, binomial: broadcasts; passes: an all-gather; rings: an all-reduce. Ends the program if the shape has none of it. */
+/* twice, up, both, chain, binomial: broadcasts; allgather; allreduce. Ends the program if the algorithm does not fit the shape. */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
 /* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
 int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind, double bytes);
-/* In simulate_rings.c. */
-void schedule_rings(struct schedule *schedule, double bytes);
+/* In simulate_allreduce.c. */
+void schedule_allreduce(struct schedule *schedule, double bytes);
 
 struct outcome {
 	double seconds;
-	int at_once; /* the most transfers that were on one link in one direction at once; 0: not looked at */
+	int at_once; /* the most transfers that were on one link in one direction at once; 0: not checked */
 };
 
 struct network {

@@ -43,7 +43,7 @@ static void make_torus(const torus_shape &shape, const network &network)
 	zone->seal();
 }
 
-// The most communications that were at once on their way between two neighbours in one direction.
+// The most communications that were at once between two neighbours in one direction.
 static int most_at_once(const schedule *schedule, const std::vector<sg4::CommPtr> &comms)
 {
 	std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;

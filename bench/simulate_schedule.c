@@ -77,7 +77,7 @@ static void add_tree(struct schedule *schedule, const struct torus_tree_set *tre
 	queue[0] = tree_set->root;
 	brought[tree_set->root] = -1;
 	for (int at = 0; at < last; at++) {
-		int children[TORUS_DIRECTIONS], ways[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, queue[at], children, ways);
+		int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, queue[at], children, directions);
 
 		for (int c = 0; c < count; c++) {
 			brought[children[c]] = add_segments(schedule, queue[at], children[c], brought[queue[at]], bytes, segment);
@@ -140,25 +140,25 @@ static void make_binomial(struct schedule *schedule, double bytes)
 }
 
 /* Level by level over all links; each link by its list. */
-static void make_passes(struct schedule *schedule, double bytes)
+static void make_allgather(struct schedule *schedule, double bytes)
 {
 	const struct torus_shape *shape = &schedule->shape;
-	int parts = torus_ring_parts(shape), ways = 2 * shape->axes, left = 1;
-	size_t links = (size_t)shape->places * (size_t)ways;
+	int parts = torus_ring_parts(shape), directions = 2 * shape->axes, left = 1;
+	size_t links = (size_t)shape->places * (size_t)directions;
 	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
 	struct torus_ring_step **list = allocate(links, sizeof *list);
 	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done), *last = allocate(links, sizeof *last);
 
 	for (size_t l = 0; l < links; l++) {
-		count[l] = torus_ring_schedule(shape, (int)l / ways, (int)l % ways, NULL);
+		count[l] = torus_ring_schedule(shape, (int)l / directions, (int)l % directions, NULL);
 		list[l] = allocate((size_t)count[l], sizeof **list);
-		torus_ring_schedule(shape, (int)l / ways, (int)l % ways, list[l]);
+		torus_ring_schedule(shape, (int)l / directions, (int)l % directions, list[l]);
 		last[l] = -1;
 	}
 	for (int level = 0; left > 0; level++) {
 		left = 0;
 		for (size_t l = 0; l < links; l++) {
-			int place = (int)l / ways, to = torus_neighbour(shape, place, (int)l % ways);
+			int place = (int)l / directions, to = torus_neighbour(shape, place, (int)l % directions);
 
 			for (; done[l] < count[l] && list[l][done[l]].level == level; done[l]++) {
 				size_t of = ((size_t)list[l][done[l]].part * (size_t)shape->places + (size_t)list[l][done[l]].origin) *
@@ -192,10 +192,10 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 		make_chain(schedule, bytes, segment);
 	else if (!strcmp(algorithm, "binomial"))
 		make_binomial(schedule, bytes);
-	else if (!strcmp(algorithm, "passes"))
-		make_passes(schedule, bytes);
-	else if (!strcmp(algorithm, "rings"))
-		schedule_rings(schedule, bytes);
+	else if (!strcmp(algorithm, "allgather"))
+		make_allgather(schedule, bytes);
+	else if (!strcmp(algorithm, "allreduce"))
+		schedule_allreduce(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, binomial, passes and rings");
+		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather and allreduce");
 }

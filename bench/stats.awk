@@ -50,7 +50,7 @@ function quantile(v, n, part,    place, below)
 }
 
 # Sets Median, Low and High (quartiles) of what was measured; returns the number of rounds.
-function look(key, who, state,    id, i, n, v)
+function find_state(key, who, state,    id, i, n, v)
 {
 	id = key SUBSEP who SUBSEP state
 	n = Count[id] + 0
@@ -90,10 +90,10 @@ function common_state(key1, who1, key2, who2,    state, n1, n2, best, most)
 # is none, Ratio is that of the medians, and 1 is returned.
 function compare(key1, who1, key2, who2, state,    id1, id2, i, j, n, r, m1)
 {
-	if (!look(key1, who1, state))
+	if (!find_state(key1, who1, state))
 		return 0
 	m1 = Median
-	if (!look(key2, who2, state))
+	if (!find_state(key2, who2, state))
 		return 0
 	Ratio = Ratio_low = Ratio_high = m1 / Median
 	id1 = key1 SUBSEP who1 SUBSEP state

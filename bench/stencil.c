@@ -4,7 +4,7 @@
  * edges. Each PE has a block of points with a frame of ghosts; the time is that of an iteration.
  *
  * The charge is cos(2 pi x) in one direction. For it one step of the method shrinks the error by a known factor, so
- * the result after any number of steps is known, and is looked at.
+ * the result after any number of steps is known, and is checked.
  */
 #include "bench.h"
 
@@ -17,7 +17,7 @@ struct poisson {
 	int size, across, down, x, y, columns, rows, stride;
 	int west, east, north, south;
 	double *blocks[2], *source;
-	double *ghosts[2][2]; /* by turn; what came from west and from east */
+	double *ghosts[2][2]; /* by parity of the iteration; what came from west and from east */
 	double *out[2];	      /* my columns, to be sent */
 	uint64_t *flags;
 	uint64_t iteration;
@@ -63,12 +63,12 @@ static void take_memory(struct poisson *p)
 		for (int c = 1; c <= p->columns; c++)
 			p->source[r * p->stride + c] =
 				cos(2 * M_PI * (p->x * p->columns + c - 1) / p->size);
-	group_meet();
+	group_barrier();
 }
 
 static void give_memory(struct poisson *p)
 {
-	group_meet();
+	group_barrier();
 	heap_give(p->flags);
 	heap_give(p->source);
 	for (int i = 0; i < 2; i++) {
@@ -91,10 +91,10 @@ static void relax_block(const struct poisson *p, const double *restrict now, dou
 		}
 }
 
-/* Rows go where they belong, columns to a buffer. Two blocks in turn make it safe without asking. */
+/* Rows go where they belong, columns to a buffer. Two alternating blocks make it safe without asking. */
 static void exchange_edges(struct poisson *p, double *block)
 {
-	int s = p->stride, turn = (int)(p->iteration % 2);
+	int s = p->stride, parity = (int)(p->iteration % 2);
 	size_t row = (size_t)p->columns * sizeof(double), column = (size_t)p->rows * sizeof(double);
 
 	for (int r = 0; r < p->rows; r++) {
@@ -103,13 +103,13 @@ static void exchange_edges(struct poisson *p, double *block)
 	}
 	put_with_flag(&block[(p->rows + 1) * s + 1], &block[s + 1], row, &p->flags[0], p->iteration, p->north);
 	put_with_flag(&block[1], &block[p->rows * s + 1], row, &p->flags[1], p->iteration, p->south);
-	put_with_flag(p->ghosts[turn][1], p->out[0], column, &p->flags[2], p->iteration, p->west);
-	put_with_flag(p->ghosts[turn][0], p->out[1], column, &p->flags[3], p->iteration, p->east);
+	put_with_flag(p->ghosts[parity][1], p->out[0], column, &p->flags[2], p->iteration, p->west);
+	put_with_flag(p->ghosts[parity][0], p->out[1], column, &p->flags[3], p->iteration, p->east);
 	for (int side = 0; side < SIDES; side++)
 		await_flag(&p->flags[side], p->iteration);
 	for (int r = 0; r < p->rows; r++) {
-		block[(r + 1) * s] = p->ghosts[turn][0][r];
-		block[(r + 1) * s + p->columns + 1] = p->ghosts[turn][1][r];
+		block[(r + 1) * s] = p->ghosts[parity][0][r];
+		block[(r + 1) * s + p->columns + 1] = p->ghosts[parity][1][r];
 	}
 }
 

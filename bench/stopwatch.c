@@ -48,7 +48,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Every child there is, ours and adopted; 0 only looks. Their own children come to us in a later turn. */
+/* Every child there is, ours and adopted; 0 only checks. Their own children come to us in a later round. */
 static bool end_children(int number)
 {
 	char path[64];
@@ -78,12 +78,12 @@ static void short_sleep(void)
  */
 static void end_all(pid_t launcher)
 {
-	enum { ASKING = 400, TURNS = 700 };
+	enum { ASKING = 400, ROUNDS = 700 };
 	int number = SIGTERM;
 	pid_t pid;
 
-	for (int turn = 0; turn < TURNS && end_children(number); turn++) {
-		number = turn < ASKING ? 0 : SIGKILL;
+	for (int round = 0; round < ROUNDS && end_children(number); round++) {
+		number = round < ASKING ? 0 : SIGKILL;
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			if (pid == launcher && number == 0)
 				number = SIGTERM;

@@ -39,7 +39,7 @@ void sync_all_members(void)
 #ifdef SHMEM_BARRIER_SYNC_SIZE
 	for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
 		barrier_sync[i] = SHMEM_SYNC_VALUE;
-	group_meet();
+	group_barrier();
 	measure("barrier-set", barrier_set);
 #endif
 #if HAS_15

@@ -80,7 +80,7 @@ static bool checks_wanted(void)
 
 static void check_settings(void)
 {
-	static const char *const barriers[] = {"auto", "gate", "dissemination", "torus"};
+	static const char *const barriers[] = {"auto", "counter", "dissemination", "torus"};
 	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
 
 	comms.checks = checks_wanted();
@@ -98,7 +98,7 @@ static bool network_needed(void)
 	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
 }
 
-/* PE 0 looks at all, if it watches or checks; who does looks at PE 0. So every difference is seen by somebody. */
+/* PE 0 compares with all, if it counts or checks; another PE that does compares with PE 0. So every difference is found. */
 static void agree_on_counters(void)
 {
 	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;

@@ -42,7 +42,7 @@ int main(void)
 		printf("\n");
 	}
 	if (me == n_pes - 1)
-		printf("PE %d heard from PE 0: %d, from itself: %d; it counts %d visitors of its own\n", me,
+		printf("PE %d received from PE 0: %d, from itself: %d; it counts %d visitors of its own\n", me,
 		       inbox[0], inbox[me], visitors);
 
 	shmem_free(inbox);

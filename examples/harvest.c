@@ -3,7 +3,7 @@
  * PE 0 gathers what the others have found: each has as much as it has, in memory of its own that is not symmetric.
  *
  * Shows RDMA with events (man shmemx_rdma): a buffer is plain bytes, here left with PE 0 by a put. PE 0 gets them all at once, and
- * looks at each when its event says that it is there. The others compute on, or wait to hear that their buffer may go.
+ * reads each when its event reports it. The others compute on, or wait for the notification that their buffer may go.
  */
 #include <shmemx.h>
 #include <stdio.h>

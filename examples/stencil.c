@@ -102,7 +102,7 @@ static double charge(int size, int column, int row)
 }
 
 /*
- * One iteration over a block: each point goes most of the way (4/5, which is best against ripples) to the
+ * One iteration over a block: each point goes most of the distance (4/5, which is best against ripples) to the
  * mean of its neighbours plus its charge. Returns by how much the points changed, squared and summed up.
  */
 static double relax(const double *now, double *next, const double *source, int columns, int rows, int stride)

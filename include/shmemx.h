@@ -46,7 +46,7 @@ void shmemx_grid_report(shmem_team_t grid, shmemx_grid_report_t *report);
 
 /*
  * Neighbour exchange, see shmemx_exchange(3). An exchange has edges; each joins this PE to a neighbour and carries messages
- * one way or both. Iteration: get the send buffer, fill it, start; compute; wait, read what came, release.
+ * in one direction or both. Iteration: get the send buffer, fill it, start; compute; wait, read what came, release.
  */
 typedef struct shmemx_exchange *shmemx_exchange_t;
 #define SHMEMX_EXCHANGE_INVALID ((shmemx_exchange_t)0)
@@ -66,7 +66,7 @@ typedef struct {
 #define SHMEMX_EDGE_UP(dim) (2 * (dim))
 #define SHMEMX_EDGE_DOWN(dim) (2 * (dim) + 1)
 
-/* All edges that carry messages that way. */
+/* All edges that carry messages in that direction. */
 #define SHMEMX_ALL_EDGES (-1)
 
 int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange);
@@ -148,7 +148,7 @@ typedef struct {
 
 int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer);
 void shmemx_rdma_unregister(const shmemx_rdma_buffer_t *buffer);
-void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int tell, uint64_t word);
+void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int notify, uint64_t word);
 void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
 void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
 void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, size_t bytes);

@@ -98,7 +98,7 @@ static void write_first_line(struct plain_text *text, const char *name, const si
 	begun = true;
 }
 
-/* Writes the line up to its end, or up to the number by which addr2line tells apart what the compiler made of one source line. */
+/* Writes the line up to its end, or up to the number by which addr2line distinguishes what the compiler made of one source line. */
 static void write_line_of(struct plain_text *text, const char *line)
 {
 	const char *number = strstr(line, " (discriminator");

@@ -96,7 +96,7 @@ static size_t number_in_file(const char *path)
 	return result;
 }
 
-/* The tightest memory limit on the way from this process's cgroup (version 2) up to the root. */
+/* The tightest memory limit on the path from this process's cgroup (version 2) up to the root. */
 static size_t cgroup_limit(void)
 {
 	char line[4096], path[4300];

@@ -104,7 +104,7 @@ enum rte_status rte_init(void)
 			return RTE_NO_LAUNCHER_PMIX;
 		return init_single_pe() ? RTE_OK : rte_failed("malloc", PMIX_ERR_NOMEM);
 	}
-	if (!rte_client.kept) {
+	if (!rte_client.still_open) {
 		status = PMIx_Init(&rte_client.self, NULL, 0);
 		if (status != PMIX_SUCCESS) {
 			rte_failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
@@ -115,7 +115,7 @@ enum rte_status rte_init(void)
 	} else {
 		rte_notify_up(true);
 	}
-	rte_client.kept = false;
+	rte_client.still_open = false;
 	rte.connected = true;
 	rte.pe = (int)rte_client.self.rank;
 	if (!read_job_size())
@@ -134,8 +134,8 @@ enum rte_status rte_init(void)
 void rte_finalize(void)
 {
 	atomic_store_explicit(&rte_client.leaving, true, memory_order_seq_cst);
-	rte_client.kept = rte.connected;
-	if (rte_client.kept)
+	rte_client.still_open = rte.connected;
+	if (rte_client.still_open)
 		rte_notify_up(false);
 	free(rte.local_pes);
 	rte.local_pes = NULL;
@@ -145,9 +145,9 @@ void rte_finalize(void)
 
 void rte_leave(void)
 {
-	if (rte_client.kept)
+	if (rte_client.still_open)
 		PMIx_Finalize(NULL, 0);
-	rte_client.kept = false;
+	rte_client.still_open = false;
 }
 
 /* Ends the process if PMIx_Abort does not return: the server may try to reach a lost host before it answers. */
@@ -173,7 +173,7 @@ void rte_abort(int status, const char *message)
 		rte.last_words();
 	pthread_create(&thread, NULL, exit_after_delay, (void *)(intptr_t)status);
 	/* Also before rte_init and after rte_finalize, the launcher must learn of a failure: other PEs may wait for this one. */
-	if (rte.connected || rte_client.kept ||
+	if (rte.connected || rte_client.still_open ||
 	    (!rte_client.unreachable && getenv("PMIX_RANK") && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
 		PMIx_Abort(status, message, NULL, 0);
 	_exit(status);

@@ -13,7 +13,7 @@
 struct rte_client {
 	pmix_proc_t self;
 	bool unreachable;    /* no server has answered: do not try again */
-	bool kept;	     /* the library is finalized, and the connection still open */
+	bool still_open;     /* the library is finalized, and the connection still open */
 	_Atomic(void (*)(void)) when_asked; /* rte_when_asked */
 	atomic_bool leaving; /* from now on the loss of the server means nothing */
 };

@@ -16,7 +16,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Edits (insert, delete, change, swap of two neighbours) that turn a into b. */
+/* Edits (insert, delete, change, swap of two neighbours) that change a into b. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t rows[3][LONGEST + 1];

@@ -36,7 +36,7 @@ struct trace_event {
 	uint64_t bytes;
 	int32_t pe; /* the other PE, -1: none */
 	uint8_t kind;
-	uint8_t detail;	     /* call: looks at memory of this PE; message: an enum trace_end */
+	uint8_t detail;	     /* call: reads memory of this PE; message: an enum trace_end */
 	uint8_t local, away; /* message: by load and store; data goes from here to the other PE */
 };
 _Static_assert(sizeof(struct trace_event) == 40, "the same on all PEs and in part files");

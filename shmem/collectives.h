@@ -138,7 +138,7 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 
 /* The same word by word; false: the elements cannot be combined so. */
 struct words_method;
-bool set_find_method(combine_t *combine, struct words_method *way);
+bool set_find_method(combine_t *combine, struct words_method *method);
 
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -180,8 +180,8 @@ void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enu
 #define PIECE_BYTES 2048 /* of a small exchange between two members */
 #define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
 #define COUNTS 1024	 /* sizes that members exchange at a time */
-#define BROADCASTS 32	 /* in flight */
-#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others by way of their leader */
+#define BROADCASTS 32	 /* outstanding at once */
+#define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others through their leader */
 #define NODES_AT_ONCE 1024   /* that do so */
 
 /* A small piece comes in one line with the word that shows it. */

@@ -8,7 +8,7 @@
 #include "comms/groups/groups.h"
 
 /*
- * Elements as words of 8 bytes, for networks that combine few words on their way and know few operations: what is a minimum, or of signed or
+ * Elements as words of 8 bytes, for networks that combine few words and know few operations: what is a minimum, or of signed or
  * floating numbers, becomes a maximum of words, which keep the order.
  */
 struct words_method {
@@ -19,8 +19,8 @@ struct words_method {
 };
 
 /* False: the operation cannot be done on words, or not for this type. */
-bool words_find_method(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_method *way);
-void words_from(const struct words_method *way, uint64_t *words, const void *elements, size_t count);
-void words_to(const struct words_method *way, void *elements, const uint64_t *words, size_t count);
+bool words_find_method(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_method *method);
+void words_from(const struct words_method *method, uint64_t *words, const void *elements, size_t count);
+void words_to(const struct words_method *method, void *elements, const uint64_t *words, size_t count);
 
 #endif

@@ -78,7 +78,7 @@ static const char *read_hole(struct node_grid *grid, const char **text)
 
 static const char *read_holes(struct node_grid *grid, const char *text)
 {
-	int kept = 0;
+	int count = 0;
 
 	for (text += strspn(text, " ;"); *text; text += strspn(text, " ;")) {
 		const char *wrong = read_hole(grid, &text);
@@ -88,10 +88,10 @@ static const char *read_holes(struct node_grid *grid, const char *text)
 	}
 	qsort(grid->holes, (size_t)grid->hole_count, sizeof grid->holes[0], compare_holes);
 	for (int i = 0; i < grid->hole_count; i++)
-		if (!kept || grid->holes[i] != grid->holes[kept - 1])
-			grid->holes[kept++] = grid->holes[i];
-	grid->hole_count = kept;
-	return kept == node_grid_nodes(grid) ? "every node is a hole" : NULL;
+		if (!count || grid->holes[i] != grid->holes[count - 1])
+			grid->holes[count++] = grid->holes[i];
+	grid->hole_count = count;
+	return count == node_grid_nodes(grid) ? "every node is a hole" : NULL;
 }
 
 const char *node_grid_read(struct node_grid *grid, const char *shape, const char *holes, int per_node)

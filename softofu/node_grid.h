@@ -11,7 +11,7 @@
  * oshrun compute the same answer without communication.
  *
  * A node has six physical coordinates, x y z a b c, and three logical ones. Logical x is one line made of x and a: it
- * runs along a = 0 and returns along a = 1. Logical y is made of y and b in the same way, logical z of z and c. Ranks
+ * runs along a = 0 and returns along a = 1. Logical y is made of y and b likewise, logical z of z and c. Ranks
  * fill logical x first, then y, then z, per_node of them on each node. Nodes in holes have no ranks.
  */
 enum { GRID_AXES = 6, GRID_HOLES = 256, GRID_XYZ_MOST = 255, GRID_ABC_MOST = 15, GRID_PER_NODE_MOST = 48 };

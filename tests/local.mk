@@ -73,7 +73,7 @@ API_TESTS = \
 	tests/api/wait_sets
 UNIT_TESTS = \
 	tests/unit/blocks \
-	tests/unit/families \
+	tests/unit/categories \
 	tests/unit/greeting \
 	tests/unit/hooks \
 	tests/unit/pages \
@@ -110,8 +110,8 @@ tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
-tests_unit_families_SOURCES = tests/unit/families.c comms/observe/categories.c comms/observe/counters.h
-tests_unit_families_LDADD =
+tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h
+tests_unit_categories_LDADD =
 tests_unit_greeting_SOURCES = tests/unit/greeting.c comms/net/ucx/ucx_greeting.c comms/net/ucx/ucx_greeting.h
 tests_unit_greeting_LDADD =
 tests_unit_hooks_SOURCES = tests/unit/hooks.c comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h
@@ -145,8 +145,8 @@ EXTRA_DIST += \
 	tests/builds \
 	tests/checked \
 	tests/cluster/agent \
-	tests/cluster/bed \
-	tests/cluster/bed.bats \
+	tests/cluster/cluster \
+	tests/cluster/cluster.bats \
 	tests/cluster/choices \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
@@ -159,7 +159,7 @@ EXTRA_DIST += \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/stencils.bats \
 	tests/cluster/trees.bats \
-	tests/cluster/watching.bats \
+	tests/cluster/observing.bats \
 	tests/conformance/additions.tsv \
 	tests/conformance/check-api \
 	tests/conformance/make-page \
@@ -170,7 +170,7 @@ EXTRA_DIST += \
 	tests/distros/page.awk \
 	tests/distros/run \
 	tests/distros/sources.awk \
-	tests/lib/bed.bash \
+	tests/lib/cluster.bash \
 	tests/lib/boxes.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
@@ -256,7 +256,7 @@ ROUNDS = 1000000
 check-neighbours: check-programs
 	@TEST_ROUNDS=$(ROUNDS) $(RUN_TESTS) --long --kinds api --only neighbours_soak $(CHECK_FLAGS)
 
-# Every call that PEs make together, and every way in which one of them can fail to do its part, on each of these paths.
+# Every call that PEs make together, and every case in which one of them can fail to do its part, on each of these paths.
 MISTAKES = local,ucx-tcp,tofu
 check-mistakes: all
 	@MISTAKE_PATHS='$(MISTAKES)' $(RUN_TESTS) --kinds tools --only mismatches $(CHECK_FLAGS)
@@ -289,7 +289,7 @@ check-torus-hosts: check-programs
 # On hosts made of namespaces, which takes root: make check-cluster CLUSTER=torus3x3
 CLUSTER = hosts2,hosts4,hosts8,hosts2x2,hosts4x2,hosts8x2,torus2x2x2
 check-cluster: check-programs
-	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/bed able 2>&1`; then \
+	@if why=`$(SHELL) $(top_srcdir)/tests/cluster/cluster able 2>&1`; then \
 		$(RUN_TESTS) --kinds api,cluster --paths '$(CLUSTER)' $(CHECK_FLAGS); \
 	else \
 		echo "$$why"; echo '0 passed, 0 failed, 1 skipped'; \

@@ -11,11 +11,11 @@
 #include "comms/wait/wait.h"
 
 #define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
-#define AT_A_TIME (256 << 10) /* bytes that are moved before another queue has its turn */
+#define AT_A_TIME (256 << 10) /* bytes that are moved before another queue is served */
 
 atomic_int comms_executor_has;
 
-/* By place. A bit says that the list is active; it is looked at before the list is. */
+/* By place. A bit says that the list is active; it is read before the list is. */
 static struct {
 	_Atomic uint64_t active[COMMS_LISTS / 64], executors[COMMS_LISTS / 64];
 	struct comms_list *_Atomic list[COMMS_LISTS];
@@ -65,9 +65,9 @@ void comms_list_free(struct comms_list *list)
 
 /* --- Moving --- */
 
-static int64_t value_of(const struct comms_list *list, const struct comms_iteration *turn)
+static int64_t value_of(const struct comms_list *list, const struct comms_iteration *iteration)
 {
-	return (int64_t)(list->run - 1) * turn->each + turn->nth;
+	return (int64_t)(list->run - 1) * iteration->each + iteration->nth;
 }
 
 static bool has_come(const struct comms_list *list, const struct comms_command *command)

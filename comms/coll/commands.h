@@ -7,7 +7,7 @@
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
  *
- * command  one step: tell a PE something, put a block and tell, copy, combine two blocks, have the NIC do all of it
+ * command  one step: notify a PE, put a block and notify, copy, combine two blocks, have the NIC do all of it
  * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
  *          session-mode queue of a NIC calls the scheduling pointer: the first command whose word has not come yet.
  *          So an arrival releases commands, and nobody prepares anything then.
@@ -18,7 +18,7 @@
  * a command that waits for the nth time waits for that. Below 1, nth is of the run before.
  *
  * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
- * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; who finds another there asks it to look again. So nobody
+ * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; a thread that finds another there asks it to poll again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
 enum comms_command_kind { COMMS_AWAIT, COMMS_NOTIFY, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_NIC, COMMS_NIC_IS_DONE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The executor: one thread of this PE that moves the lists which are its own, however many there are. While none is active it
- * sleeps on `work`; while some are, it waits like a PE does, but with fewer looks, for PEs that compute are to have
+ * sleeps on `work`; while some are, it waits like a PE does, but with fewer polls, for PEs that compute are to have
  * the processors.
  */
 #include <errno.h>
@@ -36,10 +36,10 @@ static bool has_lists(void)
 }
 
 /*
- * Where a server looks after the network, it moves these lists too, when something has come; the executor only keeps it from that. Where a NIC
- * does all and no wakeup tells of it, the executor sees what it has done.
+ * Where a server progresses the network, it moves these lists too, when something has come; the executor would only delay it. Where a NIC
+ * does all and sends no wakeup, the executor sees what it has done.
  */
-static bool look(void)
+static bool poll_network(void)
 {
 	sched_yield();
 	return comms.network && (!comms.network->served() || comms.network->longest_wait > 0) && comms_spin();
@@ -52,7 +52,7 @@ static void move_until_over(void)
 	while (has_lists()) {
 		uint32_t key;
 
-		if (comms_executor_move() || (polls > 0 && look())) {
+		if (comms_executor_move() || (polls > 0 && poll_network())) {
 			polls = POLLS;
 			continue;
 		}
@@ -78,7 +78,7 @@ static void yield_processor(bool does)
 }
 
 /*
- * Who wakes changes work before it looks at idle; we say that we are idle before the kernel compares work, behind a fence of its own. And work is read before what
+ * A waker changes work before it reads idle; the executor sets idle before the kernel compares work, behind a fence of its own. And work is read before what
  * it announces, stop as well: what comes later changes it once more.
  */
 static void *drive(void *unused)

@@ -8,11 +8,11 @@
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 
-/* What goes one way, out of this node or into it. */
+/* What goes in one direction, out of this node or into it. */
 struct stream {
 	int direction, pe; /* of the neighbour there */
 	int count, done;
-	const struct torus_ring_step *pass;
+	const struct torus_ring_step *steps;
 	bool allowed;
 	struct comms_request request[SEGMENTS_AHEAD];
 };
@@ -30,9 +30,9 @@ bool torus_can_gather(const struct torus_topology *topology)
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }
 
-static bool *has(const struct schedule *schedule, const struct torus_ring_step *pass)
+static bool *has(const struct schedule *schedule, const struct torus_ring_step *step)
 {
-	return &schedule->has[pass->part * schedule->gathering->topology->sites.shape.places + pass->origin];
+	return &schedule->has[step->part * schedule->gathering->topology->sites.shape.places + step->origin];
 }
 
 static void prepare(struct schedule *schedule, const struct torus_gathering *gathering)
@@ -51,19 +51,19 @@ static void prepare(struct schedule *schedule, const struct torus_gathering *gat
 
 		if (next < 0)
 			continue;
-		schedule->out[schedule->streams] = (struct stream){.direction = direction, .pe = topology->pe[next], .pass = topology->steps_out[direction]};
+		schedule->out[schedule->streams] = (struct stream){.direction = direction, .pe = topology->pe[next], .steps = topology->steps_out[direction]};
 		schedule->out[schedule->streams].count = topology->n_steps_out[direction];
-		schedule->in[schedule->streams] = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .pass = topology->steps_in[direction]};
+		schedule->in[schedule->streams] = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .steps = topology->steps_in[direction]};
 		schedule->in[schedule->streams++].count = topology->n_steps_in[direction];
 	}
 }
 
-static void send_pass(const struct torus_gathering *gathering, const struct schedule *schedule, struct stream *stream)
+static void send_step(const struct torus_gathering *gathering, const struct schedule *schedule, struct stream *stream)
 {
-	const struct torus_ring_step *pass = &stream->pass[stream->done];
-	size_t begin = torus_part_begin(gathering->bytes[pass->origin], schedule->parts, pass->part);
-	size_t end = torus_part_begin(gathering->bytes[pass->origin], schedule->parts, pass->part + 1);
-	char *data = gathering->dest + gathering->at[pass->origin] + begin;
+	const struct torus_ring_step *step = &stream->steps[stream->done];
+	size_t begin = torus_part_begin(gathering->bytes[step->origin], schedule->parts, step->part);
+	size_t end = torus_part_begin(gathering->bytes[step->origin], schedule->parts, step->part + 1);
+	char *data = gathering->dest + gathering->at[step->origin] + begin;
 
 	comms_put_notify_later(&stream->request[stream->done % SEGMENTS_AHEAD], (struct comms_piece){data, data, end - begin},
 			       (struct comms_flag){&gathering->area->down.came[stream->direction][stream->done], gathering->number},
@@ -78,7 +78,7 @@ static bool take(const struct schedule *schedule, struct stream *stream)
 
 	while (stream->done < stream->count &&
 	       atomic_load_explicit(&came[stream->done], memory_order_acquire) >= gathering->number)
-		*has(schedule, &stream->pass[stream->done++]) = true;
+		*has(schedule, &stream->steps[stream->done++]) = true;
 	return stream->done == stream->count && !comms_request_is_under_way(&stream->request[0]);
 }
 
@@ -91,9 +91,9 @@ static bool send(const struct schedule *schedule, struct stream *stream)
 	    atomic_load_explicit(&gathering->area->down.leave[stream->direction], memory_order_acquire) < gathering->number)
 		return stream->count == 0;
 	stream->allowed = true;
-	while (stream->done < stream->count && *has(schedule, &stream->pass[stream->done]) &&
+	while (stream->done < stream->count && *has(schedule, &stream->steps[stream->done]) &&
 	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]))
-		send_pass(gathering, schedule, stream);
+		send_step(gathering, schedule, stream);
 	return stream->done == stream->count && are_at_rest(stream->request);
 }
 

@@ -10,16 +10,16 @@
 
 #define LEAST_SLOTS 8 /* for pieces on one link; with fewer, links wait for each other */
 
-/* What goes one way, out of this node or into it. */
+/* What goes in one direction, out of this node or into it. */
 struct stream {
 	int direction, pe; /* of the neighbour there */
-	size_t count, done;	/* count: of passes; done: pieces, in all rounds */
+	size_t count, done;	/* count: of steps; done: pieces, in all rounds */
 	size_t granted;		/* how many pieces the neighbour knows it may send */
-	const struct torus_ring_step *pass;
+	const struct torus_ring_step *steps;
 	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
 
-/* Of what is on its way to one node, a part: from how many neighbours it comes here, and how many pieces have. */
+/* A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. */
 struct pile {
 	int from;
 	size_t combined;
@@ -52,9 +52,9 @@ int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 	return longest > most ? (int)((longest + most - 1) / most) : 1;
 }
 
-static struct pile *pile_of(const struct returns *r, const struct torus_ring_step *pass)
+static struct pile *pile_of(const struct returns *r, const struct torus_ring_step *step)
 {
-	return &r->pile[pass->part * r->allreduce->topology->sites.shape.places + pass->origin];
+	return &r->pile[step->part * r->allreduce->topology->sites.shape.places + step->origin];
 }
 
 /* --- Who sends what --- */
@@ -88,12 +88,12 @@ static void find_streams(struct returns *r)
 		if (next < 0)
 			continue;
 		r->streams++;
-		*out = (struct stream){.direction = direction, .pe = topology->pe[next], .pass = topology->reverse_out[direction]};
+		*out = (struct stream){.direction = direction, .pe = topology->pe[next], .steps = topology->reverse_out[direction]};
 		out->count = (size_t)topology->n_steps_in[direction];
-		*in = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .pass = topology->reverse_in[direction]};
+		*in = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .steps = topology->reverse_in[direction]};
 		in->count = (size_t)topology->n_steps_out[direction];
 		for (size_t i = 0; i < in->count; i++)
-			pile_of(r, &in->pass[i])->from++;
+			pile_of(r, &in->steps[i])->from++;
 	}
 }
 
@@ -117,14 +117,14 @@ struct span {
 	size_t at, bytes;
 };
 
-static struct span span_of(const struct returns *r, const struct torus_ring_step *pass, size_t round)
+static struct span span_of(const struct returns *r, const struct torus_ring_step *step, size_t round)
 {
-	size_t block = r->bytes[pass->origin], begin = torus_part_begin(block, r->parts, pass->part) + round * r->piece;
-	size_t end = torus_part_begin(block, r->parts, pass->part + 1);
+	size_t block = r->bytes[step->origin], begin = torus_part_begin(block, r->parts, step->part) + round * r->piece;
+	size_t end = torus_part_begin(block, r->parts, step->part + 1);
 
 	if (begin > end)
 		begin = end;
-	return (struct span){r->at[pass->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
+	return (struct span){r->at[step->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
 }
 
 static bool is_over(const struct returns *r, const struct stream *stream)
@@ -132,9 +132,9 @@ static bool is_over(const struct returns *r, const struct stream *stream)
 	return stream->done == stream->count * r->rounds;
 }
 
-static const struct torus_ring_step *next_pass(const struct stream *stream)
+static const struct torus_ring_step *next_step(const struct stream *stream)
 {
-	return &stream->pass[stream->done % stream->count];
+	return &stream->steps[stream->done % stream->count];
 }
 
 static char *slot_of(const struct returns *r, const struct stream *stream)
@@ -155,20 +155,20 @@ static bool has_come(const struct returns *r, const struct stream *stream)
 }
 
 /* Is this what the stream brings next? */
-static bool brings(const struct returns *r, const struct stream *stream, const struct torus_ring_step *pass, size_t round)
+static bool brings(const struct returns *r, const struct stream *stream, const struct torus_ring_step *step, size_t round)
 {
-	return !is_over(r, stream) && stream->done / stream->count == round && next_pass(stream)->part == pass->part &&
-	       next_pass(stream)->origin == pass->origin;
+	return !is_over(r, stream) && stream->done / stream->count == round && next_step(stream)->part == step->part &&
+	       next_step(stream)->origin == step->origin;
 }
 
 /*
- * A piece is combined when all neighbours have sent it, in the order of ways, whoever came first. What no one waits for is the first in
- * the order of all lists, so there is always one that can be.
+ * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. The piece that no list waits
+ * for is the first in the order of all lists, so there is always one that can be combined.
  */
 static bool take(struct returns *r, const struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	const struct torus_ring_step *pass;
+	const struct torus_ring_step *step;
 	struct span span;
 	const char *so_far;
 	size_t round;
@@ -176,26 +176,26 @@ static bool take(struct returns *r, const struct stream *stream)
 
 	if (!has_come(r, stream))
 		return false;
-	pass = next_pass(stream);
+	step = next_step(stream);
 	round = stream->done / stream->count;
 	for (int s = 0; s < r->streams; s++)
-		come += brings(r, &r->in[s], pass, round) && has_come(r, &r->in[s]);
-	if (come < pile_of(r, pass)->from)
+		come += brings(r, &r->in[s], step, round) && has_come(r, &r->in[s]);
+	if (come < pile_of(r, step)->from)
 		return false;
-	span = span_of(r, pass, round);
+	span = span_of(r, step, round);
 	so_far = allreduce->source + span.at;
 	for (int s = 0; s < r->streams; s++) {
-		if (!brings(r, &r->in[s], pass, round))
+		if (!brings(r, &r->in[s], step, round))
 			continue;
 		allreduce->combine(allreduce->dest + span.at, so_far, slot_of(r, &r->in[s]), span.bytes / allreduce->element);
 		so_far = allreduce->dest + span.at;
 		r->in[s].done++;
 	}
-	pile_of(r, pass)->combined++;
+	pile_of(r, step)->combined++;
 	return true;
 }
 
-/* The first pieces may come at once; later the neighbour is told when half of the slots are free again. */
+/* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
 static bool grant(const struct returns *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
@@ -221,7 +221,7 @@ static bool grant(const struct returns *r, struct stream *stream)
 static bool may_go(const struct returns *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	const struct pile *pile = pile_of(r, next_pass(stream));
+	const struct pile *pile = pile_of(r, next_step(stream));
 
 	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
 	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]) &&
@@ -234,8 +234,8 @@ static bool send(const struct returns *r, struct stream *stream)
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
 	while (!is_over(r, stream) && may_go(r, stream)) {
-		struct span span = span_of(r, next_pass(stream), stream->done / stream->count);
-		const char *data = pile_of(r, next_pass(stream))->from == 0 ? allreduce->source : allreduce->dest;
+		struct span span = span_of(r, next_step(stream), stream->done / stream->count);
+		const char *data = pile_of(r, next_step(stream))->from == 0 ? allreduce->source : allreduce->dest;
 		char *slot = slot_of(r, stream);
 		size_t i = stream->done++;
 

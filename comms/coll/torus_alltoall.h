@@ -10,9 +10,9 @@
  * as there are nodes; each block travels as many messages as there are axes. For what is small.
  *
  * Each message comes into a window of its receiver's, which has one for each axis and each node of the line there, and a word
- * behind it. There are two sets of windows in turn, by the number of the exchange. Who sends for the next but one along
- * a line has got the next one's messages from all nodes of that line, and each of them sent that after it had read all windows
- * of the first. So nobody asks.
+ * behind it. There are two sets of windows, used alternately by the number of the exchange. A node that sends for the next but one
+ * along a line has received the next one's messages from all nodes of that line, and each of them sent that after it had read all
+ * windows of the first. So no node asks for permission.
  */
 struct torus_exchange {
 	const struct torus_topology *topology;

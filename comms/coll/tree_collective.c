@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way down, and what both ways share; tree_up.c has the way up. */
+/* Trees downwards, and what both directions share; tree_up.c has trees upwards. */
 #include <string.h>
 
 #include "tree_inside.h"

@@ -14,16 +14,16 @@
  * leave     word at the sender: how far the receiver lets it send
  * came      word behind each segment, at the receiver
  *
- * No two trees send over one link in one direction. So what belongs to a link belongs to one tree, and words are by way: both by
- * the way that the segments go. A neighbour is always the same one and numbers only grow, so no word is ever reset.
+ * No two trees send over one link in one direction. So what belongs to a link belongs to one tree, and words are by direction: both by
+ * the direction in which the segments go. A neighbour is always the same one and numbers only grow, so no word is ever reset.
  *
  * Down, a segment goes to its place in dest. The child says once that all may come, when it has begun, and with it ended what was
- * before; so nobody writes a word before it was read. Up, it goes to a slot of the staging, of which each way has a few in turn;
+ * before; so nobody writes a word before it was read. Up, it goes to a slot of the staging, of which each direction has a few, used one after the other;
  * the receiver counts how many may come.
  */
 enum {
 	TORUS_SEGMENTS = 1024, /* of a part, at most */
-	TORUS_SLOTS = 16,      /* for segments on their way up, on one way, at most */
+	TORUS_SLOTS = 16,      /* for segments that go up in one direction, at most */
 	TORUS_STAGING = 512 << 10,
 	TORUS_LINE = 256,	   /* nodes along an axis, at most, for exchanges of all with all (torus_alltoall.h) */
 	TORUS_WINDOWS = 128 << 10 /* and what these have of memory */
@@ -45,7 +45,7 @@ struct torus_area {
 };
 _Static_assert(sizeof(struct torus_area) <= COMMS_TORUS_BYTES, "a slot has room for it");
 
-/* To be done by all members before the first of them begins something, with a meeting in between. */
+/* All members call this before the first of them begins an operation, with a barrier in between. */
 void torus_area_clear(struct torus_area *area);
 
 /* out[i] = low[i] op high[i]; the operation has no order that matters. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way up of an all-reduce: on each tree, a node combines what it brings with what its children sent, always in the same
- * order, and sends that to its parent. The result is built in dest. There the way down puts the final segment in its place: by
+ * Trees upwards, in an all-reduce: on each tree, a node combines what it brings with what its children sent, always in the same
+ * order, and sends that to its parent. The result is built in dest. There the tree downwards puts the final segment in its place: by
  * then the root has combined what this node sent of it, so nobody needs the old one.
  */
 #include "tree_inside.h"
@@ -23,7 +23,7 @@ static char *slot_of(const struct torus_tree_collective *collective, int directi
 	return collective->area->staging + (size_t)direction * staging_share(&collective->topology->sites.shape) + i % slots(collective) * collective->segment;
 }
 
-/* The first segments may come at once; later the child is told when half of the slots are free again. */
+/* The first segments may come at once; later the child is notified when half of the slots are free again. */
 static bool grant(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
 	size_t most = part->combined + slots(collective);

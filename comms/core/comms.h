@@ -60,8 +60,8 @@ enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 struct comms {
 	int pe;
 	int n_pes;		   /* 0: not started */
-	int quick_pes;		   /* n_pes; but 0 while calls are watched or checked: then they come by the slow way */
-	_Atomic(struct comms_peer *) *peers; /* by PE; the record of an unmet PE is &comms.unmet */
+	int quick_pes;		   /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
+	_Atomic(struct comms_peer *) *peers; /* by PE; the record of a PE without a connection is &comms.unconnected */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
 	struct comms_peer unconnected;
@@ -99,7 +99,7 @@ void comms_start(void);
 /* The network that carries what load and store cannot, and from whom it takes connections, in words; NULL: there is none, or it takes none. */
 const char *comms_network_name(void);
 const char *comms_network_connections(void);
-/* Everybody has stopped communicating (the caller met all PEs); lets go of everything. */
+/* All PEs have stopped communicating (the caller had a barrier of all PEs); releases everything. */
 void comms_stop(void);
 
 static inline char *comms_heap(void)
@@ -122,7 +122,7 @@ struct comms_peer *comms_connect(int pe);
 /* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
 int comms_memory_group(int pe, int *groups);
 
-/* Adds how many PEs have been met, and the memory of what is known of them, UCX's left aside. */
+/* Adds how many PEs this one has connected to, and the memory of their records, UCX's left aside. */
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
 /* False: it has ended, as far as can be seen from here, and comms_connect would complain. */
@@ -174,8 +174,8 @@ COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct
 }
 
 /*
- * For what a routine of the API does without calling anything: NULL as well while its calls are watched. A library configured
- * --disable-argument-checks leaves out the two looks at what the program gave; nothing can be watched then.
+ * For what a routine of the API does without calling anything: NULL as well while its calls are observed. A library configured
+ * --disable-argument-checks leaves out the two checks of the arguments; calls cannot be observed then.
  */
 COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {

@@ -25,7 +25,7 @@ static bool has_fast_string_copy(void)
 
 static bool fast_string_copy;
 
-__attribute__((constructor)) static void look_at_processor(void)
+__attribute__((constructor)) static void detect_processor(void)
 {
 	fast_string_copy = has_fast_string_copy();
 }

@@ -10,10 +10,10 @@
  * (fault.c): those that call something for it, in memory of their own thread. Copies of a few bytes to memory of the node note nothing.
  */
 struct comms_near {
-	const char *routine; /* NULL: nothing is noted */
+	const char *routine; /* NULL: none is recorded */
 	const void *memory;
 	size_t bytes;
-	int pe; /* to or from whom; COMMS_NOBODY: not noted */
+	int pe; /* to or from whom; COMMS_NOBODY: not recorded */
 };
 extern _Thread_local struct comms_near comms_near __attribute__((tls_model("initial-exec")));
 
@@ -25,7 +25,7 @@ struct comms_near_both {
 };
 extern _Thread_local struct comms_near_both comms_near_both __attribute__((tls_model("initial-exec")));
 
-/* By a routine that the program has called, so that nothing is noted before. */
+/* Called by a routine that the program has called, so that nothing is recorded before. */
 COMMS_INLINE void comms_near_begin(const char *routine, const void *memory, size_t bytes)
 {
 	comms_near.routine = routine;

@@ -236,7 +236,7 @@ const char *comms_process_in_words(int pe)
 	struct peer_info info;
 
 	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) || !read_info(pe, &info))
-		return "whether its process still runs cannot be seen from here: look at that host, and at the network in between";
+		return "whether its process still runs cannot be seen from here: check that host, and the network in between";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }
 

@@ -36,9 +36,9 @@ static inline __attribute__((always_inline)) void processor_pause(void)
 }
 
 /*
- * ARM can wait for a store: processor_monitor makes the processor notice a store to the cache line of an address by anybody else, and
+ * ARM can wait for a store: processor_monitor makes the processor monitor the cache line of an address for stores by others, and
  * processor_wait_for_event stops it until that has happened. Linux wakes it every 0.1 ms as well (the event stream). Between
- * the two the caller looks at the word once more; it does nothing else that may be an atomic operation.
+ * the two the caller reads the word once more; it does nothing else that may be an atomic operation.
  */
 #if defined(__aarch64__)
 #define PROCESSOR_HAS_EVENTS 1

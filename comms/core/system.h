@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What lies in front of every PE's heap, for the library's own use: words by which PEs meet, wait and find each other's memory. */
+/* What lies in front of every PE's heap, for the library's own use: words by which PEs synchronise, wait and find each other's memory. */
 
 /*
- * A sleeper adds itself to sleepers, makes that visible (membarrier), looks once more at what it waits for, and sleeps
- * on word. Whoever changes a PE's memory looks at sleepers afterwards and, if any may wait for what it changed, changes
- * word and wakes. So a change costs a load of a line that is nearly always shared and zero.
+ * A sleeper adds itself to sleepers, makes that visible (membarrier), polls once more, and sleeps
+ * on word. A PE that changes the memory of another one reads sleepers afterwards and, if any may wait for what it changed, changes
+ * word and wakes them. So a change costs a load of a line that is nearly always shared and zero.
  */
 struct comms_wakeup {
 	_Alignas(64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: see wait.c */
 	_Alignas(64) _Atomic uint32_t word;
 };
 
-/* Meeting point of a group on one node, or of its members in one memory group; the one in the first member's slot is used. */
+/* The barrier of a group on one node, or of its members in one memory group; the one in the first member's slot is used. */
 struct comms_counter_barrier {
 	_Alignas(64) _Atomic uint32_t arrived;
 	_Alignas(64) _Atomic uint32_t epoch;
@@ -28,7 +28,7 @@ struct comms_counter_barrier {
 #define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but huge ones */
 #define COMMS_HEAP_BOUNDARY (256UL << 20) /* behind it the heap begins at a multiple of this, on all PEs: blocks can be so aligned */
 #define COMMS_SLOTS 63
-/* Those of groups that are there from the start: all PEs; those of a node; all PEs once more, to meet in shmem_finalize alone. */
+/* Those of groups that are there from the start: all PEs; those of a node; all PEs once more, for the barrier in shmem_finalize alone. */
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 #define COMMS_TOFU_GATES 24
 #define COMMS_BUFFERS 256 /* that others may reach, of a PE */
@@ -41,9 +41,9 @@ enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
 enum { COMMS_BARRIER_OF_NODE, COMMS_BARRIER_OF_PART, COMMS_NODE_BARRIERS };
 
 struct comms_slot {
-	struct comms_counter_barrier gate[COMMS_NODE_BARRIERS];
+	struct comms_counter_barrier node_barrier[COMMS_NODE_BARRIERS];
 	_Alignas(64) _Atomic uint64_t received[2][32];	  /* by tier and round: the epoch of the last word that came */
-	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* see tofu/gates.c */
+	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* barrier gates: see tofu_gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
 	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */
 };
@@ -108,8 +108,8 @@ struct comms_system {
 	_Alignas(64) struct comms_shown shown;
 	struct comms_passive passive;
 	uint64_t last_report; /* of PE 0: when somebody last reported what all wait for */
-	uint64_t advised;     /* of PE 0: somebody has said what tells more about a long wait */
-	uint64_t nothing;     /* put to by those who want to know when they have been heard, never read */
+	uint64_t advised;     /* of PE 0: a PE has printed which settings explain a long wait */
+	uint64_t nothing;     /* target of puts that only need a completion; never read */
 	struct comms_overtaken overtaken[COMMS_OVERTAKEN];
 	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char events[COMMS_EVENTS_BYTES]; /* see events.h */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups: which of the members are on one node, and how the members meet.
+ * Groups: which of the members are on one node, and how the members synchronise.
  *
- * gate     of a node: a counter and an epoch in the first member's memory. The last to arrive opens the next epoch, or, in
- *          a led gate, the first member does when all have arrived. Before it opens it may act for all.
- * rounds   dissemination: each member tells the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
- *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the gate.
- * levels   the PEs of each node meet at a led gate, and there the leaders meet in rounds.
+ * counter  of a node: a counter and an epoch in the first member's memory. The last to arrive opens the next epoch; in a led counter
+ *          barrier the first member does so when all have arrived. The member that opens the epoch may act for all before.
+ * rounds   dissemination: each member notifies the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
+ *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the counter.
+ * levels   the PEs of each node synchronise in a led counter barrier, in which the leaders synchronise in rounds.
  * torus    the rounds of nodes go along one axis after the other (torus/barrier_rounds.h).
- * parts    on a node with several memory groups, gate and rounds have two levels (numa.h).
+ * parts    on a node with several memory groups, counter and rounds have two levels (numa.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -121,30 +121,30 @@ bool comms_all_on_node(const struct comms_group *group)
 static void barrier_by_counter(struct comms_group *group, bool led, comms_action *action, void *argument)
 {
 	struct comms_peer *first = comms_connect(comms_group_pe(group, 0));
-	struct comms_counter_barrier *gate = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].gate[group->gate];
-	uint32_t old = atomic_load_explicit(&gate->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
+	struct comms_counter_barrier *barrier = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].node_barrier[group->barrier];
+	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
-		COMMS_WAIT(&gate->arrived, atomic_load_explicit(&gate->arrived, memory_order_acquire) == others);
+		COMMS_WAIT(&barrier->arrived, atomic_load_explicit(&barrier->arrived, memory_order_acquire) == others);
 	} else {
-		uint32_t before = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acquire);
+		uint32_t before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acquire);
 
 		if (led && before + 1 == others)
-			comms_wake_at(first, &comms.system->slot[group->slot].gate[group->gate].arrived, sizeof gate->arrived);
+			comms_wake_at(first, &comms.system->slot[group->slot].node_barrier[group->barrier].arrived, sizeof barrier->arrived);
 		if (led || before < others) {
-			wait_while(&gate->epoch, old, &gate->sleepers);
+			wait_while(&barrier->epoch, old, &barrier->sleepers);
 			return;
 		}
 	}
 	if (action)
 		action(argument);
-	atomic_store_explicit(&gate->arrived, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->epoch, old + 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&gate->sleepers, memory_order_seq_cst))
-		wait_wake(&gate->epoch);
+	atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+	atomic_store_explicit(&barrier->epoch, old + 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&barrier->sleepers, memory_order_seq_cst))
+		wait_wake(&barrier->epoch);
 }
 
-/* Two levels of gates: the PE that acts for a memory group meets those that act for the others. */
+/* Two levels of counter barriers: the PEs that act for memory groups have one of their own. */
 struct division {
 	struct comms_group *node;
 	bool led;
@@ -162,7 +162,7 @@ static void barrier_among_parts(void *division)
 	barrier_by_counter(&d->node->parts->leaders, d->led, d->action, d->argument);
 }
 
-static void barrier_at_gates(struct division *division)
+static void barrier_by_counters(struct division *division)
 {
 	struct comms_group *node = division->node;
 
@@ -213,7 +213,7 @@ static void leaders_barrier(void *levels)
 	barrier_in_rounds(&((struct comms_levels *)levels)->leaders);
 }
 
-/* NULL: they need no gate, since there is only this one. */
+/* NULL: no barrier is needed, since this is the only one. */
 static struct comms_group *members_on_node(struct comms_group *group)
 {
 	if (group->levels && group->levels->node.size > 1)
@@ -229,7 +229,7 @@ void comms_parts_barrier(struct comms_group *group, comms_action *part_action, c
 	atomic_thread_fence(memory_order_release);
 	node = members_on_node(group);
 	if (node)
-		barrier_at_gates(&(struct division){node, node != group, part_action, action, argument});
+		barrier_by_counters(&(struct division){node, node != group, part_action, action, argument});
 	else if (action)
 		action(argument);
 }
@@ -269,7 +269,7 @@ void comms_sync(struct comms_group *group)
 
 void comms_slot_clear(int slot)
 {
-	/* Not the gate: it is at rest between syncs, whatever its epoch, and a late sleeper may yet sign off. */
+	/* Not the counter barriers: they are at rest between syncs, whatever their epoch, and a late sleeper may yet decrement sleepers. */
 	struct comms_slot *mine = &comms.system->slot[slot];
 
 	memset(&mine->received, 0, sizeof mine->received);

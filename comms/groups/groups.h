@@ -8,7 +8,7 @@
 void comms_sync(struct comms_group *group);
 
 /*
- * The members on each node meet. After all of them have come and before any leaves, one of them acts: the leader where the group
+ * A barrier of the members on each node. After all of them have come and before any leaves, one of them acts: the leader where the group
  * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
  */
 typedef void comms_action(void *argument);
@@ -19,10 +19,10 @@ const struct comms_levels *comms_memory_parts(struct comms_group *group);
 /* As comms_node_barrier, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
 void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
 
-/* Finds out what a group needs to meet; forgets it, when the group ends. */
+/* Finds out what a group needs to synchronise; forgets it, when the group ends. */
 void comms_group_see(struct comms_group *group);
 void comms_group_forget(struct comms_group *group);
-/* The members of a group that meet by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
+/* The members of a group, which synchronise by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
 void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);
 void comms_twin_forget(struct comms_group *twin);
 bool comms_all_on_node(const struct comms_group *group);
@@ -30,7 +30,7 @@ bool comms_all_on_node(const struct comms_group *group);
 /* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
 void comms_slot_clear(int slot);
 
-/* What a network may combine on the way, and how many words at most. */
+/* What a network may combine, and how many words at most. */
 enum comms_reduce_op { COMMS_REDUCE_SUM, COMMS_REDUCE_MAX, COMMS_REDUCE_AND, COMMS_REDUCE_OR, COMMS_REDUCE_XOR, COMMS_REDUCE_DOUBLE_SUM };
 #define COMMS_REDUCE_WORDS 6 /* at most */
 /* Members combine so many words, and all have the result; of double sums, a word is a double. False: this network cannot, alike for all members. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shapes of a barrier on a node with several memory groups. All members decide alike, because they look at the same data: the
+ * The shapes of a barrier on a node with several memory groups. All members decide alike, because they use the same data: the
  * settings, what the first member's node has, and the memory group in each member's endpoint info.
  *
  * rounds  dissemination inside each memory group, then between the groups: in each round of the second part, every member
  *         waits for one member of another group. Only the rounds of the second part cross between groups, ceil(log2 4) = 2 of
  *         6 for 12 + 12 + 12 + 12 PEs, where nearly all rounds of the flat shape do. Groups may have different sizes: member
- *         j of one is told by member j mod n of the other, which has n.
- * gate    a gate of each group and one between them (groups.c).
+ *         j of one is notified by member j mod n of the other, which has n.
+ * counter a counter barrier of each group and one between them (groups.c).
  */
 #include "numa.h"
 
@@ -18,7 +18,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define COUNTER_LEAST 4 /* members to each memory group; with fewer a flat gate has as few arrivals at each line */
+#define COUNTER_LEAST 4 /* members to each memory group; with fewer a flat counter has as few arrivals at each line */
 
 enum { AUTO, YES, NO };
 
@@ -43,7 +43,7 @@ static int part_size(const struct comms_levels *parts, int part)
 	return parts->first[part + 1] - parts->first[part];
 }
 
-/* In rounds, a member of the smallest part tells as many as the largest has for each of its own. */
+/* In rounds, a member of the smallest part notifies as many as the largest has for each of its own. */
 static bool are_alike(const struct comms_levels *parts, int *largest)
 {
 	int smallest = part_size(parts, 0);
@@ -135,7 +135,7 @@ void numa_divide(struct comms_group *node)
 	sorted = levels_sort(node, group_key, &n_parts);
 	if (n_parts > 1 && n_parts < node->size) {
 		node->parts = levels_make(node, sorted, n_parts);
-		node->parts->node.gate = COMMS_BARRIER_OF_PART;
+		node->parts->node.barrier = COMMS_BARRIER_OF_PART;
 		node->parts->leaders.on_node = true;
 		node->parts->node.oversubscribed = node->parts->leaders.oversubscribed = node->oversubscribed;
 		node->divided_barrier = comms.divide == YES || node->size >= COUNTER_LEAST * n_parts;

@@ -45,7 +45,7 @@ static void fill(struct torus_topology *topology, const struct torus_job *job, c
 	topology->costs = torus_costs_usual;
 }
 
-/* Is there a way from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */
+/* Is there a route from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */
 static bool is_connected(const struct torus_topology *topology)
 {
 	const struct torus_disjoint_trees *disjoint = torus_topology_disjoint_trees(topology, topology->sites.place[0]);
@@ -125,7 +125,7 @@ static struct torus_ring_step *list_made(list_maker *make, const struct torus_sh
 	return list;
 }
 
-/* What goes out from here that way, and what comes in from there. */
+/* What goes out from here in that direction, and what comes in from there. */
 static void list_both(const struct torus_topology *topology, list_maker *make, int direction, struct torus_ring_step **out, struct torus_ring_step **in)
 {
 	const struct torus_shape *shape = &topology->sites.shape;

@@ -4,7 +4,7 @@
 
 #include "comms/core/comms.h"
 
-/* Of a group with one PE for each node: whom this PE tells in each round, if they fill a box of the torus and that is faster. */
+/* Of a group with one PE for each node: which PEs this one notifies in each round, if they fill a box of the torus and that is faster. */
 void comms_group_follow_torus(struct comms_group *nodes);
 void comms_group_leave_torus(struct comms_group *nodes);
 

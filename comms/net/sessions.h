@@ -7,10 +7,10 @@
 /*
  * Data that goes without a processor: a NIC with session-mode queues begins, and sends on, when something has come, alone. First, down trees.
  *
- * branch   what this PE has to do with a tree: it takes a part of the data from its parent and sends it to its children
+ * tree     what this PE does in a tree: it takes a part of the data from its parent and sends it to its children
  * word     of a PE and a tree: the number of the last run whose data has come down the tree
- * ready    before anything goes, all have said that they are ready, each when its children have: along the first tree, also by the
- *          cards
+ * ready    before anything goes, all have reported that they are ready, each when its children have: along the first tree, also by the
+ *          NICs
  */
 #define COMMS_SESSION_TREES 12
 #define COMMS_SESSION_CHILDREN 15  /* a packet lets no more go */

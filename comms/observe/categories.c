@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which family a routine belongs to. Its name says so, and every place that can complain of a routine has the name; so
- * no routine has to be told. Names are constants of the library, so what was found of one is kept by its address.
+ * Which category a routine belongs to follows from its name, and every place that can complain of a routine has the name; so
+ * no routine names its category. Names are constants of the library, so the category of one is stored by its address.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static enum counters_category find(const char *routine)
 
 #define PLACES 8192 /* more than there are routines; where two names want one place, the later has it */
 
-/* One word for both, so that no reader sees a family with another's name: addresses need 48 bits. */
+/* One word for both, so that no reader sees a category with another's name: addresses need 48 bits. */
 static _Atomic uint64_t known[PLACES];
 
 enum counters_category counters_category_of(const char *routine)
@@ -108,4 +108,4 @@ enum counters_category counters_category_of(const char *routine)
 }
 
 _Static_assert(PLACES == 1 << (64 - 51), "the hash is a place");
-_Static_assert(CATEGORY_COUNT < 256, "a family fits beside a name");
+_Static_assert(CATEGORY_COUNT < 256, "a category fits beside a name");

@@ -55,7 +55,7 @@ void counters_start(void)
 	comms.traced = trace_start();
 	comms.observed = counting || comms.traced;
 	if ((comms.observed || comms.checks) && !ARGUMENT_CHECKS)
-		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are noticed where arguments "
+		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are counted where arguments "
 					       "are checked; configure it without that",
 				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
 }
@@ -152,23 +152,23 @@ static bool is_programs(void)
 	return now.depth > 0 && now.call.category <= CATEGORY_ATOMIC_NBI;
 }
 
-static void count_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+static void count_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	add(&rows[path].calls, 1);
 	add(&rows[path].bytes, bytes);
 	if (path != ROW_LOCAL)
-		links_count(way == SIDE_THERE ? comms.pe : pe, way == SIDE_THERE ? pe : comms.pe, bytes);
+		links_count(side == SIDE_THERE ? comms.pe : pe, side == SIDE_THERE ? pe : comms.pe, bytes);
 	if (comms.traced && !now.announced)
-		trace_message(path == ROW_LOCAL, way, pe, bytes);
+		trace_message(path == ROW_LOCAL, side, pe, bytes);
 	now.announced = false;
 }
 
-void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	if (is_programs())
-		count_operation(path, way, pe, bytes);
+		count_operation(path, side, pe, bytes);
 	else if (path != ROW_LOCAL)
-		count_operation(ROW_INSIDE, way, pe, bytes);
+		count_operation(ROW_INSIDE, side, pe, bytes);
 	else if (comms.traced)
 		trace_no_message();
 }

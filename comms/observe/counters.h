@@ -115,8 +115,8 @@ bool counters_is_in_call(enum counters_category *category);
 
 /* A transfer by a path. The call that it is in tells whether it is the program's or the library's own. */
 enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
-void counters_operation(enum counters_row path, enum counters_side way, int pe, size_t bytes);
-/* The one that was noticed last carries so many bytes more; counted as an operation, too. */
+void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes);
+/* The one that was counted last carries so many bytes more; counted as an operation, too. */
 void counters_more(enum counters_row path, int pe, size_t bytes);
 /*
  * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
@@ -124,16 +124,16 @@ void counters_more(enum counters_row path, int pe, size_t bytes);
  */
 void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value);
 void counters_flag(int pe, const void *flag, uint64_t value);
-/* The operation that was noticed last has been stored to the other PE. Sure: but for the flag that shows it. */
+/* The operation that was counted last has been stored to the other PE. Sure: but for the flag that shows it. */
 void counters_stored(bool sure);
 /* UCX took so much for a new connection. */
 void counters_connection(size_t bytes);
 
 /* An operation of the program or, inside a collective or a lock, of the library. */
-COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side way, int pe, size_t bytes)
+COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	if (COMMS_UNLIKELY(comms.observed))
-		counters_operation(path, way, pe, bytes);
+		counters_operation(path, side, pe, bytes);
 }
 
 COMMS_INLINE void counters_stored_if_on(bool sure)

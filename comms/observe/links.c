@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What messages load onto the links of the job's torus, each on its route in dimension order: counted by way, and link by link
+ * What messages load onto the links of the job's torus, each on its route in dimension order: counted by direction, and link by link
  * where there are few enough of them.
  */
 #include "links.h"

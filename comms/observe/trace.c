@@ -183,16 +183,16 @@ void trace_call(const struct trace_call *call, uint64_t end)
 
 /* --- Messages --- */
 
-void trace_message(bool local, enum counters_side way, int pe, size_t bytes)
+void trace_message(bool local, enum counters_side side, int pe, size_t bytes)
 {
 	pthread_mutex_lock(&recording);
 	last.exists = ring != NULL;
 	last.carried = 0;
 	if (ring) {
 		last.number = recorded();
-		last.carried = local || way != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
+		last.carried = local || side != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
 		record((struct trace_event){counters_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
-					    way == SIDE_THERE});
+					    side == SIDE_THERE});
 	}
 	pthread_mutex_unlock(&recording);
 }

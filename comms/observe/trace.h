@@ -37,7 +37,7 @@ void trace_begin(struct trace_call *call);
 void trace_call(const struct trace_call *call, uint64_t end);
 
 /* A message; the calls that follow concern the last one of this thread. */
-void trace_message(bool local, enum counters_side way, int pe, size_t bytes);
+void trace_message(bool local, enum counters_side side, int pe, size_t bytes);
 /* A message that is not recorded: the calls that follow concern none. */
 void trace_no_message(void);
 /* So many bytes go along with it. */

@@ -18,7 +18,7 @@ static void count_store(bool sure)
 
 void carry_put(const struct held *p, const struct target *t)
 {
-	struct comms_near noted = comms_near_note(p->routine, p->source, p->bytes, p->pe);
+	struct comms_near outer = comms_near_note(p->routine, p->source, p->bytes, p->pe);
 
 	if (t->here) {
 		comms_copy_in(t->here, p->source, p->bytes);
@@ -32,12 +32,12 @@ void carry_put(const struct held *p, const struct target *t)
 		comms.network->put(carry_channel(p->channel), &t->place, p->source, p->bytes, p->nbi);
 		hang_answer = before;
 	}
-	comms_near = noted;
+	comms_near = outer;
 }
 
 void carry_get(const struct held *g, const struct target *t)
 {
-	struct comms_near noted = comms_near_note(g->routine, g->dest, g->bytes, g->pe);
+	struct comms_near outer = comms_near_note(g->routine, g->dest, g->bytes, g->pe);
 
 	if (t->here) {
 		comms_copy_out(g->dest, t->here, g->bytes);
@@ -49,7 +49,7 @@ void carry_get(const struct held *g, const struct target *t)
 		comms.network->get(carry_channel(g->channel), &t->place, g->dest, g->bytes, g->nbi);
 		hang_answer = before;
 	}
-	comms_near = noted;
+	comms_near = outer;
 }
 
 uint64_t carry_atomic(const struct target *t, const struct comms_atomic *a)
@@ -63,7 +63,7 @@ uint64_t carry_atomic(const struct target *t, const struct comms_atomic *a)
 }
 
 /*
- * A peer may be reached both ways (heap by store, globals through the network). Stores that follow a fence could
+ * A peer may be reached by both (heap by store, globals through the network). Stores that follow a fence could
  * overtake what the network still carries, so then order needs completion.
  */
 void carry_fence(struct comms_channel *channel)
@@ -78,7 +78,7 @@ void carry_fence(struct comms_channel *channel)
 
 static void carry_both(const struct held *p, const struct comms_place *data, const struct comms_place *signal)
 {
-	struct comms_near noted = comms_near_note(p->routine, p->source, p->bytes, p->pe);
+	struct comms_near outer = comms_near_note(p->routine, p->source, p->bytes, p->pe);
 	const struct network_notification notification = {
 		.peer = data->peer,
 		.segment = data->segment,
@@ -94,7 +94,7 @@ static void carry_both(const struct held *p, const struct comms_place *data, con
 
 	comms_near_read(p->source, p->bytes);
 	comms.network->notify(NULL, &notification);
-	comms_near = noted;
+	comms_near = outer;
 }
 
 /* On one network the signal follows its data in order; on two paths, only completion orders them. */

@@ -23,7 +23,7 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 {
 	struct target shown = target_check(flag.word, sizeof *flag.word, "word", pe, routine);
 	struct target data = bytes ? target_check(dest, bytes, "dest", pe, routine) : shown;
-	struct comms_near noted;
+	struct comms_near outer;
 
 	if (bytes && (data.here || shown.here)) {
 		comms_put(dest, source, bytes, pe, routine);
@@ -37,7 +37,7 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 		store_flag(&shown, flag);
 		return;
 	}
-	noted = comms_near_note(routine, source, bytes, pe);
+	outer = comms_near_note(routine, source, bytes, pe);
 	comms_near_read(source, bytes);
 	comms.network->notify(NULL, &(struct network_notification){
 					    .peer = shown.place.peer,
@@ -47,7 +47,7 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 					    .flag_offset = shown.place.offset,
 					    .value = flag.value,
 				    });
-	comms_near = noted;
+	comms_near = outer;
 }
 
 void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe, const char *routine)
@@ -135,7 +135,7 @@ void comms_put_notify_start(struct comms_request *request, const struct comms_no
 {
 	size_t bytes = n->piece[0].bytes + n->piece[1].bytes + (n->flag.word ? sizeof n->flag.value : 0);
 	struct network_notification out;
-	struct comms_near noted;
+	struct comms_near outer;
 
 	if (!goes_by_network(n)) {
 		put_by_store(n);
@@ -143,12 +143,12 @@ void comms_put_notify_start(struct comms_request *request, const struct comms_no
 	}
 	out = for_network(n);
 	request->value = n->flag.value;
-	noted = comms_near_note(n->routine, n->piece[0].source, n->piece[0].bytes, n->pe);
+	outer = comms_near_note(n->routine, n->piece[0].source, n->piece[0].bytes, n->pe);
 	counters_if_on(n->by_network ? ROW_INSIDE : comms.network->row, SIDE_THERE, n->pe, bytes);
 	for (int i = 0; i < 2; i++)
 		comms_near_read(n->piece[i].source, n->piece[i].bytes);
 	comms.network->notify(request, &out);
-	comms_near = noted;
+	comms_near = outer;
 }
 
 void comms_batch_send(struct comms_batch *batch)

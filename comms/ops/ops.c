@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole way of an operation: are the arguments right, where is the target, which path. The layer above
- * comes here when its own look (comms_reach) found nothing to load or store.
+ * The whole path of an operation: checks of arguments, the target, the path to it. The layer above
+ * comes here when comms_reach found no memory to load or store.
  */
 #include "ops.h"
 
@@ -109,7 +109,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 				 const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
-	struct comms_near noted;
+	struct comms_near outer;
 	struct target t;
 
 	if (comms.checks) {
@@ -122,7 +122,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 		return;
 	}
 	t = target_check_word(dest, atomic->width, pe, routine);
-	noted = comms_near_note(routine, result, atomic->width, pe);
+	outer = comms_near_note(routine, result, atomic->width, pe);
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (!t.here) {
 		comms_near_write(result, atomic->width);
@@ -130,7 +130,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 	} else {
 		store_result(result, carry_atomic(&t, atomic), atomic->width);
 	}
-	comms_near = noted;
+	comms_near = outer;
 }
 
 /* What goes with the data, or is to be held back, is counted at once; else the signal is counted when the data has left. */
@@ -213,8 +213,8 @@ void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size
 }
 
 /*
- * Where no operation ever needs a network, there is nothing to tell channels apart by: all are the default one. Where operations are held
- * back, a channel is only what tells them apart.
+ * Where no operation ever needs a network, channels need not be distinguished: all are the default one. Where operations are held
+ * back, a channel only distinguishes them.
  */
 bool comms_channel_open(bool private, struct comms_channel **channel)
 {

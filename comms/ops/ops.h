@@ -16,7 +16,7 @@ bool comms_channel_open(bool private, struct comms_channel **channel);
 /* After a quiet. To be done before comms_stop. */
 void comms_channel_close(struct comms_channel *channel);
 
-/* The whole way: checks, first contact, any path. The nbi forms complete at a quiet of the channel. */
+/* The whole path: checks, first contact, any network. The nbi forms complete at a quiet of the channel. */
 void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 		       const char *routine);
 void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
@@ -137,7 +137,7 @@ static inline void comms_quiet(void)
 }
 
 /*
- * The quiet in front of a meeting: what the network carries is complete. Stores need nothing here: the meeting publishes them, and who
+ * The quiet in front of a barrier: what the network carries is complete. Stores need nothing here: the barrier publishes them, and who
  * leaves it has seen the words of all others.
  */
 static inline void comms_complete(void)
@@ -147,8 +147,8 @@ static inline void comms_complete(void)
 }
 
 /*
- * What a routine of the API begins with: is the library up? If calls are watched, from here to the end of the block is one. PE
- * is whom it is about, if it is one. Costs one look at a word that says that there is nothing to do.
+ * What a routine of the API begins with: is the library up? If calls are observed, one lasts from here to the end of the block. PE
+ * is its target, if it has one. Costs one load of a word that is 0 where there is nothing to do.
  */
 #define COMMS_CALL(routine, bytes, pe) \
 	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
@@ -156,7 +156,7 @@ static inline void comms_complete(void)
 void comms_observe_begin(const char *routine, size_t bytes, int pe);
 void comms_observe_end(void);
 
-/* The library is up, and calls are neither watched nor checked. */
+/* The library is up, and calls are neither observed nor checked. */
 COMMS_INLINE bool comms_calls_are_quick(void)
 {
 	return comms.quick_pes > 0;

@@ -105,7 +105,7 @@ static int compare_lots(const void *left, const void *right)
 {
 	const struct held *a = left, *b = right;
 
-	return a->lot < b->lot ? -1 : a->lot > b->lot;
+	return a->draw < b->draw ? -1 : a->draw > b->draw;
 }
 
 /* Moves the chosen ones into a list of their own; the others keep their order. */
@@ -131,7 +131,7 @@ static bool share_bytes(const struct held *a, const struct held *b)
 	return a->pe == b->pe && x < y + b->bytes && y < x + a->bytes;
 }
 
-/* Tells the PE, which says so if it should wait for a value there. */
+/* Notifies the PE, which says so if it should wait for a value there. */
 static void record(const struct held *h)
 {
 	enum comms_segment_id segment = comms_find_segment(h->dest);
@@ -301,7 +301,7 @@ bool reorder_hold(const struct held *operation)
 	if (held_now() == MOST || reorder.bytes + h.bytes > MOST_BYTES)
 		leave(&(struct choice){.any_channel = true, .gets = true});
 	h.number = reorder.calls++;
-	h.lot = random_of_pe(h.number);
+	h.draw = random_of_pe(h.number);
 	h.since = clock_ms();
 	reorder.bytes += h.copy ? h.bytes : 0;
 	reorder.held[held_now()] = h;

@@ -12,7 +12,7 @@
  *
  * held     an operation that has returned to the program and is not carried out yet. A blocking put has copied its source; one without
  *          blocking reads it when it is carried out, and so does a get, whose destination holds a canary until then
- * lot      a number that follows from SHMEM_CHECK_SEED, the PE and another number: the order, and where to pause, are drawn so
+ * draw     a number that follows from SHMEM_CHECK_SEED, the PE and another number: the order, and where to pause, are drawn so
  *
  * Puts leave at a fence, a quiet or a barrier, when this PE begins to wait, and by a thread of the library after some time, since a put
  * arrives without further calls, too. Gets leave at a quiet or a barrier. Any thread may call anything here.
@@ -31,7 +31,7 @@ struct held {
 	enum comms_amo op;
 	/* By reorder_hold. */
 	void *copy; /* of the source, NULL: there is none */
-	uint64_t number, lot;
+	uint64_t number, draw;
 	int64_t since;
 };
 
@@ -51,13 +51,13 @@ void reorder_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 /* On all channels. */
 void reorder_quiet_all(void);
 
-/* The program calls a routine of this family. */
+/* The program calls a routine of this category. */
 void reorder_call_begins(enum counters_category category);
 
 /* Is something held? */
 bool reorder_holds(void);
 
-/* Written by puts that overtook each other, on the way to PE: none, or the PE they came from. */
+/* Written by puts to PE that overtook each other: none, or the PE they came from. */
 bool reorder_overtook(const void *address, size_t bytes, int *from);
 
 uint64_t reorder_random(uint64_t number);

@@ -69,11 +69,11 @@ enum counters_row target_row(const struct target *target)
 	return target->here ? ROW_LOCAL : comms.network->row;
 }
 
-void target_count(const struct target *target, enum counters_side way, size_t bytes, const struct comms_channel *channel)
+void target_count(const struct target *target, enum counters_side side, size_t bytes, const struct comms_channel *channel)
 {
 	if (COMMS_LIKELY(!comms.observed))
 		return;
-	counters_operation(target_row(target), way, target->place.peer->pe, bytes);
+	counters_operation(target_row(target), side, target->place.peer->pe, bytes);
 	if (comms.traced && !target->here)
 		trace_set_channel(channel);
 }

@@ -28,7 +28,7 @@ bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 	       atomic_load_explicit(&system->buffers[buffer->place], memory_order_relaxed) != buffer->serial;
 }
 
-static void no_way(const struct comms_buffer *buffer, const char *routine)
+static void no_path(const struct comms_buffer *buffer, const char *routine)
 {
 	if (errno == EFAULT)
 		rte_die(routine, "the buffer of PE %d at 0x%llx, or memory of this PE, is not there any more; unregister it before it is freed",
@@ -48,7 +48,7 @@ static void copy(const struct comms_buffer *buffer, size_t offset, char *here, s
 				  : process_vm_readv(buffer->process, &local, 1, &remote, 1, 0);
 
 		if (done <= 0)
-			no_way(buffer, routine);
+			no_path(buffer, routine);
 		here += done;
 		there += done;
 		bytes -= (size_t)done;

@@ -14,20 +14,20 @@ struct comms_group {
 	int start, stride;  /* member i is PE start + i * stride ... */
 	const int *members; /* ... or, if this is not NULL, members[i] */
 	int slot;
-	int tier;     /* which words of the slot it meets by */
+	int tier;     /* which words of the slot it synchronises by */
 	bool on_node; /* all members load and store each other's memory */
-	bool seen;    /* what follows is known; comms_group_see finds it out when the members first meet */
+	bool seen;    /* what follows is known; comms_group_see finds it out when the members first synchronise */
 	bool oversubscribed; /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
 	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */
-	bool divided_barrier;	     /* and these have a gate each */
-	int gate;		     /* which of the slot's */
-	uint64_t epoch;		     /* meetings in rounds this PE has begun */
-	struct comms_round *round;   /* whom this PE tells in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
+	bool divided_barrier;	     /* and these have a counter barrier each */
+	int barrier;		     /* which of the slot's */
+	uint64_t epoch;		     /* barriers in rounds this PE has begun */
+	struct comms_round *round;   /* which PEs this one notifies in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
 	int rounds, *notified, n_notified;
 };
 
-/* This PE tells these members, and then waits for a word of its own. */
+/* This PE notifies these members, and then waits for a word of its own. */
 struct comms_round {
 	int word;
 	int first, count; /* in the group's list of PEs */

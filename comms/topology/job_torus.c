@@ -109,21 +109,21 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 	char name[HOST_NAME];
 
 	for (int n = 0, h = 0; n < survey->nodes; n++) {
-		int looked = 0, dead = 0;
+		int compared = 0, dead = 0;
 
 		if (!rte_host(survey->first_pe[n], name, sizeof name))
 			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
 					 survey->first_pe[n]);
 		/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
-		while (looked < file->hosts && !same_host(name, file->name[h % file->hosts]))
-			looked++, h++;
-		while (looked == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
+		while (compared < file->hosts && !same_host(name, file->name[h % file->hosts]))
+			compared++, h++;
+		while (compared == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
 			dead++;
-		if (looked == file->hosts && dead < file->dead)
+		if (compared == file->hosts && dead < file->dead)
 			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
 						       "line out, or start on other hosts",
 					 path, name, survey->first_pe[n]);
-		if (looked == file->hosts)
+		if (compared == file->hosts)
 			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
 						       "%s and its coordinates",
 					 path, name, survey->first_pe[n], name);

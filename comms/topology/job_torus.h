@@ -11,7 +11,7 @@
  */
 const struct torus_job *comms_torus(void);
 
-/* At the start: a shape that the user gives is read now, because mistakes should be heard of. */
+/* At the start: a shape that the user gives is read now, so that mistakes are reported. */
 void comms_torus_start(void);
 void comms_torus_stop(void);
 

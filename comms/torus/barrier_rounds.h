@@ -11,7 +11,7 @@
  */
 enum { TORUS_ROUNDS = 32 };
 
-/* The places told by a place, by round; returns how many rounds there are. */
+/* The places that a place notifies, by round; returns how many rounds there are. */
 int torus_barrier_rounds(const struct torus_shape *shape, int place, int notified[TORUS_ROUNDS]);
 
 /* Does it take less time than rounds over the nodes in order, where a round takes as long as so many hops? */

@@ -27,10 +27,10 @@ static long around(const int *place, const struct torus_shape *shape, const stru
 
 static void swap(int *place, int a, int b)
 {
-	int kept = place[a];
+	int saved = place[a];
 
 	place[a] = place[b];
-	place[b] = kept;
+	place[b] = saved;
 }
 
 bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
@@ -59,7 +59,7 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 	return better;
 }
 
-/* Costs as the other, but for hops; is this one to be kept? */
+/* Costs as the other, but for hops; does this one replace it? */
 static bool bears_fewer(struct torus_cost *cost, long *hops, const int *place, const struct torus_shape *shape,
 			const struct torus_tiling *tiling, const struct torus_cost *limit)
 {

@@ -41,16 +41,16 @@ void torus_links_free(struct torus_links *links)
 	links->usable = NULL;
 }
 
-/* Looking for ways from the root (or a second source) to a place, over links that are free. */
+/* A search for paths from the root (or a second source) to a place, over links that are free. */
 struct search {
 	const struct torus_shape *shape;
 	int root;
 	unsigned char *free; /* by link */
-	unsigned char *flow; /* by link: a way that was found uses it */
-	int *touched;	     /* the links that ever had flow, to clear it again: as many ways as there are, each past each place once */
+	unsigned char *flow; /* by link: a path that was found uses it */
+	int *touched;	     /* the links that ever had flow, to clear it again: as many paths as there are, each past each place once */
 	int touches;
 	int *queue;
-	signed char *by; /* by place: the way from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
+	signed char *by; /* by place: the direction from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
 };
 
 static void search_free(struct search *search)
@@ -81,7 +81,7 @@ static bool search_begin(struct search *search, const struct torus_links *links,
 	return true;
 }
 
-/* Can the place from which this way leads to the one at hand send one more there? Over the link, or by taking back what comes. */
+/* Can the neighbour in this direction send one more path to this place? Over the link, or by taking back a path that comes from here. */
 static int direction_from(const struct search *search, int place, int direction, int *from)
 {
 	*from = search->shape->axis[direction / 2].size > 1 ? torus_neighbour(search->shape, place, direction) : -1;
@@ -92,8 +92,8 @@ static int direction_from(const struct search *search, int place, int direction,
 	return search->flow[place * TORUS_DIRECTIONS + direction] ? TORUS_DIRECTIONS + (direction ^ 1) : -1;
 }
 
-/* Backwards from the end, until a source is found; -1: there is no further way. */
-static int look_back(struct search *search, int source, int end)
+/* Backwards from the end, until a source is found; -1: there is no further path. */
+static int search_back(struct search *search, int source, int end)
 {
 	int first = 0, last = 0;
 
@@ -130,19 +130,19 @@ static void send_along(struct search *search, int from, int end)
 	}
 }
 
-/* How many ways there are to the end, no two over one link; no more than wanted are looked for. */
-static int count_directions(struct search *search, int source, int end, int wanted)
+/* How many paths lead to the end, no two over one link; the search ends at the wanted number. */
+static int count_paths(struct search *search, int source, int end, int wanted)
 {
-	int directions = 0, from;
+	int paths = 0, from;
 
 	search->touches = 0;
-	while (directions < wanted && (from = look_back(search, source, end)) >= 0) {
+	while (paths < wanted && (from = search_back(search, source, end)) >= 0) {
 		send_along(search, from, end);
-		directions++;
+		paths++;
 	}
 	while (search->touches > 0)
 		search->flow[search->touched[--search->touches]] = 0;
-	return directions;
+	return paths;
 }
 
 int torus_disjoint_trees_most(const struct torus_links *links, int root)
@@ -157,13 +157,13 @@ int torus_disjoint_trees_most(const struct torus_links *links, int root)
 		return 0;
 	for (int n = 0; n < sites->nodes && most > 0; n++)
 		if (sites->place[n] != root)
-			most = count_directions(&search, root, sites->place[n], most);
+			most = count_paths(&search, root, sites->place[n], most);
 	search_free(&search);
 	return most;
 }
 
-/* A tree of links that leave ways enough for so many more; returns how deep it is. */
-static int grow(struct search *search, signed char *direction, int more, int turn)
+/* Grows a tree of links that leave enough paths for so many more trees; returns its depth. */
+static int grow(struct search *search, signed char *direction, int more, int rotation)
 {
 	const struct torus_shape *shape = search->shape;
 	int *level = calloc((size_t)shape->places, sizeof *level), *queue = malloc((size_t)shape->places * sizeof *queue);
@@ -176,12 +176,12 @@ static int grow(struct search *search, signed char *direction, int more, int tur
 
 		deepest = level[from];
 		for (int w = 0; w < directions; w++) {
-			int out = (w + turn) % directions, link = from * TORUS_DIRECTIONS + out, next = torus_neighbour(shape, from, out);
+			int out = (w + rotation) % directions, link = from * TORUS_DIRECTIONS + out, next = torus_neighbour(shape, from, out);
 
 			if (!search->free[link] || next == search->root || direction[next] >= 0)
 				continue;
 			search->free[link] = 0;
-			if (count_directions(search, from, next, more) < more) {
+			if (count_paths(search, from, next, more) < more) {
 				search->free[link] = 1;
 				continue;
 			}

@@ -9,9 +9,9 @@
  * Trees found by search, where no arithmetic gives them: cables or nodes are missing, or rings and meshes are mixed and have
  * more trees than axes. Like all trees they reach every node from one root, and no two of them use one link.
  *
- * By Edmonds there are as many such trees as there are ways, no two over one link, to the node that has the fewest of them. They
+ * By Edmonds there are as many such trees as there are paths, no two over one link, to the node that has the fewest of them. They
  * are grown one after the other, each from the root outwards, nearest nodes first. A link may be added as long as what is
- * left has ways enough for the trees to come (Lovasz); if it leads from u to v, only sets with v and without u lose one, so
+ * left has enough paths for the trees to come (Lovasz); if it leads from u to v, only sets with v and without u lose one, so
  * one flow, from the root or u to v, says whether it may.
  */
 enum { TORUS_DISJOINT_PLACES = 1024 }; /* on more the search takes too long */

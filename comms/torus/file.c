@@ -191,9 +191,9 @@ static bool read_cable(struct reader *reader, const char *text, int place, float
 	while (direction < 2 * shape->axes && strcmp(text, torus_direction_name(direction)) != 0)
 		direction++;
 	if (direction == 2 * shape->axes)
-		return refuse(reader, "%.60s: not a way; give one of x+ to %s", text, torus_direction_name(direction - 1));
+		return refuse(reader, "%.60s: not a direction; give one of x+ to %s", text, torus_direction_name(direction - 1));
 	if (!has_cable(shape, place, direction))
-		return refuse(reader, "%.60s: no cable leaves %s this way", text,
+		return refuse(reader, "%.60s: no cable leaves %s in this direction", text,
 			      torus_place_text(shape, place, where));
 	return add_flaw(reader, place, direction, share);
 }
@@ -243,8 +243,8 @@ static const struct {
 	{"pes", 1, 1, read_pes, "one value"},
 	{"host", 2, 2, read_host, "a name and coordinates, as in: host node7 1,0,1"},
 	{"hosts", 1, 1, read_pattern, "one value"},
-	{"dead", 1, 2, read_dead, "a host and perhaps a way, as in: dead node7 x+"},
-	{"slow", 2, 3, read_slow, "a number, a host and perhaps a way, as in: slow 4 node7 x+"},
+	{"dead", 1, 2, read_dead, "a host and perhaps a direction, as in: dead node7 x+"},
+	{"slow", 2, 3, read_slow, "a number, a host and perhaps a direction, as in: slow 4 node7 x+"},
 };
 
 /* Behind the last word is NULL. */
@@ -302,7 +302,7 @@ static bool names_differ(struct reader *reader)
 	return good;
 }
 
-/* Dead hosts leave the others; that they are known is kept, for who asks for one. */
+/* Removes dead hosts from the others, but records their names for look-ups. */
 static bool bury_dead(struct reader *reader)
 {
 	struct torus_file *file = reader->file;

@@ -71,7 +71,7 @@ static int *all_coordinates(const struct torus_shape *shape)
 struct traffic {
 	const struct torus_shape *shape;
 	const int *table;
-	long *load; /* of each link: place times ways, plus way */
+	long *load; /* of each link: place times directions, plus direction */
 	const struct torus_sites *sites;   /* with routes only */
 	const struct torus_routes *routes; /* NULL: dimension order */
 };
@@ -88,7 +88,7 @@ static int send_round(struct traffic *traffic, int from, int to, long weight)
 	return hops;
 }
 
-/* Adds a message to all links of its way; returns how many. */
+/* Adds a message to all links of its route; returns how many. */
 static int send_message(struct traffic *traffic, int from, int to, long weight)
 {
 	const struct torus_shape *shape = traffic->shape;

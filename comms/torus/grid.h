@@ -5,8 +5,8 @@
 #include "sites.h"
 
 /*
- * What a program wants: its PEs in a grid, each exchanging messages with its neighbours along every dimension, one each
- * way. And what that costs on a torus.
+ * What a program wants: its PEs in a grid, each exchanging messages with its neighbours along every dimension, one in each
+ * direction. And what that costs on a torus.
  */
 struct torus_grid {
 	int dims;
@@ -47,7 +47,7 @@ bool torus_cost_round(struct torus_cost *cost, const struct torus_sites *sites, 
 		      const struct torus_grid *grid, const int *place, const long *weight);
 void torus_cost_free(struct torus_cost *cost);
 
-/* In nothing worse than the other: neither in hops together, nor in the longest way, nor in the worst link. */
+/* In nothing worse than the other: neither in hops together, nor in the longest route, nor in the worst link. */
 bool torus_cost_bears(const struct torus_cost *cost, const struct torus_cost *other);
 
 #endif

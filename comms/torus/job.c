@@ -47,7 +47,7 @@ static int find_run(const int *node_of, int nodes, int pes)
 	return run;
 }
 
-static bool keep_table(struct torus_job *job, const int *node_of)
+static bool store_table(struct torus_job *job, const int *node_of)
 {
 	job->node_of = malloc((size_t)job->pes * sizeof *job->node_of);
 	job->first = malloc((size_t)job->sites.nodes * sizeof *job->first);
@@ -70,7 +70,7 @@ bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int 
 	job->pes = map->pes;
 	job->run = find_run(map->node_of, map->nodes, map->pes);
 	if (torus_sites_some(&job->sites, &job->box, map->machine, map->place, map->nodes) &&
-	    (job->run || keep_table(job, map->node_of)))
+	    (job->run || store_table(job, map->node_of)))
 		return true;
 	torus_job_free(job);
 	return false;

@@ -6,7 +6,7 @@
 #define LINE 64
 #define SHORTEST 4096 /* bytes of a segment */
 #define LONGEST (1UL << 20)
-#define FULL 1.2 /* measured: links that are all full, both ways, take so much longer */
+#define FULL 1.2 /* measured: links that are all full, in both directions, take so much longer */
 #define SLACK 0.03
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
@@ -20,19 +20,19 @@ size_t torus_part_begin(size_t bytes, int trees, int t)
 }
 
 /*
- * The first segment goes all the way; the others follow, one behind the other, as fast as the links carry them or the nodes
+ * The first segment goes from end to end; the others follow, one behind the other, as fast as the links carry them or the nodes
  * handle them: at a node as many come in as there are trees, and as many go out. Before all that a child has to say that it is
  * ready.
  */
 static double seconds_of_trees(int levels, int trees, size_t segment, const struct torus_task *task,
 			       const struct torus_costs *costs)
 {
-	int passes = task->up_first ? 2 : 1;
+	int traversals = task->up_first ? 2 : 1;
 	double part = (double)torus_part_begin(task->bytes, trees, 1), count = part / (double)segment;
 	double first = part < (double)segment ? part : (double)segment, on_link = (double)segment / costs->rate;
-	double busy = 2 * passes * trees * costs->handle;
+	double busy = 2 * traversals * trees * costs->handle;
 
-	return costs->forward + passes * levels * (costs->forward + first / costs->rate) + passes * trees * costs->handle +
+	return costs->forward + traversals * levels * (costs->forward + first / costs->rate) + traversals * trees * costs->handle +
 	       (count > 1 ? (count - 1) * (on_link > busy ? on_link : busy) : 0);
 }
 
@@ -71,7 +71,7 @@ double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *cos
 	return (nodes - 1) * (costs->forward + (double)bytes / (nodes * costs->rate));
 }
 
-/* The last part to be passed on over the busiest link has then to get to the end of its way. A node handles what comes by all ways. */
+/* The last part that the busiest link carries then has to reach its last node. A node handles what comes from all directions. */
 double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
@@ -80,7 +80,7 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 	return torus_diameter(shape) * (costs->forward + each) + most_steps * (each > busy ? each : busy);
 }
 
-/* Each link carries the passes of all parts twice, back in rounds; in between nobody waits. A node handles what comes by all ways. */
+/* Each link carries the steps of all parts twice, the reverse ones in rounds; in between no node waits. A node handles what comes from all directions. */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
@@ -131,7 +131,7 @@ static void choose_segment(struct torus_tree_choice *tree_choice, int levels, si
 
 /*
  * Up and down at once: a single tree goes down one direction of its cables and up the other, and so do trees that go upwards only, where
- * no cable is both up and down. Others meet themselves, and a link carries two of their parts.
+ * no cable is both up and down. Other trees share cables with themselves, and a link carries two of their parts.
  */
 static bool barrier_is_trivial(const struct torus_shape *shape, enum torus_trees kind, int trees)
 {
@@ -176,7 +176,7 @@ struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, con
 		if (!task->up_first || kind < TORUS_TREES_TWICE || task->damaged)
 			tree_choice = torus_choose_segment(shape, kind, task, costs);
 
-		/* With the links used both ways, the kind that shares none goes first. */
+		/* With the links used in both directions, the kind that shares none goes first. */
 		if (tree_choice.trees > 0 && (best.trees == 0 || task->up_first || tree_choice.seconds < best.seconds))
 			best = tree_choice;
 	}

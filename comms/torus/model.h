@@ -45,7 +45,7 @@ struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, e
 					 const struct torus_task *task, const struct torus_costs *costs);
 
 /*
- * The best kind of trees with its best segments. No trees: the shape has no links. An all-reduce uses the links both ways, so
+ * The best kind of trees with its best segments. No trees: the shape has no links. An all-reduce uses the links in both directions, so
  * twice as many trees would have half of each.
  */
 struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
@@ -57,13 +57,13 @@ int torus_middle(const struct torus_shape *shape);
 /* What a binomial tree takes for a message as a whole. */
 double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 
-/* What a chain of all nodes takes that pass it on in segments. */
+/* What a chain of all nodes takes that forward it in segments. */
 double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct torus_costs *costs);
 
 /* What an all-reduce takes in which each node combines a part of everybody's and then takes the others' parts. */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
-/* What an all-gather of so many bytes in all takes: along one ring of all nodes; and passed on along all axes (passes.h). */
+/* What an all-gather of so many bytes in all takes: along one ring of all nodes; and by the ring schedule of all axes (ring_schedule.h). */
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs);
 
@@ -73,7 +73,7 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
  */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs);
 
-/* What small messages from each to each take, but for their way: directly; and combined, axis by axis. */
+/* What small messages from each to each take, without the time on the links: directly; and combined, axis by axis. */
 double torus_direct_seconds(int nodes, const struct torus_costs *costs);
 double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several ways to lay a grid out are tried for several tiles; the best that is in nothing worse than rank order is
+ * Several methods to lay a grid out are tried for several tiles; the best that is in nothing worse than rank order is
  * taken. Which layouts are worth a full measurement is decided by their hops alone.
  *
  * Where cables are dead or slow, what counts are the routes round them, and the best layouts are also tried shifted along the rings: so a
@@ -17,7 +17,7 @@
 #define MOST_TILINGS 24
 #define WORK_BY_AXES 3000000L /* places of lines */
 #define WORK_GENERAL 1000000L /* cells, over all tilings */
-#define WORK_WITHIN 4000000L /* looks at pairs, cells, links */
+#define WORK_WITHIN 4000000L /* visits of pairs, cells, links */
 #define WORK_BY_SWAPS 600000L /* pairs of cells */
 #define WORK_BY_SHIFTS 4000000L /* cells, of all layouts */
 
@@ -25,18 +25,18 @@ int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout,
 {
 	int at = choice->count;
 
-	while (at > 0 && (layout.hops < choice->kept[at - 1].hops ||
-			  (layout.hops == choice->kept[at - 1].hops && layout.longest < choice->kept[at - 1].longest)))
+	while (at > 0 && (layout.hops < choice->layouts[at - 1].hops ||
+			  (layout.hops == choice->layouts[at - 1].hops && layout.longest < choice->layouts[at - 1].longest)))
 		at--;
-	if (at == TORUS_KEPT)
+	if (at == TORUS_LAYOUTS)
 		return NULL;
 	layout.place = malloc((size_t)cells * sizeof *layout.place);
 	if (!layout.place)
 		return NULL;
-	if (choice->count == TORUS_KEPT)
-		free(choice->kept[--choice->count].place);
-	memmove(&choice->kept[at + 1], &choice->kept[at], (size_t)(choice->count - at) * sizeof layout);
-	choice->kept[at] = layout;
+	if (choice->count == TORUS_LAYOUTS)
+		free(choice->layouts[--choice->count].place);
+	memmove(&choice->layouts[at + 1], &choice->layouts[at], (size_t)(choice->count - at) * sizeof layout);
+	choice->layouts[at] = layout;
 	choice->count++;
 	return layout.place;
 }
@@ -63,7 +63,7 @@ struct tilings {
 	int count;
 };
 
-static void keep_tiling(struct tilings *tilings, const struct torus_tiling *tiling)
+static void add_tiling(struct tilings *tilings, const struct torus_tiling *tiling)
 {
 	int at = tilings->count;
 
@@ -78,7 +78,7 @@ static void keep_tiling(struct tilings *tilings, const struct torus_tiling *tili
 	tilings->count++;
 }
 
-/* Every way to cut the grid into tiles of so many PEs; those with fewest messages between tiles are kept. */
+/* Finds the tilings of the grid by tiles of so many PEs that have the fewest messages between tiles. */
 static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, const struct torus_grid *grid, int dim,
 			 int rest, int pes)
 {
@@ -86,7 +86,7 @@ static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, c
 		if (rest > 1)
 			return;
 		complete_tiling(tiling, grid, pes);
-		keep_tiling(tilings, tiling);
+		add_tiling(tilings, tiling);
 		return;
 	}
 	for (int t = 1; t <= rest; t++) {
@@ -102,13 +102,13 @@ static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, c
 static void offer_places(struct torus_choice *choice, int *place, struct torus_layout layout,
 			 const struct torus_shape *shape, const struct torus_tiling *tiling)
 {
-	int *kept;
+	int *room;
 
 	layout.place = place;
 	torus_layout_measure(&layout, shape, tiling);
-	kept = torus_choice_offer(choice, layout, tiling->cells.cells);
-	if (kept)
-		memcpy(kept, place, (size_t)tiling->cells.cells * sizeof *place);
+	room = torus_choice_offer(choice, layout, tiling->cells.cells);
+	if (room)
+		memcpy(room, place, (size_t)tiling->cells.cells * sizeof *place);
 }
 
 /* The best so far, if small and not perfect, can be made better; so can cells on nodes in their order. */
@@ -118,9 +118,9 @@ static void offer_swapped(struct torus_choice *choice, const struct tilings *til
 	size_t bytes = (size_t)sites->nodes * sizeof *place;
 	struct torus_layout best;
 
-	if (choice->count == 0 || choice->kept[0].longest <= 1)
+	if (choice->count == 0 || choice->layouts[0].longest <= 1)
 		return;
-	best = choice->kept[0];
+	best = choice->layouts[0];
 	memcpy(place, best.place, bytes);
 	best.how = "by swaps";
 	if (torus_layout_improve(place, &sites->shape, &tilings->list[best.tiling], most, WORK_BY_SWAPS))
@@ -161,7 +161,7 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 		if (full)
 			good = torus_layouts_by_axes(choice, &sites->shape, tiling, t, WORK_BY_AXES / tilings->count);
 		/* A layout along cables only cannot be bettered by any other of the same tile. */
-		if (choice->count && choice->kept[0].hops <= tiling->leaving)
+		if (choice->count && choice->layouts[0].hops <= tiling->leaving)
 			break;
 		if (t > 0 && general < sites->nodes)
 			continue;
@@ -266,7 +266,7 @@ static bool try_shifts(struct torus_plan *plan, const struct torus_sites *sites,
 {
 	const struct torus_shape *shape = &sites->shape;
 	struct torus_layout other = *layout;
-	long work = WORK_BY_SHIFTS / TORUS_KEPT;
+	long work = WORK_BY_SHIFTS / TORUS_LAYOUTS;
 	bool good;
 
 	if (!routes || sites->nodes != shape->places)
@@ -336,9 +336,9 @@ static bool make_plan(struct torus_plan *plan, const struct torus_sites *sites, 
 		good = find_layouts(&choice, sites, tilings, plan->before.longest);
 	}
 	for (int c = 0; c < choice.count; c++) {
-		good = good && try_layout(plan, sites, routes, grid, tilings, &choice.kept[c]) &&
-		       try_shifts(plan, sites, routes, grid, tilings, &choice.kept[c]);
-		free(choice.kept[c].place);
+		good = good && try_layout(plan, sites, routes, grid, tilings, &choice.layouts[c]) &&
+		       try_shifts(plan, sites, routes, grid, tilings, &choice.layouts[c]);
+		free(choice.layouts[c].place);
 	}
 	good = good && improve_rank_order(plan, sites, routes, pes, grid, tilings);
 	torus_routes_free(&found);

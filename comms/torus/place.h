@@ -45,19 +45,19 @@ struct torus_layout {
 };
 
 /* The few best layouts, best first. */
-enum { TORUS_KEPT = 6 };
+enum { TORUS_LAYOUTS = 6 };
 
 struct torus_choice {
 	int count;
-	struct torus_layout kept[TORUS_KEPT];
+	struct torus_layout layouts[TORUS_LAYOUTS];
 };
 
-/* Is this good enough to be kept? If so it makes room and returns where its places go (cells of them); else NULL. */
+/* If the layout is among the best, makes room and returns where its places go (cells of them); else NULL. */
 int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells);
 
 /*
  * Layouts of a full box in which each dimension has axes, or even parts of axes, of its own (subaxes.h). Work is how many
- * places of lines may be looked at. False: no memory.
+ * places of lines may be visited. False: no memory.
  */
 bool torus_layouts_by_axes(struct torus_choice *choice, const struct torus_shape *shape,
 			   const struct torus_tiling *tiling, int number, long work);
@@ -69,7 +69,7 @@ bool torus_layout_by_halves(int *place, const struct torus_sites *sites, const s
 bool torus_layout_by_line(int *place, const struct torus_sites *sites, const struct torus_grid *cells);
 
 /*
- * Swaps cells as long as that makes ways shorter, first of all those of more hops than the most that are wanted, or until
+ * Swaps cells as long as that makes routes shorter, first of all those of more hops than the most that are wanted, or until
  * work is done. Returns whether it did.
  */
 bool torus_layout_improve(int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,

@@ -65,14 +65,14 @@ static int by_level(const void *left, const void *right)
 	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
 }
 
-static int by_turn(const void *left, const void *right)
+static int by_order(const void *left, const void *right)
 {
 	const struct torus_ring_step *a = left, *b = right;
 
 	if (a->level != b->level)
 		return b->level - a->level;
-	if (a->turn != b->turn)
-		return a->turn - b->turn;
+	if (a->order != b->order)
+		return a->order - b->order;
 	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
 }
 
@@ -80,7 +80,7 @@ static int by_turn(const void *left, const void *right)
  * What stands along the i-th axis of a part's order comes back over links of the axes behind it. So parts that begin with neighbouring
  * axes, one a place further along its order than the other, come over different links.
  */
-static int turn_of(const struct torus_shape *shape, int part, int origin, int place)
+static int order_of(const struct torus_shape *shape, int part, int origin, int place)
 {
 	int axes[TORUS_AXES], count = axes_of(shape, part, axes), last = 0;
 
@@ -99,7 +99,7 @@ static int list_all(const struct torus_shape *shape, int place, int direction, s
 			if (!torus_ring_sends(shape, part, origin, place, direction, &level))
 				continue;
 			if (list)
-				list[count] = (struct torus_ring_step){level, part, origin, turn_of(shape, part, origin, place)};
+				list[count] = (struct torus_ring_step){level, part, origin, order_of(shape, part, origin, place)};
 			count++;
 		}
 	return count;
@@ -119,7 +119,7 @@ int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int 
 	int count = list_all(shape, place, direction, list);
 
 	if (list)
-		qsort(list, (size_t)count, sizeof *list, by_turn);
+		qsort(list, (size_t)count, sizeof *list, by_order);
 	return count;
 }
 

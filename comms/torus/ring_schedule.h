@@ -18,7 +18,7 @@
  */
 struct torus_ring_step {
 	int level, part, origin;
-	int turn; /* in the reverse schedule: steps of a level with one turn go together, so that links of all axes are busy */
+	int order; /* in the reverse schedule: within a level, steps of the same order go together, so that links of all axes are busy */
 };
 
 int torus_ring_parts(const struct torus_shape *shape);

@@ -33,7 +33,7 @@ int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to
 }
 
 /*
- * after: for each link, a bit for every way on which a route leaves it. The others are about one goal and by place: the
+ * after: for each link, a bit for every direction in which a route leaves it. The others are about one goal and by place: the
  * routes to a goal are a tree.
  */
 struct walk {
@@ -45,7 +45,7 @@ struct walk {
 	float *cost; /* hops, slow ones counted as more; above 0: not in dimension order */
 };
 
-/* Whether dimension order leads from a place to the goal over nothing but whole cables; marks all on the way. */
+/* Whether dimension order leads from a place to the goal over nothing but whole cables; marks all places of the route. */
 static bool is_whole(struct walk *walk, int place, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
@@ -68,8 +68,8 @@ static bool is_whole(struct walk *walk, int place, int goal)
 	return place == goal || walk->cost[place] == 0;
 }
 
-/* Gives a place that has no whole way the best one that its neighbours know. */
-static bool look_around(struct walk *walk, int place, int goal)
+/* Gives a place without a route over whole cables the best one over its neighbours. */
+static bool improve_route(struct walk *walk, int place, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
 	bool better = false;
@@ -93,7 +93,7 @@ static bool look_around(struct walk *walk, int place, int goal)
 	return better;
 }
 
-/* The way on to a goal from every place with a node. */
+/* The next direction to a goal from every place with a node. */
 static void find_directions(struct walk *walk, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
@@ -112,7 +112,7 @@ static void find_directions(struct walk *walk, int goal)
 		better = false;
 		for (int n = 0; n < sites->nodes; n++)
 			if (walk->cost[sites->place[n]] > 0)
-				better = look_around(walk, sites->place[n], goal) || better;
+				better = improve_route(walk, sites->place[n], goal) || better;
 	} while (better);
 }
 
@@ -161,7 +161,7 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 	}
 }
 
-/* Looks for a cycle of links, depth first. Colours: 0 not seen, 1 on the way, 2 done. False: no memory. */
+/* Searches for a cycle of links, depth first. Colours: 0 not seen, 1 on the path, 2 done. False: no memory. */
 static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 {
 	const struct torus_shape *shape = &walk->sites->shape;

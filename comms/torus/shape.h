@@ -12,8 +12,9 @@
  * ring    an axis whose ends are cabled together; else it is a mesh. A pair of nodes with one cable is a mesh of two,
  *         with two cables it is a ring of two.
  * place   a position in the box that the axes span, as a number: the last axis counts fastest, as in a C array
- * way     a direction of travel: 2 * axis towards higher coordinates (x+), 2 * axis + 1 towards lower ones (x-)
- * link    one direction of one cable: the place where it begins and the way it goes
+ * direction
+ *         of travel: 2 * axis towards higher coordinates (x+), 2 * axis + 1 towards lower ones (x-)
+ * link    one direction of one cable: the place where it begins and its direction
  *
  * All of comms/torus but the channels and collectives is like this file: pure functions, no clock, no globals, no
  * files. Where something is wrong they say what in one line, and whoever called prints it.
@@ -62,7 +63,7 @@ const char *torus_place_text(const struct torus_shape *shape, int place, char bu
 /* "x+", "x-", "y+" and so on; the axes are x y z a b c. */
 const char *torus_direction_name(int direction);
 
-/* The place at the other end of the cable that leaves this way, or -1. */
+/* The place at the other end of the cable that leaves in this direction, or -1. */
 int torus_neighbour(const struct torus_shape *shape, int place, int direction);
 
 /* How many steps from one coordinate to another: above 0 upwards, below 0 downwards. Half a ring goes upwards. */
@@ -72,7 +73,7 @@ int torus_hops(const struct torus_shape *shape, int from, int to);
 /* The largest number of hops between two places. */
 int torus_diameter(const struct torus_shape *shape);
 
-/* The way a message leaves on its route in dimension order, first axis first; -1 where it has arrived. */
+/* The direction in which a message leaves on its route in dimension order, first axis first; -1 where it has arrived. */
 int torus_next(const struct torus_shape *shape, int at, int to);
 
 #endif

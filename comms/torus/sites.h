@@ -21,7 +21,7 @@ struct torus_sites {
 	int nodes;
 	int *place;   /* of each node */
 	int *node;    /* at each place, or -1: a hole */
-	float *share; /* of each link, by place times ways plus way: see torus_sites_share. NULL: no flaws */
+	float *share; /* of each link, by place times directions plus direction: see torus_sites_share. NULL: no flaws */
 };
 
 struct torus_flaw {

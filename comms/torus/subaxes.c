@@ -2,12 +2,12 @@
 /*
  * A box that a job gets is mostly open along its long axes. Walked together with another axis it can be closed all the
  * same: out along one row, across, back along the other. In general two parts are a grid with columns and rows, and
- * these are the ways to go round it:
+ * these are the closed lines through it:
  *
  * comb       an even number of rows: to and fro through all columns but the first, back through the first
  * cylinder   the same where each row is a ring: after the last row, an odd one, the ring leads on to the first column
  * knot       neither: one step in it is two hops long, because a chessboard with an odd number of fields has no tour
- * fold       a single row: every second place on the way out, the others on the way back
+ * fold       a single row: every second place outwards, the others backwards
  */
 #include "subaxes.h"
 
@@ -30,10 +30,10 @@ static void snake(const struct torus_subaxis *subaxes, int count, int *offset)
 
 	offset[0] = 0;
 	for (int s = 0; s < count; s++) {
-		for (int turn = 1; turn < subaxes[s].size; turn++)
+		for (int row = 1; row < subaxes[s].size; row++)
 			for (int i = 0; i < length; i++)
-				offset[turn * length + i] =
-					offset[turn % 2 ? length - 1 - i : i] + turn * subaxes[s].stride;
+				offset[row * length + i] =
+					offset[row % 2 ? length - 1 - i : i] + row * subaxes[s].stride;
 		length *= subaxes[s].size;
 	}
 }
@@ -96,7 +96,7 @@ static void measure(struct torus_line *line, const struct torus_shape *axes, boo
 	}
 }
 
-static void keep_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
+static void take_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
 {
 	measure(trial, axes, true);
 	if (line->hops >= 0 && trial->hops >= line->hops)
@@ -106,7 +106,7 @@ static void keep_better(struct torus_line *line, struct torus_line *trial, const
 	line->longest = trial->longest;
 }
 
-/* One sub-axis against the rest of them, in every way that closes the line; the best is kept. */
+/* One sub-axis against the rest of them, by every method that closes the line; takes the best. */
 static void try_subaxis(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
 		       const struct torus_subaxis *subaxis, const int *private, const int *rest)
 {
@@ -116,15 +116,15 @@ static void try_subaxis(struct torus_line *line, struct torus_line *trial, const
 
 	if (n_rest % 2 == 0 || subaxis->ring) {
 		comb(&outside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 	if (n_private % 2 == 0) {
 		comb(&inside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 	if (n_rest % 2 && n_private % 2 && !subaxis->ring) {
 		knot(&outside, trial->offset);
-		keep_better(line, trial, axes);
+		take_better(line, trial, axes);
 	}
 }
 
@@ -159,19 +159,19 @@ static bool close_line(struct torus_line *line, const struct torus_shape *axes, 
 /* The sub-axis with the shortest steps is walked most often, so it comes first. */
 static int sort_subaxes(struct torus_subaxis *sorted, const struct torus_subaxis *subaxes, int count)
 {
-	int kept = 0;
+	int found = 0;
 
 	for (int s = 0; s < count; s++) {
-		int at = kept;
+		int at = found;
 
 		if (subaxes[s].size == 1)
 			continue;
 		for (; at > 0 && sorted[at - 1].hops > subaxes[s].hops; at--)
 			sorted[at] = sorted[at - 1];
 		sorted[at] = subaxes[s];
-		kept++;
+		found++;
 	}
-	return kept;
+	return found;
 }
 
 bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, const struct torus_subaxis *subaxes,

@@ -155,7 +155,7 @@ static double load_tnis(const struct disjoint *p, const int *tni)
 	return fullest;
 }
 
-/* The simple ways first, so that the search has something to beat and never ends behind them. */
+/* The simple assignments first, so that the search has something to beat and never ends behind them. */
 static void pack_simply(struct disjoint *p, int directions)
 {
 	p->fullest = 1e300;

@@ -6,11 +6,11 @@
 
 /*
  * Which message goes through which TNI. All nodes do the same: the PEs of a node are a tile of a larger
- * grid, and in a step each sends a message every way, to a PE of its own tile or of the next node's.
+ * grid, and in a step each sends a message in every direction, to a PE of its own tile or of the next node's.
  *
- * slot     a PE of the tile and a way: the message it sends that way and the one it gets from there. Both go through
+ * slot     a PE of the tile and a direction: the message it sends there and the one it gets from there. Both go through
  *          the TNI of the slot, so the traffic to and from one neighbour shares a queue.
- * volume   of the messages that go one way
+ * volume   of the messages in one direction
  */
 struct torus_step {
 	int dims;
@@ -26,7 +26,7 @@ enum torus_assign { TORUS_BY_DIRECTION, TORUS_ROUND_ROBIN, TORUS_BEST };
 
 struct torus_assignment {
 	int slots;
-	int *tni;	     /* of each slot, PE after PE, way after way; -1: bypasses them */
+	int *tni;	     /* of each slot, PE after PE, direction after direction; -1: bypasses them */
 	double *out, *in;    /* volume through each TNI */
 	double link, memory; /* volume over the fullest link, and inside the node past the TNIs */
 	double sum, leaving; /* volume of all messages, and of those that leave the node */

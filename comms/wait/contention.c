@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test bed or
+ * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test cluster or
  * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
- * there keeps a processor from whoever it waits for, and all wait in turn until the kernel takes the processors away.
+ * there keeps a processor from the PE it waits for, and all wait until the kernel takes the processors away.
  *
- * Two things tell. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
- * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between looks. When more than a
- * sixteenth of the time is lost, and not once only, waiting PEs look a few times and then sleep. When next to none has been, they
- * look twice as many times as before, every 20 ms until all is as it was. Threads that serve a PE, this one or another,
+ * Two things show it. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
+ * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between polls. When more than a
+ * sixteenth of the time is lost, and not once only, waiting PEs poll a few times and then sleep. When next to none has been, they
+ * poll twice as many times as before, every 20 ms until all is as it was. Threads that serve a PE, this one or another,
  * take the processor often and for microseconds. They would find none at hand if PEs slept for that: to wake an idle processor takes longer.
  */
 #include "contention.h"
@@ -23,7 +23,7 @@
 #define SAMPLE_EVERY 10000000LL /* ns */
 #define CALM_FOR 20000000LL	/* ns */
 #define OFTEN 2			/* samples in a row: a daemon that wakes once is no contention */
-#define GAP 200000LL		/* ns; the looks between two clocks take a tenth of that */
+#define GAP 200000LL		/* ns; the polls between two clocks take a tenth of that */
 #define POLLS_LEAST 128
 #define MUCH 16	     /* a share of the time */
 #define LITTLE 64

@@ -3,11 +3,11 @@
  * Finds deadlocks: docs/protocols/deadlock.md.
  *
  * passive  a PE in a slow wait that only other PEs can end, with no operation of its own under way
- * wave     a question that goes down the tree of nodes; the answer comes up when all PEs below are passive and have looked twice at
- *          what they wait for since the question came. It has sums: how often waits began and ended, commands of lists
+ * wave     a question that goes down the tree of nodes; the answer comes up when all PEs below are passive and have polled
+ *          what they wait for twice since the question came. It has sums: how often waits began and ended, commands of lists
  *          that were carried out, messages sent, messages carried out
  *
- * Two waves with equal sums: no PE did anything between them. As many messages carried out as sent: none is under way. Since every PE looked
+ * Two waves with equal sums: no PE did anything between them. As many messages carried out as sent: none is under way. Since every PE polled
  * again after the last message was carried out, nothing will ever end a wait.
  */
 #include "deadlock.h"
@@ -46,7 +46,7 @@ static struct {
 	bool one_thread;
 	int threads;			 /* the program's before, and the library's */
 	handler *handlers[MOST_SIGNALS]; /* of libraries */
-	/* The program's, now. A PE that only others can wake does not change them: looked for when a wait becomes slow. */
+	/* The program's, now. A PE that only others can wake does not change them: searched when a wait becomes slow. */
 	bool has_threads, has_handlers;
 	/* Of a node's first PE. */
 	bool leads, over;
@@ -166,7 +166,7 @@ static const struct comms_group *leaders(void)
 	return world->on_node || world->size == 1 ? NULL : world;
 }
 
-/* Known when the PEs have met for the first time. */
+/* Known after the first barrier of the PEs. */
 static void find_place(void)
 {
 	const struct comms_group *world = deadlock.world, *first = leaders();
@@ -256,7 +256,7 @@ static void add(struct comms_sums *sums, const struct comms_sums *more)
 	sums->carried_out += more->carried_out;
 }
 
-/* False: not all PEs of the node are passive, or have looked again. */
+/* False: not all PEs of the node are passive, or have polled again. */
 static bool add_node(struct comms_sums *sums)
 {
 	for (int i = 0; i < local_pes(); i++) {

@@ -22,7 +22,7 @@ enum deadlock_wait {
 	DEADLOCK_MEMORY /* a store to memory of this PE, by a PE, a thread or a signal handler */
 };
 
-/* By the thread whose wait is shown (hang.c): its wait has become slow; it still waits, after another look; it is over. */
+/* By the thread whose wait is shown (hang.c): its wait has become slow; it still waits, after another poll; it is over. */
 void deadlock_wait_begins(void);
 void deadlock_wait_goes_on(enum deadlock_wait kind);
 void deadlock_wait_ends(void);

@@ -14,7 +14,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define MOST_PES 256 /* to look at: each takes a connection */
+#define MOST_PES 256 /* to read from: each takes a connection */
 #define LINE 512
 
 struct seen {
@@ -32,7 +32,7 @@ struct report {
 };
 
 /* One report for the job: the time of the last is at PE 0. */
-static bool is_my_turn(int64_t longer_than)
+static bool is_reporter(int64_t longer_than)
 {
 	int64_t now = hang_clock();
 	uint64_t last = comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_FETCH, 8, 0, 0}, 0, "SHMEM_HANG_SECONDS");
@@ -51,7 +51,7 @@ static bool can_be_read(int pe)
 	return !comms.network || comms.network->served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
 }
 
-static bool look(struct report *report)
+static bool collect(struct report *report)
 {
 	int most = comms.n_pes < MOST_PES ? comms.n_pes : MOST_PES, first = comms.pe - most / 2;
 
@@ -203,7 +203,7 @@ void hang_report(int64_t longer_than)
 	int64_t now = hang_clock();
 	struct report report;
 
-	if (!is_my_turn(longer_than) || !look(&report))
+	if (!is_reporter(longer_than) || !collect(&report))
 		return;
 	for (int i = 0; i < report.count; i++)
 		if (report.seen[i].waiting.kind != COMMS_WAITS_NOT)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: look a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
+ * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
  * today it may cost a time slice, if the processor goes to somebody with much to do.
  *
- * Sleeper: sleepers++ ; membarrier ; look again ; futex_wait(word).   Changer: store ; load sleepers.
+ * Sleeper: sleepers++ ; membarrier ; poll again ; futex_wait(word).   Changer: store ; load sleepers.
  * The changer has no fence between its two accesses. membarrier(GLOBAL_EXPEDITED) puts one into every
  * registered process that runs at that moment, so either the changer's load sees the sleeper, or the
- * sleeper's second look sees the store. Stores nobody rings for (through shmem_ptr, by a thread of this
+ * sleeper's second poll sees the store. Stores without a wakeup (through shmem_ptr, by a thread of this
  * PE, or where membarrier is missing) are found because every sleep ends after a bounded time.
  */
 #include "wait.h"
@@ -30,9 +30,9 @@
 
 #define SLEEP_SHORTEST 50000L	/* ns */
 #define SLEEP_LONGEST 20000000L	/* ns */
-#define SLEEP_WITH_LISTS 1000000L /* ns; nobody wakes who sleeps at a gate for a plan's sake */
+#define SLEEP_WITH_LISTS 1000000L /* ns; a PE that sleeps in a counter barrier is not woken for a plan */
 #define SPINS_UNDISTURBED 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
-#define SPINS_OVERSUBSCRIBED 400	/* they share them: divided by how many share one, for a look may cost as many switches */
+#define SPINS_OVERSUBSCRIBED 400	/* they share them: divided by how many share one, for a poll may cost as many switches */
 #define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
 #define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
 #define POLLS_WITHOUT_YIELD 1000
@@ -59,7 +59,7 @@ static unsigned spins_oversubscribed(int processors)
 	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
 }
 
-/* Where PEs crowd, yield_processor sees to that. */
+/* Where PEs are oversubscribed, yield_processor does that. */
 static void spin_by_contention(int processors)
 {
 	atomic_store_explicit(&comms.spin, comms.oversubscribed ? spins_oversubscribed(processors) : SPINS_UNDISTURBED,
@@ -76,7 +76,7 @@ void wait_stop(void)
 	comms.minds_contention = false;
 }
 
-/* A look with its pause takes some 20 ns. */
+/* A poll with its pause takes some 20 ns. */
 static void allow_stops(void)
 {
 #if PROCESSOR_HAS_EVENTS
@@ -103,8 +103,8 @@ void wait_start(void)
 }
 
 /*
- * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor and
- * kept it, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
+ * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor
+ * for long, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
  */
 static void yield_processor(void)
 {
@@ -206,7 +206,7 @@ void comms_sleep_cancel(void)
 }
 
 /*
- * Sleeps, with the network looked after; returns how many looks to take before sleeping again. Whoever asked this PE for something is likely to
+ * Sleeps, with the network progressed; returns how many polls to make before sleeping again. Whoever asked this PE for something is likely to
  * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
  */
 static unsigned block(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)

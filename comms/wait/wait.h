@@ -27,7 +27,7 @@ COMMS_INLINE unsigned comms_spins(void)
 }
 
 /*
- * May a wait stop the processor until somebody stores to the word? Not where this thread has a network or command lists to look after,
+ * May a wait stop the processor until somebody stores to the word? Not where this thread has a network or command lists to progress,
  * where PEs share processors, or where the wait is for more than one word.
  */
 COMMS_INLINE bool comms_may_stop(const void *address)
@@ -40,7 +40,7 @@ COMMS_INLINE bool comms_may_stop(const void *address)
 #endif
 }
 
-/* Makes the processor notice a store to the word. */
+/* Makes the processor monitor the word for stores. */
 COMMS_INLINE void comms_monitor_word(const void *address)
 {
 #if PROCESSOR_HAS_EVENTS

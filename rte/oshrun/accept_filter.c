@@ -5,10 +5,10 @@
  * accept, and functions of these names in the program take precedence over libc's.
  *
  * A client's first message, the greeting, names the job, and the job's name ends with 64 random bits that only the environment of the PEs
- * contains. A thread peeks at the greetings of all connections in parallel, so that a silent one delays no other. It closes connections without
+ * contains. A thread peeks at the greetings of all connections in parallel, so that an idle one delays no other. It closes connections without
  * the name and sends the others to libpmix, which finds one end of a socket pair under the descriptor of its listening socket: that end is
  * readable when a connection waits there, as a listening socket is. listen puts the pair there, since libpmix registers the descriptor with
- * epoll right afterwards, and epoll would continue to watch the old socket.
+ * epoll right afterwards, and epoll would continue to report the old socket.
  */
 #include "accept_filter.h"
 

@@ -95,7 +95,7 @@ static void set_keepalive(const char *prefix)
 	char name[64], value[16];
 	long seconds;
 
-	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds == 0)
+	if (!setting_number(SETTING_FAILURE_SECONDS, &seconds) || seconds == 0)
 		return;
 	seconds = seconds < 8 ? 8 : seconds;
 	for (int i = 0; i < 3; i++) {

@@ -52,7 +52,7 @@ static void name_job(struct job *job)
 	snprintf(job->name, sizeof job->name, "%s-%016" PRIx64, job->folder_name, secret);
 }
 
-static bool look_around(struct job *job, const struct hosts *hosts)
+static bool discover_machine(struct job *job, const struct hosts *hosts)
 {
 	bool oversubscribed;
 
@@ -107,7 +107,7 @@ static int run_here(struct options *options, const struct hosts *hosts)
 	/* The shared memory of PMIx 5 numbers keys that PMIx does not define, and each process numbers them in the order of its own use. */
 	setenv("PMIX_MCA_gds", "^shmem2", 0);
 	job.environment = environment_for_pes(options);
-	if (!job.environment || !look_around(&job, hosts))
+	if (!job.environment || !discover_machine(&job, hosts))
 		return 1;
 	/* Open MPI in the same program would spin while other PEs want the core. MPICH yields by itself. */
 	if (job.count > job.processors.cores && !environment_add(&job.environment, "OMPI_MCA_mpi_yield_when_idle", "1"))

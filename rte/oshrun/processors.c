@@ -63,12 +63,12 @@ int processors_group(const struct processors *processors, hwloc_const_cpuset_t c
 
 /*
  * Only the processors matter, and reading only those takes 2 ms instead of 15: no plug-ins (the one for X11
- * displays alone tries ten of them) and no probing by running on every processor in turn.
+ * displays alone tries ten of them) and no probing by running on one processor after the other.
  */
 static bool load_topology(struct processors *processors)
 {
 	const char *plugins = getenv("HWLOC_PLUGINS_PATH");
-	char *kept = plugins ? strdup(plugins) : NULL;
+	char *saved = plugins ? strdup(plugins) : NULL;
 	bool loaded;
 
 	setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
@@ -77,11 +77,11 @@ static bool load_topology(struct processors *processors)
 		hwloc_topology_set_components(processors->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
 		loaded = !hwloc_topology_load(processors->topology);
 	}
-	if (kept)
-		setenv("HWLOC_PLUGINS_PATH", kept, 1);
+	if (saved)
+		setenv("HWLOC_PLUGINS_PATH", saved, 1);
 	else
 		unsetenv("HWLOC_PLUGINS_PATH");
-	free(kept);
+	free(saved);
 	return loaded;
 }
 
@@ -108,7 +108,7 @@ static int count_processors(const struct processors *processors)
 	return sched_getaffinity(0, sizeof set, &set) ? (int)sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
 }
 
-/* hwloc numbers the kinds of cores from the most frugal to the fastest; -1 where it cannot tell which is faster. */
+/* hwloc numbers the kinds of cores from the most frugal to the fastest; -1 where it does not know which is faster. */
 static int kind_of(const struct processors *processors, hwloc_obj_t object)
 {
 #if HWLOC_API_VERSION >= 0x00020400

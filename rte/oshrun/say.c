@@ -44,10 +44,10 @@ void say(const char *format, ...)
 
 int say_mute_libraries(void)
 {
-	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	if (kept >= 0 && null >= 0 && dup2(null, STDERR_FILENO) >= 0)
-		say_fd = kept;
+	if (copy >= 0 && null >= 0 && dup2(null, STDERR_FILENO) >= 0)
+		say_fd = copy;
 	if (null >= 0)
 		close(null);
 	return say_fd;

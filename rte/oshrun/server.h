@@ -29,7 +29,7 @@ bool server_environment(struct server *server, int pe, char ***environment);
 void server_ask(struct server *server, int pe);
 
 /*
- * Stops the server for good: it answers no PE any more and does not notice broken connections. Call it before ending PEs while some of them
+ * Stops the server for good: it answers no PE any more and ignores broken connections. Call it before ending PEs while some of them
  * may be in a fence: libpmix uses the record of a fence after it has freed it when a PE outside of the fence and one in it are lost
  * together (4.2.2: lost_connection completes the fence once for each of them).
  */

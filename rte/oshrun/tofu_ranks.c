@@ -20,7 +20,7 @@ static bool is_ours(const char *entry)
 /* Replaces the variables of an outer job. */
 static bool set_rank_count(struct job *job)
 {
-	size_t kept = 0, count = 0;
+	size_t used = 0, count = 0;
 	char entry[64], **grown;
 
 	snprintf(entry, sizeof entry, RANKS "%d", job->count);
@@ -28,16 +28,16 @@ static bool set_rank_count(struct job *job)
 		if (is_ours(job->environment[count]))
 			free(job->environment[count]);
 		else
-			job->environment[kept++] = job->environment[count];
+			job->environment[used++] = job->environment[count];
 	}
-	job->environment[kept] = NULL;
-	grown = realloc(job->environment, (kept + 2) * sizeof *grown);
+	job->environment[used] = NULL;
+	grown = realloc(job->environment, (used + 2) * sizeof *grown);
 	if (!grown)
 		return false;
 	job->environment = grown;
-	grown[kept] = strdup(entry);
-	grown[kept + 1] = NULL;
-	return grown[kept];
+	grown[used] = strdup(entry);
+	grown[used + 1] = NULL;
+	return grown[used];
 }
 
 int tofu_ranks_prepare(struct job *job)

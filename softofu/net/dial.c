@@ -103,7 +103,7 @@ static bool hello_is_ours(const struct net_wires *wires, const struct net_hello 
 	       same_token(hello->token, wires->hello.token);
 }
 
-static void keep_socket(struct net_wires *wires, int file, uint32_t host)
+static void store_socket(struct net_wires *wires, int file, uint32_t host)
 {
 	int yes = 1;
 
@@ -146,7 +146,7 @@ static bool connect_host(struct net_wires *wires, int host, const struct net_hos
 		return torus_refuse(problem, "host %d has another network: shape, nodes and settings must be alike",
 				    host);
 	}
-	keep_socket(wires, file, (uint32_t)host);
+	store_socket(wires, file, (uint32_t)host);
 	return true;
 }
 
@@ -170,7 +170,7 @@ static bool accept_host(struct net_wires *wires, double until, char problem[NET_
 		return torus_refuse(problem, "host %u has another network: shape, nodes and settings must be alike",
 				    hello.host);
 	}
-	keep_socket(wires, file, hello.host);
+	store_socket(wires, file, hello.host);
 	return true;
 }
 

@@ -178,7 +178,7 @@ static enum net_answer refuse_packet(struct net_link *link)
 	return NET_REFUSED;
 }
 
-static void keep_packet(struct net *net, struct net_link *link, const struct net_slot *slot)
+static void store_packet(struct net *net, struct net_link *link, const struct net_slot *slot)
 {
 	int number = net_input_of_link(link->enters, slot->packet.channel);
 	struct net_input *input = net_input(net, link->to, number);
@@ -219,6 +219,6 @@ enum net_answer net_receive(struct net *net, struct net_link *link, const struct
 		return refuse_packet(link);
 	link->expected++;
 	link->asked = false;
-	keep_packet(net, link, slot);
+	store_packet(net, link, slot);
 	return NET_ACCEPTED;
 }

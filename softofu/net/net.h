@@ -15,7 +15,7 @@
  * A torus network in memory: the routers of all nodes of a grid and the links between them. Nodes need no process.
  *
  * receive queue  packets that have arrived for one command queue (CQ) and class: a node, a TNI, a CQ and a class
- * class          requests and replies have separate buffers all the way, so that a NIC that must send a reply before
+ * class          requests and replies have separate buffers on the whole route, so that a NIC that must send a reply before
  *                it can accept the next request does not block replies
  * receiver       callback of a NIC that handles an arrived packet. It must accept a reply at once. It may leave a
  *                request in the queue until there is room for the reply.

@@ -7,7 +7,7 @@
 /*
  * Barrier gates. A gate has two inputs, one from a gate of its own node and one from another node, and sends the
  * combined value to two gates. The first gate of a set is where a barrier starts and ends: a start sends the caller's
- * value on, and the value that arrives is the result. The others relay.
+ * value on, and the value that arrives is the result. The others forward.
  *
  * A value may arrive before the gate has used the previous one, because the other side may be a barrier ahead; so
  * inputs are short queues. The thread that delivers the last value runs the gate, and all gates that follow from it.
@@ -208,19 +208,19 @@ static void gate_send(struct nic *nic, uint64_t from, uint64_t to, const struct 
 	uint64_t next[2];
 	unsigned number;
 	struct gate *gate = gate_at(nic, to, &number);
-	bool relay;
+	bool forward;
 
 	if (!gate)
 		return;
 	job_lock(&gate->lock);
-	relay = accept_value(gate, from, value) && number >= START_GATES && has_all(gate);
-	if (relay)
+	forward = accept_value(gate, from, value) && number >= START_GATES && has_all(gate);
+	if (forward)
 		merged = merge(gate);
 	else if (number < START_GATES)
 		finish_barrier(gate);
 	memcpy(next, gate->to, sizeof next);
 	job_unlock(&gate->lock);
-	for (int i = 0; i < 2 && relay; i++)
+	for (int i = 0; i < 2 && forward; i++)
 		gate_send(nic, to, next[i], &merged);
 }
 

@@ -135,7 +135,7 @@ static bool take_arrived(struct nic *nic, const struct net_address *at)
 }
 
 /*
- * Empties all receive queues, after a long wait: packets of others may be in the way while their process has no
+ * Empties all receive queues, after a long wait: packets of others may block the queues while their process has no
  * processor.
  */
 static void sweep(struct nic *nic)

@@ -154,8 +154,8 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	SOFTOFU_STATS=1 run on 4 "$TESTS/session_chain"
 	[ "$status" -eq 0 ]
 	# 5 broadcasts of 32 chunks: what those between root and end forward, their NICs forward alone.
-	relays=$(grep -c ': 0 descriptors by the caller, 160 by the NIC' <<<"$output")
-	[ "$relays" -eq 6 ]
+	forwarding=$(grep -c ': 0 descriptors by the caller, 160 by the NIC' <<<"$output")
+	[ "$forwarding" -eq 6 ]
 	SOFTOFU_SPS=block on 4 "$TESTS/session_chain"
 	SOFTOFU_RANKS_PER_NODE=3 SOFTOFU_SHAPE=1x1x1 on 3 "$TESTS/session_chain"
 	! command -v mpirun >/dev/null || mpi 4 "$TESTS/session_chain"
@@ -192,7 +192,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	done
 }
 
-@test "gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
+@test "barrier gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
 	for ranks in 1 2 3 4; do
 		on "$ranks" "$TESTS/gate_reductions"
 	done
@@ -217,7 +217,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	grep -q "@softofu/.*/$first/" /proc/net/unix
 	kill -9 "$first"
 	run wait "$first"
-	# The same rank again, with a partner this time: the first one's queues are not in the way.
+	# The same rank again, with a partner this time: the first one's queues do no harm.
 	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=1 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain" &
 	second=$!
 	SOFTOFU_JOB="killed-$$" SOFTOFU_RANKS=2 SOFTOFU_RANK=0 timeout $((60 * ${TEST_PATIENCE:-1})) "$TESTS/session_chain"

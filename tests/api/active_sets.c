@@ -169,7 +169,7 @@ static void on_this_set(void)
 	}
 	for (size_t r = 0; r < sizeof reductions / sizeof reductions[0]; r++)
 		for (int n = 0; n <= 2 * MOST; n += n ? 2 * MOST - 1 : 1)
-			if (its_turn(r + (size_t)n))
+			if (is_selected(r + (size_t)n))
 				reductions[r](n);
 }
 

@@ -77,19 +77,19 @@ static void check_types(const struct shape *shape)
 	for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
 		for (size_t count = 0; count <= MOST; count += count ? 2 : 1) {
 			NOTE("%s alltoall on %s, %zu elements", types[t].name, shape->name, count);
-			if (its_turn(t + count))
+			if (is_selected(t + count))
 				try(shape, count, types[t].size, 1, 1, seed++, types[t].dense);
 			for (size_t i = 0; i < 4; i++) {
 				NOTE("%s alltoalls on %s, %zu elements, strides %td and %td", types[t].name, shape->name,
 				     count, strides[i].dst, strides[i].sst);
-				if (its_turn(t + count + i))
+				if (is_selected(t + count + i))
 					try(shape, count, types[t].size, strides[i].dst, strides[i].sst, seed++,
 					    types[t].strided);
 			}
 		}
 }
 
-/* Nothing between the calls; two places in turn, and the source is written to at once. */
+/* Nothing between the calls; two alternating places, and the source is written to at once. */
 static void check_in_a_row(const struct shape *shape, long rounds)
 {
 	static long from[MOST_PES], to[2][MOST_PES];

@@ -12,23 +12,23 @@
 /* The value expected next, by the same arithmetic without any library. Sums wrap. */
 #define PLUS(TYPE, a, b) ((TYPE)((uint64_t)(a) + (uint64_t)(b)))
 
-/* A fetching routine in its three forms by turns: plain, on a context, nonblocking. */
-#define FETCHING(TURN, RESULT, NAME, ...)                                                        \
+/* A fetching routine in its three forms, one after the other: plain, on a context, nonblocking. */
+#define FETCHING(FORM, RESULT, NAME, ...)                                                        \
 	do {                                                                                     \
-		if ((TURN) % 4 == 0)                                                             \
+		if ((FORM) % 4 == 0)                                                             \
 			RESULT = shmem_##NAME(__VA_ARGS__);                                      \
-		else if ((TURN) % 4 == 1)                                                        \
+		else if ((FORM) % 4 == 1)                                                        \
 			RESULT = shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);               \
-		else if ((TURN) % 4 == 2)                                                        \
+		else if ((FORM) % 4 == 2)                                                        \
 			shmem_##NAME##_nbi(&RESULT, __VA_ARGS__);                                \
 		else                                                                             \
 			shmem_ctx_##NAME##_nbi(SHMEM_CTX_DEFAULT, &RESULT, __VA_ARGS__);         \
-		if ((TURN) % 4 > 1)                                                              \
+		if ((FORM) % 4 > 1)                                                              \
 			shmem_quiet();                                                           \
 	} while (0)
-#define POSTING(TURN, NAME, ...)                                                                 \
+#define POSTING(FORM, NAME, ...)                                                                 \
 	do {                                                                                     \
-		if ((TURN) % 2 == 0)                                                             \
+		if ((FORM) % 2 == 0)                                                             \
 			shmem_##NAME(__VA_ARGS__);                                               \
 		else                                                                             \
 			shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);                        \

@@ -19,7 +19,7 @@ static void owner(long share, long of_others)
 		long seen = __atomic_load_n(&word, __ATOMIC_RELAXED) - done;
 
 		if (of_others > 0 && done * of_others > (seen + 100) * share) {
-			nap(20e-6);
+			sleep_for(20e-6);
 			continue;
 		}
 		for (int i = 0; i < 100 && done < share; i++, done++) {

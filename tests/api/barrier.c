@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4,5 tofu-few=3 */
-/* Nobody leaves before all have come, thousands of times and with PEs late by turns; and what each kind completes. */
+/* Nobody leaves before all have come, thousands of times and with one PE after the other late; and what each kind completes. */
 #include "tests/lib/check.h"
 
 static long arrived[64];
 
 enum { BARRIER_ALL, SYNC_ALL, TEAM_SYNC, KINDS };
 
-static void meet(int kind)
+static void synchronise(int kind)
 {
 	switch (kind) {
 	case BARRIER_ALL: shmem_barrier_all(); break;
@@ -16,7 +16,7 @@ static void meet(int kind)
 	}
 }
 
-/* Everybody tells his right neighbour the number of the round before he comes. */
+/* Each PE writes the number of the round to its right neighbour before the barrier. */
 static void check_rounds(int kind, long rounds, bool skewed)
 {
 	int right = (me + 1) % npes, left = (me + npes - 1) % npes;
@@ -25,11 +25,11 @@ static void check_rounds(int kind, long rounds, bool skewed)
 	shmem_barrier_all();
 	for (long round = 1; round <= rounds; round++) {
 		if (skewed && round % npes == me)
-			nap(0.002);
+			sleep_for(0.002);
 		shmem_long_p(&arrived[me], round, right);
 		if (kind != BARRIER_ALL)
 			shmem_quiet(); /* a sync alone does not complete puts */
-		meet(kind);
+		synchronise(kind);
 		CHECK(arrived[left] == round || arrived[left] == round + 1); /* he may be one further already */
 	}
 	shmem_barrier_all();

@@ -15,11 +15,11 @@
 #define MOST 64	      /* PEs */
 
 /* From each thread of each PE, on every PE. */
-static struct box {
+static struct written {
 	unsigned char put[BYTES], nbi[BYTES], signalled[BYTES];
 	uint64_t signal, twice;
 	long added, swapped, p, strided[6];
-} boxes[MOST][THREADS];
+} written[MOST][THREADS];
 
 static long read_only[MOST], total, flag[MOST], data[MOST], answer;
 static long *big, *big_here;
@@ -39,7 +39,7 @@ static uint64_t seed_of(int pe, int t, long round)
 /* to is a PE of the context's team. */
 static void send(shmem_ctx_t ctx, int to, int t, long round)
 {
-	struct box *box = &boxes[me][t];
+	struct written *area = &written[me][t];
 	unsigned char put[BYTES], signalled[BYTES];
 	static _Thread_local unsigned char nbi[MOST][BYTES]; /* one per target, until the quiet */
 	long pair[3] = {round, round + 1, round + 2};
@@ -47,59 +47,59 @@ static void send(shmem_ctx_t ctx, int to, int t, long round)
 	fill_noise(put, BYTES, seed_of(me, t, round));
 	fill_noise(nbi[to], BYTES, seed_of(me, t, round) + 1);
 	fill_noise(signalled, BYTES, seed_of(me, t, round) + 2);
-	shmem_ctx_putmem(ctx, box->put, put, BYTES, to);
-	shmem_ctx_putmem_nbi(ctx, box->nbi, nbi[to], BYTES, to);
-	shmem_ctx_putmem_signal(ctx, box->signalled, signalled, BYTES, &box->signal, (uint64_t)round, SHMEM_SIGNAL_SET,
+	shmem_ctx_putmem(ctx, area->put, put, BYTES, to);
+	shmem_ctx_putmem_nbi(ctx, area->nbi, nbi[to], BYTES, to);
+	shmem_ctx_putmem_signal(ctx, area->signalled, signalled, BYTES, &area->signal, (uint64_t)round, SHMEM_SIGNAL_SET,
 				to);
-	shmem_ctx_signal_add(ctx, &box->twice, 2, to);
-	shmem_ctx_long_atomic_add(ctx, &box->added, round, to);
-	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &box->swapped, round, to), round - 1);
-	shmem_ctx_long_p(ctx, &box->p, -round, to);
-	shmem_ctx_long_iput(ctx, box->strided, pair, 2, 1, 3, to);
+	shmem_ctx_signal_add(ctx, &area->twice, 2, to);
+	shmem_ctx_long_atomic_add(ctx, &area->added, round, to);
+	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &area->swapped, round, to), round - 1);
+	shmem_ctx_long_p(ctx, &area->p, -round, to);
+	shmem_ctx_long_iput(ctx, area->strided, pair, 2, 1, 3, to);
 	shmem_ctx_long_atomic_inc(ctx, &total, to);
 	memset(put, 0, sizeof put); /* all but nbi may be overwritten at once */
 	memset(signalled, 0, sizeof signalled);
 	memset(pair, 0, sizeof pair);
 }
 
-static void check_box(const struct box *box, int from, int t, long round)
+static void check_written(const struct written *area, int from, int t, long round)
 {
 	unsigned char expected[BYTES];
 
 	fill_noise(expected, BYTES, seed_of(from, t, round));
-	CHECK_BYTES(box->put, expected, BYTES);
+	CHECK_BYTES(area->put, expected, BYTES);
 	fill_noise(expected, BYTES, seed_of(from, t, round) + 1);
-	CHECK_BYTES(box->nbi, expected, BYTES);
+	CHECK_BYTES(area->nbi, expected, BYTES);
 	fill_noise(expected, BYTES, seed_of(from, t, round) + 2);
-	CHECK_BYTES(box->signalled, expected, BYTES);
-	CHECK_EQUAL(box->signal, (uint64_t)round);
-	CHECK_EQUAL(box->twice, (uint64_t)round * 2);
-	CHECK_EQUAL(box->added, round * (round + 1) / 2);
-	CHECK_EQUAL(box->swapped, round);
-	CHECK_EQUAL(box->p, -round);
+	CHECK_BYTES(area->signalled, expected, BYTES);
+	CHECK_EQUAL(area->signal, (uint64_t)round);
+	CHECK_EQUAL(area->twice, (uint64_t)round * 2);
+	CHECK_EQUAL(area->added, round * (round + 1) / 2);
+	CHECK_EQUAL(area->swapped, round);
+	CHECK_EQUAL(area->p, -round);
 	for (long i = 0; i < 3; i++)
-		CHECK_EQUAL(box->strided[2 * i], round + i);
+		CHECK_EQUAL(area->strided[2 * i], round + i);
 }
 
 /* What is there once the quiet is done, by the same context; and results that come with a quiet. */
 static void read_back(shmem_ctx_t ctx, int to, int world, int t, long round)
 {
-	struct box box, later;
+	struct written copy, later;
 	long number = -1, fetched = -1, strided[3];
 
-	shmem_ctx_getmem(ctx, &box, &boxes[me][t], sizeof box, to);
-	check_box(&box, me, t, round);
+	shmem_ctx_getmem(ctx, &copy, &written[me][t], sizeof copy, to);
+	check_written(&copy, me, t, round);
 	CHECK_EQUAL(shmem_ctx_long_g(ctx, &read_only[world], to), world);
-	shmem_ctx_long_iget(ctx, strided, boxes[me][t].strided, 1, 2, 3, to);
+	shmem_ctx_long_iget(ctx, strided, written[me][t].strided, 1, 2, 3, to);
 	CHECK_EQUAL(strided[2], round + 2);
-	shmem_ctx_getmem_nbi(ctx, &later, &boxes[me][t], sizeof later, to);
+	shmem_ctx_getmem_nbi(ctx, &later, &written[me][t], sizeof later, to);
 	shmem_ctx_long_get_nbi(ctx, &number, &read_only[world], 1, to);
-	shmem_ctx_long_atomic_fetch_nbi(ctx, &fetched, &boxes[me][t].swapped, to);
+	shmem_ctx_long_atomic_fetch_nbi(ctx, &fetched, &written[me][t].swapped, to);
 	if (round % 2)
 		shmem_ctx_pe_quiet(ctx, &to, 1);
 	else
 		shmem_ctx_quiet(ctx);
-	check_box(&later, me, t, round);
+	check_written(&later, me, t, round);
 	CHECK_EQUAL(number, world);
 	CHECK_EQUAL(fetched, round);
 }
@@ -159,7 +159,7 @@ static void check_threads(void)
 	shmem_barrier_all();
 	for (int from = 0; from < npes; from++)
 		for (int t = 0; t < THREADS; t++)
-			check_box(&boxes[from][t], from, t, rounds);
+			check_written(&written[from][t], from, t, rounds);
 	CHECK_EQUAL(total, npes * THREADS * rounds);
 	shmem_barrier_all();
 }
@@ -167,7 +167,7 @@ static void check_threads(void)
 /* One serialised context that goes from thread to thread. */
 static shmem_ctx_t passed_on;
 
-static void *take_turns(void *argument)
+static void *alternate(void *argument)
 {
 	int t = (int)(uintptr_t)argument, to = (me + t) % npes;
 
@@ -188,14 +188,14 @@ static void *take_turns(void *argument)
 	return NULL;
 }
 
-static void check_passing_on(void)
+static void check_handing_on(void)
 {
 	NOTE("one context passed from thread to thread");
 	rounds = eased(300);
 	total = 0;
 	shmem_barrier_all();
 	CHECK_EQUAL(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &passed_on), 0);
-	run_threads(take_turns);
+	run_threads(alternate);
 	shmem_ctx_destroy(passed_on);
 	shmem_barrier_all();
 	CHECK_EQUAL(total, THREADS * rounds);
@@ -237,20 +237,20 @@ static void check_order(long options)
 
 /* --- Independence --- */
 
-enum { QUIET, PE_QUIET, FENCE, CREATE, WAYS };
+enum { QUIET, PE_QUIET, FENCE, CREATE, METHODS };
 
 /*
- * Much is under way on one context while another, or another PE on the same, is completed. Returns whether that was done
+ * Many operations of one context are pending while another, or another PE on the same, is completed. Returns whether that was done
  * before the much had come: what completes only what it should is, more often than not.
  */
-static bool comes_first(int way, shmem_ctx_t busy, shmem_ctx_t other, int far, int near)
+static bool comes_first(int method, shmem_ctx_t busy, shmem_ctx_t other, int far, int near)
 {
 	bool first;
 
 	memset(big_here, 0, (size_t)big_count * sizeof *big_here);
 	shmem_ctx_long_get_nbi(busy, big_here, big, big_count, far);
 	shmem_ctx_long_p(other, &data[me], 5, near);
-	switch (way) {
+	switch (method) {
 	case QUIET: shmem_ctx_quiet(other); break;
 	case PE_QUIET: shmem_ctx_pe_quiet(other, &near, 1); break;
 	case FENCE: shmem_ctx_fence(other); break;
@@ -266,7 +266,7 @@ static bool comes_first(int way, shmem_ctx_t busy, shmem_ctx_t other, int far, i
 	return first;
 }
 
-static void check_independence(long options, int way, bool same, const char *what)
+static void check_independence(long options, int method, bool same, const char *what)
 {
 	int far = (me + 1) % npes, near = (me + 2) % npes, firsts = 0;
 	shmem_ctx_t busy, other;
@@ -277,7 +277,7 @@ static void check_independence(long options, int way, bool same, const char *wha
 	if (!same)
 		CHECK_EQUAL(shmem_ctx_create(options, &other), 0);
 	for (int i = 0; i < 20 && !firsts; i++)
-		firsts += comes_first(way, busy, other, far, near);
+		firsts += comes_first(method, busy, other, far, near);
 	if (on_path("ucx-tcp") && npes > 2)
 		CHECK(firsts > 0);
 	if (!same)
@@ -304,13 +304,13 @@ static void check_arrival(long options, bool waiting)
 		shmem_barrier_all();
 		shmem_ctx_long_put_nbi(ctx, big, big_here, big_count, right);
 		if (me % 2 == 0 && !waiting)
-			nap(0.1);
+			sleep_for(0.1);
 		for (long i = 0; i < big_count; i += big_count / 16)
 			shmem_long_wait_until(&big[i], SHMEM_CMP_EQ, round);
 		shmem_long_wait_until(&big[big_count - 1], SHMEM_CMP_EQ, round);
 		shmem_long_atomic_set(&answer, round, left);
 		while (!waiting && shmem_long_atomic_fetch(&answer, me) != round)
-			nap(0.001); /* nothing here calls for anything else to happen */
+			sleep_for(0.001); /* nothing here calls for anything else to happen */
 		shmem_long_wait_until(&answer, SHMEM_CMP_EQ, round);
 		shmem_ctx_quiet(ctx);
 		shmem_barrier_all();
@@ -369,7 +369,7 @@ static void check_number(void)
 	make_and_destroy(eased(24), 20);
 	shmem_barrier_all();
 	for (int patience = 50; open_files() > files + 20 && patience > 0; patience--)
-		nap(0.1); /* the other side's part of a connection may take a moment to go */
+		sleep_for(0.1); /* the other side's part of a connection may take a moment to go */
 	CHECK(open_files() <= files + 20);
 	for (int pe = 0; pe < npes; pe++)
 		before += shmem_long_g(&total, pe);
@@ -455,7 +455,7 @@ int main(void)
 {
 	come_up();
 	check_threads();
-	check_passing_on();
+	check_handing_on();
 	for (long options = 0; options < 4; options++)
 		check_order(options);
 	check_independence(SHMEM_CTX_PRIVATE, QUIET, false, "quiet of one private context");

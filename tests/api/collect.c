@@ -15,7 +15,7 @@ static size_t count_of(int i, size_t count, bool unequal)
 	return unequal ? (count + (size_t)i * 3) % MOST : count;
 }
 
-/* Fills source, calls, and looks at every byte of dest. */
+/* Fills source, calls, and checks every byte of dest. */
 static void try(const struct shape *shape, size_t count, size_t size, bool unequal, uint64_t seed,
 		int (*call)(shmem_team_t, void *, const void *, size_t))
 {
@@ -65,7 +65,7 @@ static void check_types(const struct shape *shape)
 
 	for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
 		for (size_t i = 0; i < 3; i++, seed++) {
-			if (!its_turn(t + i))
+			if (!is_selected(t + i))
 				continue;
 			NOTE("%s on %s, %zu elements", types[t].name, shape->name, counts[i]);
 			try(shape, counts[i], types[t].size, false, seed, types[t].fcollect);

@@ -4,20 +4,20 @@
 #define ARENA_BYTES ((size_t)68 << 20)
 #include "tests/lib/steps.h"
 
-static int turns;
+static int steps_made;
 
 /* So many bytes in the dest of a member. */
 static void run_alone(const struct shape *shape, enum kind kind, size_t bytes)
 {
 	bool collects = kind == COLLECT || kind == FCOLLECT || kind == ALLTOALL || kind == ALLTOALLS;
 	size_t members = collects ? (size_t)npes : 1;
-	struct step s = {.kind = kind, .shape = shape, .root = turns * 7 + 3, .type = turns, .size = turns % 2 ? 8 : 4, .dst = 1, .sst = 1};
+	struct step s = {.kind = kind, .shape = shape, .root = steps_made * 7 + 3, .type = steps_made, .size = steps_made % 2 ? 8 : 4, .dst = 1, .sst = 1};
 
 	if (kind == REDUCE || kind == INSCAN || kind == EXSCAN)
 		s.size = reductions[s.type % (kind == REDUCE ? N_REDUCTIONS : N_SCANS)].size;
 	s.count = bytes / members / s.size;
-	s.in_place = turns % 3 == 0;
-	s.seed = noise((uint64_t)turns++);
+	s.in_place = steps_made % 3 == 0;
+	s.seed = noise((uint64_t)steps_made++);
 	CHECK(add_step(s));
 	run_steps(NULL);
 }

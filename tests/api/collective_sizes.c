@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 time=120 */
 /*
- * Every collective, on teams and active sets that lie across nodes in all ways, at sizes around those where algorithms may
+ * Every collective, on teams and active sets that lie across nodes in many patterns, at sizes around those where algorithms may
  * change, with every root, in place and not, odd addresses.
  */
 #include "tests/lib/steps.h"
 
-static size_t turns;
+static size_t steps_made;
 
 static void must_add(struct step s)
 {
-	s.seed = ++turns;
-	s.dst = 1 + (ptrdiff_t)(turns % MOST_STRIDE);
-	s.sst = 1 + (ptrdiff_t)(turns / 2 % MOST_STRIDE);
+	s.seed = ++steps_made;
+	s.dst = 1 + (ptrdiff_t)(steps_made % MOST_STRIDE);
+	s.sst = 1 + (ptrdiff_t)(steps_made / 2 % MOST_STRIDE);
 	if (add_step(s))
 		return;
 	run_steps(NULL);
@@ -23,15 +23,15 @@ static void must_add(struct step s)
 static void add_both(const struct shape *shape, enum kind kind, size_t bytes, int root)
 {
 	static const size_t sizes[] = {1, 8, 4};
-	struct step s = {.kind = kind, .shape = shape, .root = root, .type = (int)(turns + turns / 8)};
+	struct step s = {.kind = kind, .shape = shape, .root = root, .type = (int)(steps_made + steps_made / 8)};
 
-	s.size = sizes[turns % 3];
+	s.size = sizes[steps_made % 3];
 	if (kind == REDUCE || kind == INSCAN || kind == EXSCAN)
 		s.size = reductions[s.type % (kind == REDUCE ? N_REDUCTIONS : N_SCANS)].size;
 	s.count = (bytes + s.size - 1) / s.size;
 	if (kind == ALLTOALLS && ease() > 1 && s.count > 300)
 		s.count = 300 + s.count % 8; /* each may be a message */
-	s.in_place = turns % 2;
+	s.in_place = steps_made % 2;
 	must_add(s);
 	if (active_log(shape) < 0 || kind == INSCAN || kind == EXSCAN)
 		return;
@@ -54,8 +54,8 @@ static void check_sizes(const struct shape *shape)
 			add_both(shape, kind, bytes, (int)bytes);
 		for (size_t log = 3; log <= 16 && kind < SYNC; log++)
 			for (size_t i = 0; i < 3; i++)
-				if (!eased || (turns + log) % 6 == i)
-					add_both(shape, kind, ((size_t)1 << log) - 1 + i, (int)(turns % MOST_PES));
+				if (!eased || (steps_made + log) % 6 == i)
+					add_both(shape, kind, ((size_t)1 << log) - 1 + i, (int)(steps_made % MOST_PES));
 	}
 }
 
@@ -75,7 +75,7 @@ static void check_large(const struct shape *shape)
 	for (enum kind kind = 0; kind < SYNC; kind++) {
 		size_t bytes = kind == COLLECT || kind == FCOLLECT || kind == ALLTOALL || kind == ALLTOALLS ? 300001 : 1500003;
 
-		if (its_turn(kind) || kind == BROADCAST || kind == REDUCE)
+		if (is_selected(kind) || kind == BROADCAST || kind == REDUCE)
 			add_both(shape, kind, bytes, shape->n - 1);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,8 ucx-tcp=3 ucx-shm=2 mixed=4,7 mixed3=7,8 split=3 time=120 */
 /*
- * Two thousand collectives drawn by lot, on teams and active sets drawn by lot that overlap in all ways, with nothing between them: who is
+ * Two thousand collectives drawn at random, on random teams and active sets that overlap in every pattern, with nothing between them: who is
  * late, and who is early. One PE is stopped again and again, wherever it may be. TEST_SEED=n draws others.
  */
 #include "tests/lib/steps.h"
@@ -27,10 +27,10 @@ static int common_below(int n)
 static void be_late(void)
 {
 	if (draw(&own, me == slow_pe ? 20 : 200) == 0)
-		stops_nap(draw(&own, 500));
+		stops_sleep(draw(&own, 500));
 }
 
-/* --- Teams and steps by lot --- */
+/* --- Random teams and steps --- */
 
 /* Teams of teams, split without anything between, and rows and columns of the world. */
 static void make_teams(void)
@@ -89,7 +89,7 @@ static struct step draw_step(void)
 			 .seed = noise(common) % 1000000};
 
 	/* Meetings hold back those that would run ahead; in broadcasts, roots do. */
-	if (meets_only(&s) && common_below(2))
+	if (is_barrier(&s) && common_below(2))
 		s.kind = BROADCAST;
 	s.active = common_below(3) == 0 && active_log(s.shape) >= 0 && s.kind != INSCAN && s.kind != EXSCAN;
 	s.size = sizes[s.active ? 1 + common_below(2) : common_below(3)];

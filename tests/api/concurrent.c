@@ -65,7 +65,7 @@ static void on_contexts(int t)
 /* Each thread has a team of its own, of all PEs; the teams' collectives run at once. */
 static void on_teams(int t)
 {
-	static long mine[THREADS], result[THREADS], told[THREADS], all[THREADS][64];
+	static long mine[THREADS], result[THREADS], received[THREADS], all[THREADS][64];
 	shmem_team_t team = teams[t];
 	int place = shmem_team_my_pe(team);
 
@@ -73,8 +73,8 @@ static void on_teams(int t)
 		mine[t] = place + round * (t + 1);
 		CHECK_EQUAL(shmem_long_sum_reduce(team, &result[t], &mine[t], 1), 0);
 		CHECK_EQUAL(result[t], (long)npes * (npes - 1) / 2 + npes * round * (t + 1));
-		CHECK_EQUAL(shmem_long_broadcast(team, &told[t], &mine[t], 1, (int)round % npes), 0);
-		CHECK_EQUAL(told[t], round % npes + round * (t + 1));
+		CHECK_EQUAL(shmem_long_broadcast(team, &received[t], &mine[t], 1, (int)round % npes), 0);
+		CHECK_EQUAL(received[t], round % npes + round * (t + 1));
 		CHECK_EQUAL(shmem_long_fcollect(team, all[t], &mine[t], 1), 0);
 		for (int i = 0; i < npes; i++)
 			CHECK_EQUAL(all[t][i], i + round * (t + 1));
@@ -103,15 +103,15 @@ static void splitting(int t)
 }
 
 /* So many teams that what is left of the library's room for them is wanted by all threads at once; returns how many. */
-static int make_crowd(shmem_team_t *crowd, int most)
+static int make_teams(shmem_team_t *made_teams, int most)
 {
 	int made = 0;
 
 	while (made < most &&
-	       shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &crowd[made]) == 0)
+	       shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &made_teams[made]) == 0)
 		made++;
 	for (int i = 0; i < 12 && made < most; i++)
-		shmem_team_destroy(crowd[--made]);
+		shmem_team_destroy(made_teams[--made]);
 	return made;
 }
 
@@ -154,9 +154,9 @@ static void *work(void *argument)
 
 int main(void)
 {
-	static shmem_team_t crowd[1000];
+	static shmem_team_t made_teams[1000];
 	pthread_t threads[THREADS];
-	int crowded;
+	int count;
 	long sum = 0;
 	int level = -1;
 
@@ -170,7 +170,7 @@ int main(void)
 		CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, t % 2 ? npes - 1 : 0, t % 2 ? -1 : 1, npes, NULL,
 						     0, &teams[t]),
 			    0);
-	crowded = make_crowd(crowd, 1000);
+	count = make_teams(made_teams, 1000);
 	CHECK_EQUAL(shmem_ctx_create(0, &common), 0);
 	CHECK(pthread_barrier_init(&all_threads, NULL, THREADS) == 0);
 
@@ -185,8 +185,8 @@ int main(void)
 	CHECK_EQUAL(sum, (3 * THREADS + THREADS / 2) * rounds * npes);
 	pthread_barrier_destroy(&all_threads);
 	shmem_ctx_destroy(common);
-	while (crowded > 0)
-		shmem_team_destroy(crowd[--crowded]);
+	while (count > 0)
+		shmem_team_destroy(made_teams[--count]);
 	for (int t = 0; t < THREADS; t++)
 		shmem_team_destroy(teams[t]);
 	return end();

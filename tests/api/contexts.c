@@ -9,12 +9,12 @@ static shmem_ctx_t static_ctx = SHMEM_CTX_INVALID;
 static _Thread_local shmem_ctx_t thread_ctx = SHMEM_CTX_DEFAULT;
 
 /* One slot per sender on each PE. */
-static struct box {
+static struct written {
 	long put, p, added, swapped;
 	long strided[4], blocks[6];
 	unsigned char bytes[BYTES];
 	uint64_t signal, counter;
-} boxes[MOST_PES], from_here;
+} written[MOST_PES], from_here;
 
 static long read_only[MOST_PES];
 
@@ -24,39 +24,39 @@ static void send(shmem_ctx_t ctx, int pe, long seed)
 	unsigned char bytes[BYTES];
 
 	fill_noise(bytes, BYTES, (uint64_t)seed);
-	shmem_ctx_long_put(ctx, &boxes[me].put, values, 1, pe);
-	shmem_ctx_long_p(ctx, &boxes[me].p, seed + 9, pe);
-	shmem_ctx_long_atomic_add(ctx, &boxes[me].added, seed, pe);
-	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &boxes[me].swapped, seed, pe), 0);
-	CHECK_EQUAL(shmem_ctx_long_atomic_compare_swap(ctx, &boxes[me].swapped, seed, seed + 1, pe), seed);
-	shmem_ctx_long_iput(ctx, boxes[me].strided, values, 2, 1, 2, pe);
-	shmem_ctx_long_ibput(ctx, boxes[me].blocks, values, 3, 2, 2, 2, pe);
-	shmem_ctx_putmem_signal(ctx, boxes[me].bytes, bytes, BYTES, &boxes[me].signal, (uint64_t)seed, SHMEM_SIGNAL_SET,
+	shmem_ctx_long_put(ctx, &written[me].put, values, 1, pe);
+	shmem_ctx_long_p(ctx, &written[me].p, seed + 9, pe);
+	shmem_ctx_long_atomic_add(ctx, &written[me].added, seed, pe);
+	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &written[me].swapped, seed, pe), 0);
+	CHECK_EQUAL(shmem_ctx_long_atomic_compare_swap(ctx, &written[me].swapped, seed, seed + 1, pe), seed);
+	shmem_ctx_long_iput(ctx, written[me].strided, values, 2, 1, 2, pe);
+	shmem_ctx_long_ibput(ctx, written[me].blocks, values, 3, 2, 2, 2, pe);
+	shmem_ctx_putmem_signal(ctx, written[me].bytes, bytes, BYTES, &written[me].signal, (uint64_t)seed, SHMEM_SIGNAL_SET,
 				pe);
-	shmem_ctx_signal_add(ctx, &boxes[me].counter, 2, pe);
-	shmem_ctx_signal_add(ctx, &boxes[me].counter, 3, pe);
+	shmem_ctx_signal_add(ctx, &written[me].counter, 2, pe);
+	shmem_ctx_signal_add(ctx, &written[me].counter, 3, pe);
 }
 
-static void check_box(const struct box *box, long seed)
+static void check_written(const struct written *area, long seed)
 {
 	unsigned char bytes[BYTES];
 
 	fill_noise(bytes, BYTES, (uint64_t)seed);
-	CHECK_EQUAL(box->put, seed);
-	CHECK_EQUAL(box->p, seed + 9);
-	CHECK_EQUAL(box->added, seed);
-	CHECK_EQUAL(box->swapped, seed + 1);
-	CHECK_EQUAL(box->strided[0], seed);
-	CHECK_EQUAL(box->strided[1], 0);
-	CHECK_EQUAL(box->strided[2], seed + 1);
+	CHECK_EQUAL(area->put, seed);
+	CHECK_EQUAL(area->p, seed + 9);
+	CHECK_EQUAL(area->added, seed);
+	CHECK_EQUAL(area->swapped, seed + 1);
+	CHECK_EQUAL(area->strided[0], seed);
+	CHECK_EQUAL(area->strided[1], 0);
+	CHECK_EQUAL(area->strided[2], seed + 1);
 	for (long i = 0; i < 2; i++) {
-		CHECK_EQUAL(box->blocks[3 * i], seed + 2 * i);
-		CHECK_EQUAL(box->blocks[3 * i + 1], seed + 2 * i + 1);
-		CHECK_EQUAL(box->blocks[3 * i + 2], 0);
+		CHECK_EQUAL(area->blocks[3 * i], seed + 2 * i);
+		CHECK_EQUAL(area->blocks[3 * i + 1], seed + 2 * i + 1);
+		CHECK_EQUAL(area->blocks[3 * i + 2], 0);
 	}
-	CHECK_BYTES(box->bytes, bytes, BYTES);
-	CHECK_EQUAL(box->signal, (uint64_t)seed);
-	CHECK_EQUAL(box->counter, 5);
+	CHECK_BYTES(area->bytes, bytes, BYTES);
+	CHECK_EQUAL(area->signal, (uint64_t)seed);
+	CHECK_EQUAL(area->counter, 5);
 }
 
 static long seed_of(int from, int to)
@@ -70,23 +70,23 @@ static void receive(shmem_ctx_t ctx, int pe, int world_pe)
 	long two[2] = {0, 0}, fetched = 0;
 
 	memset(&from_here, 0, sizeof from_here);
-	shmem_ctx_getmem(ctx, &from_here, &boxes[me], sizeof from_here, pe);
-	check_box(&from_here, seed_of(me, world_pe));
+	shmem_ctx_getmem(ctx, &from_here, &written[me], sizeof from_here, pe);
+	check_written(&from_here, seed_of(me, world_pe));
 	CHECK_EQUAL(shmem_ctx_long_g(ctx, &read_only[world_pe], pe), world_pe);
 	CHECK_EQUAL(shmem_ctx_long_atomic_fetch(ctx, &read_only[world_pe], pe), world_pe);
-	shmem_ctx_long_iget(ctx, two, boxes[me].strided, 1, 2, 2, pe);
+	shmem_ctx_long_iget(ctx, two, written[me].strided, 1, 2, 2, pe);
 	CHECK_EQUAL(two[1], seed_of(me, world_pe) + 1);
 	shmem_ctx_long_atomic_fetch_nbi(ctx, &fetched, &read_only[world_pe], pe);
-	shmem_ctx_getmem_nbi(ctx, &from_here, &boxes[me], sizeof from_here, pe);
+	shmem_ctx_getmem_nbi(ctx, &from_here, &written[me], sizeof from_here, pe);
 	shmem_ctx_pe_quiet(ctx, &pe, 1);
 	shmem_ctx_quiet(ctx);
 	CHECK_EQUAL(fetched, world_pe);
-	check_box(&from_here, seed_of(me, world_pe));
+	check_written(&from_here, seed_of(me, world_pe));
 }
 
 static void try(const struct shape *shape, shmem_ctx_t ctx)
 {
-	memset(boxes, 0, sizeof boxes);
+	memset(written, 0, sizeof written);
 	shmem_barrier_all();
 	if (shape->me >= 0) {
 		for (int i = 0; i < shape->n; i++)
@@ -95,7 +95,7 @@ static void try(const struct shape *shape, shmem_ctx_t ctx)
 		shmem_ctx_quiet(ctx);
 		CHECK_EQUAL(shmem_team_sync(shape->team), 0);
 		for (int i = 0; i < shape->n; i++)
-			check_box(&boxes[shape->pes[i]], seed_of(shape->pes[i], me));
+			check_written(&written[shape->pes[i]], seed_of(shape->pes[i], me));
 		for (int i = 0; i < shape->n; i++)
 			receive(ctx, i, shape->pes[i]);
 	}
@@ -110,7 +110,7 @@ static void try(const struct shape *shape, shmem_ctx_t ctx)
 				sender = sender || shape->pes[i] == pe;
 		}
 		if (!sender)
-			CHECK_FILL(&boxes[pe], 0, sizeof boxes[pe]);
+			CHECK_FILL(&written[pe], 0, sizeof written[pe]);
 	}
 }
 
@@ -187,37 +187,37 @@ static void check_completion(void)
 }
 
 /*
- * Completed means that a third PE, told of it over a way of its own, finds the data at the second: much of it, so that it would be
+ * Completed means that a third PE, notified by an operation of its own, finds the data at the second: much of it, so that it would be
  * found missing if nobody had waited for it.
  */
 static void check_seen_by_others(void)
 {
-	enum { MUCH = 3 << 20, WAYS = 4, ALL = 2 * WAYS };
+	enum { MUCH = 3 << 20, METHODS = 4, ALL = 2 * METHODS };
 	unsigned char *incoming = symmetric(MUCH), *from = symmetric(MUCH), last;
-	static long told;
+	static long announced;
 	int right = (me + 1) % npes, left = (me + npes - 1) % npes;
 
 	NOTE("seen by others");
 	for (long each = 0; each < ALL; each++) {
 		shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
-		long way = each % WAYS;
+		long method = each % METHODS;
 
 		memset(from, (int)(me * ALL + each + 1), MUCH);
 		shmem_barrier_all();
-		if (way > 0)
+		if (method > 0)
 			CHECK_EQUAL(shmem_ctx_create(0, &ctx), 0);
-		if (each < WAYS)
+		if (each < METHODS)
 			shmem_ctx_putmem_nbi(ctx, incoming, from, MUCH, right);
 		else
 			shmem_ctx_putmem(ctx, incoming, from, MUCH, right);
-		if (way < 2)
+		if (method < 2)
 			shmem_ctx_quiet(ctx);
-		else if (way == 2)
+		else if (method == 2)
 			shmem_ctx_pe_quiet(ctx, &right, 1);
-		if (way > 0)
+		if (method > 0)
 			shmem_ctx_destroy(ctx);
-		shmem_long_atomic_set(&told, each + 1, (me + 2) % npes);
-		shmem_long_wait_until(&told, SHMEM_CMP_EQ, each + 1);
+		shmem_long_atomic_set(&announced, each + 1, (me + 2) % npes);
+		shmem_long_wait_until(&announced, SHMEM_CMP_EQ, each + 1);
 		shmem_getmem(&last, &incoming[MUCH - 1], 1, left);
 		CHECK_EQUAL(last, (unsigned char)((me + npes - 2) % npes * ALL + each + 1));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,7 ucx-tcp=1,2,4 ucx-shm=2,3 mixed=4,6 tofu-few=2 */
 /*
- * Neighbour exchange: both ways round a ring, one way, with messages of any size, with PEs that dawdle, with sides that run
+ * Neighbour exchange: in both directions round a ring, in one direction, with messages of any size, with PEs that dawdle, with sides that run
  * ahead. Every message says whose it is and which; none is lost, doubled, torn or overtaken.
  */
 #include <shmemx.h>
@@ -56,7 +56,7 @@ static void dawdle(uint64_t n)
 		usleep((useconds_t)(noise(n + 1) % 300));
 }
 
-/* Both ways to the next and the previous, which on one or two PEs are the same. */
+/* In both directions to the next and the previous, which on one or two PEs are the same. */
 static shmemx_exchange_t make_ring(size_t most, int options)
 {
 	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, most, options}, {(me + npes - 1) % npes, 0, most, most, options}};
@@ -147,7 +147,7 @@ static void shift(bool dawdles)
 }
 
 /* From PE 0 to the last, with nothing at all in the other direction; others have no edge. */
-static void one_way(void)
+static void one_direction(void)
 {
 	bool first = me == 0, last = me == npes - 1 && npes > 1;
 	shmemx_edge_t edge = {first ? npes - 1 : 0, 0, first ? 300 : 0, last ? 300 : 0, 0};
@@ -167,7 +167,7 @@ static void one_way(void)
 	shmemx_exchange_destroy(x);
 }
 
-/* Both ways, but in bursts of two, first one and then the other. */
+/* In both directions, but in bursts of two, first one and then the other. */
 static void bursts(void)
 {
 	bool here = me < npes / 2 * 2;
@@ -176,9 +176,9 @@ static void bursts(void)
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, &edge, here, &x), 0);
 	for (long k = 1; here && k + 1 <= rounds; k += 2)
-		for (int turn = 0; turn < 2; turn++)
+		for (int phase = 0; phase < 2; phase++)
 			for (int i = 0; i < 2; i++) {
-				if (turn == me % 2)
+				if (phase == me % 2)
 					send(x, 0, k + i, 300);
 				else
 					receive(x, 0, me ^ 1, 0, k + i, 300);
@@ -273,7 +273,7 @@ int main(void)
 	ahead();
 	shift(false);
 	shift(true);
-	one_way();
+	one_direction();
 	bursts();
 	all_at_once();
 	rounds = rounds / 4 + 10;

@@ -2,7 +2,7 @@
 /* run: local=1,2,4,6 ucx-tcp=2,3 ucx-shm=2 mixed=4 */
 /*
  * Faces: boxes of arrays packed and unpacked, against a plain loop over their elements; and the faces of a grid of PEs exchanged in up to
- * four dimensions that wrap or do not, also one way, checked against what each neighbour must have sent.
+ * four dimensions that wrap or do not, also in one direction, checked against what each neighbour must have sent.
  */
 #include <shmemx.h>
 
@@ -13,7 +13,7 @@
 
 static uint64_t lots = 7;
 
-static size_t lot(size_t below)
+static size_t random_below(size_t below)
 {
 	lots++;
 	return noise(lots) % below;
@@ -44,13 +44,13 @@ static void check_box(void)
 	static const size_t elements[] = {1, 4, 8, 16, 24, 3};
 	static unsigned char array[7 * 7 * 7 * 7 * 24], copy[sizeof array], buffer[sizeof array];
 	static size_t where[7 * 7 * 7 * 7];
-	size_t sizes[6], first[6], counts[6], element = elements[lot(6)], n, whole = element;
-	int dims = 1 + (int)lot(4);
+	size_t sizes[6], first[6], counts[6], element = elements[random_below(6)], n, whole = element;
+	int dims = 1 + (int)random_below(4);
 
 	for (int i = 0; i < dims; i++) {
-		sizes[i] = 1 + lot(7);
-		first[i] = lot(2) ? 0 : lot(sizes[i]);
-		counts[i] = lot(2) ? sizes[i] - first[i] : lot(sizes[i] - first[i] + 1);
+		sizes[i] = 1 + random_below(7);
+		first[i] = random_below(2) ? 0 : random_below(sizes[i]);
+		counts[i] = random_below(2) ? sizes[i] - first[i] : random_below(sizes[i] - first[i] + 1);
 		whole *= sizes[i];
 	}
 	NOTE("%d dimensions of %zu bytes, first %zu of %zu", dims, element, counts[0], sizes[0]);
@@ -141,7 +141,7 @@ static void iterate(shmemx_exchange_t x, const size_t *bytes, long k)
 		}
 }
 
-static void try_grid(bool one_way)
+static void try_grid(bool one_direction)
 {
 	size_t bytes[2 * DIMS], face = sizeof *array;
 	int none[DIMS] = {0};
@@ -155,7 +155,7 @@ static void try_grid(bool one_way)
 	shmemx_grid_sizes(grid, sizes_of_grid, NULL);
 	shmemx_grid_coordinates(grid, shmem_team_my_pe(grid), at);
 	for (int e = 0; e < 2 * dims; e++)
-		bytes[e] = one_way && e % 2 ? 0 : face;
+		bytes[e] = one_direction && e % 2 ? 0 : face;
 	CHECK_EQUAL(shmemx_exchange_create_grid(grid, bytes, SHMEMX_EDGE_EACH_ITERATION, &x), 0);
 	for (long k = 1; k <= 200 / ease() + 5; k++)
 		iterate(x, bytes, k);

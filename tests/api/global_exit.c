@@ -9,7 +9,7 @@ int main(void)
 {
 	begin();
 	if (me == npes - 1) {
-		nap(0.1);
+		sleep_for(0.1);
 		shmem_global_exit(9);
 	}
 	if (me == 0)

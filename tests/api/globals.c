@@ -27,7 +27,7 @@ static long *in_function(void)
 	return &word;
 }
 
-static void check_kept(void)
+static void check_preserved(void)
 {
 	CHECK_EQUAL(table[0], 1);
 	CHECK_EQUAL(table[2], 3);
@@ -90,7 +90,7 @@ int main(void)
 {
 	changed_before_init++;
 	begin();
-	check_kept();
+	check_preserved();
 	shmem_barrier_all();
 	check_words();
 	check_large();

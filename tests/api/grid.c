@@ -52,7 +52,7 @@ static void check_coordinates(shmem_team_t grid)
 	}
 }
 
-/* Everybody writes its number to its neighbours; from whom does one hear? */
+/* Everybody writes its number to its neighbours; which numbers arrive? */
 static void check_neighbours(shmem_team_t grid)
 {
 	int here = shmem_team_my_pe(grid), source, dest;

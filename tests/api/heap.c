@@ -64,7 +64,7 @@ static void check_alignment(void)
 
 /*
  * Only PE 0 calls: no barrier is hidden in calls that have nothing to do. That is more than the standard promises, so where the library checks
- * that it is kept to, all call.
+ * that the rule is obeyed, all call.
  */
 static void check_nothing_to_do(void)
 {
@@ -110,7 +110,7 @@ static void check_realloc(void)
 	/* What others have put must move with the block, without a barrier by the user. */
 	fill_noise(expected, sizeof expected, (uint64_t)me);
 	shmem_putmem(block, expected, 1000, right());
-	wall = shmem_malloc(64); /* stands in the way of growing in place */
+	wall = shmem_malloc(64); /* prevents growing in place */
 	fill_noise(expected, sizeof expected, (uint64_t)left());
 	block = shmem_realloc(block, sizeof expected);
 	CHECK(block != NULL);
@@ -211,11 +211,11 @@ static void check_storm(void)
 			shmem_free(blocks[slot]);
 			blocks[slot] = NULL;
 		} else if (blocks[slot]) {
-			size_t kept = bytes < sizes[slot] ? bytes : sizes[slot];
+			size_t preserved = bytes < sizes[slot] ? bytes : sizes[slot];
 
 			blocks[slot] = shmem_realloc(blocks[slot], bytes);
 			CHECK(blocks[slot] != NULL);
-			CHECK_FILL(blocks[slot], (int)slot, kept);
+			CHECK_FILL(blocks[slot], (int)slot, preserved);
 		} else {
 			size_t alignment = (size_t)16 << (dice >> 40) % 9;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2,3,4,8 ucx-tcp=2,3 ucx-shm=2 mixed=4 split=3 */
-/* Locks: one holder at a time, who sees what the one before did; in turn; many at once; tried for; held while waiting for another. */
+/* Locks: one holder at a time, who sees what the one before did; first come, first served; many at once; tried for; held while waiting for another. */
 #include "tests/lib/check.h"
 #include "tests/lib/stops.h"
 
@@ -77,11 +77,11 @@ static void check_tries(long rounds)
 }
 
 /* PEs that queue one after the other get the lock one after the other. */
-static void check_turns(void)
+static void check_order(void)
 {
 	static long arrived, order[MOST_PES], next;
 
-	NOTE("turns");
+	NOTE("order");
 	shmem_barrier_all();
 	if (me == 0)
 		shmem_set_lock(&lock);
@@ -90,7 +90,7 @@ static void check_turns(void)
 		for (int pe = 1; pe < npes; pe++) {
 			shmem_long_atomic_set(&arrived, 1, pe);
 			shmem_long_wait_until(&arrived, SHMEM_CMP_EQ, pe + 1);
-			nap(0.02); /* the PE has said that it goes, and goes now */
+			sleep_for(0.02); /* the PE has said that it goes, and goes now */
 		}
 		CHECK_EQUAL(next, 0);
 		shmem_clear_lock(&lock);
@@ -220,7 +220,7 @@ int main(void)
 	heap_locks = shmem_calloc(MANY, sizeof *heap_locks);
 	check_exclusion(slow ? 100 : 2000);
 	check_tries(slow ? 40 : 500);
-	check_turns();
+	check_order();
 	check_many(many_locks, slow ? 50 : 2000);
 	check_many(heap_locks, slow ? 50 : 2000);
 	check_nested(slow ? 50 : 500);

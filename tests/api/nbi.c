@@ -82,20 +82,20 @@ static void try_gets(int how)
 /* Puts, gets and atomics in one stream, then one quiet. */
 static void try_mixture(void)
 {
-	static long sums[64], words[64], results[64], looked[64];
+	static long sums[64], words[64], results[64], read_back[64];
 
 	for (long i = 0; i < 200; i++) {
 		for (int pe = 0; pe < npes; pe++) {
 			shmem_long_atomic_fetch_add_nbi(&results[pe], &sums[me], 2, pe);
 			shmem_long_put_nbi(&words[me], &i, 1, pe);
-			shmem_fence(); /* i changes in the next round; and the puts must not pass one another */
+			shmem_fence(); /* i changes in the next round; and the puts must not overtake one another */
 			shmem_quiet();
-			shmem_long_get_nbi(&looked[pe], &words[me], 1, pe);
+			shmem_long_get_nbi(&read_back[pe], &words[me], 1, pe);
 		}
 		shmem_quiet();
 		for (int pe = 0; pe < npes; pe++) {
 			CHECK_EQUAL(results[pe], 2 * i);
-			CHECK_EQUAL(looked[pe], i);
+			CHECK_EQUAL(read_back[pe], i);
 		}
 	}
 	shmem_barrier_all();

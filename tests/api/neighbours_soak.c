@@ -94,40 +94,40 @@ static void dawdle(unsigned one_in)
 		usleep((useconds_t)(draw() % 200));
 }
 
-/* Both ways in every iteration; skewed: a PE is late again and again; lots: any size, and all are late once in a while. */
-static void both_ways(bool skewed, bool lots, int options)
+/* Both directions in every iteration; skewed: a PE is late again and again; random: any size, and all are late once in a while. */
+static void both_directions(bool skewed, bool random, int options)
 {
 	shmemx_exchange_t x = make(true, options);
 	int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
 
 	for (long k = 1; k <= rounds; k++) {
-		NOTE("both ways%s%s, iteration %ld", skewed ? ", skewed" : "", lots ? ", by lot" : "", k);
+		NOTE("both directions%s%s, iteration %ld", skewed ? ", skewed" : "", random ? ", random" : "", k);
 		if (skewed && me == STRAGGLER % npes)
 			dawdle(50);
-		send(x, 0, k, !lots);
-		if (lots)
+		send(x, 0, k, !random);
+		if (random)
 			dawdle(500);
-		send(x, 1, k, !lots);
-		if (lots)
+		send(x, 1, k, !random);
+		if (random)
 			dawdle(500);
-		receive(x, 1, previous, 0, k, !lots);
-		receive(x, 0, next, 1, k, !lots);
+		receive(x, 1, previous, 0, k, !random);
+		receive(x, 0, next, 1, k, !random);
 	}
 	shmemx_exchange_destroy(x);
 }
 
-/* Round the ring one way; nothing comes back. */
-static void one_way(bool lots)
+/* Round the ring in one direction; nothing comes back. */
+static void one_direction(bool random)
 {
 	shmemx_exchange_t x = make(false, SHMEMX_EDGE_EACH_ITERATION);
 	int previous = (me + npes - 1) % npes;
 
 	for (long k = 1; k <= rounds; k++) {
-		NOTE("one way%s, iteration %ld", lots ? ", by lot" : "", k);
-		if (lots)
+		NOTE("one direction%s, iteration %ld", random ? ", random" : "", k);
+		if (random)
 			dawdle(300);
-		send(x, 0, k, !lots);
-		receive(x, 1, previous, 0, k, !lots);
+		send(x, 0, k, !random);
+		receive(x, 1, previous, 0, k, !random);
 	}
 	shmemx_exchange_destroy(x);
 }
@@ -176,32 +176,32 @@ static void together(void)
 
 static void steady(void)
 {
-	both_ways(false, false, 0);
+	both_directions(false, false, 0);
 }
 
 static void skewed(void)
 {
-	both_ways(true, false, SHMEMX_EDGE_EACH_ITERATION);
+	both_directions(true, false, SHMEMX_EDGE_EACH_ITERATION);
 }
 
-static void by_lot(void)
+static void random_sizes(void)
 {
-	both_ways(false, true, SHMEMX_EDGE_ONE_SEND_BUFFER);
+	both_directions(false, true, SHMEMX_EDGE_ONE_SEND_BUFFER);
 }
 
-static void skewed_by_lot(void)
+static void skewed_random(void)
 {
-	both_ways(true, true, 0);
+	both_directions(true, true, 0);
 }
 
 static void round_the_ring(void)
 {
-	one_way(false);
+	one_direction(false);
 }
 
-static void round_the_ring_by_lot(void)
+static void round_the_ring_random(void)
 {
-	one_way(true);
+	one_direction(true);
 }
 
 static const struct {
@@ -209,10 +209,10 @@ static const struct {
 	void (*run)(void);
 } patterns[] = {{"steady", steady},
 		{"skewed", skewed},
-		{"by-lot", by_lot},
-		{"skewed-by-lot", skewed_by_lot},
+		{"random", random_sizes},
+		{"skewed-random", skewed_random},
 		{"ring", round_the_ring},
-		{"ring-by-lot", round_the_ring_by_lot},
+		{"ring-random", round_the_ring_random},
 		{"line", down_a_line},
 		{"together", together}};
 

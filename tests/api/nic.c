@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: tofu-few=8 pes=8 paths=tofu-few,tofu,tofu-errors env=SOFTOFU_SHAPE=2x2x2 env=SHMEM_BROADCAST_ALGORITHM=torus-both time=60 */
 /*
- * Plans by the NIC: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and looks at its
+ * Plans by the NIC: between start and wait every PE that is to get something is in a computation of its own, which calls nothing, and polls its
  * memory now and then; all of the data comes meanwhile, run after run: of a broadcast, down three trees, from any root, with several plans at
- * once; of an all-gather, an all-to-all, and of neighbours with edges of all sizes, one way and both ways.
+ * once; of an all-gather, an all-to-all, and of neighbours with edges of all sizes, in one and in both directions.
  */
 #include <shmemx.h>
 

@@ -66,7 +66,7 @@ static long count_once(shmem_ctx_t ctx)
 	return locked;
 }
 
-/* The first contact may take what it likes, and so may a wait so long that the PE tells others what it waits for. */
+/* The first contact may take what it likes, and so may a wait so long that the PE publishes what it waits for. */
 static long count(shmem_ctx_t ctx)
 {
 	long least = count_once(ctx);

@@ -13,7 +13,7 @@ static uint64_t signal_in_globals;
 static long *in_heap, *flag;
 static uint64_t *signal_word;
 
-/* The ways to send data, and the ways to announce it. */
+/* The methods to send data, and those to announce it. */
 enum { PUT, PUT_NBI, PS, IPUT, SENDERS };
 enum { FLAG_P, FLAG_PUT_NBI, FLAG_ADD, FLAG_SET, FLAG_SWAP, FLAG_SIGNAL, ANNOUNCERS };
 
@@ -87,7 +87,7 @@ static void check_fence(int sender, int announcer, long rounds)
 	shmem_barrier_all();
 }
 
-/* A stores to B; quiet; A tells C; C asks B. PEs work in threes, or in twos with A and C the same. */
+/* A stores to B; quiet; A notifies C; C asks B. PEs work in threes, or in twos with A and C the same. */
 static void check_quiet(int sender, long rounds)
 {
 	int first = me / 3 * 3, b = first + 1, c = first + 2 < npes ? first + 2 : first;
@@ -146,10 +146,10 @@ static void check_overwriting(long rounds)
 	}
 }
 
-/* Both store, both look: after a quiet at least one of the two sees the other's store. */
+/* Both store, both load: after a quiet at least one of the two sees the other's store. */
 static void check_store_load(long rounds)
 {
-	static long raised, looked;
+	static long raised, seen;
 	int partner = me ^ 1;
 
 	for (long round = 0; round < rounds; round++) {
@@ -158,11 +158,11 @@ static void check_store_load(long rounds)
 		if (partner < npes) {
 			shmem_long_p(&raised, 1, partner); /* my flag lies with my partner */
 			shmem_quiet();
-			looked = shmem_long_atomic_fetch(&raised, me); /* is his here? */
+			seen = shmem_long_atomic_fetch(&raised, me); /* is his here? */
 		}
 		shmem_barrier_all();
 		if (partner < npes)
-			CHECK(looked || shmem_long_g(&looked, partner));
+			CHECK(seen || shmem_long_g(&seen, partner));
 		shmem_barrier_all();
 	}
 }

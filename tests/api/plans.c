@@ -32,7 +32,7 @@ static unsigned char *memory[AT_ONCE][2], expected[LARGEST * BLOCKS];
 static uint64_t lots = 1;
 static size_t largest = LARGEST;
 
-static size_t lot(size_t below)
+static size_t random_below(size_t below)
 {
 	lots++;
 	return (size_t)(noise(lots) % below);
@@ -41,8 +41,8 @@ static size_t lot(size_t below)
 /* All draw the same lots. */
 static void come_late(void)
 {
-	bool somebody = lot(4) == 0;
-	size_t who = lot((size_t)npes), how_late = lot(2000);
+	bool somebody = random_below(4) == 0;
+	size_t who = random_below((size_t)npes), how_late = random_below(2000);
 
 	if (somebody && who == (size_t)me)
 		usleep((unsigned)how_late / 2);
@@ -174,7 +174,7 @@ static void begin_run(struct job *job)
 
 static void end_run(struct job *job)
 {
-	if (lot(2))
+	if (random_below(2))
 		while (!shmemx_plan_test(job->plan))
 			;
 	shmemx_plan_wait(job->plan);
@@ -205,7 +205,7 @@ static void try_each(shmem_team_t team)
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 			for (int executor = SHMEMX_PLAN_LIST; executor <= SHMEMX_PLAN_THREAD; executor++) {
-				if (!its_turn((size_t)kind + i + (size_t)executor))
+				if (!is_selected((size_t)kind + i + (size_t)executor))
 					continue;
 				lots = (uint64_t)kind * 1000 + i * 10 + (uint64_t)executor;
 				try_alone(kind, team, sizes[i], (int)((i + (size_t)kind) % (size_t)n), executor, (i + (size_t)executor) % 2);
@@ -219,12 +219,12 @@ static void try_together(int rounds)
 	struct job jobs[AT_ONCE];
 
 	for (int i = 0; i < AT_ONCE; i++) {
-		jobs[i] = (struct job){i % KINDS, SHMEM_TEAM_WORLD, lot(2) ? lot(3000) : lot(largest), (int)lot((size_t)npes), (int)lot(3), false,
+		jobs[i] = (struct job){i % KINDS, SHMEM_TEAM_WORLD, random_below(2) ? random_below(3000) : random_below(largest), (int)random_below((size_t)npes), (int)random_below(3), false,
 				       memory[i][0], memory[i][1], NULL, (uint64_t)i * 100000};
 		CHECK_EQUAL(init(&jobs[i]), 0);
 	}
 	for (int round = 0; round < rounds; round++) {
-		int first = (int)lot(AT_ONCE), renewed = (int)lot(AT_ONCE);
+		int first = (int)random_below(AT_ONCE), renewed = (int)random_below(AT_ONCE);
 
 		come_late();
 		for (int i = 0; i < AT_ONCE; i++)

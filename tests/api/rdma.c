@@ -2,7 +2,7 @@
 /* run: local=1,2,5 ucx-tcp=1,3 ucx-shm=2 mixed=6 mixed3=7 split=3 tofu-few=3 time=120 */
 /*
  * RDMA with events: puts, gets and messages between buffers from malloc, in mmaps and on the stack, of all sizes and at all offsets; buffers
- * travel as bytes, and by a third PE; more events than a box has places; unregistering and registering again.
+ * travel as bytes, and by a third PE; more events than a queue has places; unregistering and registering again.
  */
 #include <shmemx.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #define LARGEST (300000UL)
 #define MANY 3000 /* more than a box has places */
 
-static shmemx_rdma_buffer_t everybodys[64]; /* symmetric: how each tells the others */
+static shmemx_rdma_buffer_t everybodys[64]; /* symmetric: what each publishes for the others */
 static const size_t sizes[] = {0, 1, 7, 8, 31, 32, 33, 48, 4096, 4097, 61440, 61441, 131072, LARGEST};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
@@ -192,8 +192,8 @@ static void messages(void)
 	free(source);
 }
 
-/* All put to PE 0, which looks late: who finds its box full waits. Nothing is lost, and each PE's puts come in order. */
-static void full_boxes(void)
+/* All put to PE 0, which polls late: a PE that finds its queue full waits. Nothing is lost, and each PE's puts come in order. */
+static void full_queue(void)
 {
 	long count = eased(MANY), expected = npes > 1 ? (npes - 1) * count : 0;
 	uint64_t memory[64] = {0}, next[64] = {0}, word;
@@ -206,7 +206,7 @@ static void full_boxes(void)
 		expect(next_event(), SHMEMX_RDMA_SENT, 0, (uint64_t)i, &word, sizeof word);
 	}
 	if (me == 0)
-		nap(0.05);
+		sleep_for(0.05);
 	for (long i = 0; me == 0 && i < expected; i++) {
 		shmemx_rdma_event_t event = next_event();
 
@@ -218,7 +218,7 @@ static void full_boxes(void)
 	take_back(&mine);
 }
 
-/* Both fill the other's box before either takes an event. */
+/* Both fill the other's queue before either takes an event. */
 static void both_full(void)
 {
 	uint64_t memory[2] = {0}, word = 1;
@@ -226,7 +226,7 @@ static void both_full(void)
 	long count = eased(MANY);
 	shmemx_rdma_event_t event;
 
-	NOTE("both boxes full");
+	NOTE("both queues full");
 	for (long i = 0; i < count; i++)
 		shmemx_rdma_put(&everybodys[right()], 0, &word, sizeof word, 1, 0);
 	for (long i = 0; i < 2 * count; i++)
@@ -252,14 +252,14 @@ static void a_hundred_buffers(void)
 	free(memory);
 }
 
-/* A quiet put, then one that tells: the one is there when the other's event is, for they go the same way to one PE. */
-static void who_is_told(void)
+/* A put without an event, then one with an event: both have arrived when the event comes, because puts to one PE are ordered. */
+static void puts_without_event(void)
 {
 	unsigned char *memory = private_memory(2000), *source = private_memory(2000);
 	shmemx_rdma_buffer_t mine = share(memory, 2000);
 	shmemx_rdma_event_t event;
 
-	NOTE("puts that tell nobody");
+	NOTE("puts without an event");
 	memset(source, 7, 2000);
 	shmemx_rdma_put(&everybodys[right()], 0, source, 1000, 0, 1);
 	expect(next_event(), SHMEMX_RDMA_SENT, right(), 1, source, 1000);
@@ -278,9 +278,9 @@ int main(void)
 	puts_and_gets();
 	kinds_of_memory();
 	messages();
-	full_boxes();
+	full_queue();
 	both_full();
 	a_hundred_buffers();
-	who_is_told();
+	puts_without_event();
 	return end();
 }

@@ -52,12 +52,12 @@ static int small(int pe, size_t i)
 }
 #define SMALL(NAME, TYPE, pe, i) ((TYPE)small(pe, i))
 
-/* Beyond eight PEs turns by right angles, which lengthen no product. */
+/* Beyond eight PEs rotations by right angles, which lengthen no product. */
 static double complex small_complex(int pe, size_t i)
 {
-	static const double complex turns[] = {1, I, -1, -I};
+	static const double complex rotations[] = {1, I, -1, -I};
 
-	return pe < 8 ? small(pe, i) + small(pe + 50, i) * I : turns[noise((uint64_t)pe * LARGE + i) % 4];
+	return pe < 8 ? small(pe, i) + small(pe + 50, i) * I : rotations[noise((uint64_t)pe * LARGE + i) % 4];
 }
 #define COMPLEX_SMALL(NAME, TYPE, pe, i) ((TYPE)small_complex(pe, i))
 
@@ -141,7 +141,7 @@ static void check_large(size_t n)
 /* Reductions and broadcasts in a row without anything between them, the same variables again and again. */
 static void check_in_a_row(long count)
 {
-	static long mine, sum, most, told;
+	static long mine, sum, most, announced;
 
 	NOTE("in a row");
 	for (long i = 0; i < count; i++) {
@@ -152,8 +152,8 @@ static void check_in_a_row(long count)
 		mine = sum + me;
 		CHECK_EQUAL(shmem_long_max_reduce(SHMEM_TEAM_WORLD, &most, &mine, 1), 0);
 		CHECK_EQUAL(most, sum + npes - 1);
-		CHECK_EQUAL(shmem_long_broadcast(SHMEM_TEAM_WORLD, &told, &mine, 1, (int)(i % npes)), 0);
-		CHECK_EQUAL(told, sum + i % npes);
+		CHECK_EQUAL(shmem_long_broadcast(SHMEM_TEAM_WORLD, &announced, &mine, 1, (int)(i % npes)), 0);
+		CHECK_EQUAL(announced, sum + i % npes);
 	}
 }
 
@@ -180,9 +180,9 @@ int main(void)
 	for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++) {
 		for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
 			NOTE("%s, %zu elements", operations[o].name, lengths[i]);
-			if (its_turn(o + i))
+			if (is_selected(o + i))
 				operations[o].run(lengths[i], false);
-			if (its_turn(o + i + 2))
+			if (is_selected(o + i + 2))
 				operations[o].run(lengths[i], true);
 		}
 	}

@@ -52,7 +52,7 @@ static void hurry(void)
 		shmem_barrier_all();
 		CHECK_EQUAL(inbox[0], 3000 * life + (me + npes - 1) % npes);
 		shmem_finalize();
-		nap(me % 3 * 0.001);
+		sleep_for(me % 3 * 0.001);
 	}
 }
 

@@ -180,7 +180,7 @@ int main(void)
 	for (size_t r = 0; r < ROUTINES; r++) {
 		for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
 			for (int form = 0; form < FORMS; form++) {
-				if (!its_turn(r + i + (size_t)form))
+				if (!is_selected(r + i + (size_t)form))
 					continue;
 				NOTE("%s %s, %zu elements", routines[r].name, form_names[form], lengths[i]);
 				try_put(r, lengths[i], (enum form)form, areas[(r + i + (size_t)form) % 2]);

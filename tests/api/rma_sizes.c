@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sizes around each power of two up to a few MiB, where the way a transfer is made changes; odd addresses
+ * Sizes around each power of two up to a few MiB, where the method of a transfer changes; odd addresses
  * on both sides; sources and destinations in every kind of memory.
  */
 #include "tests/lib/check.h"

@@ -54,15 +54,15 @@ static const struct {
 static void check_types(const struct shape *shape)
 {
 	static const size_t lengths[] = {0, 1, MOST};
-	size_t turn = 0;
+	size_t combination = 0;
 
 	for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
 		for (size_t i = 0; i < 3; i++)
-			for (int way = 0; way < 4; way++, turn++) {
+			for (int form = 0; form < 4; form++, combination++) {
 				NOTE("%s on %s, %zu elements, %sclusive%s", types[t].name, shape->name, lengths[i],
-				     way & 1 ? "in" : "ex", way & 2 ? ", in place" : "");
-				if (its_turn(turn + turn / 4))
-					types[t].run(shape, lengths[i], way & 1, way & 2);
+				     form & 1 ? "in" : "ex", form & 2 ? ", in place" : "");
+				if (is_selected(combination + combination / 4))
+					types[t].run(shape, lengths[i], form & 1, form & 2);
 			}
 }
 

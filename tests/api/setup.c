@@ -99,31 +99,31 @@ static void check_accessible(void)
 static void check_nesting(void)
 {
 	int level = -1, again = -1;
-	long *kept = symmetric(sizeof *kept);
+	long *persistent = symmetric(sizeof *persistent);
 
 	CHECK_EQUAL(shmem_init_thread(SHMEM_THREAD_SINGLE, &level), 0);
 	shmem_query_thread(&again);
 	CHECK_EQUAL(level, again);
 	shmem_init();
-	*kept = -1;
+	*persistent = -1;
 	shmem_barrier_all();
 
 	if (me == 0)
-		nap(0.05); /* the others must wait for PE 0's store at the finalize */
-	shmem_long_p(kept, me, (me + 1) % npes);
+		sleep_for(0.05); /* the others must wait for PE 0's store at the finalize */
+	shmem_long_p(persistent, me, (me + 1) % npes);
 	if (me == 0)
 		for (int pe = 0; pe < npes; pe++)
 			shmem_long_p(&mark, 77, pe);
 	shmem_finalize();
 	CHECK(is_up());
 	CHECK_EQUAL(mark, 77);
-	CHECK_EQUAL(*kept, (me + npes - 1) % npes);
+	CHECK_EQUAL(*persistent, (me + npes - 1) % npes);
 
 	shmem_finalize();
 	CHECK(is_up());
 	CHECK_EQUAL(shmem_my_pe(), me);
 	CHECK_EQUAL(shmem_n_pes(), npes);
-	shmem_free(kept);
+	shmem_free(persistent);
 }
 
 int main(void)

@@ -163,7 +163,7 @@ int main(void)
 	for (size_t r = 0; r < sizeof routines / sizeof routines[0]; r++) {
 		for (int form = 0; form < 4; form++) {
 			for (size_t i = 0; i < 3; i++) {
-				if (!its_turn(r + i + (size_t)form))
+				if (!is_selected(r + i + (size_t)form))
 					continue;
 				NOTE("%s, form %d, %zu elements", routines[r].name, form, lengths[i]);
 				try(r, lengths[i], form);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way programs began before 1.2: start_pes, and no finalize. */
+/* How programs began before 1.2: start_pes, and no finalize. */
 #include "tests/lib/check.h"
 
 static int from_left = -1;

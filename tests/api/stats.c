@@ -25,7 +25,7 @@ static shmemx_stats_t row(const char *name)
 /* The rows that a part is about, as they were. */
 static struct {
 	const char *name;
-	shmemx_stats_t family, local, ucx;
+	shmemx_stats_t category, local, ucx;
 } before;
 
 /* Which network the path is tried on. */
@@ -38,11 +38,11 @@ static const char *network(void)
 	return over_libfabric() ? "path ofi" : "path ucx";
 }
 
-static void count_from(const char *family)
+static void count_from(const char *category)
 {
-	NOTE("family %s", family);
-	before.name = family;
-	before.family = row(family);
+	NOTE("category %s", category);
+	before.name = category;
+	before.category = row(category);
 	before.local = row("path local");
 	before.ucx = row(network());
 }
@@ -64,7 +64,7 @@ static bool network_does_atomics(void)
 
 static void expect(const void *target, uint64_t calls, uint64_t bytes, struct done done)
 {
-	shmemx_stats_t family = row(before.name), local = row("path local"), ucx = row(network());
+	shmemx_stats_t category = row(before.name), local = row("path local"), ucx = row(network());
 	bool here = shmem_ptr(target, next) != NULL;
 	struct done stored = {0};
 
@@ -72,18 +72,18 @@ static void expect(const void *target, uint64_t calls, uint64_t bytes, struct do
 		stored = (struct done){.operations = done.operations, .moved = done.moved};
 	if (here && !network_does_atomics())
 		stored = done;
-	CHECK_EQUAL(family.calls - before.family.calls, calls);
-	CHECK_EQUAL(family.bytes - before.family.bytes, bytes);
+	CHECK_EQUAL(category.calls - before.category.calls, calls);
+	CHECK_EQUAL(category.bytes - before.category.bytes, bytes);
 	CHECK_EQUAL(local.calls - before.local.calls, stored.operations + stored.atomics);
 	CHECK_EQUAL(local.bytes - before.local.bytes, stored.moved + stored.changed);
 	CHECK_EQUAL(ucx.calls - before.ucx.calls, done.operations + done.atomics - stored.operations - stored.atomics);
 	CHECK_EQUAL(ucx.bytes - before.ucx.bytes, done.moved + done.changed - stored.moved - stored.changed);
 }
 
-#define COUNTED_BOTH(family, target, bytes, one, what)                                                       \
+#define COUNTED_BOTH(category, target, bytes, one, what)                                                       \
 	do {                                                                                                 \
 		struct done one_ = one;                                                                      \
-		count_from(family);                                                                          \
+		count_from(category);                                                                          \
 		for (int i = 0; i < REPEAT; i++)                                                             \
 			what;                                                                                \
 		expect(target, REPEAT, REPEAT * (bytes),                                                     \
@@ -91,9 +91,9 @@ static void expect(const void *target, uint64_t calls, uint64_t bytes, struct do
 				     REPEAT * one_.changed});                                                \
 		shmem_quiet();                                                                               \
 	} while (0)
-#define COUNTED(family, target, bytes, operations, moved, what) \
-	COUNTED_BOTH(family, target, bytes, ((struct done){operations, moved, 0, 0}), what)
-#define ATOMIC(family, target, bytes, what) COUNTED_BOTH(family, target, bytes, ((struct done){0, 0, 1, bytes}), what)
+#define COUNTED(category, target, bytes, operations, moved, what) \
+	COUNTED_BOTH(category, target, bytes, ((struct done){operations, moved, 0, 0}), what)
+#define ATOMIC(category, target, bytes, what) COUNTED_BOTH(category, target, bytes, ((struct done){0, 0, 1, bytes}), what)
 
 static void transfers(char *heap, shmem_ctx_t ctx)
 {
@@ -189,8 +189,8 @@ static void exchanges(void)
 		shmemx_exchange_release(x, SHMEMX_ALL_EDGES);
 	}
 	now = row("exchange");
-	CHECK_EQUAL(now.calls - before.family.calls, 2 * REPEAT);
-	CHECK_EQUAL(now.bytes - before.family.bytes, REPEAT * 2 * 40);
+	CHECK_EQUAL(now.calls - before.category.calls, 2 * REPEAT);
+	CHECK_EQUAL(now.bytes - before.category.bytes, REPEAT * 2 * 40);
 	CHECK_EQUAL(row("path local").calls + row(network()).calls - paths.calls, 2 * REPEAT);
 	CHECK_EQUAL(row("path local").bytes + row(network()).bytes - paths.bytes, REPEAT * 2 * 40);
 	shmemx_exchange_destroy(x);
@@ -204,7 +204,7 @@ static void time_inside(void)
 	shmem_barrier_all();
 	nanoseconds = row("wait").nanoseconds;
 	if (me == 0) {
-		nap(0.05);
+		sleep_for(0.05);
 		for (int pe = 1; pe < npes; pe++)
 			shmem_long_p(&word, 4711, pe);
 	} else {

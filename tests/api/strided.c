@@ -69,7 +69,7 @@ static const struct {
 #undef ROW
 };
 
-/* The same transfer by plain copies: what the area must look like. */
+/* The same transfer by plain copies: what the area must contain. */
 static void model(unsigned char *dest, const unsigned char *source, const struct shape *s, size_t width)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -121,9 +121,9 @@ int main(void)
 
 			NOTE("%s: %zu blocks of %zu, strides %td and %td", routines[r].name, s->count, s->block, s->to,
 			     s->from);
-			if (its_turn(r + i))
+			if (is_selected(r + i))
 				try(r, s, BLOCKS, i % 2, area);
-			if (s->block == 1 && its_turn(r + i + 1))
+			if (s->block == 1 && is_selected(r + i + 1))
 				try(r, s, ELEMENTS, r % 2, area);
 		}
 	}

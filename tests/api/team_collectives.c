@@ -24,7 +24,7 @@
 	}
 RMA_TYPES(BROADCAST)
 
-/* Sums and greatest of what tells the members apart. */
+/* Sums and greatest of values that differ between members. */
 #define REDUCE(NAME, TYPE, LEAST, GREATEST)                                                                    \
 	static void reduce_##NAME(const struct shape *shape, size_t n, int root, bool in_place)                \
 	{                                                                                                      \
@@ -70,7 +70,7 @@ static void check_types(const struct shape *shape)
 		for (size_t i = 0; i < 6; i++) {
 			int root = (int)(c / 2 + i) % shape->n;
 
-			if (!its_turn(c / 2 + i))
+			if (!is_selected(c / 2 + i))
 				continue;
 			NOTE("%s on %s, %zu elements, root %d%s", calls[c].name, shape->name, lengths[i / 2], root,
 			     i % 2 ? ", in place" : "");

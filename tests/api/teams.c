@@ -103,8 +103,8 @@ static void check_2d(const struct shape *parent)
 {
 	if (parent->me < 0)
 		return;
-	for (int turn = 1; turn <= parent->n + 3; turn++) {
-		int xrange = turn <= parent->n + 2 ? turn : INT_MAX;
+	for (int xrange_tried = 1; xrange_tried <= parent->n + 3; xrange_tried++) {
+		int xrange = xrange_tried <= parent->n + 2 ? xrange_tried : INT_MAX;
 		int range = xrange < parent->n ? xrange : parent->n, x = parent->me % range, y = parent->me / range;
 		int width = parent->n - y * range < range ? parent->n - y * range : range, height = 0;
 		shmem_team_t row, column;
@@ -254,14 +254,14 @@ static void check_many(long count)
 }
 
 /* More teams alive at once than any program has use for: each split works, or fails on all PEs. */
-static void check_crowd(void)
+static void check_eighty(void)
 {
-	enum { CROWD = 80 };
-	static shmem_team_t teams[CROWD];
+	enum { MANY = 80 };
+	static shmem_team_t teams[MANY];
 	static long made, least, most;
 
-	NOTE("a crowd of teams");
-	for (int i = 0; i < CROWD; i++) {
+	NOTE("many teams");
+	for (int i = 0; i < MANY; i++) {
 		made = shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &teams[i]) == 0;
 		CHECK_EQUAL(made, teams[i] != SHMEM_TEAM_INVALID);
 		CHECK_EQUAL(shmem_long_min_reduce(SHMEM_TEAM_WORLD, &least, &made, 1), 0);
@@ -269,7 +269,7 @@ static void check_crowd(void)
 		CHECK_EQUAL(least, most);
 		CHECK(made || i >= 16);
 	}
-	for (int i = 0; i < CROWD; i++)
+	for (int i = 0; i < MANY; i++)
 		shmem_team_destroy(teams[i]);
 	CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &teams[0]), 0);
 	shmem_team_destroy(teams[0]);
@@ -293,7 +293,7 @@ int main(void)
 	check_shared();
 	check_together(ease() > 1 ? 6 : 60);
 	check_many(ease() > 1 ? 60 : 3000);
-	check_crowd();
+	check_eighty();
 	destroy_shapes();
 	return end();
 }

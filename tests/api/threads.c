@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Four threads of each PE at SHMEM_THREAD_MULTIPLE: they meet peers for the first time together, put, get and
+ * Four threads of each PE at SHMEM_THREAD_MULTIPLE: they connect to peers at the same time, put, get and
  * count at once, and a thread that waits stops no other.
  */
 #include <pthread.h>
@@ -70,8 +70,8 @@ static void wait_and_wake(long t)
 		shmem_long_wait_until(&waited_for[t], SHMEM_CMP_EQ, 40 + t);
 		return;
 	}
-	nap(0.02);
-	for (int i = 0; i < 20; i++) /* would hang if a waiting thread kept the library to itself */
+	sleep_for(0.02);
+	for (int i = 0; i < 20; i++) /* would hang if a waiting thread locked the library */
 		shmem_long_atomic_fetch_inc(&go_ahead, (me + i) % npes);
 	for (long other = 1; other < THREADS; other++) {
 		if (other % 2)

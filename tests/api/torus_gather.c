@@ -11,7 +11,7 @@
 #define LARGEST 40013UL /* bytes of each PE */
 
 static unsigned char *dest, *source, *expected, *flood;
-static long *turn;
+static long *epoch;
 
 static void bring(int pe, size_t bytes, uint64_t seed, unsigned char *at)
 {
@@ -86,22 +86,22 @@ static void check_alltoall(shmem_team_t team, size_t bytes, uint64_t seed)
 	}
 }
 
-/* Nobody leaves before all have come: all write their turn to all before, and none has written the next one. */
+/* Nobody leaves before all have come: all write their epoch to all before, and none has written the next one. */
 static void check_meetings(shmem_team_t team)
 {
 	int n = shmem_team_n_pes(team), place = shmem_team_my_pe(team);
 
 	for (long i = 1; i <= 20; i++) {
 		for (int to = 0; to < n; to++)
-			shmem_long_p(&turn[place], i, shmem_team_translate_pe(team, to, SHMEM_TEAM_WORLD));
+			shmem_long_p(&epoch[place], i, shmem_team_translate_pe(team, to, SHMEM_TEAM_WORLD));
 		shmem_quiet();
 		maybe_late((uint64_t)i);
 		shmem_team_sync(team);
 		for (int from = 0; from < n; from++)
-			CHECK_EQUAL(turn[from], i);
+			CHECK_EQUAL(epoch[from], i);
 		shmem_team_sync(team);
 	}
-	memset(turn, 0, (size_t)npes * sizeof *turn);
+	memset(epoch, 0, (size_t)npes * sizeof *epoch);
 	shmem_team_sync(team);
 }
 
@@ -131,8 +131,8 @@ static int live(const char *shape, int life)
 	dest = symmetric(LARGEST * (size_t)npes + 1);
 	source = symmetric(LARGEST * (size_t)npes);
 	flood = symmetric(30000);
-	turn = symmetric((size_t)npes * sizeof *turn);
-	memset(turn, 0, (size_t)npes * sizeof *turn);
+	epoch = symmetric((size_t)npes * sizeof *epoch);
+	memset(epoch, 0, (size_t)npes * sizeof *epoch);
 	shmem_barrier_all();
 	nodes = count_nodes();
 	if (shape) {

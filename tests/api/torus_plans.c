@@ -52,15 +52,15 @@ static void run_them(shmemx_plan_t *plans, size_t words, int root, int run)
 		check_sums(data[2][0], words, run);
 }
 
-static void plan_all(size_t words, int root, int engine)
+static void plan_all(size_t words, int root, int executor)
 {
 	shmemx_plan_t plans[3];
 
-	NOTE("%s, %zu words, root %d, engine %d, %s down, %s up", getenv("SHMEM_TORUS"), words, root, engine,
+	NOTE("%s, %zu words, root %d, executor %d, %s down, %s up", getenv("SHMEM_TORUS"), words, root, executor,
 	     getenv("SHMEM_BROADCAST_ALGORITHM"), getenv("SHMEM_REDUCE_ALGORITHM"));
-	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, data[0][0], data[0][1], words * sizeof(long), root, engine, &plans[0]), 0);
-	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][1], words, SHMEMX_LONG, SHMEMX_SUM, engine, &plans[1]), 0);
-	CHECK_EQUAL(shmemx_reduce_init(SHMEM_TEAM_WORLD, data[2][0], data[2][1], words, SHMEMX_LONG, SHMEMX_SUM, root, engine, &plans[2]),
+	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, data[0][0], data[0][1], words * sizeof(long), root, executor, &plans[0]), 0);
+	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][1], words, SHMEMX_LONG, SHMEMX_SUM, executor, &plans[1]), 0);
+	CHECK_EQUAL(shmemx_reduce_init(SHMEM_TEAM_WORLD, data[2][0], data[2][1], words, SHMEMX_LONG, SHMEMX_SUM, root, executor, &plans[2]),
 		    0);
 	for (int run = 0; run < 2; run++)
 		run_them(plans, words, root, run);

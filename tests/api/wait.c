@@ -97,7 +97,7 @@ static void check_woken_late(void)
 	shmem_barrier_all();
 	if (me == 0) {
 		for (int step = 0; step < 7; step++) {
-			nap(0.03);
+			sleep_for(0.03);
 			for (int pe = 1; pe < npes; pe++) {
 				switch (step) {
 				case 0: shmem_long_p(&words[0], 1, pe); break;
@@ -131,7 +131,7 @@ static long by_thread;
 
 static void *store_later(void *how)
 {
-	nap(0.03);
+	sleep_for(0.03);
 	if (how)
 		__atomic_store_n(&by_thread, 2, __ATOMIC_RELEASE);
 	else
@@ -139,7 +139,7 @@ static void *store_later(void *how)
 	return NULL;
 }
 
-/* A plain or atomic store of another thread of this PE, which tells the library nothing. */
+/* A plain or atomic store of another thread of this PE, without a call of the library. */
 static void check_woken_by_thread(void)
 {
 	for (long how = 0; how < 2; how++) {
@@ -152,7 +152,7 @@ static void check_woken_by_thread(void)
 	shmem_barrier_all();
 }
 
-/* A store through shmem_ptr by another PE, which tells the library nothing either. */
+/* A store through shmem_ptr by another PE, without a call of the library either. */
 static void check_woken_by_pointer(void)
 {
 	static long word;
@@ -161,7 +161,7 @@ static void check_woken_by_pointer(void)
 
 	word = 0;
 	shmem_barrier_all();
-	nap(me % 2 ? 0.03 : 0);
+	sleep_for(me % 2 ? 0.03 : 0);
 	if (direct)
 		__atomic_store_n(direct, 3, __ATOMIC_RELEASE);
 	else

@@ -42,7 +42,7 @@ static void tick(bool seen[WORDS], size_t index)
 			values[i] = (TYPE)(i + 1);                                                               \
 			all_out[i] = 1;                                                                          \
 		}                                                                                                \
-		/* Nothing to look at */                                                                         \
+		/* Nothing to test */                                                                         \
 		shmem_##NAME##_wait_until_all(NULL, 0, NULL, SHMEM_CMP_EQ, 0);                                   \
 		shmem_##NAME##_wait_until_all_vector(NULL, 0, NULL, SHMEM_CMP_EQ, NULL);                         \
 		shmem_##NAME##_wait_until_all(words, WORDS, all_out, SHMEM_CMP_EQ, 0);                           \
@@ -63,7 +63,7 @@ static void tick(bool seen[WORDS], size_t index)
 		CHECK_EQUAL(shmem_##NAME##_test_some(NULL, 0, NULL, NULL, SHMEM_CMP_EQ, 0), 0);                  \
 		CHECK_EQUAL(shmem_##NAME##_test_some_vector(words, WORDS, indices, all_out, SHMEM_CMP_EQ,        \
 							    values), 0);                                         \
-		/* Something to look at */                                                                       \
+		/* Something to test */                                                                       \
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, NULL, SHMEM_CMP_GE, 1), 1);                    \
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, NULL, SHMEM_CMP_GE, 2), 0);                    \
 		CHECK_EQUAL(shmem_##NAME##_test_all(words, WORDS, left_out, SHMEM_CMP_GE, 2), 1);                \
@@ -88,8 +88,8 @@ static void tick(bool seen[WORDS], size_t index)
 		memset(words, 0, sizeof words_##NAME);                                                           \
 	}                                                                                                        \
                                                                                                                  \
-	/* Wait, in one of six ways, for words that come one by one. */                                          \
-	static void coming_##NAME(int way)                                                                       \
+	/* Wait, by one of six routines, for words that come one by one. */                                          \
+	static void coming_##NAME(int routine)                                                                       \
 	{                                                                                                        \
 		TYPE *words = words_##NAME, values[WORDS];                                                       \
 		int status[WORDS], right = (me + 1) % npes;                                                      \
@@ -107,7 +107,7 @@ static void tick(bool seen[WORDS], size_t index)
 		while (count < EXPECTED) {                                                                       \
 			size_t some = 1;                                                                         \
                                                                                                                  \
-			switch (way) {                                                                           \
+			switch (routine) {                                                                           \
 			case 0: indices[0] = shmem_##NAME##_wait_until_any(words, WORDS, status, SHMEM_CMP_NE,   \
 									   0); break;                            \
 			case 1: indices[0] = shmem_##NAME##_wait_until_any_vector(words, WORDS, status,          \
@@ -122,7 +122,7 @@ static void tick(bool seen[WORDS], size_t index)
 				indices[0] = shmem_##NAME##_test_any(words, WORDS, status, SHMEM_CMP_GE, 1);     \
 				some = indices[0] != SIZE_MAX;                                                   \
 			}                                                                                        \
-			CHECK(some > 0 || way > 3);                                                              \
+			CHECK(some > 0 || routine > 3);                                                              \
 			for (size_t i = 0; i < some; i++) {                                                      \
 				tick(seen, indices[i]);                                                          \
 				CHECK_EQUAL(words[indices[i]], values[indices[i]]);                              \
@@ -137,7 +137,7 @@ static void tick(bool seen[WORDS], size_t index)
 		for (int i = 0; i < WORDS; i++)                                                                  \
 			if (!left_out[order(i)])                                                                 \
 				shmem_##NAME##_p(&words[order(i)], (TYPE)(order(i) + 1), right);                 \
-		if (way % 2)                                                                                     \
+		if (routine % 2)                                                                                     \
 			shmem_##NAME##_wait_until_all(words, WORDS, left_out, SHMEM_CMP_NE, 0);                  \
 		else                                                                                             \
 			shmem_##NAME##_wait_until_all_vector(words, WORDS, left_out, SHMEM_CMP_EQ, values);      \
@@ -156,8 +156,8 @@ static void check_fairness(void)
 
 	for (int i = 0; i < WORDS; i++)
 		words[i] = 1;
-	for (int turn = 0; turn < 100 * WORDS && missing > 0; turn++) {
-		size_t i = turn % 2 ? shmem_long_wait_until_any(words, WORDS, NULL, SHMEM_CMP_EQ, 1)
+	for (int attempt = 0; attempt < 100 * WORDS && missing > 0; attempt++) {
+		size_t i = attempt % 2 ? shmem_long_wait_until_any(words, WORDS, NULL, SHMEM_CMP_EQ, 1)
 				    : shmem_long_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, 1);
 
 		CHECK(i < WORDS);
@@ -173,9 +173,9 @@ int main(void)
 #define CALL(NAME, TYPE, LEAST, GREATEST)         \
 	NOTE("%s, still", #NAME);                 \
 	still_##NAME();                           \
-	for (int way = 0; way < 6; way++) {       \
-		NOTE("%s, way %d", #NAME, way);   \
-		coming_##NAME(way);               \
+	for (int routine = 0; routine < 6; routine++) {       \
+		NOTE("%s, routine %d", #NAME, routine);   \
+		coming_##NAME(routine);               \
 	}
 	AMO_TYPES(CALL)
 	check_note[0] = '\0';

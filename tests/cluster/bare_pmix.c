@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a launcher takes for the least that a PMIx program can do: come up, publish as much as a PE of ours does, meet, go. PE 0
+ * What a launcher takes for the least that a PMIx program can do: come up, publish as much as a PE of ours does, a fence, go. PE 0
  * prints the milliseconds. The yardstick for tests/cluster/phases.c.
  */
 #include <pmix.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CARD_BYTES 400
+#define INFO_BYTES 400
 
 static double ms(clockid_t clock)
 {
@@ -27,18 +27,18 @@ static double now(void)
 
 static bool publish(void)
 {
-	static char card[CARD_BYTES];
+	static char info[INFO_BYTES];
 	pmix_value_t value;
 
 	value.type = PMIX_BYTE_OBJECT;
-	value.data.bo.bytes = card;
-	value.data.bo.size = sizeof card;
+	value.data.bo.bytes = info;
+	value.data.bo.size = sizeof info;
 	return PMIx_Put(PMIX_GLOBAL, "bare", &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS;
 }
 
 int main(void)
 {
-	double start = now(), up, met;
+	double start = now(), up, fenced;
 	pmix_proc_t self;
 	bool collect = true;
 	pmix_info_t how;
@@ -53,9 +53,9 @@ int main(void)
 		fprintf(stderr, "bare_pmix: PE %u could not exchange\n", self.rank);
 		return 1;
 	}
-	met = now();
+	fenced = now();
 	if (self.rank == 0)
-		printf("init %.1f ms, exchange %.1f ms, of the processor %.1f ms\n", up - start, met - up,
+		printf("init %.1f ms, exchange %.1f ms, of the processor %.1f ms\n", up - start, fenced - up,
 		       ms(CLOCK_PROCESS_CPUTIME_ID));
 	fflush(stdout);
 	PMIx_Finalize(NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads of PE 0, with a context each, put to PE 1 on another host and wait for that, again and again: how many puts a second they do
- * with private contexts, and with shared ones, which have one UCX worker. One thread and two; a put and a quiet, and 64 puts and a quiet. All in turn,
+ * with private contexts, and with shared ones, which have one UCX worker. One thread and two; a put and a quiet, and 64 puts and a quiet. All alternately,
  * five times; prints the medians. See tests/cluster/figures.
  */
 #include <shmem.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define THREADS_MOST 2
-#define TURNS 5
+#define ROUNDS 5
 #define BATCH_MOST 64
 #define CASES 4
 
@@ -89,16 +89,16 @@ static double rate(long options, int threads, int batch)
 
 static double median(double *values)
 {
-	qsort(values, TURNS, sizeof *values, compare);
-	return values[TURNS / 2];
+	qsort(values, ROUNDS, sizeof *values, compare);
+	return values[ROUNDS / 2];
 }
 
 static void measure(void)
 {
-	double alone[CASES][TURNS], shared[CASES][TURNS];
+	double alone[CASES][ROUNDS], shared[CASES][ROUNDS];
 
 	/* What a private context may not do, another thread than its maker's, a serialised one may: it has a worker to itself as well. */
-	for (int i = 0; i < TURNS; i++)
+	for (int i = 0; i < ROUNDS; i++)
 		for (int c = 0; c < CASES; c++) {
 			alone[c][i] = rate(SHMEM_CTX_SERIALIZED, cases[c].threads, cases[c].batch);
 			shared[c][i] = rate(0, cases[c].threads, cases[c].batch);

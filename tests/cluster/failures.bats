@@ -5,14 +5,14 @@
 
 bats_require_minimum_version 1.5.0
 
-load "$TOP_SRCDIR/tests/lib/bed.bash"
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
 
 setup()
 {
-	need_bed mpirun
+	need_cluster mpirun
 }
 
-# start LAUNCHER SETTING... -- BED-OPTION...: a bed, and a job without end on its four hosts
+# start LAUNCHER SETTING... -- CLUSTER-OPTION...: a cluster, and a job without end on its four hosts
 start()
 {
 	local launcher=$1 settings=()
@@ -23,19 +23,19 @@ start()
 		shift
 	done
 	shift
-	"$bed" up --name "$name" --share "$TOP_BUILDDIR" "$@"
-	timeout -k 2 60 "$bed" exec --name "$name" h0 env SHMEM_SILENCE_SECONDS=8 "${settings[@]}" "$TOP_BUILDDIR/oshrun" -q \
-		--launcher "$launcher" --hostfile /run/bed/hostfile -n 4 \
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" "$@"
+	timeout -k 2 60 "$cluster" exec --name "$name" h0 env SHMEM_FAILURE_SECONDS=8 "${settings[@]}" "$TOP_BUILDDIR/oshrun" -q \
+		--launcher "$launcher" --hostfile /run/cluster/hostfile -n 4 \
 		"$TOP_BUILDDIR/tests/cluster/phases" 1000000000 </dev/null >out 2>&1 3>&- &
 	job=$!
 	await_ranks
 }
 
-# All four PEs run and have met.
+# All four PEs run and had a barrier.
 await_ranks()
 {
 	for _ in $(seq 100); do
-		[ "$("$bed" exec --name "$name" h3 ss -tn state established | grep -c '10\.60')" -lt 4 ] || break
+		[ "$("$cluster" exec --name "$name" h3 ss -tn state established | grep -c '10\.60')" -lt 4 ] || break
 		sleep 0.1
 	done
 	sleep 1
@@ -63,46 +63,46 @@ ended()
 
 @test "a host whose cable is cut: mpirun names it" {
 	start mpirun -- --switch 4
-	"$bed" cut --name "$name" h2 eth0
+	"$cluster" cut --name "$name" h2 eth0
 	ended 15 'daemon: .* on node h2'
-	"$bed" left --name "$name"
+	"$cluster" left --name "$name"
 }
 
 @test "a host whose cable is cut, and a launcher that asks nobody: a PE names it" {
 	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 -- --switch 4
-	"$bed" cut --name "$name" h2 eth0
-	await_line 'host h2, with PE 2, has been silent for 8 s'
+	"$cluster" cut --name "$name" h2 eth0
+	await_line 'host h2, with PE 2, has not answered for 8 s'
 	# The launcher now waits for its daemon; of the PEs nothing is left, on h2 neither.
 	cat out
 	[ "$(grep -c '^torushmem: ' out)" -eq 1 ]
 	for _ in $(seq 100); do
-		"$bed" left --name "$name" | grep 'phases [0-9]*$' || break
+		"$cluster" left --name "$name" | grep 'phases [0-9]*$' || break
 		sleep 0.1
 	done
-	run -1 grep 'phases [0-9]*$' <("$bed" left --name "$name")
+	run -1 grep 'phases [0-9]*$' <("$cluster" left --name "$name")
 }
 
-@test "a host whose cable is cut, watched by messages: a PE names it" {
-	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 SHMEM_SILENCE_METHOD=messages -- --switch 4
-	"$bed" cut --name "$name" h2 eth0
-	await_line 'host h2, with PE 2, has been silent for 8 s'
+@test "a host whose cable is cut, detected by messages: a PE names it" {
+	start mpirun OMPI_MCA_oob_tcp_keepalive_time=300 PRTE_MCA_oob_tcp_keepalive_time=300 SHMEM_FAILURE_METHOD=messages -- --switch 4
+	"$cluster" cut --name "$name" h2 eth0
+	await_line 'host h2, with PE 2, has not answered for 8 s'
 	cat out
-	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has been silent for 8 s' out)" -eq 1 ]
+	[ "$(grep -c '^torushmem: .*host h2, with PE 2, has not answered for 8 s' out)" -eq 1 ]
 }
 
 @test "Slurm: a host that is lost is named" {
 	command -v srun >/dev/null || skip "no srun"
 	start srun -- --slurm --switch 4
-	"$bed" lose --name "$name" h2
-	ended 25 'host h2, with PE 2, has been silent for 8 s'
+	"$cluster" lose --name "$name" h2
+	ended 25 'host h2, with PE 2, has not answered for 8 s'
 }
 
 @test "a PE that is stopped for a while is not lost" {
-	start mpirun SHMEM_SILENCE_SECONDS=2 -- --switch 4
-	"$bed" exec --name "$name" h1 pkill -STOP -x phases
+	start mpirun SHMEM_FAILURE_SECONDS=2 -- --switch 4
+	"$cluster" exec --name "$name" h1 pkill -STOP -x phases
 	sleep 7
 	kill -0 "$job"
-	"$bed" exec --name "$name" h1 pkill -CONT -x phases
+	"$cluster" exec --name "$name" h1 pkill -CONT -x phases
 	sleep 1
 	kill -0 "$job"
 	run -1 grep -v 'plm:ssh: Warning' out # PRRTE 3 warns of its own process groups now and then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The network of a bed as files for tests/cluster/inside, all below the folder "run":
+# The network of a cluster as files for tests/cluster/inside, all below the folder "run":
 #   names         "ADDRESS HOST", one for each        map      the same with ports and neighbours, for people
 #   hostfile      for launchers
 #   cables        "HOST PORT INDEX HARDWARE-ADDRESS" of the one end and of the other, whose host may be the switch
@@ -8,7 +8,7 @@
 #
 # In a torus a host has one address, on node0. Its ports need none: a route names the port and the neighbour's own
 # address (onlink), for which the neighbour answers at every port. A packet goes along the first axis on which it is not
-# at home yet, the shorter way round; half-way round, in the + direction.
+# at home yet, the shorter direction round; half-way round, in the + direction.
 
 function address(host) { return "10.60." int((host + 1) / 256) "." (host + 1) % 256 }
 
@@ -26,8 +26,8 @@ function lay_cable(host, port, other, its_port,   index_of) {
 
 function hardware(number) { return sprintf("02:60:00:00:%02x:%02x", int(number / 256), number % 256) }
 
-# Told, not asked for: the kernel keeps a thousand learnt neighbours for all its namespaces together.
-function tell_neighbour(host, port, other, its_port) {
+# Set, not asked for: the kernel keeps a thousand learnt neighbours for all its namespaces together.
+function set_neighbour(host, port, other, its_port) {
 	say("links/h" host, "neighbour replace " address(other) " lladdr " hardware_of["h" other, its_port] " dev " port " nud permanent")
 }
 
@@ -59,7 +59,7 @@ function make_switch(   k, other) {
 	for (k = 0; k < n; k++)
 		for (other = 0; other < n; other++)
 			if (other != k)
-				tell_neighbour(k, "eth0", other, "eth0")
+				set_neighbour(k, "eth0", other, "eth0")
 	say("links/switch", "link set switch up")
 }
 
@@ -119,7 +119,7 @@ function make_ports(k,   i, step, other, line) {
 			if (addressed == "yes")
 				say("links/h" k, "address replace " ends[k, i, step] "/31 dev " port(i, step))
 			say("links/h" k, "link set " port(i, step) " up")
-			tell_neighbour(k, port(i, step), other, port(i, -step))
+			set_neighbour(k, port(i, step), other, port(i, -step))
 			shape_port("h" k, port(i, step))
 			line = line " " port(i, step) "=h" other
 		}

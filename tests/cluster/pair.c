@@ -143,7 +143,7 @@ static double memory_in_use(void)
 /* Until a first put is there, and what the PE has more of then; of all after the first, the averages. */
 static void contact(void)
 {
-	double start, memory, took[2] = {0}, kept[2] = {0};
+	double start, memory, took[2] = {0}, used[2] = {0};
 	int others = shmem_n_pes() - 2;
 
 	for (int pe = 1; pe < shmem_n_pes(); pe++) {
@@ -152,11 +152,11 @@ static void contact(void)
 		shmem_long_p(&word, 1, pe);
 		shmem_quiet();
 		took[pe > 1] += now() - start;
-		kept[pe > 1] += memory_in_use() - memory;
+		used[pe > 1] += memory_in_use() - memory;
 	}
-	printf("first_contact %.0f us\nfirst_contact_memory %.0f KiB\n", took[0], kept[0]);
+	printf("first_contact %.0f us\nfirst_contact_memory %.0f KiB\n", took[0], used[0]);
 	if (others > 0)
-		printf("next_contact %.0f us\nnext_contact_memory %.1f KiB\n", took[1] / others, kept[1] / others);
+		printf("next_contact %.0f us\nnext_contact_memory %.1f KiB\n", took[1] / others, used[1] / others);
 	fflush(stdout);
 }
 

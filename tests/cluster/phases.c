@@ -43,7 +43,7 @@ static void exchange(int me, int npes)
 
 int main(int argc, char **argv)
 {
-	double start = now(), up, worked, met, exchanged;
+	double start = now(), up, worked, synchronised, exchanged;
 	int barriers = argc > 1 ? atoi(argv[1]) : 100;
 	int me;
 
@@ -53,12 +53,12 @@ int main(int argc, char **argv)
 	me = shmem_my_pe();
 	for (int i = 0; i < barriers; i++)
 		shmem_barrier_all();
-	met = now();
+	synchronised = now();
 	exchange(me, shmem_n_pes());
 	exchanged = now();
 	shmem_finalize();
 	if (me == 0)
 		printf("init %.1f ms, of the processor %.1f ms, %d barriers %.1f ms, alltoall %.1f ms, finalize %.1f ms\n",
-		       up - start, worked, barriers, met - up, exchanged - met, now() - exchanged);
+		       up - start, worked, barriers, synchronised - up, exchanged - synchronised, now() - exchanged);
 	return 0;
 }

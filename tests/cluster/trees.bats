@@ -4,18 +4,18 @@
 # the kernel's counters, and a cable that the shape file calls dead carries nothing of them. Teams that work at once, beside a slow
 # host, disturb nobody's values; on other shapes and for longer with make check-teams. Needs root.
 
-load "$TOP_SRCDIR/tests/lib/bed.bash"
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
 
 setup()
 {
-	need_bed
+	need_cluster
 }
 
 # times COLLECTIVE SIZES SETTING=VALUE...: on all nine hosts; prints name, bytes, seconds, bytes on the busiest cable, segments again
 times()
 {
 	set -- "$1" "$2" "${@:3}"
-	run timeout 100 "$bed" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/bed/hostfile \
+	run timeout 100 "$cluster" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/cluster/hostfile \
 		-x SHMEM_SYMMETRIC_SIZE=256m $(printf -- '-x %s ' "${@:3}") -n 9 "$TOP_BUILDDIR/tests/cluster/torus_times" "$1" "$2"
 	printf '%s\n' "$output"
 	[ "$status" -eq 0 ]
@@ -24,7 +24,7 @@ times()
 # Bytes that a port has sent.
 sent_by()
 {
-	"$bed" exec --name "$name" "$1" cat "/sys/class/net/$2/statistics/tx_bytes"
+	"$cluster" exec --name "$name" "$1" cat "/sys/class/net/$2/statistics/tx_bytes"
 }
 
 # share SIZE MOST: the busiest cable of the last line of times, as a share of the message.
@@ -45,7 +45,7 @@ shape_file()
 }
 
 @test "sizes up to 64 MiB are right, and four trees share the cables" {
-	"$bed" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
+	"$cluster" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
 	times broadcast 1,1000003,64m SHMEM_TORUS=3x3 SHMEM_BROADCAST_ALGORITHM=torus-twice
 	share_is_at_most 67108864 0.27
 	times broadcast 65537,64m SHMEM_TORUS=3x3 SHMEM_BROADCAST_ALGORITHM=torus-up
@@ -55,7 +55,7 @@ shape_file()
 }
 
 @test "a dead cable carries nothing, and the trees that are left do" {
-	"$bed" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
+	"$cluster" up --name "$name" --torus 3x3 --share "$TOP_BUILDDIR" --share "$PWD"
 	shape_file >whole
 	shape_file 'dead h0 x+' >flawed
 	for file in whole flawed; do
@@ -76,7 +76,7 @@ shape_file()
 # teams SHAPE SETTING=VALUE...: disjoint teams at once, on hosts of that shape; PE 4 computes before each call
 teams()
 {
-	run timeout 600 "$bed" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/bed/hostfile \
+	run timeout 600 "$cluster" exec --name "$name" h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/cluster/hostfile \
 		-x SHMEM_SYMMETRIC_SIZE=64m -x SHMEM_TORUS="$1" $(printf -- '-x %s ' "${@:2}") -n "$(hosts_of "$1")" \
 		"$TOP_BUILDDIR/tests/cluster/teams" "${TEST_ROUNDS:-1}" 4
 	printf '%s\n' "$output"
@@ -91,13 +91,13 @@ hosts_of()
 
 @test "teams at once beside a PE that computes, and then one host with slow cables as well" {
 	for shape in $(echo "${TEST_TEAMS:-3x3}" | tr ',' ' '); do
-		"$bed" up --name "$name" --torus "$shape" --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
+		"$cluster" up --name "$name" --torus "$shape" --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
 		teams "$shape" SHMEM_REDUCE_ALGORITHM=torus SHMEM_BROADCAST_ALGORITHM=torus SHMEM_COLLECT_ALGORITHM=torus SHMEM_ALLTOALL_ALGORITHM=torus
-		for port in $("$bed" exec --name "$name" h4 ls /sys/class/net | grep '[+-]'); do
-			"$bed" exec --name "$name" h4 tc qdisc change dev "$port" root tbf rate 5mbit burst 64kb limit 4mb
+		for port in $("$cluster" exec --name "$name" h4 ls /sys/class/net | grep '[+-]'); do
+			"$cluster" exec --name "$name" h4 tc qdisc change dev "$port" root tbf rate 5mbit burst 64kb limit 4mb
 		done
 		teams "$shape" SHMEM_REDUCE_ALGORITHM=torus-rings SHMEM_BROADCAST_ALGORITHM=torus SHMEM_COLLECT_ALGORITHM=torus
 		teams "$shape" SHMEM_REDUCE_ALGORITHM=auto
-		"$bed" down --name "$name"
+		"$cluster" down --name "$name"
 	done
 }

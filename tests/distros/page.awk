@@ -122,7 +122,7 @@ END {
 	printf "%s", summary
 	print ""
 	print "Lines of the step api are paths of `tests/run --help`; lines of hosts are launchers, which are to"
-	print "put four PEs on four hosts, and paths on hosts made of namespaces by `tests/cluster/bed`. A"
+	print "put four PEs on four hosts, and paths on hosts made of namespaces by `tests/cluster/cluster`. A"
 	print "compiler's line counts the tests of the API on one machine and the warnings of the whole build."
 	print "Figures stand beside what bare PMIx (hello: a start of two PEs by"
 	print "`oshrun`) and `ucx_perftest` over TCP (the others) take on the same machine in turn."

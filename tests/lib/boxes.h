@@ -14,7 +14,7 @@ static inline int count_nodes(void)
 	return (npes + most[1] - 1) / most[1];
 }
 
-/* Some shape of a number of nodes: the i-th way to write it as three factors, with marks drawn by lot. */
+/* Some shape of a number of nodes: the i-th factorisation into three, with random marks. */
 static inline bool write_shape(char *text, int nodes, int i)
 {
 	for (int a = 1; a <= nodes; a++)

@@ -96,7 +96,7 @@ __attribute__((unused)) static uint64_t noise(uint64_t n)
 	return n ^ (n >> 31);
 }
 
-/* Bytes that tell where they come from: of which PE, which round, which place. */
+/* Bytes that identify where they come from: of which PE, which round, which place. */
 __attribute__((unused)) static void fill_noise(void *area, size_t bytes, uint64_t seed)
 {
 	unsigned char *a = area;
@@ -123,8 +123,8 @@ __attribute__((unused)) static long eased(long count)
 	return count > 2 ? count : 2;
 }
 
-/* Of the many combinations a test goes through: is it the turn of this one? All are, unless ease is asked for. */
-__attribute__((unused)) static bool its_turn(size_t combination)
+/* Does a test run this one of its many combinations? It runs all, unless ease is asked for. */
+__attribute__((unused)) static bool is_selected(size_t combination)
 {
 	return ease() == 1 || combination % 4 == 0;
 }
@@ -153,7 +153,7 @@ __attribute__((unused)) static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-__attribute__((unused)) static void nap(double duration)
+__attribute__((unused)) static void sleep_for(double duration)
 {
 	struct timespec left = {(time_t)duration, (long)((duration - (double)(time_t)duration) * 1e9)};
 

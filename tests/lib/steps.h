@@ -45,7 +45,7 @@ static char *heap_arena, *arena, *step_source, *step_expected;
 static size_t arena_size, arena_used;
 static struct step steps[MOST_STEPS];
 static int n_steps;
-static uint64_t steps_added, reached; /* reached: the number of the last meeting this PE went to */
+static uint64_t steps_added, reached; /* reached: the number of the last barrier this PE entered */
 static uint64_t step_from;	      /* what put_nbi puts before a barrier */
 
 /* What a step's name is in a message. */
@@ -156,7 +156,7 @@ static bool has_types(const struct step *s)
 	return s->kind == REDUCE || s->kind == INSCAN || s->kind == EXSCAN;
 }
 
-static bool meets_only(const struct step *s)
+static bool is_barrier(const struct step *s)
 {
 	return s->kind == SYNC || s->kind == BARRIER;
 }
@@ -267,7 +267,7 @@ static bool add_step(struct step s)
 		return false;
 	s.dest_bytes = dest_room(&s);
 	s.at = reserve(s.dest_bytes + 8);
-	if (s.size == 1 && !meets_only(&s))
+	if (s.size == 1 && !is_barrier(&s))
 		s.at += s.seed % 8; /* a mem routine takes any address */
 	s.sync_at = reserve(SHMEM_SYNC_SIZE * sizeof(long));
 	s.work_at = reserve(s.active ? (s.count / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE) * s.size : 0);
@@ -390,7 +390,7 @@ static void check_met(const struct step *s)
 		CHECK_EQUAL(*(uint64_t *)(arena + s->at), s->number * 64 + (uint64_t)t->pes[(t->me + t->n - 1) % t->n]);
 }
 
-static void meet(const struct step *s)
+static void barrier_of(const struct step *s)
 {
 	const struct shape *t = s->shape;
 	long *psync = (long *)(arena + s->sync_at);
@@ -472,8 +472,8 @@ static void run_step(const struct step *s)
 {
 	char *from = s->in_place ? arena + s->at : step_source;
 
-	if (meets_only(s)) {
-		meet(s);
+	if (is_barrier(s)) {
+		barrier_of(s);
 		check_met(s);
 		return;
 	}

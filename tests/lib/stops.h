@@ -16,7 +16,7 @@ static uint64_t stops_draw(uint64_t below)
 	return noise(stops_drawn++) % below;
 }
 
-static void stops_nap(uint64_t microseconds)
+static void stops_sleep(uint64_t microseconds)
 {
 	struct timespec time = {0, (long)microseconds * 1000};
 
@@ -35,7 +35,7 @@ static void stops_now(int signal)
 	(void)signal;
 	if (!stops_wanted)
 		return;
-	stops_nap(stops_draw(1000));
+	stops_sleep(stops_draw(1000));
 	stops_next();
 }
 

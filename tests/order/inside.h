@@ -53,10 +53,10 @@ struct cell {
 
 enum state { READY, ASLEEP, AT_MUTEX, AT_END, DONE };
 
-enum { NOBODY = 0xffff }; /* whose turn it is between executions */
+enum { NOBODY = 0xffff }; /* who runs between executions */
 
 struct thread {
-	uint32_t wake; /* futex: it is this thread's turn */
+	uint32_t wake; /* futex: this thread runs next */
 	enum state state;
 	bool timed;
 	bool of_library; /* the library made it, and it outlives executions */

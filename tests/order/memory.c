@@ -314,7 +314,7 @@ void memory_fence_all(void)
 {
 	int me = self;
 
-	for (int turn = 0; turn < 2; turn++)
+	for (int round = 0; round < 2; round++)
 		for (self = 0; self < model->threads; self++)
 			memory_fence(SEQ_CST);
 	self = me;

@@ -52,7 +52,7 @@ void contacts(uint64_t round)
 	EXPLORE_CHECK(comms_peer(1 - me) == peer);
 }
 
-/* --- Turns: the user of a private channel, and who progresses it while it lies idle --- */
+/* --- The user of a private channel, and the thread that progresses it while it lies idle --- */
 
 static struct comms_channel *channel;
 static struct ucx_peer fake_peer;
@@ -86,8 +86,8 @@ static ucs_status_t fake_signal(ucp_worker_h worker)
 	return UCS_OK;
 }
 
-/* No UCX is loaded. The channel finds a connection to the PE wherever it looks for one. */
-void open_turns(void)
+/* No UCX is loaded. The channel finds a connection to the PE wherever it searches for one. */
+void open_channels(void)
 {
 	struct comms_channel *used;
 
@@ -108,7 +108,7 @@ void open_turns(void)
 	atomic_store_explicit(&channel->touched, &fake_peer.mark, memory_order_relaxed);
 }
 
-void turns(uint64_t round)
+void channels(uint64_t round)
 {
 	struct comms_channel *used = channel;
 
@@ -225,7 +225,7 @@ void hangs(uint64_t round)
 
 /* --- How busy the processors are, by several threads that wait --- */
 
-void open_company(void)
+void open_contention(void)
 {
 	comms.minds_contention = true;
 	contention_start(20000);
@@ -242,9 +242,9 @@ void contention(uint64_t round)
 	}
 }
 
-/* --- The thread of plans, when it is told to end --- */
+/* --- The thread of plans, when it must end --- */
 
-void engine_stops(uint64_t round)
+void executor_stops(uint64_t round)
 {
 	(void)round;
 	comms_executor_start("shmemx_plan_start");

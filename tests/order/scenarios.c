@@ -31,7 +31,7 @@ static struct shared {
 	uint64_t received[2];
 } * shared;
 
-static shmemx_exchange_t exchange, one_way;
+static shmemx_exchange_t exchange, one_direction;
 static shmemx_rdma_buffer_t *buffers; /* of all PEs, on each */
 static shmemx_plan_t plan[PLANS];
 
@@ -62,21 +62,21 @@ static void flags(uint64_t round)
 
 	if (me > 1)
 		return;
-	for (uint64_t turn = 2 * round; turn < 2 * round + 2; turn++) {
-		size_t n = turn % 2 ? 1 : WORDS;
+	for (uint64_t iteration = 2 * round; iteration < 2 * round + 2; iteration++) {
+		size_t n = iteration % 2 ? 1 : WORDS;
 
 		if (me == 0) {
 			for (size_t i = 0; i < n; i++)
-				source[i] = turn;
+				source[i] = iteration;
 			shmem_uint64_put(shared->data, source, n, 1);
 			shmem_fence();
-			shmem_uint64_p(&shared->flag, turn, 1);
-			shmem_uint64_wait_until(&shared->back, SHMEM_CMP_GE, turn);
+			shmem_uint64_p(&shared->flag, iteration, 1);
+			shmem_uint64_wait_until(&shared->back, SHMEM_CMP_GE, iteration);
 		} else {
-			shmem_uint64_wait_until(&shared->flag, SHMEM_CMP_GE, turn);
-			EXPLORE_CHECK(all_are(shared->data, n, turn));
+			shmem_uint64_wait_until(&shared->flag, SHMEM_CMP_GE, iteration);
+			EXPLORE_CHECK(all_are(shared->data, n, iteration));
 			shmem_fence();
-			shmem_uint64_p(&shared->back, turn, 0);
+			shmem_uint64_p(&shared->back, iteration, 0);
 		}
 	}
 }
@@ -179,7 +179,7 @@ static void broadcasts(uint64_t round)
 	shmem_barrier_all();
 }
 
-/* Store buffering: of two PEs that put, complete, and look at each other's word, one at least sees what the other put. */
+/* Store buffering: of two PEs that put, complete, and read each other's word, one at least sees what the other put. */
 static void quiets(uint64_t round)
 {
 	if (me > 1)
@@ -203,19 +203,19 @@ static void slots(uint64_t round)
 		uint64_t value = 5 * round + message;
 
 		if (me == 0) {
-			uint64_t *out = shmemx_exchange_buffer(one_way, 0);
+			uint64_t *out = shmemx_exchange_buffer(one_direction, 0);
 
 			for (int i = 0; i < 8; i++)
 				out[i] = value;
-			shmemx_exchange_start(one_way, 0, 8 * sizeof *out);
+			shmemx_exchange_start(one_direction, 0, 8 * sizeof *out);
 		} else {
-			EXPLORE_CHECK(all_are(shmemx_exchange_wait(one_way, 0, &bytes), 8, value));
-			shmemx_exchange_release(one_way, 0);
+			EXPLORE_CHECK(all_are(shmemx_exchange_wait(one_direction, 0, &bytes), 8, value));
+			shmemx_exchange_release(one_direction, 0);
 		}
 	}
 }
 
-/* Puts that tell of themselves by an event in the other's queue. */
+/* Puts with an event in the other's queue. */
 static void events(uint64_t round)
 {
 	uint64_t source[2] = {round, round};
@@ -308,7 +308,7 @@ static void open_exchanges(void)
 	one.send_bytes = me == 0 ? 64 : 0;
 	one.receive_bytes = me == 1 ? 64 : 0;
 	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &both, me > 1 ? 0 : 1, &exchange) == 0, "no exchange");
-	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_way) == 0,
+	must(shmemx_exchange_create(SHMEM_TEAM_WORLD, &one, me > 1 ? 0 : 1, &one_direction) == 0,
 	     "no exchange in one direction");
 }
 
@@ -323,11 +323,11 @@ static void open_buffers(void)
 }
 
 /* The plan with number i has PE i for its root. */
-static void open_plans(int engine)
+static void open_plans(int executor)
 {
 	for (int i = 0; i < PLANS; i++)
 		must(shmemx_broadcast_init(SHMEM_TEAM_WORLD, &shared->result[2 * i], &shared->data[2 * i], 16, i,
-					   engine, &plan[i]) == 0,
+					   executor, &plan[i]) == 0,
 		     "no plan");
 }
 
@@ -336,7 +336,7 @@ static void open_lists(void)
 	open_plans(SHMEMX_PLAN_LIST);
 }
 
-static void open_engine(void)
+static void open_executor(void)
 {
 	open_plans(SHMEMX_PLAN_THREAD);
 }
@@ -353,9 +353,9 @@ static const struct scenario {
 	{"quiets", quiets, NULL, 1, 0, NULL},
 	{"wait_sets", wait_sets, NULL, 1, 0, NULL},
 	{"barriers", barriers, NULL, 1, 0, NULL},
-	{"gates", barriers, NULL, 1, 0, NULL},
+	{"counters", barriers, NULL, 1, 0, NULL},
 	{"groups", barriers, NULL, 1, 0, NULL},
-	{"group_gates", barriers, NULL, 1, 0, NULL},
+	{"group_counters", barriers, NULL, 1, 0, NULL},
 	{"locks", locks, NULL, 1, 0, NULL},
 	{"contended", locks, NULL, 1, 0, NULL},
 	{"exchanges", exchanges, open_exchanges, 1, 0, NULL},
@@ -363,19 +363,19 @@ static const struct scenario {
 	{"events", events, open_buffers, 1, 0, NULL},
 	{"plans", plans, open_lists, 1, 0, NULL},
 	{"lists", lists, open_lists, 2, 0, NULL},
-	{"engine", plans, open_engine, 1, 1, NULL},
+	{"executor", plans, open_executor, 1, 1, NULL},
 	{"reductions", reductions, NULL, 1, 0, NULL},
 	{"group_reductions", reductions, NULL, 1, 0, NULL},
 	{"broadcasts", broadcasts, NULL, 1, 0, NULL},
 	{"threads", threads, open_buffers, 2, 0, NULL},
 	{"contacts", contacts, open_contacts, 2, 0, before_contacts},
-	{"turns", turns, open_turns, 2, 0, NULL},
-	{"turns_fenced", turns, open_turns, 2, 0, NULL},
+	{"channels", channels, open_channels, 2, 0, NULL},
+	{"channels_fenced", channels, open_channels, 2, 0, NULL},
 	{"arrivals", arrivals, open_arrivals, 2, 0, NULL},
 	{"records", records, open_records, 2, 0, NULL},
 	{"hangs", hangs, NULL, 1, 0, NULL},
-	{"company", contention, open_company, 2, 0, NULL},
-	{"engine_stops", engine_stops, NULL, 1, 1, NULL},
+	{"contention", contention, open_contention, 2, 0, NULL},
+	{"executor_stops", executor_stops, NULL, 1, 1, NULL},
 #if HAVE_SOFTOFU
 	{"tofu_puts", tofu_puts, open_tofu, 1, 0, NULL},
 	{"tofu_words", tofu_words, open_tofu, 1, 0, NULL},
@@ -386,8 +386,8 @@ static const struct scenario {
 	{"tofu_held", tofu_held, open_tofu_held, 1, 1, NULL},
 	{"tofu_gates", tofu_gates, open_tofu_gates, 1, 0, NULL},
 	{"tofu_packets", tofu_packets, open_tofu_packets, 1, 0, NULL},
-	{"tofu_doors", tofu_doors, open_tofu_doors, 1, 0, NULL},
-	{"tofu_routers", tofu_doors, open_tofu_routers, 1, 0, NULL},
+	{"tofu_through", tofu_packet_network, open_tofu_through, 1, 0, NULL},
+	{"tofu_routers", tofu_packet_network, open_tofu_routers, 1, 0, NULL},
 #endif
 };
 

@@ -18,16 +18,16 @@ bool all_are(const uint64_t *words, size_t n, uint64_t value);
 void open_contacts(void);
 void before_contacts(void);
 void contacts(uint64_t round);
-void open_turns(void);
-void turns(uint64_t round);
+void open_channels(void);
+void channels(uint64_t round);
 void open_arrivals(void);
 void arrivals(uint64_t round);
 void open_records(void);
 void records(uint64_t round);
 void hangs(uint64_t round);
-void open_company(void);
+void open_contention(void);
 void contention(uint64_t round);
-void engine_stops(uint64_t round);
+void executor_stops(uint64_t round);
 
 /* tofu.c: software Tofu. */
 void open_tofu(void);
@@ -35,7 +35,7 @@ void open_tofu_session(void);
 void open_tofu_held(void);
 void open_tofu_gates(void);
 void open_tofu_packets(void);
-void open_tofu_doors(void);
+void open_tofu_through(void);
 void open_tofu_routers(void);
 void tofu_puts(uint64_t round);
 void tofu_words(uint64_t round);
@@ -46,6 +46,6 @@ void tofu_sessions(uint64_t round);
 void tofu_held(uint64_t round);
 void tofu_gates(uint64_t round);
 void tofu_packets(uint64_t round);
-void tofu_doors(uint64_t round);
+void tofu_packet_network(uint64_t round);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places in the program: what they do, which of them are weakened, and how a failure is told. */
+/* Places in the program: what they do, which of them are weakened, and the report of a failure. */
 #include "inside.h"
 
 #include <stdio.h>

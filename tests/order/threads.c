@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is: executions, random choices, sleeping and waking. One thread runs; it hands the baton on at its steps. */
+/* Which thread runs: executions, random choices, sleeping and waking. One thread runs; it hands the baton on at its steps. */
 #include "inside.h"
 
 #include <linux/futex.h>
@@ -49,7 +49,7 @@ unsigned random_below(unsigned limit)
 	return (unsigned)((next_random() >> 32) * limit >> 32);
 }
 
-static void await_turn(void)
+static void await_baton(void)
 {
 	struct thread *me = &model->thread[number];
 
@@ -144,7 +144,7 @@ static void run_another(void)
 	else
 		nobody_is_ready();
 	if (model->thread[number].state != DONE)
-		await_turn();
+		await_baton();
 }
 
 static void count_step(void)
@@ -273,7 +273,7 @@ static void *begin_thread(void *argument)
 	free(argument);
 	number = begin.number;
 	stay_on(model->processor);
-	await_turn();
+	await_baton();
 	result = begin.run(begin.argument);
 	if (self >= 0) {
 		model->thread[self].state = DONE;
@@ -353,7 +353,7 @@ static void print_sites(const char *path)
 		explore_fail("the file of " EXPLORE_SITES " cannot be written", __FILE__, __LINE__);
 }
 
-/* Those that have not ended. Until then they look at the model. */
+/* Those that have not ended. Until then they read the model. */
 static void await_library_threads(void)
 {
 	int made = 0;
@@ -404,7 +404,7 @@ static void begin_execution(void)
 }
 
 /* Of all threads of the job. The last to come begins the execution. */
-static void meet_for_execution(void)
+static void barrier_of_execution(void)
 {
 	uint32_t epoch = __atomic_load_n(&model->epoch, __ATOMIC_SEQ_CST);
 
@@ -420,11 +420,11 @@ static void meet_for_execution(void)
 
 bool explore_next(uint64_t *round)
 {
-	meet_for_execution();
+	barrier_of_execution();
 	if (!model->more)
 		return false;
 	*round = model->round;
-	await_turn();
+	await_baton();
 	return true;
 }
 

@@ -17,7 +17,7 @@ enum { TNI = 0, STAG = 5, COMPONENT = 3, PACKETS_OF_EACH = 3 };
 static struct words {
 	_Alignas(STAG_ALIGNMENT) uint64_t data[4];
 	uint64_t out[4], other[2];
-	uint64_t told, back;
+	uint64_t announced, back;
 } * memory;
 
 /* What PEs must know of each other before the first execution. */
@@ -124,7 +124,7 @@ void open_tofu_packets(void)
 	show();
 }
 
-void open_tofu_doors(void)
+void open_tofu_through(void)
 {
 	start_tofu("packets:mode=through,receive-queue=2");
 }
@@ -163,15 +163,15 @@ static uint64_t await(uint8_t type)
 /* There and back, twice: data has come when its notice has, and may come again when it was answered. */
 void tofu_puts(uint64_t round)
 {
-	for (uint64_t turn = 2 * round; turn < 2 * round + 2; turn++) {
+	for (uint64_t iteration = 2 * round; iteration < 2 * round + 2; iteration++) {
 		if (me == 0) {
-			put(turn, UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE);
+			put(iteration, UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE);
 			await(UTOFU_MRQ_TYPE_LCL_PUT);
 		}
 		await(UTOFU_MRQ_TYPE_RMT_PUT);
-		EXPLORE_CHECK(all_are(memory->data, 4, turn));
+		EXPLORE_CHECK(all_are(memory->data, 4, iteration));
 		if (me == 1)
-			put(turn, UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
+			put(iteration, UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
 	}
 }
 
@@ -203,12 +203,12 @@ static void await_last_word(uint64_t value)
 /* No notices: with strong order the last word comes behind the others. */
 void tofu_words(uint64_t round)
 {
-	for (uint64_t turn = 2 * round; turn < 2 * round + 2; turn++) {
+	for (uint64_t iteration = 2 * round; iteration < 2 * round + 2; iteration++) {
 		if (me == 0)
-			put(turn, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
-		await_last_word(turn);
+			put(iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+		await_last_word(iteration);
 		if (me == 1)
-			put(turn, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+			put(iteration, UTOFU_ONESIDED_FLAG_STRONG_ORDER);
 	}
 }
 
@@ -234,17 +234,17 @@ void tofu_atomics(uint64_t round)
 
 /* --- A queue of notices that goes round, with several who write to it --- */
 
-static void tell(struct shared_vcq *to, uint64_t value)
+static void put_entry(struct shared_vcq *to, uint64_t value)
 {
 	struct mrq_entry notice = {.vcq_id = value, .rmt_value = ~value};
-	uint64_t turn;
+	uint64_t iteration;
 
 	while (atomic_fetch_add_explicit(&to->mrq_tail, 0, memory_order_relaxed) -
 		       atomic_load_explicit(&to->mrq_head, memory_order_relaxed) >
 	       nic->job->mrq_size - (uint64_t)npes)
 		;
-	must(mrq_reserve(nic, to, &turn), "the queue is full");
-	mrq_fill(nic, to, turn, &notice);
+	must(mrq_reserve(nic, to, &iteration), "the queue is full");
+	mrq_fill(nic, to, iteration, &notice);
 }
 
 void tofu_notices(uint64_t round)
@@ -255,7 +255,7 @@ void tofu_notices(uint64_t round)
 	struct shared_vcq *to = vcq_find(nic, of(0)->vcq, &number);
 
 	for (uint64_t i = 0; i < 4 && me > 0; i++)
-		tell(to, round + i);
+		put_entry(to, round + i);
 	for (int taken = 0; taken < 4 * (npes - 1) && me == 0;) {
 		if (utofu_poll_mrq(queue, 0, &notice) == UTOFU_ERR_NOT_FOUND)
 			continue;
@@ -266,7 +266,7 @@ void tofu_notices(uint64_t round)
 	EXPLORE_CHECK(me > 0 || sum == 6 * ((uint64_t)npes - 1));
 }
 
-/* --- A VCQ, and memory, that come and go while another PE looks for them --- */
+/* --- A VCQ, and memory, that come and go while another PE searches for them --- */
 
 /* Which may be the one that another PE has just given back. */
 static void make_and_free(utofu_cmp_id_t component)
@@ -295,7 +295,7 @@ void tofu_comings(uint64_t round)
 		must(utofu_reg_mem_with_stag(named, memory->data, sizeof memory->data, STAG, 0, &stadd) ==
 			     UTOFU_SUCCESS,
 		     "no memory can be registered");
-		shmem_uint64_wait_until(&memory->told, SHMEM_CMP_EQ, round);
+		shmem_uint64_wait_until(&memory->announced, SHMEM_CMP_EQ, round);
 		must(utofu_dereg_mem(named, stadd, 0) == UTOFU_SUCCESS, "memory that cannot be given back");
 		must(utofu_free_vcq(named) == UTOFU_SUCCESS, "a VCQ that cannot be given back");
 		shmem_fence();
@@ -310,7 +310,7 @@ void tofu_comings(uint64_t round)
 		sched_yield();
 	EXPLORE_CHECK(address == *(uint64_t *)shmem_ptr(&memory->other[1], 1));
 	shmem_fence();
-	shmem_uint64_p(&memory->told, round, 1);
+	shmem_uint64_p(&memory->announced, round, 1);
 	shmem_uint64_wait_until(&memory->back, SHMEM_CMP_EQ, round);
 	EXPLORE_CHECK(!vcq_find(nic, of(1)->named, &number));
 }
@@ -373,7 +373,7 @@ void tofu_gates(uint64_t round)
 	}
 }
 
-/* --- The network by itself: all send to PE 0, through doors, or through routers with the least room --- */
+/* --- The network by itself: all send to PE 0, without routers, or through routers with the least room --- */
 
 static struct net *net_of(void)
 {
@@ -399,7 +399,7 @@ static void send_to_first(uint64_t value)
 		net_step(net_of(), 64);
 }
 
-void tofu_doors(uint64_t round)
+void tofu_packet_network(uint64_t round)
 {
 	const struct net_address at = {0, TNI, 0};
 	uint64_t sum = 0, wanted = 0;

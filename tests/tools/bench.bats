@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # The benchmarks: they run, their records can be read and are plausible, wrong data ends them; and the statistics
-# of bench/compare, with records made up for it. No test looks at a time that was measured.
+# of bench/compare, with records made up for it. No test checks a time that was measured.
 
 setup_file()
 {
@@ -112,8 +112,8 @@ plausible()
 	timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --quick --json --sizes 8,4k p halo >records.json
 	python3 -c 'import json; r = json.load(open("records.json")); assert r["pes"] == 2
 assert [x["measure"] for x in r["records"]] == ["p", "p"] + 18 * ["halo"]
-ways = ["four-sides", "hand-shake", "exchange"]
-assert [x["variant"] for x in r["records"]][2:] == 2 * [w + work for work in ("", "-even", "-uneven") for w in ways]
+methods = ["four-sides", "hand-shake", "exchange"]
+assert [x["variant"] for x in r["records"]][2:] == 2 * [w + work for work in ("", "-even", "-uneven") for w in methods]
 assert all(x["value"] > 0 and x["unit"] == "ns" for x in r["records"])'
 }
 
@@ -175,14 +175,14 @@ made_up_records()
 	record 4 put ours put blocking 8 5000 far
 	record 5 put ours put blocking 8 7000 mixed
 	record 5 put other put blocking 8 1 mixed
-	# A range of sizes: the worst decides; the floor is the fastest way.
+	# A range of sizes: the worst decides; the floor is the fastest method.
 	record 1 put ours put blocking 65536 1000 far
 	record 1 put other put blocking 65536 2000 far
 	record 1 put ours put blocking 1048576 30000 far
 	record 1 put other put blocking 1048576 20000 far
-	for way in memcpy movsb; do
-		record 1 put floor copy "$way" 65536 "$([ "$way" = movsb ] && echo 990 || echo 3000)" far
-		record 1 put floor copy "$way" 1048576 30000 far
+	for method in memcpy movsb; do
+		record 1 put floor copy "$method" 65536 "$([ "$method" = movsb ] && echo 990 || echo 3000)" far
+		record 1 put floor copy "$method" 1048576 30000 far
 	done
 	# Never in one state.
 	record 1 get ours g heap 8 10 near

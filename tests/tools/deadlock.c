@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that cannot go on, and programs that only look so, one for each way to; the argument says which. PE 1 is to blame. Those that only look
- * so end after DELAY seconds.
+ * Programs that cannot go on, and programs that only seem to hang, one for each cause; the argument names it. PE 1 is to blame. Those that only
+ * seem to hang end after DELAY seconds.
  */
 #include <shmem.h>
 
@@ -85,16 +85,16 @@ static void take_lock(void)
 	shmem_set_lock(&lock);
 }
 
-/* --- What only looks like it --- */
+/* --- What only seems to hang --- */
 
-static void nap(void)
+static void sleep_for_delay(void)
 {
 	sleep(DELAY);
 }
 
 static void *store_later(void *unused)
 {
-	nap();
+	sleep_for_delay();
 	__atomic_store_n(&flag, 7, __ATOMIC_RELEASE);
 	return unused;
 }
@@ -129,7 +129,7 @@ static void stop_for_a_while(void)
 	if (fork() == 0) {
 		usleep(300000);
 		kill(parent, SIGSTOP);
-		nap();
+		sleep_for_delay();
 		kill(parent, SIGCONT);
 		_exit(0);
 	}
@@ -137,7 +137,7 @@ static void stop_for_a_while(void)
 	barrier();
 }
 
-static void send_and_meet(void)
+static void send_and_synchronise(void)
 {
 	usleep(600000);
 	if (shmem_my_pe() == 0)
@@ -147,22 +147,22 @@ static void send_and_meet(void)
 
 static void come_late(void)
 {
-	nap();
+	sleep_for_delay();
 	barrier();
 }
 
 static void send_late(void)
 {
-	nap();
+	sleep_for_delay();
 	for (int pe = 0; pe < shmem_n_pes(); pe++)
 		shmem_long_p(&flag, 7, pe);
 	shmem_quiet();
 }
 
-static const struct way {
+static const struct cause {
 	const char *name;
 	void (*culprit)(void), (*others)(void);
-} ways[] = {
+} causes[] = {
 	{"barrier", nothing, barrier},
 	{"sync", nothing, sync_all},
 	{"malloc", nothing, allocation},
@@ -181,7 +181,7 @@ static const struct way {
 	{"sender", send_late, value},
 	{"thread", wait_for_thread, nothing},
 	{"handler", wait_for_handler, nothing},
-	{"stopped", stop_for_a_while, send_and_meet},
+	{"stopped", stop_for_a_while, send_and_synchronise},
 };
 
 int main(int argc, char **argv)
@@ -193,9 +193,9 @@ int main(int argc, char **argv)
 	if (!strcmp(wanted, "lock") && shmem_my_pe() == 1)
 		shmem_set_lock(&lock);
 	shmem_barrier_all();
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (!strcmp(ways[i].name, wanted))
-			(shmem_my_pe() == 1 ? ways[i].culprit : ways[i].others)();
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+		if (!strcmp(causes[i].name, wanted))
+			(shmem_my_pe() == 1 ? causes[i].culprit : causes[i].others)();
 	shmem_finalize();
 	return 0;
 }

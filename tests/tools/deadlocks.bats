@@ -14,7 +14,7 @@ setup_file()
 	"$OSHCC" -O1 -pthread -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/deadlock.c"
 }
 
-# one_job PATH WAY SETTING...: in the background; what it says is in the file WAY.PATH
+# one_job PATH CAUSE SETTING...: in the background; what it says is in the file CAUSE.PATH
 one_job()
 {
 	{
@@ -24,21 +24,21 @@ one_job()
 	} >"$BATS_TEST_TMPDIR/$2.$1" 3>&- &
 }
 
-# run_jobs WAY...: each on all paths, at the same time
+# run_jobs CAUSE...: each on all paths, at the same time
 run_jobs()
 {
-	local way
+	local cause
 
-	for way in "$@"; do
-		one_job local "$way" SHMEM_PATHS=local
-		one_job ucx "$way" SHMEM_PATHS=ucx UCX_TLS=tcp,self
-		one_job mixed "$way" SHMEM_NODE_PES=2
-		[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || one_job tofu "$way" SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+	for cause in "$@"; do
+		one_job local "$cause" SHMEM_PATHS=local
+		one_job ucx "$cause" SHMEM_PATHS=ucx UCX_TLS=tcp,self
+		one_job mixed "$cause" SHMEM_NODE_PES=2
+		[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || one_job tofu "$cause" SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
 	done
 	wait
 }
 
-# ended WAY LINE...: on each path the job ended with the report, which has each of the lines (patterns)
+# ended CAUSE LINE...: on each path the job ended with the report, which has each of the lines (patterns)
 ended()
 {
 	local said line
@@ -53,7 +53,7 @@ ended()
 	done
 }
 
-# went_on WAY: on each path the job ended well and said nothing
+# went_on CAUSE: on each path the job ended well and said nothing
 went_on()
 {
 	local said

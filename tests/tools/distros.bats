@@ -128,7 +128,7 @@ tofu:a64fx" ]
 	[ "${#lines[@]}" -eq 4 ]
 	mkdir -p inside
 	printf 'api\tlocal:a64fx\t1\n' >inside/rows
-	run -0 with_machine "here=inside foreign=arm64 unknown=no paths=local,a64fx,local:a64fx,api,local:max; look_for_unknown; echo \$unknown"
+	run -0 with_machine "here=inside foreign=arm64 unknown=no paths=local,a64fx,local:a64fx,api,local:max; find_unknown; echo \$unknown"
 	[ "$output" = "  --paths local:max: no line of these steps has this name here
 yes" ]
 }
@@ -163,7 +163,7 @@ Kernel panic" ]
 	grep -q 'snapshot=off$' asked
 }
 
-@test "who is not root is told so" {
+@test "a user who is not root gets a message" {
 	if [ "$(id -u)" -eq 0 ]; then
 		mkdir bin
 		printf '#!/bin/sh\necho 1000\n' >bin/id

@@ -51,7 +51,7 @@ Hello from PE 2 of 3" ]
 @test "globals: who wrote what" {
 	runs 4 globals
 	says '^4 visitors; squares: 0 1 4 9$'
-	says '^PE 3 heard from PE 0: 3, from itself: 303; it counts 0 visitors of its own$'
+	says '^PE 3 received from PE 0: 3, from itself: 303; it counts 0 visitors of its own$'
 }
 
 @test "harvest: what others found, from memory of their own" {

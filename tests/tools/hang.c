@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that hang, one for each way to; the argument says which. PE 1 is to blame. */
+/* Programs that hang, one for each cause; the argument names it. PE 1 is to blame. */
 #include <shmem.h>
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static void hang_in_collectives(bool culprit)
 		shmem_barrier_all();
 }
 
-/* Two collectives of different teams, by one PE the other way round. */
+/* Two collectives of different teams, by one PE in the opposite order. */
 static void hang_in_order(bool culprit)
 {
 	shmem_team_t team;

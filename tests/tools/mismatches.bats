@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Every routine that PEs call together, or wait in, and every way in which one of them can fail to do its part: the job ends by itself, soon, not
+# Every routine that PEs call together, or wait in, and every case in which one of them can fail to do its part: the job ends by itself, soon, not
 # with 0, and a line names a PE and the call. On the paths of MISTAKE_PATHS: local, or more (make check-mistakes).
 
 bats_require_minimum_version 1.5.0

@@ -309,7 +309,7 @@ static void differ_in_plans(bool odd)
 		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_LONG, odd ? SHMEMX_MAX : SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
 	else if (is("plans-type"))
 		shmemx_allreduce_init(WORLD, to, from, 2, odd ? SHMEMX_DOUBLE : SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
-	else if (is("plans-engine"))
+	else if (is("plans-executor"))
 		shmemx_allgather_init(WORLD, to, from, 16, odd ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_NIC, &plan);
 	else if (is("plans-alltoall"))
 		shmemx_alltoall_init(WORLD, to, from, bytes, SHMEMX_PLAN_AUTO, &plan);
@@ -346,7 +346,7 @@ static void use_destroyed_exchange(bool odd)
 	shmemx_exchange_destroy(next);
 }
 
-/* Edges both ways to the other PE of two; the last PE makes the mistake. */
+/* Edges in both directions to the other PE of two; the last PE makes the mistake. */
 static void exchange_wrongly(bool odd)
 {
 	shmemx_edge_t edges[2] = {{!shmem_my_pe(), 0, 64, 64, 0}, {!shmem_my_pe(), 1, 64, 0, 0}};
@@ -434,7 +434,7 @@ static void plan_wrongly(bool odd)
 	if (is("plan-reduction"))
 		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_DOUBLE, SHMEMX_XOR, SHMEMX_PLAN_AUTO, &plan);
 	shmemx_broadcast_init(team, to, odd && is("plan-private") ? (void *)&plan : from, 16, is("plan-root") ? 7 : 0,
-			      is("plan-engine") ? 5 : SHMEMX_PLAN_LIST, &plan);
+			      is("plan-executor") ? 5 : SHMEMX_PLAN_LIST, &plan);
 	if (is("plan-team"))
 		shmem_team_destroy(team);
 	if (odd && !is("plan-freed"))

@@ -44,7 +44,7 @@ job()
 	nothing_left
 }
 
-# says TEXT...: exactly one line of ours, and each of the texts (patterns of grep -E) is in it. One more tells where the end of a PE met another.
+# says TEXT...: exactly one line of ours, and each of the texts (patterns of grep -E) is in it. One more reports the end of a PE that another saw.
 says()
 {
 	lines=$(printf '%s\n' "$output" | grep -E '^(torushmem|oshrun): ' | grep -Ev '^torushmem: PE [0-9]+: was in shmem[a-z_]+ when PE [0-9]+ ended$' || :)
@@ -146,7 +146,7 @@ fails()
 	fails plan-invalid '^torushmem: PE [01]: shmemx_plan_start: ' 'is no plan' 'SHMEMX_PLAN_INVALID'
 	fails plan-freed '^torushmem: PE 1: shmemx_plan_wait: ' 'is no plan'
 	fails plan-root '^torushmem: PE 0: shmemx_broadcast_init: ' 'PE_root=7' 'PEs 0 to 1'
-	fails plan-engine '^torushmem: PE [01]: shmemx_broadcast_init: ' 'executor=5'
+	fails plan-executor '^torushmem: PE [01]: shmemx_broadcast_init: ' 'executor=5'
 	fails plan-private '^torushmem: PE 1: shmemx_broadcast_init: ' 'source=0x' 'symmetric'
 	fails plan-reduction '^torushmem: PE 0: shmemx_allreduce_init: ' 'op=6' 'no such reduction'
 	fails plan-started '^torushmem: PE 1: shmemx_plan_start: ' 'shmemx_broadcast_init is under way'
@@ -348,8 +348,8 @@ fails()
 }
 
 @test "a bad value of a setting that this job does not need" {
-	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' SILENCE_SECONDS=long:'number of seconds' \
-		SILENCE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'turns or direction' TOFU_LOOPBACK=maybe:'yes or no' \
+	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' FAILURE_SECONDS=long:'number of seconds' \
+		FAILURE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'round-robin or direction' TOFU_LOOPBACK=maybe:'yes or no' \
 		TRACE_EVENTS=many:'number of events' PLAN_EXECUTOR=steam:'auto, list, thread or nic' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"
@@ -375,7 +375,7 @@ fails()
 }
 
 @test "a PE dies of a signal" {
-	export SHMEM_BACKTRACE=no # what it adds is looked at in tools.bats
+	export SHMEM_BACKTRACE=no # tools.bats checks what it adds
 	fails segfault '^oshrun: PE 1' 'signal 11|SIGSEGV|[Ss]egmentation'
 	[ "$status" -eq 139 ]
 	fails abort '^oshrun: PE 1' 'signal 6|SIGABRT|[Aa]bort'
@@ -548,7 +548,7 @@ differs()
 	differs plans-count shmemx_allreduce_init 'elements is 3 here and 2 on PE 0'
 	differs plans-op shmemx_allreduce_init 'op is [0-9]+ here and [0-9]+ on PE 0'
 	differs plans-type shmemx_allreduce_init 'type is [0-9]+ here and [0-9]+ on PE 0'
-	differs plans-engine shmemx_allgather_init 'executor is [0-9]+ here and [0-9]+ on PE 0'
+	differs plans-executor shmemx_allgather_init 'executor is [0-9]+ here and [0-9]+ on PE 0'
 	differs plans-alltoall shmemx_alltoall_init 'bytes is 24 here and 16 on PE 0'
 	differs plans-free shmemx_plan_free "the plan's number among those of its team is 2 here and 1 on PE 0"
 }

@@ -29,7 +29,7 @@ job()
 }
 
 @test "48 PEs in the four core-memory groups of an A64FX" {
-	job a64fx 48 2 SHMEM_MEMORY_GROUPS=yes SHMEM_BARRIER_ALGORITHM=gate
+	job a64fx 48 2 SHMEM_MEMORY_GROUPS=yes SHMEM_BARRIER_ALGORITHM=counter
 	[[ "$shapes" == *"48 a team of 48 PEs on this node synchronises by 4 memory groups"* ]]
 	[[ "$shapes" == *"16 a team of 16 PEs on this node synchronises by 4 memory groups"* ]]
 	[[ "$shapes" == *"46 a team of 46 PEs on this node synchronises by 4 memory groups"* ]]
@@ -39,7 +39,7 @@ job()
 
 @test "four groups of two, full and not" {
 	for pes in 4 5 7 8; do
-		for algorithm in gate dissemination auto; do
+		for algorithm in counter dissemination auto; do
 			job small "$pes" 10 SHMEM_MEMORY_GROUPS=yes SHMEM_BARRIER_ALGORITHM=$algorithm
 		done
 	done
@@ -47,7 +47,7 @@ job()
 }
 
 @test "groups of 5, 3 and 4, and two sockets" {
-	for algorithm in gate dissemination auto; do
+	for algorithm in counter dissemination auto; do
 		job uneven 12 5 SHMEM_MEMORY_GROUPS=yes SHMEM_BARRIER_ALGORITHM=$algorithm
 		[[ "$shapes" == *"12 a team of 12 PEs on this node synchronises by 3 memory groups"* ]]
 		job xeon-2 9 5 SHMEM_MEMORY_GROUPS=yes SHMEM_BARRIER_ALGORITHM=$algorithm

@@ -66,7 +66,7 @@ leftover_folders() {
 	done
 }
 
-# osh LIMIT args...: oshrun with a time limit; the limit's 124 is told from --timeout's by the words.
+# osh LIMIT args...: oshrun with a time limit; the limit's 124 differs from --timeout's by the words.
 osh() {
 	limit=$1
 	shift
@@ -288,7 +288,7 @@ own_mounts() {
 	one_line 'srun takes another kind of file'
 }
 
-@test "more PEs than cores: said with -v or where binding was asked for; Open MPI is told to yield" {
+@test "more PEs than cores: said with -v or where binding was asked for; Open MPI yields" {
 	many=$((2 * $(nproc) + 1))
 	# shellcheck disable=SC2016 # for the inner shell
 	osh 20 -n "$many" sh -c '[ "$PMIX_RANK" != 0 ] || echo "yield $OMPI_MCA_mpi_yield_when_idle"'
@@ -454,7 +454,7 @@ own_mounts() {
 	[ "$SECONDS" -le 3 ]
 }
 
-@test "a PE that the kernel ends late is waited for, and the user is told once" {
+@test "a PE that the kernel ends late is waited for, and the user reads it once" {
 	cat >traced.c <<'END'
 #define _GNU_SOURCE
 #include <signal.h>
@@ -578,7 +578,7 @@ finish() {
 }
 
 @test "kill -9 of oshrun leaves neither process nor file" {
-	# Also those that ignore SIGTERM, and children that have gone their own way.
+	# Also those that ignore SIGTERM, and children in sessions of their own.
 	# shellcheck disable=SC2016 # for the inner shell
 	start -q -n 3 sh -c 'setsid sleep 61 & sleep 62 & "$PEER" ignore=15 init fence print=up sleep=60'
 	ls -d "/dev/shm/oshrun-$pid"-*

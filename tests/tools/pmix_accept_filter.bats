@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Connections of other processes to oshrun's PMIx server: random bytes, a client's greeting cut short, with bits flipped, with more bytes
-# after it, and silence.
+# after it, and no data.
 # The job goes on and ends well. (softofu's port: softofu/tests/unit/softofu_net_wires.c.)
 
 bats_require_minimum_version 1.5.0
@@ -38,7 +38,7 @@ END
 	[ "$(wc -c <greeting)" -gt 40 ]
 }
 
-@test "two hundred silent connections do not keep a job from starting" {
+@test "two hundred idle connections do not keep a job from starting" {
 	cat >pe.sh <<'END'
 if [ "$PMIX_RANK" = 0 ]; then
 	perl -MIO::Socket::INET -e 'my @all = map { IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0], Timeout => 5) or die } 1 .. 200;

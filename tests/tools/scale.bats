@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # What a job of the size of the largest torus machine costs each PE: only the size is a fake, PMIx, processes and messages are
-# real. Each PE meets its neighbours.
+# real. Each PE connects to its neighbours.
 
 PES=158976
 
@@ -34,7 +34,7 @@ measure()
 }
 
 # PEs of one node, and each alone on its node, over UCX
-@test "a PE that was not met costs at most 16 bytes, and the library 16 MiB in all" {
+@test "a PE without a connection costs at most 16 bytes, and the library 16 MiB in all" {
 	for node_pes in 4 1; do
 		measure 4 "$node_pes"
 		least=$init_bytes
@@ -56,7 +56,7 @@ most_of_contacts()
 	done
 }
 
-@test "meeting a neighbour costs the same in a small job and in a large one" {
+@test "connecting to a neighbour costs the same in a small job and in a large one" {
 	most_of_contacts 4
 	small=$most
 	most_of_contacts "$PES"

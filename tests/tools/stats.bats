@@ -13,7 +13,7 @@ setup_file()
 
 static long word;
 
-/* PE i puts 10 * (i + 1) longs, one by one; all meet twice. */
+/* PE i puts 10 * (i + 1) longs, one by one; two barriers follow. */
 int main(void)
 {
 	shmem_init();

@@ -108,13 +108,13 @@ object()
 	mkdir -p docs
 	printf '%s\n' '| `core/` | what a put passes | |' '| `wait/` | sleeping | `core/` |' >docs/tour.md
 	object comms/core/peers 'void peer(void) {}'
-	object comms/wait/sleep 'void peer(void); void doze(void) { peer(); }'
+	object comms/wait/sleep 'void peer(void); void block(void) { peer(); }'
 	run sh "$ROOMS" . build
 	[ "$status" -eq 0 ]
-	object comms/core/up 'void doze(void); void up(void) { doze(); }'
+	object comms/core/up 'void block(void); void up(void) { block(); }'
 	run sh "$ROOMS" . build
 	[ "$status" -eq 1 ]
-	[[ $output == *'comms/core/up.c calls doze of comms/wait/sleep.c'* ]]
+	[[ $output == *'comms/core/up.c calls block of comms/wait/sleep.c'* ]]
 	rm build/comms/core/.libs/libtorushmem_la-up.o
 	object comms/garden/tree 'void tree(void) {}'
 	object shmem/picnic 'void tree(void); void picnic(void) { tree(); }'

@@ -91,7 +91,7 @@ mpi()
 	[[ "$output" == *"for software Tofu, set SOFTOFU_SHAPE"* ]]
 }
 
-@test "no map, or no library: one line where SHMEM_PATHS names tofu, another way where it does not" {
+@test "no map, or no library: one line where SHMEM_PATHS names tofu, another path where it does not" {
 	SHMEM_PATHS=tofu on 2 ./where
 	ends "torushmem: PE 0: shmem_init: SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are"
 	[ "${#lines[@]}" -eq 1 ]
@@ -127,7 +127,7 @@ sessions()
 		on 8 ./timed plan "${kind%:*}" 10 3000
 		[ "$status" -eq 0 ]
 		[ "$(sessions caller)" -eq 0 ]
-		# each edge: the data and a word; and packets by which lanes begin
+		# each edge: the data and a word; and packets by which session queues begin
 		[ "$(sessions bytes)" -ge $((10 * 8 * ${kind#*:} * 3008)) ]
 		[ "$(sessions bytes)" -le $((10 * 8 * ${kind#*:} * 3100)) ]
 	done
@@ -141,16 +141,16 @@ did()
 	awk '/^softofu: rank/ { for (i = 2; i <= NF; i++) if ($i == "descriptors" || $i == "by" && $(i + 2) == "NIC,") sum += $(i - 1) } END { print sum }' <<<"$output"
 }
 
-@test "teams meet and combine a few numbers at barrier gates: nothing is put for it" {
+@test "teams synchronise and combine a few numbers at barrier gates: without puts" {
 	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=3x1x1x2
 	for pes in 3 4 6; do
-		few=$(did $pes ./timed meetings 10)
-		many=$(did $pes ./timed meetings 200)
+		few=$(did $pes ./timed reductions 10)
+		many=$(did $pes ./timed reductions 200)
 		echo "$few and $many"
 		[ "$many" -eq "$few" ]
 	done
 	# no gates for it: by puts, with the same results
-	few=$(SHMEM_BARRIER_ALGORITHM=dissemination SHMEM_REDUCE_ALGORITHM=doubling did 6 ./timed meetings 200)
+	few=$(SHMEM_BARRIER_ALGORITHM=dissemination SHMEM_REDUCE_ALGORITHM=doubling did 6 ./timed reductions 200)
 	[ "$few" -gt "$many" ]
 }
 
@@ -190,7 +190,7 @@ near()
 	done
 }
 
-# In an exchange of little data each message waits for the one before, so iterations take a message's way, 590 ns, but for what begins and ends unevenly.
+# In an exchange of little data each message waits for the one before, so iterations take a message's latency, 590 ns, but for what begins and ends unevenly.
 @test "replayed: an exchange of 8 bytes takes as long as its messages" {
 	export SHMEM_PATHS=tofu
 	few=$(took 3x1 3 ./timed exchange 10 8)
@@ -199,10 +199,10 @@ near()
 	[ $((many - few)) -ge $((500 * 450)) ]
 }
 
-@test "replayed: a halo exchange, TNIs by turns and by direction" {
+@test "replayed: a halo exchange, TNIs round-robin and by direction" {
 	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes
 	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait
-	for tnis in turns:216847 direction:289129; do
+	for tnis in round-robin:216847 direction:289129; do
 		export SHMEM_TOFU_TNIS=${tnis%:*}
 		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 2)
 		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 4)
@@ -226,7 +226,7 @@ near()
 	done
 }
 
-@test "damaged packets are sent again and nobody notices" {
+@test "damaged packets are sent again and the program runs on" {
 	for program in rma amo order; do
 		SOFTOFU_SHAPE=3x1 SHMEM_PATHS=tofu SOFTOFU_NET=packets:errors=1e-4 on 3 "$API/$program"
 		[ "$status" -eq 0 ]
@@ -240,7 +240,7 @@ near()
 	SOFTOFU_SHAPE=3mx1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+' on 3 "$API/rma"
 	ends " is lost, and there is no route around it to node "
 	SOFTOFU_SHAPE=3x1 SOFTOFU_NET='packets:cut=0,0,0,0,0,0:x+@500' on 3 "$API/rma"
-	ends " is lost" # who finds it first: the one with a packet on it, in either direction, or one to whom it is the only way
+	ends " is lost" # who finds it first: the one with a packet on it, in either direction, or one to whom it is the only route
 	grep -Eq 'the link x[+-] from node [01],0,0,0,0,0 to node [01],0,0,0,0,0 is lost(: nothing gets through|, and there is no route around)' <<<"$output"
 }
 

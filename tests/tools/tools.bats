@@ -46,22 +46,22 @@ static void mine(int number)
 int main(int argc, char *argv[])
 {
 	long source = 1;
-	const char *way = argc > 1 ? argv[1] : "";
+	const char *mode = argc > 1 ? argv[1] : "";
 
 	volatile long *unset = malloc(sizeof *unset);
 
-	if (!strcmp(way, "chained"))
+	if (!strcmp(mode, "chained"))
 		signal(SIGSEGV, mine);
 	shmem_init();
 	for (int i = 0; i < 3; i++)
 		shmem_long_put(&word, &source, 1, 0);
-	if (shmem_my_pe() == 1 && (!strcmp(way, "inside") || !strcmp(way, "chained")))
+	if (shmem_my_pe() == 1 && (!strcmp(mode, "inside") || !strcmp(mode, "chained")))
 		shmem_long_put(&word, (const long *)64, 1, 0);
-	if (shmem_my_pe() == 1 && !strcmp(way, "abort"))
+	if (shmem_my_pe() == 1 && !strcmp(mode, "abort"))
 		abort();
-	for (int i = 0; !strcmp(way, "busy") && i < 30000000; i++)
+	for (int i = 0; !strcmp(mode, "busy") && i < 30000000; i++)
 		shmem_long_put(&word, &source, 1, 0);
-	if (!strcmp(way, "unset") && *unset == 4711)
+	if (!strcmp(mode, "unset") && *unset == 4711)
 		return 1;
 	shmem_barrier_all();
 	shmem_finalize();
@@ -95,7 +95,7 @@ END
 	[[ "$output" != *'torushmem: PE 1'* ]]
 }
 
-@test "the program's own handler has its turn" {
+@test "the program's own handler runs" {
 	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/program" chained
 	[ "$status" -eq 5 ]
 	[[ "$output" == *'PE 1: shmem_long_put: SIGSEGV'* ]]

@@ -80,7 +80,7 @@ refused()
 	refused "--volume x=-1: not a list of volumes" tni --tile 2x2 --volume x=-1
 	refused "--rate 0: not a number of GB/s above 0" tni --tile 2 --rate 0
 	refused "--tnis 0: not a whole number from 1 to 1024" tni --tile 2 --tnis 0
-	refused "--assign worst: no such way; give direction, round-robin or best" tni --tile 2 --assign worst
+	refused "--assign worst: no such method; give direction, round-robin or best" tni --tile 2 --assign worst
 	refused "--address 10.60.0.0: not a network" routes --shape 4 --address 10.60.0.0
 	refused "--address 10.60.0.1/16: it has bits beyond its first 16" routes --shape 4 --address 10.60.0.1/16
 	refused "--address 10.60.0.0/30: too small for 4 hosts" routes --shape 4 --address 10.60.0.0/30
@@ -128,13 +128,13 @@ refused()
 	sed '1,/^links/d; s/://' text |
 		awk '{for (i = 4; i < NF; i += 2) print $1, $i, $(i + 1)}' >links
 	[ "$(wc -l <links)" -eq $((2 * cables)) ]
-	awk '{way = $2; sub(/./, "&", way); print $3, substr(way, 1, 1) (way ~ /\+/ ? "-" : "+"), $1}' links | sort >back
+	awk '{direction = $2; sub(/./, "&", direction); print $3, substr(direction, 1, 1) (direction ~ /\+/ ? "-" : "+"), $1}' links | sort >back
 	sort links | diff - back
 }
 
 @test "trees: every node but the root has a parent in each" {
 	"$TORUSPLAN" show --shape 3x3x4 --trees --root 1,1,1 >text
-	grep -Fqx "trees      both ways: 3 from node 17, up to 5 deep" text
+	grep -Fqx "trees      both: 3 from node 17, up to 5 deep" text
 	grep -Fqx "trees      twice: 6 from node 17, up to 8 deep" text
 	[ "$(grep -c '^  tree' text)" -eq 12 ]
 	[ "$(grep '^  tree' text | tr ' ' '\n' | grep -c '<')" -eq $((12 * 35)) ]
@@ -223,7 +223,7 @@ rate()
 	run "$TORUSPLAN" routes --file holes
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == "torusplan: 4 of 6 pairs are not reached: no cables lead from b to a by way of hosts" ]]
+	[[ "$output" == "torusplan: 4 of 6 pairs are not reached: no cables lead from b to a through hosts" ]]
 }
 
 @test "dead and slow cables and hosts: shown, drawn, and gone around" {
@@ -260,8 +260,8 @@ rate()
 	[ "$(grep -c '^echo\|^ip' out)" -eq 0 ]
 }
 
-# The routes of all hosts of a bed of this shape, one a line: host, target, the next host and the port to it.
-routes_of_bed()
+# The routes of all hosts of a cluster of this shape, one a line: host, target, the next host and the port to it.
+routes_of_cluster()
 {
 	mkdir -p net/links
 	awk -v kind=torus -v shape="$1" -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
@@ -278,12 +278,12 @@ routes_of_plan()
 		awk '$1 == "host" { host = $2; next } { print host, $0 }' | sort
 }
 
-@test "routes: those of the bed of hosts are the same, in every shape" {
+@test "routes: those of the cluster of hosts are the same, in every shape" {
 	for shape in 2 5 4m 6 3x3 2x2x2 3x3x3 4mx2x3 5x4 6mx1x3 2x3x2x4 3x2x1x5m; do
-		routes_of_bed "$shape" >bed
+		routes_of_cluster "$shape" >cluster
 		routes_of_plan "$shape" >plan
 		[ -s plan ]
-		diff bed plan || { echo "shape $shape" && return 1; }
+		diff cluster plan || { echo "shape $shape" && return 1; }
 	done
 }
 

@@ -97,7 +97,7 @@ END
 
 static long word;
 
-/* Puts around the ring; then the last PE ends the job early, in the way that the argument says, while the others wait for it. */
+/* Puts around the ring; then the last PE ends the job early, as the argument says, while the others wait for it. */
 int main(int argc, char *argv[])
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -131,7 +131,7 @@ END
 	for program in ring messages early; do
 		"$OSHCC" "$program.c" -o "$program"
 	done
-	cat >look.py <<'END'
+	cat >calls.py <<'END'
 import collections, json, sys
 
 trace = json.load(open(sys.argv[1]))["traceEvents"]
@@ -213,7 +213,7 @@ for pe in range(pes):
 		assert arrived <= wait[1] + NS, ("signal", pe, left, arrived, wait)
 	data = sum(size >= 64 for _, _, size in came)
 	assert signals == "-" or data == int(signals), (previous, pe, data)
-print("%d arrows of exchanges end before their receivers look" % early)
+print("%d arrows of exchanges end before their receivers poll" % early)
 END
 	cat >whole.py <<'END'
 # whole.py TRACE UNFINISHED ABSENT: it has all 20 puts of each of three PEs but the one that is absent, and says which PEs are in a barrier that has
@@ -237,14 +237,14 @@ END
 
 @test "on one node: every call, an arrow for every message" {
 	"$OSHRUN" -q -n 3 env SHMEM_TRACE="$BATS_TEST_TMPDIR/t.json" "$BATS_FILE_TMPDIR/ring"
-	run python3 "$BATS_FILE_TMPDIR/look.py" "$BATS_TEST_TMPDIR/t.json" 3
+	run python3 "$BATS_FILE_TMPDIR/calls.py" "$BATS_TEST_TMPDIR/t.json" 3
 	[ "$status" -eq 0 ]
 	[ "$output" = '0 links' ]
 }
 
 @test "between nodes: links of the torus are loaded, the page has them" {
 	"$OSHRUN" -q -n 4 env SHMEM_TRACE="$BATS_TEST_TMPDIR/t.json" SHMEM_NODE_PES=1 SHMEM_TORUS=2x2m "$BATS_FILE_TMPDIR/ring"
-	run python3 "$BATS_FILE_TMPDIR/look.py" "$BATS_TEST_TMPDIR/t.json" 4
+	run python3 "$BATS_FILE_TMPDIR/calls.py" "$BATS_TEST_TMPDIR/t.json" 4
 	[ "$status" -eq 0 ]
 	[ "${output% links}" -ge 4 ]
 	run "$TOP_BUILDDIR/torusplan" watch "$BATS_TEST_TMPDIR/t.json"
@@ -264,7 +264,7 @@ END
 	grep -q '<p id="problem"></p>' "$BATS_TEST_TMPDIR/dom"
 }
 
-@test "the last events are kept, and it is said that others are not" {
+@test "the last events are stored, and a message counts the others" {
 	run "$OSHRUN" -q -n 2 env SHMEM_TRACE="$BATS_TEST_TMPDIR/t.json" SHMEM_TRACE_EVENTS=30 "$BATS_FILE_TMPDIR/ring"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *'the trace lacks the first '* ]]
@@ -289,7 +289,7 @@ arrows()
 	arrows 3 100
 }
 
-@test "arrows over UCX: the same, and they end when messages come, not when PEs look" {
+@test "arrows over UCX: the same, and they end when messages come, not when PEs poll" {
 	arrows 2 100 SHMEM_PATHS=ucx UCX_TLS=tcp,self
 	[ "${output%% *}" -gt 10 ]
 	arrows 3 100 SHMEM_PATHS=ucx UCX_TLS=tcp,self

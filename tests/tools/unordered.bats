@@ -28,7 +28,7 @@ settings_of()
 	esac
 }
 
-# one_job PATH WAY SETTING...
+# one_job PATH MODE SETTING...
 one_job()
 {
 	# shellcheck disable=SC2046 # a list of settings
@@ -36,14 +36,14 @@ one_job()
 	printf '%s %s: status %s, %s\n' "$1" "$2" "$status" "$output"
 }
 
-# goes_wrong WAY...: with SHMEM_CHECK on each path, which it need not without
+# goes_wrong MODE...: with SHMEM_CHECK on each path, which it need not without
 goes_wrong()
 {
-	local path way
+	local path mode
 
 	for path in $PATHS; do
-		for way in "$@"; do
-			one_job "$path" "$way" SHMEM_CHECK=1
+		for mode in "$@"; do
+			one_job "$path" "$mode" SHMEM_CHECK=1
 			[ "$status" -eq 0 ]
 			[[ "$output" == *'wrong '* ]]
 		done
@@ -52,11 +52,11 @@ goes_wrong()
 
 goes_well()
 {
-	local path way
+	local path mode
 
 	for path in $PATHS; do
-		for way in "$@"; do
-			one_job "$path" "$way" SHMEM_CHECK=1
+		for mode in "$@"; do
+			one_job "$path" "$mode" SHMEM_CHECK=1
 			[ "$status" -eq 0 ]
 			[ -z "$output" ]
 		done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unordered WAY: a program that needs more order than it asks for, or, as *-right, asks for what it needs. Prints how often what it found was
+ * unordered MODE: a program that needs more order than it asks for, or, as *-right, asks for what it needs. Prints how often what it found was
  * wrong. For unordered.bats.
  */
 #include <shmem.h>
@@ -11,12 +11,12 @@
 #define ROUNDS 40
 
 static long data[ROUNDS + 1], flag, answer, mine[ROUNDS + 1];
-static const char *way;
+static const char *mode;
 static int me, wrong;
 
 static int is(const char *name)
 {
-	return !strcmp(way, name);
+	return !strcmp(mode, name);
 }
 
 /* A flag that is to come after its data. */
@@ -150,7 +150,7 @@ static void compute_after_put(void)
 
 int main(int argc, char **argv)
 {
-	way = argc > 1 ? argv[1] : "put";
+	mode = argc > 1 ? argv[1] : "put";
 	shmem_init();
 	me = shmem_my_pe();
 	if (is("put") || is("nbi") || is("iput") || is("put-right"))

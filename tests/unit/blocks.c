@@ -98,7 +98,7 @@ static void check_resize(void)
 	struct blocks *blocks = blocks_create(HEAP);
 	size_t a = blocks_allocate(blocks, 1000, 1), b = blocks_allocate(blocks, 1000, 1);
 
-	CHECK(!blocks_resize(blocks, a, 5000)); /* b is in the way */
+	CHECK(!blocks_resize(blocks, a, 5000)); /* b is in between */
 	CHECK(blocks_resize(blocks, b, 5000) && blocks_size(blocks, b) >= 5000);
 	CHECK(blocks_release(blocks, b));
 	CHECK(blocks_resize(blocks, a, HEAP) && blocks_free_bytes(blocks) == 0);

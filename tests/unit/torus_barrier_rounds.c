@@ -10,12 +10,12 @@
 
 static char text[TORUS_TEXT];
 
-/* In a round all tell what they knew before it. */
+/* In a round all send what they knew before it. */
 static void check(const struct torus_shape *shape)
 {
 	size_t n = (size_t)shape->places;
 	char *knows = calloc(n * n, 1), *knew = malloc(n * n);
-	int told[TORUS_ROUNDS], rounds = torus_barrier_rounds(shape, 0, told);
+	int notified[TORUS_ROUNDS], rounds = torus_barrier_rounds(shape, 0, notified);
 
 	torus_shape_text(shape, text);
 	for (size_t p = 0; p < n; p++)
@@ -23,10 +23,10 @@ static void check(const struct torus_shape *shape)
 	for (int r = 0; r < rounds; r++) {
 		memcpy(knew, knows, n * n);
 		for (size_t p = 0; p < n; p++) {
-			EXPECT(torus_barrier_rounds(shape, (int)p, told) == rounds, "%s: rounds of %zu", text, p);
-			EXPECT(told[r] >= 0 && told[r] < shape->places && told[r] != (int)p, "%s: %zu tells %d", text, p, told[r]);
+			EXPECT(torus_barrier_rounds(shape, (int)p, notified) == rounds, "%s: rounds of %zu", text, p);
+			EXPECT(notified[r] >= 0 && notified[r] < shape->places && notified[r] != (int)p, "%s: %zu notifies %d", text, p, notified[r]);
 			for (size_t of = 0; of < n; of++)
-				knows[(size_t)told[r] * n + of] |= knew[p * n + of];
+				knows[(size_t)notified[r] * n + of] |= knew[p * n + of];
 		}
 	}
 	for (size_t i = 0; i < n * n; i++)

@@ -135,16 +135,16 @@ static void check_damaged(int most, bool all_cuts)
 	int root;
 
 	tori_shape(&shape, most);
-	root = tori_lot(shape.places);
+	root = tori_random(shape.places);
 	begin(&sites, &shape);
-	for (int i = tori_lot(3); i > 0; i--) {
-		int place = tori_lot(shape.places);
+	for (int i = tori_random(3); i > 0; i--) {
+		int place = tori_random(shape.places);
 
 		if (place != root)
 			leave_out(&sites, place);
 	}
-	for (int i = tori_lot(5); i > 0; i--)
-		damage(&sites, tori_lot(shape.places), tori_lot(2 * shape.axes), 0.25F * (float)tori_lot(4));
+	for (int i = tori_random(5); i > 0; i--)
+		damage(&sites, tori_random(shape.places), tori_random(2 * shape.axes), 0.25F * (float)tori_random(4));
 	if (sites.nodes > 1)
 		check(&sites, root, all_cuts);
 	torus_sites_free(&sites);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The torus of a job: PEs handed out to nodes in any way, nodes anywhere in a machine; numbers there and back. */
+/* The torus of a job: PEs handed out to nodes in any pattern, nodes anywhere in a machine; numbers there and back. */
 #include "comms/torus/job.h"
 
 #include <stdlib.h>
@@ -12,21 +12,21 @@
 
 static int place[MOST], node_of[MOST], count[MOST];
 
-/* So many nodes at places of the machine drawn by lot; returns how many. */
+/* So many nodes at places of the machine drawn at random; returns how many. */
 static int draw_places(const struct torus_shape *machine)
 {
-	int nodes = 0, wanted = 1 + tori_lot(machine->places);
+	int nodes = 0, wanted = 1 + tori_random(machine->places);
 
 	for (int p = 0; p < machine->places && nodes < wanted; p++)
-		if (tori_lot(3))
+		if (tori_random(3))
 			place[nodes++] = p;
 	if (nodes == 0)
-		place[nodes++] = tori_lot(machine->places);
+		place[nodes++] = tori_random(machine->places);
 	for (int n = nodes - 1; n > 0; n--) {
-		int other = tori_lot(n + 1), kept = place[n];
+		int other = tori_random(n + 1), saved = place[n];
 
 		place[n] = place[other];
-		place[other] = kept;
+		place[other] = saved;
 	}
 	return nodes;
 }
@@ -34,15 +34,15 @@ static int draw_places(const struct torus_shape *machine)
 /* Filled one after the other, dealt out, or anyhow; node n has its first PE after those of the nodes before it. */
 static int draw_pes(int nodes)
 {
-	int kind = tori_lot(3), run = kind == 1 ? 1 : 1 + tori_lot(4), pes = nodes;
+	int kind = tori_random(3), run = kind == 1 ? 1 : 1 + tori_random(4), pes = nodes;
 
 	if (kind == 0)
 		pes = nodes * run;
 	else if (nodes <= MOST / 4)
-		pes = nodes + tori_lot(2 * nodes);
+		pes = nodes + tori_random(2 * nodes);
 	pes = pes <= MOST ? pes : nodes;
 	for (int pe = 0; pe < pes; pe++)
-		node_of[pe] = kind == 0 && pes > nodes ? pe / run : kind == 1 || pe < nodes ? pe % nodes : tori_lot(nodes);
+		node_of[pe] = kind == 0 && pes > nodes ? pe / run : kind == 1 || pe < nodes ? pe % nodes : tori_random(nodes);
 	return pes;
 }
 
@@ -60,9 +60,9 @@ static void check_numbers(const struct torus_job *job, const struct torus_shape 
 	}
 	for (int n = 0; n < nodes; n++)
 		EXPECT(torus_job_pe(job, n, count[n]) == -1, "node %d: one PE too many", n);
-	/* Routes stay in the box, so ways may be longer than in the machine, never shorter. */
+	/* Routes stay in the box, so they may be longer than in the machine, never shorter. */
 	for (int i = 0; i < 10; i++) {
-		int a = tori_lot(job->pes), b = tori_lot(job->pes);
+		int a = tori_random(job->pes), b = tori_random(job->pes);
 		int hops = torus_job_hops(job, a, b), least = torus_hops(machine, place[node_of[a]], place[node_of[b]]);
 
 		EXPECT(hops >= least && (hops > 0) == (node_of[a] != node_of[b]), "%d hops, at least %d", hops, least);

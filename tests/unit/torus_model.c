@@ -96,8 +96,8 @@ static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind
 	return most;
 }
 
-/* Where trees on their way up meet those on their way down, a sum takes twice as long as a broadcast; and there rings are worth more. */
-static void check_both_ways(void)
+/* Where trees upwards share cables with those downwards, a sum takes twice as long as a broadcast; and there rings are worth more. */
+static void check_both_directions(void)
 {
 	static const char *const shapes[] = {"3x3x3", "4x4", "2x3x4", "5mx3", "4mx4m", "2dx3", "7", "7m", "2"};
 	struct torus_costs costs = torus_costs_usual;
@@ -220,13 +220,13 @@ int main(void)
 	check_parts();
 	check_known();
 	check_rings();
-	check_both_ways();
+	check_both_directions();
 	check_chain();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
-		costs.rate = 1e5 * (1 + tori_lot(100000));
-		check_choice(&shape, tori_lot(shape.places), (size_t)1 << tori_lot(28), &costs);
-		check_pipeline(&shape, tori_lot(shape.places));
+		costs.rate = 1e5 * (1 + tori_random(100000));
+		check_choice(&shape, tori_random(shape.places), (size_t)1 << tori_random(28), &costs);
+		check_pipeline(&shape, tori_random(shape.places));
 	}
 	return unit_failures != 0;
 }

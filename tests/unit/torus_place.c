@@ -94,7 +94,7 @@ struct tally {
 	int longest;
 };
 
-/* The cost, counted in the plainest way: every message takes every step. */
+/* The cost, counted by the plainest method: every message takes every step. */
 static struct tally walk_all(const struct torus_sites *sites, const struct torus_grid *grid, const int *node)
 {
 	const struct torus_shape *shape = &sites->shape;
@@ -166,12 +166,12 @@ static void check_plan(const char *name, const struct torus_sites *sites, int pe
 	free(ranks);
 }
 
-static int lot_divisor(int n)
+static int random_divisor(int n)
 {
 	int d;
 
 	do
-		d = 1 + tori_lot(n);
+		d = 1 + tori_random(n);
 	while (n % d);
 	return d;
 }
@@ -180,10 +180,10 @@ static int lot_divisor(int n)
 static void draw_grid(struct torus_grid *grid, int pes)
 {
 	memset(grid, 0, sizeof *grid);
-	grid->dims = 1 + tori_lot(4);
+	grid->dims = 1 + tori_random(4);
 	for (int i = 0; i < grid->dims; i++) {
-		grid->size[i] = i == grid->dims - 1 ? pes : lot_divisor(pes);
-		grid->wraps[i] = tori_lot(3) > 0;
+		grid->size[i] = i == grid->dims - 1 ? pes : random_divisor(pes);
+		grid->wraps[i] = tori_random(3) > 0;
 		pes /= grid->size[i];
 	}
 	torus_grid_complete(grid);
@@ -194,17 +194,17 @@ static bool draw_sites(struct torus_sites *sites)
 {
 	struct torus_shape machine;
 	struct torus_box box;
-	int places[400], count = 0, holes = tori_lot(3);
+	int places[400], count = 0, holes = tori_random(3);
 
 	tori_shape(&machine, 120);
 	for (int p = 0; p < machine.places; p++)
-		if (!holes || tori_lot(5) >= holes)
+		if (!holes || tori_random(5) >= holes)
 			places[count++] = p;
 	for (int i = count - 1; holes && i > 0; i--) {
-		int other = tori_lot(i + 1), kept = places[i];
+		int other = tori_random(i + 1), saved = places[i];
 
 		places[i] = places[other];
-		places[other] = kept;
+		places[other] = saved;
 	}
 	return count > 0 && torus_sites_some(sites, &box, &machine, places, count);
 }
@@ -217,7 +217,7 @@ static void check_random_plans(void)
 		struct torus_sites sites;
 		struct torus_grid grid;
 		struct torus_plan plan;
-		int pes = tori_lot(3) ? 1 : 1 + tori_lot(6);
+		int pes = tori_random(3) ? 1 : 1 + tori_random(6);
 
 		if (!draw_sites(&sites))
 			continue;
@@ -243,16 +243,16 @@ static void check_flawed_plans(void)
 		struct torus_grid grid;
 		struct torus_plan plan;
 		struct torus_flaw flaw[6];
-		int places[120], holes = tori_lot(2), count = 0, flaws = 1 + tori_lot(6);
+		int places[120], holes = tori_random(2), count = 0, flaws = 1 + tori_random(6);
 
 		tori_shape(&machine, 120);
 		for (int p = 0; p < machine.places; p++)
-			if (!holes || tori_lot(10))
+			if (!holes || tori_random(10))
 				places[count++] = p;
 		if (count < 2 || !torus_sites_some(&sites, &box, &machine, places, count))
 			continue;
 		for (int f = 0; f < flaws; f++)
-			flaw[f] = (struct torus_flaw){tori_lot(machine.places), tori_lot(2 * machine.axes), shares[tori_lot(5)]};
+			flaw[f] = (struct torus_flaw){tori_random(machine.places), tori_random(2 * machine.axes), shares[tori_random(5)]};
 		EXPECT(torus_sites_mark(&sites, &box, &machine, flaw, flaws), "memory");
 		draw_grid(&grid, sites.nodes);
 		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
@@ -287,7 +287,7 @@ static void check_grid_beside_flaw(void)
 		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
 		check_plan(rows[i].shape, &sites, 1, &grid, &plan);
 		EXPECT(plan.before.longest > 1 || plan.before.worst > 1, "%s: rank order crosses the flaw", rows[i].shape);
-		EXPECT(plan.after.longest == 1 && plan.after.worst == 1, "%s: longest way %d, worst link %ld", rows[i].shape, plan.after.longest,
+		EXPECT(plan.after.longest == 1 && plan.after.worst == 1, "%s: longest route %d, worst link %ld", rows[i].shape, plan.after.longest,
 		       plan.after.worst);
 		torus_plan_free(&plan);
 		torus_sites_free(&sites);
@@ -304,13 +304,13 @@ static void check_odd_plans(void)
 		int places[400], count = 0, side = 2;
 		struct torus_shape machine;
 		struct torus_sites sites;
-		struct torus_grid grid = {.dims = 2, .wraps = {tori_lot(2), tori_lot(2)}};
+		struct torus_grid grid = {.dims = 2, .wraps = {tori_random(2), tori_random(2)}};
 		struct torus_plan plan;
 		struct torus_box box;
 
 		tori_read(&machine, shapes[i % 6]);
 		for (int p = 0; p < machine.places; p++)
-			if (tori_lot(machine.places) > 2)
+			if (tori_random(machine.places) > 2)
 				places[count++] = p;
 		for (int s = 2; s * s <= count; s++)
 			side = count % s ? side : s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Returns: what all bring for one comes back to it, combined on the way. With a few slots on each link and every list in its order,
+ * Returns: what all bring for one comes back to it, combined on its path. With a few slots on each link and every list in its order,
  * nobody waits for ever; each part of each block has, in the end, what every place brings just once; no link carries more than
- * the passes of an all-gather; and on rings of equal length no more time goes by than a link needs for its share, and a little.
+ * the steps of an all-gather; and on rings of equal length no more time goes by than a link needs for its share, and a little.
  */
 #include "comms/torus/ring_schedule.h"
 
@@ -15,23 +15,23 @@
 
 static char text[TORUS_TEXT];
 
-/* What goes back from a place to its neighbour that way. */
+/* What goes back from a place to its neighbour in that direction. */
 struct link {
 	int from, to, count, sent, taken;
-	struct torus_ring_step *pass;
+	struct torus_ring_step *steps;
 };
 
 struct run {
 	const struct torus_shape *shape;
 	int parts, directions, time;
-	struct link *link; /* by place and way: what the place gets from there */
+	struct link *link; /* by place and direction: what the place gets from there */
 	int *awaited;	   /* by place, part and origin: from how many neighbours */
 	int *sum;	   /* what has been combined there: of how many places */
 };
 
-static int pile(const struct run *run, int place, const struct torus_ring_step *pass)
+static int pile(const struct run *run, int place, const struct torus_ring_step *step)
 {
-	return (place * run->parts + pass->part) * run->shape->places + pass->origin;
+	return (place * run->parts + step->part) * run->shape->places + step->origin;
 }
 
 static void make(struct run *run, const struct torus_shape *shape)
@@ -49,11 +49,11 @@ static void make(struct run *run, const struct torus_shape *shape)
 		link->to = l / run->directions;
 		link->from = shape->axis[l % run->directions / 2].size > 1 ? torus_neighbour(shape, link->to, l % run->directions) : -1;
 		link->count = link->from < 0 ? 0 : torus_ring_reverse_schedule(shape, link->to, l % run->directions, NULL);
-		link->pass = calloc((size_t)link->count + 1, sizeof *link->pass);
+		link->steps = calloc((size_t)link->count + 1, sizeof *link->steps);
 		if (link->count > 0)
-			torus_ring_reverse_schedule(shape, link->to, l % run->directions, link->pass);
+			torus_ring_reverse_schedule(shape, link->to, l % run->directions, link->steps);
 		for (int i = 0; i < link->count; i++)
-			run->awaited[pile(run, link->to, &link->pass[i])]++;
+			run->awaited[pile(run, link->to, &link->steps[i])]++;
 	}
 	for (size_t i = 0; i < piles; i++)
 		run->sum[i] = 1;
@@ -62,16 +62,16 @@ static void make(struct run *run, const struct torus_shape *shape)
 static void dispose(struct run *run)
 {
 	for (int l = 0; l < run->shape->places * run->directions; l++)
-		free(run->link[l].pass);
+		free(run->link[l].steps);
 	free(run->link);
 	free(run->awaited);
 	free(run->sum);
 }
 
 /* Of the links to a place, is this one's next the same, and there? */
-static bool brings(const struct link *link, const struct torus_ring_step *pass)
+static bool brings(const struct link *link, const struct torus_ring_step *step)
 {
-	return link->taken < link->sent && link->pass[link->taken].part == pass->part && link->pass[link->taken].origin == pass->origin;
+	return link->taken < link->sent && link->steps[link->taken].part == step->part && link->steps[link->taken].origin == step->origin;
 }
 
 static bool take(struct run *run, int place)
@@ -80,19 +80,19 @@ static bool take(struct run *run, int place)
 	bool moved = false;
 
 	for (int w = 0; w < run->directions; w++) {
-		const struct torus_ring_step *pass = &links[w].pass[links[w].taken];
+		const struct torus_ring_step *step = &links[w].steps[links[w].taken];
 		int come = 0;
 
 		for (int v = 0; links[w].taken < links[w].sent && v < run->directions; v++)
-			come += brings(&links[v], pass);
-		if (come == 0 || come < run->awaited[pile(run, place, pass)])
+			come += brings(&links[v], step);
+		if (come == 0 || come < run->awaited[pile(run, place, step)])
 			continue;
 		for (int v = 0; v < run->directions; v++)
-			if (brings(&links[v], pass)) {
-				run->sum[pile(run, place, pass)] += run->sum[pile(run, links[v].from, pass)];
+			if (brings(&links[v], step)) {
+				run->sum[pile(run, place, step)] += run->sum[pile(run, links[v].from, step)];
 				links[v].taken++;
 			}
-		run->awaited[pile(run, place, pass)] = 0;
+		run->awaited[pile(run, place, step)] = 0;
 		moved = true;
 	}
 	return moved;
@@ -108,7 +108,7 @@ static bool step(struct run *run)
 		struct link *link = &run->link[l];
 
 		goes[l] = link->sent < link->count && link->sent - link->taken < SLOTS &&
-			  run->awaited[pile(run, link->from, &link->pass[link->sent])] == 0;
+			  run->awaited[pile(run, link->from, &link->steps[link->sent])] == 0;
 	}
 	for (int l = 0; l < links; l++) {
 		run->link[l].sent += goes[l];
@@ -132,9 +132,9 @@ static void check(const struct torus_shape *shape)
 	while (step(&run))
 		;
 	for (int l = 0; l < shape->places * run.directions; l++) {
-		EXPECT(run.link[l].taken == run.link[l].count, "%s: %d of %d came to %d by way %d", text, run.link[l].taken,
+		EXPECT(run.link[l].taken == run.link[l].count, "%s: %d of %d came to %d in direction %d", text, run.link[l].taken,
 		       run.link[l].count, l / run.directions, l % run.directions);
-		EXPECT(run.link[l].count <= most, "%s: a link carries %d parts, passes %d", text, run.link[l].count, most);
+		EXPECT(run.link[l].count <= most, "%s: a link carries %d parts, at most %d", text, run.link[l].count, most);
 	}
 	for (int part = 0; part < run.parts; part++)
 		for (int place = 0; place < shape->places; place++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passing on what all bring: every part of every node comes to every other node just once, from a neighbour that had it before;
+ * The ring schedule: every part of every node comes to every other node just once, from a neighbour that had it before;
  * and all links of rings of equal length carry the same, on a ring no more than is necessary.
  */
 #include "comms/torus/ring_schedule.h"
@@ -12,7 +12,7 @@
 
 static char text[TORUS_TEXT];
 
-/* By part, origin and place: how many passes bring it there, and the level it then has. */
+/* By part, origin and place: how many steps bring it there, and the level it then has. */
 struct arrivals {
 	int *count, *level;
 };
@@ -70,7 +70,7 @@ static void check(const struct torus_shape *shape)
 				EXPECT(arrivals.count[index_of(shape, part, origin, place)] == (place != origin),
 				       "%s: part %d of %d comes to %d %d times", text, part, origin, place,
 				       arrivals.count[index_of(shape, part, origin, place)]);
-	EXPECT(torus_ring_schedule_most(shape) == most, "%s: %d passes over a link, said to be %d", text, most, torus_ring_schedule_most(shape));
+	EXPECT(torus_ring_schedule_most(shape) == most, "%s: %d steps over a link, said to be %d", text, most, torus_ring_schedule_most(shape));
 	if (tori_equal_rings(shape))
 		EXPECT(least == most && most == shape->places - 1, "%s: links carry %d to %d parts", text, least, most);
 	free(arrivals.count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes of hosts that forward: packets sent one by one arrive, in dimension order where nothing is in the way and else on the
- * shortest way there is; cycles of links against a plain search for them.
+ * Routes of hosts that forward: packets sent one by one arrive, in dimension order where no flaw is on that route and else on the
+ * shortest route; cycles of links against a plain search for them.
  */
 #include "comms/torus/routes.h"
 
@@ -60,7 +60,7 @@ static bool is_clear(const struct torus_sites *sites, bool cautious, int at, int
 	return true;
 }
 
-/* What the cheapest way to a place costs, from everywhere: rounds until nothing gets cheaper. */
+/* What the cheapest route to a place costs, from everywhere: rounds until nothing gets cheaper. */
 static void find_costs(const struct torus_sites *sites, int to, double *cost)
 {
 	bool better = true;
@@ -129,7 +129,7 @@ static struct tally send_all(const struct torus_sites *sites, const struct torus
 			tally.around += !clear;
 			EXPECT(!clear || path[0] % (2 * shape->axes) == torus_forward(shape, cautious, at, to),
 			       "in dimension order");
-			EXPECT(cautious || cost < cheapest[at] + 1e-3, "%s: the shortest way",
+			EXPECT(cautious || cost < cheapest[at] + 1e-3, "%s: the shortest route",
 			       torus_shape_text(shape, text));
 			tally.reached++;
 			tally.hops += hops;
@@ -172,12 +172,12 @@ static void draw_flaws(struct torus_sites *sites, const struct torus_box *box, c
 {
 	static const float shares[] = {0, 0, 0.5, 0.3F, 0.1F};
 	struct torus_flaw flaw[8];
-	int flaws = tori_lot(9);
+	int flaws = tori_random(9);
 
 	for (int i = 0; i < flaws; i++) {
-		int place = tori_lot(machine->places), direction = tori_lot(2 * machine->axes);
+		int place = tori_random(machine->places), direction = tori_random(2 * machine->axes);
 
-		flaw[i] = (struct torus_flaw){place, direction, shares[tori_lot(5)]};
+		flaw[i] = (struct torus_flaw){place, direction, shares[tori_random(5)]};
 	}
 	EXPECT(torus_sites_mark(sites, box, machine, flaw, flaws), "memory");
 }
@@ -188,11 +188,11 @@ static void check_random(void)
 		struct torus_shape machine;
 		struct torus_sites sites;
 		struct torus_box box;
-		int places[MOST], count = 0, holes = tori_lot(3) == 0, flaws = tori_lot(2);
+		int places[MOST], count = 0, holes = tori_random(3) == 0, flaws = tori_random(2);
 
 		tori_shape(&machine, MOST);
 		for (int p = 0; p < machine.places; p++)
-			if (!holes || tori_lot(8))
+			if (!holes || tori_random(8))
 				places[count++] = p;
 		if (!count)
 			continue;

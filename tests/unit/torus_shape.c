@@ -92,9 +92,9 @@ static void check_cables(const struct torus_shape *shape)
 	EXPECT(links == count_links(shape), "%s has %d links", torus_shape_text(shape, text), links);
 }
 
-static void check_ways(const struct torus_shape *shape)
+static void check_routes(const struct torus_shape *shape)
 {
-	int distance[MOST], from = tori_lot(shape->places), farthest = 0;
+	int distance[MOST], from = tori_random(shape->places), farthest = 0;
 
 	search(shape, from, distance);
 	for (int to = 0; to < shape->places; to++) {
@@ -108,7 +108,7 @@ static void check_ways(const struct torus_shape *shape)
 			axis = direction / 2;
 			at = torus_neighbour(shape, at, direction);
 		}
-		EXPECT(at == to && steps == distance[to], "%s: the way from %d to %d", torus_shape_text(shape, text), from, to);
+		EXPECT(at == to && steps == distance[to], "%s: the route from %d to %d", torus_shape_text(shape, text), from, to);
 	}
 	EXPECT(farthest <= torus_diameter(shape), "%s: diameter", torus_shape_text(shape, text));
 }
@@ -127,7 +127,7 @@ static void check_random_shapes(void)
 			EXPECT(torus_place_at(&shape, c) == p, "%s: place %d", torus_shape_text(&shape, text), p);
 		}
 		check_cables(&shape);
-		check_ways(&shape);
+		check_routes(&shape);
 	}
 }
 
@@ -176,12 +176,12 @@ static void check_random_boxes(void)
 {
 	for (int i = 0; i < 3000; i++) {
 		struct torus_shape machine;
-		int places[MOST], count = 0, origin[TORUS_AXES], extent[TORUS_AXES], holes = tori_lot(4);
+		int places[MOST], count = 0, origin[TORUS_AXES], extent[TORUS_AXES], holes = tori_random(4);
 
 		tori_shape(&machine, MOST);
 		for (int a = 0; a < machine.axes; a++) {
-			origin[a] = tori_lot(machine.axis[a].size);
-			extent[a] = 1 + tori_lot(machine.axis[a].size);
+			origin[a] = tori_random(machine.axis[a].size);
+			extent[a] = 1 + tori_random(machine.axis[a].size);
 		}
 		for (int p = 0; p < machine.places; p++) {
 			bool inside = true;
@@ -189,7 +189,7 @@ static void check_random_boxes(void)
 			for (int a = 0; a < machine.axes; a++)
 				inside = inside && (torus_coordinate(&machine, p, a) - origin[a] + machine.axis[a].size) %
 							   machine.axis[a].size < extent[a];
-			if (inside && (!holes || tori_lot(4) >= holes))
+			if (inside && (!holes || tori_random(4) >= holes))
 				places[count++] = p;
 		}
 		if (count)
@@ -213,7 +213,7 @@ static void check_wrapping_box(void)
 	EXPECT(box.origin[0] == 0 && box.extent[0] == 16, "a mesh cannot wrap");
 }
 
-/* Where both ways round a ring are equally long, the way up is taken. */
+/* Where both directions round a ring are equally long, routes go up. */
 static void check_halves(void)
 {
 	for (int size = 2; size <= 8; size += 2) {
@@ -272,14 +272,14 @@ static void check_files(void)
 		{"shape 2x2\npes 0\n", -1, "line 2: pes 0: not a number"},
 		{"shape 2x2\nhots a 0,0\n", -1, "line 2: hots: no such statement"},
 		{"shape 4\nhosts n#\ndead n1\ndead n2 x+\nslow 2.5 0 x-\nslow 4 n3\n", 3, NULL},
-		{"shape 2x2\nhosts n#\ndead\n", -1, "line 3: dead: it takes a host and perhaps a way"},
+		{"shape 2x2\nhosts n#\ndead\n", -1, "line 3: dead: it takes a host and perhaps a direction"},
 		{"shape 2x2\nhosts n#\nslow 4\n", -1, "line 3: slow: it takes a number, a host"},
 		{"dead a\n", -1, "line 1: dead: no shape yet"},
 		{"shape 2x2\nhosts n#\ndead n4\n", -1, "line 3: n4: no such host up to here"},
 		{"shape 2x2\nhosts n#\ndead 0,2\n", -1, "line 3: 0,2: outside of 2x2"},
-		{"shape 2x2\nhosts n#\ndead n1 z+\n", -1, "line 3: z+: not a way; give one of x+ to y-"},
-		{"shape 2x2\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 0,1 this way"},
-		{"shape 2x1\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 1,0 this way"},
+		{"shape 2x2\nhosts n#\ndead n1 z+\n", -1, "line 3: z+: not a direction; give one of x+ to y-"},
+		{"shape 2x2\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 0,1 in this direction"},
+		{"shape 2x1\nhosts n#\ndead n1 y+\n", -1, "line 3: y+: no cable leaves 1,0 in this direction"},
 		{"shape 2x2\nhost a 0,0\ndead 0,1\n", -1, "line 3: dead 0,1: no host is there"},
 		{"shape 2x2\nhosts n#\nslow 1 n1\n", -1, "line 3: slow 1: not how many times slower"},
 		{"shape 2x2\nhosts n#\nslow nan n1\n", -1, "line 3: slow nan: not how many"},
@@ -323,7 +323,7 @@ static void check_flaws(void)
 	EXPECT(torus_sites_some(&sites, &box, &file.shape, file.place, file.hosts), "memory");
 	EXPECT(torus_sites_mark(&sites, &box, &file.shape, file.flaw, file.flaws), "memory");
 	EXPECT(!strcmp(torus_shape_text(&sites.shape, text), "4mx3"), "the box is %s", text);
-	EXPECT(share_at(&sites, &box, &file.shape, 21, 0) == 0 && share_at(&sites, &box, &file.shape, 0, 1) == 0, "dead, both ways");
+	EXPECT(share_at(&sites, &box, &file.shape, 21, 0) == 0 && share_at(&sites, &box, &file.shape, 0, 1) == 0, "dead, in both directions");
 	EXPECT(share_at(&sites, &box, &file.shape, 18, 0) == 1 && share_at(&sites, &box, &file.shape, 0, 0) == 1, "whole");
 	EXPECT(share_at(&sites, &box, &file.shape, 0, 2) == 0.25 && share_at(&sites, &box, &file.shape, 1, 3) == 0.25,
 	       "of two flaws the worse one");

@@ -47,7 +47,7 @@ static void check_published(void)
 	}
 }
 
-/* Four PEs with eight neighbours each: the fallback of a well-known code, (8 * rank + way) mod 6. */
+/* Four PEs with eight neighbours each: the fallback of a well-known code, (8 * rank + direction) mod 6. */
 static void check_four_dimensions(void)
 {
 	struct torus_step step = make_step(4, (int[]){1, 2, 2, 1}, (double[]){1, 1, 1, 1}, 6);
@@ -112,12 +112,12 @@ static double shortest(const struct torus_step *step)
 static void check_against_all(void)
 {
 	for (int i = 0; i < 150; i++) {
-		int dims = 1 + tori_lot(2), tile[2] = {1 + tori_lot(2), 1};
-		struct torus_step step = make_step(dims, tile, (double[]){1, 1}, 1 + tori_lot(3));
+		int dims = 1 + tori_random(2), tile[2] = {1 + tori_random(2), 1};
+		struct torus_step step = make_step(dims, tile, (double[]){1, 1}, 1 + tori_random(3));
 		struct torus_assignment a;
 
 		for (int direction = 0; direction < 2 * dims; direction++)
-			step.volume[direction] = tori_lot(9);
+			step.volume[direction] = tori_random(9);
 		EXPECT(torus_assign(&a, &step, TORUS_BEST), "memory");
 		EXPECT(fabs(a.microseconds - shortest(&step)) < 1e-6 && a.proven, "case %d: %.3f us, can be %.3f", i,
 		       a.microseconds, shortest(&step));
@@ -125,17 +125,17 @@ static void check_against_all(void)
 	}
 }
 
-/* On any node: every message has an engine, the loads are right, the best is never worse than the simple ways. */
+/* On any node: every message has a TNI, the loads are right, the best is never worse than the simple assignments. */
 static void check_random(void)
 {
 	for (int i = 0; i < 300; i++) {
-		struct torus_step step = {.dims = 1 + tori_lot(4), .tnis = 1 + tori_lot(12), .tni_rate = 1, .link_rate = 9};
+		struct torus_step step = {.dims = 1 + tori_random(4), .tnis = 1 + tori_random(12), .tni_rate = 1, .link_rate = 9};
 		double out[12], best = 0;
 
 		for (int d = 0; d < step.dims; d++)
-			step.tile[d] = 1 + tori_lot(3);
+			step.tile[d] = 1 + tori_random(3);
 		for (int direction = 0; direction < 2 * step.dims; direction++)
-			step.volume[direction] = 1 + tori_lot(100);
+			step.volume[direction] = 1 + tori_random(100);
 		EXPECT(torus_step_complete(&step, problem), "%s", problem);
 		for (int how = TORUS_BEST; how >= TORUS_BY_DIRECTION; how--) {
 			struct torus_assignment a;
@@ -143,11 +143,11 @@ static void check_random(void)
 			EXPECT(torus_assign(&a, &step, (enum torus_assign)how), "memory");
 			memset(out, 0, sizeof out);
 			for (int s = 0; s < a.slots; s++) {
-				EXPECT(a.tni[s] >= 0 && a.tni[s] < step.tnis, "engine %d", a.tni[s]);
+				EXPECT(a.tni[s] >= 0 && a.tni[s] < step.tnis, "TNI %d", a.tni[s]);
 				out[a.tni[s]] += step.volume[s % (2 * step.dims)];
 			}
 			for (int e = 0; e < step.tnis; e++)
-				EXPECT(fabs(out[e] - a.out[e]) < 1e-6, "engine %d sends %.1f, said to be %.1f", e, out[e], a.out[e]);
+				EXPECT(fabs(out[e] - a.out[e]) < 1e-6, "TNI %d sends %.1f, said to be %.1f", e, out[e], a.out[e]);
 			if (how == TORUS_BEST)
 				best = a.microseconds;
 			EXPECT(best <= a.microseconds + 1e-6, "case %d: best %.3f, simple %.3f", i, best, a.microseconds);

@@ -105,7 +105,7 @@ static void check_random(void)
 		struct torus_shape shape;
 
 		tori_shape(&shape, 600);
-		check_root(&shape, tori_lot(shape.places));
+		check_root(&shape, tori_random(shape.places));
 	}
 }
 

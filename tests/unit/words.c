@@ -10,7 +10,7 @@
 
 #include "tests/lib/unit.h"
 
-/* As the gates of a network do it. */
+/* As the barrier gates of a network do it. */
 static uint64_t combine(enum comms_reduce_op op, uint64_t a, uint64_t b)
 {
 	double x, y;
@@ -41,13 +41,13 @@ static uint64_t combine(enum comms_reduce_op op, uint64_t a, uint64_t b)
 	for (size_t i = 0; i < sizeof VALUES / sizeof VALUES[0]; i++)                                 \
 		for (size_t j = 0; j < sizeof VALUES / sizeof VALUES[0]; j++) {                       \
 			TYPE pair[2] = {VALUES[i], VALUES[j]}, got, right = (TYPE)STEP(pair[0], pair[1]); \
-			struct words_method way;                                                         \
+			struct words_method method;                                                         \
 			uint64_t words[2], both;                                                      \
                                                                                                       \
-			EXPECT(words_find_method(SHMEMX_##OP, SHMEMX_##CODE, sizeof(TYPE), &way), #OP " of " #TYPE); \
-			words_from(&way, words, pair, 2);                                             \
-			both = combine(way.op, words[0], words[1]);                                   \
-			words_to(&way, &got, &both, 1);                                               \
+			EXPECT(words_find_method(SHMEMX_##OP, SHMEMX_##CODE, sizeof(TYPE), &method), #OP " of " #TYPE); \
+			words_from(&method, words, pair, 2);                                             \
+			both = combine(method.op, words[0], words[1]);                                   \
+			words_to(&method, &got, &both, 1);                                               \
 			EXPECT(got == right, #OP " of values %zu and %zu of " #TYPE, i, j);          \
 		}
 #define CHECK_NUMBERS(CODE, TYPE, VALUES)             \
@@ -112,11 +112,11 @@ static void check_floating(void)
 
 static void check_what_cannot_be_done(void)
 {
-	struct words_method way;
+	struct words_method method;
 
-	EXPECT(!words_find_method(SHMEMX_PROD, SHMEMX_INT, sizeof(int), &way), "products");
-	EXPECT(!words_find_method(SHMEMX_SUM, SHMEMX_LONGDOUBLE, sizeof(long double), &way), "long double");
-	EXPECT(!words_find_method(SHMEMX_SUM, SHMEMX_COMPLEXD, 16, &way), "complex");
+	EXPECT(!words_find_method(SHMEMX_PROD, SHMEMX_INT, sizeof(int), &method), "products");
+	EXPECT(!words_find_method(SHMEMX_SUM, SHMEMX_LONGDOUBLE, sizeof(long double), &method), "long double");
+	EXPECT(!words_find_method(SHMEMX_SUM, SHMEMX_COMPLEXD, 16, &method), "complex");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# torusplan: looks at a torus on paper. Links neither the library nor UCX nor PMIx.
+# torusplan: shows a torus on paper. Links neither the library nor UCX nor PMIx.
 
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \

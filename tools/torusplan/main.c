@@ -43,7 +43,7 @@ static void print_help(void)
 {
 	puts("usage: torusplan COMMAND [options]\n"
 	     "\n"
-	     "Looks at a torus on paper: what a shape offers and how best to use it. Starts and changes nothing.\n");
+	     "Plans for a torus on paper: what a shape offers and how best to use it. Starts and changes nothing.\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].purpose);
 	puts("\n"

@@ -30,7 +30,7 @@ static const struct option_row {
 	[OPT_LINK_RATE] = {"--link-rate", "GB/s", "of a link (as a TNI)"},
 	[OPT_MEMORY_RATE] = {"--memory-rate", "GB/s",
 			     "of messages inside the node, if they bypass the TNIs (they do not)"},
-	[OPT_VOLUME] = {"--volume", "LIST", "MB of each message along an axis, or one way: x=2,y=1 or x+=2,x-=1 (1)"},
+	[OPT_VOLUME] = {"--volume", "LIST", "MB of each message along an axis, or in one direction: x=2,y=1 or x+=2,x-=1 (1)"},
 	[OPT_ASSIGN] = {"--assign", "HOW", "direction, round-robin or best (best)"},
 	[OPT_ADDRESS] = {"--address", "NET", "the network of the hosts' addresses (10.60.0.0/16)"},
 	[OPT_HOST] = {"--host", "NODE",

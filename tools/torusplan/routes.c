@@ -57,7 +57,7 @@ static void print_settings(const struct plan *plan, int place)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
 
-	/* The way there and the way back differ, so the kernel must not ask whether a sender is where it would answer. */
+	/* The route there and the route back differ, so the kernel must not ask whether a sender is where it would answer. */
 	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (torus_sites_share(sites, place, direction) > 0)
@@ -115,7 +115,7 @@ static int report_unreached(const struct plan *plan, const struct torus_routes *
 {
 	char from[512], to[512];
 
-	say("%ld of %ld pairs are not reached: no cables lead from %s to %s by way of hosts",
+	say("%ld of %ld pairs are not reached: no cables lead from %s to %s through hosts",
 	    routes->pairs - routes->reached, routes->pairs,
 	    machine_host(plan->machine, routes->from, from, sizeof from),
 	    machine_host(plan->machine, routes->to, to, sizeof to));
@@ -128,7 +128,7 @@ static int report(const struct plan *plan, const struct torus_routes *routes)
 	char text[TORUS_TEXT];
 
 	if (plan->cautious && routes->cycle) {
-		say("--no-cycles: ways around holes and what is dead or slow make a cycle of %d links; without the "
+		say("--no-cycles: routes around holes and what is dead or slow make a cycle of %d links; without the "
 		    "option they are "
 		    "printed all the same",
 		    routes->cycle);

@@ -26,8 +26,8 @@ static int read_tile(struct torus_step *step, const char *text)
 	return 0;
 }
 
-/* The ways that "x", "x+" or "x-" stand for, as bits; 0: none. */
-static unsigned read_ways(const char *word, size_t length, int dims)
+/* The directions that "x", "x+" or "x-" stand for, as bits; 0: none. */
+static unsigned read_directions(const char *word, size_t length, int dims)
 {
 	unsigned directions = 0;
 
@@ -46,7 +46,7 @@ static int read_volumes(struct torus_step *step, const char *text)
 		step->volume[direction] = 1;
 	while (at && *at) {
 		size_t length = strcspn(at, "=");
-		unsigned directions = read_ways(at, length, step->dims);
+		unsigned directions = read_directions(at, length, step->dims);
 		char *end = NULL;
 		double volume = at[length] ? strtod(at + length + 1, &end) : -1;
 
@@ -71,7 +71,7 @@ static int read_assign(const char *text, enum torus_assign *how)
 			*how = (enum torus_assign)i;
 			return 0;
 		}
-	return text ? say("--assign %s: no such way; give direction, round-robin or best", text) : 0;
+	return text ? say("--assign %s: no such method; give direction, round-robin or best", text) : 0;
 }
 
 static void print_slots(const struct torus_step *step, const struct torus_assignment *assignment)

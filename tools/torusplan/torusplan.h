@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * torusplan: looks at a torus on paper. What it computes stands in comms/torus; here are options, files and text.
+ * torusplan: shows a torus on paper. What it computes stands in comms/torus; here are options, files and text.
  */
 #ifndef TORUSPLAN_H
 #define TORUSPLAN_H

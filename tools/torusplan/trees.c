@@ -22,11 +22,11 @@ static const char page[] =
 
 static const char *const colours[TORUS_DIRECTIONS] = {"#1b6ca8", "#c2410c", "#2e7d32", "#7b3fa0", "#b8860b", "#c2185b",
 						"#00838f", "#5d4037", "#546e7a", "#827717", "#283593", "#ad1457"};
-static const char *const names[] = {"both ways", "upwards", "twice", "packed"};
+static const char *const names[] = {"both", "upwards", "twice", "packed"};
 static const char *const words[] = {"both", "up", "twice", "packed"};
 
 /* Search is for what arithmetic does not give: trees around holes and flaws, or more of them where rings and meshes are mixed. */
-static bool find_packing(const struct machine *machine, int root, struct torus_disjoint_trees *disjoint)
+static bool find_disjoint(const struct machine *machine, int root, struct torus_disjoint_trees *disjoint)
 {
 	const struct torus_shape *shape = &machine->sites.shape;
 	int there = torus_tree_count(shape, TORUS_TREES_TWICE);
@@ -235,7 +235,7 @@ int show_trees(const struct machine *machine, int root, const char *const value[
 	struct torus_tree_set tree_set = {.shape = &sites->shape, .root = sites->place[root]};
 	int code = 0;
 
-	if (find_packing(machine, root, &disjoint))
+	if (find_disjoint(machine, root, &disjoint))
 		tree_set.disjoint = &disjoint;
 	for (tree_set.kind = TORUS_TREES_BOTH; tree_set.kind <= TORUS_TREES_DISJOINT; tree_set.kind++)
 		if (whole || tree_set.kind == TORUS_TREES_DISJOINT)

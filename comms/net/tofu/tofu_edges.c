@@ -4,7 +4,7 @@
  *
  * gate     a session queue for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
  *          of the packets go that let the data session queues begin
- * data     a session queue on each TNI that ways to others take: data, and a word behind it, for each edge. In groups
+ * data     a session queue on each TNI that leads to others: data, and a word behind it, for each edge. In groups
  * asks     packets to the gates of those who put to this PE, at once and on an ordinary queue
  *
  * Who is ready again has got its data, so all had been ready before: no sign of one run is taken for that of another.

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meetings and small reductions at barrier gates, which pass on and combine without a processor: of the members of a team, or of one PE of each of
- * its nodes. Of n members, m, the
- * largest power of two, join in a butterfly; each of the others goes in by a member of it, and hears from it.
+ * Barriers and small reductions at barrier gates, which forward and combine without a processor: of the members of a team, or of one PE of
+ * each of its nodes. Of n members, m, the largest power of two, join in a butterfly; each of the others enters by a member of it, and
+ * receives the result from it.
  *
  * start    where a member begins and where it ends
  * fold     of a member by which another one goes in: joins what both have
  * stage s  joins what this member and the one 2^s away have
  *
- * All PEs do so from the first meeting on, others when they have met some times, since gates are few. At that meeting each tells the others where
- * its gates are and whether it got them; the votes go round as a meeting does, so that all know if one did not. Then they meet, or
- * reduce, without gates once more, and after that the gates are joined.
+ * The team of all PEs uses gates from its first barrier on, others after some barriers, since gates are few. In that barrier each publishes
+ * its gates and votes whether it got them; the votes go round as in a dissemination barrier, so that all know if one did not. The members
+ * synchronise, or reduce, without gates once more, and after that the gates are joined.
  */
 #include "comms/ops/ops.h"
 #include "comms/topology/group.h"
@@ -24,15 +24,15 @@
 
 enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };
 enum { FOR = 1, AGAINST };
-enum { MEETINGS = 3 }; /* that a team has without gates, at first */
-static const char routine[] = "the meeting of a team";
+enum { BARRIERS = 3 }; /* that a team has without gates, at first */
+static const char routine[] = "the barrier of a team";
 
 /* Of the team that has the slot of that number. */
 static struct gates {
-	enum { NOT_ASKED, NOT_TO_BE_HAD, JOINED } state;
+	enum { NOT_ASKED, NOT_AVAILABLE, JOINED } state;
 	utofu_vbg_id_t own[GATES];
 	int members, stages, count;
-	int meetings;
+	int barriers;
 	bool passed;
 } all[COMMS_SLOTS];
 static size_t most_words, most_doubles;
@@ -68,7 +68,7 @@ static bool get_gates(const struct comms_group *group, struct gates *gates)
 	return code == UTOFU_SUCCESS;
 }
 
-/* Nobody is against it; and all have said where their gates are. */
+/* No member votes against it; and all have published their gates. */
 static bool agree(const struct comms_group *group, bool mine)
 {
 	uint64_t vote = mine ? FOR : AGAINST;
@@ -158,7 +158,7 @@ static void join(const struct comms_group *group, struct gates *gates)
 		gates->count = 0;
 	if (!agree(group, got)) {
 		give_back(gates);
-		gates->state = NOT_TO_BE_HAD;
+		gates->state = NOT_AVAILABLE;
 		return;
 	}
 	if (group->me >= 1 << gates->stages)
@@ -177,7 +177,7 @@ static struct gates *gates_of(const struct comms_group *group)
 		return NULL;
 	if (gates->state == JOINED)
 		return gates;
-	if (gates->state == NOT_ASKED && (group->slot == COMMS_WORLD_SLOT || gates->meetings++ == MEETINGS))
+	if (gates->state == NOT_ASKED && (group->slot == COMMS_WORLD_SLOT || gates->barriers++ == BARRIERS))
 		join(group, gates);
 	return NULL;
 }
@@ -185,7 +185,7 @@ static struct gates *gates_of(const struct comms_group *group)
 static bool is_over(struct gates *gates, int code)
 {
 	if (code != UTOFU_SUCCESS && code != UTOFU_ERR_NOT_COMPLETED)
-		tofu_fail("a meeting at barrier gates", -1, code);
+		tofu_fail("a barrier at barrier gates", -1, code);
 	gates->passed = code == UTOFU_SUCCESS;
 	return gates->passed;
 }

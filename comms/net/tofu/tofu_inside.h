@@ -34,8 +34,8 @@ struct tofu_request {
 	struct tofu_queue *queue;
 	uint8_t number;
 	int pe, notices; /* notices: still to come */
-	bool tells_sent; /* one of them says that the source may be reused */
-	bool is_noted;	 /* that is the only one */
+	bool reports_sent; /* one of the notices reports that the source may be reused */
+	bool reports_only_sent;	 /* that is the only one */
 	bool is_registered;
 	utofu_stadd_t registered; /* for this request only */
 	void *result; /* where to put what comes: an old value, or what came into the staging memory */
@@ -84,8 +84,8 @@ struct tofu {
 				1]; /* by request: the PE plus 1, 0: at rest; for reports, which take no lock */
 	struct tofu_request *free;
 	atomic_int under_way;
-	/* Messages of which only the receiver is told that they have come; queues that the NIC works through by itself. */
-	_Atomic uint64_t noted, received;
+	/* Messages whose arrival only the receiver learns, sent and received; queues that the NIC works through by itself. */
+	_Atomic uint64_t unconfirmed, received;
 	atomic_int sessions;
 };
 extern struct tofu tofu;
@@ -96,7 +96,7 @@ struct tofu_peer {
 	uint64_t memory[COMMS_SEGMENTS];
 	int tni; /* by which of ours that goes */
 	int theirs; /* and to which of its */
-	atomic_bool noted; /* what went there last asked for no answer: see tofu_completions.c */
+	atomic_bool unconfirmed; /* what went there last asked for no answer: see tofu_completions.c */
 };
 static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
 {
@@ -135,8 +135,8 @@ void tofu_forget(struct comms_peer *peer);
 void tofu_stop(void);
 
 /*
- * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the way that leads there. The
- * PEs of a node begin four queues apart, so that four ways of four PEs are spread as evenly as can be (docs/decisions/tofu.md).
+ * Which of so many queues a PE uses for what it sends to another one, and for what comes from there: by the direction that leads there. The
+ * PEs of a node begin four queues apart, so that four directions of four PEs are spread as evenly as can be (docs/decisions/tofu.md).
  */
 int tofu_tni_of(int pe, int other, int tnis);
 
@@ -173,7 +173,7 @@ bool tofu_progress(void);
 /* A notice of a queue, with the lock. False: there is none. */
 bool tofu_take_notice(const struct tofu_queue *queue);
 
-/* tofu_completions.c; hear: a message has come, with the lock. */
+/* tofu_completions.c; arrived: a message has come, with the lock. */
 uint8_t tofu_completion_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 void tofu_completion_release(struct comms_peer *from, uint8_t notice);
 void tofu_needed(struct comms_peer *from, uint8_t notice);
@@ -182,13 +182,13 @@ void tofu_completion_arrived(const struct tofu_queue *queue, uint8_t notice);
 /* tofu_broadcast.c, tofu_edges.c, session_queues.c. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
 void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready);
-struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *ready_queue);
 void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 void tofu_session_start(struct comms_session *session, uint64_t run);
 bool tofu_session_is_over(struct comms_session *session);
 void tofu_session_close(struct comms_session *session);
 
-/* tofu_gates.c. False: these members do it in another way; this time, or always. */
+/* tofu_gates.c. False: these members use another method; this time, or always. */
 bool tofu_gates_barrier(const struct comms_group *group);
 bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count);
 void tofu_gates_part(const struct comms_group *group);

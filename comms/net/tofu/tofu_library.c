@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the libraries are looked for: where configure --with-tofu=DIR said; else beside this library, as software Tofu is
- * installed; in a build tree; where this library was to be installed; and where the system looks.
+ * Where the libraries are searched: where configure --with-tofu=DIR said; else beside this library, as software Tofu is
+ * installed; in a build tree; where this library was to be installed; and the search path of the system.
  */
 #include "tofu_library.h"
 

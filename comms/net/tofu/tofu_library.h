@@ -9,7 +9,7 @@
 
 /*
  * The functions of uTofu and jTofu that the Tofu path calls, as utofu.put and the like. Their libraries are loaded when the path
- * is taken: programs that go another way load neither, and need not know of them when they are linked.
+ * is taken: programs that use another path load neither, and need not know of them when they are linked.
  */
 #define UTOFU_FUNCTIONS(F)                                                                                                \
 	F(utofu, alloc_vbg) F(utofu, armw4) F(utofu, armw8) F(utofu, barrier) F(utofu, create_vcq) F(utofu, cswap4)       \

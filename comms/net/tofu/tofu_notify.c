@@ -46,7 +46,7 @@ static void put_data(const struct tofu_counters *counters, const struct network_
 		tofu_put(&each, n->peer, address_of(n, i), &n->piece[i]);
 	}
 	if (n->completion)
-		atomic_store_explicit(&tofu_peer(n->peer)->noted, true, memory_order_release);
+		atomic_store_explicit(&tofu_peer(n->peer)->unconfirmed, true, memory_order_release);
 }
 
 static void put_flag(const struct tofu_counters *counters, const struct network_notification *n, const uint64_t *value)
@@ -107,7 +107,7 @@ void tofu_complete(void)
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		struct tofu_peer *peer = tofu_peer(comms_peer(pe));
 
-		if (peer && atomic_exchange_explicit(&peer->noted, false, memory_order_seq_cst))
+		if (peer && atomic_exchange_explicit(&peer->unconfirmed, false, memory_order_seq_cst))
 			notify_and_wait(&(struct network_notification){
 				.peer = comms_peer(pe),
 				.segment = COMMS_HEAP,

@@ -58,14 +58,14 @@ static void put_piece(const struct tofu_counters *counters, struct transfer tran
 		transfer.kind = TRANSFER_SMALL_PUT;
 		transfer.data = source;
 	} else if (find_registered(request->queue, source, transfer.bytes, &transfer.here)) {
-		request->tells_sent = request->sent != NULL;
+		request->reports_sent = request->sent != NULL;
 	} else if (transfer.bytes <= TOFU_STAGING) {
 		memcpy(tofu_request_staging(request, &transfer.here), source, transfer.bytes);
 	} else {
 		tofu_request_register(request, (void *)(uintptr_t)source, transfer.bytes, true, &transfer.here);
 	}
 	/* A copy has been made, or is made by the call below. */
-	if (!request->tells_sent && !request->is_registered && request->sent) {
+	if (!request->reports_sent && !request->is_registered && request->sent) {
 		atomic_fetch_sub_explicit(request->sent, 1, memory_order_seq_cst);
 		request->sent = NULL;
 	}
@@ -218,7 +218,7 @@ static bool served(void)
 static void count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&tofu.received, memory_order_relaxed);
-	traffic->sent = atomic_load_explicit(&tofu.noted, memory_order_relaxed);
+	traffic->sent = atomic_load_explicit(&tofu.unconfirmed, memory_order_relaxed);
 	traffic->pending = atomic_load_explicit(&tofu.under_way, memory_order_relaxed) > 0 ||
 			   atomic_load_explicit(&tofu.sessions, memory_order_relaxed) > 0;
 }

@@ -111,7 +111,7 @@ static int place_in(const struct torus_shape *machine, int pe)
 	for (int axis = 0; axis < TORUS_AXES; axis++) {
 		coordinates[axis] = at.a[axis];
 		if (coordinates[axis] >= machine->axis[axis].size)
-			rte_die(NULL, "jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size tells of", pe);
+			rte_die(NULL, "jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size describes", pe);
 	}
 	return torus_place_at(machine, coordinates);
 }
@@ -138,8 +138,8 @@ static int place_on_node(int pe)
 }
 
 /*
- * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the way is along the highest bit in which their places
- * differ. So what stays goes the ways that what leaves does not.
+ * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the direction is along the highest bit in which their places
+ * differ. So messages on the node take the directions that those to other nodes do not.
  */
 static int method_on_node(int count, int from, int to)
 {

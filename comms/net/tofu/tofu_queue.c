@@ -90,7 +90,7 @@ static void lower(atomic_int **counter)
 	*counter = NULL;
 }
 
-/* Who counts is told last: what the counters are in may be gone then. */
+/* Lowers the counters last: the memory that they are in may be gone then. */
 static void end(struct tofu_request *request)
 {
 	struct comms_request *completes = request->completes;
@@ -98,7 +98,7 @@ static void end(struct tofu_request *request)
 
 	if (request->is_registered)
 		tofu_check(utofu.dereg_mem(request->queue->vcq, request->registered, 0), "utofu_dereg_mem");
-	if (!request->tells_sent)
+	if (!request->reports_sent)
 		lower(&request->sent);
 	land(request);
 	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && completes)
@@ -126,7 +126,7 @@ static bool take_sent(const struct tofu_queue *queue)
 		return false;
 	if (code != UTOFU_SUCCESS)
 		tofu_fail("sending to", request ? request->pe : -1, code);
-	if (request->is_noted) {
+	if (request->reports_only_sent) {
 		end(request);
 		return true;
 	}
@@ -185,7 +185,7 @@ bool tofu_progress(void)
 	return worked;
 }
 
-/* --- Flights --- */
+/* --- Requests --- */
 
 static struct tofu_request *take_free(void)
 {
@@ -314,12 +314,12 @@ void tofu_request_start(struct tofu_request *request, struct transfer *transfer)
 
 	if (transfer->notice) {
 		transfer->flags |= UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
-		request->is_noted = true;
-		atomic_fetch_add_explicit(&tofu.noted, 1, memory_order_relaxed);
+		request->reports_only_sent = true;
+		atomic_fetch_add_explicit(&tofu.unconfirmed, 1, memory_order_relaxed);
 	} else {
 		transfer->flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 	}
-	if (request->tells_sent) {
+	if (request->reports_sent) {
 		transfer->flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
 		request->notices++;
 	}

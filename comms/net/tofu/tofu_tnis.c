@@ -37,7 +37,7 @@ static void register_with(struct tofu_queue *queue)
 	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_REQUESTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
 }
 
-static void make_flights(void)
+static void make_requests(void)
 {
 	size_t bytes = (size_t)TOFU_REQUESTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -53,7 +53,7 @@ static void make_flights(void)
 
 static void read_settings(void)
 {
-	static const char *const words[] = {"turns", "direction"};
+	static const char *const words[] = {"round-robin", "direction"};
 
 	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, words, 2) == 1;
 	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
@@ -67,7 +67,7 @@ void tofu_start(void)
 	read_settings();
 	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
 	tofu.tnis = count < TOFU_TNIS ? (int)count : TOFU_TNIS;
-	make_flights();
+	make_requests();
 	for (int e = 0; e < tofu.tnis; e++) {
 		make_queue(&tofu.queue[e], tnis[e]);
 		register_with(&tofu.queue[e]);

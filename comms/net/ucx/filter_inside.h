@@ -15,8 +15,8 @@
 
 #define PENDING_MOST 64
 #define PENDING_MS 5000
-#define TICK_MS 100	   /* how often the time of pending connections is looked at, and how long a listener rests */
-#define ACCEPTS_AT_ONCE 32 /* before UCX's thread looks after something else */
+#define TICK_MS 100	   /* how often the time of pending connections is checked, and how long a listener rests */
+#define ACCEPTS_AT_ONCE 32 /* before UCX's thread does something else */
 #define EVENTS_AT_ONCE 16
 #define BITS 65536
 
@@ -62,7 +62,7 @@ static inline enum filter_mode filter_mode(void)
 
 int64_t filter_now(void); /* ms */
 bool filter_address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct sockaddr_storage *address);
-bool filter_watch(const struct listener *listener, int operation, int fd, uint32_t number, uint32_t events);
+bool filter_epoll_set(const struct listener *listener, int operation, int fd, uint32_t number, uint32_t events);
 void filter_tick(struct listener *listener, bool wanted);
 
 void pending_refuse(struct pending *pending);

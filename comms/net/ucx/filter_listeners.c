@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX's listeners, each with the epoll set that UCX watches in its place. */
+/* UCX's listeners, each with the epoll set that UCX polls in its place. */
 #include "filter_inside.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ bool listener_may_be(int fd)
 	       atomic_load_explicit(&filter.may_be_listener[fd % BITS / 64], memory_order_acquire) >> fd % 64 & 1;
 }
 
-/* Nothing that strangers do now reaches UCX: an accept that is under way finds an epoll set of -1. */
+/* No connection from outside the job now reaches UCX: an accept that is under way finds an epoll set of -1. */
 void listener_close(struct listener *listener)
 {
 	for (int i = 0; i < filter.most; i++)
@@ -46,7 +46,7 @@ void listener_free(struct listener *listener)
 
 bool listener_open(const struct listener *listener)
 {
-	return listener->events < 0 || filter_watch(listener, EPOLL_CTL_ADD, listener->fd, EVENT_LISTENER, EPOLLIN);
+	return listener->events < 0 || filter_epoll_set(listener, EPOLL_CTL_ADD, listener->fd, EVENT_LISTENER, EPOLLIN);
 }
 
 /* NULL, with errno: there is no descriptor or no memory left. */
@@ -65,7 +65,7 @@ struct listener *listener_make(int fd)
 	listener->next = filter.listeners;
 	filter.listeners = listener;
 	if (listener->events < 0 || listener->timer < 0 ||
-	    !filter_watch(listener, EPOLL_CTL_ADD, listener->timer, EVENT_TIMER, EPOLLIN) ||
+	    !filter_epoll_set(listener, EPOLL_CTL_ADD, listener->timer, EVENT_TIMER, EPOLLIN) ||
 	    (filter_mode() == MODE_OPEN && !listener_open(listener))) {
 		listener_free(listener);
 		errno = EMFILE;
@@ -78,7 +78,7 @@ struct listener *listener_make(int fd)
 
 static void rest(struct listener *listener, bool wanted)
 {
-	filter_watch(listener, EPOLL_CTL_MOD, listener->fd, EVENT_LISTENER, wanted ? 0 : EPOLLIN);
+	filter_epoll_set(listener, EPOLL_CTL_MOD, listener->fd, EVENT_LISTENER, wanted ? 0 : EPOLLIN);
 	listener->resting = wanted;
 	if (wanted)
 		filter_tick(listener, true);

@@ -21,7 +21,7 @@ bool filter_address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *),
 	       (address->ss_family == AF_INET || address->ss_family == AF_INET6);
 }
 
-bool filter_watch(const struct listener *listener, int operation, int fd, uint32_t number, uint32_t events)
+bool filter_epoll_set(const struct listener *listener, int operation, int fd, uint32_t number, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.u32 = number};
 
@@ -128,7 +128,7 @@ int pending_read_new(struct listener *listener, int fd)
 	if (verdict == VERDICT_WAIT) {
 		place = place_for_pending();
 		*place = first;
-		if (filter_watch(listener, EPOLL_CTL_ADD, fd, (uint32_t)(place - filter.pending), EPOLLIN)) {
+		if (filter_epoll_set(listener, EPOLL_CTL_ADD, fd, (uint32_t)(place - filter.pending), EPOLLIN)) {
 			filter_tick(listener, true);
 			return -1;
 		}

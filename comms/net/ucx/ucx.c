@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The UCX path: one UCP context; one main worker in multi-thread mode, whose address all PEs know, and one more for each
- * channel that asked to be alone; an endpoint and two keys per peer and worker, made on first use. Here: coming up
- * and going down. ucx_choices.c has the settings, ucx_connections.c connections, ucx_server.c who looks after the main worker,
+ * private channel; an endpoint and two keys per peer and worker, made on first use. Here: coming up
+ * and going down. ucx_choices.c has the settings, ucx_connections.c connections, ucx_server.c the progress of the main worker,
  * ucx_completion.c order and completion, ucx_ops.c the operations.
  *
  * Atomics are messages that the target's library carries out, so that they agree with the atomics that PEs of a node do by
@@ -68,7 +68,7 @@ void ucx_start(void)
 	atomic_store_explicit(&ucx.ending, false, memory_order_seq_cst);
 	ucx.failure_mode = ucx_failure_mode();
 	ucx.rma = ucx_wants_rma();
-	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, look often. */
+	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, poll often. */
 	ucx.longest_sleep = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE ? 1 : -1;
 	ucx.processors = rte_node_processors() / rte.n_local;
 	make_context();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Channels over UCX: their lives and their connections. ucx_marks.c has what they know of connections, ucx_epochs.c
- * how alone ones are progressed, ucx_completion.c what they are for.
+ * how private ones are progressed, ucx_completion.c what they are for.
  *
  * Channels of two kinds. Shared ones (the default channel is one) use the main worker, which any thread may enter, and the
- * connections that hang on the peers' records. An alone channel is used by one thread at a time. It has a
+ * connections that hang on the peers' records. A private channel is used by one thread at a time. It has a
  * worker of its own and its own connections, made at the first operation that needs them; no lock, and no
  * atomic change of anything, lies between its user and UCX.
  *
@@ -43,7 +43,7 @@ static void make_room(struct comms_channel *channel)
 	free(old);
 }
 
-/* From here on somebody looks whether it lies idle; the server may have gone to sleep for good. */
+/* From here on the server checks whether it is idle; the server may have gone to sleep for good. */
 static void begin_use(void)
 {
 	atomic_fetch_add_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
@@ -143,19 +143,19 @@ static struct comms_channel *take_spare(void)
  * A worker costs milliseconds to make and to take down, here and at each PE that it was connected to. Programs that make a
  * context for every phase get the last ones again.
  */
-static bool keep_as_spare(struct comms_channel *channel)
+static bool add_spare(struct comms_channel *channel)
 {
-	bool kept;
+	bool spare;
 
 	pthread_mutex_lock(&ucx_private.lock);
-	kept = ucx_private.n_spare < SPARE_MOST;
-	if (kept) {
+	spare = ucx_private.n_spare < SPARE_MOST;
+	if (spare) {
 		channel->next_spare = ucx_private.spare;
 		ucx_private.spare = channel;
 		ucx_private.n_spare++;
 	}
 	pthread_mutex_unlock(&ucx_private.lock);
-	return kept;
+	return spare;
 }
 
 struct comms_channel *ucx_channel_open(bool is_private)
@@ -233,7 +233,7 @@ void ucx_channel_close(struct comms_channel *channel)
 	ucx_quiet(channel);
 	if (channel->private && channel->worker) {
 		atomic_fetch_sub_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
-		if (!keep_as_spare(channel))
+		if (!add_spare(channel))
 			take_down(channel);
 		return;
 	}

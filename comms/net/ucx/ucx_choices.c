@@ -28,7 +28,7 @@ static void choose_for_tcp(const char *variable, const char *value)
 }
 
 /*
- * TCP sends in segments of 8 KiB unless told otherwise, and large puts are two to five times as fast with 256. A pool of buffers, of which
+ * TCP sends in segments of 8 KiB by default, and large puts are two to five times as fast with 256. A pool of buffers, of which
  * there is one for sending and one for receiving, then grows by two and not by eight at a time, which would be 4 MiB for the first message.
  */
 static void choose_segments(void)
@@ -42,7 +42,7 @@ static void choose_segments(void)
 }
 
 /*
- * Where all are here, nobody outside is to find a port to knock at. Where the device is known, UCX need not look for the one with the
+ * If all PEs are here, UCX opens no port to the outside. If the device is known, UCX need not search for the one with the
  * default route: it reads all routes for that, some fifty times until a worker is there.
  */
 static void choose_device(ucp_config_t *config)
@@ -72,7 +72,7 @@ ucp_config_t *ucx_choices(void)
 	choose_modules();
 	choose_segments();
 	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
-	/* Memory of a node is ours to load and store; UCX's way to it needs the owner's help. */
+	/* Memory of a node is ours to load and store; UCX's access to it needs the owner's help. */
 	choose(config, "TLS", "UCX_TLS", "^sm");
 	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
 	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");

@@ -3,8 +3,8 @@
  * Completion of operations over UCX: what a channel has touched, waiting for one operation, quiet, fence.
  *
  * Touched: a connection is marked by a channel from an operation until the quiet that completes it. The marked ones form
- * a list: operations push, quiet takes all at once. An operation is sent first and marked then; were it the other way
- * round, a quiet of another thread could take the mark away before there was anything to complete. Being marked and
+ * a list: operations push, quiet takes all at once. An operation is sent first and marked then; in the other order,
+ * a quiet of another thread could take the mark away before there was anything to complete. Being marked and
  * being on the list are one step: who finds the mark there relies on the list.
  *
  * Complete: a put that is a message is complete when the target has acknowledged its number, or a later one, of the connection; the mark
@@ -50,7 +50,7 @@ void channel_put_on_list(struct mark *mark)
 	pthread_mutex_unlock(&channel->marking);
 }
 
-/* A quiet takes the mark from the list before it looks what to wait for. */
+/* A quiet takes the mark from the list before it reads what to wait for. */
 void channel_touch(struct mark *mark)
 {
 	if (!atomic_load_explicit(&mark->unflushed, memory_order_seq_cst))
@@ -87,14 +87,14 @@ static void sleep_undisturbed(struct comms_channel *channel, unsigned sleeps)
 }
 
 /*
- * Who looks keeps a processor from the other threads that have a worker of their own, and from whoever they ask; UCX wakes each of them by
- * itself, so sleeping costs little.
+ * A thread that polls takes a processor from the other threads with a worker of their own, and from the PEs that they wait for; UCX wakes
+ * each of them by itself, so sleeping costs little.
  */
 static unsigned polls_undisturbed(void)
 {
 	unsigned polls = comms_spins();
 
-	return channels_crowd() && polls > POLLS_OVERSUBSCRIBED ? POLLS_OVERSUBSCRIBED : polls;
+	return channels_oversubscribed() && polls > POLLS_OVERSUBSCRIBED ? POLLS_OVERSUBSCRIBED : polls;
 }
 
 /* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
@@ -270,7 +270,7 @@ static struct mark *take_touched(struct comms_channel *channel)
 			atomic_store_explicit(&mark->touched, false, memory_order_relaxed);
 		else
 			atomic_store_explicit(&mark->touched, false,
-					      memory_order_seq_cst); /* before it is looked what to wait for */
+					      memory_order_seq_cst); /* before the read of what to wait for */
 	}
 	if (!channel->private)
 		pthread_mutex_unlock(&channel->marking);

@@ -41,7 +41,7 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	if (atomic_load_explicit(&ucx.ending, memory_order_seq_cst))
 		return;
 	rte_let_others_speak();
-	failure_take_turn(peer->pe);
+	failure_wait_to_report(peer->pe);
 	rte_host(peer->pe, host, sizeof host);
 	if (last)
 		snprintf(during, sizeof during, "; the last operation on it was of %s", last + (last[0] == 'p'));
@@ -62,7 +62,7 @@ static size_t memory_in_use(void)
 #endif
 }
 
-/* A greeting is rubbish to a UCX that expects none, and the other way round. */
+/* A UCX that expects no greeting takes it for garbage, and data without a greeting is garbage to one that expects it. */
 static void check_filters(const struct comms_peer *peer, const struct ucx_filter_info *theirs)
 {
 	struct ucx_filter_info mine;

@@ -7,7 +7,7 @@
 /* The host's only network device, or the one with its own address besides ports with addresses; NULL: neither is there. The caller frees it. */
 char *device_of_host(void);
 
-/* Is there InfiniBand, or what passes for it? */
+/* Is there InfiniBand, or a network with its interface? */
 bool device_has_rdma(void);
 
 #endif

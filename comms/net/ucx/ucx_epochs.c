@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Turns: what an alone channel has begun must arrive even if its user now computes, or waits elsewhere for the answer; a
+ * Epochs: operations of a private channel must arrive even if its user now computes, or waits elsewhere for the answer; a
  * socket may have been full. So the thread that serves the main worker now and then progresses the workers
- * of channels that have lain idle with something touched. The user is never to pay for that with a lock:
- *	user: epoch++ (odd: in use); look at pushed; ... ; epoch++		pusher: pushed = true; membarrier; look at epoch
+ * of idle channels with something touched. This must not cost the user a lock:
+ *	user: epoch++ (odd: in use); read pushed; ... ; epoch++		pusher: pushed = true; membarrier; read epoch
  * membarrier puts the fence that is missing on the user's side between its two accesses, so at least one of the two sees
- * the other. The pusher that sees an epoch other than the one it knew gives way; the user that sees the pusher waits
+ * the other. A pusher that sees an epoch other than the one it knew yields; a user that sees the pusher waits
  * for the few calls that it makes.
  */
 #include <linux/membarrier.h>
@@ -16,7 +16,7 @@
 #include "comms/ops/ops.h"
 #include "ucx_inside.h"
 
-#define PUSH_EVERY 10 /* ms between two looks at what lies idle */
+#define PUSH_EVERY 10 /* ms between two checks for idle channels */
 #define PUSH_AGAIN 1  /* ms, after there was something to do */
 #define PUSH_MOST 256 /* calls for one channel before its user may have it back */
 
@@ -67,7 +67,7 @@ void channel_leave(struct comms_channel *channel)
 	atomic_store_explicit(&channel->epoch, epoch + 1, memory_order_release);
 }
 
-/* Has the channel been left alone since the last look, with something that may not have arrived? */
+/* Has the channel been unused since the last check, with something that may not have arrived? */
 static bool lies_idle(struct comms_channel *channel)
 {
 	unsigned epoch = atomic_load_explicit(&channel->epoch, memory_order_relaxed);
@@ -140,7 +140,7 @@ int channels_push(void)
 	return (int)wanted;
 }
 
-bool channels_crowd(void)
+bool channels_oversubscribed(void)
 {
 	return atomic_load_explicit(&ucx_private.in_use, memory_order_relaxed) >= ucx.processors;
 }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts that fall silent. When a process ends, its host says so, and UCX reports the connection as broken. When a host loses its
- * power, or a cable is cut, nobody says anything: TCP repeats what is under way for a quarter of an hour, and where nothing is
- * under way it asks nobody.
+ * Failure detection. When a process ends, its host says so, and UCX reports the connection as broken. When a host loses its power, or a
+ * cable is cut, no such message comes: TCP repeats unacknowledged data for a quarter of an hour, and does nothing on an idle connection.
  *
- * idle       UCX's sockets get the kernel's keepalive, with times by SHMEM_SILENCE_SECONDS.
- * under way  the serving thread looks, a few times in that span, for a socket with something unanswered that has heard nothing
- *            in all of it. Any packet counts: a process that is stopped, or does not read, has a kernel that answers. (The kernel's
- *            own TCP_USER_TIMEOUT would take such a process for dead.)
+ * idle       UCX's sockets get the kernel's keepalive, with times by SHMEM_FAILURE_SECONDS.
+ * busy       the serving thread checks the sockets a few times in that span. A host has failed if a socket has unacknowledged data and has
+ *            received nothing during the whole span. Any packet counts: the kernel answers for a process that is stopped or does not read.
+ *            (The kernel's own TCP_USER_TIMEOUT would take such a process for dead.)
  *
- * Every host is watched: a PE whose number is followed by one on another host connects to that one, once the job has lasted
+ * Every host is monitored: a PE whose number is followed by one on another host connects to that one, once the job has lasted
  * for some time.
  *
- * The sockets are UCX's, which does not show them. They are told from the user's by their ports: those at which UCX
- * listens here, and those at which PEs that we connected to listen, by their endpoint info. Where none is found (UCX uses another network, or a
- * version of it keeps its sockets elsewhere) the PE asks the next one for an acknowledgement, again and again, which needs
- * that PE's process and not only its kernel.
+ * The sockets are UCX's, which does not show them. Their ports distinguish them from the user's: UCX listens here at some ports, and PEs to
+ * which this one has connected listen at those of their endpoint info. If no socket is found (UCX uses another network, or a version of it
+ * opens its sockets elsewhere), the PE asks the next one for an acknowledgement, again and again, which needs that PE's process and not only
+ * its kernel.
  */
 #include "ucx_messages.h"
 
@@ -34,24 +33,24 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define POLLS 8 /* in the span that a host may be silent */
+#define POLLS 8 /* in SHMEM_FAILURE_SECONDS */
 #define PORTS 65536
-#define TURNS 5
+#define REPORTERS 5 /* PEs that report one after the other; the rest report with the last */
 
 enum method { AUTO, SOCKETS, MESSAGES };
 
 static struct {
-	int64_t limit; /* ms; 0: nobody watches */
+	int64_t limit; /* ms; 0: no detection */
 	int64_t next_check;
 	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
 	int64_t *unanswered;				   /* by descriptor: since when, 0: nothing is */
 	int descriptors;
 	enum method method;
-	int without_sockets; /* looks, since the next PE was connected to, that found no socket of UCX */
+	int without_sockets; /* checks, since the connection to the next PE was made, that found no socket of UCX */
 	uint64_t question;   /* number of the message to the next PE; 0: none was sent */
 	int64_t asked;	     /* when */
-	pthread_mutex_t looking;
-} failure = {.looking = PTHREAD_MUTEX_INITIALIZER};
+	pthread_mutex_t checking;
+} failure = {.checking = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_in_ms(void)
 {
@@ -136,13 +135,13 @@ static void read_settings(void)
 	static const char *const methods[] = {"auto", "sockets", "messages"};
 	long seconds;
 
-	failure.method = (enum method)setting_choice(SETTING_SILENCE_METHOD, methods, 3);
+	failure.method = (enum method)setting_choice(SETTING_FAILURE_METHOD, methods, 3);
 	failure.without_sockets = 0;
 	failure.question = 0;
 
-	if (!setting_number(SETTING_SILENCE_SECONDS, &seconds) || seconds > 100000)
-		rte_die_together("shmem_init", "SHMEM_SILENCE_SECONDS=%s: give a number of seconds, or 0 for no limit",
-				 setting_text(SETTING_SILENCE_SECONDS));
+	if (!setting_number(SETTING_FAILURE_SECONDS, &seconds) || seconds > 100000)
+		rte_die_together("shmem_init", "SHMEM_FAILURE_SECONDS=%s: give a number of seconds, or 0 for no limit",
+				 setting_text(SETTING_FAILURE_SECONDS));
 	failure.limit = rte.several_hosts ? seconds * 1000 : 0;
 }
 
@@ -210,19 +209,19 @@ static int pe_at(const struct failure_address *address)
 	return -1;
 }
 
-/* The PE whose number follows the lost one's speaks at once, others only if that does not end the job. */
-void failure_take_turn(int lost)
+/* The PE whose number follows the lost one's reports at once, others only if that does not end the job. */
+void failure_wait_to_report(int lost)
 {
-	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes, turns = distance < TURNS ? distance : TURNS;
-	const struct timespec time = {(turns - 1) * 2, 0};
+	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes, position = distance < REPORTERS ? distance : REPORTERS;
+	const struct timespec time = {(position - 1) * 2, 0};
 
-	if (turns > 1)
+	if (position > 1)
 		nanosleep(&time, NULL);
 }
 
 static _Noreturn void complain_of(int pe, const char *host)
 {
-	rte_die(NULL, "host %s, with PE %d, has been silent for %ld s: it is down, or the way to it is broken", host, pe,
+	rte_die(NULL, "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken", host, pe,
 		(long)(failure.limit / 1000));
 }
 
@@ -235,9 +234,9 @@ static _Noreturn void complain(const struct failure_address *address)
 		inet_ntop(AF_INET, &address->ip[12], text, sizeof text);
 	else
 		inet_ntop(AF_INET6, address->ip, text, sizeof text);
-	failure_take_turn(pe);
+	failure_wait_to_report(pe);
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
-		rte_die(NULL, "the host at %s has been silent for %ld s: it is down, or the way to it is broken", text,
+		rte_die(NULL, "the host at %s has not answered for %ld s: it is down, or the network to it is broken", text,
 			(long)(failure.limit / 1000));
 	complain_of(pe, host);
 }
@@ -280,15 +279,15 @@ static bool make_room(int fd)
 	return true;
 }
 
-struct look {
+struct scan {
 	int64_t now;
 	int found;
 };
 
-static void poll_word(int fd, void *argument)
+static void check_socket(int fd, void *argument)
 {
-	struct look *look = argument;
-	int64_t now = look->now, *since;
+	struct scan *scan = argument;
+	int64_t now = scan->now, *since;
 	struct failure_address there;
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;
@@ -296,7 +295,7 @@ static void poll_word(int fd, void *argument)
 
 	if (!is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room(fd))
 		return;
-	look->found++;
+	scan->found++;
 	keep_alive(fd);
 	since = &failure.unanswered[fd];
 	unanswered = info.tcpi_unacked > 0 || info.tcpi_probes > 0;
@@ -309,7 +308,7 @@ static void poll_word(int fd, void *argument)
 }
 
 /* The connection to the next PE, if that is on another host. */
-static struct ucx_peer *counters_next(void)
+static struct ucx_peer *next_host(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
 
@@ -328,20 +327,20 @@ static void ask(struct ucx_peer *next, int64_t now)
 		failure.question = ucx_message_probe(next);
 		failure.asked = now;
 	} else if (now - failure.asked >= failure.limit) {
-		failure_take_turn(next->pe);
+		failure_wait_to_report(next->pe);
 		rte_host(next->pe, host, sizeof host);
 		complain_of(next->pe, host);
 	}
 }
 
-static void look_around(int64_t now)
+static void check_sockets(int64_t now)
 {
-	struct look look = {now, 0};
-	struct ucx_peer *next = counters_next();
+	struct scan scan = {now, 0};
+	struct ucx_peer *next = next_host();
 
 	if (failure.method != MESSAGES)
-		for_descriptors(poll_word, &look);
-	if (look.found > 0 || !next)
+		for_descriptors(check_socket, &scan);
+	if (scan.found > 0 || !next)
 		failure.without_sockets = 0;
 	else
 		failure.without_sockets++;
@@ -350,11 +349,11 @@ static void look_around(int64_t now)
 		ask(next, now);
 }
 
-/* Until a look that has begun is over, it may be connecting. */
+/* A check that has begun may be connecting until it is over. */
 void failure_end(void)
 {
-	pthread_mutex_lock(&failure.looking);
-	pthread_mutex_unlock(&failure.looking);
+	pthread_mutex_lock(&failure.checking);
+	pthread_mutex_unlock(&failure.checking);
 }
 
 int failure_check(void)
@@ -362,16 +361,16 @@ int failure_check(void)
 	int64_t now, wait;
 
 	if (failure.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
-	    pthread_mutex_trylock(&failure.looking))
+	    pthread_mutex_trylock(&failure.checking))
 		return -1;
 	now = now_in_ms();
 	if (failure.next_check == 0) {
 		failure.next_check = now + failure.limit / POLLS;
 	} else if (now >= failure.next_check) {
-		look_around(now);
+		check_sockets(now);
 		failure.next_check = now + failure.limit / POLLS;
 	}
 	wait = failure.next_check - now;
-	pthread_mutex_unlock(&failure.looking);
+	pthread_mutex_unlock(&failure.checking);
 	return (int)wait;
 }

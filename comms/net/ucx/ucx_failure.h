@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Notices hosts that are gone without a word: see failure.c. Does nothing on one host, or with SHMEM_SILENCE_SECONDS=0. */
+/* Failure detection: see ucx_failure.c. Does nothing on one host, or with SHMEM_FAILURE_SECONDS=0. */
 
 #define FAILURE_ADDRESSES 4
 
@@ -21,14 +21,14 @@ void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES]);
 /* UCX is about to connect to a PE that listens at these addresses. */
 void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES]);
 
-/* Checks UCX's sockets, if it is time to; ends the job when a host is silent. Returns the milliseconds until the next check, -1: none. */
+/* Checks UCX's sockets, if it is time to; ends the job when a host has failed. Returns the milliseconds until the next check, -1: none. */
 int failure_check(void);
 
 /* The PE is about to leave: no check starts any more, and none is under way. Called when ucx.ending is set. */
 void failure_end(void);
 
-/* Sleeps until it is this PE's turn to report that another one is lost. */
-void failure_take_turn(int lost);
+/* Sleeps until this PE may report that another one is lost. */
+void failure_wait_to_report(int lost);
 
 /* Where a PE listens, by its endpoint info; NULL if this PE is not connected to it. */
 const struct failure_address *ucx_addresses(int pe);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The accept filter. UCX's TCP transport listens at a port that strangers reach too, and what it does not understand ends the process. So a
+ * The accept filter. UCX's TCP transport listens at a port that anybody can reach, and garbage ends the process. So a
  * process of the job sends a greeting first on each connection, which proves that it knows the job's key, and UCX gets to see a connection
  * only after its greeting was read and found right (docs/protocols/greeting.md).
  *
  * UCX has no call for this. The filter replaces functions of the C library where UCX calls them (ucx_hooks.h):
  *
  * listen      counts UCX's listeners, to see that none is missed
- * epoll_ctl   UCX asks to be told of connections at a listener. It gets, in the listener's place, an epoll set of the filter, which has
+ * epoll_ctl   UCX asks for events of connections at a listener. It gets, in the listener's place, an epoll set of the filter, which has
  *             the listener, the pending connections and a timer in it. So UCX's own thread wakes up for any of them.
  * accept      works on what the set reports, and returns a connection that has proven itself, or EAGAIN
  * connect     sends the greeting when the connection is there, and returns then
@@ -128,7 +128,7 @@ static bool wait_for_connection(int fd)
 	return error == 0;
 }
 
-/* A connection that has just been made takes so few bytes at once. If it breaks meanwhile, UCX notices, and connects again. */
+/* A connection that has just been made takes so few bytes at once. If it breaks meanwhile, UCX sees that, and connects again. */
 static void greet(int fd)
 {
 	struct sockaddr_storage there;
@@ -192,11 +192,11 @@ static void do_without(void)
 		rte_report(
 			"shmem_init",
 			"warning: connections to this UCX cannot be filtered, so anybody who reaches its TCP port can "
-			"end the job; keep strangers off the network, or set SHMEM_ACCEPT_FILTER=no to start without "
+			"end the job; keep others off the network, or set SHMEM_ACCEPT_FILTER=no to start without "
 			"this warning");
 }
 
-/* Descriptors are the program's: strangers may have a sixteenth of them. */
+/* Descriptors are the program's: pending connections may have a sixteenth of them. */
 static int most_pending(void)
 {
 	struct rlimit limit;

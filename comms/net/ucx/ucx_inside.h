@@ -52,7 +52,7 @@ struct ucx_message {
 	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
 	uint8_t acknowledge;	/* the sender waits until it is carried out */
 	uint32_t event; /* of the sender's trace, 0: none */
-	uint64_t token; /* tells the sender what an answer belongs to */
+	uint64_t token; /* identifies the request that an answer belongs to */
 	uint64_t compare;
 	struct ucx_item item;
 };
@@ -118,9 +118,9 @@ struct ucx {
 	bool served;
 	atomic_bool resting; /* the server is to end */
 	pthread_t server;
-	atomic_bool blocking;	    /* the PE sleeps and looks after UCX by itself */
-	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE looks after UCX */
-	atomic_uint visits; /* times that others than the server have looked after the main worker, more or less */
+	atomic_bool blocking;	    /* the PE blocks and progresses UCX by itself */
+	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE progresses UCX */
+	atomic_uint visits; /* times that others than the server have progressed the main worker, approximately */
 	pthread_mutex_t connecting;
 	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
 	_Atomic uint64_t sent, carried_out;
@@ -198,7 +198,7 @@ static inline struct ucx_peer *peer_ucx(struct comms_peer *peer)
 void ucx_serve(void);
 /* From here on peers that go away are no news, and this PE serves the others in any case until it rests. */
 void ucx_expect_end(void);
-/* All channels are closed; this takes down what was kept of them. Other PEs must still be served. */
+/* All channels are closed; this frees the spare ones. Other PEs must still be served. */
 void ucx_take_down_spares(void);
 
 /* What ucx_network is made of. */
@@ -264,7 +264,7 @@ extern struct ucx_private {
 /* Progresses what private channels have begun and left; returns in how many milliseconds to do so again, -1: no need. */
 int channels_push(void);
 /* Are there more channels, private ones and the main one, than processors for this PE? */
-bool channels_crowd(void);
+bool channels_oversubscribed(void);
 void channel_forget_marks(struct ucx_peer *peer);
 
 /*

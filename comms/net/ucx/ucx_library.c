@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX, loaded when it is needed; from the folder of configure --with-ucx=DIR, or from where the system looks. */
+/* UCX, loaded when it is needed; from the folder of configure --with-ucx=DIR, or from the search path of the system. */
 #include "ucx_library.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ enum { FATAL = sizeof fatal / sizeof fatal[0] };
 
 static void find(void *library, const char *name, void *to)
 {
-	void *function = dlsym(library, name); /* it looks in what the library needs as well */
+	void *function = dlsym(library, name); /* it searches the libraries that this one needs as well */
 
 	if (!function)
 		rte_die_together("shmem_init", "this UCX has no %s; torushmem was built with UCX %s and needs that version or a later one", name,
@@ -48,8 +48,8 @@ static void spare_thread_sanitizer(void)
 }
 
 /*
- * UCX writes to standard output, where the program's results are, unless it is told otherwise, and reads that, too, only while it is loaded. What
- * the program starts need not hear of it.
+ * UCX writes to standard output, where the program's results are, by default, and reads that, too, only while it is loaded. What
+ * the program starts need not inherit it.
  */
 static void *open_logging_to_stderr(const char *file, int how)
 {

@@ -64,7 +64,7 @@ void ucx_take_by(ucp_worker_h worker, unsigned number, ucp_am_recv_callback_t ta
 void ucx_take_answers(ucp_worker_h worker);
 void ucx_target_start(void);
 void ucx_target_stop(void);
-/* Tells the senders of what the last progress of the main worker has carried out. */
+/* Notifies the senders of what the last progress of the main worker has carried out. */
 void ucx_target_acknowledge(void);
 
 /* Answers to other PEs: a list that the target collects with its lock held and sends without it. data: NULL, or what lies in this PE. */

@@ -13,7 +13,7 @@
 
 static void message_sent(void *request, ucs_status_t status, void *notification);
 
-/* One message. True: it is on its way. False: UCX keeps it, and from now on message_sent owns the request. */
+/* One message. True: it has been sent. False: UCX holds it, and from now on message_sent owns the request. */
 static bool send_message(struct comms_request *request)
 {
 	const ucp_request_param_t param = {
@@ -54,7 +54,7 @@ static bool send_message(struct comms_request *request)
 	return true;
 }
 
-/* Are they all on their way? */
+/* Have all been sent? */
 static bool send_messages(struct comms_request *request)
 {
 	while (send_message(request))

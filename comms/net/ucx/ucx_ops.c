@@ -136,7 +136,7 @@ static void ucx_amo(struct comms_channel *channel, const struct comms_place *the
 	channel_end(mark);
 }
 
-/* Where puts are UCX's, only a flush tells that they have arrived. */
+/* Where puts are UCX's, only a flush shows that they have arrived. */
 static void count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_relaxed);

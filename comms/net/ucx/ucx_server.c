@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who looks after the main worker: the PE in a wait, or a thread of its own, the server. The server sleeps in poll until UCX has an
+ * The main worker is progressed by the PE in a wait, or by a thread of its own, the server. The server sleeps in poll until UCX has an
  * event, and wakes this PE's sleepers after it has worked, since they may wait for what came.
  */
 #include "ucx_messages.h"
@@ -64,7 +64,7 @@ static bool wait_until_wanted(long nanoseconds)
 }
 
 /*
- * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that is not by way of the
+ * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that does not involve the
  * server. The server may just have done what is waited for: then it woke the PE, so the word is another, or it finds this thread blocking and signals.
  */
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
@@ -97,7 +97,7 @@ void ucx_wake_server(void)
 	ucp.worker_signal(ucx.main.worker);
 }
 
-/* Until another looks after the worker. Is there more to do that no event will tell of? */
+/* Until another thread progresses the worker. Is there more to do without an event? */
 static bool progress_for_others(void)
 {
 	const unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
@@ -138,9 +138,9 @@ static void shorten_slice(void)
 }
 
 /*
- * While the PE itself looks after the worker, in a wait, each event would wake the server for nothing and take the
- * processor from it. So then the server leaves UCX alone, and looks after a sleep whether the PE still does. It does not even take a
- * look: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
+ * While the PE itself progresses the worker, in a wait, each event would wake the server for nothing and take the
+ * processor from it. So then the server leaves UCX alone, and checks after a sleep whether the PE still does. It does not even
+ * poll: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
  */
 static void *serve(void *unused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the UCX path, what becomes of a call of UCX that fails, and how its server is told of others. */
+/* The state of the UCX path, what becomes of a call of UCX that fails, and how its server is notified of others. */
 #include "ucx_inside.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 {
 	const struct timespec grace = {10, 0};
 	const struct comms_near *near = &comms_near;
-	bool noted = near->routine && near->pe == pe;
+	bool recorded = near->routine && near->pe == pe;
 	char host[256] = "?", memory[128] = "";
 
 	if (status == UCS_OK || status == UCS_INPROGRESS)
@@ -47,14 +47,14 @@ void ucx_must_succeed(ucs_status_t status, const char *what, int pe)
 		nanosleep(&grace, NULL);
 	if (pe == COMMS_NOBODY)
 		ucx_check(status, what);
-	if (noted && near->bytes > 0)
+	if (recorded && near->bytes > 0)
 		snprintf(memory, sizeof memory, ", %zu bytes at %p", near->bytes, near->memory);
 	rte_host(pe, host, sizeof host);
-	rte_die(noted ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
+	rte_die(recorded ? near->routine : hang_answer.pe == pe ? hang_answer.routine : NULL,
 		"UCX failed in %s to PE %d on host %s%s: %s; %s", what, pe, host, memory, ucs.status_string(status), comms_process_in_words(pe));
 }
 
-/* --- Who looks after the main worker --- */
+/* --- Progress of the main worker --- */
 
 _Thread_local bool ucx_serves;
 

@@ -20,7 +20,7 @@ static double dWrk[MAX(N / 2 + 1, _SHMEM_REDUCE_MIN_WRKDATA_SIZE)];
 
 static int isrc[N], isum[N], ticket, slots[4 * N];
 static double dsrc[N], dmax[N];
-static long flag, gate = 0, lock = 0, shared, word = 40;
+static long flag, barrier_flag = 0, lock = 0, shared, word = 40;
 
 static void fail(int pe, const char *what)
 {
@@ -125,10 +125,10 @@ static void neighbours(int me, int npes)
 			fail(me, "what the neighbour has put");
 	if (me == 0)
 		for (i = 0; i < npes; i++)
-			shmem_long_inc(&gate, i);
-	shmem_long_wait_until(&gate, _SHMEM_CMP_GT, 0);
+			shmem_long_inc(&barrier_flag, i);
+	shmem_long_wait_until(&barrier_flag, _SHMEM_CMP_GT, 0);
 	shmem_clear_cache_inv();
-	if (!shmem_pe_accessible(right) || !shmem_addr_accessible(&gate, right))
+	if (!shmem_pe_accessible(right) || !shmem_addr_accessible(&barrier_flag, right))
 		fail(me, "what is accessible");
 }
 

@@ -55,7 +55,7 @@ static void do_init(const char *value)
 }
 
 /*
- * A job that loses a PE tells so by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end, as a barrier would. It tells so, too, when another
+ * A job that loses a PE reports that by PMIX_ERR_PARTIAL_SUCCESS; then this PE waits for its end, as a barrier would. It reports, too, when another
  * PE's old connection closes only now, behind the first fence of a PE that has come back already. So who has come back tries again, as the library does.
  */
 static void do_fence(const char *value)
@@ -145,7 +145,7 @@ static void do_value(const char *key)
 	fflush(stdout);
 }
 
-static void tell_oshrun(const char *key, bool value)
+static void report_to_oshrun(const char *key, bool value)
 {
 	pmix_info_t info;
 
@@ -156,13 +156,13 @@ static void tell_oshrun(const char *key, bool value)
 /* up=0, up=1: what the library says in shmem_finalize, and in shmem_init when it has stayed connected. */
 static void do_up(const char *value)
 {
-	tell_oshrun("torushmem.up", atoi(value));
+	report_to_oshrun("torushmem.up", atoi(value));
 }
 
 /* in_fence=0, in_fence=1: what it says behind a fence, and in front of one. */
 static void do_in_fence(const char *value)
 {
-	tell_oshrun("torushmem.fence", atoi(value));
+	report_to_oshrun("torushmem.fence", atoi(value));
 }
 
 static void do_finalize(const char *value)

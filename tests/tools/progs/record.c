@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * LD_PRELOAD: keeps the first bytes that a process sends on each TCP connection, in the folder RECORD, as a file named
- * PORT-PROCESS-NUMBER; the port is the other side's. So a test has what a stranger who listens in on the network would have.
+ * PORT-PROCESS-NUMBER; the port is the other side's. So a test has what somebody who listens in on the network would have.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #define DESCRIPTORS 4096
-#define KEPT 200
+#define RECORDED 200
 
-static size_t kept[DESCRIPTORS];
+static size_t recorded[DESCRIPTORS];
 static int number;
 
 int connect(int fd, const struct sockaddr *address, socklen_t length)
@@ -25,7 +25,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
 	if (!next)
 		next = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
 	if (fd >= 0 && fd < DESCRIPTORS)
-		kept[fd] = 1;
+		recorded[fd] = 1;
 	return next(fd, address, length);
 }
 
@@ -39,12 +39,12 @@ static void keep(int fd, const void *bytes, size_t n)
 
 	if (!getenv("RECORD") || getpeername(fd, (struct sockaddr *)&there, &size) || there.sin_family != AF_INET)
 		return;
-	if (kept[fd] == 1)
+	if (recorded[fd] == 1)
 		file_of[fd] = ++number;
 	snprintf(name, sizeof name, "%s/%d-%d-%d", getenv("RECORD"), ntohs(there.sin_port), getpid(), file_of[fd]);
 	file = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	if (file >= 0 && write(file, bytes, n) == (ssize_t)n)
-		kept[fd] += n;
+		recorded[fd] += n;
 	close(file);
 }
 
@@ -54,7 +54,7 @@ ssize_t send(int fd, const void *bytes, size_t n, int flags)
 
 	if (!next)
 		next = (ssize_t(*)(int, const void *, size_t, int))dlsym(RTLD_NEXT, "send");
-	if (fd >= 0 && fd < DESCRIPTORS && kept[fd] > 0 && kept[fd] < KEPT)
+	if (fd >= 0 && fd < DESCRIPTORS && recorded[fd] > 0 && recorded[fd] < RECORDED)
 		keep(fd, bytes, n);
 	return next(fd, bytes, n, flags);
 }

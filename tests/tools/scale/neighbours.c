@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbours REAL: comes up, meets the PEs next to it among the REAL ones of a job that may claim to be larger, and tells what
+ * neighbours REAL: comes up, connects to the PEs next to it among the REAL ones of a job that may claim to be larger, and prints what
  * that took: bytes allocated and microseconds.
  */
 #include <malloc.h>
@@ -28,7 +28,7 @@ static double now_us(void)
 
 int main(int argc, char **argv)
 {
-	size_t before = allocated(), up, met;
+	size_t before = allocated(), up, connected;
 	double start = now_us(), init, contact;
 	int real = argc > 1 ? atoi(argv[1]) : 1, me, next, previous;
 
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	shmem_long_p(&here[1], 1 + me, previous);
 	shmem_quiet();
 	contact = now_us() - start;
-	met = allocated();
+	connected = allocated();
 	shmem_long_wait_until(&here[0], SHMEM_CMP_EQ, 1 + previous);
 	shmem_long_wait_until(&here[1], SHMEM_CMP_EQ, 1 + next);
 
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	if (me == 0) {
 		shmem_long_wait_until(&counted, SHMEM_CMP_EQ, real);
 		printf("pes %d init_bytes %zu init_us %.0f contact_bytes %zu contact_us %.0f\n", shmem_n_pes(), up - before, init,
-		       met - up, contact);
+		       connected - up, contact);
 		fflush(stdout);
 		shmem_global_exit(0);
 	}

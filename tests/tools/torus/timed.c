@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * timed puts COUNT PE: so many puts of 8 bytes to it, one after the other. timed broadcast BYTES: one, as a plan. timed exchange COUNT BYTES: so many messages
- * both ways round a ring, and one more without a wait. timed meetings COUNT: so many
- * reductions and meetings of a team of all but the last. timed plan KIND COUNT BYTES: so many runs of a plan that the card is to carry out. For tofu.bats, which
+ * in both directions round a ring, and one more without a wait. timed reductions COUNT: so many
+ * reductions and barriers of a team of all but the last. timed plan KIND COUNT BYTES: so many runs of a plan that the NIC carries out. For tofu.bats, which
  * replays the first two and counts what the others put.
  */
 #include <shmemx.h>
@@ -84,11 +84,11 @@ static int plan(const char *kind, long count, size_t bytes)
 		shmemx_plan_wait(plan);
 		wrong |= dest[0] != (char)i || dest[2 * bytes - 1] != (char)i;
 	}
-	shmem_barrier_all(); /* queues of a plan that is freed are not in the card's count */
+	shmem_barrier_all(); /* queues of a plan that is freed are not in the NIC's count */
 	return wrong;
 }
 
-static int meetings(long count)
+static int reductions(long count)
 {
 	static long longs[6], least[6];
 	static double doubles[3];
@@ -118,8 +118,8 @@ int main(int argc, char **argv)
 		wrong = exchange(atol(argv[2]), strtoul(argv[3], NULL, 10));
 	else if (argc == 4)
 		puts_of_eight(atol(argv[2]), atoi(argv[3]));
-	else if (argc == 3 && !strcmp(argv[1], "meetings"))
-		wrong = meetings(atol(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "reductions"))
+		wrong = reductions(atol(argv[2]));
 	else if (argc == 3)
 		wrong = broadcast(strtoul(argv[2], NULL, 10));
 	shmem_finalize();

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The bed of hosts: that they are hosts, cabled as asked for, and that nothing of them is left whatever happens. Needs root.
+# The cluster of hosts: that they are hosts, cabled as asked for, and that nothing of them is left whatever happens. Needs root.
 
 bats_require_minimum_version 1.5.0
 
-load "$TOP_SRCDIR/tests/lib/bed.bash"
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
 
 setup()
 {
-	need_bed
+	need_cluster
 }
 
-# Interfaces, and processes that hold a bed of ours.
+# Interfaces, and processes that hold a cluster of ours.
 traces()
 {
 	ip -o link | cut -d : -f 2
-	"$bed" list | grep -F "$name" || true
+	"$cluster" list | grep -F "$name" || true
 	grep -lz -e "[h]old=$name" /proc/[0-9]*/cmdline 2>/dev/null || true
 }
 
 on()
 {
-	timeout 20 "$bed" exec --name "$name" "$@"
+	timeout 20 "$cluster" exec --name "$name" "$@"
 }
 
 # Can the one host speak to the other? One line over TCP, with what a Debian has.
@@ -38,22 +38,22 @@ speak()
 }
 
 @test "a host has a name, a network, a /tmp and a /dev/shm of its own" {
-	"$bed" up --name "$name" --switch 2
+	"$cluster" up --name "$name" --switch 2
 	[ "$(on h1 hostname)" = h1 ]
 	[ "$(hostname)" != h1 ]
 	on h0 touch /dev/shm/here /tmp/here
 	run on h1 ls /dev/shm/here /tmp/here
 	[ "$status" -ne 0 ]
 	[ ! -e /dev/shm/here ] && [ ! -e /tmp/here ]
-	run "$bed" left --name "$name"
+	run "$cluster" left --name "$name"
 	[ "$status" -eq 1 ] && [[ "$output" == *'h0: /tmp/here'* && "$output" == *'h0: /dev/shm/here'* ]]
 	speak h0 h1
 }
 
 @test "in a torus the farthest host is reached, by dimension order" {
-	"$bed" up --name "$name" --torus 3x3x2
+	"$cluster" up --name "$name" --torus 3x3x2
 	speak h0 h17
-	run "$bed" hosts --name "$name"
+	run "$cluster" hosts --name "$name"
 	[[ "$output" == *'h17 10.60.0.18 at 2,2,1 x+=h5 x-=h11 y+=h13 y-=h15 z-=h16'* ]]
 	run on h0 ip route get 10.60.0.18
 	[[ "$output" == *'via 10.60.0.13 dev x-'* ]]
@@ -62,9 +62,9 @@ speak()
 }
 
 @test "a mesh has ends, and ports may have addresses" {
-	"$bed" up --name "$name" --torus 4m --link-addresses
+	"$cluster" up --name "$name" --torus 4m --link-addresses
 	speak h0 h3
-	run "$bed" hosts --name "$name"
+	run "$cluster" hosts --name "$name"
 	[[ "$output" == *'h3 10.60.0.4 at 3 x-=h2'* ]]
 	run on h2 ip -br -4 address show dev x+
 	[[ "$output" == *'10.61.0.4/31'* ]]
@@ -72,8 +72,8 @@ speak()
 	[[ "$output" == *'dev x+'* ]]
 }
 
-@test "a cable carries what it is told to" {
-	"$bed" up --name "$name" --switch 2 --rate 20mbit
+@test "a cable has the rate that was asked for" {
+	"$cluster" up --name "$name" --switch 2 --rate 20mbit
 	on h1 timeout 15 perl -MIO::Socket::INET -e \
 		'$s = IO::Socket::INET->new(LocalPort => 7000, Listen => 1); $c = $s->accept; 1 while sysread $c, $b, 65536' &
 	listener=$!
@@ -87,18 +87,18 @@ speak()
 }
 
 @test "a cut cable is a detour nobody takes, and is put back" {
-	"$bed" up --name "$name" --torus 3
-	"$bed" cut --name "$name" h0 x+
+	"$cluster" up --name "$name" --torus 3
+	"$cluster" cut --name "$name" h0 x+
 	run on h0 ip route get 10.60.0.2
 	[ "$status" -ne 0 ]
-	"$bed" join --name "$name" h0 x+
+	"$cluster" join --name "$name" h0 x+
 	speak h0 h1
 }
 
 @test "a lost host is gone, and the others are not" {
-	"$bed" up --name "$name" --switch 3
+	"$cluster" up --name "$name" --switch 3
 	on h1 sleep 100 &
-	"$bed" lose --name "$name" h1
+	"$cluster" lose --name "$name" h1
 	wait
 	run on h1 true
 	[ "$status" -ne 0 ] && [[ "$output" == *'the host h1 is lost'* ]]
@@ -107,19 +107,19 @@ speak()
 
 @test "run: the command's exit code, and nothing is left" {
 	traces >before
-	run "$bed" run --name "$name" --torus 2x2 -- sh -c 'exit 7'
+	run "$cluster" run --name "$name" --torus 2x2 -- sh -c 'exit 7'
 	[ "$status" -eq 7 ]
-	run -0 "$bed" run --name "$name" --switch 2 -- sh -c pwd
+	run -0 "$cluster" run --name "$name" --switch 2 -- sh -c pwd
 	[ "${lines[0]}" = "$PWD" ]
-	run -1 "$bed" run --name "$name" --switch 2 -- touch /dev/shm/forgotten
+	run -1 "$cluster" run --name "$name" --switch 2 -- touch /dev/shm/forgotten
 	[[ "$output" == *'h0: /dev/shm/forgotten'* ]]
 	traces >after
 	diff before after
 }
 
-@test "kill -9 of bed run leaves nothing" {
+@test "kill -9 of cluster run leaves nothing" {
 	traces >before
-	"$bed" run --name "$name" --switch 3 -- sleep 100 3>&- &
+	"$cluster" run --name "$name" --switch 3 -- sleep 100 3>&- &
 	until on h0 true 2>/dev/null; do
 		sleep 0.1
 	done
@@ -134,10 +134,10 @@ speak()
 
 @test "down ends what runs there" {
 	traces >before
-	"$bed" up --name "$name" --switch 2
+	"$cluster" up --name "$name" --switch 2
 	on h1 sh -c 'setsid sleep 100 >/dev/null 2>&1 3>&- &'
-	"$bed" list | grep -qx "$name"
-	"$bed" down --name "$name"
+	"$cluster" list | grep -qx "$name"
+	"$cluster" down --name "$name"
 	traces >after
 	diff before after
 }
@@ -145,8 +145,8 @@ speak()
 @test "mistakes get one line" {
 	mistake()
 	{
-		run "$bed" "$@"
-		[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == bed:* ]]
+		run "$cluster" "$@"
+		[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ] && [[ "$output" == cluster:* ]]
 	}
 	mistake
 	mistake sideways
@@ -162,37 +162,37 @@ speak()
 	mistake up --name 'a b' --switch 2
 	mistake down --name "$name"
 	mistake exec --name "$name" h0 true
-	"$bed" up --name "$name" --switch 2
+	"$cluster" up --name "$name" --switch 2
 	mistake up --name "$name" --switch 2
 	mistake exec --name "$name" h9 true
 }
 
 @test "oshrun finds the hosts by itself" {
 	command -v mpirun >/dev/null || skip "no mpirun"
-	timeout 60 "$bed" run --name "$name" --torus 2x2 --pes-per-host 2 --share "$TOP_BUILDDIR" -- sh -c \
-		"'$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 8 '$TOP_BUILDDIR/examples/hello'" >out
+	timeout 60 "$cluster" run --name "$name" --torus 2x2 --pes-per-host 2 --share "$TOP_BUILDDIR" -- sh -c \
+		"'$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$CLUSTER_HOSTFILE -n 8 '$TOP_BUILDDIR/examples/hello'" >out
 	[ "$(grep -c '^Hello from PE [0-7] of 8$' out)" -eq 8 ]
 }
 
 @test "where ports have addresses, UCX takes the device with the host's own" {
 	command -v mpirun >/dev/null || skip "no mpirun"
-	timeout 60 "$bed" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
-		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$BED_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out 2>&1
+	timeout 60 "$cluster" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
+		"UCX_LOG_LEVEL=info '$TOP_BUILDDIR/oshrun' --launcher mpirun --hostfile \$CLUSTER_HOSTFILE -n 4 '$TOP_BUILDDIR/examples/ring'" >out 2>&1
 	[ "$(grep -c 'am(tcp/node0)' out)" -ge 4 ]
 	! grep 'am(tcp/' out | grep -v 'am(tcp/node0)'
 }
 
 @test "PEs take connections at their host's address only" {
 	command -v mpirun >/dev/null || skip "no mpirun"
-	"$bed" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
-	"$bed" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile -n 2 \
+	"$cluster" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
+	"$cluster" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/cluster/hostfile -n 2 \
 		"$TOP_BUILDDIR/tests/cluster/pair" 1000000 </dev/null >/dev/null 2>&1 3>&- &
 	for _ in $(seq 100); do
 		listeners=$(on h1 ss -ltnpH | awk '/"pair"/ { print $4 }')
 		[ -z "$listeners" ] || break
 		sleep 0.1
 	done
-	"$bed" down --name "$name"
+	"$cluster" down --name "$name"
 	wait || true
 	echo "$listeners"
 	[ -n "$listeners" ]
@@ -210,14 +210,14 @@ speak()
 # barriers SETTING...: how long 50 barriers of 8 hosts take, in tenths of a millisecond
 barriers()
 {
-	timeout 60 "$bed" exec --name "$name" h0 env "$@" "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile -n 8 \
+	timeout 60 "$cluster" exec --name "$name" h0 env "$@" "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/cluster/hostfile -n 8 \
 		"$TOP_BUILDDIR/tests/cluster/phases" 50 </dev/null | sed -n 's/.* barriers \([0-9]*\)\.\([0-9]\) ms.*/\1\2/p'
 }
 
 @test "waiting PEs of hosts that share processors do not keep them from each other" {
 	command -v mpirun >/dev/null || skip "no mpirun"
 	[ "$(nproc)" -lt 8 ] || skip "a processor for each host"
-	"$bed" up --name "$name" --switch 8 --share "$TOP_BUILDDIR"
+	"$cluster" up --name "$name" --switch 8 --share "$TOP_BUILDDIR"
 	spinning=$(barriers SHMEM_SPIN=20000)
 	minding=$(barriers SHMEM_SPIN=auto)
 	echo "$spinning $minding"

@@ -12,7 +12,7 @@ setup_file()
 
 		static long word;
 
-		/* Each PE puts 100 longs to the next one by one, and all meet after each. */
+		/* Each PE puts 100 longs to the next one by one, with a barrier after each. */
 		int main(void)
 		{
 			shmem_init();
@@ -30,11 +30,11 @@ setup_file()
 	"$OSHCC" -O1 -o "$BATS_FILE_TMPDIR/hang" "$TOP_SRCDIR/tests/tools/hang.c"
 }
 
-load "$TOP_SRCDIR/tests/lib/bed.bash"
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
 
 setup()
 {
-	need_bed mpirun
+	need_cluster mpirun
 	work=$TOP_BUILDDIR/$name # the hosts share the build tree
 	mkdir "$work" && cd "$work" || return
 	cp "$BATS_FILE_TMPDIR/ring" "$BATS_FILE_TMPDIR/hang" .
@@ -42,7 +42,7 @@ setup()
 
 teardown()
 {
-	"$bed" down --name "$name" 2>/dev/null || true
+	"$cluster" down --name "$name" 2>/dev/null || true
 	rm -rf "${work:?}"
 }
 
@@ -57,12 +57,12 @@ on_hosts()
 		shift
 	done
 	shift
-	timeout -k 2 60 "$bed" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/bed/hostfile \
+	timeout -k 2 60 "$cluster" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" -q --launcher mpirun --hostfile /run/cluster/hostfile \
 		"${settings[@]}" -n "$pes" "$@"
 }
 
 @test "what each link carried" {
-	"$bed" up --name "$name" --torus 4m --share "$TOP_BUILDDIR"
+	"$cluster" up --name "$name" --torus 4m --share "$TOP_BUILDDIR"
 	run -0 --separate-stderr on_hosts 4 SHMEM_STATS=1 SHMEM_TORUS=4m SHMEM_BARRIER_ALGORITHM=dissemination -- "$work/ring"
 	printf '%s\n' "$stderr"
 	# From 0 to 1: 100 puts, and of each barrier the words from 0 to 1 and to 2. From 1 to 0: the puts from 3 to 0, and the words from 3 and from 2.
@@ -75,7 +75,7 @@ on_hosts()
 @test "clocks of hosts that are a thousand seconds apart are one in a trace" {
 	[ -e /proc/self/ns/time ] || skip "this kernel has one clock for all"
 	command -v python3 >/dev/null || skip "no python3 to read traces with"
-	"$bed" up --name "$name" --switch 3 --clocks 1000 --share "$TOP_BUILDDIR"
+	"$cluster" up --name "$name" --switch 3 --clocks 1000 --share "$TOP_BUILDDIR"
 	on_hosts 3 SHMEM_TRACE="$work/trace" -- "$work/ring"
 	python3 - trace <<-'END'
 		import json, sys
@@ -87,7 +87,7 @@ on_hosts()
 		print("the last came at most %.1f us after the first had gone" % max(early))
 		assert max(early) < 500
 	END
-	"$TOP_BUILDDIR/torusplan" watch trace --output trace.html
+	"$TOP_BUILDDIR/torusplan" view trace --output trace.html
 }
 
 # hangs HOW LINE...: of four PEs on two hosts, the report has each of the lines (patterns)
@@ -104,7 +104,7 @@ hangs()
 }
 
 @test "reports of hangs across hosts name the culprit" {
-	"$bed" up --name "$name" --switch 2 --pes-per-host 2 --share "$TOP_BUILDDIR"
+	"$cluster" up --name "$name" --switch 2 --pes-per-host 2 --share "$TOP_BUILDDIR"
 	hangs missing 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in user code, '
 	hangs loop 'PEs 0,2-3: in shmem_barrier_all, waiting for PE 1, ' 'PE 1: in user code, '
 	hangs value 'PEs 0,2-3: in shmem_long_wait_until, waiting for the word at global data .*, which is -3, to be >= 7, ' \
@@ -114,7 +114,7 @@ hangs()
 }
 
 @test "a setting that reached one host only" {
-	"$bed" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
+	"$cluster" up --name "$name" --switch 2 --share "$TOP_BUILDDIR"
 	# shellcheck disable=SC2016 # for the shell of each PE
 	run ! on_hosts 2 -- sh -c '[ "$(hostname)" != h1 ] || export SHMEM_STATS=1; exec "$1"' sh "$work/ring"
 	[[ "$output" == *'shmem_init: SHMEM_STATS is not the same here and on PE 0; give it to all PEs (with mpirun over hosts: -x SHMEM_STATS)'* ]]

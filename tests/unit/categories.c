@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every routine that can be counted has a family, and the one that its name says. */
+/* Every routine that can be counted has a category, and the one that its name says. */
 #include <string.h>
 
 #include "comms/observe/counters.h"
@@ -39,10 +39,10 @@ static void all_have_one(void)
 		counts[category]++;
 		if (is_without(routines[i].name) == (category == CATEGORY_OTHER) || category == CATEGORY_TEAM)
 			continue;
-		EXPECT(false, "%s is of family %d", routines[i].name, (int)category);
+		EXPECT(false, "%s is of category %d", routines[i].name, (int)category);
 	}
 	for (int category = 0; category < CATEGORY_OTHER; category++)
-		EXPECT(counts[category] > 0 || category == CATEGORY_EXCHANGE || category == CATEGORY_PLAN || category == CATEGORY_RDMA, "family %d", category);
+		EXPECT(counts[category] > 0 || category == CATEGORY_EXCHANGE || category == CATEGORY_PLAN || category == CATEGORY_RDMA, "category %d", category);
 	/* 24 types and 6 sizes, with and without a context. */
 	EXPECT(counts[CATEGORY_PUT] == 2 * (24 + 6), "%d", counts[CATEGORY_PUT]);
 	EXPECT(counts[CATEGORY_GET] == 2 * (24 + 6), "%d", counts[CATEGORY_GET]);
@@ -89,7 +89,7 @@ static void names_say_it(void)
 		{"shmemx_broadcast_init", CATEGORY_PLAN},
 	};
 
-	for (int turn = 0; turn < 2; turn++) /* the second time from what is kept */
+	for (int round = 0; round < 2; round++) /* the second time from the stored one */
 		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 			EXPECT(counters_category_of(known[i].name) == known[i].category, "%s", known[i].name);
 }

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The schedule of an all-reduce by rings (comms/coll/torus_allreduce.h): on each link the steps of the
+ * reverse ring schedule, and then those of the ring schedule. Nodes of a torus of rings are all alike. So of a large one only the links of one node are replayed, and what its
+ * neighbours bring is taken from what it brings to its own; some nodes are checked for equal lists.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/torus/ring_schedule.h"
+#include "simulate.h"
+
+#define REPLAYED_WHOLE 512 /* places */
+#define COMPARED 16	   /* places of a larger torus whose lists must be alike */
+
+struct link {
+	int place, to, direction;
+	int n_returns, n_steps;
+	int last; /* transfer */
+	struct torus_ring_step *returns, *steps;
+};
+
+/* What brings a part of one origin to a place. */
+struct arrivals {
+	int count, transfer[TORUS_DIRECTIONS];
+};
+
+struct allreduce {
+	struct schedule *schedule;
+	const struct torus_shape *shape;
+	int parts, replayed, links; /* replayed: places */
+	struct link *link;
+	struct arrivals *back;
+	int *brought;
+	double bytes;
+};
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory) {
+		fprintf(stderr, "simulate: no memory for the schedule\n");
+		exit(2);
+	}
+	return memory;
+}
+
+/* Where a place lies as seen from another one, on rings. */
+static int seen_from(const struct torus_shape *shape, int place, int from)
+{
+	int at[TORUS_AXES];
+
+	for (int a = 0; a < shape->axes; a++)
+		at[a] = (torus_coordinate(shape, place, a) - torus_coordinate(shape, from, a) + shape->axis[a].size) % shape->axis[a].size;
+	return torus_place_at(shape, at);
+}
+
+static size_t index_of(const struct allreduce *r, const struct torus_ring_step *step, int place)
+{
+	size_t of = (size_t)step->part * (size_t)r->shape->places;
+
+	if (r->replayed == 1)
+		return of + (size_t)seen_from(r->shape, step->origin, place);
+	return (of + (size_t)step->origin) * (size_t)r->shape->places + (size_t)place;
+}
+
+typedef int list_maker(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
+
+static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *make, int place, int direction, int *count)
+{
+	struct torus_ring_step *list;
+
+	*count = make(r->shape, place, direction, NULL);
+	list = allocate((size_t)*count, sizeof *list);
+	make(r->shape, place, direction, list);
+	return list;
+}
+
+static void find_links(struct allreduce *r)
+{
+	int directions = 2 * r->shape->axes;
+
+	r->link = allocate((size_t)(r->replayed * directions), sizeof *r->link);
+	for (int l = 0; l < r->replayed * directions; l++) {
+		int place = l / directions, direction = l % directions;
+		int to = r->shape->axis[direction / 2].size > 1 ? torus_neighbour(r->shape, place, direction) : -1;
+		struct link *link = &r->link[r->links];
+
+		if (to < 0)
+			continue;
+		*link = (struct link){.place = place, .to = to, .direction = direction, .last = -1};
+		link->returns = list_of(r, torus_ring_reverse_schedule, to, direction ^ 1, &link->n_returns);
+		link->steps = list_of(r, torus_ring_schedule, place, direction, &link->n_steps);
+		r->links++;
+	}
+}
+
+/* The lists of a place, moved to where another one is, are that one's: but for the order among what is alike. */
+static void compare_lists(const struct allreduce *r, int place)
+{
+	int *seen = allocate((size_t)(r->parts * r->shape->places), sizeof *seen);
+
+	for (int l = 0; l < r->links; l++) {
+		const struct link *link = &r->link[l];
+		int count;
+		struct torus_ring_step *list = list_of(r, torus_ring_schedule, place, link->direction, &count);
+		bool alike = count == link->n_steps;
+
+		for (int i = 0; i < link->n_steps; i++)
+			seen[link->steps[i].part * r->shape->places + link->steps[i].origin] = 1 + link->steps[i].level;
+		for (int i = 0; i < count; i++)
+			alike &= seen[list[i].part * r->shape->places + seen_from(r->shape, list[i].origin, place)] == 1 + list[i].level;
+		memset(seen, 0, (size_t)(r->parts * r->shape->places) * sizeof *seen);
+		free(list);
+		if (!alike) {
+			fprintf(stderr, "simulate: place %d does not forward what place 0 does\n", place);
+			exit(1);
+		}
+	}
+	free(seen);
+}
+
+static void add_return(struct allreduce *r, struct link *link, const struct torus_ring_step *step)
+{
+	const struct arrivals *before = &r->back[index_of(r, step, link->place)];
+	struct arrivals *there = &r->back[index_of(r, step, link->to)];
+
+	link->last = schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last, r->bytes);
+	there->transfer[there->count++] = link->last;
+}
+
+static void add_step(struct allreduce *r, struct link *link, const struct torus_ring_step *step)
+{
+	const struct arrivals *own = &r->back[index_of(r, step, link->place)];
+	bool mine = step->origin == link->place;
+
+	link->last = schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
+				  mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last, r->bytes);
+	r->brought[index_of(r, step, link->to)] = link->last;
+}
+
+/* Level by level, since what a transfer waits for is to stand before it. */
+static void add_all(struct allreduce *r)
+{
+	int *at = allocate((size_t)r->links, sizeof *at);
+
+	for (int level = torus_diameter(r->shape); level >= 0; level--)
+		for (int l = 0; l < r->links; l++)
+			for (struct link *link = &r->link[l]; at[l] < link->n_returns && link->returns[at[l]].level == level; at[l]++)
+				add_return(r, link, &link->returns[at[l]]);
+	memset(at, 0, (size_t)r->links * sizeof *at);
+	for (int level = 0; level <= torus_diameter(r->shape); level++)
+		for (int l = 0; l < r->links; l++)
+			for (struct link *link = &r->link[l]; at[l] < link->n_steps && link->steps[at[l]].level == level; at[l]++)
+				add_step(r, link, &link->steps[at[l]]);
+	free(at);
+}
+
+static bool is_ring_everywhere(const struct torus_shape *shape)
+{
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1 && !shape->axis[a].ring)
+			return false;
+	return true;
+}
+
+void schedule_allreduce(struct schedule *schedule, double bytes)
+{
+	struct allreduce r = {.schedule = schedule, .shape = &schedule->shape, .parts = torus_ring_parts(&schedule->shape)};
+	size_t places = (size_t)r.shape->places, piles;
+
+	r.replayed = r.shape->places > REPLAYED_WHOLE ? 1 : r.shape->places;
+	if (r.replayed == 1 && !is_ring_everywhere(r.shape)) {
+		fprintf(stderr, "simulate: with more than %d places, an all-reduce needs rings along all axes\n", REPLAYED_WHOLE);
+		exit(2);
+	}
+	r.bytes = bytes / (double)places / r.parts;
+	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
+	r.back = allocate(piles, sizeof *r.back);
+	r.brought = allocate(piles, sizeof *r.brought);
+	find_links(&r);
+	for (int i = 0; r.replayed == 1 && i < COMPARED; i++)
+		compare_lists(&r, (int)((size_t)i * 7919 % places));
+	add_all(&r);
+	for (int l = 0; l < r.links; l++) {
+		free(r.link[l].returns);
+		free(r.link[l].steps);
+	}
+	free(r.link);
+	free(r.back);
+	free(r.brought);
+}
