@@ -200,7 +200,7 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	if (set->team && set->group->on_node && !set->group->oversubscribed && set->group->size <= ROUNDS && bytes <= SMALL_PIECE)
 		exchange_pieces(set, dest, source, source_step, bytes);
 	else
@@ -229,7 +229,8 @@ static void choose_torus(struct alltoall *a)
 		return;
 	if (algorithm == AUTO && (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
 		return;
-	topology = set_topology(set);
+	set_prepare_topology(set);
+	topology = set->team->topology;
 	if (!topology || torus_exchange_most(topology) == 0)
 		return;
 	if (algorithm == AUTO && torus_direct_seconds(topology->sites.nodes, &topology->costs) <
@@ -251,7 +252,7 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
 		choose_torus(&a);
 		a.number = ++set->team->alltoalls;

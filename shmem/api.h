@@ -46,8 +46,8 @@ struct shmemx_team {
 	shmem_team_config_t config;
 	struct grid *grid;	     /* NULL: its PEs have no coordinates */
 	struct shmemx_ctx *contexts; /* those to be freed with the team */
-	struct torus_topology *topology; /* see set_topology */
-	bool topology_seen;
+	struct torus_topology *topology; /* NULL: none, or not prepared; see set_prepare_topology */
+	bool topology_prepared;
 	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans; /* begun so far, alike in all members; see collectives.h */
 	struct shmemx_team *next;    /* of all that the user made */
 };

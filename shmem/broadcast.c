@@ -278,7 +278,8 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 		return trees;
 	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return trees;
-	topology = set_topology(set);
+	set_prepare_topology(set);
+	topology = set->team->topology;
 	if (!topology)
 		return trees;
 	task.root = topology->sites.place[node_of(set, root)];
@@ -295,7 +296,7 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {{0}, NULL}, 0};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
 	b.trees = set_broadcast_trees(set, bytes, root);

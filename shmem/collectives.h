@@ -63,10 +63,10 @@ void set_finish(const struct set *set);
 struct set set_of_leaders(const struct set *set);
 
 /*
- * The torus that the nodes of a team are on, NULL if there is none. All members call this together: the first call finds
- * it out.
+ * Finds the torus that the nodes of a team are on, and measures its links: a collective, to be called by all members alike
+ * before they use the team's topology, which is NULL if there is none. Does nothing after the first call.
  */
-const struct torus_topology *set_topology(const struct set *set);
+void set_prepare_topology(const struct set *set);
 
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);

@@ -132,7 +132,8 @@ static const struct torus_topology *choose_torus(const struct set *set, const st
 		return NULL;
 	if (algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
 		return NULL;
-	topology = set_topology(set);
+	set_prepare_topology(set);
+	topology = set->team->topology;
 	if (!topology || !torus_can_gather(topology) || !nodes_are_runs(set->group->levels))
 		return NULL;
 	if (algorithm == AUTO && torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
@@ -203,7 +204,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 static void gather(const struct set *set, const struct layout *layout, void *dest, const void *source)
 {
 	if (set->team && !set->group->on_node) {
-		comms_group_see(set->group);
+		comms_group_prepare(set->group);
 		gather_on_nodes(set, layout, dest, source);
 	} else {
 		size_t bytes = block_bytes(layout, set->group->me);

@@ -192,7 +192,7 @@ static void reduce_by_levels(const struct reduction *r)
 {
 	struct comms_levels *levels = r->set->group->levels;
 	struct set leaders = set_of_leaders(r->set), node = *r->set, leader = *r->set;
-	struct comms_group private = {.size = 1, .members = levels->node.members, .on_node = true, .seen = true};
+	struct comms_group private = {.size = 1, .members = levels->node.members, .on_node = true, .prepared = true};
 	struct reduction on_node = *r, among = *r;
 
 	node.group = &levels->node;
@@ -223,8 +223,8 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
-/* The torus between nodes, if it may be worth its way. */
-static const struct torus_topology *find_topology(const struct set *set, size_t bytes, bool shared)
+/* The torus between nodes, if it may be faster for this size. All members call this alike. */
+static const struct torus_topology *usable_topology(const struct set *set, size_t bytes, bool shared)
 {
 	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
 		return NULL;
@@ -232,13 +232,14 @@ static const struct torus_topology *find_topology(const struct set *set, size_t 
 		return NULL;
 	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return NULL;
-	return set_topology(set);
+	set_prepare_topology(set);
+	return set->team->topology;
 }
 
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_topology *topology = algorithm == RINGS ? NULL : find_topology(set, bytes, shared);
+	const struct torus_topology *topology = algorithm == RINGS ? NULL : usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 
 	if (!topology)
@@ -257,7 +258,7 @@ static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 {
 	const struct torus_tree_choice *trees = &r->trees.tree_choice;
 	size_t bytes = r->count * r->size;
-	const struct torus_topology *topology = algorithm == RINGS || algorithm == AUTO ? find_topology(r->set, bytes, shared) : NULL;
+	const struct torus_topology *topology = algorithm == RINGS || algorithm == AUTO ? usable_topology(r->set, bytes, shared) : NULL;
 	double seconds;
 
 	if (!topology || !torus_can_allreduce(topology))
@@ -305,7 +306,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		return;
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	plan_torus(&r);
 	if (!r.allreduce && r.trees.tree_choice.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
@@ -323,7 +324,7 @@ static void reduce_words(const struct set *set, uint64_t *words, size_t count, s
 		.set = set, .dest = (char *)words, .source = (const char *)words, .count = count, .on_the_way = algorithm == AUTO};
 
 	r.combine = set_combine(operation, SHMEMX_UINT64, &r.size);
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	reduce_small(&r);
 }
 

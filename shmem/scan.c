@@ -134,7 +134,7 @@ void set_scan(struct scan *s)
 		return;
 	comms_check_symmetric(s->dest, bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){s->dest, bytes}, (struct set_span){s->source, bytes}, true);
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	if (set->group->on_node && bytes <= ROW_BYTES)
 		scan_by_rows(s);
 	else if (!set->group->on_node && bytes <= PIECES_AT_MOST * PIECE_BYTES)

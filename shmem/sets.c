@@ -59,7 +59,7 @@ struct set set_of_leaders(const struct set *set)
 {
 	struct set leaders = *set;
 
-	comms_group_see(set->group);
+	comms_group_prepare(set->group);
 	if (set->group->levels)
 		leaders.group = &set->group->levels->leaders;
 	return leaders;

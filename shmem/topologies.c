@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The torus below a team: where its nodes are, and what their links do. Found out when a collective first has use for it, by
- * all members together.
+ * The torus below a team: where its nodes are, and how fast their links are. All members prepare it together, before the
+ * first collective that can use it.
  */
 #include <time.h>
 
 #include "collectives.h"
 
 #define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
-#define SLOWEST 1e5	     /* bytes a second that are believed, and most */
+#define SLOWEST 1e5	     /* bytes a second: a measured rate below this, or above the next, is taken for an error */
 #define FASTEST 1e11
 
 static uint64_t nanoseconds(void)
@@ -20,19 +20,19 @@ static uint64_t nanoseconds(void)
 }
 
 /*
- * How long the sample takes over the slowest link towards this node, but for those that are known to be slow. All nodes take theirs at once, as they will in a
- * collective. What is taken is of no interest; the first word brings up the connection.
+ * Nanoseconds that the sample takes over the slowest link towards this node, known slow links aside. All nodes measure at once,
+ * as they will in a collective. The bytes are not used; the get of one word before makes the connection.
  */
 static uint64_t time_links(const struct set *set, const struct torus_topology *topology)
 {
 	char *sample = team_torus(set->team)->staging;
 	uint64_t slowest = 0;
 
-	for (int way = 0; way < 2 * topology->sites.shape.axes; way++) {
-		int place = torus_neighbour(&topology->sites.shape, topology->me, way);
+	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++) {
+		int place = torus_neighbour(&topology->sites.shape, topology->me, direction);
 		uint64_t begun, took;
 
-		if (torus_sites_share(&topology->sites, topology->me, way) < 1)
+		if (torus_sites_share(&topology->sites, topology->me, direction) < 1)
 			continue;
 		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
 		begun = nanoseconds();
@@ -43,8 +43,11 @@ static uint64_t time_links(const struct set *set, const struct torus_topology *t
 	return slowest;
 }
 
-/* The words of a team that had the slot before must be gone when the first of this one comes: nobody leaves before all came. */
-static void prepare(const struct set *set, struct torus_topology *topology)
+/*
+ * Clears the flags of a team that had the slot before, and measures the links. The maximum is a barrier: no member uses a flag before
+ * all members have cleared theirs.
+ */
+static void measure_links(const struct set *set, struct torus_topology *topology)
 {
 	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
 	char text[TORUS_TEXT];
@@ -62,16 +65,15 @@ static void prepare(const struct set *set, struct torus_topology *topology)
 		  torus_shape_text(&topology->sites.shape, text), topology->costs.rate * 1e-6);
 }
 
-const struct torus_topology *set_topology(const struct set *set)
+void set_prepare_topology(const struct set *set)
 {
 	struct shmemx_team *team = set->team;
 
-	if (!team->topology_seen) {
-		comms_group_see(set->group);
-		team->topology_seen = true;
-		team->topology = torus_topology_make(set->group);
-		if (team->topology)
-			prepare(set, team->topology);
-	}
-	return team->topology;
+	if (team->topology_prepared)
+		return;
+	comms_group_prepare(set->group);
+	team->topology_prepared = true;
+	team->topology = torus_topology_make(set->group);
+	if (team->topology)
+		measure_links(set, team->topology);
 }

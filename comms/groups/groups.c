@@ -30,28 +30,28 @@ static struct comms_system *system_of(int pe)
 	return (struct comms_system *)comms_connect(pe)->reach[COMMS_HEAP].base;
 }
 
-static void see_node(struct comms_group *node)
+static void prepare_node(struct comms_group *node)
 {
 	node->oversubscribed = system_of(comms_group_pe(node, 0))->oversubscribed;
 	numa_divide(node);
 }
 
-void comms_group_see(struct comms_group *group)
+void comms_group_prepare(struct comms_group *group)
 {
 	struct level_member *sorted;
 	int n_nodes;
 
-	if (group->seen || group->me < 0)
+	if (group->prepared || group->me < 0)
 		return;
-	group->seen = true;
+	group->prepared = true;
 	if (group->on_node) {
-		see_node(group);
+		prepare_node(group);
 		return;
 	}
 	sorted = levels_sort(group, nodes_key, &n_nodes);
 	if (n_nodes > 1 && n_nodes < group->size) {
 		group->levels = levels_make(group, sorted, n_nodes);
-		see_node(&group->levels->node);
+		prepare_node(&group->levels->node);
 	}
 	if (n_nodes > 1)
 		comms_group_follow_torus(group->levels ? &group->levels->leaders : group);
@@ -64,13 +64,13 @@ void comms_group_forget(struct comms_group *group)
 
 	numa_forget(levels ? &levels->node : group);
 	comms_group_leave_torus(levels ? &levels->leaders : group);
-	if (comms.network && comms.network->collectives && group->seen)
+	if (comms.network && comms.network->collectives && group->prepared)
 		comms.network->collectives->part(group);
 	if (!levels)
 		return;
 	levels_free(levels);
 	group->levels = NULL;
-	group->seen = false;
+	group->prepared = false;
 }
 
 /* No division by memory groups, whose lists belong to one slot. */
@@ -88,7 +88,7 @@ static void make_flat(struct comms_group *node, int slot)
 void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot)
 {
 	if (group->size > 1)
-		comms_group_see(group);
+		comms_group_prepare(group);
 	*twin = *group;
 	make_flat(twin, slot);
 	if (!group->levels)
@@ -225,7 +225,7 @@ void comms_parts_barrier(struct comms_group *group, comms_action *part_action, c
 {
 	struct comms_group *node;
 
-	comms_group_see(group);
+	comms_group_prepare(group);
 	atomic_thread_fence(memory_order_release);
 	node = members_on_node(group);
 	if (node)
@@ -243,7 +243,7 @@ const struct comms_levels *comms_memory_parts(struct comms_group *group)
 {
 	const struct comms_group *node;
 
-	comms_group_see(group);
+	comms_group_prepare(group);
 	node = members_on_node(group);
 	return node && node->divided_barrier ? node->parts : NULL;
 }
@@ -252,8 +252,8 @@ void comms_sync(struct comms_group *group)
 {
 	if (group->size == 1)
 		return;
-	if (COMMS_UNLIKELY(!group->seen))
-		comms_group_see(group);
+	if (COMMS_UNLIKELY(!group->prepared))
+		comms_group_prepare(group);
 	if (comms.barrier == COMMS_ROUNDS) {
 		atomic_thread_fence(memory_order_release);
 		barrier_in_rounds(group);

@@ -20,7 +20,7 @@ const struct comms_levels *comms_memory_parts(struct comms_group *group);
 void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
 
 /* Finds out what a group needs to synchronise; forgets it, when the group ends. */
-void comms_group_see(struct comms_group *group);
+void comms_group_prepare(struct comms_group *group);
 void comms_group_forget(struct comms_group *group);
 /* The members of a group, which synchronise by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
 void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);

@@ -22,7 +22,7 @@ static void *allocate(size_t count, size_t size)
 /* The PEs that stand for the nodes of a group. */
 static const struct comms_group *leaders_of(struct comms_group *group)
 {
-	comms_group_see(group);
+	comms_group_prepare(group);
 	return group->levels ? &group->levels->leaders : group;
 }
 
@@ -88,13 +88,13 @@ const struct torus_disjoint_trees *torus_topology_disjoint_trees(const struct to
 /* Rings beside meshes, or pairs with one cable: there may be more trees than arithmetic finds. */
 static bool is_mixed(const struct torus_shape *shape)
 {
-	int allreduce = 0, others = 0;
+	int rings = 0, others = 0;
 
 	for (int a = 0; a < shape->axes; a++) {
-		allreduce += shape->axis[a].size > 1 && shape->axis[a].ring;
+		rings += shape->axis[a].size > 1 && shape->axis[a].ring;
 		others += shape->axis[a].size > 1 && !shape->axis[a].ring;
 	}
-	return allreduce > 0 && others > 0;
+	return rings > 0 && others > 0;
 }
 
 struct torus_tree_choice torus_topology_trees(const struct torus_topology *topology, int kind, struct torus_task *task)

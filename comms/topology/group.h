@@ -16,7 +16,7 @@ struct comms_group {
 	int slot;
 	int tier;     /* which words of the slot it synchronises by */
 	bool on_node; /* all members load and store each other's memory */
-	bool seen;    /* what follows is known; comms_group_see finds it out when the members first synchronise */
+	bool prepared; /* the fields below are filled in: by comms_group_prepare, before the members first synchronise */
 	bool oversubscribed; /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
 	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */

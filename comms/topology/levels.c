@@ -83,11 +83,11 @@ struct comms_levels *levels_make(const struct comms_group *group, const struct l
 	here = levels->first[levels->my_node];
 	count = levels->first[levels->my_node + 1] - here;
 	levels->node =
-		(struct comms_group){.size = count, .slot = group->slot, .on_node = true, .seen = true, .tier = 1};
+		(struct comms_group){.size = count, .slot = group->slot, .on_node = true, .prepared = true, .tier = 1};
 	levels->node.members = pes_of(group, &levels->places[here], count);
 	while (levels->places[here + levels->node.me] != group->me)
 		levels->node.me++;
-	levels->leaders = (struct comms_group){.size = n_nodes, .slot = group->slot, .seen = true};
+	levels->leaders = (struct comms_group){.size = n_nodes, .slot = group->slot, .prepared = true};
 	levels->leaders.members = pes_of(group, leaders, n_nodes);
 	levels->leaders.me = levels->node.me == 0 ? levels->my_node : -1;
 	free(leaders);

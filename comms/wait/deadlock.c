@@ -172,7 +172,7 @@ static void find_place(void)
 	const struct comms_group *world = deadlock.world, *first = leaders();
 	int here = world->levels ? world->levels->node.size : world->on_node ? world->size : 1;
 
-	if (!world->seen && world->size > 1)
+	if (!world->prepared && world->size > 1)
 		return;
 	deadlock.nodes = first ? first->size : 1;
 	deadlock.node = first ? first->me : world->me == 0 ? 0 : -1;

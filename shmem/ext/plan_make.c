@@ -152,7 +152,7 @@ struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const cha
 
 	set_check_agreement(&m.set, "executor", executor, NULL, 0, NULL);
 	m.executor = executor_of(executor, routine);
-	comms_group_see(m.set.group);
+	comms_group_prepare(m.set.group);
 	return m;
 }
 
