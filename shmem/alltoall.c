@@ -2,8 +2,9 @@
 /*
  * Alltoall and alltoalls.
  *
- * Members put blocks straight into place on a node, and between nodes if the blocks are not small: every byte has to cross anyway. Nodes
- * gather small blocks, so that one message goes from each leader to each other leader. All members of a node lay out in
+ * "direct" has two forms. Members put blocks straight into place on a node, and between nodes if the blocks are not small
+ * (set_push_blocks, which the collects use too): every byte has to cross anyway. Nodes gather small blocks, so that one message goes
+ * from each leader to each other leader (exchange_parts). All members of a node lay out in
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
  * of the other leader's scratch; and when all parts are there, the members copy their own.
  *
@@ -155,7 +156,7 @@ static size_t bytes_at_a_time(const struct set *set, size_t source_step, size_t 
 	return set->group->on_node && source_step == 0 && bytes > PIECE_FOR_ALL ? PIECE_FOR_ALL : bytes;
 }
 
-/* Each member puts its block to all, beginning with its neighbour so that not all put to one member at a time. */
+/* Each member puts its block to all: to itself, to the next member, and so on, so that not all put to one member at a time. */
 void set_push_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
 	size_t most = bytes_at_a_time(set, source_step, bytes);

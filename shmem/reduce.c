@@ -174,7 +174,7 @@ static void reduce_along_rings(const struct reduction *r)
 
 static void reduce_in_place(const struct reduction *r)
 {
-	if (r->allreduce) {
+	if (r->by_rings) {
 		reduce_along_rings(r);
 		return;
 	}
@@ -278,10 +278,10 @@ static void plan_torus(struct reduction *r)
 	bool shared = shared_here(r->dest, r->source);
 
 	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
-	r->allreduce = takes_ring_allreduce(r, shared);
-	if (r->allreduce)
+	r->by_rings = takes_ring_allreduce(r, shared);
+	if (r->by_rings)
 		r->first_number = ++r->set->team->torus_collectives;
-	if (r->allreduce || r->trees.tree_choice.trees == 0)
+	if (r->by_rings || r->trees.tree_choice.trees == 0)
 		return;
 	most = bytes_at_once(&r->trees.tree_choice);
 	r->first_number = r->set->team->torus_collectives + 1;
@@ -308,7 +308,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_prepare(set->group);
 	plan_torus(&r);
-	if (!r.allreduce && r.trees.tree_choice.trees == 0 && set->team && doubles(set->group, count * size))
+	if (!r.by_rings && r.trees.tree_choice.trees == 0 && set->team && doubles(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);

@@ -15,7 +15,7 @@ struct reduction {
 	bool on_the_way;	/* the network may combine, if it can */
 	uint64_t epoch;		/* of the first piece */
 	struct set_trees trees; /* between nodes */
-	bool allreduce;		/* instead of trees */
+	bool by_rings;		/* torus_allreduce, instead of trees */
 	uint64_t first_number;		/* of the first message that goes along them */
 };
 

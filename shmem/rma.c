@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory access. A typed routine computes its byte count and inlines what is here: where the target can be stored to,
- * and the copy is short, it calls nothing else. comms.h has everything else.
+ * Remote memory access. A typed routine computes its byte count and inlines the put of this file: comms_reach_quickly
+ * (core/comms.h) says where the target can be stored to, and comms_put_here (core/copy.h) copies and wakes. If the target cannot
+ * be stored to, comms_channel_put (ops/ops.c) does the rest.
  */
 #include "api.h"
 #include "comms/core/copy.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, then torus_gather. takes_ring_allreduce in
+ * shmem/reduce.c chooses it.
+ */
 #include "torus_allreduce.h"
 
 #include <stdlib.h>
@@ -25,7 +29,7 @@ struct pile {
 	size_t combined;
 };
 
-struct returns {
+struct ring_reduce {
 	const struct torus_ring_allreduce *allreduce;
 	size_t *at, *bytes; /* by place: its block */
 	int parts, streams;
@@ -52,14 +56,14 @@ int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 	return longest > most ? (int)((longest + most - 1) / most) : 1;
 }
 
-static struct pile *pile_of(const struct returns *r, const struct torus_ring_step *step)
+static struct pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
 {
 	return &r->pile[step->part * r->allreduce->topology->sites.shape.places + step->origin];
 }
 
 /* --- Who sends what --- */
 
-static void cut(struct returns *r)
+static void cut(struct ring_reduce *r)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_shape *shape = &allreduce->topology->sites.shape;
@@ -76,7 +80,7 @@ static void cut(struct returns *r)
 	}
 }
 
-static void find_streams(struct returns *r)
+static void find_streams(struct ring_reduce *r)
 {
 	const struct torus_topology *topology = r->allreduce->topology;
 	const struct torus_shape *shape = &topology->sites.shape;
@@ -97,11 +101,11 @@ static void find_streams(struct returns *r)
 	}
 }
 
-static void prepare(struct returns *r, const struct torus_ring_allreduce *allreduce)
+static void prepare(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce)
 {
 	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
-	*r = (struct returns){.allreduce = allreduce};
+	*r = (struct ring_reduce){.allreduce = allreduce};
 	r->at = calloc(2 * places, sizeof *r->at);
 	r->pile = calloc(TORUS_DIRECTIONS * places, sizeof *r->pile);
 	if (!r->at || !r->pile)
@@ -117,7 +121,7 @@ struct span {
 	size_t at, bytes;
 };
 
-static struct span span_of(const struct returns *r, const struct torus_ring_step *step, size_t round)
+static struct span span_of(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
 	size_t block = r->bytes[step->origin], begin = torus_part_begin(block, r->parts, step->part) + round * r->piece;
 	size_t end = torus_part_begin(block, r->parts, step->part + 1);
@@ -127,7 +131,7 @@ static struct span span_of(const struct returns *r, const struct torus_ring_step
 	return (struct span){r->at[step->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
 }
 
-static bool is_over(const struct returns *r, const struct stream *stream)
+static bool is_over(const struct ring_reduce *r, const struct stream *stream)
 {
 	return stream->done == stream->count * r->rounds;
 }
@@ -137,7 +141,7 @@ static const struct torus_ring_step *next_step(const struct stream *stream)
 	return &stream->steps[stream->done % stream->count];
 }
 
-static char *slot_of(const struct returns *r, const struct stream *stream)
+static char *slot_of(const struct ring_reduce *r, const struct stream *stream)
 {
 	return r->allreduce->area->staging + (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
 	       stream->done % r->slots * r->piece;
@@ -145,7 +149,7 @@ static char *slot_of(const struct returns *r, const struct stream *stream)
 
 /* --- Taking --- */
 
-static bool has_come(const struct returns *r, const struct stream *stream)
+static bool has_come(const struct ring_reduce *r, const struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
@@ -155,7 +159,7 @@ static bool has_come(const struct returns *r, const struct stream *stream)
 }
 
 /* Is this what the stream brings next? */
-static bool brings(const struct returns *r, const struct stream *stream, const struct torus_ring_step *step, size_t round)
+static bool brings(const struct ring_reduce *r, const struct stream *stream, const struct torus_ring_step *step, size_t round)
 {
 	return !is_over(r, stream) && stream->done / stream->count == round && next_step(stream)->part == step->part &&
 	       next_step(stream)->origin == step->origin;
@@ -165,7 +169,7 @@ static bool brings(const struct returns *r, const struct stream *stream, const s
  * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. The piece that no list waits
  * for is the first in the order of all lists, so there is always one that can be combined.
  */
-static bool take(struct returns *r, const struct stream *stream)
+static bool take(struct ring_reduce *r, const struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_ring_step *step;
@@ -196,7 +200,7 @@ static bool take(struct returns *r, const struct stream *stream)
 }
 
 /* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
-static bool grant(const struct returns *r, struct stream *stream)
+static bool grant(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	size_t all = stream->count * r->rounds, most = stream->done + r->slots;
@@ -218,7 +222,7 @@ static bool grant(const struct returns *r, struct stream *stream)
 
 /* --- Sending --- */
 
-static bool may_go(const struct returns *r, struct stream *stream)
+static bool may_go(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct pile *pile = pile_of(r, next_step(stream));
@@ -229,7 +233,7 @@ static bool may_go(const struct returns *r, struct stream *stream)
 		       segment_count(allreduce->number, stream->done + 1);
 }
 
-static bool send(const struct returns *r, struct stream *stream)
+static bool send(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
@@ -248,7 +252,7 @@ static bool send(const struct returns *r, struct stream *stream)
 
 /* --- All of it --- */
 
-static bool advance(struct returns *r)
+static bool advance(struct ring_reduce *r)
 {
 	bool done = true, moved = true;
 
@@ -270,7 +274,7 @@ static bool advance(struct returns *r)
  */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
-	struct returns r;
+	struct ring_reduce r;
 	struct torus_gathering gathering = {.topology = allreduce->topology, .number = allreduce->number, .area = allreduce->area, .dest = allreduce->dest,
 					    .routine = allreduce->routine};
 

@@ -211,19 +211,29 @@ COMMS_INLINE bool comms_wakeup_is_for_others(uint64_t sleepers, const void *addr
 
 void comms_wake_sleepers(struct comms_wakeup *wakeup);
 
-/* After a store to [address, address + bytes) of a peer's memory: wakes it if it sleeps on that. */
+/*
+ * Threads of a peer that sleep. The caller has just stored to the peer's memory: the compiler keeps the load after the store, and the
+ * sleeper's membarrier orders the two for the processor (comms/wait/wait.c).
+ */
+COMMS_INLINE uint64_t comms_sleepers(const struct comms_peer *peer)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed);
+}
+
+/* After a store to [address, address + bytes) of a peer's memory: wakes the peer if it sleeps on these bytes. */
 COMMS_INLINE void comms_wake_at(const struct comms_peer *peer, const void *address, size_t bytes)
 {
-	uint64_t sleepers = atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed);
+	uint64_t sleepers = comms_sleepers(peer);
 
 	if (COMMS_UNLIKELY(sleepers) && !comms_wakeup_is_for_others(sleepers, address, bytes))
 		comms_wake_sleepers(peer->wakeup);
 }
 
-/* It may be anything. */
+/* After a store whose place is not known: wakes the peer if it sleeps at all. */
 COMMS_INLINE void comms_wake(const struct comms_peer *peer)
 {
-	if (COMMS_UNLIKELY(atomic_load_explicit(&peer->wakeup->sleepers, memory_order_relaxed)))
+	if (COMMS_UNLIKELY(comms_sleepers(peer)))
 		comms_wake_sleepers(peer->wakeup);
 }
 

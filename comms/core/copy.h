@@ -10,7 +10,7 @@
 #include "comms.h"
 
 /*
- * Copies between memory of PEs on a node; the two may overlap. What the machine stores and loads at once goes at once, for
+ * Copies between memory of PEs on a node, which may overlap; a put of this kind wakes the target if it sleeps. What the machine stores and loads at once goes at once, for
  * other threads of the target may wait for it or test it. Of a constant number of bytes it is an element of a type, and
  * has the type's alignment. Short copies are made here; loads come before stores.
  */

@@ -133,7 +133,7 @@ static void choose_segment(struct torus_tree_choice *tree_choice, int levels, si
  * Up and down at once: a single tree goes down one direction of its cables and up the other, and so do trees that go upwards only, where
  * no cable is both up and down. Other trees share cables with themselves, and a link carries two of their parts.
  */
-static bool barrier_is_trivial(const struct torus_shape *shape, enum torus_trees kind, int trees)
+static bool links_carry_both(const struct torus_shape *shape, enum torus_trees kind, int trees)
 {
 	if (trees == 1)
 		return false;
@@ -156,7 +156,7 @@ struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, e
 	tree_choice.trees = torus_tree_set_count(&tree_set);
 	if (tree_choice.trees == 0)
 		return tree_choice;
-	if (task->up_first && barrier_is_trivial(shape, kind, tree_choice.trees))
+	if (task->up_first && links_carry_both(shape, kind, tree_choice.trees))
 		shared.rate /= 2;
 	part = torus_part_begin(task->bytes, tree_choice.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)

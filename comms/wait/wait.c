@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on kernels of
- * today it may cost a time slice, if the processor goes to somebody with much to do.
+ * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on today's kernels it may cost a
+ * time slice, if the processor goes to a process with much to do.
  *
- * Sleeper: sleepers++ ; membarrier ; poll again ; futex_wait(word).   Changer: store ; load sleepers.
- * The changer has no fence between its two accesses. membarrier(GLOBAL_EXPEDITED) puts one into every
- * registered process that runs at that moment, so either the changer's load sees the sleeper, or the
- * sleeper's second poll sees the store. Stores without a wakeup (through shmem_ptr, by a thread of this
- * PE, or where membarrier is missing) are found because every sleep ends after a bounded time.
+ * Sleeper, comms_sleep_prepare and comms_sleep: sleepers++ ; membarrier ; poll again ; futex_wait(word).
+ * Storing PE, comms_wake_at in core/comms.h: store ; load sleepers ; if there are any: word++ ; futex_wake(word).
+ *
+ * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a fence on every processor that
+ * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store.
+ * docs/protocols/order/wakeups.md goes through the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread
+ * of this PE, or where membarrier is missing) are seen because every sleep ends after a bounded time.
  */
 #include "wait.h"
 
