@@ -18,7 +18,7 @@ libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
 	comms/observe/trace.h
 # ops: the operations.
 libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/calls.c \
-	comms/ops/fault.c comms/ops/fault.h comms/ops/handlers.c comms/ops/handlers.h \
+	comms/ops/fault.c comms/ops/fault.h comms/ops/completion_numbers.c comms/ops/completion_numbers.h \
 	comms/ops/carry.c comms/ops/carry.h comms/ops/notify.c comms/ops/notify.h comms/ops/target.c comms/ops/target.h \
 	comms/ops/ops.c comms/ops/ops.h comms/ops/reorder.c comms/ops/reorder.h
 # wait: spinning, sleeping, waking; events; hang reports.
@@ -57,7 +57,7 @@ libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/col
 
 # The Tofu path. What it calls is loaded when it is taken.
 TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \
-	comms/net/tofu/tofu_broadcast.c comms/net/tofu/tofu_completions.c comms/net/tofu/tofu_edges.c \
+	comms/net/tofu/tofu_broadcast.c comms/net/tofu/tofu_completion_numbers.c comms/net/tofu/tofu_edges.c \
 	comms/net/tofu/tofu_gates.c comms/net/tofu/tofu_inside.h comms/net/tofu/tofu_library.c \
 	comms/net/tofu/tofu_library.h comms/net/tofu/tofu_notify.c comms/net/tofu/tofu_ops.c comms/net/tofu/tofu_places.c \
 	comms/net/tofu/tofu_queue.c comms/net/tofu/tofu_tnis.c

@@ -184,7 +184,10 @@ void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enu
 #define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others through their leader */
 #define NODES_AT_ONCE 1024   /* that do so */
 
-/* A small piece comes in one line with the word that shows it. */
+/*
+ * A small piece comes in one line with the word that shows it. Only for collectives in which each member hears from each other one, directly or
+ * through others: then a slot of the piece before the last is free again (docs/protocols/node.md). Others need words of their own.
+ */
 #define SMALL_PIECE 48
 struct piece_slot {
 	_Alignas(64) _Atomic uint64_t received;

@@ -13,18 +13,6 @@ forbid() {
 		bad=1
 	fi
 }
-forbid rte 'comms/|shmem/|pshmem\.h|shmem\.h|ucp/|\.\./'
-forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
-forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/|\.\./'
-# UCX and Tofu are known to the network that is made of them, and to nobody else.
-for room in coll core groups observe rdma wait; do
-	forbid "comms/$room" 'ucp/|uct/|ucs/|utofu|jtofu'
-done
-forbid comms/net/ucx 'utofu|jtofu|comms/net/tofu/'
-forbid comms/net/tofu 'ucp/|uct/|ucs/|comms/net/ucx/'
-# comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
-forbid comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h'
-# softofu can be lifted out: of the rest it includes the shapes of comms/torus alone, and the rest includes it in one file of oshrun.
 # forbid_but FOLDER PATTERN EXCEPTIONS: as forbid, but for lines that match the exceptions
 forbid_but() {
 	[ -d "$1" ] || return 0
@@ -33,6 +21,19 @@ forbid_but() {
 		bad=1
 	fi
 }
+forbid rte 'comms/|shmem/|pshmem\.h|shmem\.h|ucp/|\.\./'
+forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
+forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/|\.\./'
+# comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
+forbid comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h'
+# The library of a network is known to the folder of that network, and to no other room; a network knows no other network.
+forbid_but comms 'ucp/|uct/|ucs/' '^comms/net/ucx/'
+forbid_but comms 'utofu|jtofu' '^comms/net/tofu/'
+forbid_but comms 'rdma/f' '^comms/net/ofi/'
+for folder in comms/net/*/; do
+	forbid_but comms "$folder" "^$folder"
+done
+# softofu can be lifted out: of the rest it includes the shapes of comms/torus alone, and the rest includes it in one file of oshrun.
 forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/shape\.h"'
 forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'

@@ -12,11 +12,25 @@
 #include "comms/torus/shape.h"
 
 /*
- * The contract between the core and a network: UCX (net/ucx), Tofu (net/tofu). One network carries, for the whole job, what load and store
- * cannot. A line in comms/networks.def makes the library know it; networks.c chooses it at the start.
+ * The contract between the core and a network: libfabric (net/ofi, the smallest), Tofu (net/tofu, whose NIC needs no help), UCX (net/ucx). One
+ * network carries, for the whole job, what load and store cannot. A line in comms/networks.def makes the library know it; networks.c chooses it at
+ * the start.
  *
  * A network implements all of struct comms_network but what is marked optional. A group that is optional is a table of its own: it is whole, or
  * the pointer to it is NULL. Errors end the job with a message (rte_die); no operation returns one.
+ *
+ * Duties that no single function has:
+ *
+ * words     PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each
+ * progress  A thread of the network, or blocking->wait, that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
+ *           comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. A network that makes no progress by itself while its PE
+ *           sleeps has blocking, or a longest_wait
+ * thread    There is none before finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is served in any case
+ * waits     Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get and notify in turn:
+ *           no function holds a lock while it waits. One that "waits for nothing" may wait for a free record of the network's own, by progress
+ * counting  The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the network calls trace_arrival for what others put here
+ *
+ * Words used here:
  *
  * peer      comms/core/peers.h; peer->driver is the network's own pointer, which connect sets and forget frees. No other file reads it
  * place     struct comms_place: a peer, a segment of its memory, and an offset there
@@ -58,7 +72,10 @@ struct network_notification {
 	enum comms_amo op;
 };
 
-/* Messages of this PE since the start: what it has sent, and what it has carried out for others. deadlock.c compares the sums over all PEs. */
+/*
+ * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c compares the sums over all
+ * PEs: equal sums, and nothing pending, mean that nothing is on its way. A network whose NIC carries out everything reports pending alone.
+ */
 struct comms_traffic {
 	uint64_t sent, carried_out;
 	unsigned notify; /* how many of them a notification without data is */
@@ -126,10 +143,10 @@ struct network_buffers {
 struct network_blocking {
 	/*
 	 * Blocks until the network has something to do, the word has another value, or the time is over. NETWORK_BLOCK_NOT, and at once: another thread
-	 * of this PE looks after the network, so the caller may sleep on the word.
+	 * of this PE makes progress, so the caller may sleep on the word.
 	 */
 	enum network_block { NETWORK_BLOCK_NOT, NETWORK_BLOCKED, NETWORK_BLOCKED_AND_PROGRESSED } (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
-	/* Makes the network's thread look at the command lists. */
+	/* Makes the network's thread serve the command lists. */
 	void (*wake)(void);
 };
 
@@ -156,14 +173,15 @@ struct comms_network {
 	long longest_wait; /* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
 
 	/*
-	 * Its life, in this order. NULL: it has nothing to do then. Only start and stop are never NULL.
+	 * Its life, in this order. NULL, but for start, describe, finish and stop: the network has nothing to do then.
 	 *
 	 * find      Can this job use the network? Called first of all, and all PEs get the same answer. Ends the job with a message if not, and must is
 	 *           true
 	 * start     Makes what operations need, and registers the segments (comms.segments)
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it
 	 * open      All PEs have published: takes connections, and serves other PEs from now on, in a thread if there is one
-	 * connect   The first contact with a peer. peers_network_info has what it published; no other thread knows the record yet
+	 * connect   The first contact with a peer, also with PEs of this node and with this PE itself. peers_network_info has what it published (NULL
+	 *           in a job of one PE); one thread at a time calls it, and no other thread knows the record yet
 	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
 	 * rest      All PEs have finished: serves no longer
 	 * forget    Frees peer->driver
@@ -205,7 +223,8 @@ struct comms_network {
 	/* Do other PEs' operations on this one go on while this PE computes? */
 	bool (*served)(void);
 
-	/* For reports: see struct comms_traffic; "; operations under way to PEs 1, 3", or nothing; from whom it takes connections (NULL: from nobody). */
+	/* For reports: see struct comms_traffic; "; operations under way to PEs 1, 3", or nothing; from whom it takes connections
+	 * (returns NULL: from nobody; connections itself may be NULL). */
 	void (*count_traffic)(struct comms_traffic *traffic);
 	void (*name_under_way)(char *text, size_t size);
 	const char *(*connections)(void);

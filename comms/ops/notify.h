@@ -47,7 +47,7 @@ struct comms_notification {
 	struct comms_flag flag;
 	const struct comms_buffer *buffer; /* the first piece goes to this memory, to offset in it; NULL: to its dest */
 	size_t offset;
-	uint8_t completion;   /* instead of the flag: a number that the receiver gave, see handlers.h; 0: the flag */
+	uint8_t completion;   /* instead of the flag: a number that the receiver gave, see completion_numbers.h; 0: the flag */
 	bool by_network;      /* also where stores reach the PE */
 	struct comms_batch *batch; /* leaves with this one, if there is room in it; NULL: leaves now */
 	int pe;

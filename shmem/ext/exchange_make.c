@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "shmem/collectives.h"
-#include "comms/ops/handlers.h"
+#include "comms/ops/completion_numbers.h"
 #include "comms/wait/wait.h"
 #include "comms/observe/counters.h"
 #include "grid.h"

@@ -4,7 +4,7 @@
 
 #include "comms/core/processor.h"
 #include "comms/observe/counters.h"
-#include "comms/ops/handlers.h"
+#include "comms/ops/completion_numbers.h"
 #include "comms/wait/wait.h"
 
 #define FETCHED_AHEAD 4096 /* bytes of a message; the lines of longer ones would come too early, or all at once */

@@ -69,10 +69,14 @@ upward()
 @test "calls that go up are found, in folders of folders too" {
 	run sh "$LAYERS" .
 	[ "$status" -eq 0 ]
+	mkdir -p comms/net/ucx comms/net/tofu comms/net/ofi
 	upward rte/launch.c comms/core/comms.h
 	upward comms/ops/ops.c shmem/api.h
 	upward comms/net/tofu/tofu_ops.c shmem/api.h
 	upward comms/wait/wait.c ucp/api/ucp.h
+	upward comms/net/networks.c ucp/api/ucp.h
+	upward comms/core/peers.c rdma/fabric.h
+	upward comms/start.c comms/net/ofi/ofi_inside.h
 	upward comms/net/ucx/ucx_ops.c comms/net/tofu/tofu_inside.h
 	upward shmem/rma.c comms/net/ucx/ucx_inside.h
 	upward shmem/ext/plans.c ucp/api/ucp.h

@@ -145,10 +145,11 @@ void ofi_connect(struct comms_peer *peer)
 {
 	size_t size;
 	const struct published *theirs = peers_network_info(peer, &size);
-	struct ofi_peer *driver = calloc(1, sizeof *driver);
+	struct ofi_peer *driver;
 
 	if (!theirs)
 		return;
+	driver = calloc(1, sizeof *driver);
 	if (!driver)
 		rte_die(NULL, "no memory for the record of PE %d", peer->pe);
 	if (strncmp(theirs->provider, ofi.info->fabric_attr->prov_name, sizeof theirs->provider - 1))

@@ -142,6 +142,8 @@ extern const struct network_buffers ofi_buffers;
 bool ofi_progress(void);
 void ofi_open(void);
 void ofi_rest(void);
+/* Starts the server unless it runs. */
+void ofi_serve(const char *routine);
 bool ofi_served(void);
 extern const struct network_blocking ofi_blocking;
 

@@ -164,6 +164,7 @@ static void complete(void)
 static void finish(void)
 {
 	atomic_store_explicit(&ofi.ending, true, memory_order_seq_cst);
+	ofi_serve("shmem_finalize"); /* also with SHMEM_PROGRESS_THREAD=no: others may still wait for this PE, which makes no calls from here on */
 	complete();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who looks after the endpoint: the PE in a wait, or a thread of its own, the server. Many providers move data at the target only while somebody asks
- * for completions there, and no completion tells the target that data has come. So the server asks whenever the queue's descriptor becomes
- * readable, and then wakes this PE's sleepers, since they may wait for what came.
+ * Progress of the endpoint: by the PE in a wait, or by a thread, the server. Many providers move data at the target only while the target polls for
+ * completions, and no completion reports at the target that data has come. So the server polls whenever the queue's descriptor becomes readable,
+ * and then wakes this PE's sleepers, since they may wait for what came.
  */
 #include "ofi_inside.h"
 
@@ -15,8 +15,8 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define UNATTENDED 500000L	/* ns that the server leaves the queue to a PE that looks after it */
-#define INTERVAL 100000L /* ns between two looks where the queue has no descriptor */
+#define UNATTENDED 500000L	/* ns that the server leaves the queue to a PE that polls it */
+#define INTERVAL 100000L /* ns between two polls where the queue has no descriptor */
 
 bool ofi_served(void)
 {
@@ -84,22 +84,29 @@ static void *serve(void *unused)
 	return unused;
 }
 
+void ofi_serve(const char *routine)
+{
+	int error;
+
+	if (ofi.served)
+		return;
+	atomic_store_explicit(&ofi.stopping, false, memory_order_seq_cst);
+	error = pthread_create(&ofi.server, NULL, serve, NULL);
+	if (error)
+		rte_die(routine, "no thread to serve other nodes (%s); raise ulimit -u", strerror(error));
+	ofi.served = true;
+}
+
 void ofi_open(void)
 {
 	bool wanted = true;
-	int error;
 
 	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
 	ofi.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (ofi.wakeup < 0)
 		rte_die("shmem_init", "no descriptor for the thread that serves other nodes; raise ulimit -n");
-	if (!wanted)
-		return;
-	atomic_store_explicit(&ofi.stopping, false, memory_order_seq_cst);
-	error = pthread_create(&ofi.server, NULL, serve, NULL);
-	if (error)
-		rte_die("shmem_init", "no thread to serve other nodes (%s); raise ulimit -u, or set SHMEM_PROGRESS_THREAD=no", strerror(error));
-	ofi.served = true;
+	if (wanted)
+		ofi_serve("shmem_init");
 }
 
 void ofi_rest(void)

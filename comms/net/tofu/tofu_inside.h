@@ -10,7 +10,7 @@
 
 /*
  * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
- * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c (notifications), tofu_completions.c (completion numbers), tofu_gates.c (barriers),
+ * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c (notifications), tofu_completion_numbers.c (completion numbers), tofu_gates.c (barriers),
  * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the NIC does alone: broadcasts, and data between pairs).
  *
  * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
@@ -96,7 +96,7 @@ struct tofu_peer {
 	uint64_t memory[COMMS_SEGMENTS];
 	int tni; /* by which of ours that goes */
 	int theirs; /* and to which of its */
-	atomic_bool unconfirmed; /* what went there last asked for no answer: see tofu_completions.c */
+	atomic_bool unconfirmed; /* what went there last asked for no answer: see tofu_completion_numbers.c */
 };
 static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
 {
@@ -173,7 +173,7 @@ bool tofu_progress(void);
 /* A notice of a queue, with the lock. False: there is none. */
 bool tofu_take_notice(const struct tofu_queue *queue);
 
-/* tofu_completions.c; arrived: a message has come, with the lock. */
+/* tofu_completion_numbers.c; arrived: a message has come, with the lock. */
 uint8_t tofu_completion_listen(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 void tofu_completion_release(struct comms_peer *from, uint8_t notice);
 void tofu_needed(struct comms_peer *from, uint8_t notice);

@@ -3,7 +3,7 @@
  * What is under way in the queues of this PE.
  *
  * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
- * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completions.c), and of
+ * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completion_numbers.c), and of
  * those there are few: so a PE may compute for long, and no thread need empty its queues.
  */
 #include "comms/ops/ops.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "handlers.h"
+#include "completion_numbers.h"
 
 #include "comms/net/network.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COMMS_HANDLERS_H
-#define COMMS_HANDLERS_H
+#ifndef COMMS_COMPLETION_NUMBERS_H
+#define COMMS_COMPLETION_NUMBERS_H
 
 #include "notify.h"
 
