@@ -106,9 +106,9 @@ typedef enum {
 typedef struct {
 	int pe;		     /* the neighbour, by its number in the team */
 	int edge;	     /* which of its edges this is, there */
-	const void *source;  /* symmetric: what goes to it */
+	const void *source;  /* symmetric buffer that is sent to this neighbour */
 	size_t send_bytes;   /* 0: nothing does */
-	void *dest;	     /* symmetric: where goes what comes from it */
+	void *dest;	     /* symmetric buffer that receives from this neighbour */
 	size_t receive_bytes; /* 0: nothing does */
 } shmemx_neighbour_t;
 

@@ -24,15 +24,12 @@ FOR_SUM_TYPES(SUM_COMBINE)
 FOR_SIGNED_LOGIC(LOGIC_COMBINE)
 
 /* The types of the table by the codes that the user gives. */
-enum {
-	CODE_float = SHMEMX_FLOAT, CODE_double = SHMEMX_DOUBLE, CODE_longdouble = SHMEMX_LONGDOUBLE, CODE_char = SHMEMX_CHAR,
-	CODE_schar = SHMEMX_SCHAR, CODE_short = SHMEMX_SHORT, CODE_int = SHMEMX_INT, CODE_long = SHMEMX_LONG,
-	CODE_longlong = SHMEMX_LONGLONG, CODE_uchar = SHMEMX_UCHAR, CODE_ushort = SHMEMX_USHORT, CODE_uint = SHMEMX_UINT,
-	CODE_ulong = SHMEMX_ULONG, CODE_ulonglong = SHMEMX_ULONGLONG, CODE_int8 = SHMEMX_INT8, CODE_int16 = SHMEMX_INT16,
-	CODE_int32 = SHMEMX_INT32, CODE_int64 = SHMEMX_INT64, CODE_uint8 = SHMEMX_UINT8, CODE_uint16 = SHMEMX_UINT16,
-	CODE_uint32 = SHMEMX_UINT32, CODE_uint64 = SHMEMX_UINT64, CODE_size = SHMEMX_SIZE, CODE_ptrdiff = SHMEMX_PTRDIFF,
-	CODE_complexd = SHMEMX_COMPLEXD, CODE_complexf = SHMEMX_COMPLEXF, CODES
-};
+#define CODE(NAME, CODE) CODE_##NAME = SHMEMX_##CODE,
+enum { FOR_CODES(CODE) CODES };
+
+/* Complex numbers have no order, and no row here. */
+#define NUMBER(NAME, TYPE) [CODE_##NAME] = WORDS_NUMBER_OF(TYPE),
+static const enum words_number numbers[CODES] = {FOR_MINMAX_TYPES(NUMBER)};
 
 #define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
 #define SUMS(NAME, TYPE) [SHMEMX_SUM][CODE_##NAME] = combine_##NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = combine_##NAME##_prod,
@@ -55,6 +52,6 @@ bool set_find_method(combine_t *combine, struct words_method *way)
 	for (int op = 0; op <= SHMEMX_XOR; op++)
 		for (int type = 0; type < CODES; type++)
 			if (combines[op][type] == combine)
-				return words_find_method((shmemx_op_t)op, (shmemx_type_t)type, sizes[type], way);
+				return words_find_method((shmemx_op_t)op, numbers[type], sizes[type], way);
 	return false;
 }

@@ -1,43 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "words.h"
 
-#include <limits.h>
 #include <string.h>
 
 #define SIGN (1ULL << 63)
 
-static bool number_of(shmemx_type_t type, enum words_number *number)
-{
-	switch (type) {
-	case SHMEMX_FLOAT:
-	case SHMEMX_DOUBLE: *number = WORDS_FLOATING; return true;
-	case SHMEMX_LONGDOUBLE:
-	case SHMEMX_COMPLEXD:
-	case SHMEMX_COMPLEXF: return false;
-	case SHMEMX_CHAR: *number = CHAR_MIN < 0 ? WORDS_SIGNED : WORDS_UNSIGNED; return true;
-	case SHMEMX_SCHAR:
-	case SHMEMX_SHORT:
-	case SHMEMX_INT:
-	case SHMEMX_LONG:
-	case SHMEMX_LONGLONG:
-	case SHMEMX_INT8:
-	case SHMEMX_INT16:
-	case SHMEMX_INT32:
-	case SHMEMX_INT64:
-	case SHMEMX_PTRDIFF: *number = WORDS_SIGNED; return true;
-	default: *number = WORDS_UNSIGNED; return true;
-	}
-}
-
-bool words_find_method(shmemx_op_t operation, shmemx_type_t type, size_t size, struct words_method *way)
+bool words_find_method(shmemx_op_t operation, enum words_number number, size_t size, struct words_method *way)
 {
 	static const enum comms_reduce_op ops[] = {
 		[SHMEMX_SUM] = COMMS_REDUCE_SUM, [SHMEMX_MIN] = COMMS_REDUCE_MAX, [SHMEMX_MAX] = COMMS_REDUCE_MAX,
 		[SHMEMX_AND] = COMMS_REDUCE_AND, [SHMEMX_OR] = COMMS_REDUCE_OR,   [SHMEMX_XOR] = COMMS_REDUCE_XOR,
 	};
 
-	if (operation == SHMEMX_PROD || !number_of(type, &way->number))
+	if (operation == SHMEMX_PROD || number == WORDS_NO_NUMBER)
 		return false;
+	way->number = number;
 	way->op = ops[operation];
 	way->size = size;
 	way->kind = operation == SHMEMX_MAX ? WORDS_IN_ORDER : operation == SHMEMX_MIN ? WORDS_IN_REVERSE : WORDS_AS_THEY_ARE;
