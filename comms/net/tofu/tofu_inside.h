@@ -161,14 +161,15 @@ void tofu_atomic(const struct tofu_counters *counters, const struct comms_place 
 struct tofu_counters tofu_begin_request(struct comms_request *request);
 void tofu_end_beginning(struct comms_request *request);
 void tofu_notify(struct comms_request *request, const struct network_notification *notification);
-void tofu_wait_for(atomic_int *counter);
 void tofu_complete(void);
 
 /* Memory of the program's, for as long as it likes, with all queues. */
 void *tofu_share(struct comms_buffer *buffer);
 void tofu_unshare(const struct comms_buffer *buffer, void *handle);
 
+/* Polls the queues; waits, by polling, until a counter is 0. */
 bool tofu_progress(void);
+void tofu_wait_for(atomic_int *counter);
 
 /* A notice of a queue, with the lock. False: there is none. */
 bool tofu_take_notice(const struct tofu_queue *queue);

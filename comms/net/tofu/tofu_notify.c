@@ -7,12 +7,6 @@
 
 #include "comms/wait/wait.h"
 
-void tofu_wait_for(atomic_int *counter)
-{
-	if (atomic_load_explicit(counter, memory_order_seq_cst) > 0)
-		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_seq_cst) == 0);
-}
-
 /* The request counts itself, too, until all its transfers have started. */
 struct tofu_counters tofu_begin_request(struct comms_request *request)
 {

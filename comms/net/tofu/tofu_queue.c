@@ -2,6 +2,9 @@
 /*
  * What is under way in the queues of this PE.
  *
+ * tofu_request_start hands a communication to uTofu; tofu_progress, which every wait calls, polls the queues and lowers the counters of what has
+ * arrived; tofu_wait_for is the wait for a counter, as quiet has it.
+ *
  * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
  * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completion_numbers.c), and of
  * those there are few: so a PE may compute for long, and no thread need empty its queues.
@@ -183,6 +186,12 @@ bool tofu_progress(void)
 	}
 	tofu_unlock();
 	return worked;
+}
+
+void tofu_wait_for(atomic_int *counter)
+{
+	if (atomic_load_explicit(counter, memory_order_seq_cst) > 0)
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_seq_cst) == 0);
 }
 
 /* --- Requests --- */
