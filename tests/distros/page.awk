@@ -127,8 +127,8 @@ END {
 	print "Figures stand beside what bare PMIx (hello: a start of two PEs by"
 	print "`oshrun`) and `ucx_perftest` over TCP (the others) take on the same machine in turn."
 	print ""
-	print "A release with a processor behind its name (trixie-arm64) was tested in virtual machines, whose names"
-	print "stand behind the lines: a64fx is Fujitsu\047s A64FX, max all that QEMU has of arm64, 16k and 64k are"
-	print "pages of that size."
+	print "A release with a processor behind its name (trixie-arm64) was tested in virtual machines, whose"
+	print "names stand behind the lines: a64fx is Fujitsu\047s A64FX, max all that QEMU has of arm64, 16k and 64k"
+	print "are pages of that size."
 	printf "%s", text
 }

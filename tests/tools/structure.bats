@@ -6,7 +6,7 @@ setup()
 {
 	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
 	LAYERS=${BATS_TEST_FILENAME%/*}/../layers.sh
-	NAMES=${BATS_TEST_FILENAME%/*}/../names.sh
+	PAGES=${BATS_TEST_FILENAME%/*}/../pages.sh
 	ROOMS=${BATS_TEST_FILENAME%/*}/../rooms.sh
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p comms shmem
@@ -90,15 +90,28 @@ upward()
 @test "files and functions that a page names and that are not there are found" {
 	mkdir -p docs/decisions
 	echo 'int find_this(void);' >shmem/there.c
-	echo 'See `find_this` in `shmem/there.c`, or `there.c`; ordinary `words`, `--options` and `SETTINGS` are no names.' >docs/tour.md
-	run sh "$NAMES" .
+	printf '%s\n' 'See `find_this` in `shmem/there.c`, or `there.c`;' 'ordinary `words`, `--options` and `SETTINGS` are no names.' >docs/tour.md
+	run sh "$PAGES" .
 	[ "$status" -eq 0 ]
 	for name in find_that shmem/gone.c gone.c; do
 		echo "See \`$name\`." >docs/decisions/page.md
-		run sh "$NAMES" .
+		run sh "$PAGES" .
 		[ "$status" -eq 1 ]
 		[[ $output == *"docs/decisions/page.md: there is no $name"* ]]
 	done
+}
+
+@test "lines of pages that are too wide are found, but for tables, code and pages that a program makes" {
+	mkdir -p docs
+	wide=$(printf 'word %.0s' {1..25})
+	printf '%s\n' 'Words.' "| $wide |" "    $wide" >docs/page.md
+	printf '%s\n' 'Made by a program.' "$wide" >docs/made.md
+	run sh "$PAGES" .
+	[ "$status" -eq 0 ]
+	echo "$wide" >>docs/page.md
+	run sh "$PAGES" .
+	[ "$status" -eq 1 ]
+	[[ $output == *'docs/page.md:4: wider than 100 columns'* ]]
 }
 
 # object FILE TEXT: an object file of the library made of that text.

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# names.sh SRCDIR: the files and the functions that the tour, the pages of protocols and those of decisions name exist. Fails and names
-# the page and the name where one does not. Only what stands between backquotes is a name; a function's has an underscore.
+# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist, and
+# pages wrap at 100 columns. Fails and names the page and the name or the line where that does not hold. Only what stands between backquotes
+# is a name; a function's has an underscore. Tables, code and pages that a program makes ("Made by" in their first lines) may be wider.
 set -u
 LC_ALL=C
 export LC_ALL
 cd "$1" || exit 1
 folders=$(for folder in bench comms examples include rte shmem softofu tests tools; do [ -d "$folder" ] && echo "$folder"; done)
-pages=$(find docs/tour.md docs/decisions docs/protocols -name '*.md' 2>/dev/null | sort)
+pages=$(find CONTRIBUTING.md docs/tour.md docs/decisions docs/protocols -name '*.md' 2>/dev/null | sort)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -22,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 # shellcheck disable=SC2016 # backquotes are what is looked for
 for page in $pages; do
-	sed '/^    /d' "$page" | grep -oE '`[^`]+`' | tr -d '`' | tr ' ' '\n' |
+	sed '/^    /d' "$page" | grep -oE '`[^`]+`' | tr -d '`' | tr ' ' '\n' | grep -v NAME |
 		grep -E '^[a-z_]+/[A-Za-z0-9_./-]+\.(c|h|cc|def|md|bats|sh|awk|mk)$|^[a-z0-9_]+\.(c|h|cc|def|bats|awk)$|^[a-z][a-z0-9]*_[a-z0-9_]+$' |
 		sort -u >"$work/named"
 	comm -23 "$work/named" "$work/there" >"$work/missing"
@@ -30,5 +31,11 @@ for page in $pages; do
 	sed "s|^|$page: there is no |" "$work/missing" >&2
 	bad=1
 done
-[ "$bad" = 0 ] && echo "names: what the pages name is there"
+for page in $(find README.md CONTRIBUTING.md docs softofu -name '*.md' 2>/dev/null | sort); do
+	sed -n 1,5p "$page" | grep -q '^\(<!-- \)\{0,1\}Made by' && continue
+	LC_ALL=C.UTF-8 grep -nE '^.{101}' "$page" | grep -vE '^[0-9]+:(\||    )' >"$work/wide" || continue
+	sed "s|:.*||; s|^|$page:|; s|\$|: wider than 100 columns|" "$work/wide" >&2
+	bad=1
+done
+[ "$bad" = 0 ] && echo "pages: what they name is there, and they wrap"
 exit "$bad"
