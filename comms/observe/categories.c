@@ -23,6 +23,7 @@ static const struct rule rules[] = {
 	{"lock$", NULL, CATEGORY_LOCK},
 	{"^team_sync", NULL, CATEGORY_SYNC},
 	{"team", NULL, CATEGORY_TEAM},
+	{"grid_create$", NULL, CATEGORY_TEAM},
 	{"create$", NULL, CATEGORY_CONTEXT},
 	{"destroy$", NULL, CATEGORY_CONTEXT},
 	{"session", NULL, CATEGORY_CONTEXT},

@@ -49,7 +49,7 @@ fact()
 @test "all sections are there, and nothing on standard error" {
 	run "$OSHINFO"
 	[ "$status" -eq 0 ]
-	for section in Build Machine Limits "Paths on a node" "UCX transports" Tofu Torus Launchers Settings; do
+	for section in Build Machine Limits "Paths on a node" Tofu "UCX transports" libfabric Torus Launchers Settings; do
 		printf '%s\n' "$output" | grep -Fqx "$section"
 	done
 	"$OSHINFO" --all >/dev/null 2>"$BATS_TEST_TMPDIR/err"

@@ -91,9 +91,9 @@ int main(int argc, char **argv)
 		report_machine(&report);
 		report_limits(&report);
 		report_paths(&report);
-		report_ucx(&report);
-		report_tofu(&report);
-		report_ofi(&report);
+#define NETWORK(NAME, name) report_##name(&report);
+#include "comms/networks.def"
+#undef NETWORK
 		report_torus(&report);
 		report_launchers(&report);
 	}

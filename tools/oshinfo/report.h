@@ -29,12 +29,14 @@ void report_build(struct report *report);
 void report_machine(struct report *report);
 void report_limits(struct report *report);
 void report_paths(struct report *report);
-void report_ucx(struct report *report);
-void report_tofu(struct report *report);
-void report_ofi(struct report *report);
 void report_torus(struct report *report);
 void report_launchers(struct report *report);
 void report_settings(struct report *report);
+
+/* One for each network, also for those that this library was configured without: the section says so. */
+#define NETWORK(NAME, name) void report_##name(struct report *report);
+#include "comms/networks.def"
+#undef NETWORK
 
 /* The first line of a small file without its end; false if it cannot be read. */
 bool read_line(const char *path, char *line, size_t size);
