@@ -69,6 +69,7 @@ typedef struct {
 /* All edges that carry messages in that direction. */
 #define SHMEMX_ALL_EDGES (-1)
 
+/* Called by all PEs of the job, like shmem_malloc, also by those without edges. */
 int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange);
 int shmemx_exchange_create_grid(shmem_team_t grid, const size_t *bytes, int options, shmemx_exchange_t *exchange);
 void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge);
