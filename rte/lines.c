@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "frames.h"
 #include "plain.h"
 
@@ -26,14 +27,6 @@ static struct {
 	char answers[32 << 10];
 	size_t used; /* bytes of answers */
 } addr2line;
-
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool find_tool(const char *name)
 {
@@ -105,7 +98,7 @@ static bool read_answer(char *const *arguments, char *text, size_t room, int64_t
 	close(ends[1]);
 	while (child > 0 && used + 1 < room && more != 0) {
 		struct pollfd wanted = {.fd = ends[0], .events = POLLIN};
-		int64_t left = until - now_in_ms();
+		int64_t left = until - rte_clock_ms();
 		int ready = left > 0 ? poll(&wanted, 1, (int)left) : 0;
 
 		if (ready == 0)
@@ -238,7 +231,7 @@ static bool is_wanted(const struct frame *frames, int n, int file)
 /* The program comes first: the user needs its lines most. */
 const char *frames_find_lines(struct frame *frames, int n)
 {
-	int64_t until = now_in_ms() + PATIENCE;
+	int64_t until = rte_clock_ms() + PATIENCE;
 	bool some = false;
 
 	for (int file = 0; file < FRAME_FILES; file++)

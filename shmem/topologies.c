@@ -3,21 +3,12 @@
  * The torus below a team: where its nodes are, and what their links do. Found out when a collective first has use for it, by
  * all members together.
  */
-#include <time.h>
-
 #include "collectives.h"
+#include "rte/clock.h"
 
 #define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
 #define SLOWEST 1e5	     /* bytes a second that are believed, and most */
 #define FASTEST 1e11
-
-static uint64_t nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /*
  * How long the sample takes over the slowest link towards this node, but for those that are known to be slow. All nodes take theirs at once, as they will in a
@@ -30,14 +21,15 @@ static uint64_t time_links(const struct set *set, const struct torus_topology *t
 
 	for (int way = 0; way < 2 * topology->sites.shape.axes; way++) {
 		int place = torus_neighbour(&topology->sites.shape, topology->me, way);
-		uint64_t begun, took;
+		int64_t begun;
+		uint64_t took;
 
 		if (torus_sites_share(&topology->sites, topology->me, way) < 1)
 			continue;
 		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
-		begun = nanoseconds();
+		begun = rte_clock_ns();
 		comms_get(sample, sample, SAMPLE, topology->pe[place], set->routine);
-		took = nanoseconds() - begun;
+		took = (uint64_t)(rte_clock_ns() - begun);
 		slowest = took > slowest ? took : slowest;
 	}
 	return slowest;

@@ -9,11 +9,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "links.h"
 #include "comms/net/network.h"
 #include "comms/ops/reorder.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "trace.h"
@@ -33,10 +33,7 @@ static _Thread_local struct {
 
 uint64_t counters_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)rte_clock_ns();
 }
 
 static void add(_Atomic uint64_t *counter, uint64_t n)

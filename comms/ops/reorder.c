@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "ops.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -69,11 +70,6 @@ void reorder_pause(uint64_t number, uint64_t often)
 
 	if (reorder_random(~number) % (number / often + 1) == 0)
 		nanosleep(&pause, NULL);
-}
-
-static int64_t clock_ms(void)
-{
-	return (int64_t)(counters_clock() / 1000000);
 }
 
 /* --- Leaving --- */
@@ -302,7 +298,7 @@ bool reorder_hold(const struct held *operation)
 		leave(&(struct choice){.any_channel = true, .gets = true});
 	h.number = reorder.calls++;
 	h.draw = random_of_pe(h.number);
-	h.since = clock_ms();
+	h.since = rte_clock_ms();
 	reorder.bytes += h.copy ? h.bytes : 0;
 	reorder.held[held_now()] = h;
 	atomic_fetch_add_explicit(&reorder.count, 1, memory_order_relaxed);
@@ -318,7 +314,7 @@ static int64_t oldest_put(void)
 {
 	for (int i = 0; i < held_now(); i++)
 		if (is_put(&reorder.held[i]))
-			return clock_ms() - reorder.held[i].since;
+			return rte_clock_ms() - reorder.held[i].since;
 	return -1;
 }
 

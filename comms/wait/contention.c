@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "rte/clock.h"
 
 #define SAMPLE_EVERY 10000000LL /* ns */
 #define CALM_FOR 20000000LL	/* ns */
@@ -46,14 +47,6 @@ static struct {
 	_Atomic int64_t gaps;	 /* since then */
 } contention = {.file = -1};
 
-static int64_t now_in_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The kernel's numbers: ns run, ns ready to run, times it began to run. */
 static struct delays read_delays(void)
 {
@@ -76,7 +69,7 @@ void contention_start(unsigned most)
 	contention.most = most;
 	contention.seen = read_delays();
 	contention.often = 0;
-	contention.calm_since = now_in_ns();
+	contention.calm_since = rte_clock_ns();
 	atomic_store_explicit(&contention.sampled, contention.calm_since, memory_order_relaxed);
 	atomic_store_explicit(&contention.gaps, 0, memory_order_relaxed);
 }
@@ -128,7 +121,7 @@ static void sample(int64_t now)
 
 void contention_sample(void)
 {
-	sample(now_in_ns());
+	sample(rte_clock_ns());
 }
 
 unsigned contention_poll(unsigned polls)
@@ -137,7 +130,7 @@ unsigned contention_poll(unsigned polls)
 		unsigned polls;
 		int64_t at;
 	} last __attribute__((tls_model("initial-exec")));
-	int64_t now = now_in_ns();
+	int64_t now = rte_clock_ns();
 	unsigned most;
 
 	if (last.polls == polls + CONTENTION_POLLS && now - last.at > GAP)

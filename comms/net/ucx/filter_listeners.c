@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/timerfd.h>
 
+#include "rte/clock.h"
+
 struct listener *listener_find(int fd)
 {
 	struct listener *listener = filter.listeners;
@@ -113,7 +115,7 @@ static int accept_some(struct listener *listener)
 
 static void check_deadlines(struct listener *listener)
 {
-	int64_t now = filter_now();
+	int64_t now = rte_clock_ms();
 	uint64_t ticks;
 
 	if (read(listener->timer, &ticks, sizeof ticks) < 0)

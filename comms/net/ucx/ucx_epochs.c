@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "comms/ops/ops.h"
+#include "rte/clock.h"
 #include "ucx_inside.h"
 
 #define PUSH_EVERY 10 /* ms between two checks for idle channels */
@@ -115,14 +116,6 @@ static bool push_idle(void)
 	return worked;
 }
 
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int channels_push(void)
 {
 	int64_t wanted;
@@ -131,10 +124,10 @@ int channels_push(void)
 		return -1;
 	if (pthread_mutex_trylock(&ucx_private.lock))
 		return PUSH_EVERY;
-	wanted = ucx_private.next_push - now_in_ms();
+	wanted = ucx_private.next_push - rte_clock_ms();
 	if (wanted <= 0) {
 		wanted = push_idle() ? PUSH_AGAIN : PUSH_EVERY;
-		ucx_private.next_push = now_in_ms() + wanted;
+		ucx_private.next_push = rte_clock_ms() + wanted;
 	}
 	pthread_mutex_unlock(&ucx_private.lock);
 	return (int)wanted;

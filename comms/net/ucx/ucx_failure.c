@@ -30,6 +30,7 @@
 #include <time.h>
 
 #include "comms/core/comms.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -51,14 +52,6 @@ static struct {
 	int64_t asked;	     /* when */
 	pthread_mutex_t checking;
 } failure = {.checking = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void add_port(atomic_uchar *ports, uint16_t port)
 {
@@ -363,7 +356,7 @@ int failure_check(void)
 	if (failure.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
 	    pthread_mutex_trylock(&failure.checking))
 		return -1;
-	now = now_in_ms();
+	now = rte_clock_ms();
 	if (failure.next_check == 0) {
 		failure.next_check = now + failure.limit / POLLS;
 	} else if (now >= failure.next_check) {
