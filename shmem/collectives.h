@@ -203,7 +203,7 @@ struct agreement {
  */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
-	uint64_t gate;			/* of this member's NIC: see comms/net/sessions.h */
+	uint64_t ready_queue;			/* of this member's NIC: see comms/net/sessions.h */
 };
 
 struct scratch {

@@ -137,13 +137,13 @@ static void find_gates(struct maker *m, const struct edges *edges, struct comms_
 	m->known_pe = -1;
 	for (size_t i = 0; i < edges->count; i++)
 		if (!edges->edge[i].near && !edges->edge[i].out)
-			(in++)->gate = plan_block_of(m, edges->edge[i].end.pe)->gate;
+			(in++)->ready_queue = plan_block_of(m, edges->edge[i].end.pe)->ready_queue;
 }
 
 static struct comms_session *open_for_all(struct maker *m, const struct comms_edges *far)
 {
 	enum { NOT_NEEDED, WANTED, NOT_TO_BE_HAD };
-	struct comms_session *session = comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
+	struct comms_session *session = comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.ready_queue);
 	uint64_t mine = !session ? NOT_TO_BE_HAD : far->outs + far->ins ? WANTED : NOT_NEEDED;
 
 	if (set_max(&m->set, mine) == WANTED)

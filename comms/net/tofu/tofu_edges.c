@@ -2,7 +2,7 @@
 /*
  * Data between pairs by the NIC: see net/sessions.h, and session_queues.h.
  *
- * gate     a session queue for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
+ * ready_queue     a session queue for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
  *          of the packets go that let the data session queues begin
  * data     a session queue on each TNI that leads to others: data, and a word behind it, for each edge. In groups
  * asks     packets to the gates of those who put to this PE, at once and on an ordinary queue
@@ -57,7 +57,7 @@ static int open_session_queues(struct comms_session *session, const int *command
 	return code;
 }
 
-struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate)
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *ready_queue)
 {
 	struct comms_session *session = calloc(1, sizeof *session);
 	int commands[TOFU_TNIS] = {0}, code = UTOFU_SUCCESS;
@@ -71,21 +71,21 @@ struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, 
 		code = open_session_queues(session, commands);
 	session->last = session_queue_add_on(session, tofu.queue[0].vcq);
 	tofu_unlock();
-	*gate = session->session_queue[0].id;
+	*ready_queue = session->session_queue[0].id;
 	return session_queues_opened(session, code);
 }
 
 static void write_gate(struct comms_session *session, int outs)
 {
-	struct session_queue *gate = &session->session_queue[0];
+	struct session_queue *ready_queue = &session->session_queue[0];
 	int session_queues = session->session_queues - 2;
 
 	for (int i = 1; i < outs; i++)
-		session_queue_pause(gate);
+		session_queue_pause(ready_queue);
 	if (session_queues > 1)
-		session_queue_signal(gate, gate->id, session_queue_flags(session_queues, false));
+		session_queue_signal(ready_queue, ready_queue->id, session_queue_flags(session_queues, false));
 	for (int l = 1; l <= session_queues; l++)
-		session_queue_signal(gate, session->session_queue[l].id, session_queue_flags(session_queue_group(session->session_queue[l].left), false));
+		session_queue_signal(ready_queue, session->session_queue[l].id, session_queue_flags(session_queue_group(session->session_queue[l].left), false));
 }
 
 /* In its order: the word behind the data. */
@@ -113,7 +113,7 @@ void tofu_session_write_edges(struct comms_session *session, const struct comms_
 		if (session->data[e])
 			session->data[e]->reports = true;
 	for (int i = 0; i < edges->ins; i++)
-		session_queue_signal(session->last, edges->in[i].gate, session_queue_flags(1, false));
+		session_queue_signal(session->last, edges->in[i].ready_queue, session_queue_flags(1, false));
 	if (edges->outs > 0)
 		session->word[session->words++] = run;
 	tofu_unlock();
