@@ -81,7 +81,7 @@ void contention_stop(void)
 	contention.file = -1;
 }
 
-static void judge(int64_t now)
+static void judge_sample(int64_t now)
 {
 	struct delays delays = read_delays();
 	int64_t span = now - atomic_load_explicit(&contention.sampled, memory_order_relaxed),
@@ -110,18 +110,18 @@ bool contention_is_there(void)
 	return comms.minds_contention && atomic_load_explicit(&comms.spin, memory_order_relaxed) < contention.most;
 }
 
-static void sample(int64_t now)
+static void sample_if_due(int64_t now)
 {
 	if (now - atomic_load_explicit(&contention.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
 	    atomic_exchange_explicit(&contention.sampling, true, memory_order_acquire))
 		return;
-	judge(now);
+	judge_sample(now);
 	atomic_store_explicit(&contention.sampling, false, memory_order_release);
 }
 
 void contention_sample(void)
 {
-	sample(rte_clock_ns());
+	sample_if_due(rte_clock_ns());
 }
 
 unsigned contention_poll(unsigned polls)
@@ -129,15 +129,15 @@ unsigned contention_poll(unsigned polls)
 	static _Thread_local struct {
 		unsigned polls;
 		int64_t at;
-	} last __attribute__((tls_model("initial-exec")));
+	} last_poll __attribute__((tls_model("initial-exec")));
 	int64_t now = rte_clock_ns();
 	unsigned most;
 
-	if (last.polls == polls + CONTENTION_POLLS && now - last.at > GAP)
-		atomic_fetch_add_explicit(&contention.gaps, now - last.at, memory_order_relaxed);
-	last.polls = polls;
-	last.at = now;
-	sample(now);
+	if (last_poll.polls == polls + CONTENTION_POLLS && now - last_poll.at > GAP)
+		atomic_fetch_add_explicit(&contention.gaps, now - last_poll.at, memory_order_relaxed);
+	last_poll.polls = polls;
+	last_poll.at = now;
+	sample_if_due(now);
 	most = atomic_load_explicit(&comms.spin, memory_order_relaxed);
 	return polls < most ? polls : most;
 }
