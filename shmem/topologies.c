@@ -19,12 +19,12 @@ static uint64_t time_links(const struct set *set, const struct torus_topology *t
 	char *sample = team_torus(set->team)->staging;
 	uint64_t slowest = 0;
 
-	for (int way = 0; way < 2 * topology->sites.shape.axes; way++) {
-		int place = torus_neighbour(&topology->sites.shape, topology->me, way);
+	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++) {
+		int place = torus_neighbour(&topology->sites.shape, topology->me, direction);
 		int64_t begun;
 		uint64_t took;
 
-		if (torus_sites_share(&topology->sites, topology->me, way) < 1)
+		if (torus_sites_share(&topology->sites, topology->me, direction) < 1)
 			continue;
 		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
 		begun = rte_clock_ns();
@@ -36,7 +36,7 @@ static uint64_t time_links(const struct set *set, const struct torus_topology *t
 }
 
 /* The words of a team that had the slot before must be gone when the first of this one comes: nobody leaves before all came. */
-static void prepare(const struct set *set, struct torus_topology *topology)
+static void prepare_topology(const struct set *set, struct torus_topology *topology)
 {
 	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
 	char text[TORUS_TEXT];
@@ -63,7 +63,7 @@ const struct torus_topology *set_topology(const struct set *set)
 		team->topology_seen = true;
 		team->topology = torus_topology_make(set->group);
 		if (team->topology)
-			prepare(set, team->topology);
+			prepare_topology(set, team->topology);
 	}
 	return team->topology;
 }

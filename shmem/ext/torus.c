@@ -7,7 +7,7 @@
 
 _Static_assert(SHMEMX_AXES == TORUS_AXES, "users have room for all axes");
 
-API int shmemx_torus_shape(int *sizes, int *allreduce)
+API int shmemx_torus_shape(int *sizes, int *rings)
 {
 	const struct torus_shape *shape;
 
@@ -16,8 +16,8 @@ API int shmemx_torus_shape(int *sizes, int *allreduce)
 	for (int a = 0; a < shape->axes; a++) {
 		if (sizes)
 			sizes[a] = shape->axis[a].size;
-		if (allreduce)
-			allreduce[a] = shape->axis[a].ring;
+		if (rings)
+			rings[a] = shape->axis[a].ring;
 	}
 	return shape->axes;
 }
