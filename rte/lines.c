@@ -220,7 +220,7 @@ static bool ask_for_lines(struct frame *frames, int n, int file, int64_t until)
 	return parse_answer(frames, n, file, text) && complete;
 }
 
-static bool is_wanted(const struct frame *frames, int n, int file)
+static bool lines_are_wanted(const struct frame *frames, int n, int file)
 {
 	for (int i = 0; i < n; i++)
 		if (frames[i].file == file)
@@ -235,12 +235,12 @@ const char *frames_find_lines(struct frame *frames, int n)
 	bool some = false;
 
 	for (int file = 0; file < FRAME_FILES; file++)
-		some |= is_wanted(frames, n, file) && frame_files[file].has_lines;
+		some |= lines_are_wanted(frames, n, file) && frame_files[file].has_lines;
 	if (!find_tool("addr2line") && !find_tool("llvm-addr2line"))
 		return some ? "addr2line is not installed here" : NULL;
 	for (int program = 1; program >= 0; program--)
 		for (int file = 0; file < FRAME_FILES; file++)
-			if (frame_files[file].program == (program == 1) && is_wanted(frames, n, file) &&
+			if (frame_files[file].program == (program == 1) && lines_are_wanted(frames, n, file) &&
 			    !ask_for_lines(frames, n, file, until) && some)
 				return "addr2line failed or took longer than 2 s";
 	return NULL;
