@@ -23,7 +23,7 @@
 #include "rte/settings.h"
 
 /* What the job's paths name and the machine has; NULL: nothing. It is started if the job needs it. */
-static const struct comms_network *chosen;
+static const struct comms_network *chosen_network;
 
 static void complain_of_paths(void)
 {
@@ -50,12 +50,12 @@ static void read_paths(void)
 	free(copy);
 	if (!good || !(comms.local_path || wanted))
 		complain_of_paths();
-	chosen = networks_find(wanted, setting_given(SETTING_PATHS) && rte.n_pes > 1);
-	comms.map = chosen ? chosen->map : NULL;
+	chosen_network = networks_find(wanted, setting_given(SETTING_PATHS) && rte.n_pes > 1);
+	comms.map = chosen_network ? chosen_network->map : NULL;
 }
 
 /* A slip in a setting that this job does not need is one in the next job. */
-static void check_values(void)
+static void check_setting_values(void)
 {
 	char values[128], problem[TORUS_PROBLEM];
 	struct torus_shape shape;
@@ -80,13 +80,13 @@ static bool checks_wanted(void)
 
 static void check_settings(void)
 {
-	static const char *const barriers[] = {"auto", "counter", "dissemination", "torus"};
-	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barriers, 4);
+	static const char *const barrier_choices[] = {"auto", "counter", "dissemination", "torus"};
+	int barrier = setting_choice(SETTING_BARRIER_ALGORITHM, barrier_choices, 4);
 
 	comms.checks = checks_wanted();
 	comms.threads |= comms.checks; /* one of the library's own carries out what was held back */
 	comms.barrier = (enum comms_barrier)barrier;
-	check_values();
+	check_setting_values();
 	setting_number(SETTING_NODE_PES, &comms.node_size);
 }
 
@@ -114,13 +114,13 @@ static void start_network(void)
 	char names[64];
 
 	networks_names(names, sizeof names);
-	if (!chosen)
+	if (!chosen_network)
 		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s names none that this "
 					       "job can use; add one of %s",
 				 setting_text(SETTING_PATHS), names);
-	chosen->start();
-	comms.network = chosen;
-	comms.network_atomics = chosen->traits & NETWORK_OWN_ATOMICS;
+	chosen_network->start();
+	comms.network = chosen_network;
+	comms.network_atomics = chosen_network->traits & NETWORK_OWN_ATOMICS;
 	if (comms.network_atomics)
 		comms.quick_atomic_pes = 0;
 }
@@ -174,9 +174,9 @@ void comms_stop(void)
 	comms_torus_stop();
 	if (network)
 		network->stop();
-	if (chosen && chosen->leave)
-		chosen->leave();
-	chosen = NULL;
+	if (chosen_network && chosen_network->leave)
+		chosen_network->leave();
+	chosen_network = NULL;
 	memory_unmake_heap();
 	wait_stop();
 	memset(&comms, 0, sizeof comms);

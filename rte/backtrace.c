@@ -15,7 +15,7 @@ static struct {
 	const ElfW(Sym) *symbols;
 	const char *names;
 	uint32_t count;
-} own;
+} own_object;
 
 /* Only the hash table knows how many symbols there are: the end of its last chain is the last symbol. */
 static uint32_t count_symbols(const uint32_t *hash)
@@ -41,13 +41,13 @@ static void find_own_names(uintptr_t base, const ElfW(Dyn) *dynamic)
 		uintptr_t address = dynamic->d_un.d_ptr < base ? base + dynamic->d_un.d_ptr : dynamic->d_un.d_ptr;
 
 		if (dynamic->d_tag == DT_SYMTAB)
-			own.symbols = (const ElfW(Sym) *)address;
+			own_object.symbols = (const ElfW(Sym) *)address;
 		else if (dynamic->d_tag == DT_STRTAB)
-			own.names = (const char *)address;
+			own_object.names = (const char *)address;
 		else if (dynamic->d_tag == DT_GNU_HASH)
 			hash = (const uint32_t *)address;
 	}
-	own.count = hash && own.symbols && own.names ? count_symbols(hash) : 0;
+	own_object.count = hash && own_object.symbols && own_object.names ? count_symbols(hash) : 0;
 }
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *unused)
@@ -66,8 +66,8 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *unused)
 	}
 	if ((uintptr_t)find_own < info->dlpi_addr || (uintptr_t)find_own >= end)
 		return 0;
-	own.base = info->dlpi_addr;
-	own.end = end;
+	own_object.base = info->dlpi_addr;
+	own_object.end = end;
 	if (dynamic)
 		find_own_names(info->dlpi_addr, dynamic);
 	return 1;
@@ -108,13 +108,13 @@ static uintptr_t caller_of_nothing(const ucontext_t *context)
 
 static const ElfW(Sym) *own_symbol(uintptr_t address)
 {
-	if (address < own.base || address >= own.end)
+	if (address < own_object.base || address >= own_object.end)
 		return NULL;
-	for (uint32_t i = 0; i < own.count; i++) {
-		const ElfW(Sym) *symbol = &own.symbols[i];
+	for (uint32_t i = 0; i < own_object.count; i++) {
+		const ElfW(Sym) *symbol = &own_object.symbols[i];
 
 		if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-		    address - (own.base + symbol->st_value) < symbol->st_size)
+		    address - (own_object.base + symbol->st_value) < symbol->st_size)
 			return symbol;
 	}
 	return NULL;
@@ -122,7 +122,7 @@ static const ElfW(Sym) *own_symbol(uintptr_t address)
 
 bool backtrace_in_library(const struct frame *frame)
 {
-	return frame->address >= own.base && frame->address < own.end;
+	return frame->address >= own_object.base && frame->address < own_object.end;
 }
 
 /* The name without the suffix that the compiler gives to a part of a function, such as ".cold". */
@@ -130,8 +130,8 @@ static const char *whole_name(const char *name)
 {
 	size_t length = strcspn(name, ".");
 
-	for (uint32_t i = 0; name[length] && i < own.count; i++) {
-		const char *whole = own.names + own.symbols[i].st_name;
+	for (uint32_t i = 0; name[length] && i < own_object.count; i++) {
+		const char *whole = own_object.names + own_object.symbols[i].st_name;
 
 		if (!strncmp(whole, name, length) && !whole[length])
 			return whole;
@@ -142,14 +142,16 @@ static const char *whole_name(const char *name)
 /* A program that contains the library need not export the names of routines; then its symbol table has them. */
 const char *backtrace_routine_at(const struct frame *frame)
 {
-	static const char *const begins[] = {"shmem_", "shmemx_", "start_pes"};
+	static const char *const routine_prefixes[] = {"shmem_", "shmemx_", "start_pes"};
 	const ElfW(Sym) *symbol = own_symbol(frame->address);
-	const char *name = symbol ? own.names + symbol->st_name : backtrace_in_library(frame) ? frame->function : NULL;
+	const char *name = symbol			 ? own_object.names + symbol->st_name
+			   : backtrace_in_library(frame) ? frame->function
+							 : NULL;
 
 	if (name && name[0] == 'p')
 		name++;
 	for (int i = 0; name && i < 3; i++)
-		if (!strncmp(name, begins[i], strlen(begins[i])))
+		if (!strncmp(name, routine_prefixes[i], strlen(routine_prefixes[i])))
 			return whole_name(name);
 	return NULL;
 }

@@ -30,12 +30,12 @@
 
 enum { STACK_BYTES = 64 << 10, WAIT_FOR_OTHER = 6000 /* ms */ };
 
-static const struct fatal {
+static const struct fatal_signals {
 	int number;
 	const char *name;
-} fatal[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"},
-	     {SIGTERM, "SIGTERM"}};
-enum { FATAL = sizeof fatal / sizeof fatal[0] };
+} fatal_signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},	 {SIGFPE, "SIGFPE"},
+		     {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGTERM, "SIGTERM"}};
+enum { FATAL = sizeof fatal_signals / sizeof fatal_signals[0] };
 
 static struct {
 	pid_t pid; /* of the PE: a process that the program forks has the handler, too, and is not the PE */
@@ -61,7 +61,7 @@ static void end_by_default(int number)
 static void call_previous(int which, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = &crash.before[which];
-	int number = fatal[which].number;
+	int number = fatal_signals[which].number;
 	sigset_t one, now;
 
 	if (!(old->sa_flags & SA_SIGINFO) && (old->sa_handler == SIG_DFL || (old->sa_handler == SIG_IGN && !crash_sent_by_process(info)))) {
@@ -81,10 +81,10 @@ static void call_previous(int which, siginfo_t *info, void *context)
 /* For a signal within the report of the first one: the stack is damaged, or what is on it. */
 static void end_by_first_signal(void)
 {
-	int number = fatal[crash.which].number;
+	int number = fatal_signals[crash.which].number;
 	sigset_t one;
 
-	crash_report_damage(fatal[crash.which].name);
+	crash_report_damage(fatal_signals[crash.which].name);
 	signal(number, SIG_DFL);
 	sigemptyset(&one);
 	sigaddset(&one, number);
@@ -106,14 +106,14 @@ static void handle_crash(int number, siginfo_t *info, void *context)
 {
 	int which = 0, nobody = 0, me = (int)syscall(SYS_gettid), problem = errno;
 
-	while (fatal[which].number != number)
+	while (fatal_signals[which].number != number)
 		which++;
 	if (getpid() != crash.pid) {
 		call_previous(which, info, context);
 	} else if (atomic_compare_exchange_strong_explicit(&crash.thread, &nobody, me, memory_order_acq_rel, memory_order_acquire)) {
 		crash.which = which;
 		if (number != SIGTERM)
-			crash_report(fatal[which].name, info, context);
+			crash_report(fatal_signals[which].name, info, context);
 		else if (crash_report_is_wanted(info))
 			crash_report_routine(info, context);
 		if (rte.last_words)
@@ -135,15 +135,15 @@ static void handle_crash(int number, siginfo_t *info, void *context)
  */
 static void set_signal_stack(void)
 {
-	static void *stack = NULL;
+	static void *signal_stack = NULL;
 	stack_t now;
 
 	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
 		return;
-	if (!stack)
-		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (stack != MAP_FAILED)
-		sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK_BYTES}, NULL);
+	if (!signal_stack)
+		signal_stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (signal_stack != MAP_FAILED)
+		sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = STACK_BYTES}, NULL);
 }
 
 void rte_crash_start(void)
@@ -162,9 +162,9 @@ void rte_crash_start(void)
 	sigemptyset(&action.sa_mask);
 	sigaddset(&action.sa_mask, SIGTERM); /* oshrun sends it to a PE, and then to the process group of the PE */
 	for (int i = 0; i < FATAL; i++) {
-		if (fatal[i].number == SIGTERM && !setting_text(SETTING_TRACE)[0] && !speaker)
+		if (fatal_signals[i].number == SIGTERM && !setting_text(SETTING_TRACE)[0] && !speaker)
 			continue;
-		crash.caught[i] = sigaction(fatal[i].number, &action, &crash.before[i]) == 0;
+		crash.caught[i] = sigaction(fatal_signals[i].number, &action, &crash.before[i]) == 0;
 	}
 }
 
@@ -173,9 +173,9 @@ void rte_crash_stop(void)
 	for (int i = 0; i < FATAL; i++) {
 		struct sigaction now;
 
-		if (crash.caught[i] && sigaction(fatal[i].number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-		    now.sa_sigaction == handle_crash)
-			sigaction(fatal[i].number, &crash.before[i], NULL);
+		if (crash.caught[i] && sigaction(fatal_signals[i].number, NULL, &now) == 0 &&
+		    (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_crash)
+			sigaction(fatal_signals[i].number, &crash.before[i], NULL);
 		crash.caught[i] = false;
 	}
 }

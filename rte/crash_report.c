@@ -13,7 +13,11 @@
 #include "plain.h"
 #include "rte.h"
 
-static bool begun; /* the first line is written */
+static struct {
+	bool begun; /* the first line is written */
+	/* The PE that creates this file reports for all PEs. Empty: oshrun has not started this PE. */
+	char speaker[PATH_MAX];
+} crash_text;
 
 static enum rte_access access_of(const ucontext_t *context)
 {
@@ -28,7 +32,7 @@ static enum rte_access access_of(const ucontext_t *context)
 	return RTE_ACCESSES;
 }
 
-static void write_pe(struct plain_text *text)
+static void write_prefix(struct plain_text *text)
 {
 	plain_put(text, "torushmem: PE %d: ", rte.pe);
 }
@@ -88,14 +92,14 @@ static void write_cause(struct plain_text *text, const siginfo_t *info, const st
 
 static void write_first_line(struct plain_text *text, const char *name, const siginfo_t *info, const struct rte_fault *fault)
 {
-	write_pe(text);
+	write_prefix(text);
 	if (fault->routine)
 		plain_put(text, "%s: ", fault->routine);
 	plain_put(text, "%s", name);
 	write_cause(text, info, fault);
 	plain_put(text, fault->routine ? "; the calls that led there:\n" : " in the program; the calls that led there:\n");
 	plain_flush(text);
-	begun = true;
+	crash_text.begun = true;
 }
 
 /* Writes the line up to its end, or up to the number by which addr2line distinguishes what the compiler made of one source line. */
@@ -132,7 +136,7 @@ static void write_lines(struct plain_text *text, const struct frame *frame)
 
 static void write_frame(struct plain_text *text, int number, const struct frame *frame)
 {
-	write_pe(text);
+	write_prefix(text);
 	plain_put(text, "  #%d ", number);
 	if (frame->lines)
 		write_lines(text, frame);
@@ -149,7 +153,7 @@ static void write_frame(struct plain_text *text, int number, const struct frame 
 /* Writes the command by which the user gets the missing lines of a file. */
 static void write_command(struct plain_text *text, const struct frame *frames, int n, int file, const char *why)
 {
-	write_pe(text);
+	write_prefix(text);
 	plain_put(text, "files and lines are missing (%s); type: addr2line -Cfpie %s", why, frame_files[file].path);
 	for (int i = 0; i < n; i++)
 		if (frames[i].file == file && !frames[i].lines)
@@ -170,7 +174,7 @@ static void write_missing(struct plain_text *text, const struct frame *frames, i
 		if (missing > 0 && why && frame_files[file].has_lines) {
 			write_command(text, frames, n, file, why);
 		} else if (missing > 0 && there == 0 && frame_files[file].program && !frame_files[file].has_lines) {
-			write_pe(text);
+			write_prefix(text);
 			plain_put(text, frame_files[file].bytes ? "%s has no line numbers; compile and link it with -g, and do not strip it\n"
 								: "%s cannot be read, or has changed since it began to run\n",
 				  frame_files[file].path);
@@ -218,32 +222,30 @@ void crash_report_damage(const char *name)
 {
 	struct plain_text text = {.file = STDERR_FILENO};
 
-	write_pe(&text);
-	plain_put(&text, begun ? "the rest cannot be said: the memory of the process is damaged\n"
-			       : "%s; the calls that led there cannot be found: the stack is damaged\n",
+	write_prefix(&text);
+	plain_put(&text,
+		  crash_text.begun ? "the rest cannot be said: the memory of the process is damaged\n"
+				   : "%s; the calls that led there cannot be found: the stack is damaged\n",
 		  name);
 	plain_flush(&text);
 }
 
 /* --- What this PE was doing when the job ended --- */
 
-/* The PE that creates this file reports for all PEs. Empty: oshrun has not started this PE. */
-static char speaker[PATH_MAX];
-
 bool crash_report_find_speaker(void)
 {
 	const char *folder = getenv("PMIX_SERVER_TMPDIR");
 
-	speaker[0] = '\0';
-	if (!rte_by_oshrun() || !folder || strlen(folder) + sizeof "/speaker" > sizeof speaker)
+	crash_text.speaker[0] = '\0';
+	if (!rte_by_oshrun() || !folder || strlen(folder) + sizeof "/speaker" > sizeof crash_text.speaker)
 		return false;
-	strcat(strcpy(speaker, folder), "/speaker");
+	strcat(strcpy(crash_text.speaker, folder), "/speaker");
 	return true;
 }
 
 bool crash_report_is_wanted(const siginfo_t *info)
 {
-	return speaker[0] && info->si_code == SI_QUEUE && info->si_pid == getppid();
+	return crash_text.speaker[0] && info->si_code == SI_QUEUE && info->si_pid == getppid();
 }
 
 void crash_report_routine(const siginfo_t *info, const ucontext_t *context)
@@ -255,11 +257,11 @@ void crash_report_routine(const siginfo_t *info, const ucontext_t *context)
 
 	frames_find(frames, n);
 	routine = backtrace_routine(frames, n);
-	fd = routine ? open(speaker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	fd = routine ? open(crash_text.speaker, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 	if (fd < 0)
 		return;
 	close(fd);
-	write_pe(&text);
+	write_prefix(&text);
 	plain_put(&text, "was in %s when PE %d ended\n", routine, info->si_value.sival_int);
 	plain_flush(&text);
 }

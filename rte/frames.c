@@ -15,19 +15,19 @@
 #include <unistd.h>
 
 struct frame_file frame_files[FRAME_FILES];
-static int n_files;
+static int frame_file_count;
 
 /* --- Files --- */
 
 /* [at, at + size) of the file; NULL: there is no such part. */
-static const void *part(const struct frame_file *file, uint64_t at, uint64_t size)
+static const void *file_part(const struct frame_file *file, uint64_t at, uint64_t size)
 {
 	return file->bytes && at <= file->size && size <= file->size - at ? file->bytes + at : NULL;
 }
 
 static const ElfW(Ehdr) *header_of(const struct frame_file *file)
 {
-	const ElfW(Ehdr) *header = part(file, 0, sizeof *header);
+	const ElfW(Ehdr) *header = file_part(file, 0, sizeof *header);
 
 	return header && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? header : NULL;
 }
@@ -36,18 +36,22 @@ static const ElfW(Phdr) *segment_at(const struct frame_file *file, int i)
 {
 	const ElfW(Ehdr) *header = header_of(file);
 
-	return header && i < header->e_phnum ? part(file, header->e_phoff + (uint64_t)i * sizeof(ElfW(Phdr)), sizeof(ElfW(Phdr))) : NULL;
+	return header && i < header->e_phnum
+		       ? file_part(file, header->e_phoff + (uint64_t)i * sizeof(ElfW(Phdr)), sizeof(ElfW(Phdr)))
+		       : NULL;
 }
 
 static const ElfW(Shdr) *section_at(const struct frame_file *file, int i)
 {
 	const ElfW(Ehdr) *header = header_of(file);
 
-	return header && i < header->e_shnum ? part(file, header->e_shoff + (uint64_t)i * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr))) : NULL;
+	return header && i < header->e_shnum
+		       ? file_part(file, header->e_shoff + (uint64_t)i * sizeof(ElfW(Shdr)), sizeof(ElfW(Shdr)))
+		       : NULL;
 }
 
 /* Maps a file. The program is opened by /proc/self/exe, for another file may lie at its path by now. */
-static void open_file(struct frame_file *file)
+static void map_file(struct frame_file *file)
 {
 	int fd = open(file->program ? "/proc/self/exe" : file->path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -69,7 +73,7 @@ static bool is_what_runs(const struct frame_file *file, uintptr_t shift)
 	const ElfW(Phdr) *segment;
 
 	for (int i = 0; (segment = segment_at(file, i)); i++) {
-		const void *theirs = part(file, segment->p_offset, segment->p_filesz);
+		const void *theirs = file_part(file, segment->p_offset, segment->p_filesz);
 
 		if (segment->p_type != PT_NOTE && segment->p_type != PT_PHDR)
 			continue;
@@ -85,7 +89,7 @@ static bool has_section(const struct frame_file *file, const char *name)
 	const ElfW(Shdr) *names = header ? section_at(file, header->e_shstrndx) : NULL, *section;
 
 	for (int i = 0; names && (section = section_at(file, i)); i++) {
-		const char *its = part(file, names->sh_offset + section->sh_name, strlen(name) + 1);
+		const char *its = file_part(file, names->sh_offset + section->sh_name, strlen(name) + 1);
 
 		if (its && !memcmp(its, name, strlen(name) + 1))
 			return true;
@@ -106,16 +110,16 @@ static int file_of(const char *path)
 {
 	struct frame_file *file;
 
-	for (int i = 0; i < n_files; i++)
+	for (int i = 0; i < frame_file_count; i++)
 		if (!strcmp(frame_files[i].path, path))
 			return i;
-	if (n_files == FRAME_FILES || strlen(path) >= sizeof file->path)
+	if (frame_file_count == FRAME_FILES || strlen(path) >= sizeof file->path)
 		return -1;
-	file = &frame_files[n_files];
+	file = &frame_files[frame_file_count];
 	strcpy(file->path, path);
 	file->program = is_program(path);
-	open_file(file);
-	return n_files++;
+	map_file(file);
+	return frame_file_count++;
 }
 
 /* --- Where an address is in its file --- */
@@ -225,12 +229,12 @@ static void locate_all(struct frame *frames, int n)
 static bool find_in_table(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) *table)
 {
 	const ElfW(Shdr) *names = section_at(file, (int)table->sh_link);
-	const ElfW(Sym) *symbols = part(file, table->sh_offset, table->sh_size);
+	const ElfW(Sym) *symbols = file_part(file, table->sh_offset, table->sh_size);
 	uint64_t count = table->sh_size / sizeof *symbols;
 
 	for (uint64_t i = 0; names && symbols && i < count; i++) {
 		int type = ELF64_ST_TYPE(symbols[i].st_info);
-		const char *name = part(file, names->sh_offset + symbols[i].st_name, 1);
+		const char *name = file_part(file, names->sh_offset + symbols[i].st_name, 1);
 
 		if (symbols[i].st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 		    frame->there - symbols[i].st_value >= symbols[i].st_size || !name)

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "frames.h"
 #include "plain.h"
 
@@ -26,14 +27,6 @@ static struct {
 	char answers[32 << 10];
 	size_t used; /* bytes of answers */
 } addr2line;
-
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool find_tool(const char *name)
 {
@@ -105,7 +98,7 @@ static bool read_answer(char *const *arguments, char *text, size_t room, int64_t
 	close(ends[1]);
 	while (child > 0 && used + 1 < room && more != 0) {
 		struct pollfd wanted = {.fd = ends[0], .events = POLLIN};
-		int64_t left = until - now_in_ms();
+		int64_t left = until - rte_clock_ms();
 		int ready = left > 0 ? poll(&wanted, 1, (int)left) : 0;
 
 		if (ready == 0)
@@ -227,7 +220,7 @@ static bool ask_for_lines(struct frame *frames, int n, int file, int64_t until)
 	return parse_answer(frames, n, file, text) && complete;
 }
 
-static bool is_wanted(const struct frame *frames, int n, int file)
+static bool lines_are_wanted(const struct frame *frames, int n, int file)
 {
 	for (int i = 0; i < n; i++)
 		if (frames[i].file == file)
@@ -238,16 +231,16 @@ static bool is_wanted(const struct frame *frames, int n, int file)
 /* The program comes first: the user needs its lines most. */
 const char *frames_find_lines(struct frame *frames, int n)
 {
-	int64_t until = now_in_ms() + PATIENCE;
+	int64_t until = rte_clock_ms() + PATIENCE;
 	bool some = false;
 
 	for (int file = 0; file < FRAME_FILES; file++)
-		some |= is_wanted(frames, n, file) && frame_files[file].has_lines;
+		some |= lines_are_wanted(frames, n, file) && frame_files[file].has_lines;
 	if (!find_tool("addr2line") && !find_tool("llvm-addr2line"))
 		return some ? "addr2line is not installed here" : NULL;
 	for (int program = 1; program >= 0; program--)
 		for (int file = 0; file < FRAME_FILES; file++)
-			if (frame_files[file].program == (program == 1) && is_wanted(frames, n, file) &&
+			if (frame_files[file].program == (program == 1) && lines_are_wanted(frames, n, file) &&
 			    !ask_for_lines(frames, n, file, until) && some)
 				return "addr2line failed or took longer than 2 s";
 	return NULL;

@@ -71,16 +71,16 @@ bool rte_fence_within(int seconds)
 {
 	bool collect = fence_needs_data();
 	struct timespec end;
-	static pmix_info_t how; /* in use until the fence is over */
+	static pmix_info_t fence_info; /* in use until the fence is over */
 	int late = 0;
 
 	if (!rte.connected)
 		return true;
-	PMIX_INFO_LOAD(&how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+	PMIX_INFO_LOAD(&fence_info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += seconds;
 	rte_notify_fence(true);
-	if (PMIx_Fence_nb(NULL, 0, &how, 1, end_last_fence, NULL) != PMIX_SUCCESS)
+	if (PMIx_Fence_nb(NULL, 0, &fence_info, 1, end_last_fence, NULL) != PMIX_SUCCESS)
 		return false;
 	pthread_mutex_lock(&last_fence.lock);
 	while (!last_fence.done && !late)

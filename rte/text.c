@@ -11,7 +11,7 @@
 #define LONGEST 64
 #define LARGEST_FILE (256L << 20)
 
-static size_t smaller(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -34,9 +34,9 @@ static size_t distance(const char *a, const char *b)
 		for (size_t j = 1; j <= nb; j++) {
 			size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
 
-			row[j] = smaller(smaller(above[j] + 1, row[j - 1] + 1), change);
+			row[j] = min_size(min_size(above[j] + 1, row[j - 1] + 1), change);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = smaller(row[j], before[j - 2] + 1);
+				row[j] = min_size(row[j], before[j - 2] + 1);
 		}
 		before = above;
 		above = row;

@@ -34,11 +34,11 @@ struct matching {
 	const struct trace_ring *theirs;
 	uint64_t *flag;	 /* numbers of events + 1; 0: a free slot */
 	uint64_t slots; /* a power of two */
-	int64_t *looked; /* ascending */
-	uint64_t n_looked;
+	int64_t *reads; /* ascending */
+	uint64_t n_reads;
 };
 
-static struct trace_event *event_at(struct trace_ring *ring, uint64_t number)
+static struct trace_event *ring_event(struct trace_ring *ring, uint64_t number)
 {
 	return &ring->event[number % ring->capacity];
 }
@@ -48,14 +48,14 @@ static bool goes_there(const struct matching *m, const struct trace_event *e)
 	return e->kind == TRACE_MESSAGE && e->away && e->pe == m->theirs->pe && e->detail != TRACE_SURE;
 }
 
-static uint64_t slot_of(const struct matching *m, int64_t key)
+static uint64_t flag_slot(const struct matching *m, int64_t key)
 {
 	return ((uint64_t)key * 0x9e3779b97f4a7c15 >> 20) & (m->slots - 1);
 }
 
 static void note_flag(struct matching *m, int64_t key, uint64_t number)
 {
-	uint64_t slot = slot_of(m, key);
+	uint64_t slot = flag_slot(m, key);
 
 	while (m->flag[slot])
 		slot = (slot + 1) & (m->slots - 1);
@@ -64,8 +64,8 @@ static void note_flag(struct matching *m, int64_t key, uint64_t number)
 
 static struct trace_event *find_flag(const struct matching *m, int64_t key)
 {
-	for (uint64_t slot = slot_of(m, key); m->flag[slot]; slot = (slot + 1) & (m->slots - 1)) {
-		struct trace_event *e = event_at(m->mine, m->flag[slot] - 1);
+	for (uint64_t slot = flag_slot(m, key); m->flag[slot]; slot = (slot + 1) & (m->slots - 1)) {
+		struct trace_event *e = ring_event(m->mine, m->flag[slot] - 1);
 
 		if (e->key == key)
 			return e;
@@ -79,9 +79,9 @@ static struct trace_event *find_named(const struct matching *m, int64_t name)
 	uint64_t recorded = trace_recorded(m->mine);
 	uint64_t number = recorded - (uint32_t)(recorded - ((uint64_t)name - 1));
 
-	if (number < trace_first(m->mine) || number >= recorded || !goes_there(m, event_at(m->mine, number)))
+	if (number < trace_first(m->mine) || number >= recorded || !goes_there(m, ring_event(m->mine, number)))
 		return NULL;
-	return event_at(m->mine, number);
+	return ring_event(m->mine, number);
 }
 
 static bool same_clock(const struct matching *m)
@@ -113,7 +113,7 @@ static void match_events(struct matching *m)
 		struct trace_event *e = NULL;
 
 		if (theirs->kind == TRACE_CALL && theirs->detail)
-			m->looked[m->n_looked++] = trace_time(m->theirs, theirs->end);
+			m->reads[m->n_reads++] = trace_time(m->theirs, theirs->end);
 		else if (theirs->kind == TRACE_ARRIVAL && theirs->pe == m->mine->pe)
 			e = find_named(m, theirs->key);
 		else if (theirs->kind == TRACE_FLAG && theirs->pe == m->mine->pe)
@@ -126,17 +126,17 @@ static void match_events(struct matching *m)
 /* Has a call of the target that reads its own memory ended in between? Then the target may have used the message before `to`. */
 static bool may_be_used_between(const struct matching *m, int64_t from, int64_t to)
 {
-	uint64_t low = 0, high = m->n_looked;
+	uint64_t low = 0, high = m->n_reads;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (m->looked[middle] <= from)
+		if (m->reads[middle] <= from)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < m->n_looked && m->looked[low] < to;
+	return low < m->n_reads && m->reads[low] < to;
 }
 
 /* The time since which all calls of the target are known. */
@@ -156,7 +156,7 @@ static void settle_by_sender(struct matching *m)
 	int64_t error = (int64_t)(m->mine->error + m->theirs->error), since = known_since(m->theirs);
 
 	for (uint64_t i = trace_first(m->mine); i < recorded; i++) {
-		struct trace_event *e = event_at(m->mine, i);
+		struct trace_event *e = ring_event(m->mine, i);
 		int64_t begin = trace_time(m->mine, e->begin) - error;
 
 		if (!goes_there(m, e) || e->detail != TRACE_LATEST)
@@ -182,22 +182,22 @@ bool trace_resolve(struct trace_ring *mine, const struct trace_ring *theirs)
 	uint64_t theirs_most = trace_recorded(theirs) - trace_first(theirs);
 
 	for (uint64_t i = trace_first(mine); i < recorded; i++)
-		flags += goes_there(&m, event_at(mine, i));
+		flags += goes_there(&m, ring_event(mine, i));
 	while (m.slots < 2 * flags)
 		m.slots *= 2;
 	m.flag = calloc(m.slots, sizeof *m.flag);
-	m.looked = calloc(theirs_most + 1, sizeof *m.looked);
-	if (m.flag && m.looked) {
+	m.reads = calloc(theirs_most + 1, sizeof *m.reads);
+	if (m.flag && m.reads) {
 		for (uint64_t i = trace_first(mine); i < recorded; i++)
-			if (goes_there(&m, event_at(mine, i)) && (event_at(mine, i)->key & 1))
-				note_flag(&m, event_at(mine, i)->key, i);
+			if (goes_there(&m, ring_event(mine, i)) && (ring_event(mine, i)->key & 1))
+				note_flag(&m, ring_event(mine, i)->key, i);
 		match_events(&m);
-		qsort(m.looked, m.n_looked, sizeof *m.looked, compare_times);
+		qsort(m.reads, m.n_reads, sizeof *m.reads, compare_times);
 		settle_by_sender(&m);
 	}
 	free(m.flag);
-	free(m.looked);
-	return m.flag && m.looked;
+	free(m.reads);
+	return m.flag && m.reads;
 }
 
 /* --- JSON --- */
@@ -231,7 +231,7 @@ static void write_call(struct plain_text *text, const struct trace_ring *ring, c
 }
 
 /* The clocks of two hosts may differ by more than a message takes, as well as they are known: no arrow goes back in time. */
-static bool find_end(const struct trace_ring *ring, const struct trace_event *e, int64_t *end)
+static bool find_arrow_end(const struct trace_ring *ring, const struct trace_event *e, int64_t *end)
 {
 	if (e->detail != TRACE_SURE && e->detail != TRACE_JOB)
 		return false;
@@ -248,7 +248,7 @@ static void write_message(struct plain_text *text, const struct trace_ring *ring
 {
 	int64_t left = trace_time(ring, e->begin), arrived, mark;
 
-	if (!find_end(ring, e, &arrived))
+	if (!find_arrow_end(ring, e, &arrived))
 		return;
 	mark = e->away ? arrived : left;
 	plain_put(text,

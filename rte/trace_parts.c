@@ -221,7 +221,7 @@ static void name_pes(char *text, size_t size, const struct parts *parts, bool cu
 	}
 }
 
-static void say_what_is_missing(struct trace_joined *joined, const struct parts *parts)
+static void describe_missing(struct trace_joined *joined, const struct parts *parts)
 {
 	char *text = joined->which;
 	size_t size = sizeof joined->which;
@@ -246,7 +246,7 @@ static void say_what_is_missing(struct trace_joined *joined, const struct parts 
 }
 
 /* False: there was no memory for it, and arrows of the PE are missing. */
-static bool resolve(struct parts *parts, int pe)
+static bool resolve_part(struct parts *parts, int pe)
 {
 	for (int other = 0; other < parts->count; other++)
 		if (parts->ring[other] && !trace_resolve(parts->ring[pe], parts->ring[other]))
@@ -254,7 +254,7 @@ static bool resolve(struct parts *parts, int pe)
 	return true;
 }
 
-static void write_ring(struct plain_text *text, const struct trace_ring *ring)
+static void write_part(struct plain_text *text, const struct trace_ring *ring)
 {
 	uint64_t recorded = trace_recorded(ring);
 
@@ -275,7 +275,7 @@ static int write_trace(const struct parts *parts, int file)
 	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	for (int pe = 0; pe < parts->count; pe++)
 		if (parts->ring[pe])
-			write_ring(&text, parts->ring[pe]);
+			write_part(&text, parts->ring[pe]);
 	plain_put(&text, "\n{\"ph\":\"M\",\"name\":\"joined\",\"pid\":0,\"args\":{\"pes\":%d}}\n]}\n", parts->count);
 	plain_flush(&text);
 	return text.failed;
@@ -286,7 +286,7 @@ static bool join_parts(struct parts *parts, struct trace_joined *joined)
 	int file, failed;
 
 	for (int pe = 0; pe < parts->count; pe++)
-		if (parts->ring[pe] && !resolve(parts, pe)) {
+		if (parts->ring[pe] && !resolve_part(parts, pe)) {
 			snprintf(joined->problem, sizeof joined->problem, "no memory");
 			return false;
 		}
@@ -316,7 +316,7 @@ bool trace_join(const char *file, struct trace_joined *joined)
 		done = false;
 	} else if (parts.count > 0) {
 		joined->pes = parts.count;
-		say_what_is_missing(joined, &parts);
+		describe_missing(joined, &parts);
 		done = join_parts(&parts, joined);
 	}
 	free_parts(&parts);

@@ -10,8 +10,9 @@
 		return;                                                                   \
 	struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) = set_psync_enter(&set, false);
 
-/* As with teams: while calls are watched or checked, a way of its own. */
-static __attribute__((noinline)) void barrier_observed(int start, int log_stride, int size, long *psync, bool complete, const char *routine)
+/* For calls that are observed or checked, as with teams. */
+static __attribute__((noinline)) void active_barrier_observed(int start, int log_stride, int size, long *psync,
+							      bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set set = set_of_active(start, log_stride, size, psync, routine);
@@ -33,7 +34,7 @@ API void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync
 		if (set.group)
 			set_finish(&set);
 	} else {
-		barrier_observed(PE_start, logPE_stride, PE_size, pSync, true, __func__);
+		active_barrier_observed(PE_start, logPE_stride, PE_size, pSync, true, __func__);
 	}
 }
 PROFILED(shmem_barrier)
@@ -47,7 +48,7 @@ API void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 		if (set.group)
 			set_sync(&set);
 	} else {
-		barrier_observed(PE_start, logPE_stride, PE_size, pSync, false, __func__);
+		active_barrier_observed(PE_start, logPE_stride, PE_size, pSync, false, __func__);
 	}
 }
 PROFILED(shmem_sync)

@@ -2,12 +2,13 @@
 /*
  * The deprecated collectives on active sets: PEs start, start + 2^log, ...
  *
- * A set is met again and again, so the first time its members make a team of it, if they find a slot that is free on all of
- * them, and each remembers it. Its calls come one after another, whatever their pSync arrays, unless threads make them at
- * once: where a member may have such threads, each array makes a team of its own. The members agree on all this by
- * way of pSync, and without a slot, meet by it ever after: its first elements count the words of each round of a
- * dissemination. Who comes adds one to its partner's, who waits takes one away; so a partner that is already in the
- * next call does no harm. The array is zero before and after.
+ * Programs use a set again and again. So at its first use the members make a team of it, if they find a slot that is
+ * free on all of them, and each remembers the team. Calls of a set come one after another, whatever their pSync
+ * arrays, unless threads make them at once: where a member may have such threads, each array makes a team of its own.
+ * The members agree on all this through pSync. Without a slot, pSync serves every later barrier, too: its first
+ * elements count the flags of each round of a dissemination. A member that arrives adds one to its partner's count,
+ * and one that waits subtracts one; so a partner that is already in the next call does no harm. The array is zero
+ * before and after.
  */
 #include "collectives.h"
 
@@ -29,8 +30,10 @@ struct active_set {
 	struct active_set *next;
 };
 
-static _Atomic(struct active_set *) known;
-static atomic_int slots_taken;
+static struct {
+	_Atomic(struct active_set *) first;
+	atomic_int slots_taken;
+} active_sets;
 
 /* Old programs let all PEs call what only some take part in. */
 static void warn_of_outsider(int start, int log_stride, int size, const char *routine)
@@ -59,7 +62,7 @@ static bool check_active(int start, int log_stride, int size, const long *psync,
 	return true;
 }
 
-static struct set set_of(struct active_set *active, long *psync, const char *routine)
+static struct set set_of_active_set(struct active_set *active, long *psync, const char *routine)
 {
 	hang_note_group(routine, &active->team.group);
 	return (struct set){&active->team.group, active->has_slot ? &active->team : NULL, psync, routine};
@@ -77,18 +80,19 @@ static struct active_set *make_active(int start, int log_stride, int size, long 
 	active->team.group = (struct comms_group){
 		.size = size, .me = (comms.pe - start) >> log_stride, .start = start, .stride = 1 << log_stride};
 	active->team.group.on_node = comms_all_on_node(&active->team.group);
-	set = set_of(active, psync, routine);
+	set = set_of_active_set(active, psync, routine);
 	active->psync = set_and(&set, !api_threads_at_once()) ? NULL : psync;
-	slot = api_agree_on_slot(&set, atomic_load_explicit(&slots_taken, memory_order_relaxed) < SLOTS_AT_MOST
-					       ? SLOT_IF_FREE
-					       : SLOT_NEVER);
+	slot = api_agree_on_slot(&set,
+				 atomic_load_explicit(&active_sets.slots_taken, memory_order_relaxed) < SLOTS_AT_MOST
+					 ? SLOT_IF_FREE
+					 : SLOT_NEVER);
 	if (slot != COMMS_SLOTS) {
 		active->team.group.slot = slot;
 		active->has_slot = true;
-		atomic_fetch_add_explicit(&slots_taken, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&active_sets.slots_taken, 1, memory_order_relaxed);
 	}
-	active->next = atomic_load_explicit(&known, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&known, &active->next, active, memory_order_release,
+	active->next = atomic_load_explicit(&active_sets.first, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&active_sets.first, &active->next, active, memory_order_release,
 						      memory_order_relaxed))
 		;
 	return active;
@@ -99,27 +103,27 @@ struct set set_of_active(int start, int log_stride, int size, long *psync, const
 	struct active_set *active;
 
 	comms_check_up(routine);
-	for (active = atomic_load_explicit(&known, memory_order_acquire); active; active = active->next)
+	for (active = atomic_load_explicit(&active_sets.first, memory_order_acquire); active; active = active->next)
 		if (active->start == start && active->size == size && active->log_stride == log_stride &&
 		    (!active->psync || active->psync == psync))
-			return set_of(active, psync, routine);
+			return set_of_active_set(active, psync, routine);
 	if (!check_active(start, log_stride, size, psync, routine))
 		return (struct set){0};
 	if (COMMS_UNLIKELY(comms.checks))
 		set_check_psync_new(psync, routine);
-	return set_of(make_active(start, log_stride, size, psync, routine), psync, routine);
+	return set_of_active_set(make_active(start, log_stride, size, psync, routine), psync, routine);
 }
 
 void api_forget_active_sets(void)
 {
-	struct active_set *active = atomic_exchange_explicit(&known, NULL, memory_order_acquire), *next;
+	struct active_set *active = atomic_exchange_explicit(&active_sets.first, NULL, memory_order_acquire), *next;
 
 	for (; active; active = next) {
 		next = active->next;
 		comms_group_forget(&active->team.group);
 		free(active);
 	}
-	atomic_store_explicit(&slots_taken, 0, memory_order_relaxed);
+	atomic_store_explicit(&active_sets.slots_taken, 0, memory_order_relaxed);
 }
 
 /* A round further each time, every member hands on what it knows. The last bit shows that a word has come. */

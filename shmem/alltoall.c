@@ -24,13 +24,13 @@
 #define PIECE_FOR_ALL (256UL << 10)
 #define COMBINED_UP_TO 65536 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
 
-static enum { AUTO, DIRECT, TORUS } algorithm;
+static enum { AUTO, DIRECT, TORUS } alltoall_algorithm;
 
 void api_alltoalls_start(void)
 {
-	static const char *const words[] = {"auto", "direct", "torus"};
+	static const char *const alltoall_names[] = {"auto", "direct", "torus"};
 
-	algorithm = set_algorithm(SETTING_ALLTOALL_ALGORITHM, words, 3);
+	alltoall_algorithm = set_algorithm(SETTING_ALLTOALL_ALGORITHM, alltoall_names, 3);
 }
 
 struct alltoall {
@@ -55,7 +55,7 @@ static size_t part_of(const struct comms_levels *levels, int node, int other, si
 }
 
 /* Block by block: my blocks for the members of a node, behind those of the members before me. */
-static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
+static void lay_out_blocks(const struct alltoall *a, struct scratch *leader, int node)
 {
 	const struct comms_levels *levels = a->set->group->levels;
 	int size = node_size(levels, node);
@@ -68,7 +68,7 @@ static void lay_out(const struct alltoall *a, struct scratch *leader, int node)
 }
 
 /* Exchanges blocks of one size between nodes, as many bytes of each at a time as fit in the windows. */
-static void exchange_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
+static void alltoall_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
 {
 	size_t most = torus_exchange_most(a->topology);
 	struct torus_exchange exchange = {.topology = a->topology, .area = team_torus(a->set->team), .number = a->exchanged,
@@ -91,7 +91,7 @@ static void exchange_parts(void *argument)
 	int n = levels->leaders.size, me = levels->my_node;
 
 	if (a->topology) {
-		exchange_on_torus(a, scratch->out, scratch->in[a->number & 1], part_of(levels, me, 1, a->bytes));
+		alltoall_on_torus(a, scratch->out, scratch->in[a->number & 1], part_of(levels, me, 1, a->bytes));
 		return;
 	}
 	for (int i = 1; i < n; i++) {
@@ -107,7 +107,7 @@ static void exchange_parts(void *argument)
 		await_flag(&scratch->arrived[(me + i) % n], a->number);
 }
 
-static void take(const struct alltoall *a, const struct scratch *leader, int node)
+static void copy_part(const struct alltoall *a, const struct scratch *leader, int node)
 {
 	const struct comms_levels *levels = a->set->group->levels;
 	const char *in = leader->in[a->number & 1] + part_of(levels, levels->my_node, node, a->bytes);
@@ -131,11 +131,11 @@ static void alltoall_by_nodes(struct alltoall *a)
 		comms_quiet();
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
-			lay_out(a, leader, node);
+			lay_out_blocks(a, leader, node);
 	comms_node_barrier(a->set->group, exchange_parts, a);
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
-			take(a, leader, node);
+			copy_part(a, leader, node);
 }
 
 static bool fits_windows(const struct comms_levels *levels, int members, size_t bytes)
@@ -220,22 +220,24 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 }
 
 /* All members call this alike. If a node has several members, windows hold what it sends. */
-static void choose_torus(struct alltoall *a)
+static void choose_alltoall_torus(struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1, each = members * members * a->bytes;
 	const struct torus_topology *topology;
 
-	if (!set->team || set->group->on_node || algorithm == DIRECT || !nodes_are_alike(set->group->levels))
+	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || !nodes_are_alike(set->group->levels))
 		return;
-	if (algorithm == AUTO && (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
+	if (alltoall_algorithm == AUTO &&
+	    (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
 		return;
 	set_prepare_topology(set);
 	topology = set->team->topology;
 	if (!topology || torus_exchange_most(topology) == 0)
 		return;
-	if (algorithm == AUTO && torus_direct_seconds(topology->sites.nodes, &topology->costs) <
-					 torus_combined_seconds(&topology->sites.shape, each, &topology->costs))
+	if (alltoall_algorithm == AUTO &&
+	    torus_direct_seconds(topology->sites.nodes, &topology->costs) <
+		    torus_combined_seconds(&topology->sites.shape, each, &topology->costs))
 		return;
 	a->topology = topology;
 	a->exchanged = set->team->exchanges;
@@ -255,15 +257,15 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
 	comms_group_prepare(set->group);
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
-		choose_torus(&a);
+		choose_alltoall_torus(&a);
 		a.number = ++set->team->alltoalls;
 		alltoall_by_nodes(&a);
 		return;
 	}
 	if (!set->group->levels)
-		choose_torus(&a);
+		choose_alltoall_torus(&a);
 	if (a.topology) {
-		exchange_on_torus(&a, source, dest, bytes);
+		alltoall_on_torus(&a, source, dest, bytes);
 	} else {
 		set_exchange_blocks(set, dest, source, bytes, bytes);
 	}
@@ -277,7 +279,7 @@ struct strided {
 };
 
 /* Puts elements straight into place. For members that store to each other. */
-static void put_strided(const struct strided *x)
+static void put_all_strided(const struct strided *x)
 {
 	int n = x->set->group->size, me = x->set->group->me;
 
@@ -347,5 +349,5 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	if (set->team && !set->group->on_node && window > size)
 		exchange_windows(&x, window);
 	else
-		put_strided(&x);
+		put_all_strided(&x);
 }

@@ -119,6 +119,13 @@ void api_forget_contexts(struct shmemx_team *team);
 void api_trace_start(void);
 void api_trace_stop(void);
 
+/* Call before a report that this PE and another one may both make: the PE with the lower number makes it, if it can. */
+static inline void api_let_lower_speak(int pe)
+{
+	if (comms.pe > pe)
+		rte_let_others_speak();
+}
+
 /* Prints what all PEs counted, if they did. */
 void api_stats_stop(void);
 

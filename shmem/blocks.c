@@ -138,7 +138,7 @@ static void index_remove(struct blocks *b, uint32_t at)
 }
 
 /* Room for two more descriptors (an allocation makes no more) and an index that is not too full. */
-static bool make_room(struct blocks *b)
+static bool make_room_for_descriptors(struct blocks *b)
 {
 	uint32_t bigger = b->capacity * 2;
 	struct block *block;
@@ -173,7 +173,7 @@ static bool make_room(struct blocks *b)
 	return true;
 }
 
-static uint32_t descriptor(struct blocks *b)
+static uint32_t take_descriptor(struct blocks *b)
 {
 	uint32_t at = b->unused;
 
@@ -182,9 +182,9 @@ static uint32_t descriptor(struct blocks *b)
 }
 
 /* Cuts a block in two; the second part begins size bytes in and is not on any list. */
-static uint32_t cut(struct blocks *b, uint32_t at, size_t size)
+static uint32_t split_block(struct blocks *b, uint32_t at, size_t size)
 {
-	uint32_t rest = descriptor(b);
+	uint32_t rest = take_descriptor(b);
 	struct block *first = &b->block[at], *second = &b->block[rest];
 
 	*second = (struct block){first->offset + size, first->size - size, at, first->after, NIL, NIL, false};
@@ -196,7 +196,7 @@ static uint32_t cut(struct blocks *b, uint32_t at, size_t size)
 }
 
 /* Joins a block with the one behind it, which is on no list. */
-static void join(struct blocks *b, uint32_t at)
+static void merge_with_next(struct blocks *b, uint32_t at)
 {
 	uint32_t behind = b->block[at].after;
 
@@ -214,17 +214,17 @@ static bool is_free(const struct blocks *b, uint32_t at)
 }
 
 /* Puts a block that is on no list among the free ones, merged with its neighbours. */
-static void give_back(struct blocks *b, uint32_t at)
+static void free_block(struct blocks *b, uint32_t at)
 {
 	b->block[at].taken = false;
 	if (is_free(b, b->block[at].after)) {
 		list_remove(b, b->block[at].after);
-		join(b, at);
+		merge_with_next(b, at);
 	}
 	if (is_free(b, b->block[at].before)) {
 		at = b->block[at].before;
 		list_remove(b, at);
-		join(b, at);
+		merge_with_next(b, at);
 	}
 	list_add(b, at);
 }
@@ -264,7 +264,7 @@ void blocks_destroy(struct blocks *b)
 }
 
 /* A free block of at least size: any of a class that guarantees it, else the first that fits of size's own. */
-static uint32_t find(const struct blocks *b, size_t size)
+static uint32_t find_free(const struct blocks *b, size_t size)
 {
 	uint32_t at;
 	int c, f;
@@ -295,7 +295,7 @@ static size_t padding(const struct block *block, size_t alignment)
 /* Aligned offsets are rare: look at every free block that could be large enough without room to spare. */
 static uint32_t find_aligned(const struct blocks *b, size_t size, size_t alignment)
 {
-	uint32_t at = find(b, size + alignment - BLOCKS_UNIT);
+	uint32_t at = find_free(b, size + alignment - BLOCKS_UNIT);
 
 	for (int c = 0; at == NIL && c < COARSE; c++)
 		for (int f = 0; at == NIL && f < FINE; f++)
@@ -313,25 +313,25 @@ size_t blocks_allocate(struct blocks *b, size_t size, size_t alignment)
 	uint32_t at, rest;
 	size_t pad;
 
-	if (size > b->free_bytes || alignment > ((size_t)1 << 62) || !make_room(b))
+	if (size > b->free_bytes || alignment > ((size_t)1 << 62) || !make_room_for_descriptors(b))
 		return BLOCKS_NONE;
 	size = (size + BLOCKS_UNIT - 1) / BLOCKS_UNIT * BLOCKS_UNIT;
 	if (size == 0)
 		size = BLOCKS_UNIT;
 	if (alignment < BLOCKS_UNIT)
 		alignment = BLOCKS_UNIT;
-	at = alignment == BLOCKS_UNIT ? find(b, size) : find_aligned(b, size, alignment);
+	at = alignment == BLOCKS_UNIT ? find_free(b, size) : find_aligned(b, size, alignment);
 	if (at == NIL)
 		return BLOCKS_NONE;
 	list_remove(b, at);
 	pad = padding(&b->block[at], alignment);
 	if (pad > 0) {
-		rest = cut(b, at, pad);
+		rest = split_block(b, at, pad);
 		list_add(b, at);
 		at = rest;
 	}
 	if (b->block[at].size > size)
-		list_add(b, cut(b, at, size));
+		list_add(b, split_block(b, at, size));
 	b->block[at].taken = true;
 	index_add(b, at);
 	return b->block[at].offset;
@@ -344,7 +344,7 @@ bool blocks_release(struct blocks *b, size_t offset)
 	if (at == NIL)
 		return false;
 	index_remove(b, at);
-	give_back(b, at);
+	free_block(b, at);
 	return true;
 }
 
@@ -359,7 +359,7 @@ bool blocks_resize(struct blocks *b, size_t offset, size_t size)
 {
 	uint32_t at = index_find(b, offset), behind;
 
-	if (at == NIL || size > SIZE_MAX - BLOCKS_UNIT || !make_room(b))
+	if (at == NIL || size > SIZE_MAX - BLOCKS_UNIT || !make_room_for_descriptors(b))
 		return false;
 	size = (size + BLOCKS_UNIT - 1) / BLOCKS_UNIT * BLOCKS_UNIT;
 	behind = b->block[at].after;
@@ -367,10 +367,10 @@ bool blocks_resize(struct blocks *b, size_t offset, size_t size)
 		if (!is_free(b, behind) || b->block[at].size + b->block[behind].size < size)
 			return false;
 		list_remove(b, behind);
-		join(b, at);
+		merge_with_next(b, at);
 	}
 	if (size > 0 && b->block[at].size > size)
-		give_back(b, cut(b, at, size));
+		free_block(b, split_block(b, at, size));
 	return true;
 }
 

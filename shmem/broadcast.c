@@ -2,10 +2,11 @@
 /*
  * Broadcast.
  *
- * Small: pushed down a tree, straight into each member's dest, then a word. First between the nodes, where the root stands for
- * its node and the leader for any other; then on each node. Nobody waits but for its own data, so the root, and with it the
- * parent of a member, may be another one in the next broadcast while a word of this one is still on its way. So each broadcast
- * has a word of its own, chosen by its number; all meet often enough that the words in flight are never more than there are.
+ * Small: pushed down a tree, straight into each member's dest, then a word. First between the nodes, where the root
+ * leads its node and the leader any other; then on each node. Nobody waits but for its own data, so the
+ * root, and with it the parent of a member, may be another one in the next broadcast while a word of this one is
+ * still on its way. So each broadcast has a word of its own, chosen by its number; all run a barrier often enough
+ * that there is a word for every broadcast in flight.
  *
  * Large: where the nodes are on a torus, down several trees at once that share no link (comms/coll/tree_collective.c); there a parent waits until
  * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get
@@ -23,17 +24,18 @@
 #define SEGMENT_LEAST (16UL << 10)
 #define SEGMENT_MOST (128UL << 10)
 #define SEGMENTS 4
-#define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth a look */
-#define FLAT_AT_MOST 4 /* members of a node that one tells by itself */
+#define TREES_LEAST 16384 /* bytes; with fewer, several trees are never worth trying */
+#define FLAT_AT_MOST 4	  /* members of a node that one notifies by itself */
 
 /* The kinds of trees in the order of enum torus_trees. */
-static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } algorithm;
+static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } broadcast_algorithm;
 
 void api_broadcasts_start(void)
 {
-	static const char *const words[] = {"auto", "tree", "pull", "torus", "torus-both", "torus-up", "torus-twice", "torus-packed"};
+	static const char *const broadcast_names[] = {"auto",	    "tree",	"pull",	       "torus",
+						      "torus-both", "torus-up", "torus-twice", "torus-packed"};
 
-	algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, words, 8);
+	broadcast_algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, broadcast_names, 8);
 }
 
 struct broadcast {
@@ -49,14 +51,15 @@ struct broadcast {
 };
 
 /* The value of the word when so many segments have come. */
-static uint64_t segments_of(const struct broadcast *b, size_t count)
+static uint64_t segment_flag(const struct broadcast *b, size_t count)
 {
 	return b->number << 24 | count;
 }
 
 static void hand_to(const struct broadcast *b, int pe, size_t at, size_t bytes, size_t segment)
 {
-	comms_put_notify(b->dest + at, b->source + at, bytes, (struct comms_flag){b->word, segments_of(b, segment)}, pe, b->set->routine);
+	comms_put_notify(b->dest + at, b->source + at, bytes, (struct comms_flag){b->word, segment_flag(b, segment)},
+			 pe, b->set->routine);
 }
 
 /* PEs between which data goes down. The one at the top may not be the group's own member there: the root for its leader. */
@@ -83,7 +86,7 @@ static void push_down(const struct broadcast *b, const struct tree *tree, bool f
 	int n = tree->group->size, me = from_top(tree), step = 1;
 
 	if (me != 0)
-		await_flag(b->word, segments_of(b, 1));
+		await_flag(b->word, segment_flag(b, 1));
 	if (flat) {
 		for (int i = 1; me == 0 && i < n; i++)
 			hand_to(b, tree_pe(tree, i), 0, b->bytes, 1);
@@ -140,7 +143,7 @@ static void push_on_node(const struct broadcast *b, const struct comms_group *no
 	push_down(b, &mine, notifies_all(&parts->node));
 }
 
-static void push(const struct broadcast *b)
+static void push_to_all(const struct broadcast *b)
 {
 	const struct comms_group *group = b->set->group;
 	const struct comms_levels *levels = group->levels;
@@ -167,7 +170,7 @@ static size_t segment_for(size_t bytes)
 	return segment < SEGMENT_MOST ? segment : SEGMENT_MOST;
 }
 
-static void chain(const struct broadcast *b, const struct tree *nodes)
+static void send_along_chain(const struct broadcast *b, const struct tree *nodes)
 {
 	size_t segment = segment_for(b->bytes), count = 0;
 	int me = from_top(nodes);
@@ -177,7 +180,7 @@ static void chain(const struct broadcast *b, const struct tree *nodes)
 
 		count++;
 		if (me != 0)
-			await_flag(b->word, segments_of(b, count));
+			await_flag(b->word, segment_flag(b, count));
 		if (me + 1 < nodes->group->size)
 			hand_to(b, tree_pe(nodes, me + 1), at, bytes, count);
 	}
@@ -209,7 +212,7 @@ static void between_nodes(const struct broadcast *b, const struct tree *nodes)
 	if (b->trees.tree_choice.trees > 0)
 		along_trees(b, nodes);
 	else
-		chain(b, nodes);
+		send_along_chain(b, nodes);
 }
 
 /* On the root's node all can begin at once; on another, when the chain has come through. */
@@ -241,7 +244,7 @@ static void chain_and_pull(const struct broadcast *b)
 	comms_node_barrier(group, NULL, NULL);
 }
 
-static void pull(const struct set *set, void *dest, const void *source, size_t bytes, int root)
+static void pull_from_root(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	set_sync(set);
 	if (set->group->me != root)
@@ -253,8 +256,8 @@ static bool pushes(const struct set *set, size_t bytes)
 {
 	int nodes = set->group->levels ? set->group->levels->leaders.size : set->group->size;
 
-	if (algorithm == TREE || algorithm == PULL)
-		return algorithm == TREE;
+	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL)
+		return broadcast_algorithm == TREE;
 	if (set->group->on_node)
 		return bytes <= PUSH_ON_NODE;
 	return bytes <= PUSH_AFAR ||
@@ -263,7 +266,7 @@ static bool pushes(const struct set *set, size_t bytes)
 }
 
 /* The node of a member, by number. */
-static int node_of(const struct set *set, int i)
+static int node_of_member(const struct set *set, int i)
 {
 	return set->group->levels ? set->group->levels->node_of[i] : i;
 }
@@ -274,18 +277,21 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
 	struct set_trees trees = {0};
 
-	if (algorithm == TREE || algorithm == PULL || set->group->on_node)
+	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL || set->group->on_node)
 		return trees;
-	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+	if (broadcast_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return trees;
 	set_prepare_topology(set);
 	topology = set->team->topology;
 	if (!topology)
 		return trees;
-	task.root = topology->sites.place[node_of(set, root)];
-	trees.tree_choice = torus_topology_trees(topology, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	task.root = topology->sites.place[node_of_member(set, root)];
+	trees.tree_choice = torus_topology_trees(
+		topology, broadcast_algorithm >= TORUS_KIND ? (int)(broadcast_algorithm - TORUS_KIND) : TORUS_TREES_ANY,
+		&task);
 	trees.disjoint = task.disjoint;
-	if (algorithm == AUTO && torus_binomial_seconds(topology->sites.nodes, bytes, &topology->costs) < trees.tree_choice.seconds)
+	if (broadcast_algorithm == AUTO &&
+	    torus_binomial_seconds(topology->sites.nodes, bytes, &topology->costs) < trees.tree_choice.seconds)
 		trees.tree_choice.trees = 0;
 	return trees;
 }
@@ -303,9 +309,9 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 	if (b.trees.tree_choice.trees > 0)
 		b.first_number = ++set->team->torus_collectives;
 	if (b.trees.tree_choice.trees == 0 && pushes(set, bytes)) {
-		push(&b);
+		push_to_all(&b);
 	} else if (b.trees.tree_choice.trees == 0 && set->group->on_node) {
-		pull(set, dest, source, bytes, root);
+		pull_from_root(set, dest, source, bytes, root);
 	} else {
 		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source
 														  : b.source;
@@ -325,7 +331,7 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 	if (set->team)
 		broadcast_in_team(set, dest, source, bytes, root);
 	else
-		pull(set, dest, source, bytes, root);
+		pull_from_root(set, dest, source, bytes, root);
 	/* Last, so that a source in the way of dest is out of use. */
 	if (root_too && set->group->me == root && dest != source)
 		memmove(dest, source, bytes);

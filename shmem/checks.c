@@ -23,7 +23,7 @@ static long fingerprint(const char *text)
 	return (long)(hash >> 1);
 }
 
-static long place_of(const void *address)
+static long place_in_segment(const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 
@@ -33,7 +33,7 @@ static long place_of(const void *address)
 }
 
 /* Where several members differ from the first, one complaint is enough: the lowest's, if it can. */
-static void let_lower_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
+static void let_lower_member_speak(const struct set *set, const struct agreement *shown, const struct agreement *first)
 {
 	for (int i = 1; i < set->group->me; i++) {
 		struct agreement theirs;
@@ -81,13 +81,13 @@ void set_must_agree(const struct set *set, const char *name, long value, const c
 	struct agreement *shown, mine, first;
 
 	shown = set->team ? &team_scratch(set->team)->agreement : (struct agreement *)&set->psync[ROUNDS + 1];
-	mine = (struct agreement){fingerprint(set->routine), value, value2, place_of(dest)};
+	mine = (struct agreement){fingerprint(set->routine), value, value2, place_in_segment(dest)};
 	*shown = mine;
 	show_name(set);
 	set_sync(set);
 	comms_get(&first, shown, sizeof first, set_pe(set, 0), set->routine);
 	if (memcmp(&first, &mine, sizeof mine))
-		let_lower_speak(set, shown, &first);
+		let_lower_member_speak(set, shown, &first);
 	if (first.routine != mine.routine)
 		complain_of_routine(set);
 	if (name && first.value != mine.value)
@@ -129,7 +129,7 @@ void set_check_overlap(const struct set *set, struct set_span dest, struct set_s
 
 static uint64_t use_of(const struct set *set, uint64_t call, bool only_sync)
 {
-	return ((uint64_t)place_of(set->psync) + 1) << PLACE_SHIFT | (only_sync ? ONLY_SYNC : 0) |
+	return ((uint64_t)place_in_segment(set->psync) + 1) << PLACE_SHIFT | (only_sync ? ONLY_SYNC : 0) |
 	       (call & (ONLY_SYNC - 1));
 }
 
@@ -155,7 +155,7 @@ void set_check_psync_new(const long *psync, const char *routine)
 	}
 }
 
-static void check_values(const struct set *set)
+static void check_psync_values(const struct set *set)
 {
 	for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
 		if (set->psync[i] != SHMEM_SYNC_VALUE)
@@ -187,7 +187,7 @@ struct psync_use set_psync_take(const struct set *set, bool only_sync)
 	if (!set->team)
 		return use;
 	shown = &team_scratch(set->team)->psync_use;
-	check_values(set);
+	check_psync_values(set);
 	use = (struct psync_use){set, ++set->team->active_calls};
 	mine = use_of(set, use.call, only_sync);
 	for (int i = 0; i < set->group->size; i++) {

@@ -11,7 +11,7 @@ void api_collectives_start(void)
 }
 
 /* For calls that are observed or checked. Not inline, so that the usual path saves no registers for it. */
-static __attribute__((noinline)) void barrier_observed(shmem_team_t team, bool complete, const char *routine)
+static __attribute__((noinline)) void team_barrier_observed(shmem_team_t team, bool complete, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	struct set set = set_of_team(team, routine);
@@ -27,7 +27,7 @@ API void pshmem_barrier_all(void)
 	if (COMMS_LIKELY(comms_calls_are_quick()))
 		api_barrier_all(__func__);
 	else
-		barrier_observed(SHMEM_TEAM_WORLD, true, __func__);
+		team_barrier_observed(SHMEM_TEAM_WORLD, true, __func__);
 }
 PROFILED(shmem_barrier_all)
 
@@ -37,7 +37,7 @@ API void pshmem_sync_all(void)
 		hang_note_group(__func__, &api_world.group);
 		comms_sync(&api_world.group);
 	} else {
-		barrier_observed(SHMEM_TEAM_WORLD, false, __func__);
+		team_barrier_observed(SHMEM_TEAM_WORLD, false, __func__);
 	}
 }
 PROFILED(shmem_sync_all)
@@ -47,7 +47,7 @@ API int pshmem_team_sync(shmem_team_t team)
 	if (COMMS_LIKELY(comms_calls_are_quick()))
 		comms_sync(set_of_team(team, __func__).group);
 	else
-		barrier_observed(team, false, __func__);
+		team_barrier_observed(team, false, __func__);
 	return 0;
 }
 PROFILED(shmem_team_sync)

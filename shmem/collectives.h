@@ -114,8 +114,8 @@ static inline void set_psync_leave(struct psync_use *use)
 		set_psync_give_back(use);
 }
 
-/* The index of a setting's value among these words. Ends the job with a message if it is none of them. */
-int set_algorithm(enum setting_id id, const char *const *words, int count);
+/* The index of a setting's value among these names. Ends the job with a message if it is none of them. */
+int set_algorithm(enum setting_id id, const char *const *names, int count);
 void api_broadcasts_start(void);
 void api_reductions_start(void);
 void api_gathers_start(void);
@@ -206,7 +206,7 @@ struct agreement {
  */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
-	uint64_t gate;			/* of this member's NIC: see comms/net/sessions.h */
+	uint64_t ready_queue;		/* of this member's NIC: see comms/net/sessions.h */
 };
 
 struct scratch {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts and sessions. A context names the team whose numbers its operations use, and has a channel of its own, so that
- * its fence and its quiet are about what was done on it. A private or serialised one has a channel that is alone.
+ * its fence and its quiet are about what was done on it. A private or serialised one has a private channel.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "api.h"
 
-static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
@@ -18,7 +18,7 @@ void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 	rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
 }
 
-static int create(shmem_team_t handle, long options, shmem_ctx_t *ctx)
+static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 {
 	struct shmemx_team *team = api_team(handle);
 
@@ -32,12 +32,12 @@ static int create(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 	}
 	(*ctx)->team = team;
 	(*ctx)->options = options;
-	pthread_mutex_lock(&lists);
+	pthread_mutex_lock(&contexts_lock);
 	(*ctx)->next = team->contexts;
 	if (team->contexts)
 		team->contexts->previous = *ctx;
 	team->contexts = *ctx;
-	pthread_mutex_unlock(&lists);
+	pthread_mutex_unlock(&contexts_lock);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ API int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
-	return create(SHMEM_TEAM_WORLD, options, ctx);
+	return create_context(SHMEM_TEAM_WORLD, options, ctx);
 }
 PROFILED(shmem_ctx_create)
 
@@ -64,7 +64,7 @@ API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
-	return create(team, options, ctx);
+	return create_context(team, options, ctx);
 }
 PROFILED(shmem_team_create_ctx)
 
@@ -77,14 +77,14 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_DEFAULT)
 		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
 	comms_channel_close(ctx->channel);
-	pthread_mutex_lock(&lists);
+	pthread_mutex_lock(&contexts_lock);
 	if (ctx->previous)
 		ctx->previous->next = ctx->next;
 	else
 		ctx->team->contexts = ctx->next;
 	if (ctx->next)
 		ctx->next->previous = ctx->previous;
-	pthread_mutex_unlock(&lists);
+	pthread_mutex_unlock(&contexts_lock);
 	free(ctx);
 }
 PROFILED(shmem_ctx_destroy)

@@ -19,13 +19,13 @@
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */
 #define TORUS_FROM 65536
 
-static enum { AUTO, IN_ROUNDS, RING, TORUS } algorithm;
+static enum { AUTO, IN_ROUNDS, RING, TORUS } gather_algorithm;
 
 void api_gathers_start(void)
 {
-	static const char *const words[] = {"auto", "rounds", "ring", "torus"};
+	static const char *const gather_names[] = {"auto", "rounds", "ring", "torus"};
 
-	algorithm = set_algorithm(SETTING_COLLECT_ALGORITHM, words, 4);
+	gather_algorithm = set_algorithm(SETTING_COLLECT_ALGORITHM, gather_names, 4);
 }
 
 /* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
@@ -123,26 +123,28 @@ static bool nodes_are_runs(const struct comms_levels *levels)
 }
 
 /* Asked by all members alike. */
-static const struct torus_topology *choose_torus(const struct set *set, const struct layout *layout)
+static const struct torus_topology *choose_gather_torus(const struct set *set, const struct layout *layout)
 {
 	size_t bytes = layout_bytes(layout);
 	const struct torus_topology *topology;
 
-	if (algorithm == IN_ROUNDS || algorithm == RING || layout->first > 0 || layout->last < set->group->size)
+	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING || layout->first > 0 ||
+	    layout->last < set->group->size)
 		return NULL;
-	if (algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
+	if (gather_algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
 		return NULL;
 	set_prepare_topology(set);
 	topology = set->team->topology;
 	if (!topology || !torus_can_gather(topology) || !nodes_are_runs(set->group->levels))
 		return NULL;
-	if (algorithm == AUTO && torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
-					 torus_gather_seconds(&topology->sites.shape, topology->most_steps, bytes, &topology->costs))
+	if (gather_algorithm == AUTO &&
+	    torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
+		    torus_gather_seconds(&topology->sites.shape, topology->most_steps, bytes, &topology->costs))
 		return NULL;
 	return topology;
 }
 
-static void exchange_on_torus(const struct exchange *x)
+static void gather_on_torus(const struct exchange *x)
 {
 	const struct comms_levels *levels = x->set->group->levels;
 	int nodes = x->topology->sites.nodes;
@@ -165,14 +167,14 @@ static void exchange_on_torus(const struct exchange *x)
 	free(at);
 }
 
-static void exchange(void *argument)
+static void exchange_between_leaders(void *argument)
 {
 	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
 	if (x->topology)
-		exchange_on_torus(x);
-	else if (algorithm == IN_ROUNDS || (algorithm != RING && layout_bytes(x->layout) < RING_FROM))
+		gather_on_torus(x);
+	else if (gather_algorithm == IN_ROUNDS || (gather_algorithm != RING && layout_bytes(x->layout) < RING_FROM))
 		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
 	else
 		exchange_along_ring(x->set, &leaders, x->layout, x->dest);
@@ -182,7 +184,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
-	struct exchange x = {.set = set, .layout = layout, .dest = dest, .topology = choose_torus(set, layout)};
+	struct exchange x = {.set = set, .layout = layout, .dest = dest, .topology = choose_gather_torus(set, layout)};
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
 	if (bytes > 0)
@@ -192,7 +194,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	set->team->gathers++;
 	if (x.topology)
 		x.first_number = ++set->team->torus_collectives;
-	comms_node_barrier(set->group, exchange, &x);
+	comms_node_barrier(set->group, exchange_between_leaders, &x);
 	if (leader == comms.pe) {
 		comms_node_barrier(set->group, NULL, NULL);
 		return;
@@ -201,7 +203,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	comms_node_barrier(set->group, NULL, NULL);
 }
 
-static void gather(const struct set *set, const struct layout *layout, void *dest, const void *source)
+static void gather_blocks(const struct set *set, const struct layout *layout, void *dest, const void *source)
 {
 	if (set->team && !set->group->on_node) {
 		comms_group_prepare(set->group);
@@ -223,7 +225,7 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 	if (bytes > 0 && set->team && set->group->on_node)
 		set_exchange_blocks(set, dest, source, 0, bytes);
 	else if (bytes > 0)
-		gather(set, &layout, dest, source);
+		gather_blocks(set, &layout, dest, source);
 }
 
 /* How much each member of a team brings, by way of the scratch, as many at a time as it holds. */
@@ -237,7 +239,7 @@ static void exchange_counts(const struct set *set, size_t *counts, uint64_t mine
 
 		if (first > 0)
 			set_sync(set);
-		gather(set, &layout, shown, &mine);
+		gather_blocks(set, &layout, shown, &mine);
 		for (int i = first; i < layout.last; i++)
 			counts[i] = shown[i - first];
 	}
@@ -276,7 +278,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 	}
 	set_check_overlap(set, (struct set_span){dest, sum}, (struct set_span){source, bytes}, false);
 	if (sum > 0)
-		gather(set, &layout, dest, source);
+		gather_blocks(set, &layout, dest, source);
 	else
 		set_sync(set); /* the scratch is free again */
 	free(at);

@@ -12,35 +12,40 @@
 
 enum { MOST_REPORTED = 32 };
 
-static struct blocks *blocks;
-static size_t reported[MOST_REPORTED]; /* sizes that the user has been told of */
-static int reported_count;
-static size_t reported_alignments; /* a bit each */
+static struct {
+	struct blocks *blocks;
+	size_t reported[MOST_REPORTED]; /* sizes for which the heap has been reported as exhausted */
+	int reported_count;
+	size_t reported_alignments; /* a bit each */
+} heap;
 
 void api_heap_start(void)
 {
-	blocks = blocks_create(comms.heap_size);
-	reported_count = 0;
-	reported_alignments = 0;
-	if (!blocks)
+	heap.blocks = blocks_create(comms.heap_size);
+	heap.reported_count = 0;
+	heap.reported_alignments = 0;
+	if (!heap.blocks)
 		rte_die("shmem_init", "no memory");
 }
 
 void api_heap_stop(void)
 {
-	blocks_destroy(blocks);
-	blocks = NULL;
+	blocks_destroy(heap.blocks);
+	heap.blocks = NULL;
 }
 
-/* A program that looks for the largest size it can have asks often; more different sizes than there is room for tell nothing new. */
+/*
+ * A program that looks for the largest size it can have asks often; more different sizes than there is room for show
+ * nothing new.
+ */
 static bool was_reported(size_t size)
 {
-	for (int i = 0; i < reported_count; i++)
-		if (reported[i] == size)
+	for (int i = 0; i < heap.reported_count; i++)
+		if (heap.reported[i] == size)
 			return true;
-	if (reported_count == MOST_REPORTED)
+	if (heap.reported_count == MOST_REPORTED)
 		return true;
-	reported[reported_count++] = size;
+	heap.reported[heap.reported_count++] = size;
 	return false;
 }
 
@@ -50,10 +55,11 @@ static void report_exhausted(size_t wanted, const char *routine)
 	char size[32], free[32], largest[32];
 
 	if (comms.pe == 0 && !was_reported(wanted))
-		rte_report(routine, "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
-				    "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
-			   wanted, text_size(wanted, size), text_size(blocks_free_bytes(blocks), free),
-			   text_size(blocks_largest(blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
+		rte_report(routine,
+			   "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
+			   "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
+			   wanted, text_size(wanted, size), text_size(blocks_free_bytes(heap.blocks), free),
+			   text_size(blocks_largest(heap.blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
 }
 
 /*
@@ -62,16 +68,16 @@ static void report_exhausted(size_t wanted, const char *routine)
  */
 static void report_alignment(size_t alignment, const char *routine)
 {
-	bool said = reported_alignments & alignment;
+	bool said = heap.reported_alignments & alignment;
 	char most[32];
 
-	reported_alignments |= alignment;
+	heap.reported_alignments |= alignment;
 	if (comms.pe == 0 && !said)
 		rte_report(routine, "alignment=%zu is more than the symmetric heap can keep on all PEs; give %s at most",
 			   alignment, text_size(COMMS_HEAP_BOUNDARY, most));
 }
 
-static void *take(size_t alignment, size_t size, const char *routine)
+static void *heap_take(size_t alignment, size_t size, const char *routine)
 {
 	size_t offset;
 
@@ -79,14 +85,14 @@ static void *take(size_t alignment, size_t size, const char *routine)
 		report_alignment(alignment, routine);
 		return NULL;
 	}
-	offset = blocks_allocate(blocks, size, alignment);
+	offset = blocks_allocate(heap.blocks, size, alignment);
 	if (offset != BLOCKS_NONE)
 		return comms_heap() + offset;
 	report_exhausted(size, routine);
 	return NULL;
 }
 
-static void check_agreement(size_t size, const char *other, long value, const void *ptr, const char *routine)
+static void check_heap_agreement(size_t size, const char *other, long value, const void *ptr, const char *routine)
 {
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 
@@ -97,20 +103,20 @@ static size_t offset_of(const void *ptr, const char *routine)
 {
 	size_t offset = (size_t)((const char *)ptr - comms_heap());
 
-	if (offset >= comms.heap_size || blocks_size(blocks, offset) == BLOCKS_NONE)
+	if (offset >= comms.heap_size || blocks_size(heap.blocks, offset) == BLOCKS_NONE)
 		rte_die_together(routine, "ptr=%p was not returned by shmem_malloc and friends, or is free already", ptr);
 	return offset;
 }
 
-static void *allocate(size_t alignment, size_t size, const char *other, long value, const char *routine)
+static void *heap_allocate(size_t alignment, size_t size, const char *other, long value, const char *routine)
 {
 	COMMS_CALL(routine, size, COMMS_NOBODY);
 	void *ptr;
 
-	check_agreement(size, other, value, NULL, routine);
+	check_heap_agreement(size, other, value, NULL, routine);
 	if (size == 0)
 		return NULL;
-	ptr = take(alignment, size, routine);
+	ptr = heap_take(alignment, size, routine);
 	api_barrier_all(routine);
 	return ptr;
 }
@@ -123,7 +129,7 @@ static void *allocate_aligned(size_t alignment, size_t size, const char *routine
 		rte_die_together(routine, "alignment=%zu is not a power of two", alignment);
 	if (alignment < sizeof(void *))
 		alignment = sizeof(void *);
-	return allocate(alignment, size, "alignment", (long)alignment, routine);
+	return heap_allocate(alignment, size, "alignment", (long)alignment, routine);
 }
 
 /* The zeros are there before anyone leaves: a put that comes early must not be wiped out. */
@@ -135,17 +141,17 @@ static void *allocate_zeroed(size_t count, size_t size, const char *routine)
 
 	if (__builtin_mul_overflow(count, size, &total))
 		total = SIZE_MAX;
-	check_agreement(total, NULL, 0, NULL, routine);
+	check_heap_agreement(total, NULL, 0, NULL, routine);
 	if (total == 0)
 		return NULL;
-	ptr = take(BLOCKS_UNIT, total, routine);
+	ptr = heap_take(BLOCKS_UNIT, total, routine);
 	if (ptr)
 		memset(ptr, 0, total);
 	api_barrier_all(routine);
 	return ptr;
 }
 
-static void release(void *ptr, const char *routine)
+static void heap_release(void *ptr, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	size_t offset;
@@ -153,34 +159,34 @@ static void release(void *ptr, const char *routine)
 	if (!ptr)
 		return;
 	offset = offset_of(ptr, routine);
-	check_agreement(0, NULL, 0, ptr, routine);
+	check_heap_agreement(0, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
-	blocks_release(blocks, offset);
+	blocks_release(heap.blocks, offset);
 }
 
 /* Others may still put into the old block until they have come here, too: hence a barrier before the move. */
-static void *reallocate(void *ptr, size_t size, const char *routine)
+static void *heap_reallocate(void *ptr, size_t size, const char *routine)
 {
 	COMMS_CALL(routine, size, COMMS_NOBODY);
 	size_t offset, old;
 	void *moved;
 
 	if (!ptr)
-		return allocate(BLOCKS_UNIT, size, NULL, 0, routine);
+		return heap_allocate(BLOCKS_UNIT, size, NULL, 0, routine);
 	if (size == 0) {
-		release(ptr, routine);
+		heap_release(ptr, routine);
 		return NULL;
 	}
 	offset = offset_of(ptr, routine);
-	check_agreement(size, NULL, 0, ptr, routine);
+	check_heap_agreement(size, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
-	if (blocks_resize(blocks, offset, size))
+	if (blocks_resize(heap.blocks, offset, size))
 		return ptr;
-	old = blocks_size(blocks, offset);
-	moved = take(BLOCKS_UNIT, size, routine);
+	old = blocks_size(heap.blocks, offset);
+	moved = heap_take(BLOCKS_UNIT, size, routine);
 	if (moved) {
 		memcpy(moved, ptr, old < size ? old : size);
-		blocks_release(blocks, offset);
+		blocks_release(heap.blocks, offset);
 	}
 	api_barrier_all(routine);
 	return moved;
@@ -188,17 +194,17 @@ static void *reallocate(void *ptr, size_t size, const char *routine)
 
 void *api_allocate(size_t size, const char *routine)
 {
-	return allocate(BLOCKS_UNIT, size, NULL, 0, routine);
+	return heap_allocate(BLOCKS_UNIT, size, NULL, 0, routine);
 }
 
 void api_release(void *ptr, const char *routine)
 {
-	release(ptr, routine);
+	heap_release(ptr, routine);
 }
 
 API void *pshmem_malloc(size_t size)
 {
-	return allocate(BLOCKS_UNIT, size, NULL, 0, __func__);
+	return heap_allocate(BLOCKS_UNIT, size, NULL, 0, __func__);
 }
 PROFILED(shmem_malloc)
 
@@ -217,25 +223,25 @@ PROFILED(shmem_align)
 /* Hints say how memory will be used; all of ours serves every use alike. */
 API void *pshmem_malloc_with_hints(size_t size, long hints)
 {
-	return allocate(BLOCKS_UNIT, size, "hints", hints, __func__);
+	return heap_allocate(BLOCKS_UNIT, size, "hints", hints, __func__);
 }
 PROFILED(shmem_malloc_with_hints)
 
 API void *pshmem_realloc(void *ptr, size_t size)
 {
-	return reallocate(ptr, size, __func__);
+	return heap_reallocate(ptr, size, __func__);
 }
 PROFILED(shmem_realloc)
 
 API void pshmem_free(void *ptr)
 {
-	release(ptr, __func__);
+	heap_release(ptr, __func__);
 }
 PROFILED(shmem_free)
 
 API void *pshmalloc(size_t size)
 {
-	return allocate(BLOCKS_UNIT, size, NULL, 0, "shmalloc");
+	return heap_allocate(BLOCKS_UNIT, size, NULL, 0, "shmalloc");
 }
 PROFILED(shmalloc)
 
@@ -247,12 +253,12 @@ PROFILED(shmemalign)
 
 API void *pshrealloc(void *ptr, size_t size)
 {
-	return reallocate(ptr, size, "shrealloc");
+	return heap_reallocate(ptr, size, "shrealloc");
 }
 PROFILED(shrealloc)
 
 API void pshfree(void *ptr)
 {
-	release(ptr, "shfree");
+	heap_release(ptr, "shfree");
 }
 PROFILED(shfree)

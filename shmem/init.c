@@ -30,7 +30,7 @@ static struct {
 	pid_t pid;
 	atomic_bool global_exit;
 	int exit_status;
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void warn_of_setting(const char *name, const char *nearest, void *unused)
 {
@@ -90,7 +90,7 @@ static void print_info(void)
 	fflush(stdout);
 }
 
-static void greet(void)
+static void print_start_lines(void)
 {
 	if (comms.pe != 0)
 		return;
@@ -103,14 +103,14 @@ static void greet(void)
 	}
 }
 
-/* The exit status is told only to handlers that run before the libraries begin to go down. */
-static void note_status(int status, void *unused)
+/* Only handlers that run before the libraries begin to go down receive the exit status. */
+static void note_exit_status(int status, void *unused)
 {
 	(void)unused;
-	state.exit_status = status;
+	library.exit_status = status;
 }
 
-static void come_up(const char *routine)
+static void start_library(const char *routine)
 {
 	deadlock_count_threads();
 	switch (rte_init()) {
@@ -130,9 +130,9 @@ static void come_up(const char *routine)
 	case RTE_FAILED:
 		rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
 	}
-	if (!state.pid)
-		on_exit(note_status, NULL);
-	state.pid = getpid();
+	if (!library.pid)
+		on_exit(note_exit_status, NULL);
+	library.pid = getpid();
 	comms.threads = api_threads_at_once();
 	rte_crash_start();
 	comms_start();
@@ -142,23 +142,23 @@ static void come_up(const char *routine)
 	api_plans_start();
 	api_trace_start();
 	deadlock_start(&api_world.group, api_thread_level <= SHMEM_THREAD_FUNNELED);
-	greet();
+	print_start_lines();
 }
 
 /* The level in force: what the first initialise call asked for; any is possible. */
 static void initialise(int requested, const char *routine)
 {
-	pthread_mutex_lock(&state.lock);
-	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) == 0) {
+	pthread_mutex_lock(&library.lock);
+	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
 		api_thread_level = requested;
-		state.implicit_finalize = false;
-		come_up(routine);
+		library.implicit_finalize = false;
+		start_library(routine);
 	}
-	atomic_fetch_add_explicit(&state.inits, 1, memory_order_seq_cst);
-	pthread_mutex_unlock(&state.lock);
+	atomic_fetch_add_explicit(&library.inits, 1, memory_order_seq_cst);
+	pthread_mutex_unlock(&library.lock);
 }
 
-static void go_down(void)
+static void stop_library(void)
 {
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
@@ -195,39 +195,39 @@ PROFILED(shmem_init_thread)
 API void pstart_pes(int npes)
 {
 	(void)npes;
-	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) > 0)
+	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) > 0)
 		return;
 	initialise(SHMEM_THREAD_SINGLE, "start_pes");
-	state.implicit_finalize = true;
+	library.implicit_finalize = true;
 }
 PROFILED(start_pes)
 
 API void pshmem_finalize(void)
 {
 	comms_check_up(__func__);
-	pthread_mutex_lock(&state.lock);
-	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) > 1) {
+	pthread_mutex_lock(&library.lock);
+	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) > 1) {
 		api_barrier_all(__func__);
-		atomic_fetch_sub_explicit(&state.inits, 1, memory_order_seq_cst);
+		atomic_fetch_sub_explicit(&library.inits, 1, memory_order_seq_cst);
 	} else {
-		go_down();
-		atomic_store_explicit(&state.inits, 0, memory_order_seq_cst);
+		stop_library();
+		atomic_store_explicit(&library.inits, 0, memory_order_seq_cst);
 	}
-	pthread_mutex_unlock(&state.lock);
+	pthread_mutex_unlock(&library.lock);
 }
 PROFILED(shmem_finalize)
 
 API void pshmem_query_initialized(int *initialized)
 {
-	*initialized = atomic_load_explicit(&state.inits, memory_order_seq_cst) > 0;
+	*initialized = atomic_load_explicit(&library.inits, memory_order_seq_cst) > 0;
 }
 PROFILED(shmem_query_initialized)
 
 API void pshmem_global_exit(int status)
 {
 	comms_check_up(__func__);
-	atomic_store_explicit(&state.global_exit, true, memory_order_seq_cst);
-	exit(status); /* runs the program's handlers; at_exit comes last and tells the launcher */
+	atomic_store_explicit(&library.global_exit, true, memory_order_seq_cst);
+	exit(status); /* runs the program's handlers; at_exit comes last and notifies the launcher */
 }
 PROFILED(shmem_global_exit)
 
@@ -237,20 +237,20 @@ PROFILED(shmem_global_exit)
  */
 __attribute__((destructor)) static void at_exit(void)
 {
-	int status = state.exit_status;
+	int status = library.exit_status;
 
-	if (getpid() != state.pid)
+	if (getpid() != library.pid)
 		return;
-	if (atomic_load_explicit(&state.inits, memory_order_seq_cst) == 0) {
+	if (atomic_load_explicit(&library.inits, memory_order_seq_cst) == 0) {
 		rte_leave();
 		return;
 	}
-	if (atomic_load_explicit(&state.global_exit, memory_order_seq_cst)) {
+	if (atomic_load_explicit(&library.global_exit, memory_order_seq_cst)) {
 		fflush(NULL);
 		rte_abort(status & 255, RTE_GLOBAL_EXIT);
 	}
-	if (status == 0 && (state.implicit_finalize || rte_fence_within(PATIENCE))) {
-		go_down();
+	if (status == 0 && (library.implicit_finalize || rte_fence_within(PATIENCE))) {
+		stop_library();
 		rte_leave();
 		return;
 	}

@@ -47,11 +47,11 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 	return combines[operation][type];
 }
 
-bool set_find_method(combine_t *combine, struct words_method *way)
+bool set_find_method(combine_t *combine, struct words_method *method)
 {
 	for (int op = 0; op <= SHMEMX_XOR; op++)
 		for (int type = 0; type < CODES; type++)
 			if (combines[op][type] == combine)
-				return words_find_method((shmemx_op_t)op, numbers[type], sizes[type], way);
+				return words_find_method((shmemx_op_t)op, numbers[type], sizes[type], method);
 	return false;
 }

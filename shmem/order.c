@@ -36,7 +36,7 @@ PROFILED(shmem_ctx_quiet)
 
 #define PES_AT_ONCE 128
 
-/* All PEs are looked at before anything is completed, so that a wrong one is named without delay. */
+/* All PEs are checked before anything is completed, so that a wrong one is named without delay. */
 static void pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);

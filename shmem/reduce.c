@@ -15,30 +15,32 @@
 #include "comms/topology/job_torus.h"
 #include "comms/coll/torus_allreduce.h"
 
-#define DOUBLED_UP_TO 512    /* bytes, between PEs with a processor each: beyond it, two meetings cost less than the lines that cross */
+#define DOUBLED_UP_TO \
+	512 /* bytes, between PEs with a processor each: beyond it, two barriers cost less than the lines that cross */
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
-#define TREES_LEAST 65536    /* bytes; with fewer, trees on a torus are never worth a look */
+#define TREES_LEAST 65536    /* bytes; with fewer, trees on a torus are never worth trying */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
-static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } algorithm;
+static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } reduce_algorithm;
 
 void api_reductions_start(void)
 {
-	static const char *const words[] = {"auto", "doubling", "parts", "torus-rings", "torus", "torus-both", "torus-up"};
+	static const char *const reduce_names[] = {"auto",  "doubling",	  "parts",   "torus-rings",
+						   "torus", "torus-both", "torus-up"};
 
-	algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, words, 7);
+	reduce_algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, reduce_names, 7);
 }
 
 /* Where the part of a member begins, in elements. */
-static size_t part(const struct set *set, size_t count, int i)
+static size_t first_of_part(const struct set *set, size_t count, int i)
 {
 	size_t n = (size_t)set->group->size, each = count / n, left = count % n;
 
 	return each * (size_t)i + ((size_t)i < left ? (size_t)i : left);
 }
 
-static char *there(const void *address, int pe)
+static char *memory_of_pe(const void *address, int pe)
 {
 	struct comms_peer *peer;
 
@@ -52,17 +54,18 @@ static void combine_strip(const struct reduction *r, size_t first, size_t count,
 	_Alignas(64) char sum[STRIP];
 	const struct comms_group *node = r->set->group;
 
-	memcpy(sum, there(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
+	memcpy(sum, memory_of_pe(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
 	for (int i = 1; i < node->size; i++)
-		r->combine(sum, sum, there(r->source, set_pe(r->set, i)) + first * r->size, count);
+		r->combine(sum, sum, memory_of_pe(r->source, set_pe(r->set, i)) + first * r->size, count);
 	for (int i = 0; i < takers->group->size; i++)
-		memcpy(there(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
+		memcpy(memory_of_pe(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
 }
 
 /* Of the elements, those of my part of the node, for the dests of the takers. */
 static void combine_my_part(const struct reduction *r, const struct set *takers)
 {
-	size_t at = part(r->set, r->count, r->set->group->me), end = part(r->set, r->count, r->set->group->me + 1);
+	size_t at = first_of_part(r->set, r->count, r->set->group->me),
+	       end = first_of_part(r->set, r->count, r->set->group->me + 1);
 
 	for (size_t most = STRIP / r->size; at < end; at += most)
 		combine_strip(r, at, end - at < most ? end - at : most, takers);
@@ -103,7 +106,8 @@ static void reduce_by_parts(const struct reduction *r)
 {
 	const struct set *set = r->set;
 	int n = set->group->size, me = set->group->me;
-	size_t mine = part(set, r->count, me) * r->size, many = part(set, r->count, me + 1) - part(set, r->count, me);
+	size_t mine = first_of_part(set, r->count, me) * r->size,
+	       many = first_of_part(set, r->count, me + 1) - first_of_part(set, r->count, me);
 	void *window = malloc(WINDOW);
 
 	if (!window)
@@ -114,7 +118,7 @@ static void reduce_by_parts(const struct reduction *r)
 	set_sync(set);
 	for (int i = 1; i < n; i++) {
 		int from = (me + i) % n;
-		size_t at = part(set, r->count, from), end = part(set, r->count, from + 1);
+		size_t at = first_of_part(set, r->count, from), end = first_of_part(set, r->count, from + 1);
 
 		comms_get_nbi(r->dest + at * r->size, r->dest + at * r->size, (end - at) * r->size, set_pe(set, from),
 			      set->routine);
@@ -211,10 +215,10 @@ static void reduce_by_levels(const struct reduction *r)
 	comms_node_barrier(r->set->group, NULL, NULL);
 }
 
-static bool doubles(const struct comms_group *group, size_t bytes)
+static bool uses_doubling(const struct comms_group *group, size_t bytes)
 {
-	if (algorithm == DOUBLING || algorithm == PARTS)
-		return algorithm == DOUBLING;
+	if (reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
+		return reduce_algorithm == DOUBLING;
 	return bytes <= (group->on_node && !group->oversubscribed ? DOUBLED_UP_TO : ROW_BYTES);
 }
 
@@ -226,11 +230,11 @@ static bool shared_here(const void *dest, const void *source)
 /* The torus between nodes, if it may be faster for this size. All members call this alike. */
 static const struct torus_topology *usable_topology(const struct set *set, size_t bytes, bool shared)
 {
-	if (!set->team || set->group->on_node || algorithm == DOUBLING || algorithm == PARTS)
+	if (!set->team || set->group->on_node || reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
 		return NULL;
 	if (set->group->levels && !shared)
 		return NULL;
-	if (algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+	if (reduce_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
 		return NULL;
 	set_prepare_topology(set);
 	return set->team->topology;
@@ -239,16 +243,19 @@ static const struct torus_topology *usable_topology(const struct set *set, size_
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_topology *topology = algorithm == RINGS ? NULL : usable_topology(set, bytes, shared);
+	const struct torus_topology *topology = reduce_algorithm == RINGS ? NULL : usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 
 	if (!topology)
 		return trees;
 	task.root = root < 0 ? torus_topology_middle(topology) : topology->sites.place[root];
 	task.longest = torus_longest_up(&topology->sites.shape);
-	trees.tree_choice = torus_topology_trees(topology, algorithm >= TORUS_KIND ? (int)(algorithm - TORUS_KIND) : TORUS_TREES_ANY, &task);
+	trees.tree_choice = torus_topology_trees(
+		topology, reduce_algorithm >= TORUS_KIND ? (int)(reduce_algorithm - TORUS_KIND) : TORUS_TREES_ANY,
+		&task);
 	trees.disjoint = task.disjoint;
-	if (algorithm == AUTO && torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) < trees.tree_choice.seconds)
+	if (reduce_algorithm == AUTO &&
+	    torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) < trees.tree_choice.seconds)
 		trees.tree_choice.trees = 0;
 	return trees;
 }
@@ -258,12 +265,13 @@ static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 {
 	const struct torus_tree_choice *trees = &r->trees.tree_choice;
 	size_t bytes = r->count * r->size;
-	const struct torus_topology *topology = algorithm == RINGS || algorithm == AUTO ? usable_topology(r->set, bytes, shared) : NULL;
+	const struct torus_topology *topology =
+		reduce_algorithm == RINGS || reduce_algorithm == AUTO ? usable_topology(r->set, bytes, shared) : NULL;
 	double seconds;
 
 	if (!topology || !torus_can_allreduce(topology))
 		return false;
-	if (algorithm == RINGS)
+	if (reduce_algorithm == RINGS)
 		return true;
 	seconds = torus_ring_allreduce_seconds(&topology->sites.shape, topology->most_steps, torus_allreduce_rounds(&topology->sites.shape, bytes), bytes,
 				      &topology->costs);
@@ -271,7 +279,7 @@ static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
-/* Alike in all members, also those that do not stand for a node. */
+/* Alike in all members, also those that do not lead a node. */
 static void plan_torus(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;
@@ -297,7 +305,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 		.count = count,
 		.size = size,
 		.combine = combine,
-		.on_the_way = algorithm == AUTO,
+		.by_network = reduce_algorithm == AUTO,
 	};
 
 	set_note(set, dest, count * size, source, count * size);
@@ -308,7 +316,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_prepare(set->group);
 	plan_torus(&r);
-	if (!r.by_rings && r.trees.tree_choice.trees == 0 && set->team && doubles(set->group, count * size))
+	if (!r.by_rings && r.trees.tree_choice.trees == 0 && set->team && uses_doubling(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))
 		reduce_on_node(&r);
@@ -320,8 +328,11 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 
 static void reduce_words(const struct set *set, uint64_t *words, size_t count, shmemx_op_t operation)
 {
-	struct reduction r = {
-		.set = set, .dest = (char *)words, .source = (const char *)words, .count = count, .on_the_way = algorithm == AUTO};
+	struct reduction r = {.set = set,
+			      .dest = (char *)words,
+			      .source = (const char *)words,
+			      .count = count,
+			      .by_network = reduce_algorithm == AUTO};
 
 	r.combine = set_combine(operation, SHMEMX_UINT64, &r.size);
 	comms_group_prepare(set->group);

@@ -12,7 +12,7 @@ struct reduction {
 	const char *source;
 	size_t count, size;
 	combine_t *combine;
-	bool on_the_way;	/* the network may combine, if it can */
+	bool by_network;	/* the network may combine, if it can */
 	uint64_t epoch;		/* of the first piece */
 	struct set_trees trees; /* between nodes */
 	bool by_rings;		/* torus_allreduce, instead of trees */

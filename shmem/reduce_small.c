@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small reductions of a team: where the network combines on the way, by that, if it knows how; else doubling, in pieces of one slot.
- * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my slot of epoch
- * e + 2 only after it heard my words of epoch e + 1, which I sent when I was done with epoch e: so two sets are enough and nobody
- * asks first. Where several members share a node with others elsewhere, or its processors, they lay out what they bring as rows, and
- * when all have come one of them combines the rows, does the doubling with the other nodes' leaders, and leaves the result for its
- * node. Where they are in several memory groups, one of each group combines the rows of the group first, so that few cross between groups.
+ * Small reductions of a team: by the network, where it can combine them; else by doubling, in pieces of one slot.
+ * Each piece is an exchange with an epoch of its own; the slots alternate between two sets. A partner can write my
+ * slot of epoch e + 2 only after it has received my flags of epoch e + 1, which I sent when I was done with epoch e:
+ * so two sets are enough and nobody asks first. Where several members share a node with others elsewhere, or its
+ * processors, they lay out what they bring as rows, and when all have come one of them combines the rows, does the
+ * doubling with the other nodes' leaders, and leaves the result for its node. Where they are in several memory
+ * groups, one of each group combines the rows of the group first, so that few cross between groups.
  */
 #include "reduce.h"
 
@@ -13,7 +14,7 @@
 
 #include "words.h"
 
-#define LOOKED_AT_UP_TO 128 /* bytes: with more, looking keeps lines from their writer for longer than it saves */
+#define PREFETCH_UP_TO 128 /* bytes: with more, a prefetch keeps lines from their writer for longer than it saves */
 
 struct piece {
 	const struct set *set; /* the members that exchange it */
@@ -32,9 +33,9 @@ static void send_piece(const struct piece *p, int round, int to)
 }
 
 /* Asks for the lines of a little data along with that of the flag: they come at the same time, not one after the other. */
-static bool has_come(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
+static bool slot_is_filled(const struct piece_slot *slot, uint64_t epoch, const char *data, size_t bytes)
 {
-	if (bytes <= LOOKED_AT_UP_TO) {
+	if (bytes <= PREFETCH_UP_TO) {
 		__builtin_prefetch(data);
 		__builtin_prefetch(data + bytes - 1);
 	}
@@ -47,13 +48,13 @@ static const void *receive_piece(const struct piece *p, int round)
 	struct piece_slot *slot = &scratch->slot[p->epoch & 1][round];
 	const char *data = piece_place(scratch, p->epoch, round, p->bytes);
 
-	COMMS_WAIT(&slot->received, has_come(slot, p->epoch, data, p->bytes));
+	COMMS_WAIT(&slot->received, slot_is_filled(slot, p->epoch, data, p->bytes));
 	return data;
 }
 
 /*
  * With the size not a power of two, the first members pair up: the odd one of a pair gives its part to the even one, sits
- * out, and is told the result.
+ * out, and receives the result.
  */
 static void double_piece(const struct piece *p)
 {
@@ -85,26 +86,26 @@ static void double_piece(const struct piece *p)
 		send_piece(p, 1, me + 1);
 }
 
-static size_t pieces(size_t count, size_t size)
+static size_t count_pieces(size_t count, size_t size)
 {
 	size_t most = PIECE_BYTES / size;
 
 	return (count + most - 1) / most;
 }
 
-/* By the network on its way, where it can combine so few elements of this kind. */
-static bool combine_on_the_way(const struct reduction *r, const struct set *set, char *data)
+/* By the network, where it can combine so few elements of this kind. */
+static bool combine_in_network(const struct reduction *r, const struct set *set, char *data)
 {
 	uint64_t words[COMMS_REDUCE_WORDS];
-	struct words_method way;
+	struct words_method method;
 
-	if (!r->on_the_way || !comms_can_reduce_in_network() || r->count > COMMS_REDUCE_WORDS ||
-	    set->group->on_node || !set_find_method(r->combine, &way))
+	if (!r->by_network || !comms_can_reduce_in_network() || r->count > COMMS_REDUCE_WORDS || set->group->on_node ||
+	    !set_find_method(r->combine, &method))
 		return false;
-	words_from(&way, words, data, r->count);
-	if (!comms_reduce_in_network(set->group, way.op, words, r->count))
+	words_from(&method, words, data, r->count);
+	if (!comms_reduce_in_network(set->group, method.op, words, r->count))
 		return false;
-	words_to(&way, data, words, r->count);
+	words_to(&method, data, words, r->count);
 	return true;
 }
 
@@ -114,7 +115,7 @@ static void double_all(const struct reduction *r, const struct set *set, char *d
 	size_t most = PIECE_BYTES / r->size;
 	uint64_t epoch = r->epoch;
 
-	if (combine_on_the_way(r, set, data))
+	if (combine_in_network(r, set, data))
 		return;
 	for (size_t done = 0; done < r->count; done += most) {
 		size_t now = r->count - done < most ? r->count - done : most;
@@ -173,7 +174,7 @@ void reduce_small(struct reduction *r)
 
 	for (r->count = left < most ? left : most; left > 0; r->count = left < most ? left : most) {
 		r->epoch = r->set->team->pieces + 1;
-		r->set->team->pieces += pieces(r->count, r->size);
+		r->set->team->pieces += count_pieces(r->count, r->size);
 		if (rows) {
 			reduce_by_rows(r);
 		} else {

@@ -80,7 +80,7 @@ static bool is_empty(const struct strided *s, const char *routine)
 	return false;
 }
 
-static size_t span_of(size_t stride, size_t bytes, size_t blocks)
+static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
 {
 	return (blocks - 1) * stride + bytes;
 }
@@ -112,7 +112,7 @@ static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 
 	if (is_empty(s, routine))
 		return;
-	here = comms_reach_quickly(dest, span_of(dst, bytes, blocks), world_pe, &peer);
+	here = comms_reach_quickly(dest, strided_span(dst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
@@ -120,10 +120,10 @@ static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 		return;
 	}
 	dest = here;
-	comms_near_begin(routine, source, span_of(sst, bytes, blocks));
+	comms_near_begin(routine, source, strided_span(sst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_in);
 	comms_near_end();
-	comms_wake_at(peer, to, span_of(dst, bytes, blocks));
+	comms_wake_at(peer, to, strided_span(dst, bytes, blocks));
 }
 
 static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe, const char *routine)
@@ -136,7 +136,7 @@ static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 
 	if (is_empty(s, routine))
 		return;
-	here = comms_reach_quickly(source, span_of(sst, bytes, blocks), world_pe, &peer);
+	here = comms_reach_quickly(source, strided_span(sst, bytes, blocks), world_pe, &peer);
 	if (!here) {
 		COMMS_CALL(routine, bytes * blocks, world_pe);
 		for (size_t i = 0; i < blocks; i++)
@@ -146,7 +146,7 @@ static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 		return;
 	}
 	source = here;
-	comms_near_begin(routine, dest, span_of(dst, bytes, blocks));
+	comms_near_begin(routine, dest, strided_span(dst, bytes, blocks));
 	COPY_BLOCKS_OF_ANY_SIZE(comms_copy_out);
 	comms_near_end();
 }

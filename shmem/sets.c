@@ -28,16 +28,19 @@ void api_barrier_at_end(void)
 	comms_twin_forget(&final);
 }
 
-int set_algorithm(enum setting_id id, const char *const *words, int count)
+int set_algorithm(enum setting_id id, const char *const *names, int count)
 {
-	int choice = setting_choice(id, words, count), length = 0;
+	int choice = setting_choice(id, names, count), length = 0;
 	char list[200];
 
 	if (choice >= 0)
 		return choice;
 	for (int i = 0; i < count; i++)
 		length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
-				   i == 0 ? "" : i < count - 1 ? ", " : " or ", words[i]);
+				   i == 0	   ? ""
+				   : i < count - 1 ? ", "
+						   : " or ",
+				   names[i]);
 	rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text(id), list);
 }
 
@@ -74,7 +77,10 @@ static void sync_by_counters(const struct set *set)
 
 		comms_amo(word, (struct comms_atomic){COMMS_ADD, sizeof *word, 1, 0}, set_pe(set, (int)((set->group->me + step) % n)), set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
-		/* As the others add: of the next meeting one may be under way, and a network's atomics know nothing of the processor's. */
+		/*
+		 * As the others add: one of the next barrier may be under way, and a network's atomics know nothing of
+		 * the processor's.
+		 */
 		comms_amo_fetch(word, (struct comms_atomic){COMMS_ADD, sizeof *word, (uint64_t)-1, 0}, comms.pe, set->routine);
 	}
 }

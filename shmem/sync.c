@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Point-to-point synchronisation: waiting for, and testing, words of this PE. A first look that succeeds costs a load
+ * Point-to-point synchronisation: waiting for, and testing, words of this PE. A first poll that succeeds costs a load
  * and a compare; arguments are checked only when there is time, before waiting.
  */
 #include "api.h"
@@ -36,14 +36,14 @@ static void make_progress(void)
 }
 
 /* Where a search begins differs from call to call, so that no entry is passed over for ever. */
-static size_t somewhere(size_t nelems)
+static size_t random_start(size_t nelems)
 {
-	static _Thread_local uint64_t state = 0x9e3779b97f4a7c15;
+	static _Thread_local uint64_t search_state = 0x9e3779b97f4a7c15;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (size_t)(state % nelems);
+	search_state ^= search_state << 13;
+	search_state ^= search_state >> 7;
+	search_state ^= search_state << 17;
+	return (size_t)(search_state % nelems);
 }
 
 #define DEFINE_HOLDS(NAME, TYPE)                                                      \
@@ -120,7 +120,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 	static size_t NAME##_any(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values,    \
 				 size_t step)                                                                         \
 	{                                                                                                             \
-		size_t from = somewhere(nelems);                                                                      \
+		size_t from = random_start(nelems);                                                                   \
 		for (size_t n = 0; n < nelems; n++) {                                                                 \
 			size_t i = from + n < nelems ? from + n : from + n - nelems;                                  \
 			if (!(status && status[i]) && NAME##_entry_holds(ivars, i, cmp, values, step))                \
@@ -145,8 +145,8 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return SIZE_MAX;                                                                              \
 		hang_note_word(routine, ivars, 0, false, "", 0);                                                      \
-		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
-			   (found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);       \
+		COMMS_WAIT(COMMS_ANYWHERE,                                                                            \
+			   (found = NAME##_any(ivars, nelems, status, cmp, values, step)) != SIZE_MAX);               \
 		return found;                                                                                         \
 	}                                                                                                             \
 	static size_t NAME##_wait_some(const TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
@@ -157,8 +157,8 @@ FOR_OLD_TYPES(DEFINE_ONE)
 		if (nothing_to_wait_for(ivars, sizeof *ivars, nelems, status, cmp, routine))                          \
 			return 0;                                                                                     \
 		hang_note_word(routine, ivars, 0, false, "", 0);                                                      \
-		COMMS_WAIT(COMMS_ANYWHERE,                                                            \
-			   (found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);    \
+		COMMS_WAIT(COMMS_ANYWHERE,                                                                            \
+			   (found = NAME##_some(ivars, nelems, indices, status, cmp, values, step)) != 0);            \
 		return found;                                                                                         \
 	}                                                                                                             \
 	static void NAME##_wait_all(const TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *values, \
@@ -171,7 +171,7 @@ FOR_OLD_TYPES(DEFINE_ONE)
 			if (!(status && status[i])) {                                                                 \
 				hang_note_word(routine, &ivars[i], sizeof *ivars, (TYPE)-1 < (TYPE)1, sign_of(cmp),   \
 					       (uint64_t)values[i * step]);                                           \
-				COMMS_WAIT(&ivars[i], NAME##_entry_holds(ivars, i, cmp, values, step));       \
+				COMMS_WAIT(&ivars[i], NAME##_entry_holds(ivars, i, cmp, values, step));               \
 			}                                                                                             \
 	}                                                                                                             \
 	static int NAME##_test_all_of(const TYPE *ivars, size_t nelems, const int *status, int cmp,                   \

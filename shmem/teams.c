@@ -4,7 +4,7 @@
  * node whose PEs are no series, a list.
  *
  * A new team needs a slot that is free on every member. The PEs of the parent agree on it: each offers its free slots as
- * bits, the and of all tells which can be taken, and all take the same. PEs that do not become members offer all, so
+ * bits, the and of all shows which can be taken, and all take the same. PEs that do not become members offer all, so
  * teams without common members may have the same slot.
  */
 #include <pthread.h>
@@ -17,18 +17,20 @@
 #define TAKEN_SLOTS ((uint64_t)1 << COMMS_WORLD_SLOT | (uint64_t)1 << COMMS_NODE_SLOT | (uint64_t)1 << COMMS_FINAL_SLOT)
 
 /* Changed by collectives on any team, which threads may run at once. */
-static _Atomic uint64_t free_slots;
-static struct shmemx_team *made; /* by the user */
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	_Atomic uint64_t free_slots;
+	pthread_mutex_t lock;	   /* of the list */
+	struct shmemx_team *first; /* that the user made */
+} teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void free_slot(int slot)
 {
-	atomic_fetch_or_explicit(&free_slots, (uint64_t)1 << slot, memory_order_relaxed);
+	atomic_fetch_or_explicit(&teams.free_slots, (uint64_t)1 << slot, memory_order_relaxed);
 }
 
 void api_teams_start(void)
 {
-	atomic_init(&free_slots, ALL_SLOTS & ~TAKEN_SLOTS);
+	atomic_init(&teams.free_slots, ALL_SLOTS & ~TAKEN_SLOTS);
 	memset(&api_world, 0, sizeof api_world);
 	api_world.group = (struct comms_group){.size = comms.n_pes,
 					       .me = comms.pe,
@@ -55,10 +57,10 @@ static void free_team(struct shmemx_team *team)
 
 void api_teams_stop(void)
 {
-	while (made) {
-		struct shmemx_team *team = made;
+	while (teams.first) {
+		struct shmemx_team *team = teams.first;
 
-		made = team->next;
+		teams.first = team->next;
 		free_team(team);
 	}
 	api_forget_contexts(&api_world);
@@ -73,7 +75,7 @@ static bool take_slot(int slot)
 {
 	uint64_t bit = (uint64_t)1 << slot;
 
-	return atomic_fetch_and_explicit(&free_slots, ~bit, memory_order_relaxed) & bit;
+	return atomic_fetch_and_explicit(&teams.free_slots, ~bit, memory_order_relaxed) & bit;
 }
 
 /* The first slot from a place that differs between parents, so that splits of several teams at once rarely choose the same. */
@@ -96,7 +98,8 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 	bool member = wish != SLOT_NOT_FOR_ME;
 
 	for (;;) {
-		uint64_t offer = wish == SLOT_IF_FREE ? atomic_load_explicit(&free_slots, memory_order_relaxed) : 0;
+		uint64_t offer =
+			wish == SLOT_IF_FREE ? atomic_load_explicit(&teams.free_slots, memory_order_relaxed) : 0;
 		int slot = choose_slot(set_and(set, member ? offer : ALL_SLOTS), set);
 		bool taken;
 
@@ -116,13 +119,13 @@ int api_agree_on_slot(const struct set *set, enum slot_wish wish)
 	}
 }
 
-static struct shmemx_team *enlist(struct shmemx_team *team)
+static struct shmemx_team *enlist_team(struct shmemx_team *team)
 {
 	team->group.on_node = comms_all_on_node(&team->group);
-	pthread_mutex_lock(&making);
-	team->next = made;
-	made = team;
-	pthread_mutex_unlock(&making);
+	pthread_mutex_lock(&teams.lock);
+	team->next = teams.first;
+	teams.first = team;
+	pthread_mutex_unlock(&teams.lock);
 	return team;
 }
 
@@ -138,7 +141,7 @@ struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me)
 		rte_die(set->routine, "no memory");
 	team->members = pes;
 	team->group = (struct comms_group){.members = pes, .size = set->group->size, .me = me, .slot = slot};
-	return enlist(team);
+	return enlist_team(team);
 }
 
 static struct shmemx_team *make_team(const struct comms_group *parent, int start, int stride, int size, int slot)
@@ -161,7 +164,7 @@ static struct shmemx_team *make_team(const struct comms_group *parent, int start
 		team->group.start = parent->start + start * parent->stride;
 		team->group.stride = parent->stride * stride;
 	}
-	return enlist(team);
+	return enlist_team(team);
 }
 
 static bool is_member(const struct comms_group *parent, int start, int stride, int size)
@@ -182,7 +185,7 @@ static bool is_series(const struct comms_group *parent, int start, int stride, i
 	       last < parent->size;
 }
 
-static void configure(struct shmemx_team *team, const shmem_team_config_t *config, long mask)
+static void configure_team(struct shmemx_team *team, const shmem_team_config_t *config, long mask)
 {
 	if (config && mask & SHMEM_TEAM_NUM_CONTEXTS)
 		team->config.num_contexts = config->num_contexts;
@@ -212,12 +215,12 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 	if (!member)
 		return 0;
 	*new_team = make_team(&parent->group, start, stride, size, slot);
-	configure(*new_team, config, config_mask);
+	configure_team(*new_team, config, config_mask);
 	return 0;
 }
 PROFILED(shmem_team_split_strided)
 
-static int smaller(int a, int b)
+static int min_int(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -249,23 +252,23 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 	xrange = xrange < n ? xrange : n;
 	x = parent->group.me % xrange;
 	y = parent->group.me / xrange;
-	*xaxis_team = make_team(&parent->group, y * xrange, 1, smaller(xrange, n - y * xrange), row_slot);
+	*xaxis_team = make_team(&parent->group, y * xrange, 1, min_int(xrange, n - y * xrange), row_slot);
 	*yaxis_team = make_team(&parent->group, x, xrange, (n - x + xrange - 1) / xrange, column_slot);
-	configure(*xaxis_team, xaxis_config, xaxis_mask);
-	configure(*yaxis_team, yaxis_config, yaxis_mask);
+	configure_team(*xaxis_team, xaxis_config, xaxis_mask);
+	configure_team(*yaxis_team, yaxis_config, yaxis_mask);
 	return 0;
 }
 PROFILED(shmem_team_split_2d)
 
 static void unlink_team(const struct shmemx_team *team)
 {
-	struct shmemx_team **link = &made;
+	struct shmemx_team **link = &teams.first;
 
-	pthread_mutex_lock(&making);
+	pthread_mutex_lock(&teams.lock);
 	while (*link != team)
 		link = &(*link)->next;
 	*link = team->next;
-	pthread_mutex_unlock(&making);
+	pthread_mutex_unlock(&teams.lock);
 }
 
 /* All members have finished the team's collectives before its slot may serve another team. */
@@ -315,7 +318,7 @@ API int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_c
 }
 PROFILED(shmem_team_get_config)
 
-static int place_of(const struct comms_group *group, int pe)
+static int place_in_group(const struct comms_group *group, int pe)
 {
 	int place;
 
@@ -338,6 +341,6 @@ API int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t
 	to = api_team(dest_team);
 	if (!from || !to || src_pe < 0 || src_pe >= from->group.size)
 		return -1;
-	return place_of(&to->group, comms_group_pe(&from->group, src_pe));
+	return place_in_group(&to->group, comms_group_pe(&from->group, src_pe));
 }
 PROFILED(shmem_team_translate_pe)

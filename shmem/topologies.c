@@ -3,21 +3,12 @@
  * The torus below a team: where its nodes are, and how fast their links are. All members prepare it together, before the
  * first collective that can use it.
  */
-#include <time.h>
-
 #include "collectives.h"
+#include "rte/clock.h"
 
 #define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
 #define SLOWEST 1e5	     /* bytes a second: a measured rate below this, or above the next, is taken for an error */
 #define FASTEST 1e11
-
-static uint64_t nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /*
  * Nanoseconds that the sample takes over the slowest link towards this node, known slow links aside. All nodes measure at once,
@@ -30,14 +21,15 @@ static uint64_t time_links(const struct set *set, const struct torus_topology *t
 
 	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++) {
 		int place = torus_neighbour(&topology->sites.shape, topology->me, direction);
-		uint64_t begun, took;
+		int64_t begun;
+		uint64_t took;
 
 		if (torus_sites_share(&topology->sites, topology->me, direction) < 1)
 			continue;
 		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
-		begun = nanoseconds();
+		begun = rte_clock_ns();
 		comms_get(sample, sample, SAMPLE, topology->pe[place], set->routine);
-		took = nanoseconds() - begun;
+		took = (uint64_t)(rte_clock_ns() - begun);
 		slowest = took > slowest ? took : slowest;
 	}
 	return slowest;

@@ -5,7 +5,7 @@
 
 #define SIGN (1ULL << 63)
 
-bool words_find_method(shmemx_op_t operation, enum words_number number, size_t size, struct words_method *way)
+bool words_find_method(shmemx_op_t operation, enum words_number number, size_t size, struct words_method *method)
 {
 	static const enum comms_reduce_op ops[] = {
 		[SHMEMX_SUM] = COMMS_REDUCE_SUM, [SHMEMX_MIN] = COMMS_REDUCE_MAX, [SHMEMX_MAX] = COMMS_REDUCE_MAX,
@@ -14,20 +14,22 @@ bool words_find_method(shmemx_op_t operation, enum words_number number, size_t s
 
 	if (operation == SHMEMX_PROD || number == WORDS_NO_NUMBER)
 		return false;
-	way->number = number;
-	way->op = ops[operation];
-	way->size = size;
-	way->kind = operation == SHMEMX_MAX ? WORDS_IN_ORDER : operation == SHMEMX_MIN ? WORDS_IN_REVERSE : WORDS_AS_THEY_ARE;
-	if (operation == SHMEMX_SUM && way->number == WORDS_FLOATING) {
-		way->op = COMMS_REDUCE_DOUBLE_SUM;
-		way->kind = WORDS_OF_DOUBLES;
+	method->number = number;
+	method->op = ops[operation];
+	method->size = size;
+	method->kind = operation == SHMEMX_MAX	 ? WORDS_IN_ORDER
+		       : operation == SHMEMX_MIN ? WORDS_IN_REVERSE
+						 : WORDS_AS_THEY_ARE;
+	if (operation == SHMEMX_SUM && method->number == WORDS_FLOATING) {
+		method->op = COMMS_REDUCE_DOUBLE_SUM;
+		method->kind = WORDS_OF_DOUBLES;
 	}
 	return true;
 }
 
 /* --- Numbers, of any size, as 8 bytes and back --- */
 
-static uint64_t bits_of(double value)
+static uint64_t double_bits(double value)
 {
 	uint64_t bits;
 
@@ -50,22 +52,22 @@ static uint64_t load_floating(const char *at, size_t size)
 
 	memcpy(&narrow, at, sizeof narrow);
 	if (size == sizeof narrow)
-		return bits_of((double)narrow);
+		return double_bits((double)narrow);
 	memcpy(&value, at, sizeof value);
-	return bits_of(value);
+	return double_bits(value);
 }
 
-static uint64_t load(const struct words_method *way, const char *at)
+static uint64_t load_element(const struct words_method *method, const char *at)
 {
-	bool is_signed = way->number == WORDS_SIGNED;
+	bool is_signed = method->number == WORDS_SIGNED;
 	uint8_t one;
 	uint16_t two;
 	uint32_t four;
 	uint64_t eight;
 
-	if (way->number == WORDS_FLOATING)
-		return load_floating(at, way->size);
-	switch (way->size) {
+	if (method->number == WORDS_FLOATING)
+		return load_floating(at, method->size);
+	switch (method->size) {
 	case 1: memcpy(&one, at, 1); return is_signed ? (uint64_t)(int8_t)one : one;
 	case 2: memcpy(&two, at, 2); return is_signed ? (uint64_t)(int16_t)two : two;
 	case 4: memcpy(&four, at, 4); return is_signed ? (uint64_t)(int32_t)four : four;
@@ -73,19 +75,19 @@ static uint64_t load(const struct words_method *way, const char *at)
 	}
 }
 
-static void store(const struct words_method *way, char *at, uint64_t word)
+static void store_element(const struct words_method *method, char *at, uint64_t word)
 {
 	uint8_t one = (uint8_t)word;
 	uint16_t two = (uint16_t)word;
 	uint32_t four = (uint32_t)word;
 	float narrow = 0;
 
-	if (way->number == WORDS_FLOATING && way->size == sizeof narrow) {
+	if (method->number == WORDS_FLOATING && method->size == sizeof narrow) {
 		narrow = (float)double_of(word);
 		memcpy(at, &narrow, sizeof narrow);
 		return;
 	}
-	switch (way->size) {
+	switch (method->size) {
 	case 1: memcpy(at, &one, 1); break;
 	case 2: memcpy(at, &two, 2); break;
 	case 4: memcpy(at, &four, 4); break;
@@ -95,38 +97,38 @@ static void store(const struct words_method *way, char *at, uint64_t word)
 
 /* --- Words that are in the order of the numbers --- */
 
-static uint64_t in_order(const struct words_method *way, uint64_t word)
+static uint64_t in_order(const struct words_method *method, uint64_t word)
 {
-	if (way->number == WORDS_FLOATING && (word & SIGN))
+	if (method->number == WORDS_FLOATING && (word & SIGN))
 		return ~word;
-	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
+	return method->number == WORDS_UNSIGNED ? word : word ^ SIGN;
 }
 
-static uint64_t out_of_order(const struct words_method *way, uint64_t word)
+static uint64_t out_of_order(const struct words_method *method, uint64_t word)
 {
-	if (way->number == WORDS_FLOATING && !(word & SIGN))
+	if (method->number == WORDS_FLOATING && !(word & SIGN))
 		return ~word;
-	return way->number == WORDS_UNSIGNED ? word : word ^ SIGN;
+	return method->number == WORDS_UNSIGNED ? word : word ^ SIGN;
 }
 
-void words_from(const struct words_method *way, uint64_t *words, const void *elements, size_t count)
+void words_from(const struct words_method *method, uint64_t *words, const void *elements, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t word = load(way, (const char *)elements + i * way->size);
+		uint64_t word = load_element(method, (const char *)elements + i * method->size);
 
-		if (way->kind == WORDS_IN_ORDER || way->kind == WORDS_IN_REVERSE)
-			word = in_order(way, word);
-		words[i] = way->kind == WORDS_IN_REVERSE ? ~word : word;
+		if (method->kind == WORDS_IN_ORDER || method->kind == WORDS_IN_REVERSE)
+			word = in_order(method, word);
+		words[i] = method->kind == WORDS_IN_REVERSE ? ~word : word;
 	}
 }
 
-void words_to(const struct words_method *way, void *elements, const uint64_t *words, size_t count)
+void words_to(const struct words_method *method, void *elements, const uint64_t *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t word = way->kind == WORDS_IN_REVERSE ? ~words[i] : words[i];
+		uint64_t word = method->kind == WORDS_IN_REVERSE ? ~words[i] : words[i];
 
-		if (way->kind == WORDS_IN_ORDER || way->kind == WORDS_IN_REVERSE)
-			word = out_of_order(way, word);
-		store(way, (char *)elements + i * way->size, word);
+		if (method->kind == WORDS_IN_ORDER || method->kind == WORDS_IN_REVERSE)
+			word = out_of_order(method, word);
+		store_element(method, (char *)elements + i * method->size, word);
 	}
 }

@@ -19,10 +19,10 @@ atomic_int comms_executor_has;
 static struct {
 	_Atomic uint64_t active[COMMS_LISTS / 64], executors[COMMS_LISTS / 64];
 	struct comms_list *_Atomic list[COMMS_LISTS];
-} all;
+} command_lists;
 
 /* Moving a list may mean to wait a little, and whoever waits moves lists. */
-static _Thread_local int held __attribute__((tls_model("initial-exec")));
+static _Thread_local int lists_held __attribute__((tls_model("initial-exec")));
 
 /* --- Making --- */
 
@@ -65,21 +65,22 @@ void comms_list_free(struct comms_list *list)
 
 /* --- Moving --- */
 
-static int64_t value_of(const struct comms_list *list, const struct comms_iteration *iteration)
+static int64_t iteration_value(const struct comms_list *list, const struct comms_iteration *iteration)
 {
 	return (int64_t)(list->run - 1) * iteration->each + iteration->nth;
 }
 
-static bool has_come(const struct comms_list *list, const struct comms_command *command)
+static bool command_may_run(const struct comms_list *list, const struct comms_command *command)
 {
-	return !command->until ||
-	       (int64_t)atomic_load_explicit(command->until, memory_order_acquire) >= value_of(list, &command->when);
+	return !command->until || (int64_t)atomic_load_explicit(command->until, memory_order_acquire) >=
+					  iteration_value(list, &command->when);
 }
 
 /* By a store in this node's memory, or by the network if the notification before the last is complete. */
-static bool notify(const struct comms_list *list, struct comms_queue *queue, const struct comms_command *command)
+static bool notify_by_command(const struct comms_list *list, struct comms_queue *queue,
+			      const struct comms_command *command)
 {
-	uint64_t value = (uint64_t)value_of(list, &command->notified);
+	uint64_t value = (uint64_t)iteration_value(list, &command->notified);
 	struct comms_request *request = &queue->request[queue->begun % COMMS_QUEUE_REQUESTS];
 
 	if (command->there) {
@@ -101,18 +102,18 @@ static bool notify(const struct comms_list *list, struct comms_queue *queue, con
 }
 
 /* The next command, if its time has come. */
-static bool step(const struct comms_list *list, struct comms_queue *queue)
+static bool run_next_command(const struct comms_list *list, struct comms_queue *queue)
 {
 	const struct comms_command *command = &queue->commands[queue->read];
 
-	if (!has_come(list, command))
+	if (!command_may_run(list, command))
 		return false;
 	switch (command->kind) {
 	case COMMS_AWAIT:
 		break;
 	case COMMS_NOTIFY:
 	case COMMS_PUT:
-		if (!notify(list, queue, command))
+		if (!notify_by_command(list, queue, command))
 			return false;
 		break;
 	case COMMS_COPY:
@@ -137,7 +138,7 @@ static bool move_queue(const struct comms_list *list, struct comms_queue *queue)
 {
 	size_t moved = 0, before = queue->read;
 
-	while (queue->read < queue->write && moved < AT_A_TIME && step(list, queue))
+	while (queue->read < queue->write && moved < AT_A_TIME && run_next_command(list, queue))
 		moved += queue->commands[queue->read - 1].size;
 	return queue->read > before;
 }
@@ -152,12 +153,12 @@ static bool is_at_rest(struct comms_queue *queue)
 	return true;
 }
 
-static _Atomic uint64_t *bits_of(const struct comms_list *list)
+static _Atomic uint64_t *list_bits(const struct comms_list *list)
 {
-	return &(list->by_executor ? all.executors : all.active)[list->place / 64];
+	return &(list->by_executor ? command_lists.executors : command_lists.active)[list->place / 64];
 }
 
-static atomic_int *count_of(const struct comms_list *list)
+static atomic_int *list_count(const struct comms_list *list)
 {
 	return list->by_executor ? &comms_executor_has : &wait_lists.to_move;
 }
@@ -186,13 +187,13 @@ static void end_run(struct comms_list *list)
 			fetch_beginning(&list->queues[q]);
 	}
 	atomic_store_explicit(&list->active, false, memory_order_relaxed);
-	atomic_fetch_and_explicit(bits_of(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
-	atomic_fetch_sub_explicit(count_of(list), 1, memory_order_relaxed);
+	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
 	atomic_store_explicit(&list->finished, list->run, memory_order_release);
 	comms_wake(comms_peer(comms.pe));
 }
 
-static bool move_inside(struct comms_list *list)
+static bool move_list_queues(struct comms_list *list)
 {
 	bool moved = false, over = true;
 
@@ -208,10 +209,10 @@ static bool move_inside(struct comms_list *list)
 }
 
 /*
- * Of who leaves and who comes, at least one sees the other: leaving busy and looking at again, saying again and taking busy, all
- * four accesses are in one order.
+ * Of who leaves and who comes, at least one sees the other: one clears busy and reads again, the other sets again and
+ * takes busy, and all four accesses are in one order.
  */
-static bool move(struct comms_list *list)
+static bool move_list(struct comms_list *list)
 {
 	bool moved = false;
 
@@ -220,42 +221,43 @@ static bool move(struct comms_list *list)
 		if (atomic_exchange_explicit(&list->busy, true, memory_order_seq_cst))
 			return false;
 	}
-	held++;
+	lists_held++;
 	do {
 		atomic_exchange_explicit(&list->again, false, memory_order_acquire);
-		moved |= move_inside(list);
+		moved |= move_list_queues(list);
 		atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
 	} while (atomic_load_explicit(&list->again, memory_order_seq_cst) &&
 		 !atomic_exchange_explicit(&list->busy, true, memory_order_acquire));
-	held--;
+	lists_held--;
 	if (moved)
 		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_relaxed);
 	return moved;
 }
 
-static bool move_all(const _Atomic uint64_t *bits)
+static bool move_all_in(const _Atomic uint64_t *bits)
 {
 	bool moved = false;
 
-	if (held > 0)
+	if (lists_held > 0)
 		return false;
 	for (int i = 0; i < COMMS_LISTS / 64; i++) {
 		uint64_t left = atomic_load_explicit(&bits[i], memory_order_acquire);
 
 		for (; left; left &= left - 1)
-			moved |= move(atomic_load_explicit(&all.list[64 * i + __builtin_ctzl(left)], memory_order_relaxed));
+			moved |= move_list(atomic_load_explicit(&command_lists.list[64 * i + __builtin_ctzl(left)],
+								memory_order_relaxed));
 	}
 	return moved;
 }
 
 static bool move_lists(void)
 {
-	return move_all(all.active);
+	return move_all_in(command_lists.active);
 }
 
 bool comms_executor_move(void)
 {
-	return move_all(all.executors);
+	return move_all_in(command_lists.executors);
 }
 
 static bool serve_lists(void)
@@ -291,9 +293,10 @@ static bool begin_queues(struct comms_list *list)
 
 		if (!queue->notifies_first && !list->by_network)
 			continue;
-		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) && step(list, queue))
+		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) &&
+		       run_next_command(list, queue))
 			;
-		more |= queue->read < queue->write && has_come(list, &queue->commands[queue->read]);
+		more |= queue->read < queue->write && command_may_run(list, &queue->commands[queue->read]);
 	}
 	return more;
 }
@@ -303,13 +306,13 @@ void comms_list_start(struct comms_list *list)
 	bool more;
 
 	list->run++;
-	held++;
+	lists_held++;
 	more = begin_queues(list);
-	held--;
-	atomic_store_explicit(&all.list[list->place], list, memory_order_relaxed);
+	lists_held--;
+	atomic_store_explicit(&command_lists.list[list->place], list, memory_order_relaxed);
 	atomic_store_explicit(&list->active, true, memory_order_release);
-	atomic_fetch_add_explicit(count_of(list), 1, memory_order_relaxed);
-	atomic_fetch_or_explicit(bits_of(list), (uint64_t)1 << list->place % 64, memory_order_release);
+	atomic_fetch_add_explicit(list_count(list), 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(list_bits(list), (uint64_t)1 << list->place % 64, memory_order_release);
 	if (list->by_executor)
 		comms_executor_wake();
 	else if (more && list->by_network && comms.network->blocking)
@@ -320,9 +323,9 @@ bool comms_list_is_over(struct comms_list *list)
 {
 	if (atomic_load_explicit(&list->finished, memory_order_acquire) == list->run)
 		return true;
-	if (held > 0)
+	if (lists_held > 0)
 		return false;
-	move(list);
+	move_list(list);
 	return atomic_load_explicit(&list->finished, memory_order_acquire) == list->run;
 }
 

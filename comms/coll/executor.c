@@ -72,7 +72,7 @@ static void move_until_over(void)
 }
 
 /* While it does, waking this thread does not take the processor from the PE that does so: a start costs the same whatever is moved. */
-static void yield_processor(bool does)
+static void set_batch_policy(bool does)
 {
 	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
 }
@@ -81,7 +81,7 @@ static void yield_processor(bool does)
  * A waker changes work before it reads idle; the executor sets idle before the kernel compares work, behind a fence of its own. And work is read before what
  * it announces, stop as well: what comes later changes it once more.
  */
-static void *drive(void *unused)
+static void *run_executor(void *unused)
 {
 	SANITIZER_IGNORE();
 	for (;;) {
@@ -91,11 +91,11 @@ static void *drive(void *unused)
 			break;
 		move_until_over();
 		atomic_store_explicit(&executor.idle, true, memory_order_relaxed);
-		yield_processor(true);
+		set_batch_policy(true);
 		if (atomic_load_explicit(&executor.work, memory_order_relaxed) == seen)
 			futex(&executor.work, FUTEX_WAIT_PRIVATE, seen, NULL);
 		atomic_store_explicit(&executor.idle, false, memory_order_relaxed);
-		yield_processor(false);
+		set_batch_policy(false);
 	}
 	SANITIZER_HEED();
 	return unused;
@@ -112,7 +112,7 @@ void comms_executor_start(const char *routine)
 		sigfillset(&every);
 		pthread_sigmask(SIG_SETMASK, &every, &before);
 		atomic_store_explicit(&executor.stop, false, memory_order_relaxed);
-		problem = pthread_create(&executor.thread, NULL, drive, NULL);
+		problem = pthread_create(&executor.thread, NULL, run_executor, NULL);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		executor.running = problem == 0;
 		atomic_store_explicit(&wait_lists.own_threads, executor.running, memory_order_relaxed);

@@ -30,12 +30,12 @@ bool torus_can_gather(const struct torus_topology *topology)
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }
 
-static bool *has(const struct schedule *schedule, const struct torus_ring_step *step)
+static bool *part_flag(const struct schedule *schedule, const struct torus_ring_step *step)
 {
 	return &schedule->has[step->part * schedule->gathering->topology->sites.shape.places + step->origin];
 }
 
-static void prepare(struct schedule *schedule, const struct torus_gathering *gathering)
+static void prepare_gathering(struct schedule *schedule, const struct torus_gathering *gathering)
 {
 	const struct torus_topology *topology = gathering->topology;
 	const struct torus_shape *shape = &topology->sites.shape;
@@ -71,19 +71,19 @@ static void send_step(const struct torus_gathering *gathering, const struct sche
 	stream->done++;
 }
 
-static bool take(const struct schedule *schedule, struct stream *stream)
+static bool receive_steps(const struct schedule *schedule, struct stream *stream)
 {
 	const struct torus_gathering *gathering = schedule->gathering;
 	_Atomic uint64_t *came = gathering->area->down.came[stream->direction];
 
 	while (stream->done < stream->count &&
 	       atomic_load_explicit(&came[stream->done], memory_order_acquire) >= gathering->number)
-		*has(schedule, &stream->steps[stream->done++]) = true;
+		*part_flag(schedule, &stream->steps[stream->done++]) = true;
 	return stream->done == stream->count && !comms_request_is_under_way(&stream->request[0]);
 }
 
 /* In the order of the list: what has not come yet keeps others waiting, but for no longer than the same link keeps it itself. */
-static bool send(const struct schedule *schedule, struct stream *stream)
+static bool send_steps(const struct schedule *schedule, struct stream *stream)
 {
 	const struct torus_gathering *gathering = schedule->gathering;
 
@@ -91,20 +91,20 @@ static bool send(const struct schedule *schedule, struct stream *stream)
 	    atomic_load_explicit(&gathering->area->down.leave[stream->direction], memory_order_acquire) < gathering->number)
 		return stream->count == 0;
 	stream->allowed = true;
-	while (stream->done < stream->count && *has(schedule, &stream->steps[stream->done]) &&
+	while (stream->done < stream->count && *part_flag(schedule, &stream->steps[stream->done]) &&
 	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]))
 		send_step(gathering, schedule, stream);
 	return stream->done == stream->count && are_at_rest(stream->request);
 }
 
-static bool advance(struct schedule *schedule)
+static bool advance_gathering(struct schedule *schedule)
 {
 	bool done = true;
 
 	for (int s = 0; s < schedule->streams; s++)
-		done &= take(schedule, &schedule->in[s]);
+		done &= receive_steps(schedule, &schedule->in[s]);
 	for (int s = 0; s < schedule->streams; s++)
-		done &= send(schedule, &schedule->out[s]);
+		done &= send_steps(schedule, &schedule->out[s]);
 	return done;
 }
 
@@ -112,12 +112,12 @@ void torus_gather(const struct torus_gathering *gathering)
 {
 	struct schedule schedule;
 
-	prepare(&schedule, gathering);
+	prepare_gathering(&schedule, gathering);
 	for (int s = 0; s < schedule.streams; s++)
 		if (schedule.in[s].count > 0)
 			comms_put_notify_later(&schedule.in[s].request[0], (struct comms_piece){0},
 					       (struct comms_flag){&gathering->area->down.leave[schedule.in[s].direction], gathering->number},
 					       schedule.in[s].pe, gathering->routine);
-	COMMS_WAIT(COMMS_ANYWHERE, advance(&schedule));
+	COMMS_WAIT(COMMS_ANYWHERE, advance_gathering(&schedule));
 	free(schedule.has);
 }

@@ -63,7 +63,7 @@ static struct pile *pile_of(const struct ring_reduce *r, const struct torus_ring
 
 /* --- Who sends what --- */
 
-static void cut(struct ring_reduce *r)
+static void cut_into_pieces(struct ring_reduce *r)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_shape *shape = &allreduce->topology->sites.shape;
@@ -101,7 +101,7 @@ static void find_streams(struct ring_reduce *r)
 	}
 }
 
-static void prepare(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce)
+static void prepare_allreduce(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce)
 {
 	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
@@ -111,7 +111,7 @@ static void prepare(struct ring_reduce *r, const struct torus_ring_allreduce *al
 	if (!r->at || !r->pile)
 		rte_die(allreduce->routine, "no memory for the blocks of %zu nodes", places);
 	r->bytes = r->at + places;
-	cut(r);
+	cut_into_pieces(r);
 	find_streams(r);
 }
 
@@ -121,7 +121,7 @@ struct span {
 	size_t at, bytes;
 };
 
-static struct span span_of(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
+static struct span piece_span(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
 	size_t block = r->bytes[step->origin], begin = torus_part_begin(block, r->parts, step->part) + round * r->piece;
 	size_t end = torus_part_begin(block, r->parts, step->part + 1);
@@ -131,17 +131,17 @@ static struct span span_of(const struct ring_reduce *r, const struct torus_ring_
 	return (struct span){r->at[step->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
 }
 
-static bool is_over(const struct ring_reduce *r, const struct stream *stream)
+static bool stream_is_over(const struct ring_reduce *r, const struct stream *stream)
 {
 	return stream->done == stream->count * r->rounds;
 }
 
-static const struct torus_ring_step *next_step(const struct stream *stream)
+static const struct torus_ring_step *next_reverse_step(const struct stream *stream)
 {
 	return &stream->steps[stream->done % stream->count];
 }
 
-static char *slot_of(const struct ring_reduce *r, const struct stream *stream)
+static char *allreduce_slot(const struct ring_reduce *r, const struct stream *stream)
 {
 	return r->allreduce->area->staging + (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
 	       stream->done % r->slots * r->piece;
@@ -149,27 +149,28 @@ static char *slot_of(const struct ring_reduce *r, const struct stream *stream)
 
 /* --- Taking --- */
 
-static bool has_come(const struct ring_reduce *r, const struct stream *stream)
+static bool piece_has_come(const struct ring_reduce *r, const struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
-	return !is_over(r, stream) &&
-	       atomic_load_explicit(&allreduce->area->up.came[stream->direction][stream->done % r->slots], memory_order_acquire) >=
-		       segment_count(allreduce->number, stream->done + 1);
+	return !stream_is_over(r, stream) &&
+	       atomic_load_explicit(&allreduce->area->up.came[stream->direction][stream->done % r->slots],
+				    memory_order_acquire) >= segment_count(allreduce->number, stream->done + 1);
 }
 
 /* Is this what the stream brings next? */
-static bool brings(const struct ring_reduce *r, const struct stream *stream, const struct torus_ring_step *step, size_t round)
+static bool brings_piece(const struct ring_reduce *r, const struct stream *stream, const struct torus_ring_step *step,
+			 size_t round)
 {
-	return !is_over(r, stream) && stream->done / stream->count == round && next_step(stream)->part == step->part &&
-	       next_step(stream)->origin == step->origin;
+	return !stream_is_over(r, stream) && stream->done / stream->count == round &&
+	       next_reverse_step(stream)->part == step->part && next_reverse_step(stream)->origin == step->origin;
 }
 
 /*
  * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. The piece that no list waits
  * for is the first in the order of all lists, so there is always one that can be combined.
  */
-static bool take(struct ring_reduce *r, const struct stream *stream)
+static bool combine_piece(struct ring_reduce *r, const struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_ring_step *step;
@@ -178,20 +179,21 @@ static bool take(struct ring_reduce *r, const struct stream *stream)
 	size_t round;
 	int come = 0;
 
-	if (!has_come(r, stream))
+	if (!piece_has_come(r, stream))
 		return false;
-	step = next_step(stream);
+	step = next_reverse_step(stream);
 	round = stream->done / stream->count;
 	for (int s = 0; s < r->streams; s++)
-		come += brings(r, &r->in[s], step, round) && has_come(r, &r->in[s]);
+		come += brings_piece(r, &r->in[s], step, round) && piece_has_come(r, &r->in[s]);
 	if (come < pile_of(r, step)->from)
 		return false;
-	span = span_of(r, step, round);
+	span = piece_span(r, step, round);
 	so_far = allreduce->source + span.at;
 	for (int s = 0; s < r->streams; s++) {
-		if (!brings(r, &r->in[s], step, round))
+		if (!brings_piece(r, &r->in[s], step, round))
 			continue;
-		allreduce->combine(allreduce->dest + span.at, so_far, slot_of(r, &r->in[s]), span.bytes / allreduce->element);
+		allreduce->combine(allreduce->dest + span.at, so_far, allreduce_slot(r, &r->in[s]),
+				   span.bytes / allreduce->element);
 		so_far = allreduce->dest + span.at;
 		r->in[s].done++;
 	}
@@ -200,7 +202,7 @@ static bool take(struct ring_reduce *r, const struct stream *stream)
 }
 
 /* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
-static bool grant(const struct ring_reduce *r, struct stream *stream)
+static bool grant_pieces(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	size_t all = stream->count * r->rounds, most = stream->done + r->slots;
@@ -222,10 +224,10 @@ static bool grant(const struct ring_reduce *r, struct stream *stream)
 
 /* --- Sending --- */
 
-static bool may_go(const struct ring_reduce *r, struct stream *stream)
+static bool piece_may_go(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	const struct pile *pile = pile_of(r, next_step(stream));
+	const struct pile *pile = pile_of(r, next_reverse_step(stream));
 
 	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
 	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]) &&
@@ -233,38 +235,39 @@ static bool may_go(const struct ring_reduce *r, struct stream *stream)
 		       segment_count(allreduce->number, stream->done + 1);
 }
 
-static bool send(const struct ring_reduce *r, struct stream *stream)
+static bool send_pieces(const struct ring_reduce *r, struct stream *stream)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 
-	while (!is_over(r, stream) && may_go(r, stream)) {
-		struct span span = span_of(r, next_step(stream), stream->done / stream->count);
-		const char *data = pile_of(r, next_step(stream))->from == 0 ? allreduce->source : allreduce->dest;
-		char *slot = slot_of(r, stream);
+	while (!stream_is_over(r, stream) && piece_may_go(r, stream)) {
+		struct span span = piece_span(r, next_reverse_step(stream), stream->done / stream->count);
+		const char *data =
+			pile_of(r, next_reverse_step(stream))->from == 0 ? allreduce->source : allreduce->dest;
+		char *slot = allreduce_slot(r, stream);
 		size_t i = stream->done++;
 
 		comms_put_notify_later(&stream->request[i % SEGMENTS_AHEAD], (struct comms_piece){slot, data + span.at, span.bytes},
 				       (struct comms_flag){&allreduce->area->up.came[stream->direction][i % r->slots], segment_count(allreduce->number, i + 1)},
 				       stream->pe, allreduce->routine);
 	}
-	return is_over(r, stream) && are_at_rest(stream->request);
+	return stream_is_over(r, stream) && are_at_rest(stream->request);
 }
 
 /* --- All of it --- */
 
-static bool advance(struct ring_reduce *r)
+static bool advance_allreduce(struct ring_reduce *r)
 {
 	bool done = true, moved = true;
 
 	while (moved) {
 		moved = false;
 		for (int s = 0; s < r->streams; s++)
-			moved |= take(r, &r->in[s]);
+			moved |= combine_piece(r, &r->in[s]);
 	}
 	for (int s = 0; s < r->streams; s++)
-		done &= grant(r, &r->in[s]);
+		done &= grant_pieces(r, &r->in[s]);
 	for (int s = 0; s < r->streams; s++)
-		done &= send(r, &r->out[s]);
+		done &= send_pieces(r, &r->out[s]);
 	return done;
 }
 
@@ -278,8 +281,8 @@ void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 	struct torus_gathering gathering = {.topology = allreduce->topology, .number = allreduce->number, .area = allreduce->area, .dest = allreduce->dest,
 					    .routine = allreduce->routine};
 
-	prepare(&r, allreduce);
-	COMMS_WAIT(COMMS_ANYWHERE, advance(&r));
+	prepare_allreduce(&r, allreduce);
+	COMMS_WAIT(COMMS_ANYWHERE, advance_allreduce(&r));
 	gathering.at = r.at;
 	gathering.bytes = r.bytes;
 	torus_gather(&gathering);

@@ -35,7 +35,7 @@ size_t torus_exchange_most(const struct torus_topology *topology)
 }
 
 /* Where the message of the node at a coordinate comes to; each axis has room for all places. */
-static char *window(const struct axes_exchange *c, int axis, int coordinate)
+static char *receive_window(const struct axes_exchange *c, int axis, int coordinate)
 {
 	const struct torus_exchange *exchange = c->exchange;
 	size_t all = (size_t)c->shape->places * exchange->bytes, before = 0;
@@ -46,7 +46,7 @@ static char *window(const struct axes_exchange *c, int axis, int coordinate)
 }
 
 /* All blocks with this coordinate along the axis, into one row or out of it. */
-static void pack(const struct axes_exchange *c, int axis, int coordinate, char *row, bool out_of_it)
+static void pack_row(const struct axes_exchange *c, int axis, int coordinate, char *row, bool out_of_it)
 {
 	size_t bytes = c->exchange->bytes, stride = (size_t)c->shape->stride[axis] * bytes, group = stride * (size_t)c->shape->axis[axis].size;
 
@@ -56,7 +56,7 @@ static void pack(const struct axes_exchange *c, int axis, int coordinate, char *
 	}
 }
 
-static bool are_sent(const struct axes_exchange *c, int count)
+static bool messages_are_sent(const struct axes_exchange *c, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (atomic_load_explicit(&c->request[i].under_way, memory_order_acquire))
@@ -65,7 +65,7 @@ static bool are_sent(const struct axes_exchange *c, int count)
 }
 
 /* The nearest first, so that the links are busy from the beginning. */
-static void along(const struct axes_exchange *c, int axis)
+static void exchange_along_axis(const struct axes_exchange *c, int axis)
 {
 	const struct torus_exchange *exchange = c->exchange;
 	const struct torus_topology *topology = exchange->topology;
@@ -77,18 +77,19 @@ static void along(const struct axes_exchange *c, int axis)
 		int to = (me + (i % 2 ? (i + 1) / 2 : size - i / 2)) % size;
 		char *row = c->packed + message * (size_t)to;
 
-		pack(c, axis, to, row, false);
-		comms_put_notify_later(&c->request[to], (struct comms_piece){window(c, axis, me), row, message},
+		pack_row(c, axis, to, row, false);
+		comms_put_notify_later(&c->request[to], (struct comms_piece){receive_window(c, axis, me), row, message},
 				       (struct comms_flag){&arrived[me], exchange->number},
-				       topology->pe[topology->me + (to - me) * c->shape->stride[axis]], exchange->routine);
+				       topology->pe[topology->me + (to - me) * c->shape->stride[axis]],
+				       exchange->routine);
 	}
 	for (int from = 0; from < size; from++) {
 		if (from == me)
 			continue;
 		COMMS_WAIT(&arrived[from], atomic_load_explicit(&arrived[from], memory_order_acquire) >= exchange->number);
-		pack(c, axis, from, window(c, axis, from), true);
+		pack_row(c, axis, from, receive_window(c, axis, from), true);
 	}
-	COMMS_WAIT(COMMS_ANYWHERE, are_sent(c, size));
+	COMMS_WAIT(COMMS_ANYWHERE, messages_are_sent(c, size));
 }
 
 void torus_exchange(const struct torus_exchange *exchange)
@@ -109,7 +110,7 @@ void torus_exchange(const struct torus_exchange *exchange)
 		memcpy(c.blocks + (size_t)sites->place[n] * bytes, exchange->from + (size_t)n * exchange->from_step, bytes);
 	for (int a = 0; a < sites->shape.axes; a++)
 		if (sites->shape.axis[a].size > 1)
-			along(&c, a);
+			exchange_along_axis(&c, a);
 	for (int n = 0; n < sites->nodes; n++)
 		memcpy(exchange->to + (size_t)n * exchange->to_step, c.blocks + (size_t)sites->place[n] * bytes, bytes);
 	free(c.blocks);

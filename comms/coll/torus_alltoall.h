@@ -24,7 +24,7 @@ struct torus_exchange {
 	const char *routine;
 };
 
-/* For the one PE of each node that stands for it. The bytes are no more than torus_exchange_most. */
+/* Call on node leaders only. The bytes are no more than torus_exchange_most. */
 void torus_exchange(const struct torus_exchange *exchange);
 
 /* Bytes for each node at a time; 0: there are no windows for this torus. */

@@ -20,7 +20,7 @@ void torus_area_clear(struct torus_area *area)
 	memset(&area->arrived, 0, sizeof area->arrived);
 }
 
-static int pe_at(const struct torus_tree_collective *collective, int place)
+static int pe_at_place(const struct torus_tree_collective *collective, int place)
 {
 	return place == collective->root ? collective->root_pe : collective->topology->pe[place];
 }
@@ -30,11 +30,11 @@ static struct edge *find_children(const struct torus_tree_collective *collective
 	int places[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, collective->topology->me, places, directions);
 
 	for (int i = 0; i < count; i++)
-		*edge++ = (struct edge){.direction = directions[i], .pe = pe_at(collective, places[i])};
+		*edge++ = (struct edge){.direction = directions[i], .pe = pe_at_place(collective, places[i])};
 	return edge;
 }
 
-static void prepare(struct progress *progress, const struct torus_tree_collective *collective)
+static void prepare_trees(struct progress *progress, const struct torus_tree_collective *collective)
 {
 	const struct torus_tree_set tree_set = {&collective->topology->sites.shape, collective->kind, collective->root, collective->disjoint};
 	struct edge *edge = progress->edge;
@@ -52,13 +52,13 @@ static void prepare(struct progress *progress, const struct torus_tree_collectiv
 		part->segments = (part->bytes + collective->segment - 1) / collective->segment;
 		parent = torus_tree_set_parent(&tree_set, t, collective->topology->me, &direction);
 		part->direction = direction;
-		part->parent = parent < 0 ? -1 : pe_at(collective, parent);
+		part->parent = parent < 0 ? -1 : pe_at_place(collective, parent);
 		part->came = parent < 0 && !collective->combine ? part->segments : 0;
 		part->end = edge = find_children(collective, &tree_set, t, edge);
 	}
 }
 
-static void ask(struct progress *progress)
+static void ask_parents(struct progress *progress)
 {
 	const struct torus_tree_collective *collective = progress->collective;
 
@@ -73,7 +73,7 @@ static void ask(struct progress *progress)
 }
 
 /* Of a broadcast, the root has what it sends in source; all others have it in dest. */
-static const char *data_of(const struct torus_tree_collective *collective, const struct part *part)
+static const char *part_data(const struct torus_tree_collective *collective, const struct part *part)
 {
 	return part->parent < 0 && !collective->combine ? collective->source : collective->dest;
 }
@@ -82,13 +82,16 @@ static void send_segment(const struct torus_tree_collective *collective, const s
 {
 	size_t i = edge->sent++, at = part->at + i * collective->segment;
 
-	comms_put_notify_later(&edge->request[i % SEGMENTS_AHEAD],
-			       (struct comms_piece){collective->dest + at, data_of(collective, part) + at, segment_bytes(collective, part, i)},
-			       (struct comms_flag){&collective->area->down.came[edge->direction][i], collective->number}, edge->pe, collective->routine);
+	comms_put_notify_later(
+		&edge->request[i % SEGMENTS_AHEAD],
+		(struct comms_piece){collective->dest + at, part_data(collective, part) + at,
+				     segment_bytes(collective, part, i)},
+		(struct comms_flag){&collective->area->down.came[edge->direction][i], collective->number}, edge->pe,
+		collective->routine);
 }
 
 /* Hands on what came, as far as it goes now. Is all done towards this child? */
-static bool feed(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
+static bool send_to_child(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
 	if (!edge->allowed &&
 	    atomic_load_explicit(&collective->area->down.leave[edge->direction], memory_order_acquire) < collective->number)
@@ -110,11 +113,11 @@ static bool advance_part(const struct torus_tree_collective *collective, struct 
 	       atomic_load_explicit(&came[part->came], memory_order_acquire) >= collective->number)
 		part->came++;
 	for (struct edge *edge = part->first; edge < part->end; edge++)
-		done &= feed(collective, part, edge);
+		done &= send_to_child(collective, part, edge);
 	return done && part->came == part->segments && !comms_request_is_under_way(&part->asking);
 }
 
-static bool advance(struct progress *progress)
+static bool advance_trees(struct progress *progress)
 {
 	bool done = true;
 
@@ -127,7 +130,7 @@ void torus_tree_collective_run(const struct torus_tree_collective *collective)
 {
 	struct progress progress = {0};
 
-	prepare(&progress, collective);
-	ask(&progress);
-	COMMS_WAIT(COMMS_ANYWHERE, advance(&progress));
+	prepare_trees(&progress, collective);
+	ask_parents(&progress);
+	COMMS_WAIT(COMMS_ANYWHERE, advance_trees(&progress));
 }

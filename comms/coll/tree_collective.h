@@ -56,7 +56,7 @@ struct torus_tree_collective {
 	const struct torus_topology *topology;
 	enum torus_trees kind;
 	const struct torus_disjoint_trees *disjoint; /* of kind TORUS_TREES_DISJOINT, from this root */
-	int root, root_pe;		     /* a place, and who stands for it */
+	int root, root_pe;		     /* a place, and its leader */
 	uint64_t number;   /* of what is done in this area, from 1 */
 	struct torus_area *area;
 	char *dest;
@@ -68,7 +68,7 @@ struct torus_tree_collective {
 };
 
 /*
- * For the one PE of each node that stands for it. On return its dest is there and may be changed. Segments of an all-reduce are
+ * Call on node leaders only. On return its dest is there and may be changed. Segments of an all-reduce are
  * no longer than torus_longest_up.
  */
 void torus_tree_collective_run(const struct torus_tree_collective *collective);

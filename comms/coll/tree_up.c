@@ -11,28 +11,29 @@ size_t torus_longest_up(const struct torus_shape *shape)
 	return staging_share(shape) / 2;
 }
 
-static size_t slots(const struct torus_tree_collective *collective)
+static size_t staging_slots(const struct torus_tree_collective *collective)
 {
 	size_t count = staging_share(&collective->topology->sites.shape) / collective->segment;
 
 	return count < TORUS_SLOTS ? count : TORUS_SLOTS;
 }
 
-static char *slot_of(const struct torus_tree_collective *collective, int direction, size_t i)
+static char *staging_slot(const struct torus_tree_collective *collective, int direction, size_t i)
 {
-	return collective->area->staging + (size_t)direction * staging_share(&collective->topology->sites.shape) + i % slots(collective) * collective->segment;
+	return collective->area->staging + (size_t)direction * staging_share(&collective->topology->sites.shape) +
+	       i % staging_slots(collective) * collective->segment;
 }
 
 /* The first segments may come at once; later the child is notified when half of the slots are free again. */
-static bool grant(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
+static bool grant_segments(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
-	size_t most = part->combined + slots(collective);
+	size_t most = part->combined + staging_slots(collective);
 
 	if (most > part->segments)
 		most = part->segments;
 	if (edge->granted == part->segments || comms_request_is_under_way(&edge->granting))
 		return edge->granted == part->segments && !comms_request_is_under_way(&edge->granting);
-	if (most < part->segments && most - edge->granted < (slots(collective) + 1) / 2)
+	if (most < part->segments && most - edge->granted < (staging_slots(collective) + 1) / 2)
 		return false;
 	edge->granted = most;
 	comms_put_notify_later(&edge->granting, (struct comms_piece){0},
@@ -41,35 +42,39 @@ static bool grant(const struct torus_tree_collective *collective, const struct p
 	return most == part->segments && !comms_request_is_under_way(&edge->granting);
 }
 
-static bool all_sent(const struct torus_tree_collective *collective, const struct part *part, size_t i)
+static bool children_have_sent(const struct torus_tree_collective *collective, const struct part *part, size_t i)
 {
 	for (const struct edge *edge = part->first; edge < part->end; edge++)
-		if (atomic_load_explicit(&collective->area->up.came[edge->direction ^ 1][i % slots(collective)], memory_order_acquire) <
-		    segment_count(collective->number, i + 1))
+		if (atomic_load_explicit(&collective->area->up.came[edge->direction ^ 1][i % staging_slots(collective)],
+					 memory_order_acquire) < segment_count(collective->number, i + 1))
 			return false;
 	return true;
 }
 
-static void combine(const struct torus_tree_collective *collective, const struct part *part, size_t i)
+static void combine_segment(const struct torus_tree_collective *collective, const struct part *part, size_t i)
 {
 	size_t at = part->at + i * collective->segment, count = segment_bytes(collective, part, i) / collective->element;
 	const char *so_far = collective->source + at;
 
 	for (const struct edge *edge = part->first; edge < part->end; edge++) {
-		collective->combine(collective->dest + at, so_far, slot_of(collective, edge->direction ^ 1, i), count);
+		collective->combine(collective->dest + at, so_far, staging_slot(collective, edge->direction ^ 1, i),
+				    count);
 		so_far = collective->dest + at;
 	}
 }
 
-static void send_up(const struct torus_tree_collective *collective, struct part *part)
+static void raise_segment(const struct torus_tree_collective *collective, struct part *part)
 {
 	size_t i = part->raised++, at = part->at + i * collective->segment;
 	const char *data = part->first == part->end ? collective->source : collective->dest;
 
-	comms_put_notify_later(&part->raising[i % SEGMENTS_AHEAD],
-			       (struct comms_piece){slot_of(collective, part->direction ^ 1, i), data + at, segment_bytes(collective, part, i)},
-			       (struct comms_flag){&collective->area->up.came[part->direction ^ 1][i % slots(collective)], segment_count(collective->number, i + 1)},
-			       part->parent, collective->routine);
+	comms_put_notify_later(
+		&part->raising[i % SEGMENTS_AHEAD],
+		(struct comms_piece){staging_slot(collective, part->direction ^ 1, i), data + at,
+				     segment_bytes(collective, part, i)},
+		(struct comms_flag){&collective->area->up.came[part->direction ^ 1][i % staging_slots(collective)],
+				    segment_count(collective->number, i + 1)},
+		part->parent, collective->routine);
 }
 
 bool raise_segments(const struct torus_tree_collective *collective, struct part *part)
@@ -77,14 +82,14 @@ bool raise_segments(const struct torus_tree_collective *collective, struct part 
 	_Atomic uint64_t *leave = &collective->area->up.leave[part->direction ^ 1];
 	bool done = true;
 
-	while (part->combined < part->segments && all_sent(collective, part, part->combined))
-		combine(collective, part, part->combined++);
+	while (part->combined < part->segments && children_have_sent(collective, part, part->combined))
+		combine_segment(collective, part, part->combined++);
 	for (struct edge *edge = part->first; edge < part->end; edge++)
-		done &= grant(collective, part, edge);
+		done &= grant_segments(collective, part, edge);
 	if (part->parent < 0)
 		return done && part->combined == part->segments;
 	while (part->raised < part->combined && !comms_request_is_under_way(&part->raising[part->raised % SEGMENTS_AHEAD]) &&
 	       atomic_load_explicit(leave, memory_order_acquire) >= segment_count(collective->number, part->raised + 1))
-		send_up(collective, part);
+		raise_segment(collective, part);
 	return done && part->raised == part->segments && are_at_rest(part->raising);
 }

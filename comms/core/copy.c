@@ -30,7 +30,7 @@ __attribute__((constructor)) static void detect_processor(void)
 	fast_string_copy = has_fast_string_copy();
 }
 
-static bool apart(const void *dest, const void *source, size_t bytes)
+static bool are_apart(const void *dest, const void *source, size_t bytes)
 {
 	uintptr_t to = (uintptr_t)dest, from = (uintptr_t)source;
 
@@ -59,7 +59,7 @@ static void stream_pages(char *dest, const char *source)
  * Past the caches: a store of a whole line need not read it first. The fence puts these stores, which follow no order, in
  * front of all that come later.
  */
-static void stream(char *dest, const char *source, size_t bytes)
+static void stream_past_caches(char *dest, const char *source, size_t bytes)
 {
 	const size_t head = -(uintptr_t)dest % LINE, step = AT_ONCE * PAGE;
 
@@ -74,10 +74,10 @@ static void stream(char *dest, const char *source, size_t bytes)
 
 void comms_copy_large(void *dest, const void *source, size_t bytes)
 {
-	if (bytes < STRING_FROM || !fast_string_copy || !apart(dest, source, bytes))
+	if (bytes < STRING_FROM || !fast_string_copy || !are_apart(dest, source, bytes))
 		memmove(dest, source, bytes);
 	else if (bytes >= STREAM_FROM)
-		stream(dest, source, bytes);
+		stream_past_caches(dest, source, bytes);
 	else
 		processor_copy_string(dest, source, bytes);
 }

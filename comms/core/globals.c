@@ -27,8 +27,10 @@
 
 struct globals globals = {.fd = -1};
 
-static size_t page;
-static int fork_pipe[2] = {-1, -1};
+static struct {
+	size_t page;
+	int fork_pipe[2];
+} globals_copy = {.fork_pipe = {-1, -1}};
 
 struct range {
 	uintptr_t start, file_end, end;
@@ -36,15 +38,15 @@ struct range {
 
 static uintptr_t round_down(uintptr_t address)
 {
-	return address & ~(uintptr_t)(page - 1);
+	return address & ~(uintptr_t)(globals_copy.page - 1);
 }
 
 static uintptr_t round_up(uintptr_t address)
 {
-	return round_down(address + page - 1);
+	return round_down(address + globals_copy.page - 1);
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
 
@@ -72,9 +74,9 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 			relro_end = round_down(relro_start + p->p_memsz);
 		}
 		if (p->p_type == PT_NOTE) /* holds the build id where the linker made one */
-			globals.layout = mix(globals.layout, (void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
-		globals.layout = mix(globals.layout, &p->p_memsz, sizeof p->p_memsz);
-		globals.layout = mix(globals.layout, &p->p_vaddr, sizeof p->p_vaddr);
+			globals.layout = hash_bytes(globals.layout, (void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+		globals.layout = hash_bytes(globals.layout, &p->p_memsz, sizeof p->p_memsz);
+		globals.layout = hash_bytes(globals.layout, &p->p_vaddr, sizeof p->p_vaddr);
 	}
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -136,19 +138,20 @@ static bool copy_used_pages(int fd, const struct range *r)
 	bool ok = true;
 
 	for (uintptr_t at = r->file_end; ok && at < r->end;) {
-		size_t count = (r->end - at) / page;
+		size_t count = (r->end - at) / globals_copy.page;
 		ssize_t got = -1;
 
 		if (count > 512)
 			count = 512;
 		if (map >= 0)
-			got = pread(map, entries, count * 8, (off_t)(at / page * 8));
-		for (size_t i = 0; ok && i < count; i++, at += page) {
+			got = pread(map, entries, count * 8, (off_t)(at / globals_copy.page * 8));
+		for (size_t i = 0; ok && i < count; i++, at += globals_copy.page) {
 			const char *p = (const char *)at;
 
-			if (got == (ssize_t)(count * 8) ? !(entries[i] & in_use) : !p[0] && !memcmp(p, p + 1, page - 1))
+			if (got == (ssize_t)(count * 8) ? !(entries[i] & in_use)
+							: !p[0] && !memcmp(p, p + 1, globals_copy.page - 1))
 				continue;
-			ok = write_all(fd, p, page, (off_t)(at - r->start));
+			ok = write_all(fd, p, globals_copy.page, (off_t)(at - r->start));
 		}
 	}
 	if (map >= 0)
@@ -179,18 +182,18 @@ static void make_private(void)
 
 static void before_fork(void)
 {
-	if (pipe2(fork_pipe, O_CLOEXEC))
-		fork_pipe[0] = fork_pipe[1] = -1;
+	if (pipe2(globals_copy.fork_pipe, O_CLOEXEC))
+		globals_copy.fork_pipe[0] = globals_copy.fork_pipe[1] = -1;
 }
 
 static void after_fork_in_parent(void)
 {
-	int end = fork_pipe[0];
+	int end = globals_copy.fork_pipe[0];
 	char byte;
 
 	if (end < 0)
 		return;
-	close(fork_pipe[1]);
+	close(globals_copy.fork_pipe[1]);
 	while (read(end, &byte, 1) < 0 && errno == EINTR)
 		;
 	close(end);
@@ -198,7 +201,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-	int ends[2] = {fork_pipe[0], fork_pipe[1]};
+	int ends[2] = {globals_copy.fork_pipe[0], globals_copy.fork_pipe[1]};
 
 	make_private();
 	if (ends[0] >= 0) {
@@ -207,7 +210,7 @@ static void after_fork_in_child(void)
 	}
 }
 
-static const char *share(const struct range *r)
+static const char *share_range(const struct range *r)
 {
 	size_t size = r->end - r->start;
 	int fd = memfd_create("torushmem-globals", MFD_CLOEXEC);
@@ -235,7 +238,7 @@ __attribute__((constructor)) static void share_globals(void)
 	struct range r = {0, 0, 0};
 	bool wanted = true;
 
-	page = (size_t)sysconf(_SC_PAGESIZE);
+	globals_copy.page = (size_t)sysconf(_SC_PAGESIZE);
 	dl_iterate_phdr(find_range, &r);
 	globals.start = (char *)r.start;
 	globals.size = r.end - r.start;
@@ -246,5 +249,5 @@ __attribute__((constructor)) static void share_globals(void)
 	else if (globals.size == 0)
 		globals.why_private = "the program has none";
 	else
-		globals.why_private = share(&r);
+		globals.why_private = share_range(&r);
 }

@@ -104,7 +104,7 @@ static void warn_of_overcommit(size_t size)
 }
 
 /* Address space such that a page begins offset bytes behind its start, backed by nothing yet. */
-static char *reserve(size_t size, size_t offset, size_t page)
+static char *reserve_addresses(size_t size, size_t offset, size_t page)
 {
 	char *area = mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *start;
@@ -156,7 +156,7 @@ static const char *ask_for_huge_pages(char *base, size_t size, const struct page
 }
 
 /* A file without a name, at the end of which the heap is: others of the node can map it, too. */
-static int make_file(size_t size)
+static int make_heap_file(size_t size)
 {
 	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
 
@@ -180,8 +180,10 @@ static char *map_heap(size_t size, bool shared, const struct pages *pages, int *
 	size_t hole = shared && pages->huge ? pages_round_up(COMMS_SYSTEM_BYTES, pages->huge) - COMMS_SYSTEM_BYTES : 0;
 	char *base;
 
-	*fd = shared ? make_file(hole + size) : -1;
-	base = shared && *fd < 0 ? NULL : reserve(size, COMMS_SYSTEM_BYTES, suits ? pages->huge : COMMS_HEAP_BOUNDARY);
+	*fd = shared ? make_heap_file(hole + size) : -1;
+	base = shared && *fd < 0
+		       ? NULL
+		       : reserve_addresses(size, COMMS_SYSTEM_BYTES, suits ? pages->huge : COMMS_HEAP_BOUNDARY);
 	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, (off_t)hole) == MAP_FAILED)
 		return NULL;
 	return base;

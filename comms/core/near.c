@@ -8,7 +8,7 @@ _Thread_local struct comms_near comms_near = {.pe = COMMS_NOBODY};
 _Thread_local struct comms_near_both comms_near_both;
 _Thread_local struct hang_answer hang_answer = {NULL, COMMS_NOBODY};
 
-static bool is_symmetric(const void *memory, size_t bytes)
+static bool lies_in_segment(const void *memory, size_t bytes)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
 
@@ -19,7 +19,7 @@ void comms_near_read(const void *memory, size_t bytes)
 {
 	const _Atomic(char) *at = memory;
 
-	if (bytes == 0 || is_symmetric(memory, bytes))
+	if (bytes == 0 || lies_in_segment(memory, bytes))
 		return;
 	for (size_t i = 0; i < bytes; i += PAGE)
 		(void)atomic_load_explicit(&at[i], memory_order_relaxed);
@@ -30,7 +30,7 @@ void comms_near_write(void *memory, size_t bytes)
 {
 	_Atomic(char) *at = memory;
 
-	if (bytes == 0 || is_symmetric(memory, bytes))
+	if (bytes == 0 || lies_in_segment(memory, bytes))
 		return;
 	for (size_t i = 0; i < bytes; i += PAGE)
 		atomic_fetch_or_explicit(&at[i], 0, memory_order_relaxed); /* changes nothing, not even in between */

@@ -20,7 +20,7 @@
 #include "memory.h"
 #include "rte/rte.h"
 
-static pthread_mutex_t connecting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t peers_connecting = PTHREAD_MUTEX_INITIALIZER;
 
 /* What a PE publishes; what its network needs follows. All PEs of a job run the same library. */
 struct peer_info {
@@ -37,7 +37,7 @@ struct peer_info {
 #define PEER_INFO_MAGIC 0x38306d6873726f74 /* changes when struct peer_info or struct comms_system does */
 
 /* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
-static bool on_my_node(int pe)
+static bool is_on_my_node(int pe)
 {
 	if (!comms.local_path)
 		return pe == comms.pe;
@@ -56,7 +56,7 @@ static void count_node(void)
 	for (int i = 0; i < rte.n_local; i++) {
 		int pe = rte.local_pes[i];
 
-		if (!on_my_node(pe))
+		if (!is_on_my_node(pe))
 			continue;
 		if (pe == comms.pe)
 			comms.node_index = comms.n_node;
@@ -120,7 +120,7 @@ static void reach_self(struct comms_peer *peer)
 	peer->wakeup = &comms.system->wakeup;
 }
 
-static struct comms_peer *connect_to(int pe)
+static struct comms_peer *connect_peer(int pe)
 {
 	struct comms_peer *peer = calloc(1, sizeof *peer);
 	size_t size = 0;
@@ -140,7 +140,7 @@ static struct comms_peer *connect_to(int pe)
 	peer->info = info;
 	if (pe == comms.pe)
 		reach_self(peer);
-	else if (on_my_node(pe))
+	else if (is_on_my_node(pe))
 		reach_locally(peer, info);
 	if (comms.network && comms.network->connect)
 		comms.network->connect(peer);
@@ -153,18 +153,18 @@ struct comms_peer *comms_connect(int pe)
 
 	if (peer->connected)
 		return peer;
-	pthread_mutex_lock(&connecting);
+	pthread_mutex_lock(&peers_connecting);
 	peer = comms_peer(pe);
 	if (!peer->connected) {
-		peer = connect_to(pe);
+		peer = connect_peer(pe);
 		peer->connected = true;
 		atomic_store_explicit(&comms.peers[pe], peer, memory_order_release);
 	}
-	pthread_mutex_unlock(&connecting);
+	pthread_mutex_unlock(&peers_connecting);
 	return peer;
 }
 
-static bool read_info(int pe, struct peer_info *info)
+static bool read_peer_info(int pe, struct peer_info *info)
 {
 	size_t size = 0;
 	struct peer_info *theirs = rte_fetch(pe, &size);
@@ -185,7 +185,7 @@ int comms_memory_group(int pe, int *groups)
 		info = (struct peer_info){.memory_group = comms.memory_group, .memory_groups = comms.memory_groups};
 	else if (known)
 		info = *known;
-	else if (!read_info(pe, &info))
+	else if (!read_peer_info(pe, &info))
 		rte_die(NULL, "what PE %d published cannot be had (%s); has it ended?", pe, rte.problem);
 	*groups = info.memory_groups;
 	return info.memory_group;
@@ -195,9 +195,10 @@ bool comms_can_connect(int pe)
 {
 	struct peer_info info;
 
-	if (comms_peer(pe)->connected || !on_my_node(pe))
+	if (comms_peer(pe)->connected || !is_on_my_node(pe))
 		return true;
-	return read_info(pe, &info) && (info.memory[COMMS_HEAP].fd < 0 || memory_is_there(&info.memory[COMMS_HEAP]));
+	return read_peer_info(pe, &info) &&
+	       (info.memory[COMMS_HEAP].fd < 0 || memory_is_there(&info.memory[COMMS_HEAP]));
 }
 
 bool peers_read_network_info(int pe, void *into, size_t bytes)
@@ -235,7 +236,8 @@ const char *comms_process_in_words(int pe)
 {
 	struct peer_info info;
 
-	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) || !read_info(pe, &info))
+	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) ||
+	    !read_peer_info(pe, &info))
 		return "whether its process still runs cannot be seen from here: check that host, and the network in between";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }
@@ -257,7 +259,7 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 bool peers_agreement(int pe, uint64_t *agreement)
 {
 	struct peer_info info;
-	bool known = rte.connected && read_info(pe, &info);
+	bool known = rte.connected && read_peer_info(pe, &info);
 
 	if (known)
 		*agreement = info.agreement;

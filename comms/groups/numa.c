@@ -24,9 +24,9 @@ enum { AUTO, YES, NO };
 
 void numa_start(void)
 {
-	static const char *const words[] = {"auto", "yes", "no"};
+	static const char *const memory_group_choices[] = {"auto", "yes", "no"};
 
-	comms.divide = setting_choice(SETTING_MEMORY_GROUPS, words, 3);
+	comms.divide = setting_choice(SETTING_MEMORY_GROUPS, memory_group_choices, 3);
 	comms.memory_group = comms.divide == NO ? -1 : rte_memory_group(&comms.memory_groups);
 }
 
@@ -44,7 +44,7 @@ static int part_size(const struct comms_levels *parts, int part)
 }
 
 /* In rounds, a member of the smallest part notifies as many as the largest has for each of its own. */
-static bool are_alike(const struct comms_levels *parts, int *largest)
+static bool parts_are_alike(const struct comms_levels *parts, int *largest)
 {
 	int smallest = part_size(parts, 0);
 
@@ -59,7 +59,7 @@ static bool are_alike(const struct comms_levels *parts, int *largest)
 }
 
 /* 1, 2, 4, ... and all below n; 0 behind the last. */
-static int next_step(int step, int n)
+static int next_distance(int step, int n)
 {
 	return step < n - step ? 2 * step : 0;
 }
@@ -68,7 +68,7 @@ static int rounds_of(int n)
 {
 	int rounds = 0;
 
-	for (int step = n > 1; step; step = next_step(step, n))
+	for (int step = n > 1; step; step = next_distance(step, n))
 		rounds++;
 	return rounds;
 }
@@ -89,12 +89,12 @@ static void list_rounds(struct comms_group *node, int largest)
 	const struct comms_levels *parts = node->parts;
 	int n = parts->node.size, me = parts->node.me, n_parts = parts->leaders.size, word = 0;
 
-	for (int step = n > 1; step; step = next_step(step, n)) {
+	for (int step = n > 1; step; step = next_distance(step, n)) {
 		add_round(node, word++);
 		add_notified(node, parts->places[parts->first[parts->my_node] + (me + step) % n]);
 	}
 	word = rounds_of(largest);
-	for (int step = 1; step; step = next_step(step, n_parts)) {
+	for (int step = 1; step; step = next_distance(step, n_parts)) {
 		int to = (parts->my_node + step) % n_parts;
 
 		add_round(node, word++);
@@ -115,7 +115,7 @@ static void make_rounds(struct comms_group *node, int largest)
 }
 
 /* With more PEs than processors, who runs next matters more than where a line is. */
-static bool is_wanted(const struct comms_group *node)
+static bool division_is_wanted(const struct comms_group *node)
 {
 	int groups;
 
@@ -130,7 +130,7 @@ void numa_divide(struct comms_group *node)
 	struct level_member *sorted;
 	int n_parts, largest;
 
-	if (!is_wanted(node))
+	if (!division_is_wanted(node))
 		return;
 	sorted = levels_sort(node, group_key, &n_parts);
 	if (n_parts > 1 && n_parts < node->size) {
@@ -139,7 +139,7 @@ void numa_divide(struct comms_group *node)
 		node->parts->leaders.on_node = true;
 		node->parts->node.oversubscribed = node->parts->leaders.oversubscribed = node->oversubscribed;
 		node->divided_barrier = comms.divide == YES || node->size >= COUNTER_LEAST * n_parts;
-		if (are_alike(node->parts, &largest))
+		if (parts_are_alike(node->parts, &largest))
 			make_rounds(node, largest);
 		rte_debug("a team of %d PEs on this node synchronises by %d memory groups%s", node->size, n_parts,
 			  node->round ? "" : " of different sizes");

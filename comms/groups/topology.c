@@ -10,7 +10,7 @@
 #define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by arithmetic are enough */
 #define SEARCHED_ON 512		   /* places */
 
-static void *allocate(size_t count, size_t size)
+static void *topology_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
 
@@ -19,16 +19,17 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* The PEs that stand for the nodes of a group. */
+/* The node leaders of a group. */
 static const struct comms_group *leaders_of(struct comms_group *group)
 {
 	comms_group_prepare(group);
 	return group->levels ? &group->levels->leaders : group;
 }
 
-static void fill(struct torus_topology *topology, const struct torus_job *job, const struct comms_group *leaders, int my_node)
+static void fill_topology(struct torus_topology *topology, const struct torus_job *job,
+			  const struct comms_group *leaders, int my_node)
 {
-	int nodes = leaders->size, *places = allocate((size_t)nodes, sizeof *places);
+	int nodes = leaders->size, *places = topology_allocate((size_t)nodes, sizeof *places);
 	struct torus_box box;
 
 	for (int n = 0; n < nodes; n++)
@@ -37,7 +38,7 @@ static void fill(struct torus_topology *topology, const struct torus_job *job, c
 	    !torus_sites_inherit(&topology->sites, &box, &job->sites))
 		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes);
 	free(places);
-	topology->pe = allocate((size_t)topology->sites.shape.places, sizeof *topology->pe);
+	topology->pe = topology_allocate((size_t)topology->sites.shape.places, sizeof *topology->pe);
 	for (int p = 0; p < topology->sites.shape.places; p++)
 		topology->pe[p] = topology->sites.node[p] < 0 ? -1 : comms_group_pe(leaders, topology->sites.node[p]);
 	topology->me = topology->sites.place[my_node];
@@ -60,8 +61,8 @@ struct torus_topology *torus_topology_make(struct comms_group *group)
 
 	if (leaders->size < 2 || group->on_node)
 		return NULL;
-	topology = allocate(1, sizeof *topology);
-	fill(topology, comms_torus(), leaders, group->levels ? group->levels->my_node : group->me);
+	topology = topology_allocate(1, sizeof *topology);
+	fill_topology(topology, comms_torus(), leaders, group->levels ? group->levels->my_node : group->me);
 	if (topology->whole || is_connected(topology))
 		return topology;
 	torus_topology_free(topology);
@@ -76,9 +77,9 @@ const struct torus_disjoint_trees *torus_topology_disjoint_trees(const struct to
 	if (shape->places > TORUS_DISJOINT_PLACES)
 		return NULL;
 	if (!topology->disjoint)
-		changing->disjoint = allocate((size_t)shape->places, sizeof(struct torus_disjoint_trees *));
+		changing->disjoint = topology_allocate((size_t)shape->places, sizeof(struct torus_disjoint_trees *));
 	if (!topology->disjoint[root]) {
-		topology->disjoint[root] = allocate(1, sizeof(struct torus_disjoint_trees));
+		topology->disjoint[root] = topology_allocate(1, sizeof(struct torus_disjoint_trees));
 		if (!torus_disjoint_trees_best(topology->disjoint[root], &topology->sites, root))
 			rte_die(NULL, "no memory for the trees of a team of %d nodes", topology->sites.nodes);
 	}
@@ -120,7 +121,7 @@ static struct torus_ring_step *list_made(list_maker *make, const struct torus_sh
 	struct torus_ring_step *list;
 
 	*count = make(shape, place, direction, NULL);
-	list = allocate((size_t)*count + 1, sizeof *list);
+	list = topology_allocate((size_t)*count + 1, sizeof *list);
 	make(shape, place, direction, list);
 	return list;
 }

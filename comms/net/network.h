@@ -118,12 +118,15 @@ struct network_collectives {
 struct network_offload {
 	/*
 	 * Broadcasts. open makes queues for so many trees and shows them; NULL: it cannot. write says what to do in each run, when all PEs know each
-	 * other's queues. is_over tells of this PE's sending only.
+	 * other's queues. is_over reports on this PE's sending only.
 	 */
 	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
 	void (*write)(struct comms_session *session, const struct comms_session_tree *branches, const struct comms_readiness *ready);
-	/* The same for data between pairs. open_edges writes, for each of ins, where this PE learns that the other one is ready; run: a word of this PE. */
-	struct comms_session *(*open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate);
+	/*
+	 * The same for data between pairs. open_edges writes the number of the queue that receives the packets of those
+	 * that are ready; run: a word of this PE.
+	 */
+	struct comms_session *(*open_edges)(const struct comms_edge_out *out, int outs, int ins, uint64_t *ready_queue);
 	void (*write_edges)(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 	void (*start)(struct comms_session *session, uint64_t run);
 	bool (*is_over)(struct comms_session *session);

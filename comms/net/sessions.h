@@ -55,7 +55,7 @@ struct comms_edge_out {
 	_Atomic uint64_t *word; /* by its address here */
 };
 struct comms_edge_in {
-	uint64_t gate; /* where the PE that puts learns that this one is ready */
+	uint64_t ready_queue; /* of the PE that puts: receives a packet when this PE is ready */
 };
 struct comms_edges {
 	struct comms_edge_out *out;

@@ -67,7 +67,7 @@ static const struct rule rules[] = {
 	{"_g$", NULL, CATEGORY_G},
 };
 
-static bool has(const char *name, const char *part)
+static bool name_has(const char *name, const char *part)
 {
 	size_t length = strlen(name), wanted = strlen(part);
 
@@ -78,14 +78,14 @@ static bool has(const char *name, const char *part)
 	return strstr(name, part) != NULL;
 }
 
-static enum counters_category find(const char *routine)
+static enum counters_category find_category(const char *routine)
 {
 	const char *name = strstr(routine, "shmem_") ? strstr(routine, "shmem_") + strlen("shmem_") : routine;
 
 	if (!strncmp(name, "ctx_", 4) && strcmp(name, "ctx_create") && strcmp(name, "ctx_destroy"))
 		name += 4;
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-		if (has(name, rules[i].has) && (!rules[i].has_too || has(name, rules[i].has_too)))
+		if (name_has(name, rules[i].has) && (!rules[i].has_too || name_has(name, rules[i].has_too)))
 			return rules[i].category;
 	return CATEGORY_OTHER;
 }
@@ -93,16 +93,16 @@ static enum counters_category find(const char *routine)
 #define PLACES 8192 /* more than there are routines; where two names want one place, the later has it */
 
 /* One word for both, so that no reader sees a category with another's name: addresses need 48 bits. */
-static _Atomic uint64_t known[PLACES];
+static _Atomic uint64_t categories[PLACES];
 
 enum counters_category counters_category_of(const char *routine)
 {
 	uint64_t name = (uint64_t)(uintptr_t)routine;
-	_Atomic uint64_t *place = &known[(name * 0x9e3779b97f4a7c15) >> 51];
+	_Atomic uint64_t *place = &categories[(name * 0x9e3779b97f4a7c15) >> 51];
 	uint64_t entry = atomic_load_explicit(place, memory_order_relaxed);
 
 	if (entry >> 8 != name) {
-		entry = name << 8 | find(routine);
+		entry = name << 8 | find_category(routine);
 		atomic_store_explicit(place, entry, memory_order_relaxed);
 	}
 	return (enum counters_category)(entry & 255);

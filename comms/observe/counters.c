@@ -9,37 +9,35 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "links.h"
 #include "comms/net/network.h"
 #include "comms/ops/reorder.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "trace.h"
 
 static struct {
-	_Atomic uint64_t calls, bytes, nanoseconds;
-} rows[ROW_COUNT];
-
-static bool counting;
+	bool counting;
+	struct {
+		_Atomic uint64_t calls, bytes, nanoseconds;
+	} rows[ROW_COUNT];
+} counters;
 
 /* The call that this thread is in: the outermost of those that are observed. */
 static _Thread_local struct {
 	int depth;
 	struct trace_call call;
 	bool announced; /* the message that comes is in the trace already */
-} now __attribute__((tls_model("initial-exec")));
+} current_call __attribute__((tls_model("initial-exec")));
 
 uint64_t counters_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)rte_clock_ns();
 }
 
-static void add(_Atomic uint64_t *counter, uint64_t n)
+static void add_to_counter(_Atomic uint64_t *counter, uint64_t n)
 {
 	if (comms.threads)
 		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
@@ -50,24 +48,28 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 
 void counters_start(void)
 {
-	setting_bool(SETTING_STATS, &counting);
+	setting_bool(SETTING_STATS, &counters.counting);
 	counters_reset();
 	comms.traced = trace_start();
-	comms.observed = counting || comms.traced;
+	comms.observed = counters.counting || comms.traced;
 	if ((comms.observed || comms.checks) && !ARGUMENT_CHECKS)
-		rte_die_together("shmem_init", "%s: this library was configured --disable-argument-checks, and calls are counted where arguments "
-					       "are checked; configure it without that",
-				 counting ? "SHMEM_STATS" : comms.traced ? "SHMEM_TRACE" : "SHMEM_CHECK");
+		rte_die_together("shmem_init",
+				 "%s: this library was configured --disable-argument-checks, and calls are counted "
+				 "where arguments "
+				 "are checked; configure it without that",
+				 counters.counting ? "SHMEM_STATS"
+				 : comms.traced	   ? "SHMEM_TRACE"
+						   : "SHMEM_CHECK");
 }
 
 bool counters_counts(void)
 {
-	return counting;
+	return counters.counting;
 }
 
 void counters_start_links(void)
 {
-	if (counting && comms.network && !links_count_each())
+	if (counters.counting && comms.network && !links_count_each())
 		rte_die("shmem_init", "SHMEM_STATS: no memory to count %d links", links_known());
 }
 
@@ -82,7 +84,7 @@ enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* b
 
 uint64_t counters_agreement(void)
 {
-	return (counting ? AGREE_COUNT : 0u) | (comms.checks ? AGREE_CHECKS : 0u) |
+	return (counters.counting ? AGREE_COUNT : 0u) | (comms.checks ? AGREE_CHECKS : 0u) |
 	       (comms.traced ? AGREE_TRACE | trace_events() << AGREE_EVENTS : 0u);
 }
 
@@ -115,57 +117,57 @@ enum counters_row counters_row_of_network(void)
 
 bool counters_begin(const char *routine, size_t bytes, int pe)
 {
-	if (now.depth++ > 0)
+	if (current_call.depth++ > 0)
 		return false;
-	now.call = (struct trace_call){routine, counters_category_of(routine), pe, bytes, counters_clock(), 0};
+	current_call.call = (struct trace_call){routine, counters_category_of(routine), pe, bytes, counters_clock(), 0};
 	if (comms.traced)
-		trace_begin(&now.call);
+		trace_begin(&current_call.call);
 	return true;
 }
 
 void counters_end(void)
 {
-	enum counters_category category = now.call.category;
+	enum counters_category category = current_call.call.category;
 	uint64_t end;
 
-	if (--now.depth > 0)
+	if (--current_call.depth > 0)
 		return;
 	end = counters_clock();
-	add(&rows[category].calls, 1);
-	add(&rows[category].bytes, now.call.bytes);
-	add(&rows[category].nanoseconds, end - now.call.began);
+	add_to_counter(&counters.rows[category].calls, 1);
+	add_to_counter(&counters.rows[category].bytes, current_call.call.bytes);
+	add_to_counter(&counters.rows[category].nanoseconds, end - current_call.call.began);
 	if (comms.traced)
-		trace_call(&now.call, end);
+		trace_call(&current_call.call, end);
 }
 
 bool counters_is_in_call(enum counters_category *category)
 {
-	*category = now.call.category;
-	return now.depth > 0;
+	*category = current_call.call.category;
+	return current_call.depth > 0;
 }
 
 /* --- Operations --- */
 
 /* Calls of these categories move data for the program, others for the library. */
-static bool is_programs(void)
+static bool is_call_of_program(void)
 {
-	return now.depth > 0 && now.call.category <= CATEGORY_ATOMIC_NBI;
+	return current_call.depth > 0 && current_call.call.category <= CATEGORY_ATOMIC_NBI;
 }
 
 static void count_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
-	add(&rows[path].calls, 1);
-	add(&rows[path].bytes, bytes);
+	add_to_counter(&counters.rows[path].calls, 1);
+	add_to_counter(&counters.rows[path].bytes, bytes);
 	if (path != ROW_LOCAL)
 		links_count(side == SIDE_THERE ? comms.pe : pe, side == SIDE_THERE ? pe : comms.pe, bytes);
-	if (comms.traced && !now.announced)
+	if (comms.traced && !current_call.announced)
 		trace_message(path == ROW_LOCAL, side, pe, bytes);
-	now.announced = false;
+	current_call.announced = false;
 }
 
 void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
-	if (is_programs())
+	if (is_call_of_program())
 		count_operation(path, side, pe, bytes);
 	else if (path != ROW_LOCAL)
 		count_operation(ROW_INSIDE, side, pe, bytes);
@@ -175,9 +177,9 @@ void counters_operation(enum counters_row path, enum counters_side side, int pe,
 
 void counters_more(enum counters_row path, int pe, size_t bytes)
 {
-	now.announced = comms.traced;
+	current_call.announced = comms.traced;
 	counters_operation(path, SIDE_THERE, pe, bytes);
-	now.announced = false;
+	current_call.announced = false;
 	if (comms.traced)
 		trace_add(bytes);
 }
@@ -187,7 +189,7 @@ void counters_message(enum counters_row path, int pe, size_t bytes, const void *
 	count_operation(path, SIDE_THERE, pe, bytes);
 	if (!comms.traced)
 		return;
-	now.announced = path != ROW_LOCAL;
+	current_call.announced = path != ROW_LOCAL;
 	if (path == ROW_LOCAL)
 		trace_stored(true);
 	else
@@ -208,7 +210,7 @@ void counters_stored(bool sure)
 
 void counters_connection(size_t bytes)
 {
-	add(&rows[ROW_PEERS].bytes, bytes);
+	add_to_counter(&counters.rows[ROW_PEERS].bytes, bytes);
 }
 
 /* --- Reading --- */
@@ -220,22 +222,34 @@ int counters_rows(void)
 
 const char *counters_row_name(int row)
 {
-	static const char *const names[] = {
+	static const char *const row_names[] = {
 #define CATEGORY_NAME(id, name) name,
 		CATEGORIES(CATEGORY_NAME)
 #undef CATEGORY_NAME
-		"path local",
+			"path local",
 #define NETWORK(NAME, name) "path " #name,
 #include "comms/networks.def"
 #undef NETWORK
-		"inside", "peers", "torus x+", "torus x-", "torus y+", "torus y-", "torus z+",
-		"torus z-", "torus a+", "torus a-", "torus b+", "torus b-", "torus c+", "torus c-",
+		"inside",
+		"peers",
+		"torus x+",
+		"torus x-",
+		"torus y+",
+		"torus y-",
+		"torus z+",
+		"torus z-",
+		"torus a+",
+		"torus a-",
+		"torus b+",
+		"torus b-",
+		"torus c+",
+		"torus c-",
 	};
 
-	_Static_assert(sizeof names / sizeof names[0] == ROW_COUNT, "every row has a name");
+	_Static_assert(sizeof row_names / sizeof row_names[0] == ROW_COUNT, "every row has a name");
 	if (row >= ROW_COUNT && row < counters_rows())
 		return links_counted_name(row - ROW_COUNT);
-	return row >= 0 && row < ROW_COUNT ? names[row] : NULL;
+	return row >= 0 && row < ROW_COUNT ? row_names[row] : NULL;
 }
 
 void counters_read(int row, struct counters_row_values *values)
@@ -245,9 +259,9 @@ void counters_read(int row, struct counters_row_values *values)
 		links_read(row - ROW_COUNT, &values->calls, &values->bytes);
 		return;
 	}
-	values->calls = atomic_load_explicit(&rows[row].calls, memory_order_relaxed);
-	values->bytes = atomic_load_explicit(&rows[row].bytes, memory_order_relaxed);
-	values->nanoseconds = atomic_load_explicit(&rows[row].nanoseconds, memory_order_relaxed);
+	values->calls = atomic_load_explicit(&counters.rows[row].calls, memory_order_relaxed);
+	values->bytes = atomic_load_explicit(&counters.rows[row].bytes, memory_order_relaxed);
+	values->nanoseconds = atomic_load_explicit(&counters.rows[row].nanoseconds, memory_order_relaxed);
 	if (row >= ROW_AXES)
 		links_read_direction(row - ROW_AXES, &values->calls, &values->bytes);
 	if (row == ROW_PEERS)
@@ -257,9 +271,9 @@ void counters_read(int row, struct counters_row_values *values)
 void counters_reset(void)
 {
 	for (int row = 0; row < ROW_COUNT; row++) {
-		atomic_store_explicit(&rows[row].calls, 0, memory_order_relaxed);
-		atomic_store_explicit(&rows[row].bytes, 0, memory_order_relaxed);
-		atomic_store_explicit(&rows[row].nanoseconds, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters.rows[row].calls, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters.rows[row].bytes, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters.rows[row].nanoseconds, 0, memory_order_relaxed);
 	}
 	links_reset();
 }

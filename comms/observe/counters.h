@@ -113,7 +113,7 @@ void counters_end(void);
 /* False: this thread is in no call of the program. */
 bool counters_is_in_call(enum counters_category *category);
 
-/* A transfer by a path. The call that it is in tells whether it is the program's or the library's own. */
+/* A transfer by a path. The call that it is in shows whether it is the program's or the library's own. */
 enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
 void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes);
 /* The one that was counted last carries so many bytes more; counted as an operation, too. */

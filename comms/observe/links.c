@@ -16,17 +16,15 @@
 struct counter {
 	_Atomic uint64_t messages, bytes;
 };
-static struct counter directions[TORUS_DIRECTIONS];
-
-/* Those that exist, with their names, which are the program's to read. */
 static struct {
-	int links;
+	struct counter directions[TORUS_DIRECTIONS];
+	int links; /* those that exist, with their names, which are the program's to read */
 	struct one_link {
 		struct counter counter;
 		char name[sizeof "link " + LINKS_TEXT];
 	} *link;
 	int *place_of; /* of a number, in link */
-} each;
+} link_counters;
 
 int links_known(void)
 {
@@ -56,24 +54,24 @@ bool links_exist(int link)
 	return to >= 0 && to != from;
 }
 
-static void add(struct counter *counter, uint64_t bytes)
+static void add_to_counters(struct counter *counter, uint64_t bytes)
 {
 	atomic_fetch_add_explicit(&counter->messages, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&counter->bytes, bytes, memory_order_relaxed);
 }
 
-static void count(int link, int direction, void *argument)
+static void count_link(int link, int direction, void *argument)
 {
 	uint64_t bytes = *(const size_t *)argument;
 
-	add(&directions[direction], bytes);
-	if (each.links > 0)
-		add(&each.link[each.place_of[link]].counter, bytes);
+	add_to_counters(&link_counters.directions[direction], bytes);
+	if (link_counters.links > 0)
+		add_to_counters(&link_counters.link[link_counters.place_of[link]].counter, bytes);
 }
 
 void links_count(int from, int to, size_t bytes)
 {
-	links_follow(from, to, count, &bytes);
+	links_follow(from, to, count_link, &bytes);
 }
 
 static void read_counter(const struct counter *counter, uint64_t *messages, uint64_t *bytes)
@@ -84,22 +82,22 @@ static void read_counter(const struct counter *counter, uint64_t *messages, uint
 
 void links_read_direction(int direction, uint64_t *hops, uint64_t *bytes)
 {
-	read_counter(&directions[direction], hops, bytes);
+	read_counter(&link_counters.directions[direction], hops, bytes);
 }
 
 void links_read(int which, uint64_t *messages, uint64_t *bytes)
 {
-	read_counter(&each.link[which].counter, messages, bytes);
+	read_counter(&link_counters.link[which].counter, messages, bytes);
 }
 
 int links_counted(void)
 {
-	return each.links;
+	return link_counters.links;
 }
 
 const char *links_counted_name(int which)
 {
-	return each.link[which].name;
+	return link_counters.link[which].name;
 }
 
 const char *links_name(int link, char text[LINKS_TEXT])
@@ -112,7 +110,7 @@ const char *links_name(int link, char text[LINKS_TEXT])
 	return text;
 }
 
-static void clear(struct counter *counter)
+static void clear_counters(struct counter *counter)
 {
 	atomic_store_explicit(&counter->messages, 0, memory_order_relaxed);
 	atomic_store_explicit(&counter->bytes, 0, memory_order_relaxed);
@@ -121,9 +119,9 @@ static void clear(struct counter *counter)
 void links_reset(void)
 {
 	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++)
-		clear(&directions[direction]);
-	for (int i = 0; i < each.links; i++)
-		clear(&each.link[i].counter);
+		clear_counters(&link_counters.directions[direction]);
+	for (int i = 0; i < link_counters.links; i++)
+		clear_counters(&link_counters.link[i].counter);
 }
 
 bool links_count_each(void)
@@ -133,25 +131,26 @@ bool links_count_each(void)
 
 	if (known == 0)
 		return true;
-	each.link = calloc((size_t)known, sizeof *each.link);
-	each.place_of = calloc((size_t)known, sizeof *each.place_of);
-	if (!each.link || !each.place_of)
+	link_counters.link = calloc((size_t)known, sizeof *link_counters.link);
+	link_counters.place_of = calloc((size_t)known, sizeof *link_counters.place_of);
+	if (!link_counters.link || !link_counters.place_of)
 		return false;
 	for (int link = 0; link < known; link++) {
 		if (!links_exist(link))
 			continue;
-		snprintf(each.link[found].name, sizeof each.link[found].name, "link %s", links_name(link, name));
-		each.place_of[link] = found++;
+		snprintf(link_counters.link[found].name, sizeof link_counters.link[found].name, "link %s",
+			 links_name(link, name));
+		link_counters.place_of[link] = found++;
 	}
-	each.links = found;
+	link_counters.links = found;
 	return true;
 }
 
 void links_stop(void)
 {
-	each.links = 0;
-	free(each.link);
-	free(each.place_of);
-	each.link = NULL;
-	each.place_of = NULL;
+	link_counters.links = 0;
+	free(link_counters.link);
+	free(link_counters.place_of);
+	link_counters.link = NULL;
+	link_counters.place_of = NULL;
 }

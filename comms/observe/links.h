@@ -18,7 +18,7 @@ int links_known(void);
 /* False: the shape has no cable there. */
 bool links_exist(int link);
 
-/* Visits the links on the direction from one PE to another; none on one node. */
+/* Visits the links on the route from one PE to another; none on one node. */
 typedef void links_visitor(int link, int direction, void *argument);
 void links_follow(int from, int to, links_visitor *visit, void *argument);
 

@@ -8,30 +8,31 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define KNOWN 1024 /* names by their addresses; a power of two */
-
-static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
-static struct trace_ring *ring;
-static long events;
-static uint64_t unsettled; /* no message before this one waits for a quiet */
+#define NAMES 1024 /* names by their addresses; a power of two */
 
 static struct {
-	const char *routine;
-	int64_t number;
-} known[KNOWN];
+	pthread_mutex_t lock;
+	struct trace_ring *ring;
+	long events;
+	uint64_t unsettled; /* no message before this one waits for a quiet */
+	struct {
+		const char *routine;
+		int64_t number;
+	} names[NAMES];
+} recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The last message of this thread. */
 static _Thread_local struct {
 	bool exists;
 	uint64_t number;
 	uint32_t carried; /* by the next network message, 0: nothing */
-} last __attribute__((tls_model("initial-exec")));
+} thread_message __attribute__((tls_model("initial-exec")));
 
 bool trace_start(void)
 {
 	bool wanted = setting_text(SETTING_TRACE)[0] != '\0';
 
-	if (wanted && (!setting_number(SETTING_TRACE_EVENTS, &events) || events < 1))
+	if (wanted && (!setting_number(SETTING_TRACE_EVENTS, &recorder.events) || recorder.events < 1))
 		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events",
 				 setting_text(SETTING_TRACE_EVENTS));
 	return wanted;
@@ -39,41 +40,41 @@ bool trace_start(void)
 
 uint64_t trace_events(void)
 {
-	return (uint64_t)events;
+	return (uint64_t)recorder.events;
 }
 
 void trace_use(struct trace_ring *memory, uint64_t capacity)
 {
-	pthread_mutex_lock(&recording);
-	ring = memory;
-	unsettled = 0;
-	memset(known, 0, sizeof known);
-	if (ring) {
-		memset(ring, 0, trace_ring_bytes(capacity));
-		ring->pe = comms.pe;
-		ring->n_pes = comms.n_pes;
-		ring->capacity = capacity;
-		ring->started = counters_clock();
-		ring->magic = TRACE_MAGIC;
+	pthread_mutex_lock(&recorder.lock);
+	recorder.ring = memory;
+	recorder.unsettled = 0;
+	memset(recorder.names, 0, sizeof recorder.names);
+	if (recorder.ring) {
+		memset(recorder.ring, 0, trace_ring_bytes(capacity));
+		recorder.ring->pe = comms.pe;
+		recorder.ring->n_pes = comms.n_pes;
+		recorder.ring->capacity = capacity;
+		recorder.ring->started = counters_clock();
+		recorder.ring->magic = TRACE_MAGIC;
 	}
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
-static uint64_t recorded(void)
+static uint64_t events_recorded(void)
 {
-	return atomic_load_explicit(&ring->recorded, memory_order_relaxed);
+	return atomic_load_explicit(&recorder.ring->recorded, memory_order_relaxed);
 }
 
-static struct trace_event *event_at(uint64_t number)
+static struct trace_event *recorded_event(uint64_t number)
 {
-	return &ring->event[number % ring->capacity];
+	return &recorder.ring->event[number % recorder.ring->capacity];
 }
 
 /* Counts the event after it is there: a PE may be killed between the two, and oshrun reads its part. */
-static void record(struct trace_event event)
+static void record_event(struct trace_event event)
 {
-	*event_at(recorded()) = event;
-	atomic_store_explicit(&ring->recorded, recorded() + 1, memory_order_release);
+	*recorded_event(events_recorded()) = event;
+	atomic_store_explicit(&recorder.ring->recorded, events_recorded() + 1, memory_order_release);
 }
 
 /* --- Calls --- */
@@ -81,30 +82,32 @@ static void record(struct trace_event event)
 /* All names that find no place share the last one. */
 static int64_t add_name(const char *routine, enum counters_category category)
 {
-	int64_t number = 0, names = (int64_t)ring->names;
+	int64_t number = 0, names = (int64_t)recorder.ring->names;
 	const char *user = strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
 
-	while (number < names && strncmp(ring->name[number].routine, user, sizeof ring->name[0].routine - 1))
+	while (number < names &&
+	       strncmp(recorder.ring->name[number].routine, user, sizeof recorder.ring->name[0].routine - 1))
 		number++;
 	if (number == TRACE_NAMES)
 		return TRACE_NAMES - 1;
 	if (number == names) {
-		strncpy(ring->name[number].routine, user, sizeof ring->name[0].routine - 1);
-		strncpy(ring->name[number].category, counters_row_name(category), sizeof ring->name[0].category - 1);
-		ring->names++;
+		strncpy(recorder.ring->name[number].routine, user, sizeof recorder.ring->name[0].routine - 1);
+		strncpy(recorder.ring->name[number].category, counters_row_name(category),
+			sizeof recorder.ring->name[0].category - 1);
+		recorder.ring->names++;
 	}
 	return number;
 }
 
 static int64_t number_of_name(const char *routine, enum counters_category category)
 {
-	size_t place = ((uint64_t)(uintptr_t)routine * 0x9e3779b97f4a7c15 >> 40) & (KNOWN - 1);
+	size_t place = ((uint64_t)(uintptr_t)routine * 0x9e3779b97f4a7c15 >> 40) & (NAMES - 1);
 
-	if (known[place].routine != routine) {
-		known[place].number = add_name(routine, category);
-		known[place].routine = routine;
+	if (recorder.names[place].routine != routine) {
+		recorder.names[place].number = add_name(routine, category);
+		recorder.names[place].routine = routine;
 	}
-	return known[place].number;
+	return recorder.names[place].number;
 }
 
 /*
@@ -135,21 +138,23 @@ static bool polls_here(enum counters_category category, int pe)
 void trace_begin(struct trace_call *call)
 {
 	call->position = 0;
-	pthread_mutex_lock(&recording);
-	if (ring) {
-		call->position = recorded();
-		ring->unfinished = 0;
+	pthread_mutex_lock(&recorder.lock);
+	if (recorder.ring) {
+		call->position = events_recorded();
+		recorder.ring->unfinished = 0;
 		atomic_signal_fence(memory_order_seq_cst);
-		ring->doing = (struct trace_event){call->began, 0, number_of_name(call->routine, call->category), call->bytes,
-						   call->pe, TRACE_CALL, 0, 0, 0};
+		recorder.ring->doing =
+			(struct trace_event){call->began, 0,	    number_of_name(call->routine, call->category),
+					     call->bytes, call->pe, TRACE_CALL,
+					     0,		  0,	    0};
 		atomic_signal_fence(memory_order_seq_cst);
-		ring->unfinished = 1;
+		recorder.ring->unfinished = 1;
 	}
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 /* Calls that return when their data is here. */
-static bool brings(enum counters_category category)
+static bool is_blocking_get(enum counters_category category)
 {
 	return category == CATEGORY_GET || category == CATEGORY_G || category == CATEGORY_IGET;
 }
@@ -157,10 +162,10 @@ static bool brings(enum counters_category category)
 /* The data that this call fetched is here. The arrow ends at an instant inside the call. */
 static void settle_gets(uint64_t from, uint64_t end, bool network)
 {
-	if (recorded() - from > ring->capacity)
-		from = recorded() - ring->capacity;
-	for (; from < recorded(); from++) {
-		struct trace_event *e = event_at(from);
+	if (events_recorded() - from > recorder.ring->capacity)
+		from = events_recorded() - recorder.ring->capacity;
+	for (; from < events_recorded(); from++) {
+		struct trace_event *e = recorded_event(from);
 
 		if (e->kind != TRACE_MESSAGE || e->away || e->detail != TRACE_UNKNOWN || !(e->local || network))
 			continue;
@@ -171,55 +176,57 @@ static void settle_gets(uint64_t from, uint64_t end, bool network)
 
 void trace_call(const struct trace_call *call, uint64_t end)
 {
-	pthread_mutex_lock(&recording);
-	if (ring) {
-		settle_gets(call->position, end, brings(call->category));
-		ring->unfinished = 0;
-		record((struct trace_event){call->began, end, number_of_name(call->routine, call->category), call->bytes, call->pe,
-					    TRACE_CALL, polls_here(call->category, call->pe), 0, 0});
+	pthread_mutex_lock(&recorder.lock);
+	if (recorder.ring) {
+		settle_gets(call->position, end, is_blocking_get(call->category));
+		recorder.ring->unfinished = 0;
+		record_event((struct trace_event){call->began, end, number_of_name(call->routine, call->category),
+						  call->bytes, call->pe, TRACE_CALL,
+						  polls_here(call->category, call->pe), 0, 0});
 	}
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 /* --- Messages --- */
 
 void trace_message(bool local, enum counters_side side, int pe, size_t bytes)
 {
-	pthread_mutex_lock(&recording);
-	last.exists = ring != NULL;
-	last.carried = 0;
-	if (ring) {
-		last.number = recorded();
-		last.carried = local || side != SIDE_THERE ? 0 : (uint32_t)(last.number + 1);
-		record((struct trace_event){counters_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN, local,
-					    side == SIDE_THERE});
+	pthread_mutex_lock(&recorder.lock);
+	thread_message.exists = recorder.ring != NULL;
+	thread_message.carried = 0;
+	if (recorder.ring) {
+		thread_message.number = events_recorded();
+		thread_message.carried = local || side != SIDE_THERE ? 0 : (uint32_t)(thread_message.number + 1);
+		record_event((struct trace_event){counters_clock(), 0, 0, bytes, pe, TRACE_MESSAGE, TRACE_UNKNOWN,
+						  local, side == SIDE_THERE});
 	}
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 void trace_no_message(void)
 {
-	last.exists = false;
-	last.carried = 0;
+	thread_message.exists = false;
+	thread_message.carried = 0;
 }
 
 /* NULL: there is none, or the ring has lost it. Call with the lock held. */
 static struct trace_event *last_message(void)
 {
-	if (!ring || !last.exists || recorded() <= last.number || recorded() - last.number > ring->capacity)
+	if (!recorder.ring || !thread_message.exists || events_recorded() <= thread_message.number ||
+	    events_recorded() - thread_message.number > recorder.ring->capacity)
 		return NULL;
-	return event_at(last.number);
+	return recorded_event(thread_message.number);
 }
 
 void trace_add(size_t bytes)
 {
 	struct trace_event *e;
 
-	pthread_mutex_lock(&recording);
+	pthread_mutex_lock(&recorder.lock);
 	e = last_message();
 	if (e)
 		e->bytes += bytes;
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 void trace_stored(bool sure)
@@ -229,47 +236,47 @@ void trace_stored(bool sure)
 
 	atomic_thread_fence(memory_order_seq_cst); /* the store is where others see it */
 	now = counters_clock();
-	pthread_mutex_lock(&recording);
+	pthread_mutex_lock(&recorder.lock);
 	e = last_message();
 	if (e) {
 		e->end = now;
 		e->detail = sure ? TRACE_SURE : TRACE_LATEST;
 	}
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
-static void set_key(int64_t key)
+static void set_message_key(int64_t key)
 {
 	struct trace_event *e;
 
-	pthread_mutex_lock(&recording);
+	pthread_mutex_lock(&recorder.lock);
 	e = last_message();
 	if (e)
 		e->key = key;
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 /* Keys of flags are odd, those of channels are not; 1 is no flag's, and no quiet completes it. */
 void trace_set_channel(const void *channel)
 {
-	set_key(channel ? (int64_t)(uintptr_t)channel : 2);
+	set_message_key(channel ? (int64_t)(uintptr_t)channel : 2);
 }
 
-static int64_t key_of(const void *flag, uint64_t value)
+static int64_t flag_key(const void *flag, uint64_t value)
 {
 	return trace_flag_key((uint64_t)((const char *)flag - comms.segments[COMMS_HEAP].base), value);
 }
 
 void trace_set_flag(const void *flag, uint64_t value)
 {
-	set_key(key_of(flag, value));
+	set_message_key(flag_key(flag, value));
 }
 
 uint32_t trace_take_event(void)
 {
-	uint32_t carried = last.carried;
+	uint32_t carried = thread_message.carried;
 
-	last.carried = 0;
+	thread_message.carried = 0;
 	return carried;
 }
 
@@ -278,11 +285,11 @@ void trace_quiet(const void *channel)
 	int64_t key = channel ? (int64_t)(uintptr_t)channel : 2;
 	uint64_t now = counters_clock(), first = UINT64_MAX;
 
-	pthread_mutex_lock(&recording);
-	if (ring && unsettled < trace_first(ring))
-		unsettled = trace_first(ring);
-	for (uint64_t i = unsettled; ring && i < recorded(); i++) {
-		struct trace_event *e = event_at(i);
+	pthread_mutex_lock(&recorder.lock);
+	if (recorder.ring && recorder.unsettled < trace_first(recorder.ring))
+		recorder.unsettled = trace_first(recorder.ring);
+	for (uint64_t i = recorder.unsettled; recorder.ring && i < events_recorded(); i++) {
+		struct trace_event *e = recorded_event(i);
 
 		if (e->kind != TRACE_MESSAGE || e->detail != TRACE_UNKNOWN)
 			continue;
@@ -293,25 +300,25 @@ void trace_quiet(const void *channel)
 			first = i; /* another channel's */
 		}
 	}
-	if (ring)
-		unsettled = first == UINT64_MAX ? recorded() : first;
-	pthread_mutex_unlock(&recording);
+	if (recorder.ring)
+		recorder.unsettled = first == UINT64_MAX ? events_recorded() : first;
+	pthread_mutex_unlock(&recorder.lock);
 }
 
-static void record_coming(enum trace_kind kind, int pe, int64_t key)
+static void record_arrival_or_flag(enum trace_kind kind, int pe, int64_t key)
 {
-	pthread_mutex_lock(&recording);
-	if (ring)
-		record((struct trace_event){counters_clock(), 0, key, 0, pe, (uint8_t)kind, 0, 0, 0});
-	pthread_mutex_unlock(&recording);
+	pthread_mutex_lock(&recorder.lock);
+	if (recorder.ring)
+		record_event((struct trace_event){counters_clock(), 0, key, 0, pe, (uint8_t)kind, 0, 0, 0});
+	pthread_mutex_unlock(&recorder.lock);
 }
 
 void trace_arrival(int pe, uint32_t event)
 {
-	record_coming(TRACE_ARRIVAL, pe, event);
+	record_arrival_or_flag(TRACE_ARRIVAL, pe, event);
 }
 
 void trace_flag(int pe, const void *flag, uint64_t value)
 {
-	record_coming(TRACE_FLAG, pe, key_of(flag, value));
+	record_arrival_or_flag(TRACE_FLAG, pe, flag_key(flag, value));
 }

@@ -18,17 +18,17 @@ static struct {
 	} at[COMMS_BUFFERS];
 	atomic_int end; /* no more behind that; changed with the lock */
 	uint32_t serials;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} buffers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int end_of_table(void)
 {
-	return atomic_load_explicit(&table.end, memory_order_relaxed);
+	return atomic_load_explicit(&buffers.end, memory_order_relaxed);
 }
 
 static int free_place(void)
 {
 	for (int i = 0; i < COMMS_BUFFERS; i++)
-		if (table.at[i].buffer.serial == 0)
+		if (buffers.at[i].buffer.serial == 0)
 			return i;
 	return -1;
 }
@@ -36,11 +36,12 @@ static int free_place(void)
 static void take_place(int place, struct comms_buffer *buffer)
 {
 	buffer->place = (uint32_t)place;
-	buffer->serial = ++table.serials;
-	table.at[place].handle = comms.network && comms.network->buffers ? comms.network->buffers->share(buffer) : NULL;
-	table.at[place].buffer = *buffer;
+	buffer->serial = ++buffers.serials;
+	buffers.at[place].handle =
+		comms.network && comms.network->buffers ? comms.network->buffers->share(buffer) : NULL;
+	buffers.at[place].buffer = *buffer;
 	if (place >= end_of_table())
-		atomic_store_explicit(&table.end, place + 1, memory_order_relaxed);
+		atomic_store_explicit(&buffers.end, place + 1, memory_order_relaxed);
 	atomic_store_explicit(&comms.system->buffers[place], buffer->serial, memory_order_relaxed);
 }
 
@@ -57,11 +58,11 @@ bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer
 		.base = (uint64_t)(uintptr_t)address,
 		.size = bytes,
 	};
-	pthread_mutex_lock(&table.lock);
+	pthread_mutex_lock(&buffers.lock);
 	place = free_place();
 	if (place >= 0)
 		take_place(place, buffer);
-	pthread_mutex_unlock(&table.lock);
+	pthread_mutex_unlock(&buffers.lock);
 	return place >= 0;
 }
 
@@ -69,31 +70,31 @@ static void give_place(int place)
 {
 	atomic_store_explicit(&comms.system->buffers[place], 0, memory_order_relaxed);
 	if (comms.network && comms.network->buffers)
-		comms.network->buffers->unshare(&table.at[place].buffer, table.at[place].handle);
-	table.at[place].buffer.serial = 0;
+		comms.network->buffers->unshare(&buffers.at[place].buffer, buffers.at[place].handle);
+	buffers.at[place].buffer.serial = 0;
 }
 
 bool comms_buffer_unshare(const struct comms_buffer *buffer)
 {
 	bool mine = buffer->pe == comms.pe && buffer->place < COMMS_BUFFERS && buffer->serial != 0;
 
-	pthread_mutex_lock(&table.lock);
-	mine = mine && table.at[buffer->place].buffer.serial == buffer->serial;
+	pthread_mutex_lock(&buffers.lock);
+	mine = mine && buffers.at[buffer->place].buffer.serial == buffer->serial;
 	if (mine)
 		give_place((int)buffer->place);
-	pthread_mutex_unlock(&table.lock);
+	pthread_mutex_unlock(&buffers.lock);
 	return mine;
 }
 
 void comms_buffers_stop(void)
 {
 	for (int i = 0; i < end_of_table(); i++)
-		if (table.at[i].buffer.serial)
+		if (buffers.at[i].buffer.serial)
 			give_place(i);
-	atomic_store_explicit(&table.end, 0, memory_order_relaxed);
+	atomic_store_explicit(&buffers.end, 0, memory_order_relaxed);
 }
 
-static bool is_in(const struct comms_buffer *buffer, const void *address, size_t bytes)
+static bool buffer_contains(const struct comms_buffer *buffer, const void *address, size_t bytes)
 {
 	uint64_t offset = (uint64_t)(uintptr_t)address - buffer->base;
 
@@ -106,12 +107,12 @@ bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *f
 
 	if (COMMS_LIKELY(end_of_table() == 0))
 		return false;
-	pthread_mutex_lock(&table.lock);
+	pthread_mutex_lock(&buffers.lock);
 	for (int i = 0; i < end_of_table() && !there; i++) {
-		there = is_in(&table.at[i].buffer, address, bytes);
+		there = buffer_contains(&buffers.at[i].buffer, address, bytes);
 		if (there)
-			*found = table.at[i].buffer;
+			*found = buffers.at[i].buffer;
 	}
-	pthread_mutex_unlock(&table.lock);
+	pthread_mutex_unlock(&buffers.lock);
 	return there;
 }

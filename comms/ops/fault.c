@@ -31,7 +31,7 @@ static bool is_impossible(const void *address)
 	return high != 0 && high != UINTPTR_MAX >> 47;
 }
 
-static bool takes(struct rte_fault *fault, const char *argument, const void *memory, size_t bytes)
+static bool fault_is_in(struct rte_fault *fault, const char *argument, const void *memory, size_t bytes)
 {
 	if (fault->nowhere ? !is_impossible(memory) : fault->address - (uintptr_t)memory >= bytes)
 		return false;
@@ -85,10 +85,11 @@ void comms_explain_fault(struct rte_fault *fault)
 	if (!fault->routine || !fault->is_fault)
 		return;
 	if (both->routine && !strcmp(without_p(both->routine), fault->routine) &&
-	    (takes(fault, "source", both->source, both->source_bytes) || takes(fault, "dest", both->dest, both->dest_bytes)))
+	    (fault_is_in(fault, "source", both->source, both->source_bytes) ||
+	     fault_is_in(fault, "dest", both->dest, both->dest_bytes)))
 		return;
 	if (!near->routine)
 		explain_by_name(fault);
 	else if (comms_near_argument(fault->routine))
-		takes(fault, comms_near_argument(fault->routine), near->memory, near->bytes);
+		fault_is_in(fault, comms_near_argument(fault->routine), near->memory, near->bytes);
 }

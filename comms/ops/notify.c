@@ -6,7 +6,7 @@
 #include "comms/net/network.h"
 #include "target.h"
 
-static struct network_piece piece_of(const struct target *target, const void *source, size_t bytes)
+static struct network_piece target_piece(const struct target *target, const void *source, size_t bytes)
 {
 	return (struct network_piece){target->place.offset, source, bytes};
 }
@@ -42,7 +42,7 @@ static __attribute__((noinline)) void notify_slowly(void *dest, const void *sour
 	comms.network->notify(NULL, &(struct network_notification){
 					    .peer = shown.place.peer,
 					    .segment = data.place.segment,
-					    .piece = {piece_of(&data, source, bytes)},
+					    .piece = {target_piece(&data, source, bytes)},
 					    .flag_segment = shown.place.segment,
 					    .flag_offset = shown.place.offset,
 					    .value = flag.value,
@@ -81,7 +81,7 @@ void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *ro
 
 /* --- With a request --- */
 
-static struct network_notification for_network(const struct comms_notification *n)
+static struct network_notification make_network_notification(const struct comms_notification *n)
 {
 	struct network_notification out = {
 		.peer = comms_connect(n->pe),
@@ -141,7 +141,7 @@ void comms_put_notify_start(struct comms_request *request, const struct comms_no
 		put_by_store(n);
 		return;
 	}
-	out = for_network(n);
+	out = make_network_notification(n);
 	request->value = n->flag.value;
 	outer = comms_near_note(n->routine, n->piece[0].source, n->piece[0].bytes, n->pe);
 	counters_if_on(n->by_network ? ROW_INSIDE : comms.network->row, SIDE_THERE, n->pe, bytes);

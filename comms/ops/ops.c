@@ -14,7 +14,7 @@
 #include "comms/observe/trace.h"
 #include "comms/wait/hang.h"
 
-static void put(const struct held *p)
+static void put_or_hold(const struct held *p)
 {
 	struct target t;
 
@@ -28,7 +28,7 @@ static void put(const struct held *p)
 		carry_put(p, &t);
 }
 
-static void get(const struct held *g)
+static void get_or_hold(const struct held *g)
 {
 	struct target t;
 
@@ -46,28 +46,28 @@ void comms_channel_put(struct comms_channel *channel, void *dest, const void *so
 		       const char *routine)
 {
 	COMMS_CALL(routine, bytes, pe);
-	put(&(struct held){HELD_PUT, channel, dest, source, bytes, pe, routine, false, .word = NULL});
+	put_or_hold(&(struct held){HELD_PUT, channel, dest, source, bytes, pe, routine, false, .word = NULL});
 }
 
 void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine)
 {
 	COMMS_CALL(routine, bytes, pe);
-	put(&(struct held){HELD_PUT, channel, dest, source, bytes, pe, routine, true, .word = NULL});
+	put_or_hold(&(struct held){HELD_PUT, channel, dest, source, bytes, pe, routine, true, .word = NULL});
 }
 
 void comms_channel_get(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 		       const char *routine)
 {
 	COMMS_CALL(routine, bytes, pe);
-	get(&(struct held){HELD_GET, channel, dest, source, bytes, pe, routine, false, .word = NULL});
+	get_or_hold(&(struct held){HELD_GET, channel, dest, source, bytes, pe, routine, false, .word = NULL});
 }
 
 void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine)
 {
 	COMMS_CALL(routine, bytes, pe);
-	get(&(struct held){HELD_GET, channel, dest, source, bytes, pe, routine, true, .word = NULL});
+	get_or_hold(&(struct held){HELD_GET, channel, dest, source, bytes, pe, routine, true, .word = NULL});
 }
 
 void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine)

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "ops.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -35,17 +36,17 @@ static struct {
 	bool stopping;
 } reorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .added = PTHREAD_COND_INITIALIZER};
 
-static int held_now(void)
+static int held_count(void)
 {
 	return atomic_load_explicit(&reorder.count, memory_order_relaxed);
 }
 
 /* This thread carries out what was held: what that calls is not held again. */
-static _Thread_local bool carrying __attribute__((tls_model("initial-exec")));
+static _Thread_local bool reorder_carrying __attribute__((tls_model("initial-exec")));
 
-/* --- Lots --- */
+/* --- Random numbers --- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t splitmix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -55,12 +56,12 @@ static uint64_t mix(uint64_t x)
 
 uint64_t reorder_random(uint64_t number)
 {
-	return mix(reorder.seed ^ mix(number));
+	return splitmix(reorder.seed ^ splitmix(number));
 }
 
 static uint64_t random_of_pe(uint64_t number)
 {
-	return reorder_random(number ^ mix((uint64_t)comms.pe + 1));
+	return reorder_random(number ^ splitmix((uint64_t)comms.pe + 1));
 }
 
 void reorder_pause(uint64_t number, uint64_t often)
@@ -69,11 +70,6 @@ void reorder_pause(uint64_t number, uint64_t often)
 
 	if (reorder_random(~number) % (number / often + 1) == 0)
 		nanosleep(&pause, NULL);
-}
-
-static int64_t clock_ms(void)
-{
-	return (int64_t)(counters_clock() / 1000000);
 }
 
 /* --- Leaving --- */
@@ -101,7 +97,7 @@ static bool is_chosen(const struct held *h, const struct choice *choice)
 	return !choice->pes;
 }
 
-static int compare_lots(const void *left, const void *right)
+static int compare_draws(const void *left, const void *right)
 {
 	const struct held *a = left, *b = right;
 
@@ -111,7 +107,7 @@ static int compare_lots(const void *left, const void *right)
 /* Moves the chosen ones into a list of their own; the others keep their order. */
 static int take_chosen(const struct choice *choice, struct held *list)
 {
-	int taken = 0, left = 0, count = held_now();
+	int taken = 0, left = 0, count = held_count();
 
 	for (int i = 0; i < count; i++)
 		if (is_chosen(&reorder.held[i], choice))
@@ -132,7 +128,7 @@ static bool share_bytes(const struct held *a, const struct held *b)
 }
 
 /* Notifies the PE, which says so if it should wait for a value there. */
-static void record(const struct held *h)
+static void record_overtaken_put(const struct held *h)
 {
 	enum comms_segment_id segment = comms_find_segment(h->dest);
 	struct comms_overtaken mine = {.segment = segment, .bytes = h->bytes, .from = (uint64_t)comms.pe + 1};
@@ -157,7 +153,7 @@ static void record_overtaken(const struct held *list, int count)
 		const struct held *overtaken = find_overtaken(&list[i], list + count);
 
 		if (overtaken) {
-			record(overtaken);
+			record_overtaken_put(overtaken);
 			records++;
 		}
 	}
@@ -183,14 +179,14 @@ bool reorder_overtook(const void *address, size_t bytes, int *from)
 	return false;
 }
 
-static void carry_out(struct held *list, int count)
+static void carry_out_list(struct held *list, int count)
 {
 	uint64_t departure = reorder.departures;
 	int stop = count > 1 ? 1 + (int)(random_of_pe(departure) % (uint64_t)(count - 1)) : 0;
 
 	if (count > 1)
 		reorder.departures++;
-	carrying = true;
+	reorder_carrying = true;
 	for (int i = 0; i < count; i++) {
 		if (stop > 0 && i == stop)
 			reorder_pause(departure, OFTEN);
@@ -199,13 +195,13 @@ static void carry_out(struct held *list, int count)
 		free(list[i].copy);
 	}
 	record_overtaken(list, count);
-	carrying = false;
+	reorder_carrying = false;
 }
 
 /* With the lock. */
-static void leave(const struct choice *choice)
+static void carry_out_chosen(const struct choice *choice)
 {
-	int count = held_now();
+	int count = held_count();
 	struct held *list = count > 0 ? malloc((size_t)count * sizeof *list) : NULL;
 
 	if (count == 0)
@@ -213,58 +209,58 @@ static void leave(const struct choice *choice)
 	if (!list)
 		rte_die("SHMEM_CHECK", "no memory for %d operations", count);
 	count = take_chosen(choice, list);
-	qsort(list, (size_t)count, sizeof *list, compare_lots);
-	carry_out(list, count);
+	qsort(list, (size_t)count, sizeof *list, compare_draws);
+	carry_out_list(list, count);
 	free(list);
 }
 
-static void leave_locked(const struct choice *choice)
+static void lock_and_carry_out(const struct choice *choice)
 {
-	if (carrying || !reorder.held)
+	if (reorder_carrying || !reorder.held)
 		return;
 	pthread_mutex_lock(&reorder.lock);
-	leave(choice);
+	carry_out_chosen(choice);
 	pthread_mutex_unlock(&reorder.lock);
 }
 
 void reorder_fence(struct comms_channel *channel)
 {
-	leave_locked(&(struct choice){.channel = channel});
+	lock_and_carry_out(&(struct choice){.channel = channel});
 }
 
 void reorder_quiet(struct comms_channel *channel)
 {
-	leave_locked(&(struct choice){.channel = channel, .gets = true});
+	lock_and_carry_out(&(struct choice){.channel = channel, .gets = true});
 }
 
 void reorder_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 {
-	leave_locked(&(struct choice){.channel = channel, .gets = true, .pes = pes, .n_pes = n});
+	lock_and_carry_out(&(struct choice){.channel = channel, .gets = true, .pes = pes, .n_pes = n});
 }
 
 void reorder_quiet_all(void)
 {
-	leave_locked(&(struct choice){.any_channel = true, .gets = true});
+	lock_and_carry_out(&(struct choice){.any_channel = true, .gets = true});
 }
 
 void reorder_call_begins(enum counters_category category)
 {
 	if (category == CATEGORY_WAIT || category == CATEGORY_TEST || category == CATEGORY_LOCK)
-		leave_locked(&(struct choice){.any_channel = true});
+		lock_and_carry_out(&(struct choice){.any_channel = true});
 }
 
 bool reorder_holds(void)
 {
-	return comms.checks && held_now() > 0;
+	return comms.checks && held_count() > 0;
 }
 
 /* --- Being held --- */
 
-static bool is_programs(enum held_kind kind)
+static bool is_held_kind(enum held_kind kind)
 {
 	enum counters_category category;
 
-	if (carrying || !counters_is_in_call(&category))
+	if (reorder_carrying || !counters_is_in_call(&category))
 		return false;
 	switch (kind) {
 	case HELD_PUT:
@@ -292,19 +288,19 @@ bool reorder_hold(const struct held *operation)
 {
 	struct held h = *operation;
 
-	if (!is_programs(h.kind) || h.bytes > MOST_BYTES)
+	if (!is_held_kind(h.kind) || h.bytes > MOST_BYTES)
 		return false;
 	copy_source(&h);
 	if (!is_put(&h))
 		memset(h.dest, REORDER_CANARY, h.bytes);
 	pthread_mutex_lock(&reorder.lock);
-	if (held_now() == MOST || reorder.bytes + h.bytes > MOST_BYTES)
-		leave(&(struct choice){.any_channel = true, .gets = true});
+	if (held_count() == MOST || reorder.bytes + h.bytes > MOST_BYTES)
+		carry_out_chosen(&(struct choice){.any_channel = true, .gets = true});
 	h.number = reorder.calls++;
 	h.draw = random_of_pe(h.number);
-	h.since = clock_ms();
+	h.since = rte_clock_ms();
 	reorder.bytes += h.copy ? h.bytes : 0;
-	reorder.held[held_now()] = h;
+	reorder.held[held_count()] = h;
 	atomic_fetch_add_explicit(&reorder.count, 1, memory_order_relaxed);
 	pthread_cond_signal(&reorder.added);
 	pthread_mutex_unlock(&reorder.lock);
@@ -316,9 +312,9 @@ bool reorder_hold(const struct held *operation)
 /* Of the puts, how long ago was the first held? -1: there are none. */
 static int64_t oldest_put(void)
 {
-	for (int i = 0; i < held_now(); i++)
+	for (int i = 0; i < held_count(); i++)
 		if (is_put(&reorder.held[i]))
-			return clock_ms() - reorder.held[i].since;
+			return rte_clock_ms() - reorder.held[i].since;
 	return -1;
 }
 
@@ -335,7 +331,7 @@ static void *let_old_leave(void *unused)
 			continue;
 		}
 		if (age >= HOLD)
-			leave(&(struct choice){.any_channel = true});
+			carry_out_chosen(&(struct choice){.any_channel = true});
 		pthread_mutex_unlock(&reorder.lock);
 		nanosleep(&half, NULL);
 		pthread_mutex_lock(&reorder.lock);
@@ -351,7 +347,7 @@ void reorder_start(void)
 	if (!comms.checks)
 		return;
 	setting_number(SETTING_CHECK_SEED, &seed);
-	reorder.seed = mix((uint64_t)seed);
+	reorder.seed = splitmix((uint64_t)seed);
 	reorder.calls = reorder.departures = reorder.overtaken = 0;
 	reorder.stopping = false;
 	reorder.held = malloc(MOST * sizeof *reorder.held);

@@ -11,32 +11,33 @@
 static struct {
 	_Atomic uint32_t taken;
 	uint32_t reported;
-} mine;
+} events;
 
-static struct comms_event_queue *queue(void)
+static struct comms_event_queue *event_queue(void)
 {
 	return (struct comms_event_queue *)(void *)comms.system->events;
 }
 
 void comms_events_start(void)
 {
-	atomic_store_explicit(&mine.taken, 0, memory_order_relaxed);
-	mine.reported = 0;
+	atomic_store_explicit(&events.taken, 0, memory_order_relaxed);
+	events.reported = 0;
 }
 
-static struct comms_event_entry *entry_of(uint32_t number)
+static struct comms_event_entry *event_entry(uint32_t number)
 {
-	return &queue()->entry[number % COMMS_EVENTS];
+	return &event_queue()->entry[number % COMMS_EVENTS];
 }
 
-static uint64_t counts_of(int pe, uint64_t drawn, const char *routine)
+static uint64_t add_to_counts(int pe, uint64_t drawn, const char *routine)
 {
-	return comms_amo_fetch((void *)&queue()->counts, (struct comms_atomic){COMMS_ADD, 8, drawn, 0}, pe, routine);
+	return comms_amo_fetch((void *)&event_queue()->counts, (struct comms_atomic){COMMS_ADD, 8, drawn, 0}, pe,
+			       routine);
 }
 
 uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine)
 {
-	uint64_t counts = counts_of(pe, ONE_DRAWN, routine);
+	uint64_t counts = add_to_counts(pe, ONE_DRAWN, routine);
 	uint32_t number = (uint32_t)(counts >> 32);
 	unsigned sleeps = 0;
 
@@ -47,7 +48,7 @@ uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine
 		hang_note_peer(routine, "an entry in the full event queue of", pe);
 		key = comms_sleep_prepare(comms_event_next());
 		comms_sleep(key, &sleeps);
-		counts = counts_of(pe, 0, routine);
+		counts = add_to_counts(pe, 0, routine);
 	}
 	if (sleeps >= COMMS_SLOW)
 		comms_wait_is_over();
@@ -56,7 +57,7 @@ uint32_t comms_event_number(int pe, void (*meanwhile)(void), const char *routine
 
 void comms_event_send(int pe, const struct comms_posted_event *posted, const char *routine)
 {
-	struct comms_event_entry *entry = entry_of(posted->number);
+	struct comms_event_entry *entry = event_entry(posted->number);
 
 	comms_put_notify(&entry->event, posted->event, posted->bytes, (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1}, pe,
 			 routine);
@@ -64,7 +65,7 @@ void comms_event_send(int pe, const struct comms_posted_event *posted, const cha
 
 void comms_event_add(struct comms_notification *notification, const struct comms_posted_event *posted)
 {
-	struct comms_event_entry *entry = entry_of(posted->number);
+	struct comms_event_entry *entry = event_entry(posted->number);
 
 	notification->piece[1] = (struct comms_piece){&entry->event, posted->event, posted->bytes};
 	notification->flag = (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1};
@@ -72,37 +73,37 @@ void comms_event_add(struct comms_notification *notification, const struct comms
 
 const void *comms_event_next(void)
 {
-	return (const void *)&entry_of(atomic_load_explicit(&mine.taken, memory_order_relaxed))->sequence;
+	return (const void *)&event_entry(atomic_load_explicit(&events.taken, memory_order_relaxed))->sequence;
 }
 
 bool comms_event_waits(void)
 {
-	uint32_t next = atomic_load_explicit(&mine.taken, memory_order_relaxed);
+	uint32_t next = atomic_load_explicit(&events.taken, memory_order_relaxed);
 
-	return atomic_load_explicit(&entry_of(next)->sequence, memory_order_acquire) == (uint64_t)next + 1;
+	return atomic_load_explicit(&event_entry(next)->sequence, memory_order_acquire) == (uint64_t)next + 1;
 }
 
 /* The lower half of the counts must not run over into the upper one. */
 static void report_taken(const char *routine)
 {
-	uint32_t taken = atomic_load_explicit(&mine.taken, memory_order_relaxed), more = taken - mine.reported;
+	uint32_t taken = atomic_load_explicit(&events.taken, memory_order_relaxed), more = taken - events.reported;
 	uint64_t change = more;
 
-	if (taken < mine.reported)
+	if (taken < events.reported)
 		change -= ONE_DRAWN;
-	mine.reported = taken;
-	comms_amo((void *)&queue()->counts, (struct comms_atomic){COMMS_ADD, 8, change, 0}, comms.pe, routine);
+	events.reported = taken;
+	comms_amo((void *)&event_queue()->counts, (struct comms_atomic){COMMS_ADD, 8, change, 0}, comms.pe, routine);
 }
 
 bool comms_event_take(struct comms_event *event, const char *routine)
 {
-	uint32_t next = atomic_load_explicit(&mine.taken, memory_order_relaxed);
+	uint32_t next = atomic_load_explicit(&events.taken, memory_order_relaxed);
 
 	if (!comms_event_waits())
 		return false;
-	*event = entry_of(next)->event;
-	atomic_store_explicit(&mine.taken, next + 1, memory_order_relaxed);
-	if (next + 1 - mine.reported >= REPORT_EACH)
+	*event = event_entry(next)->event;
+	atomic_store_explicit(&events.taken, next + 1, memory_order_relaxed);
+	if (next + 1 - events.reported >= REPORT_EACH)
 		report_taken(routine);
 	return true;
 }

@@ -14,7 +14,7 @@
 #include "events.h"
 #include "rte/rte.h"
 
-static bool by_kernel(const struct comms_peer *peer)
+static bool is_reached_by_kernel(const struct comms_peer *peer)
 {
 	return peer->reach[COMMS_HEAP].size > 0;
 }
@@ -24,7 +24,7 @@ bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 	const struct comms_peer *peer = comms_connect(buffer->pe);
 	struct comms_system *system = (struct comms_system *)(void *)peer->reach[COMMS_HEAP].base;
 
-	return by_kernel(peer) &&
+	return is_reached_by_kernel(peer) &&
 	       atomic_load_explicit(&system->buffers[buffer->place], memory_order_relaxed) != buffer->serial;
 }
 
@@ -38,7 +38,8 @@ static void no_path(const struct comms_buffer *buffer, const char *routine)
 		buffer->pe, strerror(errno));
 }
 
-static void copy(const struct comms_buffer *buffer, size_t offset, char *here, size_t bytes, bool in, const char *routine)
+static void copy_by_kernel(const struct comms_buffer *buffer, size_t offset, char *here, size_t bytes, bool in,
+			   const char *routine)
 {
 	char *there = (char *)(uintptr_t)buffer->base + offset;
 
@@ -60,7 +61,7 @@ static void put_by_kernel(const struct comms_transfer *t)
 	if (t->buffer->pe == comms.pe)
 		memmove((char *)(uintptr_t)t->buffer->base + t->offset, t->here, t->bytes);
 	else
-		copy(t->buffer, t->offset, t->here, t->bytes, true, t->routine);
+		copy_by_kernel(t->buffer, t->offset, t->here, t->bytes, true, t->routine);
 }
 
 void comms_buffer_put(struct comms_request *request, const struct comms_transfer *t, const struct comms_posted_event *event)
@@ -69,7 +70,7 @@ void comms_buffer_put(struct comms_request *request, const struct comms_transfer
 	struct comms_notification notification = {
 		.piece = {{NULL, t->here, t->bytes}}, .buffer = buffer, .offset = t->offset, .pe = buffer->pe, .routine = t->routine};
 
-	if (by_kernel(comms_connect(buffer->pe))) {
+	if (is_reached_by_kernel(comms_connect(buffer->pe))) {
 		counters_if_on(ROW_LOCAL, SIDE_THERE, buffer->pe, t->bytes);
 		put_by_kernel(t);
 		counters_stored_if_on(event != NULL);
@@ -88,11 +89,11 @@ void comms_buffer_get(struct comms_request *request, const struct comms_transfer
 	const struct comms_buffer *buffer = t->buffer;
 	struct comms_peer *peer = comms_connect(buffer->pe);
 
-	counters_if_on(by_kernel(peer) ? ROW_LOCAL : comms.network->row, SIDE_HERE, buffer->pe, t->bytes);
-	if (by_kernel(peer) && buffer->pe == comms.pe)
+	counters_if_on(is_reached_by_kernel(peer) ? ROW_LOCAL : comms.network->row, SIDE_HERE, buffer->pe, t->bytes);
+	if (is_reached_by_kernel(peer) && buffer->pe == comms.pe)
 		memmove(t->here, (char *)(uintptr_t)buffer->base + t->offset, t->bytes);
-	else if (by_kernel(peer))
-		copy(buffer, t->offset, t->here, t->bytes, false, t->routine);
+	else if (is_reached_by_kernel(peer))
+		copy_by_kernel(buffer, t->offset, t->here, t->bytes, false, t->routine);
 	else if (t->bytes > 0)
 		comms.network->buffers->get(request, peer, buffer, t->offset, &(struct comms_piece){t->here, NULL, t->bytes});
 }

@@ -27,9 +27,9 @@ struct survey {
 	int flaws;
 };
 
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t job_torus_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *allocate(int count)
+static void *allocate_ints(int count)
 {
 	void *memory = malloc((size_t)count * sizeof(int));
 
@@ -40,19 +40,19 @@ static void *allocate(int count)
 
 static void find_nodes(struct survey *survey)
 {
-	survey->node_of = allocate(comms.n_pes);
+	survey->node_of = allocate_ints(comms.n_pes);
 	survey->nodes = comms_nodes(survey->node_of);
-	survey->first_pe = allocate(survey->nodes);
-	survey->place = allocate(survey->nodes);
+	survey->first_pe = allocate_ints(survey->nodes);
+	survey->place = allocate_ints(survey->nodes);
 	for (int pe = comms.n_pes - 1; pe >= 0; pe--)
 		survey->first_pe[survey->node_of[pe]] = pe;
 }
 
 /* --- The sources. Each returns whether it knows the places; all PEs get the same answers. --- */
 
-static bool places_differ(const struct survey *survey)
+static bool node_places_differ(const struct survey *survey)
 {
-	int *sorted = allocate(survey->nodes), n = 1;
+	int *sorted = allocate_ints(survey->nodes), n = 1;
 
 	memcpy(sorted, survey->place, (size_t)survey->nodes * sizeof *sorted);
 	qsort(sorted, (size_t)survey->nodes, sizeof *sorted, comms_compare_ints);
@@ -69,7 +69,7 @@ static bool vendor_knows(struct survey *survey)
 		return false;
 	for (int n = 0; n < survey->nodes; n++)
 		survey->place[n] = comms.map->place(&survey->machine, survey->first_pe[n]);
-	return places_differ(survey);
+	return node_places_differ(survey);
 }
 
 static bool launcher_knows(struct survey *survey)
@@ -200,7 +200,7 @@ static const struct {
 	{TORUS_LOGICAL, number_knows},
 };
 
-static struct torus_job *make(void)
+static struct torus_job *make_job_torus(void)
 {
 	struct torus_job *job = calloc(1, sizeof *job);
 	struct survey survey = {0};
@@ -234,13 +234,13 @@ const struct torus_job *comms_torus(void)
 
 	if (job)
 		return job;
-	pthread_mutex_lock(&making);
+	pthread_mutex_lock(&job_torus_lock);
 	job = atomic_load_explicit(&comms.torus, memory_order_relaxed);
 	if (!job) {
-		job = make();
+		job = make_job_torus();
 		atomic_store_explicit(&comms.torus, job, memory_order_release);
 	}
-	pthread_mutex_unlock(&making);
+	pthread_mutex_unlock(&job_torus_lock);
 	return job;
 }
 

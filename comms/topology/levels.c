@@ -6,7 +6,7 @@
 #include "group.h"
 #include "rte/rte.h"
 
-static int by_key(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
 	const struct level_member *a = left, *b = right;
 
@@ -15,14 +15,14 @@ static int by_key(const void *left, const void *right)
 	return a->place - b->place;
 }
 
-static int by_leader(const void *left, const void *right)
+static int compare_leaders(const void *left, const void *right)
 {
 	const struct level_member *a = left, *b = right;
 
 	return a->leader != b->leader ? a->leader - b->leader : a->place - b->place;
 }
 
-static void *allocate(size_t count, size_t size)
+static void *levels_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -33,7 +33,7 @@ static void *allocate(size_t count, size_t size)
 
 struct level_member *levels_sort(const struct comms_group *group, level_key *key, int *parts)
 {
-	struct level_member *sorted = allocate((size_t)group->size, sizeof *sorted);
+	struct level_member *sorted = levels_allocate((size_t)group->size, sizeof *sorted);
 
 	*parts = 0;
 	for (int i = 0; i < group->size; i++) {
@@ -41,20 +41,20 @@ struct level_member *levels_sort(const struct comms_group *group, level_key *key
 		if (!key(comms_group_pe(group, i), &sorted[i].key))
 			return sorted;
 	}
-	qsort(sorted, (size_t)group->size, sizeof *sorted, by_key);
+	qsort(sorted, (size_t)group->size, sizeof *sorted, compare_keys);
 	for (int i = 0; i < group->size; i++) {
 		bool first = i == 0 || sorted[i].key != sorted[i - 1].key;
 
 		sorted[i].leader = first ? sorted[i].place : sorted[i - 1].leader;
 		*parts += first;
 	}
-	qsort(sorted, (size_t)group->size, sizeof *sorted, by_leader);
+	qsort(sorted, (size_t)group->size, sizeof *sorted, compare_leaders);
 	return sorted;
 }
 
 static int *pes_of(const struct comms_group *group, const int *places, int count)
 {
-	int *pes = allocate((size_t)count, sizeof *pes);
+	int *pes = levels_allocate((size_t)count, sizeof *pes);
 
 	for (int i = 0; i < count; i++)
 		pes[i] = comms_group_pe(group, places[i]);
@@ -63,13 +63,13 @@ static int *pes_of(const struct comms_group *group, const int *places, int count
 
 struct comms_levels *levels_make(const struct comms_group *group, const struct level_member *sorted, int n_nodes)
 {
-	struct comms_levels *levels = allocate(1, sizeof *levels);
-	int *leaders = allocate((size_t)n_nodes, sizeof *leaders);
+	struct comms_levels *levels = levels_allocate(1, sizeof *levels);
+	int *leaders = levels_allocate((size_t)n_nodes, sizeof *leaders);
 	int node = -1, here, count;
 
-	levels->node_of = allocate((size_t)group->size, sizeof *levels->node_of);
-	levels->first = allocate((size_t)n_nodes + 1, sizeof *levels->first);
-	levels->places = allocate((size_t)group->size, sizeof *levels->places);
+	levels->node_of = levels_allocate((size_t)group->size, sizeof *levels->node_of);
+	levels->first = levels_allocate((size_t)n_nodes + 1, sizeof *levels->first);
+	levels->places = levels_allocate((size_t)group->size, sizeof *levels->places);
 	for (int i = 0; i < group->size; i++) {
 		if (sorted[i].place == sorted[i].leader) {
 			levels->first[++node] = i;

@@ -15,7 +15,7 @@ int torus_barrier_rounds(const struct torus_shape *shape, int place, int notifie
 }
 
 /* The farthest that a word goes in each round decides how long it takes. */
-static double by_axes(const struct torus_shape *shape, double hops_of_a_round)
+static double hops_by_axes(const struct torus_shape *shape, double hops_of_a_round)
 {
 	double sum = 0;
 
@@ -29,7 +29,7 @@ static double by_axes(const struct torus_shape *shape, double hops_of_a_round)
 	return sum;
 }
 
-static double by_number(const struct torus_sites *sites, double hops_of_a_round)
+static double hops_by_number(const struct torus_sites *sites, double hops_of_a_round)
 {
 	double sum = 0;
 
@@ -48,5 +48,5 @@ static double by_number(const struct torus_sites *sites, double hops_of_a_round)
 
 bool torus_barrier_pays(const struct torus_sites *sites, double hops_of_a_round)
 {
-	return by_axes(&sites->shape, hops_of_a_round) < by_number(sites, hops_of_a_round);
+	return hops_by_axes(&sites->shape, hops_of_a_round) < hops_by_number(sites, hops_of_a_round);
 }

@@ -45,7 +45,7 @@ static void write_places(const struct search *search, int *place)
 }
 
 /* All axes are given away: make the lines, and keep the layout if it is good. */
-static void weigh(struct search *search)
+static void offer_layout(struct search *search)
 {
 	const struct torus_tiling *tiling = search->tiling;
 	struct torus_layout layout = {.tiling = search->number, .how = "axis by axis"};
@@ -79,7 +79,7 @@ static void give_axis(struct search *search, int axis, int rest, int hops, int b
 		if (axis + 1 < search->shape->axes)
 			give_axis(search, axis + 1, search->shape->axis[axis + 1].size, 1, -1);
 		else
-			weigh(search);
+			offer_layout(search);
 		return;
 	}
 	for (int part = rest; part > 1 && !search->done; part--) {

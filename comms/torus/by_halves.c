@@ -26,7 +26,7 @@ struct part {
 	int first, count; /* of the spots */
 };
 
-static int by_key(const void *left, const void *right)
+static int compare_spots(const void *left, const void *right)
 {
 	const struct spot *a = left, *b = right;
 
@@ -61,7 +61,7 @@ static void sort_along(const struct halves *halves, const struct part *part, int
 
 		spot->key = (long)torus_coordinate(halves->shape, spot->place, axis) * TORUS_PLACES + spot->place;
 	}
-	qsort(halves->spots + part->first, (size_t)part->count, sizeof *halves->spots, by_key);
+	qsort(halves->spots + part->first, (size_t)part->count, sizeof *halves->spots, compare_spots);
 }
 
 static int cell_at(const struct torus_grid *cells, const int *index)
@@ -73,7 +73,7 @@ static int cell_at(const struct torus_grid *cells, const int *index)
 	return cell;
 }
 
-static void lay_out(const struct halves *halves, struct part part)
+static void lay_out_part(const struct halves *halves, struct part part)
 {
 	struct part upper = part;
 	int dim = 0;
@@ -92,8 +92,8 @@ static void lay_out(const struct halves *halves, struct part part)
 	part.count -= upper.count;
 	upper.low[dim] += part.size[dim];
 	upper.first += part.count;
-	lay_out(halves, part);
-	lay_out(halves, upper);
+	lay_out_part(halves, part);
+	lay_out_part(halves, upper);
 }
 
 bool torus_layout_by_halves(int *place, const struct torus_sites *sites, const struct torus_grid *cells)
@@ -106,7 +106,7 @@ bool torus_layout_by_halves(int *place, const struct torus_sites *sites, const s
 	memcpy(all.size, cells->size, sizeof all.size);
 	for (int n = 0; n < sites->nodes; n++)
 		halves.spots[n].place = sites->place[n];
-	lay_out(&halves, all);
+	lay_out_part(&halves, all);
 	free(halves.spots);
 	return true;
 }

@@ -23,7 +23,7 @@ static bool make_line(struct torus_line *line, const struct torus_shape *shape, 
 }
 
 /* The next cell to and fro: the last dimension that can go on does, and those behind it turn round. */
-static void step(const struct torus_grid *cells, int *index, int *direction)
+static void next_cell(const struct torus_grid *cells, int *index, int *direction)
 {
 	int i = cells->dims - 1;
 
@@ -48,7 +48,7 @@ bool torus_layout_by_line(int *place, const struct torus_sites *sites, const str
 		for (int d = 0; d < cells->dims; d++)
 			cell = cell * cells->size[d] + index[d];
 		place[cell] = line.offset[i];
-		step(cells, index, direction);
+		next_cell(cells, index, direction);
 	}
 	free(line.offset);
 	return good;

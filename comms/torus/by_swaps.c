@@ -10,8 +10,8 @@
  * Hops of the messages between a cell and its neighbours, if it were at this place. Each beyond the most that is allowed
  * counts as many, so that swaps bring a layout back within it.
  */
-static long around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
-		   int cell)
+static long hops_around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
+			int cell)
 {
 	long sum = 0;
 
@@ -25,7 +25,7 @@ static long around(const int *place, const struct torus_shape *shape, const stru
 	return sum;
 }
 
-static void swap(int *place, int a, int b)
+static void swap_places(int *place, int a, int b)
 {
 	int saved = place[a];
 
@@ -44,14 +44,15 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 		work -= (long)count * count / 2;
 		for (int a = 0; a < count; a++)
 			for (int b = a + 1; b < count; b++) {
-				long before = around(place, shape, tiling, most, a) +
-					      around(place, shape, tiling, most, b),
+				long before = hops_around(place, shape, tiling, most, a) +
+					      hops_around(place, shape, tiling, most, b),
 				     after;
 
-				swap(place, a, b);
-				after = around(place, shape, tiling, most, a) + around(place, shape, tiling, most, b);
+				swap_places(place, a, b);
+				after = hops_around(place, shape, tiling, most, a) +
+					hops_around(place, shape, tiling, most, b);
 				if (after >= before)
-					swap(place, a, b);
+					swap_places(place, a, b);
 				else
 					again = better = true;
 			}
@@ -83,12 +84,13 @@ bool torus_layout_improve_within(int *place, const struct torus_shape *shape, co
 		again = false;
 		for (int a = 0; a < tiling->cells.cells && work > 0; a++)
 			for (int b = a + 1; b < tiling->cells.cells && work > 0; b++) {
-				long before = around(place, shape, tiling, limit->longest, a) +
-					      around(place, shape, tiling, limit->longest, b);
+				long before = hops_around(place, shape, tiling, limit->longest, a) +
+					      hops_around(place, shape, tiling, limit->longest, b);
 
-				swap(place, a, b);
+				swap_places(place, a, b);
 				work--;
-				if (around(place, shape, tiling, limit->longest, a) + around(place, shape, tiling, limit->longest, b) <
+				if (hops_around(place, shape, tiling, limit->longest, a) +
+					    hops_around(place, shape, tiling, limit->longest, b) <
 				    before) {
 					work -= price;
 					if (bears_fewer(&cost, &hops, place, shape, tiling, limit)) {
@@ -96,7 +98,7 @@ bool torus_layout_improve_within(int *place, const struct torus_shape *shape, co
 						continue;
 					}
 				}
-				swap(place, a, b);
+				swap_places(place, a, b);
 			}
 	}
 	return better;

@@ -163,7 +163,7 @@ int torus_disjoint_trees_most(const struct torus_links *links, int root)
 }
 
 /* Grows a tree of links that leave enough paths for so many more trees; returns its depth. */
-static int grow(struct search *search, signed char *direction, int more, int rotation)
+static int grow_tree(struct search *search, signed char *direction, int more, int rotation)
 {
 	const struct torus_shape *shape = search->shape;
 	int *level = calloc((size_t)shape->places, sizeof *level), *queue = malloc((size_t)shape->places * sizeof *queue);
@@ -212,7 +212,8 @@ bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const stru
 	}
 	memset(disjoint->direction, -1, (size_t)disjoint->trees * (size_t)shape->places);
 	for (int t = 0; t < disjoint->trees; t++) {
-		int depth = grow(&search, disjoint->direction + (size_t)t * (size_t)shape->places, disjoint->trees - t - 1, 2 * t + t / shape->axes);
+		int depth = grow_tree(&search, disjoint->direction + (size_t)t * (size_t)shape->places,
+				      disjoint->trees - t - 1, 2 * t + t / shape->axes);
 
 		disjoint->depth = depth > disjoint->depth ? depth : disjoint->depth;
 	}

@@ -276,7 +276,7 @@ static bool read_line(struct reader *reader, char *line)
 	return words == 0 || read_statement(reader, word, words);
 }
 
-static int by_name(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
@@ -291,7 +291,7 @@ static bool names_differ(struct reader *reader)
 	if (!sorted)
 		return refuse(reader, "no memory for so many hosts");
 	memcpy(sorted, file->name, count * sizeof *sorted);
-	qsort(sorted, count, sizeof *sorted, by_name);
+	qsort(sorted, count, sizeof *sorted, compare_names);
 	for (size_t i = 1; good && i < count; i++)
 		if (!strcmp(sorted[i - 1], sorted[i])) {
 			snprintf(reader->problem, TORUS_PROBLEM, "host %.60s is there twice; a host is at one place",

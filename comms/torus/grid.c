@@ -89,7 +89,7 @@ static int send_round(struct traffic *traffic, int from, int to, long weight)
 }
 
 /* Adds a message to all links of its route; returns how many. */
-static int send_message(struct traffic *traffic, int from, int to, long weight)
+static int route_message(struct traffic *traffic, int from, int to, long weight)
 {
 	const struct torus_shape *shape = traffic->shape;
 	const int *a = &traffic->table[(size_t)from * (size_t)shape->axes];
@@ -131,8 +131,8 @@ static void send_all(struct torus_cost *cost, struct traffic *traffic, const str
 
 			if (next < 0)
 				continue;
-			count_message(cost, send_message(traffic, place[cell], place[next], w), w);
-			count_message(cost, send_message(traffic, place[next], place[cell], w), w);
+			count_message(cost, route_message(traffic, place[cell], place[next], w), w);
+			count_message(cost, route_message(traffic, place[next], place[cell], w), w);
 		}
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS 4000000L /* looked at, for the spread */
+#define PAIRS 4000000L /* sampled, for the spread */
 #define RANGES 12      /* of hops in a text */
 
 const char *torus_source_text(enum torus_source source)
@@ -17,7 +17,7 @@ const char *torus_source_text(enum torus_source source)
 }
 
 /* Nodes at the same place, no node anywhere else: no place twice. */
-static bool places_differ(const struct torus_job_map *map, int *twice)
+static bool job_places_differ(const struct torus_job_map *map, int *twice)
 {
 	bool *taken = calloc((size_t)map->machine->places, sizeof *taken);
 	const int *place = map->place;
@@ -63,7 +63,7 @@ static bool store_table(struct torus_job *job, const int *node_of)
 bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int *twice)
 {
 	memset(job, 0, sizeof *job);
-	if (!places_differ(map, twice))
+	if (!job_places_differ(map, twice))
 		return false;
 	job->source = map->source;
 	job->machine = *map->machine;

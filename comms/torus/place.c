@@ -194,8 +194,8 @@ static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites,
 	return good;
 }
 
-static void take(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_grid *grid,
-		 const struct torus_tiling *tiling, const struct torus_layout *layout)
+static void take_layout(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_grid *grid,
+			const struct torus_tiling *tiling, const struct torus_layout *layout)
 {
 	int index[TORUS_AXES] = {0};
 
@@ -236,7 +236,7 @@ static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites,
 	cost.messages += stay;
 	cost.by_hops[0] += stay;
 	if (torus_cost_bears(&cost, &plan->before) && is_better(&cost, &plan->after)) {
-		take(plan, sites, grid, tiling, layout);
+		take_layout(plan, sites, grid, tiling, layout);
 		torus_cost_free(&plan->after);
 		plan->after = cost;
 	} else {

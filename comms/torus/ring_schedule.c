@@ -24,7 +24,7 @@ int torus_ring_parts(const struct torus_shape *shape)
 }
 
 /* As torus_steps; but half round a ring, parts with an odd number go downwards. */
-static int steps(const struct torus_shape *shape, int axis, int part, int from, int to)
+static int ring_steps(const struct torus_shape *shape, int axis, int part, int from, int to)
 {
 	const struct torus_axis *along = &shape->axis[axis];
 	int count = torus_steps(along, torus_coordinate(shape, from, axis), torus_coordinate(shape, to, axis));
@@ -41,13 +41,13 @@ bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int
 	if (shape->axis[direction / 2].size < 2 || next < 0)
 		return false;
 	for (int i = 0; i < count; i++) {
-		int here = steps(shape, axes[i], part, origin, place);
+		int here = ring_steps(shape, axes[i], part, origin, place);
 
 		if (behind && here != 0)
 			return false;
 		if (axes[i] == direction / 2) {
 			/* Outwards, and not past the point where it comes from the other side. */
-			if (here * step < 0 || steps(shape, axes[i], part, origin, next) != here + step)
+			if (here * step < 0 || ring_steps(shape, axes[i], part, origin, next) != here + step)
 				return false;
 			behind = true;
 		}
@@ -56,7 +56,7 @@ bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int
 	return true;
 }
 
-static int by_level(const void *left, const void *right)
+static int compare_levels(const void *left, const void *right)
 {
 	const struct torus_ring_step *a = left, *b = right;
 
@@ -65,7 +65,7 @@ static int by_level(const void *left, const void *right)
 	return a->part != b->part ? a->part - b->part : a->origin - b->origin;
 }
 
-static int by_order(const void *left, const void *right)
+static int compare_orders(const void *left, const void *right)
 {
 	const struct torus_ring_step *a = left, *b = right;
 
@@ -85,7 +85,7 @@ static int order_of(const struct torus_shape *shape, int part, int origin, int p
 	int axes[TORUS_AXES], count = axes_of(shape, part, axes), last = 0;
 
 	for (int i = 0; i < count; i++)
-		if (steps(shape, axes[i], part, origin, place) != 0)
+		if (ring_steps(shape, axes[i], part, origin, place) != 0)
 			last = i;
 	return (part / 2 + count - last) % count;
 }
@@ -110,7 +110,7 @@ int torus_ring_schedule(const struct torus_shape *shape, int place, int directio
 	int count = list_all(shape, place, direction, list);
 
 	if (list)
-		qsort(list, (size_t)count, sizeof *list, by_level);
+		qsort(list, (size_t)count, sizeof *list, compare_levels);
 	return count;
 }
 
@@ -119,7 +119,7 @@ int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int 
 	int count = list_all(shape, place, direction, list);
 
 	if (list)
-		qsort(list, (size_t)count, sizeof *list, by_order);
+		qsort(list, (size_t)count, sizeof *list, compare_orders);
 	return count;
 }
 

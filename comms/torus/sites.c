@@ -88,7 +88,7 @@ int torus_box_outside(const struct torus_box *box, const struct torus_shape *mac
 	return outside;
 }
 
-static bool allocate(struct torus_sites *sites, int nodes)
+static bool allocate_sites(struct torus_sites *sites, int nodes)
 {
 	sites->nodes = nodes;
 	sites->share = NULL;
@@ -103,7 +103,7 @@ static bool allocate(struct torus_sites *sites, int nodes)
 bool torus_sites_all(struct torus_sites *sites, const struct torus_shape *shape)
 {
 	sites->shape = *shape;
-	if (!allocate(sites, shape->places))
+	if (!allocate_sites(sites, shape->places))
 		return false;
 	for (int p = 0; p < shape->places; p++)
 		sites->place[p] = sites->node[p] = p;
@@ -115,7 +115,7 @@ bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const st
 {
 	torus_box_find(box, machine, places, count);
 	torus_box_shape(&sites->shape, machine, box);
-	if (!allocate(sites, count))
+	if (!allocate_sites(sites, count))
 		return false;
 	for (int p = 0; p < sites->shape.places; p++)
 		sites->node[p] = -1;
@@ -138,7 +138,7 @@ static bool is_inside(const struct torus_box *box, const struct torus_shape *mac
 }
 
 /* Of two flaws of a cable the worse one counts. */
-static void mark(struct torus_sites *sites, int place, int direction, float share)
+static void mark_link(struct torus_sites *sites, int place, int direction, float share)
 {
 	float *link = &sites->share[(size_t)place * (size_t)(2 * sites->shape.axes) + (size_t)direction];
 
@@ -166,8 +166,8 @@ bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, co
 		next = torus_neighbour(&sites->shape, place, flaw[i].direction);
 		if (next < 0)
 			continue;
-		mark(sites, place, flaw[i].direction, flaw[i].share);
-		mark(sites, next, flaw[i].direction ^ 1, flaw[i].share);
+		mark_link(sites, place, flaw[i].direction, flaw[i].share);
+		mark_link(sites, next, flaw[i].direction ^ 1, flaw[i].share);
 	}
 	return true;
 }

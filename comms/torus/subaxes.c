@@ -81,7 +81,7 @@ static void knot(const struct grid *grid, int *offset)
 		offset[at++] = grid->row[r] + grid->column[0];
 }
 
-static void measure(struct torus_line *line, const struct torus_shape *axes, bool closed)
+static void measure_line(struct torus_line *line, const struct torus_shape *axes, bool closed)
 {
 	int pairs = closed && line->size > 1 ? line->size : line->size - 1;
 
@@ -98,7 +98,7 @@ static void measure(struct torus_line *line, const struct torus_shape *axes, boo
 
 static void take_better(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes)
 {
-	measure(trial, axes, true);
+	measure_line(trial, axes, true);
 	if (line->hops >= 0 && trial->hops >= line->hops)
 		return;
 	memcpy(line->offset, trial->offset, (size_t)line->size * sizeof *line->offset);
@@ -190,7 +190,7 @@ bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, co
 		fold(&sorted[0], line->offset);
 	else
 		snake(sorted, count, line->offset);
-	measure(line, axes, closed);
+	measure_line(line, axes, closed);
 	return true;
 }
 

@@ -92,7 +92,7 @@ static int list_tnis(const struct disjoint *p, int *list)
 }
 
 /* Packs item after item; lists has room for a list of TNIs for each of them. */
-static void pack(struct disjoint *p, int at, double fullest, int *lists)
+static void pack_from(struct disjoint *p, int at, double fullest, int *lists)
 {
 	const struct item *item = &p->items[at];
 	int *list = lists + (size_t)at * (size_t)p->tnis, count;
@@ -114,7 +114,7 @@ static void pack(struct disjoint *p, int at, double fullest, int *lists)
 		p->trial[at] = e;
 		p->out[e] = out + item->out;
 		p->in[e] = in + item->in;
-		pack(p, at + 1, now, lists);
+		pack_from(p, at + 1, now, lists);
 		p->out[e] = out;
 		p->in[e] = in;
 	}
@@ -175,7 +175,7 @@ static void pack_simply(struct disjoint *p, int directions)
 }
 
 /* Item a, on the fullest TNI, goes to another one, where item b, if it is not -1, comes back from. */
-static bool exchange(struct disjoint *p, int a, int b, int to)
+static bool try_exchange(struct disjoint *p, int a, int b, int to)
 {
 	static const struct item nothing;
 	const struct item *give = &p->items[a], *take = b < 0 ? &nothing : &p->items[b];
@@ -200,16 +200,16 @@ static bool improve_once(struct disjoint *p)
 		if (fuller(p->out[from], p->in[from]) < p->fullest - TINY)
 			continue;
 		for (int e = 0; e < p->tnis; e++)
-			if (e != from && exchange(p, a, -1, e))
+			if (e != from && try_exchange(p, a, -1, e))
 				return true;
 		for (int b = 0; b < p->count; b++)
-			if (p->best[b] != from && exchange(p, a, b, p->best[b]))
+			if (p->best[b] != from && try_exchange(p, a, b, p->best[b]))
 				return true;
 	}
 	return false;
 }
 
-static void improve(struct disjoint *p)
+static void improve_packing(struct disjoint *p)
 {
 	do
 		p->fullest = load_tnis(p, p->best);
@@ -232,9 +232,9 @@ static bool pack_best(struct disjoint *p, struct torus_assignment *a, int direct
 	p->enough = fuller(least_possible(p), enough);
 	p->tries = MOST_TRIES + p->count;
 	pack_simply(p, directions);
-	pack(p, 0, 0, lists);
+	pack_from(p, 0, 0, lists);
 	a->proven = p->tries > 0;
-	improve(p);
+	improve_packing(p);
 	a->proven = a->proven || p->fullest <= p->enough + TINY;
 	for (int i = 0; i < p->count; i++)
 		a->tni[p->items[i].slot] = p->best[i];

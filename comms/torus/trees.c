@@ -100,7 +100,7 @@ int torus_tree_level(const struct torus_tree *tree, int place)
 }
 
 /* How far an axis reaches from the root's coordinate. */
-static int reach(const struct torus_shape *shape, int root, int axis)
+static int farthest_on_axis(const struct torus_shape *shape, int root, int axis)
 {
 	int size = shape->axis[axis].size, at = torus_coordinate(shape, root, axis);
 
@@ -115,11 +115,12 @@ int torus_tree_depth(const struct torus_tree *tree)
 	int axes[TORUS_AXES], count = active_axes(shape, axes), sum = 0;
 
 	for (int i = 0; i < count; i++)
-		sum += tree->kind == TORUS_TREES_BOTH ? reach(shape, tree->root, axes[i]) : shape->axis[axes[i]].size - 1;
+		sum += tree->kind == TORUS_TREES_BOTH ? farthest_on_axis(shape, tree->root, axes[i])
+						      : shape->axis[axes[i]].size - 1;
 	if (count < 2)
 		return sum;
 	if (tree->kind == TORUS_TREES_BOTH) {
-		int ghosts = sum - reach(shape, tree->root, axes[tree->number]) + 2;
+		int ghosts = sum - farthest_on_axis(shape, tree->root, axes[tree->number]) + 2;
 
 		return sum > ghosts ? sum : ghosts;
 	}

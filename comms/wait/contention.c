@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "rte/clock.h"
 
 #define SAMPLE_EVERY 10000000LL /* ns */
 #define CALM_FOR 20000000LL	/* ns */
@@ -46,14 +47,6 @@ static struct {
 	_Atomic int64_t gaps;	 /* since then */
 } contention = {.file = -1};
 
-static int64_t now_in_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The kernel's numbers: ns run, ns ready to run, times it began to run. */
 static struct delays read_delays(void)
 {
@@ -76,7 +69,7 @@ void contention_start(unsigned most)
 	contention.most = most;
 	contention.seen = read_delays();
 	contention.often = 0;
-	contention.calm_since = now_in_ns();
+	contention.calm_since = rte_clock_ns();
 	atomic_store_explicit(&contention.sampled, contention.calm_since, memory_order_relaxed);
 	atomic_store_explicit(&contention.gaps, 0, memory_order_relaxed);
 }
@@ -88,7 +81,7 @@ void contention_stop(void)
 	contention.file = -1;
 }
 
-static void judge(int64_t now)
+static void judge_sample(int64_t now)
 {
 	struct delays delays = read_delays();
 	int64_t span = now - atomic_load_explicit(&contention.sampled, memory_order_relaxed),
@@ -117,18 +110,18 @@ bool contention_is_there(void)
 	return comms.minds_contention && atomic_load_explicit(&comms.spin, memory_order_relaxed) < contention.most;
 }
 
-static void sample(int64_t now)
+static void sample_if_due(int64_t now)
 {
 	if (now - atomic_load_explicit(&contention.sampled, memory_order_relaxed) < SAMPLE_EVERY ||
 	    atomic_exchange_explicit(&contention.sampling, true, memory_order_acquire))
 		return;
-	judge(now);
+	judge_sample(now);
 	atomic_store_explicit(&contention.sampling, false, memory_order_release);
 }
 
 void contention_sample(void)
 {
-	sample(now_in_ns());
+	sample_if_due(rte_clock_ns());
 }
 
 unsigned contention_poll(unsigned polls)
@@ -136,15 +129,15 @@ unsigned contention_poll(unsigned polls)
 	static _Thread_local struct {
 		unsigned polls;
 		int64_t at;
-	} last __attribute__((tls_model("initial-exec")));
-	int64_t now = now_in_ns();
+	} last_poll __attribute__((tls_model("initial-exec")));
+	int64_t now = rte_clock_ns();
 	unsigned most;
 
-	if (last.polls == polls + CONTENTION_POLLS && now - last.at > GAP)
-		atomic_fetch_add_explicit(&contention.gaps, now - last.at, memory_order_relaxed);
-	last.polls = polls;
-	last.at = now;
-	sample(now);
+	if (last_poll.polls == polls + CONTENTION_POLLS && now - last_poll.at > GAP)
+		atomic_fetch_add_explicit(&contention.gaps, now - last_poll.at, memory_order_relaxed);
+	last_poll.polls = polls;
+	last_poll.at = now;
+	sample_if_due(now);
 	most = atomic_load_explicit(&comms.spin, memory_order_relaxed);
 	return polls < most ? polls : most;
 }

@@ -37,8 +37,10 @@ static const char routine[] = "SHMEM_DEADLOCK";
 typedef void handler(int);
 
 /* The program's, when it initialised the library. */
-static int threads_before;
-static handler *handlers_before[MOST_SIGNALS];
+static struct {
+	int threads;
+	handler *handlers[MOST_SIGNALS];
+} before_start;
 
 static struct {
 	const struct comms_group *world;
@@ -88,7 +90,7 @@ static handler *handler_of(int number)
 static void note_handlers(void)
 {
 	for (int number = 1; number <= SIGRTMAX; number++)
-		deadlock.handlers[number] = handlers_before[number] ? NULL : handler_of(number);
+		deadlock.handlers[number] = before_start.handlers[number] ? NULL : handler_of(number);
 }
 
 /* A handler of the program's may store what its main thread waits for. (The library itself handles signals that end a program.) */
@@ -115,7 +117,7 @@ static int own_threads(void)
 
 static bool has_other_threads(void)
 {
-	return threads_before > 1 || count_threads() > deadlock.threads + own_threads();
+	return before_start.threads > 1 || count_threads() > deadlock.threads + own_threads();
 }
 
 static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traffic)
@@ -143,7 +145,7 @@ void deadlock_wait_ends(void)
 	atomic_fetch_add_explicit(&comms.system->passive.waits, 1, memory_order_release);
 }
 
-static void show(bool passive, const struct comms_traffic *traffic)
+static void show_passive(bool passive, const struct comms_traffic *traffic)
 {
 	struct comms_passive *mine = &comms.system->passive;
 
@@ -157,7 +159,7 @@ static void show(bool passive, const struct comms_traffic *traffic)
 /* --- The tree --- */
 
 /* The group of one PE for each node; NULL: there is one node. */
-static const struct comms_group *leaders(void)
+static const struct comms_group *group_of_leaders(void)
 {
 	const struct comms_group *world = deadlock.world;
 
@@ -169,7 +171,7 @@ static const struct comms_group *leaders(void)
 /* Known after the first barrier of the PEs. */
 static void find_place(void)
 {
-	const struct comms_group *world = deadlock.world, *first = leaders();
+	const struct comms_group *world = deadlock.world, *first = group_of_leaders();
 	int here = world->levels ? world->levels->node.size : world->on_node ? world->size : 1;
 
 	if (!world->prepared && world->size > 1)
@@ -186,28 +188,28 @@ static int local_pes(void)
 {
 	const struct comms_group *world = deadlock.world;
 
-	return world->levels ? world->levels->node.size : leaders() ? 1 : world->size;
+	return world->levels ? world->levels->node.size : group_of_leaders() ? 1 : world->size;
 }
 
 /* NULL: its memory cannot be seen, or can no more. */
-static struct comms_passive *shown_by(int i)
+static struct comms_passive *passive_of_local(int i)
 {
 	const struct comms_group *world = deadlock.world;
-	int pe = world->levels ? comms_group_pe(&world->levels->node, i) : leaders() ? world->me : i;
+	int pe = world->levels ? comms_group_pe(&world->levels->node, i) : group_of_leaders() ? world->me : i;
 	const struct comms_peer *peer = comms_can_connect(pe) ? comms_connect(pe) : NULL;
 
 	return peer && peer->reach[COMMS_HEAP].base ? &((struct comms_system *)peer->reach[COMMS_HEAP].base)->passive
 						    : NULL;
 }
 
-static int child(int i)
+static int child_node(int i)
 {
 	return deadlock.node * COMMS_WAVE_CHILDREN + 1 + i;
 }
 
-static int children(void)
+static int child_count(void)
 {
-	int rest = deadlock.nodes - child(0);
+	int rest = deadlock.nodes - child_node(0);
 
 	return rest < 0 ? 0 : rest < COMMS_WAVE_CHILDREN ? rest : COMMS_WAVE_CHILDREN;
 }
@@ -232,23 +234,24 @@ static bool next_wave(int64_t now)
 	return true;
 }
 
-static bool begin(int64_t now)
+static bool begin_wave(int64_t now)
 {
 	if (!next_wave(now))
 		return false;
 	for (int i = 0; i < local_pes(); i++) {
-		const struct comms_passive *shown = shown_by(i);
+		const struct comms_passive *shown = passive_of_local(i);
 
 		deadlock.polls[i] = shown ? atomic_load_explicit(&shown->polls, memory_order_acquire) : 0;
 	}
-	for (int i = 0; i < children(); i++) {
+	for (int i = 0; i < child_count(); i++) {
 		deadlock.notified++;
-		comms_notify(&comms.system->passive.wave, deadlock.wave, comms_group_pe(leaders(), child(i)), routine);
+		comms_notify(&comms.system->passive.wave, deadlock.wave,
+			     comms_group_pe(group_of_leaders(), child_node(i)), routine);
 	}
 	return true;
 }
 
-static void add(struct comms_sums *sums, const struct comms_sums *more)
+static void add_sums(struct comms_sums *sums, const struct comms_sums *more)
 {
 	sums->waits += more->waits;
 	sums->moves += more->moves;
@@ -257,10 +260,10 @@ static void add(struct comms_sums *sums, const struct comms_sums *more)
 }
 
 /* False: not all PEs of the node are passive, or have polled again. */
-static bool add_node(struct comms_sums *sums)
+static bool add_sums_of_node(struct comms_sums *sums)
 {
 	for (int i = 0; i < local_pes(); i++) {
-		struct comms_passive *shown = shown_by(i);
+		struct comms_passive *shown = passive_of_local(i);
 		struct comms_sums more;
 
 		if (!shown || atomic_load_explicit(&shown->polls, memory_order_acquire) < deadlock.polls[i] + POLLS ||
@@ -272,27 +275,27 @@ static bool add_node(struct comms_sums *sums)
 		more.waits = atomic_load_explicit(&shown->waits, memory_order_acquire);
 		if (more.waits % 2 == 0)
 			return false;
-		add(sums, &more);
+		add_sums(sums, &more);
 	}
 	return true;
 }
 
-static bool have_answered(void)
+static bool children_have_answered(void)
 {
-	for (int i = 0; i < children(); i++)
+	for (int i = 0; i < child_count(); i++)
 		if (atomic_load_explicit(&comms.system->passive.answer[i].wave, memory_order_acquire) != deadlock.wave)
 			return false;
 	return true;
 }
 
-static bool are_equal(const struct comms_sums *a, const struct comms_sums *b)
+static bool sums_are_equal(const struct comms_sums *a, const struct comms_sums *b)
 {
 	return a->waits == b->waits && a->moves == b->moves && a->sent == b->sent && a->carried_out == b->carried_out;
 }
 
-static void conclude(const struct comms_sums *sums, int64_t now)
+static void conclude_wave(const struct comms_sums *sums, int64_t now)
 {
-	bool same = are_equal(sums, &deadlock.last) && sums->sent == sums->carried_out;
+	bool same = sums_are_equal(sums, &deadlock.last) && sums->sent == sums->carried_out;
 
 	deadlock.next = now + INTERVAL;
 	if (!same)
@@ -304,34 +307,35 @@ static void conclude(const struct comms_sums *sums, int64_t now)
 	hang_deadlock(deadlock.reaction == REACTION_ABORT);
 }
 
-static void answer(const struct comms_sums *sums)
+static void answer_wave(const struct comms_sums *sums)
 {
 	int parent = (deadlock.node - 1) / COMMS_WAVE_CHILDREN, place = (deadlock.node - 1) % COMMS_WAVE_CHILDREN;
 	struct comms_passive *there = &comms.system->passive;
 
 	deadlock.notified++;
-	comms_put_notify(&there->answer[place].sums, sums, sizeof *sums, (struct comms_flag){&there->answer[place].wave, deadlock.wave},
-			 comms_group_pe(leaders(), parent), routine);
+	comms_put_notify(&there->answer[place].sums, sums, sizeof *sums,
+			 (struct comms_flag){&there->answer[place].wave, deadlock.wave},
+			 comms_group_pe(group_of_leaders(), parent), routine);
 }
 
 /* A step further, if one can be made; this PE shows its numbers between any two. */
-static void lead(int64_t now)
+static void lead_waves(int64_t now)
 {
 	struct comms_sums sums = {0};
 
-	if (deadlock.state == IDLE && begin(now))
+	if (deadlock.state == IDLE && begin_wave(now))
 		deadlock.state = ASKED;
-	else if (deadlock.state == ASKED && have_answered()) {
-		deadlock.received += (uint64_t)children();
+	else if (deadlock.state == ASKED && children_have_answered()) {
+		deadlock.received += (uint64_t)child_count();
 		deadlock.state = ANSWERED;
-	} else if (deadlock.state == ANSWERED && add_node(&sums)) {
+	} else if (deadlock.state == ANSWERED && add_sums_of_node(&sums)) {
 		deadlock.state = IDLE;
-		for (int i = 0; i < children(); i++)
-			add(&sums, &comms.system->passive.answer[i].sums);
+		for (int i = 0; i < child_count(); i++)
+			add_sums(&sums, &comms.system->passive.answer[i].sums);
 		if (deadlock.node == 0)
-			conclude(&sums, now);
+			conclude_wave(&sums, now);
 		else
-			answer(&sums);
+			answer_wave(&sums);
 	}
 }
 
@@ -344,28 +348,28 @@ void deadlock_wait_goes_on(enum deadlock_wait kind)
 	if (comms.network)
 		comms.network->count_traffic(&traffic);
 	traffic.pending |= reorder_holds();
-	show(is_passive(kind, &traffic), &traffic);
+	show_passive(is_passive(kind, &traffic), &traffic);
 	if (deadlock.nodes < 0)
 		find_place();
 	if (deadlock.leads && kind != DEADLOCK_OWN)
-		lead(hang_clock());
+		lead_waves(hang_clock());
 }
 
 /* --- Start and end --- */
 
 void deadlock_count_threads(void)
 {
-	threads_before = count_threads();
+	before_start.threads = count_threads();
 	for (int number = 1; number <= SIGRTMAX; number++)
-		handlers_before[number] = handler_of(number);
+		before_start.handlers[number] = handler_of(number);
 }
 
 void deadlock_start(const struct comms_group *world, bool one_thread)
 {
-	static const char *const reactions[] = {"abort", "report", "ignore"};
+	static const char *const reaction_choices[] = {"abort", "report", "ignore"};
 
 	memset(&deadlock, 0, sizeof deadlock);
-	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK, reactions, 3);
+	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK, reaction_choices, 3);
 	deadlock.one_thread = one_thread;
 	deadlock.threads = count_threads() - own_threads();
 	note_handlers();

@@ -22,14 +22,14 @@
 #define REFRESH 500 /* ms */
 #define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
 #define TRIES 100
-#define ADVICE 60000 /* ms after which a wait says what tells more */
+#define ADVICE 60000 /* ms after which a wait names the settings that explain it */
 
 /* The slow wait of this thread. */
 static _Thread_local struct {
 	bool shown;
 	bool silent; /* this thread makes reports */
 	int64_t since, refreshed, due;
-} slow __attribute__((tls_model("initial-exec")));
+} slow_wait __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_mutex_t lock;
@@ -53,7 +53,7 @@ int64_t hang_clock(void)
 }
 
 /* Call with the lock held. The words follow the odd version, and the even one follows the words. */
-static void publish(const struct comms_waiting *w)
+static void publish_wait(const struct comms_waiting *w)
 {
 	struct comms_shown *shown = &comms.system->shown;
 	uint32_t version = atomic_load_explicit(&shown->version, memory_order_relaxed);
@@ -68,7 +68,7 @@ static void publish(const struct comms_waiting *w)
 }
 
 /* False: a thread is writing. */
-static bool read_here(struct comms_shown *shown, struct comms_waiting *waiting)
+static bool copy_shown(struct comms_shown *shown, struct comms_waiting *waiting)
 {
 	uint32_t version = atomic_load_explicit(&shown->version, memory_order_acquire);
 	uint64_t words[COMMS_SHOWN];
@@ -88,18 +88,18 @@ static bool read_by_network(int pe, struct comms_shown *shown, struct comms_wait
 
 	comms_get(&copy, shown, sizeof copy, pe, "SHMEM_HANG_SECONDS");
 	comms_get(&after, &shown->version, sizeof after, pe, "SHMEM_HANG_SECONDS");
-	return read_here(&copy, waiting) && atomic_load_explicit(&copy.version, memory_order_relaxed) == after;
+	return copy_shown(&copy, waiting) && atomic_load_explicit(&copy.version, memory_order_relaxed) == after;
 }
 
-static void show(int64_t now)
+static void show_wait(int64_t now)
 {
 	struct comms_waiting w;
 
-	slow.refreshed = now;
+	slow_wait.refreshed = now;
 	hang_describe(&w);
-	w.since = slow.since;
+	w.since = slow_wait.since;
 	pthread_mutex_lock(&hang.lock);
-	publish(&w);
+	publish_wait(&w);
 	pthread_mutex_unlock(&hang.lock);
 }
 
@@ -111,14 +111,14 @@ bool hang_read(int pe, struct comms_waiting *waiting)
 
 	if (pe == comms.pe) {
 		pthread_mutex_lock(&hang.lock);
-		good = read_here(shown, waiting);
+		good = copy_shown(shown, waiting);
 		pthread_mutex_unlock(&hang.lock);
 		return good;
 	}
 	comms_connect(pe);
 	here = comms_reach(shown, sizeof *shown, pe, &peer);
 	for (int i = 0; i < TRIES; i++)
-		if (here ? read_here(here, waiting) : read_by_network(pe, shown, waiting))
+		if (here ? copy_shown(here, waiting) : read_by_network(pe, shown, waiting))
 			return true;
 	return false;
 }
@@ -135,7 +135,7 @@ static void report_deadlock(bool end)
 }
 
 /* Only one PE of the job prints this. */
-static void advise(void)
+static void print_advice(void)
 {
 	struct comms_waiting mine;
 
@@ -144,13 +144,13 @@ static void advise(void)
 			   ADVICE / 1000, mine.routine, ADVICE / 1000);
 }
 
-static void *report(void *unused)
+static void *report_in_thread(void *unused)
 {
-	slow.silent = true;
+	slow_wait.silent = true;
 	if (hang.purpose == REPORT)
 		hang_report(hang.longer_than);
 	else if (hang.purpose == ADVISE)
-		advise();
+		print_advice();
 	else
 		report_deadlock(hang.purpose == END_DEADLOCK);
 	pthread_mutex_lock(&hang.lock);
@@ -167,7 +167,7 @@ static void start_reporter(int purpose, int64_t longer_than)
 			pthread_join(hang.reporter, NULL);
 		hang.purpose = (unsigned)purpose;
 		hang.longer_than = longer_than;
-		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report, NULL) == 0;
+		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report_in_thread, NULL) == 0;
 	}
 	pthread_mutex_unlock(&hang.lock);
 }
@@ -180,15 +180,15 @@ void hang_deadlock(bool end)
 static bool become_shown(int64_t now)
 {
 	pthread_mutex_lock(&hang.lock);
-	slow.shown = !hang.busy;
+	slow_wait.shown = !hang.busy;
 	hang.busy = true;
 	pthread_mutex_unlock(&hang.lock);
-	slow.since = now - ALREADY;
-	slow.refreshed = 0;
-	slow.due = hang.limit;
-	if (slow.shown)
+	slow_wait.since = now - ALREADY;
+	slow_wait.refreshed = 0;
+	slow_wait.due = hang.limit;
+	if (slow_wait.shown)
 		deadlock_wait_begins();
-	return slow.shown;
+	return slow_wait.shown;
 }
 
 static enum deadlock_wait kind_of_wait(bool for_own)
@@ -199,11 +199,11 @@ static enum deadlock_wait kind_of_wait(bool for_own)
 }
 
 /* Messages of the search may themselves have to wait. */
-static void look_for_deadlock(bool for_own)
+static void search_for_deadlock(bool for_own)
 {
-	slow.silent = true;
+	slow_wait.silent = true;
 	deadlock_wait_goes_on(kind_of_wait(for_own));
-	slow.silent = false;
+	slow_wait.silent = false;
 }
 
 /* The first PE of each node: others wait for the same, as a rule. */
@@ -219,18 +219,18 @@ void comms_wait_is_slow(bool for_own)
 {
 	int64_t now;
 
-	if (slow.silent)
+	if (slow_wait.silent)
 		return;
 	now = hang_clock();
-	if (!slow.shown && !become_shown(now))
+	if (!slow_wait.shown && !become_shown(now))
 		return;
-	if (now - slow.refreshed >= REFRESH)
-		show(now);
-	look_for_deadlock(for_own);
-	advise_once(now - slow.since);
-	if (hang.limit > 0 && now - slow.since >= slow.due) {
-		slow.due *= 2;
-		show(now);
+	if (now - slow_wait.refreshed >= REFRESH)
+		show_wait(now);
+	search_for_deadlock(for_own);
+	advise_once(now - slow_wait.since);
+	if (hang.limit > 0 && now - slow_wait.since >= slow_wait.due) {
+		slow_wait.due *= 2;
+		show_wait(now);
 		start_reporter(REPORT, hang.limit);
 	}
 }
@@ -239,13 +239,13 @@ void comms_wait_is_over(void)
 {
 	const struct comms_waiting nothing = {.kind = COMMS_WAITS_NOT, .pe = COMMS_NOBODY};
 
-	if (!slow.shown || slow.silent)
+	if (!slow_wait.shown || slow_wait.silent)
 		return;
-	slow.shown = false;
+	slow_wait.shown = false;
 	deadlock_wait_ends();
 	pthread_mutex_lock(&hang.lock);
 	hang.busy = false;
-	publish(&nothing);
+	publish_wait(&nothing);
 	pthread_mutex_unlock(&hang.lock);
 }
 

@@ -51,7 +51,7 @@ static bool can_be_read(int pe)
 	return !comms.network || comms.network->served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
 }
 
-static bool collect(struct report *report)
+static bool collect_waits(struct report *report)
 {
 	int most = comms.n_pes < MOST_PES ? comms.n_pes : MOST_PES, first = comms.pe - most / 2;
 
@@ -69,7 +69,7 @@ static bool collect(struct report *report)
 	return true;
 }
 
-static struct seen *find(const struct report *report, int pe)
+static struct seen *find_seen(const struct report *report, int pe)
 {
 	for (int i = 0; i < report->count; i++)
 		if (report->seen[i].pe == pe)
@@ -77,7 +77,7 @@ static struct seen *find(const struct report *report, int pe)
 	return NULL;
 }
 
-static int member(const struct comms_waiting *w, int i)
+static int listed_member(const struct comms_waiting *w, int i)
 {
 	if (!w->listed)
 		return w->start + i * w->stride;
@@ -108,7 +108,7 @@ static void add_number(char *text, size_t size, int *first, int *last, int next)
 	*first = *last = next;
 }
 
-static void miss(struct seen *missed, const struct seen *by)
+static void note_missed(struct seen *missed, const struct seen *by)
 {
 	missed->missed = true;
 	if (missed->waiting.kind == COMMS_WAITS_NOT && missed->lasted < by->lasted)
@@ -122,12 +122,12 @@ static void add_missing(const struct report *report, const struct seen *s)
 	bool other = false;
 
 	for (int i = 0; i < s->waiting.size; i++) {
-		struct seen *m = find(report, member(&s->waiting, i));
+		struct seen *m = find_seen(report, listed_member(&s->waiting, i));
 
 		if (!m || same_collective(&s->waiting, &m->waiting))
 			continue;
 		other |= m->waiting.kind == COMMS_WAITS_FOR_GROUP && m->waiting.slot == s->waiting.slot;
-		miss(m, s);
+		note_missed(m, s);
 		add_number(list, sizeof list, &first, &last, m->pe);
 	}
 	add_number(list, sizeof list, &first, &last, -1);
@@ -141,22 +141,22 @@ static void add_missing(const struct report *report, const struct seen *s)
 /* Follows the queue to the PE that holds the lock. */
 static void add_holder(const struct report *report, struct seen *s)
 {
-	struct seen *at = find(report, s->waiting.pe);
+	struct seen *at = find_seen(report, s->waiting.pe);
 	int holder = s->waiting.pe;
 
 	for (int i = 0; at && i < report->count; i++) {
 		holder = at->pe;
 		if (at->waiting.kind != COMMS_WAITS_FOR_LOCK || strcmp(at->waiting.text, s->waiting.text))
 			break;
-		at = find(report, at->waiting.pe);
+		at = find_seen(report, at->waiting.pe);
 		holder = at ? at->pe : holder;
 	}
 	if (at)
-		miss(at, s);
+		note_missed(at, s);
 	snprintf(s->line + strlen(s->line), LINE - strlen(s->line), ", which PE %d holds", holder);
 }
 
-static void describe(const struct report *report, struct seen *s)
+static void describe_wait(const struct report *report, struct seen *s)
 {
 	struct seen *other;
 
@@ -165,17 +165,17 @@ static void describe(const struct report *report, struct seen *s)
 		return;
 	}
 	snprintf(s->line, LINE, "in %s%s%s", s->waiting.routine, s->waiting.text[0] ? ", " : "", s->waiting.text);
-	other = find(report, s->waiting.pe);
+	other = find_seen(report, s->waiting.pe);
 	if (s->waiting.kind == COMMS_WAITS_FOR_GROUP)
 		add_missing(report, s);
 	else if (s->waiting.kind == COMMS_WAITS_FOR_LOCK)
 		add_holder(report, s);
 	else if (s->waiting.kind == COMMS_WAITS_FOR_PE && other)
-		miss(other, s);
+		note_missed(other, s);
 }
 
 /* Prints one line for all PEs that share it. */
-static void print(const struct report *report, struct seen *s)
+static void print_alike(const struct report *report, struct seen *s)
 {
 	char list[LINE] = "", lasted[48] = "";
 	int first = -1, last = -1, count = 0;
@@ -203,16 +203,16 @@ void hang_report(int64_t longer_than)
 	int64_t now = hang_clock();
 	struct report report;
 
-	if (!is_reporter(longer_than) || !collect(&report))
+	if (!is_reporter(longer_than) || !collect_waits(&report))
 		return;
 	for (int i = 0; i < report.count; i++)
 		if (report.seen[i].waiting.kind != COMMS_WAITS_NOT)
 			report.seen[i].lasted = now - report.seen[i].waiting.since;
 	for (int i = 0; i < report.count; i++)
-		describe(&report, &report.seen[i]);
+		describe_wait(&report, &report.seen[i]);
 	for (int i = 0; i < report.count; i++)
 		if (!report.seen[i].printed)
-			print(&report, &report.seen[i]);
+			print_alike(&report, &report.seen[i]);
 	if (comms.checks)
 		rte_report(NULL, "hang report: SHMEM_CHECK held puts back, in the order of SHMEM_CHECK_SEED=%s", setting_text(SETTING_CHECK_SEED));
 	if (report.count < comms.n_pes)

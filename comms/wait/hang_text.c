@@ -40,7 +40,7 @@ void hang_note_peer(const char *routine, const char *what, int pe)
 	hang_note.pe = pe;
 }
 
-static const char *place_of(const void *address, char place[64])
+static const char *address_text(const void *address, char place[64])
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 	uintptr_t offset = segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
@@ -87,13 +87,14 @@ static void describe_word(struct comms_waiting *w)
 	int length, from;
 
 	if (hang_note.size == 0) {
-		snprintf(w->text, sizeof w->text, "waiting for any of the words at %s", place_of(hang_note.word, place));
+		snprintf(w->text, sizeof w->text, "waiting for any of the words at %s",
+			 address_text(hang_note.word, place));
 		return;
 	}
 	print_value(seen, value_now());
 	print_value(wanted, hang_note.wanted);
-	length = snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s", place_of(hang_note.word, place),
-			  seen, hang_note.text, wanted);
+	length = snprintf(w->text, sizeof w->text, "waiting for the word at %s, which is %s, to be %s %s",
+			  address_text(hang_note.word, place), seen, hang_note.text, wanted);
 	if (reorder_overtook(hang_note.word, hang_note.size, &from) && length < (int)sizeof w->text)
 		snprintf(w->text + length, sizeof w->text - (size_t)length,
 			 " (puts of PE %d to it overtook each other: no fence between them)", from);
@@ -143,7 +144,7 @@ void hang_describe(struct comms_waiting *w)
 	} else if (hang_note.kind == HANG_LOCK) {
 		w->kind = COMMS_WAITS_FOR_LOCK;
 		w->pe = hang_note.pe;
-		snprintf(w->text, sizeof w->text, "waiting for the lock at %s", place_of(hang_note.word, place));
+		snprintf(w->text, sizeof w->text, "waiting for the lock at %s", address_text(hang_note.word, place));
 	} else if (hang_note.kind == HANG_PEER && hang_note.pe == COMMS_NOBODY) {
 		snprintf(w->text, sizeof w->text, "waiting for %s", hang_note.text);
 	} else if (hang_note.kind == HANG_PEER) {

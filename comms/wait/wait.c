@@ -41,17 +41,19 @@
 #define POLLS_WITHOUT_PAUSE 50
 #define POLLS_PER_SECOND 50000000
 
-static bool have_membarrier;
-static _Thread_local const void *awaited __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
-static long yield_longest; /* ns */
+static struct {
+	bool have_membarrier;
+	long yield_longest; /* ns */
 #if PROCESSOR_HAS_EVENTS
-static uint64_t ticks_per_poll;
+	uint64_t ticks_per_poll;
 #endif
+} waits;
+static _Thread_local const void *awaited_address __attribute__((tls_model("initial-exec"))); /* as in COMMS_WAIT */
 
 /* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
-__attribute__((constructor)) static void register_membarrier(void)
+__attribute__((constructor)) static void register_waits_membarrier(void)
 {
-	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	waits.have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
 static unsigned spins_oversubscribed(int processors)
@@ -82,7 +84,7 @@ void wait_stop(void)
 static void allow_stops(void)
 {
 #if PROCESSOR_HAS_EVENTS
-	ticks_per_poll = processor_ticks_per_second() / POLLS_PER_SECOND + 1;
+	waits.ticks_per_poll = processor_ticks_per_second() / POLLS_PER_SECOND + 1;
 	comms.stops = !comms.oversubscribed && processor_can_wait();
 #endif
 }
@@ -93,7 +95,7 @@ void wait_start(void)
 	long spins;
 
 	comms.oversubscribed = comms.system->oversubscribed = rte.n_local > processors;
-	yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
+	waits.yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	allow_stops();
 	comms.bare_polls = comms.oversubscribed ? 0 : POLLS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
@@ -110,19 +112,19 @@ void wait_start(void)
  */
 static void yield_processor(void)
 {
-	static _Thread_local int not_for __attribute__((tls_model("initial-exec")));
+	static _Thread_local int polls_without_yield __attribute__((tls_model("initial-exec")));
 	struct timespec before, after;
 
-	if (not_for > 0) {
-		not_for--;
+	if (polls_without_yield > 0) {
+		polls_without_yield--;
 		processor_pause();
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	sched_yield();
 	clock_gettime(CLOCK_MONOTONIC, &after);
-	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > yield_longest)
-		not_for = POLLS_WITHOUT_YIELD;
+	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > waits.yield_longest)
+		polls_without_yield = POLLS_WITHOUT_YIELD;
 }
 
 bool comms_spin(void)
@@ -154,7 +156,7 @@ unsigned comms_stop_until_store(unsigned polls)
 	uint64_t before = processor_ticks();
 
 	processor_wait_for_event();
-	passed += (unsigned)((processor_ticks() - before) / ticks_per_poll);
+	passed += (unsigned)((processor_ticks() - before) / waits.ticks_per_poll);
 #endif
 	if (passed >= polls)
 		return 0;
@@ -168,7 +170,7 @@ unsigned comms_stop_until_store(unsigned polls)
 _Static_assert(COMMS_SEGMENTS == 2, "one bit of the word of sleepers says which");
 
 /* For the word of sleepers; 0 if it is not known. The last place of all is in nobody's memory. */
-static uint64_t waited_for(const void *address)
+static uint64_t sleepers_target(const void *address)
 {
 	enum comms_segment_id segment;
 	uint64_t place = COMMS_WAKEUP_PLACES;
@@ -186,13 +188,14 @@ uint32_t comms_sleep_prepare(const void *address)
 {
 	struct comms_wakeup *wakeup = &comms.system->wakeup;
 	uint32_t key = atomic_load_explicit(&wakeup->word, memory_order_relaxed);
-	uint64_t target = waited_for(address), now = atomic_load_explicit(&wakeup->sleepers, memory_order_relaxed), then;
+	uint64_t target = sleepers_target(address), now = atomic_load_explicit(&wakeup->sleepers, memory_order_relaxed),
+		 then;
 
-	awaited = address;
+	awaited_address = address;
 	do {
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
 	} while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
-	if (have_membarrier)
+	if (waits.have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	return key;
 }
@@ -211,7 +214,7 @@ void comms_sleep_cancel(void)
  * Sleeps, with the network progressed; returns how many polls to make before sleeping again. Whoever asked this PE for something is likely to
  * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
  */
-static unsigned block(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)
+static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)
 {
 	enum network_block blocked = NETWORK_BLOCK_NOT;
 
@@ -235,14 +238,14 @@ unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 	unsigned polls;
 
 	++*sleeps;
-	polls = block(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
+	polls = block_on_word(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
 	if (longest < SLEEP_LONGEST)
 		comms.network->progress();
 	comms_sleep_cancel();
 	if (comms_lists_active())
 		wait_lists.move();
 	if (COMMS_UNLIKELY(*sleeps >= COMMS_SLOW))
-		comms_wait_is_slow(awaited == COMMS_NOWHERE);
+		comms_wait_is_slow(awaited_address == COMMS_NOWHERE);
 	return polls;
 }
 
@@ -277,7 +280,7 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 			polls = comms_poll(polls);
 			continue;
 		}
-		polls = block(word, value, SLEEP_SHORTEST, comms_lists_active() ? &sleep_with_lists : &length);
+		polls = block_on_word(word, value, SLEEP_SHORTEST, comms_lists_active() ? &sleep_with_lists : &length);
 		if (comms_lists_active())
 			wait_lists.move();
 		if (++sleeps >= COMMS_SLOW)

@@ -34,7 +34,7 @@ static void await_sent(struct edge *edge, int s)
 }
 
 /* Waits for the place where the next message goes. */
-static struct message *claim(const struct shmemx_exchange *x, struct edge *edge, const char *routine)
+static struct message *claim_slot(const struct shmemx_exchange *x, struct edge *edge, const char *routine)
 {
 	uint64_t number = edge->started + 1;
 	int s = (int)(number % SLOTS);
@@ -64,13 +64,13 @@ API void *shmemx_exchange_buffer(shmemx_exchange_t exchange, int edge)
 
 	must_send(e, edge, __func__);
 	if (!e->filled)
-		e->filled = claim(exchange, e, __func__);
+		e->filled = claim_slot(exchange, e, __func__);
 	return (char *)e->filled + e->payload;
 }
 
-static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_t bytes, const char *routine)
+static struct message *begin_message(struct shmemx_exchange *x, struct edge *edge, size_t bytes, const char *routine)
 {
-	struct message *message = edge->filled ? edge->filled : claim(x, edge, routine);
+	struct message *message = edge->filled ? edge->filled : claim_slot(x, edge, routine);
 
 	if (COMMS_UNLIKELY(comms.observed))
 		counters_message(edge->slot_here[0] ? ROW_LOCAL : counters_row_of_network(), edge->pe, bytes,
@@ -86,7 +86,7 @@ static struct message *begin(struct shmemx_exchange *x, struct edge *edge, size_
 }
 
 /* Starts the notification that takes a message to its slot: data, then the number, or what the neighbour's network reports instead. */
-static void send(struct edge *edge, uint64_t number, struct comms_notification notification, const char *routine)
+static void notify_slot(struct edge *edge, uint64_t number, struct comms_notification notification, const char *routine)
 {
 	int s = (int)(number % SLOTS);
 
@@ -100,9 +100,10 @@ static void send(struct edge *edge, uint64_t number, struct comms_notification n
 }
 
 /* Adds the message to the batch if that is not NULL. */
-static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_batch *batch, const char *routine)
+static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t bytes, struct comms_batch *batch,
+			  const char *routine)
 {
-	struct message *message = begin(x, edge, bytes, routine);
+	struct message *message = begin_message(x, edge, bytes, routine);
 	uint64_t number = edge->started;
 	int s = (int)(number % SLOTS);
 	size_t all = edge->payload - offsetof(struct message, bytes) + bytes;
@@ -112,11 +113,13 @@ static void start(struct shmemx_exchange *x, struct edge *edge, size_t bytes, st
 		comms_wake_at(edge->peer, &edge->slot[s]->number, sizeof number);
 		return;
 	}
-	send(edge, number,
-	     (struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}}, .batch = batch}, routine);
+	notify_slot(
+		edge, number,
+		(struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}}, .batch = batch},
+		routine);
 }
 
-static bool is_sent(const struct edge *edge, int s)
+static bool slot_is_sent(const struct edge *edge, int s)
 {
 	return !comms_request_is_under_way(&edge->request[s]);
 }
@@ -129,7 +132,8 @@ static bool can_start(struct edge *edge)
 
 	if (edge->send_bytes == 0 || edge->filled)
 		return true;
-	return has_room(edge, number) && (edge->slot_here[s] || (is_sent(edge, s) && (!edge->one_out || is_sent(edge, !s))));
+	return has_room(edge, number) &&
+	       (edge->slot_here[s] || (slot_is_sent(edge, s) && (!edge->one_out || slot_is_sent(edge, !s))));
 }
 
 /* False if some edge has to wait: a message in a batch that waits for another's slot may be the one that the neighbour waits for. */
@@ -164,7 +168,8 @@ static void start_all(struct shmemx_exchange *x, size_t most, const char *routin
 		struct edge *e = &x->edges[i];
 
 		if (e->send_bytes > 0)
-			start(x, e, message_bytes(e, most), batched && e->batches ? &e->batches->epoch[parity] : NULL, routine);
+			start_message(x, e, message_bytes(e, most),
+				      batched && e->batches ? &e->batches->epoch[parity] : NULL, routine);
 	}
 	if (!batched)
 		return;
@@ -203,7 +208,7 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 	}
 	e = edge_to_send(exchange, edge, bytes, __func__);
 	COMMS_CALL(__func__, bytes, e->pe);
-	start(exchange, e, bytes, NULL, __func__);
+	start_message(exchange, e, bytes, NULL, __func__);
 }
 
 /*
@@ -220,19 +225,19 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 
 	if (e->slot_here[s] || bytes <= COPIED || comms.loopback) {
 		if (!e->filled)
-			e->filled = claim(exchange, e, __func__);
+			e->filled = claim_slot(exchange, e, __func__);
 		memcpy((char *)e->filled + e->payload, source, bytes);
-		start(exchange, e, bytes, NULL, __func__);
+		start_message(exchange, e, bytes, NULL, __func__);
 		return;
 	}
-	message = begin(exchange, e, bytes, __func__);
+	message = begin_message(exchange, e, bytes, __func__);
 	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
 	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes, offsetof(struct message, small) - sizeof message->number};
 	/* The neighbour's network reports the last piece, and that the large one has come. */
 	if (e->their_completion[s])
-		send(e, e->started, (struct comms_notification){.piece = {header, payload}}, __func__);
+		notify_slot(e, e->started, (struct comms_notification){.piece = {header, payload}}, __func__);
 	else
-		send(e, e->started, (struct comms_notification){.piece = {payload, header}}, __func__);
+		notify_slot(e, e->started, (struct comms_notification){.piece = {payload, header}}, __func__);
 }
 
 API void shmemx_exchange_sent(shmemx_exchange_t exchange, int edge)

@@ -12,8 +12,10 @@
 #include "comms/observe/counters.h"
 #include "grid.h"
 
-static struct shmemx_exchange *exchanges;
-static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	pthread_mutex_t lock;
+	struct shmemx_exchange *first;
+} exchanges = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_small(size_t most)
 {
@@ -25,7 +27,8 @@ static size_t slot_size(size_t most)
 	return sizeof(struct message) + (is_small(most) ? 0 : (most + LINE - 1) / LINE * LINE);
 }
 
-static void check_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group, const char *routine)
+static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group,
+				 const char *routine)
 {
 	if (n_edges < 0)
 		rte_die_together(routine, "n_edges=%d is negative", n_edges);
@@ -62,7 +65,7 @@ static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t station
 }
 
 /* If the messages come over the network, and it can say that they have. Message numbers begin with 1, and each slot takes every second. */
-static void listen(struct edge *edge, size_t size)
+static void request_completions(struct edge *edge, size_t size)
 {
 	struct comms_peer *peer;
 
@@ -74,7 +77,7 @@ static void listen(struct edge *edge, size_t size)
 	}
 }
 
-static void release(const struct shmemx_exchange *x)
+static void release_completions(const struct shmemx_exchange *x)
 {
 	for (int i = 0; i < x->n_edges; i++)
 		for (int s = 0; s < SLOTS; s++)
@@ -82,7 +85,7 @@ static void release(const struct shmemx_exchange *x)
 				comms_completion_release(x->edges[i].pe, x->edges[i].completion[s]);
 }
 
-static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
+static void publish_stations(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
 			     size_t stations)
 {
 	size_t at = stations * sizeof(struct station);
@@ -104,7 +107,7 @@ static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edg
 			edge->in[s] = (struct message *)(x->block + at);
 			memset(edge->in[s], 0, sizeof *edge->in[s]);
 		}
-		listen(edge, slot_size(edge->receive_bytes));
+		request_completions(edge, slot_size(edge->receive_bytes));
 		edge->one_out = out_buffers(&edges[i]) == 1;
 		edge->out[0] = (struct message *)(x->block + at);
 		edge->out[1] = (struct message *)(x->block + at + (edge->one_out ? 0 : slot_size(edge->send_bytes)));
@@ -116,13 +119,6 @@ static void say_who_is_there(struct shmemx_exchange *x, const shmemx_edge_t *edg
 	}
 }
 
-/* Both ends may see that they do not fit; one complaint is enough. */
-static void let_lower_speak(const struct edge *edge)
-{
-	if (comms.pe > edge->pe)
-		rte_let_others_speak();
-}
-
 static void check_neighbour(const struct edge *edge, int i, const struct station *theirs, const char *routine)
 {
 	if (theirs->pe == comms.pe && theirs->edge == i) {
@@ -131,7 +127,7 @@ static void check_neighbour(const struct edge *edge, int i, const struct station
 		rte_die(routine, "edges[%d].send_bytes=%zu, but PE %d receives at most %zu bytes on that edge", i,
 			edge->send_bytes, edge->pe, (size_t)theirs->receive_bytes);
 	}
-	let_lower_speak(edge);
+	api_let_lower_speak(edge->pe);
 	rte_die(routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i,
 		(int)edge->mine->edge, edge->pe, (int)theirs->edge, (int)theirs->pe);
 }
@@ -142,7 +138,7 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	struct station theirs;
 
 	if (edge->mine->edge >= stations) {
-		let_lower_speak(edge);
+		api_let_lower_speak(edge->pe);
 		rte_die(routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)edge->mine->edge, edge->pe);
 	}
 	edge->theirs = (struct station *)x->block + edge->mine->edge;
@@ -163,7 +159,7 @@ static bool goes_over_network(const struct edge *edge)
 	return edge->send_bytes > 0 && !edge->slot_here[0];
 }
 
-static bool share_method(const struct edge *one, const struct edge *other)
+static bool share_network(const struct edge *one, const struct edge *other)
 {
 	return one->pe == other->pe && goes_over_network(one) && goes_over_network(other);
 }
@@ -172,10 +168,10 @@ static bool share_method(const struct edge *one, const struct edge *other)
 static struct batches *find_batches(struct shmemx_exchange *x, int i)
 {
 	for (int j = 0; j < i; j++)
-		if (share_method(&x->edges[j], &x->edges[i]))
+		if (share_network(&x->edges[j], &x->edges[i]))
 			return x->edges[j].batches;
 	for (int j = i + 1; j < x->n_edges; j++)
-		if (share_method(&x->edges[j], &x->edges[i]))
+		if (share_network(&x->edges[j], &x->edges[i]))
 			return &x->batches[x->n_batches++];
 	return NULL;
 }
@@ -189,12 +185,12 @@ static void pair_batches(struct shmemx_exchange *x, const char *routine)
 		x->edges[i].batches = find_batches(x, i);
 }
 
-static void enlist(struct shmemx_exchange *x)
+static void enlist_exchange(struct shmemx_exchange *x)
 {
-	pthread_mutex_lock(&listing);
-	x->next = exchanges;
-	exchanges = x;
-	pthread_mutex_unlock(&listing);
+	pthread_mutex_lock(&exchanges.lock);
+	x->next = exchanges.first;
+	exchanges.first = x;
+	pthread_mutex_unlock(&exchanges.lock);
 }
 
 API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, int n_edges, shmemx_exchange_t *exchange)
@@ -206,7 +202,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	size_t stations, size;
 
 	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
-	check_edges(edges, n_edges, group, __func__);
+	check_exchange_edges(edges, n_edges, group, __func__);
 	*exchange = SHMEMX_EXCHANGE_INVALID;
 	x = calloc(1, sizeof *x + (size_t)n_edges * sizeof x->edges[0]);
 	if (!x)
@@ -219,14 +215,14 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 		free(x);
 		return 1;
 	}
-	/* Stations that are none say so. */
+	/* Marks stations that belong to no edge. */
 	memset(x->block, 0xff, stations * sizeof(struct station));
-	say_who_is_there(x, edges, group, stations);
+	publish_stations(x, edges, group, stations);
 	api_barrier_all(__func__);
 	for (int i = 0; i < n_edges; i++)
 		find_neighbour(x, i, (int)stations, __func__);
 	pair_batches(x, __func__);
-	enlist(x);
+	enlist_exchange(x);
 	*exchange = x;
 	return 0;
 }
@@ -249,15 +245,15 @@ API int shmemx_exchange_create_grid(shmem_team_t team, const size_t *bytes, int 
 
 /* --- The end --- */
 
-static void forget(struct shmemx_exchange *x)
+static void unlist_exchange(struct shmemx_exchange *x)
 {
-	struct shmemx_exchange **link = &exchanges;
+	struct shmemx_exchange **link = &exchanges.first;
 
-	pthread_mutex_lock(&listing);
+	pthread_mutex_lock(&exchanges.lock);
 	while (*link != x)
 		link = &(*link)->next;
 	*link = x->next;
-	pthread_mutex_unlock(&listing);
+	pthread_mutex_unlock(&exchanges.lock);
 }
 
 static void come_to_rest(struct shmemx_exchange *x)
@@ -275,7 +271,7 @@ static void come_to_rest(struct shmemx_exchange *x)
 	comms_complete_all();
 }
 
-static void give_back(struct shmemx_exchange *x)
+static void free_exchange(struct shmemx_exchange *x)
 {
 	free(x->batches);
 	free(x);
@@ -287,7 +283,7 @@ static void keep_as_destroyed(struct shmemx_exchange *x)
 	x->n_edges = 0;
 	x->n_batches = 0;
 	x->destroyed = true;
-	enlist(x);
+	enlist_exchange(x);
 }
 
 API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
@@ -299,24 +295,24 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 	if (exchange->destroyed)
 		rte_die_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
 	come_to_rest(exchange);
-	forget(exchange);
-	api_release(exchange->block, __func__); /* all have met, so all messages have come */
-	release(exchange);
+	unlist_exchange(exchange);
+	api_release(exchange->block, __func__); /* after its barrier all messages have come */
+	release_completions(exchange);
 	if (comms.checks)
 		keep_as_destroyed(exchange);
 	else
-		give_back(exchange);
+		free_exchange(exchange);
 }
 
 /* After the last barrier; the memory goes with the heap. */
 void api_exchanges_stop(void)
 {
-	while (exchanges) {
-		struct shmemx_exchange *x = exchanges;
+	while (exchanges.first) {
+		struct shmemx_exchange *x = exchanges.first;
 
 		come_to_rest(x);
-		release(x);
-		exchanges = x->next;
-		give_back(x);
+		release_completions(x);
+		exchanges.first = x->next;
+		free_exchange(x);
 	}
 }

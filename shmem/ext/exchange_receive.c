@@ -20,7 +20,7 @@ static struct message *next_message(struct edge *edge)
 	return edge->in[(edge->waited + 1) % SLOTS];
 }
 
-static bool has_come(struct edge *edge)
+static bool message_has_come(struct edge *edge)
 {
 	return atomic_load_explicit(&next_message(edge)->number, memory_order_acquire) > edge->waited;
 }
@@ -31,12 +31,12 @@ API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
 
 	if (exchange_is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges && come; i++)
-			come = exchange->edges[i].receive_bytes == 0 || has_come(&exchange->edges[i]);
+			come = exchange->edges[i].receive_bytes == 0 || message_has_come(&exchange->edges[i]);
 	} else {
 		struct edge *e = exchange_edge(exchange, edge, __func__);
 
 		must_receive(e, edge, __func__);
-		come = has_come(e);
+		come = message_has_come(e);
 	}
 	if (!come && comms.network)
 		comms_spin();
@@ -68,7 +68,7 @@ static void fetch_next_slot(const struct edge *edge)
 		processor_fetch_to_write(slot + at);
 }
 
-static const struct message *await(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)
+static const struct message *await_message(struct shmemx_exchange *x, struct edge *edge, int i, const char *routine)
 {
 	struct message *message = next_message(edge);
 	uint64_t number;
@@ -78,7 +78,7 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 			edge->pe);
 	if (edge->each_iteration)
 		check_iteration(x, edge, i, routine);
-	if (!has_come(edge))
+	if (!message_has_come(edge))
 		hang_note_peer(routine, "a message of", edge->pe);
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
@@ -96,7 +96,7 @@ static const struct message *await(struct shmemx_exchange *x, struct edge *edge,
 	return message;
 }
 
-static inline const void *wait_for(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
+static inline const void *wait_for_edge(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
 {
 	const struct message *message;
 	struct edge *e;
@@ -104,19 +104,19 @@ static inline const void *wait_for(struct shmemx_exchange *x, int edge, size_t *
 	if (exchange_is_all(x, edge, routine)) {
 		for (int i = 0; i < x->n_edges; i++)
 			if (x->edges[i].receive_bytes > 0)
-				await(x, &x->edges[i], i, routine);
+				await_message(x, &x->edges[i], i, routine);
 		return NULL;
 	}
 	e = exchange_edge(x, edge, routine);
 	must_receive(e, edge, routine);
-	message = await(x, e, edge, routine);
+	message = await_message(x, e, edge, routine);
 	if (bytes)
 		*bytes = message->bytes;
 	return (const char *)message + e->their_payload;
 }
 
 /* Records the flag of a message that the NIC has written without the library's knowledge. */
-static void note_come(const struct edge *edge)
+static void record_arrival(const struct edge *edge)
 {
 	const struct message *message = edge->in[edge->waited % SLOTS];
 
@@ -127,20 +127,20 @@ static void note_come(const struct edge *edge)
 __attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
-	const void *payload = wait_for(x, edge, bytes, routine);
+	const void *payload = wait_for_edge(x, edge, bytes, routine);
 
 	for (int i = 0; i < x->n_edges; i++)
 		if (edge == i || edge == SHMEMX_ALL_EDGES)
-			note_come(&x->edges[i]);
+			record_arrival(&x->edges[i]);
 	return payload;
 }
 
-/* One comparison tells that the library is up and that no calls are observed. */
+/* One comparison shows that the library is up and that no calls are observed. */
 API const void *shmemx_exchange_wait(shmemx_exchange_t exchange, int edge, size_t *bytes)
 {
 	if (COMMS_UNLIKELY(comms.quick_pes == 0))
 		return wait_observed(exchange, edge, bytes, __func__);
-	return wait_for(exchange, edge, bytes, __func__);
+	return wait_for_edge(exchange, edge, bytes, __func__);
 }
 
 API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, size_t *bytes)
@@ -159,7 +159,7 @@ API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, s
  * The header of the next message carries the release if that message follows the one released: the neighbour waits for it before
  * it needs to know. Otherwise this notifies the neighbour.
  */
-static void release(struct edge *edge, int i, const char *routine)
+static void release_message(struct edge *edge, int i, const char *routine)
 {
 	if (COMMS_UNLIKELY(edge->waited == edge->released))
 		rte_die(routine, "edge=%d: no message was waited for since the last release", i);
@@ -173,8 +173,8 @@ API void shmemx_exchange_release(shmemx_exchange_t exchange, int edge)
 	if (exchange_is_all(exchange, edge, __func__)) {
 		for (int i = 0; i < exchange->n_edges; i++)
 			if (exchange->edges[i].receive_bytes > 0)
-				release(&exchange->edges[i], i, __func__);
+				release_message(&exchange->edges[i], i, __func__);
 		return;
 	}
-	release(exchange_edge(exchange, edge, __func__), edge, __func__);
+	release_message(exchange_edge(exchange, edge, __func__), edge, __func__);
 }

@@ -35,7 +35,7 @@ static void check_sizes(int dims, const int *sizes, const char *routine)
 			rte_die_together(routine, "sizes[%d]=%d: give a size from 1, or 0 to have one chosen", i, sizes[i]);
 }
 
-static long product(int dims, const int *sizes)
+static long product_of_sizes(int dims, const int *sizes)
 {
 	long cells = 1;
 
@@ -47,7 +47,7 @@ static long product(int dims, const int *sizes)
 /* Sizes that are 0 become what is left, as near a cube as its factors allow. */
 static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, const char *routine)
 {
-	long given = product(grid->dims, sizes);
+	long given = product_of_sizes(grid->dims, sizes);
 	struct torus_shape rest;
 	int open = 0, next = 0;
 
@@ -78,7 +78,7 @@ struct spots {
 	int *place;	  /* of each node, in the job's box */
 };
 
-static void *allocate(int count, const char *routine)
+static void *grid_allocate(int count, const char *routine)
 {
 	void *memory = malloc((size_t)count * sizeof(int));
 
@@ -97,13 +97,13 @@ static void free_spots(struct spots *spots)
 
 static void find_spots(struct spots *spots, const struct comms_group *team, const struct torus_job *job, const char *routine)
 {
-	int *number = allocate(job->sites.nodes, routine), *count = allocate(job->sites.nodes, routine);
+	int *number = grid_allocate(job->sites.nodes, routine), *count = grid_allocate(job->sites.nodes, routine);
 
 	memset(number, 0xff, (size_t)job->sites.nodes * sizeof *number);
-	*spots = (struct spots){.node = allocate(team->size, routine),
-				.slot = allocate(team->size, routine),
-				.member = allocate(team->size, routine),
-				.place = allocate(job->sites.nodes, routine)};
+	*spots = (struct spots){.node = grid_allocate(team->size, routine),
+				.slot = grid_allocate(team->size, routine),
+				.member = grid_allocate(team->size, routine),
+				.place = grid_allocate(job->sites.nodes, routine)};
 	for (int i = 0; i < team->size; i++) {
 		int pe = comms_group_pe(team, i), node = torus_job_node(job, pe);
 
@@ -124,16 +124,16 @@ static void find_spots(struct spots *spots, const struct comms_group *team, cons
 	free(count);
 }
 
-static shmemx_grid_cost_t summary(const struct torus_cost *cost)
+static shmemx_grid_cost_t summarise_cost(const struct torus_cost *cost)
 {
 	return (shmemx_grid_cost_t){cost->messages ? (double)cost->hops / (double)cost->messages : 0, cost->longest, cost->worst};
 }
 
 /* What the members cost in an order of theirs. */
-static shmemx_grid_cost_t cost_of(const struct torus_grid *cells, const struct spots *spots, const struct torus_sites *sites,
-				  const int *member, const char *routine)
+static shmemx_grid_cost_t placement_cost(const struct torus_grid *cells, const struct spots *spots,
+					 const struct torus_sites *sites, const int *member, const char *routine)
 {
-	int *place = allocate(cells->cells, routine);
+	int *place = grid_allocate(cells->cells, routine);
 	struct torus_routes found;
 	bool good;
 	const struct torus_routes *routes = torus_routes_round(&found, sites, &good);
@@ -144,14 +144,14 @@ static shmemx_grid_cost_t cost_of(const struct torus_grid *cells, const struct s
 		place[i] = sites->place[spots->node[member[i]]];
 	if (!good || !torus_cost_round(&cost, sites, routes, cells, place, NULL))
 		rte_die(routine, "no memory to count hops of %d PEs", cells->cells);
-	sum = summary(&cost);
+	sum = summarise_cost(&cost);
 	torus_cost_free(&cost);
 	torus_routes_free(&found);
 	free(place);
 	return sum;
 }
 
-static bool bears(const shmemx_grid_cost_t *cost, const shmemx_grid_cost_t *other)
+static bool is_no_worse(const shmemx_grid_cost_t *cost, const shmemx_grid_cost_t *other)
 {
 	return cost->mean_hops <= other->mean_hops && cost->longest <= other->longest && cost->worst_link <= other->worst_link;
 }
@@ -160,10 +160,10 @@ static bool bears(const shmemx_grid_cost_t *cost, const shmemx_grid_cost_t *othe
  * The plan compares itself with members in the order of their nodes; where they come in another it might be the worse one, so the
  * costs are compared once more.
  */
-static void take_plan(struct grid *grid, const struct spots *spots, const struct torus_sites *sites, int *member,
-		      const char *routine)
+static void take_placement(struct grid *grid, const struct spots *spots, const struct torus_sites *sites, int *member,
+			   const char *routine)
 {
-	int *placed = allocate(grid->cells.cells, routine);
+	int *placed = grid_allocate(grid->cells.cells, routine);
 	char problem[TORUS_PROBLEM];
 	struct torus_plan plan;
 	shmemx_grid_cost_t cost;
@@ -172,8 +172,8 @@ static void take_plan(struct grid *grid, const struct spots *spots, const struct
 		rte_die(routine, "%s", problem);
 	for (int i = 0; i < grid->cells.cells; i++)
 		placed[i] = spots->member[plan.node[i] * spots->each + plan.slot[i]];
-	cost = cost_of(&grid->cells, spots, sites, placed, routine);
-	if (bears(&cost, &grid->report.before)) {
+	cost = placement_cost(&grid->cells, spots, sites, placed, routine);
+	if (is_no_worse(&cost, &grid->report.before)) {
 		memcpy(member, placed, (size_t)grid->cells.cells * sizeof *member);
 		grid->report.after = cost;
 		grid->report.how = plan.how;
@@ -198,10 +198,10 @@ static void place_members(struct grid *grid, int *member, const struct comms_gro
 		if (!torus_sites_some(&sites, &box, &job->sites.shape, spots.place, spots.nodes) ||
 		    !torus_sites_inherit(&sites, &box, &job->sites))
 			rte_die(routine, "no memory for a grid of %d PEs", team->size);
-		grid->report.before = cost_of(&grid->cells, &spots, &sites, member, routine);
+		grid->report.before = placement_cost(&grid->cells, &spots, &sites, member, routine);
 		grid->report.after = grid->report.before;
 		if (reorder && spots.each)
-			take_plan(grid, &spots, &sites, member, routine);
+			take_placement(grid, &spots, &sites, member, routine);
 		torus_sites_free(&sites);
 	}
 	free_spots(&spots);
@@ -211,7 +211,7 @@ API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, cons
 {
 	struct set set = set_of_team(parent, __func__);
 	const struct comms_group *group = set.group;
-	int *pes = allocate(group->size, __func__), me = 0;
+	int *pes = grid_allocate(group->size, __func__), me = 0;
 	struct grid *new = calloc(1, sizeof *new);
 	struct shmemx_team *team;
 

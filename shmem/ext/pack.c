@@ -18,7 +18,7 @@ struct box {
 	size_t count[DIMS], stride[DIMS]; /* outermost first */
 };
 
-static void check(int dims, const size_t *sizes, const size_t *first, const size_t *counts, const char *routine)
+static void check_box(int dims, const size_t *sizes, const size_t *first, const size_t *counts, const char *routine)
 {
 	if (dims < 1 || dims > DIMS)
 		rte_die(routine, "dims=%d: an array has 1 to %d dimensions", dims, DIMS);
@@ -70,7 +70,7 @@ static void copy_level(char *to, size_t to_stride, const char *from, size_t from
 }
 
 /* The buffer goes on where it ended; returns where that is. */
-static char *move(const struct box *box, int level, char *array, char *buffer, bool pack)
+static char *copy_box(const struct box *box, int level, char *array, char *buffer, bool pack)
 {
 	size_t count = box->levels ? box->count[level] : 1, stride = box->levels ? box->stride[level] : 0;
 
@@ -82,7 +82,7 @@ static char *move(const struct box *box, int level, char *array, char *buffer, b
 		return buffer + count * box->run;
 	}
 	for (size_t i = 0; i < count; i++)
-		buffer = move(box, level + 1, array + i * stride, buffer, pack);
+		buffer = copy_box(box, level + 1, array + i * stride, buffer, pack);
 	return buffer;
 }
 
@@ -91,9 +91,9 @@ API size_t shmemx_pack(void *to, const void *array, size_t element, int dims, co
 {
 	struct box box;
 
-	check(dims, sizes, first, counts, __func__);
+	check_box(dims, sizes, first, counts, __func__);
 	box = find_box(element, dims, sizes, first, counts);
-	return (size_t)(move(&box, 0, (char *)(uintptr_t)array + box.start, to, true) - (char *)to);
+	return (size_t)(copy_box(&box, 0, (char *)(uintptr_t)array + box.start, to, true) - (char *)to);
 }
 
 API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, const size_t *sizes, const size_t *first,
@@ -102,7 +102,7 @@ API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims
 	char *buffer = (char *)(uintptr_t)from;
 	struct box box;
 
-	check(dims, sizes, first, counts, __func__);
+	check_box(dims, sizes, first, counts, __func__);
 	box = find_box(element, dims, sizes, first, counts);
-	return (size_t)(move(&box, 0, (char *)array + box.start, buffer, false) - buffer);
+	return (size_t)(copy_box(&box, 0, (char *)array + box.start, buffer, false) - buffer);
 }

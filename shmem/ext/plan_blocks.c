@@ -48,23 +48,23 @@ static int leader_of(const struct nodes *nodes, int node)
 }
 
 /* The members of a node put their blocks together in its leader's dest. */
-static void write_batch(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
+static void write_node_gather(struct maker *m, const struct nodes *nodes, char *dest, const char *source)
 {
 	struct port *node = &m->plan->ports[PORTS_NODE];
-	int leader = leader_of(nodes, nodes->mine), tell = plan_queue(m), take = plan_queue(m);
+	int leader = leader_of(nodes, nodes->mine), notify = plan_queue(m), copy = plan_queue(m);
 
 	if (nodes->place > 0) {
-		plan_notify(m, tell, leader,
-			  (struct when){&plan_port(m, leader, PORTS_NODE + (size_t)nodes->place)->came[0], 1, 1});
+		plan_notify(m, notify, leader,
+			    (struct when){&plan_port(m, leader, PORTS_NODE + (size_t)nodes->place)->came[0], 1, 1});
 		return;
 	}
 	if (dest + (size_t)m->set.group->me * m->bytes != source)
-		plan_copy(m, take, AT_ONCE, dest + (size_t)m->set.group->me * m->bytes, source, m->bytes);
+		plan_copy(m, copy, AT_ONCE, dest + (size_t)m->set.group->me * m->bytes, source, m->bytes);
 	for (int i = 1; i < nodes->size; i++)
-		plan_copy(m, take, (struct when){&node[i].came[0], 1, 1},
+		plan_copy(m, copy, (struct when){&node[i].came[0], 1, 1},
 			  dest + (size_t)member_of(nodes, nodes->mine, i) * m->bytes,
 			  plan_here(m, source, plan_node_pe(nodes, i)), m->bytes);
-	plan_notify(m, take, comms.pe, (struct when){&node->own, 1, 1});
+	plan_notify(m, copy, comms.pe, (struct when){&node->own, 1, 1});
 }
 
 /* Blocks in the order in which they go along the ring behind a node, its own first: the i-th is of which member? */
@@ -85,15 +85,15 @@ static int next_block(struct walk *walk)
 }
 
 /* How many blocks go from a node to the next: all but the next one's own. */
-static size_t schedule(const struct nodes *nodes, int from)
+static size_t count_blocks_sent(const struct nodes *nodes, int from)
 {
 	return (size_t)(nodes->set->group->size - members_of(nodes, (from + 1) % nodes->count));
 }
 
-static void write_ring(struct maker *m, const struct nodes *nodes, char *dest, int end)
+static void write_ring_commands(struct maker *m, const struct nodes *nodes, char *dest, int end)
 {
 	int n = nodes->count, me = nodes->mine, next = leader_of(nodes, (me + 1) % n), before = leader_of(nodes, (me + n - 1) % n);
-	size_t out = schedule(nodes, me), in = schedule(nodes, (me + n - 1) % n);
+	size_t out = count_blocks_sent(nodes, me), in = count_blocks_sent(nodes, (me + n - 1) % n);
 	struct walk walk = {nodes, me, 0};
 	struct port *mine = m->plan->ports, *theirs = plan_port(m, next, 0);
 	int queue = plan_queue(m);
@@ -119,9 +119,9 @@ static void write_along_ring(struct maker *m, const struct nodes *nodes, char *d
 {
 	int end = plan_queue(m);
 
-	write_batch(m, nodes, dest, source);
+	write_node_gather(m, nodes, dest, source);
 	if (nodes->place == 0)
-		write_ring(m, nodes, dest, end);
+		write_ring_commands(m, nodes, dest, end);
 	if (nodes->size > 1)
 		plan_share(m, nodes, 0, end, (struct comms_piece){dest, dest, (size_t)m->set.group->size * m->bytes});
 }

@@ -8,7 +8,7 @@
 #define AT_ONCE_UP_TO 65536 /* bytes that are not worth a chain */
 #define CHAIN_SEGMENT (128UL << 10)
 
-static struct tree_set choose_tree_set(struct maker *m, const struct nodes *nodes, int root)
+static struct tree_set choose_broadcast_trees(struct maker *m, const struct nodes *nodes, int root)
 {
 	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .root = plan_node_of(nodes, root), .trees = 1, .bytes = m->bytes};
 	struct set_trees trees = {0};
@@ -26,7 +26,8 @@ static struct tree_set choose_tree_set(struct maker *m, const struct nodes *node
 	return tree_set;
 }
 
-static void write_down(struct maker *m, const struct nodes *nodes, const struct tree_set *tree_set, char *dest, const char *source, int root)
+static void write_broadcast(struct maker *m, const struct nodes *nodes, const struct tree_set *tree_set, char *dest,
+			    const char *source, int root)
 {
 	int first = plan_first(nodes, root), end = plan_queue(m);
 	bool here = tree_set->root == nodes->mine;
@@ -61,8 +62,8 @@ API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source,
 	if (!plan_begin(&m, PORTS_NODE + (size_t)nodes.size, 0, 0))
 		return 1;
 	if (bytes > 0) {
-		tree_set = choose_tree_set(&m, &nodes, PE_root);
-		write_down(&m, &nodes, &tree_set, dest, source, PE_root);
+		tree_set = choose_broadcast_trees(&m, &nodes, PE_root);
+		write_broadcast(&m, &nodes, &tree_set, dest, source, PE_root);
 	}
 	plan_end(&m, plan);
 	return 0;

@@ -131,19 +131,20 @@ static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 	return far;
 }
 
-/* The gates of the PEs that put to this PE. Call after all have published theirs. */
-static void find_gates(struct maker *m, const struct edges *edges, struct comms_edge_in *in)
+/* The ready queues of the PEs that put to this PE. Call after all have published theirs. */
+static void find_ready_queues(struct maker *m, const struct edges *edges, struct comms_edge_in *in)
 {
 	m->known_pe = -1;
 	for (size_t i = 0; i < edges->count; i++)
 		if (!edges->edge[i].near && !edges->edge[i].out)
-			(in++)->gate = plan_block_of(m, edges->edge[i].end.pe)->gate;
+			(in++)->ready_queue = plan_block_of(m, edges->edge[i].end.pe)->ready_queue;
 }
 
 static struct comms_session *open_for_all(struct maker *m, const struct comms_edges *far)
 {
 	enum { NOT_NEEDED, WANTED, NOT_TO_BE_HAD };
-	struct comms_session *session = comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.gate);
+	struct comms_session *session =
+		comms_session_open_edges(far->out, far->outs, far->ins, &team_scratch(m->set.team)->plan.ready_queue);
 	uint64_t mine = !session ? NOT_TO_BE_HAD : far->outs + far->ins ? WANTED : NOT_NEEDED;
 
 	if (set_max(&m->set, mine) == WANTED)
@@ -164,7 +165,7 @@ static bool write_by_nic(struct maker *m, const struct edges *edges)
 	far = far_of(m, edges);
 	session = open_for_all(m, &far);
 	if (session) {
-		find_gates(m, edges, far.in);
+		find_ready_queues(m, edges, far.in);
 		comms_session_write_edges(session, &far, &m->plan->ports[0].own);
 		queue = plan_queue(m);
 		plan_by_nic(m, queue, session);

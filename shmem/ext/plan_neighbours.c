@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An exchange with neighbours as a plan: the edges that the user gives, each with a port. The ends find each other as those of a
- * neighbour exchange do: each shows its stations, one for each edge, and looks whether the other end's fits.
+ * neighbour exchange do: each publishes its stations, one for each edge, and checks whether the other end's fits.
  */
 #include "plans.h"
 
@@ -20,12 +20,12 @@ static struct spot spot_of(const void *address, size_t bytes)
 	return (struct spot){segment, bytes ? (uint64_t)((const char *)address - comms.segments[segment].base) : 0};
 }
 
-static void *address_of(const struct spot *spot)
+static void *spot_address(const struct spot *spot)
 {
 	return comms.segments[spot->segment].base + spot->offset;
 }
 
-static void check_edges(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
+static void check_neighbours(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
 {
 	const char *routine = m->set.routine;
 
@@ -43,7 +43,7 @@ static void check_edges(const struct maker *m, const shmemx_neighbour_t *edges, 
 	}
 }
 
-static void show(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
+static void publish_ends(const struct maker *m, const shmemx_neighbour_t *edges, int n_edges)
 {
 	struct station *mine = (struct station *)m->plan->staging;
 
@@ -56,17 +56,10 @@ static void show(const struct maker *m, const shmemx_neighbour_t *edges, int n_e
 					   .dest = spot_of(edges[i].dest, edges[i].receive_bytes)};
 }
 
-/* Both ends may see that they do not fit; one complaint is enough. */
-static void let_lower_speak(int pe)
-{
-	if (comms.pe > pe)
-		rte_let_others_speak();
-}
-
 static void check_end(const struct maker *m, int i, int pe, const struct station *mine, const struct station *theirs)
 {
 	if (theirs->pe != comms.pe || theirs->edge != i) {
-		let_lower_speak(pe);
+		api_let_lower_speak(pe);
 		rte_die(m->set.routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i, (int)mine->edge, pe,
 			(int)theirs->edge, (int)theirs->pe);
 	}
@@ -75,14 +68,14 @@ static void check_end(const struct maker *m, int i, int pe, const struct station
 			(size_t)mine->send_bytes, pe, (size_t)theirs->receive_bytes);
 }
 
-static struct station find_end(struct maker *m, int i)
+static struct station find_other_end(struct maker *m, int i)
 {
 	const struct station *mine = (struct station *)m->plan->staging + i;
 	const struct plan_block *block = plan_block_of(m, (int)mine->pe);
 	struct station theirs;
 
 	if (mine->edge >= (int64_t)block->edges) {
-		let_lower_speak((int)mine->pe);
+		api_let_lower_speak((int)mine->pe);
 		rte_die(m->set.routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)mine->edge, (int)mine->pe);
 	}
 	comms_get(&theirs, plan_staging(m, (int)mine->pe) + (size_t)mine->edge * sizeof theirs, sizeof theirs, (int)mine->pe,
@@ -92,19 +85,20 @@ static struct station find_end(struct maker *m, int i)
 }
 
 /* Whether an edge is near depends on where the giver has its data. */
-static void write_edge(struct maker *m, struct edges *edges, int i)
+static void write_neighbour(struct maker *m, struct edges *edges, int i)
 {
 	const struct station *mine = (struct station *)m->plan->staging + i;
-	struct station theirs = find_end(m, i);
+	struct station theirs = find_other_end(m, i);
 	struct edge_end end = {(int)mine->pe, (size_t)i, (size_t)mine->edge};
 
 	if (mine->receive_bytes > 0) {
 		m->near = comms_shared((enum comms_segment_id)theirs.source.segment);
-		plan_edge_in(m, edges, end, address_of(&mine->dest), address_of(&theirs.source), mine->receive_bytes);
+		plan_edge_in(m, edges, end, spot_address(&mine->dest), spot_address(&theirs.source),
+			     mine->receive_bytes);
 	}
 	if (mine->send_bytes > 0) {
 		m->near = comms_shared((enum comms_segment_id)mine->source.segment);
-		plan_edge_out(m, edges, end, address_of(&theirs.dest), address_of(&mine->source), mine->send_bytes);
+		plan_edge_out(m, edges, end, spot_address(&theirs.dest), spot_address(&mine->source), mine->send_bytes);
 	}
 }
 
@@ -115,16 +109,16 @@ API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edge
 	struct edges queues;
 
 	*plan = SHMEMX_PLAN_INVALID;
-	check_edges(&m, edges, n_edges);
+	check_neighbours(&m, edges, n_edges);
 	for (int i = 0; i < n_edges; i++)
 		m.bytes += edges[i].receive_bytes;
 	if (!plan_begin(&m, (size_t)n_edges, (size_t)n_edges * sizeof(struct station), (size_t)n_edges))
 		return 1;
-	show(&m, edges, n_edges);
+	publish_ends(&m, edges, n_edges);
 	set_sync(&m.set);
 	plan_edges_begin(&m, &queues, 2 * (size_t)n_edges);
 	for (int i = 0; i < n_edges; i++)
-		write_edge(&m, &queues, i);
+		write_neighbour(&m, &queues, i);
 	plan_edges_end(&m, &queues, false);
 	plan_end(&m, plan);
 	return 0;

@@ -36,7 +36,7 @@ static int trees_with_data(const struct tree_set *tree_set)
 	return trees;
 }
 
-static bool fits(const struct tree_set *tree_set, int trees)
+static bool trees_fit(const struct tree_set *tree_set, int trees)
 {
 	for (int t = 0; t < trees; t++) {
 		struct tree_node tree_node = plan_tree_node(tree_set, t);
@@ -47,18 +47,18 @@ static bool fits(const struct tree_set *tree_set, int trees)
 	return true;
 }
 
-static bool wanted(const struct maker *m, const struct tree_set *tree_set)
+static bool nic_is_wanted(const struct maker *m, const struct tree_set *tree_set)
 {
 	return comms_sessions_are_there() && (m->executor == SHMEMX_PLAN_AUTO || m->executor == SHMEMX_PLAN_NIC) &&
 	       tree_set->trees <= COMMS_SESSION_TREES;
 }
 
-static _Atomic uint64_t *word_of(struct maker *m, int pe, int tree)
+static _Atomic uint64_t *tree_flag(struct maker *m, int pe, int tree)
 {
 	return &plan_port(m, pe, (size_t)tree)->came[0];
 }
 
-static struct comms_session_shown shown_by(struct maker *m, int pe)
+static struct comms_session_shown published_queues(struct maker *m, int pe)
 {
 	struct comms_session_shown shown;
 
@@ -66,7 +66,8 @@ static struct comms_session_shown shown_by(struct maker *m, int pe)
 	return shown;
 }
 
-static struct comms_session_tree branch_of(struct maker *m, const struct tree_set *tree_set, int tree, char *dest, const char *source)
+static struct comms_session_tree make_session_tree(struct maker *m, const struct tree_set *tree_set, int tree,
+						   char *dest, const char *source)
 {
 	struct tree_node tree_node = plan_tree_node(tree_set, tree);
 	struct comms_session_tree session_tree = {
@@ -75,25 +76,26 @@ static struct comms_session_tree branch_of(struct maker *m, const struct tree_se
 		.source = source + tree_node.at,
 		.bytes = tree_node.bytes,
 		.segment = tree_set->segment,
-		.word = word_of(m, comms.pe, tree),
+		.word = tree_flag(m, comms.pe, tree),
 		.children = tree_node.children,
 	};
 
 	for (int c = 0; c < tree_node.children; c++) {
 		int pe = tree_node.child[c].pe;
-		struct comms_session_shown shown = shown_by(m, pe);
+		struct comms_session_shown shown = published_queues(m, pe);
 
 		session_tree.child[c] = (struct comms_session_child){
 			.pe = pe,
 			.queue = shown.queue[tree],
-			.word = word_of(m, pe, tree),
+			.word = tree_flag(m, pe, tree),
 			.lets_go = shown.lets_go[tree],
 		};
 	}
 	return session_tree;
 }
 
-static void write_down(struct maker *m, const struct tree_set *tree_set, int trees, struct comms_session *session, char *dest, const char *source)
+static void write_session(struct maker *m, const struct tree_set *tree_set, int trees, struct comms_session *session,
+			  char *dest, const char *source)
 {
 	struct comms_session_tree session_trees[COMMS_SESSION_TREES];
 	struct tree_node first = plan_tree_node(tree_set, 0);
@@ -103,9 +105,9 @@ static void write_down(struct maker *m, const struct tree_set *tree_set, int tre
 	};
 
 	for (int t = 0; t < trees; t++)
-		session_trees[t] = branch_of(m, tree_set, t, dest, source);
+		session_trees[t] = make_session_tree(m, tree_set, t, dest, source);
 	if (ready.parent >= 0)
-		ready.queue = shown_by(m, ready.parent).queue[trees];
+		ready.queue = published_queues(m, ready.parent).queue[trees];
 	comms_session_write(session, session_trees, &ready);
 }
 
@@ -129,9 +131,9 @@ bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool sta
 	int trees = trees_with_data(&coarse);
 	struct comms_session *session = NULL;
 
-	if (!wanted(m, &coarse))
+	if (!nic_is_wanted(m, &coarse))
 		return false;
-	if (stands && fits(&coarse, trees))
+	if (stands && trees_fit(&coarse, trees))
 		session = open_session(m, &coarse, trees);
 	/* After this all have published theirs, too. */
 	if (set_max(&m->set, stands && !session)) {
@@ -142,11 +144,11 @@ bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool sta
 	}
 	if (!stands)
 		return true;
-	write_down(m, &coarse, trees, session, dest, source);
+	write_session(m, &coarse, trees, session, dest, source);
 	plan_by_nic(m, queue, session);
 	for (int t = 0; t < trees; t++)
 		if (plan_tree_node(&coarse, t).parent.pe >= 0)
-			plan_await(m, queue, (struct when){word_of(m, comms.pe, t), 1, 1});
+			plan_await(m, queue, (struct when){tree_flag(m, comms.pe, t), 1, 1});
 	plan_nic_is_done(m, queue);
 	return true;
 }

@@ -2,9 +2,9 @@
 /*
  * Reductions as plans: to a root, or for all.
  *
- * On a node each PE combines one part of all sources, in memory that all reach: on a single node, into its own dest and from there to
- * the others'; else into the dest of the PE that stands for the node. This works in place, too: each part begins with the data that
- * its result overwrites.
+ * On a node each PE combines one part of all sources, in memory that all reach: on a single node, into its own dest
+ * and from there to the others'; else into the dest of the node's leader. This works in place, too: each part begins
+ * with the data that its result overwrites.
  *
  * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again, each segment as soon as the root has it.
  * Slots stage what comes up; the parent notifies the child of how many it has read, in all runs, so a child may be ahead by as many
@@ -24,7 +24,7 @@ struct reduction {
 	struct tree_set tree_set;
 	size_t slots;
 	int root;  /* -1: for all */
-	int first; /* place on my node of the PE that stands for it */
+	int first; /* place on my node of its leader */
 	char *dest;
 	const char *source;
 	size_t count, size;
@@ -34,7 +34,7 @@ struct reduction {
 
 /* --- On a node --- */
 
-static size_t part(const struct reduction *r, int place)
+static size_t node_part_begin(const struct reduction *r, int place)
 {
 	size_t n = (size_t)r->nodes.size, each = r->count / n, left = r->count % n;
 
@@ -60,7 +60,7 @@ static bool for_all_here(const struct reduction *r)
 }
 
 /* Combines the elements of a strip, beginning with the source of the PE whose dest gets the result. */
-static void combine_strip(const struct reduction *r, int queue, size_t at, size_t count)
+static void write_strip(const struct reduction *r, int queue, size_t at, size_t count)
 {
 	int n = r->nodes.size, to = for_all_here(r) ? r->nodes.place : r->first;
 	char *out = (char *)plan_here(r->m, r->dest, plan_node_pe(&r->nodes, to)) + at;
@@ -87,14 +87,14 @@ static void await_places(const struct reduction *r, int queue, int which)
 static void combine_on_node(const struct reduction *r)
 {
 	int notify = plan_queue(r->m), work = plan_queue(r->m), me = r->nodes.place;
-	size_t end = part(r, me + 1), most = STRIP / r->size;
+	size_t end = node_part_begin(r, me + 1), most = STRIP / r->size;
 
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me)
 			notify_about_place(r, notify, i, 0);
 	await_places(r, work, 0);
-	for (size_t at = part(r, me); at < end; at += most)
-		combine_strip(r, work, at * r->size, end - at < most ? end - at : most);
+	for (size_t at = node_part_begin(r, me); at < end; at += most)
+		write_strip(r, work, at * r->size, end - at < most ? end - at : most);
 	for (int i = 0; i < r->nodes.size; i++)
 		if (i != me && (for_all_here(r) || i == r->first))
 			notify_about_place(r, work, i, 1);
@@ -104,7 +104,7 @@ static void combine_on_node(const struct reduction *r)
 		plan_notify(r->m, work, comms.pe, (struct when){&r->m->plan->ports[PORTS_NODE + me].own, 1, 1});
 }
 
-/* The result of this node is in the dest of the PE that stands for it. */
+/* The result of this node is in the dest of its leader. */
 static struct when node_done(const struct reduction *r)
 {
 	return r->nodes.size > 1 ? (struct when){&r->m->plan->ports[PORTS_NODE + r->first].own, 1, 1} : AT_ONCE;
@@ -112,7 +112,7 @@ static struct when node_done(const struct reduction *r)
 
 /* --- Between nodes --- */
 
-static struct tree_set choose_tree_set(struct maker *m, const struct nodes *nodes, int root)
+static struct tree_set choose_reduce_trees(struct maker *m, const struct nodes *nodes, int root)
 {
 	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .trees = 1, .bytes = m->bytes};
 	struct set_trees trees = {0};
@@ -146,18 +146,19 @@ static size_t slots_of(const struct tree_set *tree_set)
 }
 
 /* The slot in the staging of a PE for segment i that comes by an edge. */
-static char *slot(const struct reduction *r, int pe, int port, size_t i)
+static char *slot_address(const struct reduction *r, int pe, int port, size_t i)
 {
 	return plan_staging(r->m, pe) + ((size_t)port * r->slots + i % r->slots) * r->tree_set.segment;
 }
 
-static void take_from(const struct reduction *r, int queue, const struct tree_node *tree_node, struct tree_edge child, size_t i, const char *so_far)
+static void write_from_child(const struct reduction *r, int queue, const struct tree_node *tree_node,
+			     struct tree_edge child, size_t i, const char *so_far)
 {
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 	size_t at = tree_node->at + i * r->tree_set.segment, port = PORTS_UP + (size_t)child.port;
 
 	plan_combine(r->m, queue, (struct when){&r->m->plan->ports[port].came[i % CAME], n, nth},
-		     &(struct combination){r->dest + at, so_far, slot(r, comms.pe, child.port, i),
+		     &(struct combination){r->dest + at, so_far, slot_address(r, comms.pe, child.port, i),
 					   tree_node_bytes(&r->tree_set, tree_node, i) / r->size, r->combine});
 	if ((i + 1) % (r->slots / 2) == 0 || i + 1 == tree_node->segments)
 		plan_notify(r->m, queue, child.pe, (struct when){&plan_port(r->m, child.pe, port)->answer, n, nth});
@@ -173,19 +174,20 @@ static struct when slot_free(const struct reduction *r, const struct tree_node *
 	return (struct when){&r->m->plan->ports[PORTS_UP + tree_node->parent.port].answer, n, nth};
 }
 
-static void send_up(const struct reduction *r, int queue, const struct tree_node *tree_node, size_t i, const char *data)
+static void write_to_parent(const struct reduction *r, int queue, const struct tree_node *tree_node, size_t i,
+			    const char *data)
 {
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 	size_t port = PORTS_UP + (size_t)tree_node->parent.port;
 	struct port *theirs = plan_port(r->m, tree_node->parent.pe, port);
 
 	plan_put(r->m, queue, slot_free(r, tree_node, i), tree_node->parent.pe,
-		 (struct comms_piece){slot(r, tree_node->parent.pe, tree_node->parent.port, i), data,
+		 (struct comms_piece){slot_address(r, tree_node->parent.pe, tree_node->parent.port, i), data,
 				      tree_node_bytes(&r->tree_set, tree_node, i)},
 		 (struct when){&theirs->came[i % CAME], n, nth});
 }
 
-static void climb(const struct reduction *r, int tree)
+static void write_up_tree(const struct reduction *r, int tree)
 {
 	const char *brought = r->nodes.size > 1 ? r->dest : r->source;
 	struct tree_node tree_node = plan_tree_node(&r->tree_set, tree);
@@ -198,9 +200,9 @@ static void climb(const struct reduction *r, int tree)
 		const char *so_far = brought + at;
 
 		for (int c = 0; c < tree_node.children; c++, so_far = r->dest + at)
-			take_from(r, queue, &tree_node, tree_node.child[c], i, so_far);
+			write_from_child(r, queue, &tree_node, tree_node.child[c], i, so_far);
 		if (tree_node.parent.pe >= 0)
-			send_up(r, queue, &tree_node, i, so_far);
+			write_to_parent(r, queue, &tree_node, i, so_far);
 		else
 			plan_notify(r->m, queue, comms.pe,
 				  (struct when){&r->m->plan->ports[tree].own, (int64_t)tree_node.segments, (int64_t)i + 1});
@@ -210,7 +212,7 @@ static void climb(const struct reduction *r, int tree)
 /* --- All of it --- */
 
 /* In a reduction to a root, the others on a node only wait until their sources have been read. */
-static void say_over(const struct reduction *r, int end)
+static void write_sources_read(const struct reduction *r, int end)
 {
 	if (r->nodes.place != r->first) {
 		plan_await(r->m, end, node_port(r, r->first, 2));
@@ -225,7 +227,7 @@ static void say_over(const struct reduction *r, int end)
 static void write_between(const struct reduction *r, int end)
 {
 	for (int t = 0; t < r->tree_set.trees; t++)
-		climb(r, t);
+		write_up_tree(r, t);
 	if (r->root >= 0)
 		return;
 	plan_down(r->m, &r->tree_set, r->dest, r->dest, false, true);
@@ -241,14 +243,14 @@ static void write_reduction(const struct reduction *r)
 	if (r->nodes.count > 1 && r->nodes.place == r->first)
 		write_between(r, end);
 	if (r->nodes.size > 1 && r->root >= 0)
-		say_over(r, end);
+		write_sources_read(r, end);
 	else if (r->nodes.size > 1 && !for_all_here(r))
 		plan_share(r->m, &r->nodes, r->first, end, (struct comms_piece){r->dest, r->dest, r->m->bytes});
 	if (r->m->set.group->size == 1 && r->dest != r->source)
 		plan_copy(r->m, plan_queue(r->m), AT_ONCE, r->dest, r->source, r->m->bytes);
 }
 
-static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
+static int make_reduction(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 {
 	size_t staging = 0;
 
@@ -261,7 +263,7 @@ static int make(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
 	r->nodes = plan_nodes(m);
 	r->first = plan_first(&r->nodes, r->root);
 	if (m->bytes > 0 && r->nodes.count > 1) {
-		r->tree_set = choose_tree_set(m, &r->nodes, r->root);
+		r->tree_set = choose_reduce_trees(m, &r->nodes, r->root);
 		r->slots = slots_of(&r->tree_set);
 		staging = plan_tree_set_directions(&r->tree_set) * r->slots * r->tree_set.segment;
 	}
@@ -293,7 +295,7 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
-	return make(&m, &r, plan);
+	return make_reduction(&m, &r, plan);
 }
 
 API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
@@ -305,5 +307,5 @@ API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source,
 
 	find_operation(&r, __func__);
 	m = plan_maker(team, executor, nreduce * r.size, __func__);
-	return make(&m, &r, plan);
+	return make_reduction(&m, &r, plan);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the trees of a torus), and from the PE that
- * stands for a node to the other PEs there.
+ * Commands that move data down trees between nodes in a plan (a binomial tree, a chain, or the trees of a torus), and
+ * from the leader of a node to the other PEs there.
  */
 #include "plans.h"
 
@@ -57,7 +57,7 @@ int plan_first(const struct nodes *nodes, int root)
 	return place;
 }
 
-/* The PE that stands for a node. */
+/* The leader of a node. */
 static int pe_of_node(const struct tree_set *tree_set, int node)
 {
 	const struct nodes *nodes = tree_set->nodes;
@@ -159,7 +159,8 @@ size_t plan_tree_set_directions(const struct tree_set *tree_set)
 /* --- Down --- */
 
 /* Segment i of n is here: from the parent or, at the root, ready to be sent. */
-static struct when segment(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i, bool counted)
+static struct when segment_is_ready(const struct maker *m, const struct tree_node *tree_node, int tree, size_t i,
+				    bool counted)
 {
 	int64_t n = (int64_t)tree_node->segments, nth = (int64_t)i + 1;
 
@@ -190,8 +191,9 @@ static void feed_child(const struct tree_down *down, struct tree_edge child)
 	for (size_t i = 0; i < segments; i++) {
 		size_t at = down->node.at + i * down->tree_set->segment;
 
-		plan_put(down->m, queue, segment(down->m, &down->node, down->tree, i, down->counted), child.pe,
-			 (struct comms_piece){down->dest + at, down->source + at, tree_node_bytes(down->tree_set, &down->node, i)},
+		plan_put(down->m, queue, segment_is_ready(down->m, &down->node, down->tree, i, down->counted), child.pe,
+			 (struct comms_piece){down->dest + at, down->source + at,
+					      tree_node_bytes(down->tree_set, &down->node, i)},
 			 (struct when){&theirs->came[i % CAME], (int64_t)segments, (int64_t)i + 1});
 	}
 }
@@ -219,8 +221,8 @@ void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set
 		struct tree_node tree_node = plan_tree_node(tree_set, t);
 
 		for (size_t i = tree_node.segments > CAME ? tree_node.segments - CAME : 0; i < tree_node.segments; i++)
-			if (segment(m, &tree_node, t, i, counted).word)
-				plan_await(m, queue, segment(m, &tree_node, t, i, counted));
+			if (segment_is_ready(m, &tree_node, t, i, counted).word)
+				plan_await(m, queue, segment_is_ready(m, &tree_node, t, i, counted));
 	}
 }
 

@@ -16,64 +16,66 @@ static struct {
 	pthread_mutex_t lock;
 	struct blocks *blocks; /* of the memory of plans */
 	struct shmemx_plan plan[SHMEMX_PLANS];
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} plans = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void api_plans_start(void)
 {
-	all.blocks = blocks_create(COMMS_PLAN_BYTES);
-	if (!all.blocks)
+	plans.blocks = blocks_create(COMMS_PLAN_BYTES);
+	if (!plans.blocks)
 		rte_die("shmem_init", "no memory");
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		all.plan[i].list.place = i;
+		plans.plan[i].list.place = i;
 }
 
 /* --- Room --- */
 
-static struct shmemx_plan *take_plan(struct shmemx_team *team)
+static struct shmemx_plan *take_free_plan(struct shmemx_team *team)
 {
 	struct shmemx_plan *plan = NULL;
 
-	pthread_mutex_lock(&all.lock);
+	pthread_mutex_lock(&plans.lock);
 	for (int i = 0; i < SHMEMX_PLANS && !plan; i++)
-		if (!all.plan[i].team)
-			plan = &all.plan[i];
+		if (!plans.plan[i].team)
+			plan = &plans.plan[i];
 	if (plan)
 		plan->team = team;
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_unlock(&plans.lock);
 	return plan;
 }
 
 static bool take_block(struct shmemx_plan *plan, size_t bytes)
 {
-	pthread_mutex_lock(&all.lock);
-	plan->block = blocks_allocate(all.blocks, bytes, BLOCKS_UNIT);
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_lock(&plans.lock);
+	plan->block = blocks_allocate(plans.blocks, bytes, BLOCKS_UNIT);
+	pthread_mutex_unlock(&plans.lock);
 	return plan->block != BLOCKS_NONE;
 }
 
 /* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
-static void give_back(struct shmemx_plan *plan)
+static void free_plan(struct shmemx_plan *plan)
 {
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&plan->list.busy, memory_order_acquire));
 	comms_list_free(&plan->list);
-	pthread_mutex_lock(&all.lock);
+	pthread_mutex_lock(&plans.lock);
 	if (plan->block != BLOCKS_NONE)
-		blocks_release(all.blocks, plan->block);
+		blocks_release(plans.blocks, plan->block);
 	plan->team = NULL;
-	pthread_mutex_unlock(&all.lock);
+	pthread_mutex_unlock(&plans.lock);
 }
 
-static void say_what_is_missing(const struct shmemx_plan *plan, size_t bytes, const char *routine)
+static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, const char *routine)
 {
 	char wanted[32], room[32], free[32];
 
 	if (!plan)
 		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free", SHMEMX_PLANS);
 	else
-		rte_report(routine, "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some plans with "
-				    "shmemx_plan_free",
+		rte_report(routine,
+			   "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some "
+			   "plans with "
+			   "shmemx_plan_free",
 			   text_size(bytes, wanted), text_size(COMMS_PLAN_BYTES, room),
-			   text_size(blocks_largest(all.blocks), free));
+			   text_size(blocks_largest(plans.blocks), free));
 }
 
 /* All members have room, or none takes any. One that has none says so: the first of them. */
@@ -83,11 +85,11 @@ static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 	uint64_t first = set_max(&m->set, mine ? 0 : me);
 
 	if (first == me)
-		say_what_is_missing(m->plan, bytes, m->set.routine);
+		report_missing_room(m->plan, bytes, m->set.routine);
 	return first == 0;
 }
 
-static void make_new(struct shmemx_plan *plan, const char *routine)
+static void reset_plan(struct shmemx_plan *plan, const char *routine)
 {
 	plan->started = false;
 	plan->number = ++plan->team->plans;
@@ -102,14 +104,14 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	size_t bytes = ports * sizeof(struct port) + staging;
 	bool mine;
 
-	m->plan = take_plan(m->set.team);
+	m->plan = take_free_plan(m->set.team);
 	mine = m->plan && take_block(m->plan, bytes ? bytes : BLOCKS_UNIT);
 	if (!all_have_room(m, mine, bytes)) {
 		if (m->plan)
-			give_back(m->plan);
+			free_plan(m->plan);
 		return false;
 	}
-	make_new(m->plan, m->set.routine);
+	reset_plan(m->plan, m->set.routine);
 	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
 	m->plan->staging = (char *)(m->plan->ports + ports);
 	memset(m->plan->ports, 0, ports * sizeof(struct port));
@@ -123,7 +125,7 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
 {
 	comms_check_up(routine);
-	if (COMMS_UNLIKELY(!plan || plan < all.plan || plan >= all.plan + SHMEMX_PLANS || !plan->team))
+	if (COMMS_UNLIKELY(!plan || plan < plans.plan || plan >= plans.plan + SHMEMX_PLANS || !plan->team))
 		rte_die(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
 	return plan;
 }
@@ -168,7 +170,7 @@ API void shmemx_plan_wait(shmemx_plan_t plan)
 	p->started = false;
 }
 
-/* What others have sent for it may still be on its way to them: all of it has come when all have met. */
+/* What others have sent for it may still be on its way to them: all of it has come when all have passed a barrier. */
 API void shmemx_plan_free(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
@@ -182,7 +184,7 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 	if (p->list.by_network)
 		comms_complete_all();
 	set_sync(&set);
-	give_back(p);
+	free_plan(p);
 }
 
 /* --- The end --- */
@@ -190,23 +192,24 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 void api_plans_check(const char *routine)
 {
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (all.plan[i].team && all.plan[i].started && !comms_list_is_over(&all.plan[i].list))
-			rte_die(routine, "a plan of %s is under way; wait for it first", all.plan[i].list.routine);
+		if (plans.plan[i].team && plans.plan[i].started && !comms_list_is_over(&plans.plan[i].list))
+			rte_die(routine, "a plan of %s is under way; wait for it first", plans.plan[i].list.routine);
 }
 
 void api_plans_check_team(const struct shmemx_team *team, const char *routine)
 {
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (all.plan[i].team == team)
-			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free", all.plan[i].list.routine);
+		if (plans.plan[i].team == team)
+			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free",
+					 plans.plan[i].list.routine);
 }
 
 void api_plans_stop(void)
 {
 	comms_executor_stop();
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (all.plan[i].team)
-			give_back(&all.plan[i]);
-	blocks_destroy(all.blocks);
-	all.blocks = NULL;
+		if (plans.plan[i].team)
+			free_plan(&plans.plan[i]);
+	blocks_destroy(plans.blocks);
+	plans.blocks = NULL;
 }

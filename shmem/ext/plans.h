@@ -120,7 +120,7 @@ struct nodes {
 struct nodes plan_nodes(const struct maker *m);
 int plan_node_of(const struct nodes *nodes, int member);
 int plan_node_pe(const struct nodes *nodes, int place);
-/* The place on my node of the PE that stands for it: the root if it is here, else the first. Root -1: always the first. */
+/* The place on my node of its leader: the root if it is here, else the first. Root -1: always the first. */
 int plan_first(const struct nodes *nodes, int root);
 
 /* Ports: of directions and steps in trees, the same upwards, and of the places on a node. */
@@ -130,7 +130,7 @@ enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
 struct tree_set {
 	enum plan_tree_kind kind;
 	const struct nodes *nodes;
-	int root, root_pe; /* node, and who stands for it */
+	int root, root_pe; /* node, and its leader */
 	int trees;
 	const struct torus_topology *topology; /* of a torus, and what grows on it */
 	struct torus_tree_set tree_set;
@@ -141,7 +141,7 @@ struct tree_set {
 struct tree_edge {
 	int pe, port; /* pe -1: there is none */
 };
-/* What this PE, which stands for its node, has to do with a tree. */
+/* What this PE, the leader of its node, has to do with a tree. */
 struct tree_node {
 	size_t at, bytes, segments;
 	struct tree_edge parent, child[MOST_CHILDREN];
@@ -170,7 +170,7 @@ void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, con
 bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source);
 /* Everything has come down. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted);
-/* From the PE that stands for this node (its place is `first`), which has the data at data.source, to the other PEs of the node. */
+/* From the leader of this node (its place is `first`, its data at data.source) to the other PEs of the node. */
 void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue, struct comms_piece data);
 
 #endif

@@ -58,7 +58,8 @@ static struct {
 /* --- Operations --- */
 
 /* Each operation becomes an event. */
-static struct operation *begin(int kind, int pe, uint64_t word, void *address, size_t bytes, const char *routine)
+static struct operation *begin_operation(int kind, int pe, uint64_t word, void *address, size_t bytes,
+					 const char *routine)
 {
 	struct operation *operation = rdma_memory(calloc(1, sizeof *operation), routine);
 
@@ -71,14 +72,14 @@ static struct operation *begin(int kind, int pe, uint64_t word, void *address, s
 	return operation;
 }
 
-static void end(struct operation *operation, const char *routine)
+static void end_operation(struct operation *operation, const char *routine)
 {
 	rdma.unfinished--;
 	rdma_event_add(&operation->event, routine);
 	free(operation);
 }
 
-static void add(struct list *list, struct operation *operation)
+static void add_operation(struct list *list, struct operation *operation)
 {
 	operation->next = NULL;
 	if (!list->first)
@@ -94,14 +95,14 @@ static void remove_from(struct list *list, struct operation **at)
 	*at = (*at)->next;
 }
 
-static bool at_rest(const struct operation *operation)
+static bool is_complete(const struct operation *operation)
 {
 	return !comms_request_is_under_way(&operation->request);
 }
 
 /* --- Events of other PEs --- */
 
-static void append(struct queue *queue, const struct waiting *waiting, const char *routine)
+static void append_waiting(struct queue *queue, const struct waiting *waiting, const char *routine)
 {
 	struct waiting *copy = rdma_memory(malloc(sizeof *copy), routine);
 
@@ -113,7 +114,7 @@ static void append(struct queue *queue, const struct waiting *waiting, const cha
 	queue->end = &copy->next;
 }
 
-static struct waiting take_first(struct queue *queue)
+static struct waiting take_first_waiting(struct queue *queue)
 {
 	struct waiting *first = queue->first, taken = *first;
 
@@ -129,7 +130,7 @@ static void end_sent(struct operation *operation, const char *routine)
 	while (*at != operation)
 		at = &(*at)->next;
 	remove_from(&rdma.sent, at);
-	end(operation, routine);
+	end_operation(operation, routine);
 }
 
 static void handle_event(const struct comms_event *event, const char *routine)
@@ -142,9 +143,7 @@ static void handle_event(const struct comms_event *event, const char *routine)
 	case EVENT_ARRIVED:
 		rdma_event_add(&arrived, routine);
 		break;
-	case EVENT_SENT:
-		append(&rdma.messages, &message, routine);
-		break;
+	case EVENT_SENT: append_waiting(&rdma.messages, &message, routine); break;
 	case EVENT_GOT:
 		end_sent((struct operation *)(uintptr_t)event->operation, routine);
 		break;
@@ -169,7 +168,7 @@ static void send_event(int pe, const struct comms_event *event, size_t bytes, co
 	comms_event_send(pe, &posted_event, routine);
 }
 
-static void answer(const struct operation *operation, const char *routine)
+static void answer_sender(const struct operation *operation, const char *routine)
 {
 	const struct comms_event event = {.kind = EVENT_GOT, .pe = comms.pe, .operation = operation->answer};
 
@@ -184,48 +183,51 @@ static bool finish_operations(const char *routine)
 	for (struct operation **at = &rdma.under_way.first; *at;) {
 		struct operation *operation = *at;
 
-		if (!at_rest(operation)) {
+		if (!is_complete(operation)) {
 			at = &operation->next;
 			continue;
 		}
 		remove_from(&rdma.under_way, at);
 		if (operation->answer)
-			answer(operation, routine);
-		end(operation, routine);
+			answer_sender(operation, routine);
+		end_operation(operation, routine);
 		some = true;
 	}
 	return some;
 }
 
-static void receive(const struct comms_event *event, const struct waiting *posted, const char *routine)
+static void receive_message(const struct comms_event *event, const struct waiting *posted, const char *routine)
 {
 	struct operation *operation;
 
 	if (event->bytes > posted->bytes)
 		rte_die(routine, "a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
 			(unsigned long long)event->bytes, event->pe, posted->bytes);
-	operation = begin(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);
+	operation =
+		begin_operation(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);
 	operation->answer = event->operation;
 	comms_buffer_get(&operation->request,
 			 &(struct comms_transfer){&event->from, event->address - event->from.base, event->bytes, posted->address, routine});
-	add(&rdma.under_way, operation);
+	add_operation(&rdma.under_way, operation);
 }
 
-static void collect(const char *routine)
+static void collect_events(const char *routine)
 {
 	do {
 		handle_events();
 		while (rdma.posted.first && rdma.messages.first) {
-			struct waiting posted = take_first(&rdma.posted), message = take_first(&rdma.messages);
+			struct waiting posted = take_first_waiting(&rdma.posted),
+				       message = take_first_waiting(&rdma.messages);
 
-			receive(&message.event, &posted, routine);
+			receive_message(&message.event, &posted, routine);
 		}
 	} while (finish_operations(routine));
 }
 
 /* --- What the user calls --- */
 
-API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int tell, uint64_t word)
+API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int notify,
+			 uint64_t word)
 {
 	const struct comms_buffer *to = rdma_buffer(dest);
 	struct operation *operation;
@@ -234,14 +236,15 @@ API void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const 
 	rdma_check_buffer(to, "dest", offset, bytes, __func__);
 	COMMS_CALL(__func__, bytes, to->pe);
 	pthread_mutex_lock(&rdma.lock);
-	operation = begin(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
+	operation = begin_operation(SHMEMX_RDMA_SENT, to->pe, word, (void *)(uintptr_t)source, bytes, __func__);
 	operation->remote_event = (struct comms_event){EVENT_ARRIVED, comms.pe, word, to->base + offset, bytes, 0, {0}};
 	posted_event.event = &operation->remote_event;
-	if (tell)
+	if (notify)
 		posted_event.number = comms_event_number(to->pe, handle_events, __func__);
-	comms_buffer_put(&operation->request, &(struct comms_transfer){to, offset, bytes, (void *)(uintptr_t)source, __func__},
-			 tell ? &posted_event : NULL);
-	add(&rdma.under_way, operation);
+	comms_buffer_put(&operation->request,
+			 &(struct comms_transfer){to, offset, bytes, (void *)(uintptr_t)source, __func__},
+			 notify ? &posted_event : NULL);
+	add_operation(&rdma.under_way, operation);
 	pthread_mutex_unlock(&rdma.lock);
 }
 
@@ -253,9 +256,9 @@ API void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t 
 	rdma_check_buffer(from, "source", offset, bytes, __func__);
 	COMMS_CALL(__func__, bytes, from->pe);
 	pthread_mutex_lock(&rdma.lock);
-	operation = begin(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
+	operation = begin_operation(SHMEMX_RDMA_GOT, from->pe, word, dest, bytes, __func__);
 	comms_buffer_get(&operation->request, &(struct comms_transfer){from, offset, bytes, dest, __func__});
-	add(&rdma.under_way, operation);
+	add_operation(&rdma.under_way, operation);
 	pthread_mutex_unlock(&rdma.lock);
 }
 
@@ -273,8 +276,8 @@ API void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t off
 	event.from = *from;
 	event.address = from->base + offset;
 	pthread_mutex_lock(&rdma.lock);
-	operation = begin(SHMEMX_RDMA_SENT, pe, word, (void *)(uintptr_t)event.address, bytes, __func__);
-	add(&rdma.sent, operation);
+	operation = begin_operation(SHMEMX_RDMA_SENT, pe, word, (void *)(uintptr_t)event.address, bytes, __func__);
+	add_operation(&rdma.sent, operation);
 	event.operation = (uint64_t)(uintptr_t)operation;
 	send_event(pe, &event, sizeof event, __func__);
 	pthread_mutex_unlock(&rdma.lock);
@@ -290,7 +293,7 @@ API void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, si
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	posted.address = (char *)(uintptr_t)to->base + offset;
 	pthread_mutex_lock(&rdma.lock);
-	append(&rdma.posted, &posted, __func__);
+	append_waiting(&rdma.posted, &posted, __func__);
 	pthread_mutex_unlock(&rdma.lock);
 }
 
@@ -300,7 +303,7 @@ static bool next_event(shmemx_rdma_event_t *event, const char *routine)
 
 	pthread_mutex_lock(&rdma.lock);
 	if (rdma_events_count() == 0)
-		collect(routine);
+		collect_events(routine);
 	taken = rdma_event_take(event);
 	pthread_mutex_unlock(&rdma.lock);
 	return taken;
@@ -325,7 +328,7 @@ static bool something_came(void)
 		return true;
 	came = rdma_events_count() > 0 || comms_event_waits();
 	for (struct operation *operation = rdma.under_way.first; operation && !came; operation = operation->next)
-		came = at_rest(operation);
+		came = is_complete(operation);
 	pthread_mutex_unlock(&rdma.lock);
 	return came;
 }
@@ -342,10 +345,10 @@ API void shmemx_rdma_wait(shmemx_rdma_event_t *event)
 
 /* --- The end --- */
 
-static bool all_rest(void)
+static bool all_are_complete(void)
 {
 	for (struct operation *operation = rdma.under_way.first; operation; operation = operation->next)
-		if (!at_rest(operation))
+		if (!is_complete(operation))
 			return false;
 	return true;
 }
@@ -353,10 +356,10 @@ static bool all_rest(void)
 void api_rdma_finish(const char *routine)
 {
 	hang_note_peer(routine, "the end of its own puts and gets", COMMS_NOBODY);
-	COMMS_WAIT(COMMS_NOWHERE, all_rest());
+	COMMS_WAIT(COMMS_NOWHERE, all_are_complete());
 }
 
-static void forget(struct list *list)
+static void free_operations(struct list *list)
 {
 	while (list->first) {
 		struct operation *next = list->first->next;
@@ -368,12 +371,12 @@ static void forget(struct list *list)
 
 void api_rdma_stop(void)
 {
-	forget(&rdma.under_way);
-	forget(&rdma.sent);
+	free_operations(&rdma.under_way);
+	free_operations(&rdma.sent);
 	while (rdma.posted.first)
-		take_first(&rdma.posted);
+		take_first_waiting(&rdma.posted);
 	while (rdma.messages.first)
-		take_first(&rdma.messages);
+		take_first_waiting(&rdma.messages);
 	rdma_events_forget();
 	rdma.unfinished = 0;
 	comms_buffers_stop();

@@ -7,7 +7,7 @@
 static struct {
 	shmemx_rdma_event_t *events;
 	size_t room, first, count;
-} ring;
+} program_events;
 
 void *rdma_memory(void *got, const char *routine)
 {
@@ -16,44 +16,44 @@ void *rdma_memory(void *got, const char *routine)
 	return got;
 }
 
-static void make_room(const char *routine)
+static void make_room_for_event(const char *routine)
 {
-	size_t room = ring.room ? 2 * ring.room : 64;
+	size_t room = program_events.room ? 2 * program_events.room : 64;
 	shmemx_rdma_event_t *events = rdma_memory(malloc(room * sizeof *events), routine);
 
-	for (size_t i = 0; i < ring.count; i++)
-		events[i] = ring.events[(ring.first + i) % ring.room];
-	free(ring.events);
-	ring.events = events;
-	ring.room = room;
-	ring.first = 0;
+	for (size_t i = 0; i < program_events.count; i++)
+		events[i] = program_events.events[(program_events.first + i) % program_events.room];
+	free(program_events.events);
+	program_events.events = events;
+	program_events.room = room;
+	program_events.first = 0;
 }
 
 void rdma_event_add(const shmemx_rdma_event_t *event, const char *routine)
 {
-	if (ring.count == ring.room)
-		make_room(routine);
-	ring.events[(ring.first + ring.count++) % ring.room] = *event;
+	if (program_events.count == program_events.room)
+		make_room_for_event(routine);
+	program_events.events[(program_events.first + program_events.count++) % program_events.room] = *event;
 }
 
 bool rdma_event_take(shmemx_rdma_event_t *event)
 {
-	if (ring.count == 0)
+	if (program_events.count == 0)
 		return false;
-	*event = ring.events[ring.first];
-	ring.first = (ring.first + 1) % ring.room;
-	ring.count--;
+	*event = program_events.events[program_events.first];
+	program_events.first = (program_events.first + 1) % program_events.room;
+	program_events.count--;
 	return true;
 }
 
 size_t rdma_events_count(void)
 {
-	return ring.count;
+	return program_events.count;
 }
 
 void rdma_events_forget(void)
 {
-	free(ring.events);
-	ring.events = NULL;
-	ring.room = ring.first = ring.count = 0;
+	free(program_events.events);
+	program_events.events = NULL;
+	program_events.room = program_events.first = program_events.count = 0;
 }

@@ -57,7 +57,7 @@ API void shmemx_stats_reset(void)
 /* --- The table --- */
 
 enum measure { CALLS, BYTES, NANOSECONDS, MEASURES };
-enum { PER_PEER = ROW_COUNT * MEASURES, NUMBERS }; /* behind the rows: bytes for each peer met */
+enum { PER_PEER = ROW_COUNT * MEASURES, NUMBERS }; /* behind the rows: bytes for each connected peer */
 
 struct table {
 	uint64_t mine[NUMBERS], sum[NUMBERS], least[NUMBERS], median[NUMBERS], most[NUMBERS];
@@ -101,7 +101,7 @@ static void find_medians(const struct set *world, struct table *t)
 	}
 }
 
-static void gather(const struct set *world, struct table *t)
+static void reduce_table(const struct set *world, struct table *t)
 {
 	memcpy(t->sum, t->mine, sizeof t->sum);
 	memcpy(t->least, t->mine, sizeof t->least);
@@ -124,7 +124,7 @@ static void print_times(const struct table *t, int i)
 		(double)t->most[i] / 1e6);
 }
 
-static void print(const struct table *t)
+static void print_table(const struct table *t)
 {
 	fprintf(stderr, "torushmem: what %d PEs did (SHMEM_STATS); least, median and most of a PE\n", comms.n_pes);
 	fprintf(stderr, "%-14s | %14s %12s %12s %12s | %14s %12s %12s %12s | %10s %10s %10s\n", "", "calls, all", "least",
@@ -141,8 +141,9 @@ static void print(const struct table *t)
 			print_times(t, first + NANOSECONDS);
 		fputc('\n', stderr);
 	}
-	fprintf(stderr, "memory for each peer met: least %" PRIu64 ", median %" PRIu64 ", most %" PRIu64 " bytes\n", t->least[PER_PEER],
-		t->median[PER_PEER], t->most[PER_PEER]);
+	fprintf(stderr,
+		"memory for each connected peer: least %" PRIu64 ", median %" PRIu64 ", most %" PRIu64 " bytes\n",
+		t->least[PER_PEER], t->median[PER_PEER], t->most[PER_PEER]);
 }
 
 /* --- The links: what all PEs have sent over each --- */
@@ -158,7 +159,7 @@ struct link_row {
 	struct link_load load;
 };
 
-static int by_load(const void *left, const void *right)
+static int compare_loads(const void *left, const void *right)
 {
 	const struct link_row *a = left, *b = right;
 
@@ -188,7 +189,7 @@ static void print_links(const struct link_load *load, int links)
 	for (int i = 0; i < links; i++)
 		if (load[i].messages > 0)
 			rows[used++] = (struct link_row){links_counted_name(i), load[i]};
-	qsort(rows, (size_t)used, sizeof *rows, by_load);
+	qsort(rows, (size_t)used, sizeof *rows, compare_loads);
 	fprintf(stderr, "%d of %d links of the torus were used%s%s\n", used, links, used > 0 ? "; messages and bytes of all PEs" : "",
 		used > MOST_SHOWN ? ", the busiest hundred:" : used > 0 ? ", the busiest first:" : "");
 	for (int i = 0; i < used && i < MOST_SHOWN; i++)
@@ -217,9 +218,9 @@ void api_stats_stop(void)
 	world = set_of_team(SHMEM_TEAM_WORLD, "shmem_finalize");
 	read_mine(t.mine);
 	load = links > 0 ? read_links(links) : NULL;
-	gather(&world, &t);
+	reduce_table(&world, &t);
 	if (comms.pe == 0)
-		print(&t);
+		print_table(&t);
 	if (load)
 		add_up_links(&world, load, links);
 	fflush(stderr);

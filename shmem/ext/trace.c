@@ -33,7 +33,7 @@ static struct {
 	bool has_part;
 	int file;					   /* PE 0's */
 	char name[TRACE_PART_NAME], part[TRACE_PART_NAME]; /* whole paths */
-} trace = {.file = -1};
+} job_trace = {.file = -1};
 
 /* --- The links' load over time --- */
 
@@ -41,13 +41,13 @@ static struct {
 	int links;
 	int64_t step; /* nanoseconds of a bin */
 	uint64_t *bytes;
-} load;
+} link_loads;
 
 static void load_start(uint64_t started)
 {
-	load.links = comms.network ? links_known() : 0;
-	load.step = (int64_t)((counters_clock() - started) / BINS + 1);
-	load.bytes = load.links ? calloc((size_t)load.links * BINS, sizeof *load.bytes) : NULL;
+	link_loads.links = comms.network ? links_known() : 0;
+	link_loads.step = (int64_t)((counters_clock() - started) / BINS + 1);
+	link_loads.bytes = link_loads.links ? calloc((size_t)link_loads.links * BINS, sizeof *link_loads.bytes) : NULL;
 }
 
 struct schedule {
@@ -55,21 +55,21 @@ struct schedule {
 	uint64_t bytes;
 };
 
-static void pass(int link, int way, void *argument)
+static void add_to_link(int link, int direction, void *argument)
 {
 	const struct schedule *schedule = argument;
 
-	(void)way;
-	load.bytes[link * BINS + schedule->bin] += schedule->bytes;
+	(void)direction;
+	link_loads.bytes[link * BINS + schedule->bin] += schedule->bytes;
 }
 
 static void load_add(const struct trace_ring *head, const struct trace_event *e)
 {
-	struct schedule schedule = {trace_time(head, e->begin) / load.step, e->bytes};
+	struct schedule schedule = {trace_time(head, e->begin) / link_loads.step, e->bytes};
 
-	if (!load.bytes || e->kind != TRACE_MESSAGE || e->local || schedule.bin < 0 || schedule.bin >= BINS)
+	if (!link_loads.bytes || e->kind != TRACE_MESSAGE || e->local || schedule.bin < 0 || schedule.bin >= BINS)
 		return;
-	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, pass, &schedule);
+	links_follow(e->away ? head->pe : e->pe, e->away ? e->pe : head->pe, add_to_link, &schedule);
 }
 
 /* The torus is one more process, its links are counters; rates in bytes per millisecond, which is kB/s. */
@@ -77,23 +77,23 @@ static void load_write(struct plain_text *text)
 {
 	char name[LINKS_TEXT];
 
-	for (int link = 0; load.bytes && link < load.links; link++) {
+	for (int link = 0; link_loads.bytes && link < link_loads.links; link++) {
 		uint64_t before = 0;
 
 		links_name(link, name);
 		for (int bin = 0; bin < BINS; bin++) {
-			uint64_t bytes = load.bytes[link * BINS + bin];
+			uint64_t bytes = link_loads.bytes[link * BINS + bin];
 
 			if (bytes != before)
 				plain_put(text,
 					  "\n{\"ph\":\"C\",\"name\":\"link "
 					  "%s\",\"cat\":\"link\",\"pid\":%d,\"ts\":%t,\"args\":{\"kB/s\":%l}},",
-					  name, comms.n_pes, (int64_t)bin * load.step,
-					  (int64_t)(bytes * 1000000 / (uint64_t)load.step));
+					  name, comms.n_pes, (int64_t)bin * link_loads.step,
+					  (int64_t)(bytes * 1000000 / (uint64_t)link_loads.step));
 			before = bytes;
 		}
 	}
-	free(load.bytes);
+	free(link_loads.bytes);
 }
 
 /* What torusplan watch needs to draw it. */
@@ -107,7 +107,7 @@ static void write_torus(struct plain_text *text)
 	plain_put(text,
 		  "\n{\"ph\":\"M\",\"name\":\"torus\",\"pid\":%d,\"args\":{\"shape\":\"%s\",\"pes\":%d,\"end\":%t,"
 		  "\"step\":%t,\"place\":[",
-		  comms.n_pes, line, comms.n_pes, load.step * BINS, load.step);
+		  comms.n_pes, line, comms.n_pes, link_loads.step * BINS, link_loads.step);
 	for (int pe = 0; pe < comms.n_pes; pe++)
 		plain_put(text, pe ? ",%d" : "%d", torus_job_place(comms_torus(), pe));
 	plain_put(text, "]}}");
@@ -116,13 +116,13 @@ static void write_torus(struct plain_text *text)
 /* --- The end --- */
 
 /* Finds the ends of messages of this PE that only the other side knows. */
-static void resolve(void)
+static void resolve_messages(void)
 {
 	bool *wanted = calloc((size_t)comms.n_pes, sizeof *wanted), done = wanted != NULL;
-	struct trace_ring *theirs = malloc(trace.bytes);
+	struct trace_ring *theirs = malloc(job_trace.bytes);
 
-	for (uint64_t i = trace_first(trace.ring); done && i < trace_recorded(trace.ring); i++) {
-		const struct trace_event *e = &trace.ring->event[i % trace.ring->capacity];
+	for (uint64_t i = trace_first(job_trace.ring); done && i < trace_recorded(job_trace.ring); i++) {
+		const struct trace_event *e = &job_trace.ring->event[i % job_trace.ring->capacity];
 
 		if (e->kind == TRACE_MESSAGE && e->away && e->detail != TRACE_SURE)
 			wanted[e->pe] = true;
@@ -134,8 +134,8 @@ static void resolve(void)
 		if (!wanted[pe])
 			continue;
 		if (theirs)
-			comms_get(theirs, trace.ring, trace.bytes, pe, "shmem_finalize");
-		done = theirs && trace_resolve(trace.ring, theirs);
+			comms_get(theirs, job_trace.ring, job_trace.bytes, pe, "shmem_finalize");
+		done = theirs && trace_resolve(job_trace.ring, theirs);
 	}
 	if (!done)
 		rte_report("shmem_finalize",
@@ -144,12 +144,12 @@ static void resolve(void)
 	free(theirs);
 }
 
-static void write_pe(struct plain_text *text, struct trace_ring *head, int pe)
+static void write_events_of_pe(struct plain_text *text, struct trace_ring *head, int pe)
 {
 	struct trace_event fetched[FETCHED];
 	uint64_t first, recorded;
 
-	comms_get(head, trace.ring, sizeof *head, pe, "shmem_finalize");
+	comms_get(head, job_trace.ring, sizeof *head, pe, "shmem_finalize");
 	recorded = trace_recorded(head);
 	first = trace_first(head);
 	trace_write_names(text, pe);
@@ -159,8 +159,8 @@ static void write_pe(struct plain_text *text, struct trace_ring *head, int pe)
 		if ((i - first) % FETCHED == 0 || place == 0) {
 			uint64_t n = left < FETCHED - (i - first) % FETCHED ? left : FETCHED - (i - first) % FETCHED;
 
-			comms_get(&fetched[(i - first) % FETCHED], &trace.ring->event[place], n * sizeof fetched[0], pe,
-				  "shmem_finalize");
+			comms_get(&fetched[(i - first) % FETCHED], &job_trace.ring->event[place], n * sizeof fetched[0],
+				  pe, "shmem_finalize");
 		}
 		trace_write_event(text, head, &fetched[(i - first) % FETCHED], (int64_t)i);
 		load_add(head, &fetched[(i - first) % FETCHED]);
@@ -171,17 +171,17 @@ static void write_pe(struct plain_text *text, struct trace_ring *head, int pe)
 			   (unsigned long long)first, pe, (unsigned long long)recorded);
 }
 
-static void write_all(void)
+static void write_job_trace(void)
 {
-	struct plain_text text = {.file = trace.file};
+	struct plain_text text = {.file = job_trace.file};
 	struct trace_ring *head = malloc(sizeof *head);
 
 	if (!head)
 		rte_die("shmem_finalize", "no memory for the head of a trace, %zu bytes", sizeof *head);
-	load_start(trace.ring->started);
+	load_start(job_trace.ring->started);
 	plain_put(&text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		write_pe(&text, head, pe);
+		write_events_of_pe(&text, head, pe);
 	load_write(&text);
 	write_torus(&text);
 	plain_put(&text, "\n]}\n");
@@ -191,7 +191,7 @@ static void write_all(void)
 		rte_report("shmem_finalize", "SHMEM_TRACE=%s: cannot write: %s", setting_text(SETTING_TRACE),
 			   strerror(text.failed));
 	else
-		trace_remove_parts(trace.name, 0); /* of all at once: a job that is killed now has its trace */
+		trace_remove_parts(job_trace.name, 0); /* of all at once: a job that is killed now has its trace */
 }
 
 /* Only one PE can remove the empty file. Nothing here allocates or locks: it may be in the handler of a signal. */
@@ -199,34 +199,34 @@ static void last_words(void)
 {
 	struct plain_text text = {.file = STDERR_FILENO};
 
-	if (!trace.has_part || rte_by_oshrun() || unlink(trace.name))
+	if (!job_trace.has_part || rte_by_oshrun() || unlink(job_trace.name))
 		return;
 	plain_put(&text,
 		  "torushmem: PE %d: the trace of this job is in parts, %s.PE*; oshrun --join-trace %s makes one trace "
 		  "of them\n",
-		  comms.pe, trace.name, trace.name);
+		  comms.pe, job_trace.name, job_trace.name);
 	plain_flush(&text);
 }
 
 /* --- Start and stop --- */
 
-static void open_file(void)
+static void open_trace_file(void)
 {
 	const char *name = setting_text(SETTING_TRACE);
 	char folder[TRACE_PART_NAME] = "";
 
 	if (name[0] != '/' && !getcwd(folder, sizeof folder))
 		rte_die("shmem_init", "SHMEM_TRACE=%s: the current folder is gone: %s", name, strerror(errno));
-	if ((size_t)snprintf(trace.name, sizeof trace.name, "%s%s%s", folder, folder[0] ? "/" : "", name) + 16 >
-	    sizeof trace.name)
+	if ((size_t)snprintf(job_trace.name, sizeof job_trace.name, "%s%s%s", folder, folder[0] ? "/" : "", name) + 16 >
+	    sizeof job_trace.name)
 		rte_die_together("shmem_init", "SHMEM_TRACE=%s: the name is too long", name);
 	if (comms.pe != 0)
 		return;
-	trace.file = open(trace.name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (trace.file < 0)
+	job_trace.file = open(job_trace.name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (job_trace.file < 0)
 		rte_die("shmem_init", "SHMEM_TRACE=%s: %s", name, strerror(errno));
-	trace_remove_parts(trace.name, comms.n_pes);
-	rte_notify_trace(trace.name);
+	trace_remove_parts(job_trace.name, comms.n_pes);
+	rte_notify_trace(job_trace.name);
 }
 
 /* The part as memory; all of it is there, so that no full disk can end this PE. NULL: errno says why. */
@@ -237,45 +237,45 @@ static struct trace_ring *map_part(void)
 	int file, failed;
 
 	errno = ENOTSUP;
-	if (!stat(trace.name, &of_trace) && !S_ISREG(of_trace.st_mode))
+	if (!stat(job_trace.name, &of_trace) && !S_ISREG(of_trace.st_mode))
 		return NULL;
-	trace_part_name(trace.part, trace.name, comms.pe);
-	file = open(trace.part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	trace_part_name(job_trace.part, job_trace.name, comms.pe);
+	file = open(job_trace.part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (file < 0)
 		return NULL;
-	failed = posix_fallocate(file, 0, (off_t)trace.bytes);
+	failed = posix_fallocate(file, 0, (off_t)job_trace.bytes);
 	if (!failed) {
-		memory = mmap(NULL, trace.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		memory = mmap(NULL, job_trace.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 		failed = memory == MAP_FAILED ? errno : 0;
 	}
 	close(file);
 	if (!failed)
 		return memory;
-	unlink(trace.part);
+	unlink(job_trace.part);
 	errno = failed;
 	return NULL;
 }
 
-static void take_memory(uint64_t events)
+static void allocate_memory(uint64_t events)
 {
-	trace.bytes = trace_ring_bytes(events);
-	trace.ring = api_allocate(trace.bytes, "shmem_init");
-	if (!trace.ring)
+	job_trace.bytes = trace_ring_bytes(events);
+	job_trace.ring = api_allocate(job_trace.bytes, "shmem_init");
+	if (!job_trace.ring)
 		rte_die_together(
 			"shmem_init",
 			"no room for %llu events of the trace in the symmetric heap; set SHMEM_SYMMETRIC_SIZE or "
 			"SHMEM_TRACE_EVENTS",
 			(unsigned long long)events);
-	trace.mine = map_part();
-	trace.has_part = trace.mine != NULL;
-	if (trace.has_part)
+	job_trace.mine = map_part();
+	job_trace.has_part = job_trace.mine != NULL;
+	if (job_trace.has_part)
 		return;
 	if (comms.pe == 0 && errno != ENOTSUP)
 		rte_report("shmem_init",
 			   "SHMEM_TRACE: %s: %s; there will be no trace if the job does not reach shmem_finalize",
-			   trace.part, strerror(errno));
-	trace.mine = malloc(trace.bytes);
-	if (!trace.mine)
+			   job_trace.part, strerror(errno));
+	job_trace.mine = malloc(job_trace.bytes);
+	if (!job_trace.mine)
 		rte_die("shmem_init", "no memory for %llu events of the trace; set SHMEM_TRACE_EVENTS",
 			(unsigned long long)events);
 }
@@ -286,47 +286,47 @@ void api_trace_start(void)
 
 	if (!comms.traced)
 		return;
-	open_file();
-	take_memory(events);
-	memset(trace.ring, 0, trace.bytes);
-	trace.ring->clock = clock;
-	trace_use(trace.mine, events);
-	trace.ring->started = trace.ring->zero = trace.mine->started;
+	open_trace_file();
+	allocate_memory(events);
+	memset(job_trace.ring, 0, job_trace.bytes);
+	job_trace.ring->clock = clock;
+	trace_use(job_trace.mine, events);
+	job_trace.ring->started = job_trace.ring->zero = job_trace.mine->started;
 	api_barrier_all("shmem_init");
-	trace_compare_clocks(trace.ring, false);
-	trace.mine->ahead = trace.ring->ahead;
-	trace.mine->error = trace.ring->error;
-	trace.mine->zero = trace.ring->zero;
-	trace.mine->clock = clock;
+	trace_compare_clocks(job_trace.ring, false);
+	job_trace.mine->ahead = job_trace.ring->ahead;
+	job_trace.mine->error = job_trace.ring->error;
+	job_trace.mine->zero = job_trace.ring->zero;
+	job_trace.mine->clock = clock;
 	rte.last_words = last_words;
 }
 
-static void let_go(void)
+static void release_memory(void)
 {
 	rte.last_words = NULL;
-	if (trace.has_part) {
-		unlink(trace.part);
-		munmap(trace.mine, trace.bytes);
+	if (job_trace.has_part) {
+		unlink(job_trace.part);
+		munmap(job_trace.mine, job_trace.bytes);
 	} else {
-		free(trace.mine);
+		free(job_trace.mine);
 	}
-	if (trace.file >= 0)
-		close(trace.file);
-	trace.file = -1;
-	trace.mine = trace.ring = NULL;
-	trace.has_part = false;
+	if (job_trace.file >= 0)
+		close(job_trace.file);
+	job_trace.file = -1;
+	job_trace.mine = job_trace.ring = NULL;
+	job_trace.has_part = false;
 }
 
 /* Copies the recording to where others read it. The counts of ask and answer go on from the start. */
-static void publish(void)
+static void publish_recording(void)
 {
-	uint64_t asked = atomic_load_explicit(&trace.ring->ask, memory_order_relaxed);
-	uint64_t answered = atomic_load_explicit(&trace.ring->answer, memory_order_relaxed);
+	uint64_t asked = atomic_load_explicit(&job_trace.ring->ask, memory_order_relaxed);
+	uint64_t answered = atomic_load_explicit(&job_trace.ring->answer, memory_order_relaxed);
 
-	memcpy(trace.ring, trace.mine, trace.bytes);
-	atomic_store_explicit(&trace.ring->ask, asked, memory_order_relaxed);
-	atomic_store_explicit(&trace.ring->answer, answered, memory_order_relaxed);
-	trace.ring->unfinished = 0;
+	memcpy(job_trace.ring, job_trace.mine, job_trace.bytes);
+	atomic_store_explicit(&job_trace.ring->ask, asked, memory_order_relaxed);
+	atomic_store_explicit(&job_trace.ring->answer, answered, memory_order_relaxed);
+	job_trace.ring->unfinished = 0;
 }
 
 void api_trace_stop(void)
@@ -334,13 +334,13 @@ void api_trace_stop(void)
 	if (!comms.traced)
 		return;
 	trace_use(NULL, 0);
-	publish();
+	publish_recording();
 	api_barrier_all("shmem_finalize");
-	trace_compare_clocks(trace.ring, true);
-	resolve();
+	trace_compare_clocks(job_trace.ring, true);
+	resolve_messages();
 	api_barrier_all("shmem_finalize");
 	if (comms.pe == 0)
-		write_all();
+		write_job_trace();
 	api_barrier_all("shmem_finalize");
-	let_go();
+	release_memory();
 }

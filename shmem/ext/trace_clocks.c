@@ -72,15 +72,15 @@ static struct comparison compare_clock(struct trace_ring *ring, int pe)
 
 static void answer_clock(struct trace_ring *ring)
 {
-	static uint64_t received;
+	static uint64_t last_question;
 
 	for (int i = 0; i < QUESTIONS; i++) {
 		uint64_t now;
 
-		COMMS_WAIT(&ring->ask, atomic_load_explicit(&ring->ask, memory_order_acquire) > received);
-		received = atomic_load_explicit(&ring->ask, memory_order_relaxed);
+		COMMS_WAIT(&ring->ask, atomic_load_explicit(&ring->ask, memory_order_acquire) > last_question);
+		last_question = atomic_load_explicit(&ring->ask, memory_order_relaxed);
 		now = counters_clock();
-		comms_put_notify(&ring->reading, &now, sizeof now, (struct comms_flag){&ring->answer, received}, 0,
+		comms_put_notify(&ring->reading, &now, sizeof now, (struct comms_flag){&ring->answer, last_question}, 0,
 				 "shmem_finalize");
 	}
 }

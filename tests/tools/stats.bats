@@ -75,7 +75,7 @@ row()
 	[ "$(row 'torus x+' | cut -d' ' -f1,5)" = '74 592' ]
 	[ "$(row 'torus x-' | cut -d' ' -f1,5)" = '134 1072' ]
 	[ "$(row inside | cut -d' ' -f1,5)" = '16 128' ]
-	[[ "$output" =~ 'memory for each peer met: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
+	[[ "$output" =~ 'memory for each connected peer: least '[1-9][0-9]+', median '[1-9][0-9]+', most '[1-9][0-9]+' bytes' ]]
 }
 
 @test "memory that shrinks while UCX connects is counted as none" {

@@ -79,10 +79,11 @@ static void open_endpoint(void)
 
 void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine)
 {
-	static _Atomic uint64_t serial;
+	static _Atomic uint64_t next_key;
 	const int mode = ofi.info->domain_attr->mr_mode;
 	const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-	int code = fi_mr_reg(ofi.domain, base, bytes, access, 0, atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed), 0, &memory->mr, NULL);
+	int code = fi_mr_reg(ofi.domain, base, bytes, access, 0,
+			     atomic_fetch_add_explicit(&next_key, 1, memory_order_relaxed), 0, &memory->mr, NULL);
 
 	if (code != 0)
 		rte_die(routine, "libfabric (%s) cannot register %zu bytes at %p (%s); is ulimit -l too low?", ofi.info->fabric_attr->prov_name,
@@ -95,7 +96,7 @@ void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const cha
 	memory->key = fi_mr_key(memory->mr);
 }
 
-static void make_requests(void)
+static void ofi_make_requests(void)
 {
 	ofi.requests = calloc(OFI_REQUESTS, sizeof *ofi.requests);
 	ofi.free = NULL;
@@ -119,7 +120,7 @@ void ofi_start(void)
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
 			ofi_register(&ofi.memory[i], comms.segments[i].base, comms.segments[i].size, "shmem_init");
-	make_requests();
+	ofi_make_requests();
 }
 
 void *ofi_describe(size_t *bytes)

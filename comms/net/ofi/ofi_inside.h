@@ -11,7 +11,7 @@
 
 /*
  * What the files of this network share: ofi_library.c (libfabric), ofi.c (coming up and going down), ofi_requests.c (what is under way), ofi_ops.c
- * (the operations), ofi_notify.c (notifications and buffers), ofi_server.c (who looks after what is under way).
+ * (the operations), ofi_notify.c (notifications and buffers), ofi_server.c (progress).
  *
  * transfer  an operation of libfabric's
  * request   the record of a transfer that is under way. Who wants one when all are used waits until one has ended
@@ -44,7 +44,7 @@ struct transfer {
 	struct comms_atomic atomic;
 };
 
-/* Who is told of the end of transfers: a counter, lowered by each of them (NULL: nobody), or a notification. */
+/* What records the end of transfers: a counter that each of them lowers (NULL: none), or a notification. */
 struct ofi_end {
 	atomic_int *counter;
 	struct comms_request *notification;
@@ -129,9 +129,9 @@ bool ofi_notification_less(struct comms_request *notification);
 /* ofi_ops.c */
 struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes);
 /* Data that the caller may change on return, or (with a waiter) when the waiter is 0. */
-void ofi_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter);
-void ofi_put(const struct transfer *put, const void *source, struct ofi_end end);
-void ofi_get(const struct transfer *get, void *dest, struct ofi_end end);
+void ofi_start_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter);
+void ofi_start_put(const struct transfer *put, const void *source, struct ofi_end end);
+void ofi_start_get(const struct transfer *get, void *dest, struct ofi_end end);
 void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end);
 
 /* ofi_notify.c */

@@ -12,7 +12,7 @@
 
 struct ofi_library ofi_library;
 
-static bool load(char problem[OFI_PROBLEM])
+static bool load_libfabric(char problem[OFI_PROBLEM])
 {
 	static const struct {
 		const char *name;
@@ -37,7 +37,7 @@ static bool load(char problem[OFI_PROBLEM])
  * Puts, gets and atomics to any other PE, whose completion says that they have taken effect. What a provider may ask of us: a context for each
  * operation, and memory that is registered, for those who reach into it, in any of the ways that there are.
  */
-static struct fi_info *find(char problem[OFI_PROBLEM])
+static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 {
 	struct fi_info *hints = ofi_library.dupinfo(NULL), *found = NULL;
 	int code = -FI_ENOMEM;
@@ -69,7 +69,7 @@ struct fi_info *ofi_providers(char problem[OFI_PROBLEM])
 
 	for (int i = 0; i < FATAL; i++)
 		sigaction(fatal[i], NULL, &before[i]);
-	found = load(problem) ? find(problem) : NULL;
+	found = load_libfabric(problem) ? find_provider(problem) : NULL;
 	for (int i = 0; i < FATAL; i++)
 		sigaction(fatal[i], &before[i], NULL);
 	return found;

@@ -14,7 +14,7 @@ static bool stays_in_order(const struct network_notification *n)
 	return n->piece[0].bytes <= ofi.ordered_bytes && n->piece[1].bytes <= ofi.ordered_bytes;
 }
 
-static struct transfer piece(const struct network_notification *n, int i)
+static struct transfer piece_transfer(const struct network_notification *n, int i)
 {
 	struct transfer put = ofi_transfer(TRANSFER_PUT, &(struct comms_place){n->peer, n->segment, n->piece[i].offset}, n->piece[i].bytes);
 
@@ -25,16 +25,16 @@ static struct transfer piece(const struct network_notification *n, int i)
 	return put;
 }
 
-static void put_data(const struct network_notification *n, struct ofi_end end)
+static void ofi_put_data(const struct network_notification *n, struct ofi_end end)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct transfer put = piece(n, i);
+		const struct transfer put = piece_transfer(n, i);
 
-		ofi_put(&put, n->piece[i].source, end);
+		ofi_start_put(&put, n->piece[i].source, end);
 	}
 }
 
-static struct comms_place flag_of(const struct network_notification *n)
+static struct comms_place flag_place(const struct network_notification *n)
 {
 	return (struct comms_place){n->peer, n->flag_segment, n->flag_offset};
 }
@@ -43,18 +43,18 @@ static struct comms_place flag_of(const struct network_notification *n)
 static void notify_now(const struct network_notification *n, atomic_int *pending)
 {
 	const enum comms_amo op = n->counted ? n->op : COMMS_SWAP;
-	const struct comms_place flag = flag_of(n);
+	const struct comms_place flag = flag_place(n);
 	atomic_int waiter = 0;
 
 	if (!stays_in_order(n))
-		put_data(n, (struct ofi_end){.counter = &waiter});
+		ofi_put_data(n, (struct ofi_end){.counter = &waiter});
 	else if (n->nbi)
-		put_data(n, (struct ofi_end){.counter = pending});
+		ofi_put_data(n, (struct ofi_end){.counter = pending});
 	else
 		for (int i = 0; i < 2; i++) {
-			const struct transfer put = piece(n, i);
+			const struct transfer put = piece_transfer(n, i);
 
-			ofi_put_copied(&put, n->piece[i].source, pending, &waiter);
+			ofi_start_put_copied(&put, n->piece[i].source, pending, &waiter);
 		}
 	ofi_wait_for(&waiter);
 	if (n->flag_offset != COMMS_NO_FLAG)
@@ -65,7 +65,7 @@ static void notify_later(struct comms_request *request, const struct network_not
 {
 	const bool has_flag = n->flag_offset != COMMS_NO_FLAG, at_once = stays_in_order(n);
 	const struct ofi_end end = {.notification = request};
-	const struct comms_place place = flag_of(n);
+	const struct comms_place place = flag_place(n);
 	struct transfer *flag = &ofi_record(request)->flag;
 
 	ofi_notification_open(request, has_flag && !at_once);
@@ -73,7 +73,7 @@ static void notify_later(struct comms_request *request, const struct network_not
 		*flag = ofi_transfer(TRANSFER_ATOMIC, &place, sizeof n->value);
 		flag->atomic = (struct comms_atomic){COMMS_SWAP, sizeof n->value, n->value, 0};
 	}
-	put_data(n, end);
+	ofi_put_data(n, end);
 	if (has_flag && at_once)
 		ofi_start_request(ofi_begin(flag, end));
 	if (ofi_notification_less(request))
@@ -118,7 +118,7 @@ static void get_from_buffer(struct comms_request *request, struct comms_peer *pe
 		.kind = TRANSFER_GET, .peer = peer, .there = buffer->network[0] + offset, .key = buffer->network[1], .bytes = to->bytes};
 
 	ofi_notification_open(request, false);
-	ofi_get(&get, to->dest, (struct ofi_end){.notification = request});
+	ofi_start_get(&get, to->dest, (struct ofi_end){.notification = request});
 	ofi_notification_less(request);
 }
 

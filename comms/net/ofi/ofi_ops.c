@@ -44,7 +44,7 @@ static void put_word(const struct transfer *put, const void *source, struct ofi_
 }
 
 /* In pieces as long as the provider allows. */
-static void move(const struct transfer *transfer, char *here, struct ofi_end end)
+static void start_pieces(const struct transfer *transfer, char *here, struct ofi_end end)
 {
 	struct transfer piece = *transfer;
 
@@ -56,20 +56,20 @@ static void move(const struct transfer *transfer, char *here, struct ofi_end end
 	}
 }
 
-void ofi_put(const struct transfer *put, const void *source, struct ofi_end end)
+void ofi_start_put(const struct transfer *put, const void *source, struct ofi_end end)
 {
 	if (is_word(put))
 		put_word(put, source, end);
 	else
-		move(put, (char *)(uintptr_t)source, end);
+		start_pieces(put, (char *)(uintptr_t)source, end);
 }
 
-void ofi_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter)
+void ofi_start_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter)
 {
 	struct ofi_request *request;
 
 	if (put->bytes > OFI_STAGING) {
-		move(put, (char *)(uintptr_t)source, (struct ofi_end){.counter = waiter});
+		start_pieces(put, (char *)(uintptr_t)source, (struct ofi_end){.counter = waiter});
 	} else if (is_word(put)) {
 		put_word(put, source, (struct ofi_end){.counter = pending});
 	} else if (put->bytes > 0) {
@@ -79,35 +79,37 @@ void ofi_put_copied(const struct transfer *put, const void *source, atomic_int *
 	}
 }
 
-void ofi_get(const struct transfer *get, void *dest, struct ofi_end end)
+void ofi_start_get(const struct transfer *get, void *dest, struct ofi_end end)
 {
-	move(get, dest, end);
+	start_pieces(get, dest, end);
 }
 
-static void put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi)
+static void ofi_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
+		    bool nbi)
 {
 	const struct transfer transfer = ofi_transfer(TRANSFER_PUT, there, bytes);
 	atomic_int waiter = 0;
 
 	if (nbi)
-		ofi_put(&transfer, source, (struct ofi_end){.counter = ofi_pending(channel)});
+		ofi_start_put(&transfer, source, (struct ofi_end){.counter = ofi_pending(channel)});
 	else
-		ofi_put_copied(&transfer, source, ofi_pending(channel), &waiter);
+		ofi_start_put_copied(&transfer, source, ofi_pending(channel), &waiter);
 	ofi_wait_for(&waiter);
 }
 
-static void get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
+static void ofi_get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
 {
 	const struct transfer transfer = ofi_transfer(TRANSFER_GET, there, bytes);
 	atomic_int waiter = 0;
 
-	ofi_get(&transfer, dest, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter});
+	ofi_start_get(&transfer, dest, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter});
 	ofi_wait_for(&waiter);
 }
 
 /* --- Atomics --- */
 
-static struct transfer of_atomic(enum transfer_kind kind, const struct comms_place *there, const struct comms_atomic *atomic)
+static struct transfer atomic_transfer(enum transfer_kind kind, const struct comms_place *there,
+				       const struct comms_atomic *atomic)
 {
 	const uint32_t operand = (uint32_t)atomic->operand, compare = (uint32_t)atomic->compare;
 	struct transfer transfer = ofi_transfer(kind, there, atomic->width);
@@ -123,19 +125,21 @@ static struct transfer of_atomic(enum transfer_kind kind, const struct comms_pla
 /* libfabric knows a conditional swap only with a result. */
 void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end)
 {
-	const struct transfer transfer = of_atomic(atomic->op == COMMS_CSWAP ? TRANSFER_FETCH : TRANSFER_ATOMIC, there, atomic);
+	const struct transfer transfer =
+		atomic_transfer(atomic->op == COMMS_CSWAP ? TRANSFER_FETCH : TRANSFER_ATOMIC, there, atomic);
 
 	ofi_start_request(ofi_begin(&transfer, end));
 }
 
-static void amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
+static void ofi_amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
 {
 	ofi_atomic(there, atomic, (struct ofi_end){.counter = ofi_pending(channel)});
 }
 
-static void amo_fetch(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result, bool nbi)
+static void ofi_amo_fetch(struct comms_channel *channel, const struct comms_place *there,
+			  const struct comms_atomic *atomic, void *result, bool nbi)
 {
-	struct transfer transfer = of_atomic(TRANSFER_FETCH, there, atomic);
+	struct transfer transfer = atomic_transfer(TRANSFER_FETCH, there, atomic);
 	atomic_int waiter = 0;
 
 	transfer.here = result;
@@ -145,48 +149,48 @@ static void amo_fetch(struct comms_channel *channel, const struct comms_place *t
 
 /* --- Order and completion --- */
 
-static void quiet(struct comms_channel *channel)
+static void ofi_quiet(struct comms_channel *channel)
 {
 	ofi_wait_for(ofi_pending(channel));
 }
 
-static void quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+static void ofi_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 {
 	(void)pes, (void)n;
-	quiet(channel);
+	ofi_quiet(channel);
 }
 
-static void complete(void)
+static void ofi_complete(void)
 {
 	ofi_wait_for(&ofi.under_way);
 }
 
-static void finish(void)
+static void ofi_finish(void)
 {
 	atomic_store_explicit(&ofi.ending, true, memory_order_seq_cst);
 	ofi_serve("shmem_finalize"); /* also with SHMEM_PROGRESS_THREAD=no: others may still wait for this PE, which makes no calls from here on */
-	complete();
+	ofi_complete();
 }
 
-static struct comms_channel *channel_open(bool private)
+static struct comms_channel *ofi_channel_open(bool private)
 {
 	(void)private; /* all use the same endpoint */
 	return calloc(1, sizeof(struct ofi_channel));
 }
 
-static void channel_close(struct comms_channel *channel)
+static void ofi_channel_close(struct comms_channel *channel)
 {
 	free(channel);
 }
 
 /* --- For reports --- */
 
-static void count_traffic(struct comms_traffic *traffic)
+static void ofi_count_traffic(struct comms_traffic *traffic)
 {
 	traffic->pending = atomic_load_explicit(&ofi.under_way, memory_order_relaxed) > 0;
 }
 
-static void name_under_way(char *text, size_t size)
+static void ofi_name_under_way(char *text, size_t size)
 {
 	size_t used = 0;
 
@@ -199,7 +203,7 @@ static void name_under_way(char *text, size_t size)
 	}
 }
 
-static const char *connections(void)
+static const char *ofi_connections(void)
 {
 	return "from anybody who reaches it (libfabric does not ask who comes)";
 }
@@ -214,27 +218,27 @@ const struct comms_network ofi_network = {
 	.describe = ofi_describe,
 	.open = ofi_open,
 	.connect = ofi_connect,
-	.finish = finish,
+	.finish = ofi_finish,
 	.rest = ofi_rest,
 	.forget = ofi_forget,
 	.stop = ofi_stop,
 	.leave = ofi_leave,
-	.channel_open = channel_open,
-	.channel_close = channel_close,
-	.put = put,
-	.get = get,
-	.amo = amo,
-	.amo_fetch = amo_fetch,
+	.channel_open = ofi_channel_open,
+	.channel_close = ofi_channel_close,
+	.put = ofi_put,
+	.get = ofi_get,
+	.amo = ofi_amo,
+	.amo_fetch = ofi_amo_fetch,
 	.notify = ofi_notify,
-	.fence = quiet,
-	.quiet = quiet,
-	.quiet_pes = quiet_pes,
-	.complete = complete,
+	.fence = ofi_quiet,
+	.quiet = ofi_quiet,
+	.quiet_pes = ofi_quiet_pes,
+	.complete = ofi_complete,
 	.progress = ofi_progress,
 	.served = ofi_served,
-	.count_traffic = count_traffic,
-	.name_under_way = name_under_way,
-	.connections = connections,
+	.count_traffic = ofi_count_traffic,
+	.name_under_way = ofi_name_under_way,
+	.connections = ofi_connections,
 	.buffers = &ofi_buffers,
 	.blocking = &ofi_blocking,
 };

@@ -11,7 +11,7 @@
 
 enum { ENTRIES = 32 };
 
-static struct ofi_request *take_free(void)
+static struct ofi_request *ofi_take_request(void)
 {
 	struct ofi_request *request;
 
@@ -23,7 +23,7 @@ static struct ofi_request *take_free(void)
 	return request;
 }
 
-static void give_back(struct ofi_request *request)
+static void ofi_return_request(struct ofi_request *request)
 {
 	pthread_mutex_lock(&ofi.lock);
 	request->next = ofi.free;
@@ -31,7 +31,7 @@ static void give_back(struct ofi_request *request)
 	pthread_mutex_unlock(&ofi.lock);
 }
 
-static void count(atomic_int *counter, int difference)
+static void change_counter(atomic_int *counter, int difference)
 {
 	if (counter)
 		atomic_fetch_add_explicit(counter, difference, memory_order_acq_rel);
@@ -71,7 +71,7 @@ bool ofi_notification_less(struct comms_request *notification)
 	return false;
 }
 
-static bool goes_on(struct ofi_request *request)
+static bool turn_into_flag(struct ofi_request *request)
 {
 	struct comms_request *notification = request->end.notification;
 
@@ -86,21 +86,21 @@ static bool goes_on(struct ofi_request *request)
 
 struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end end)
 {
-	struct ofi_request *request = take_free();
+	struct ofi_request *request = ofi_take_request();
 
 	if (!request)
-		COMMS_WAIT(COMMS_NOWHERE, request || (request = take_free()));
+		COMMS_WAIT(COMMS_NOWHERE, request || (request = ofi_take_request()));
 	request->transfer = *transfer;
 	request->end = end;
 	if (end.notification)
 		begin_transfer(end.notification);
-	count(end.counter, 1);
-	count(&ofi_peer(transfer->peer)->under_way, 1);
-	count(&ofi.under_way, 1);
+	change_counter(end.counter, 1);
+	change_counter(&ofi_peer(transfer->peer)->under_way, 1);
+	change_counter(&ofi.under_way, 1);
 	return request;
 }
 
-static ssize_t post(struct ofi_request *request)
+static ssize_t ofi_post(struct ofi_request *request)
 {
 	static const enum fi_op ops[] = {
 		[COMMS_FETCH] = FI_ATOMIC_READ, [COMMS_ADD] = FI_SUM,	      [COMMS_AND] = FI_BAND, [COMMS_OR] = FI_BOR,
@@ -128,7 +128,7 @@ static ssize_t post(struct ofi_request *request)
 	return fi_fetch_atomic(ofi.ep, &atomic->operand, 1, NULL, &request->result, NULL, to, t->there, t->key, type, ops[atomic->op], context);
 }
 
-static _Noreturn void fail(const struct ofi_request *request, int code)
+static _Noreturn void fail_request(const struct ofi_request *request, int code)
 {
 	static const char *const names[] = {"a put", "a get", "an atomic", "a fetching atomic"};
 	int pe = request->transfer.peer->pe;
@@ -140,10 +140,10 @@ static _Noreturn void fail(const struct ofi_request *request, int code)
 /* False: libfabric cannot take it now. */
 static bool try_to_start(struct ofi_request *request)
 {
-	ssize_t code = post(request);
+	ssize_t code = ofi_post(request);
 
 	if (code != 0 && code != -FI_EAGAIN)
-		fail(request, (int)-code);
+		fail_request(request, (int)-code);
 	return code == 0;
 }
 
@@ -157,7 +157,7 @@ void ofi_start_request(struct ofi_request *request)
 
 /* --- Ending --- */
 
-static void end(struct ofi_request *request)
+static void end_request(struct ofi_request *request)
 {
 	const struct transfer *transfer = &request->transfer;
 	struct ofi_peer *peer = ofi_peer(transfer->peer);
@@ -165,26 +165,26 @@ static void end(struct ofi_request *request)
 
 	if (transfer->kind == TRANSFER_FETCH && transfer->here)
 		memcpy(transfer->here, &request->result, transfer->bytes);
-	if (request->end.notification && goes_on(request)) {
+	if (request->end.notification && turn_into_flag(request)) {
 		while (!try_to_start(request)) /* the transfer that has ended has left room for this one */
 			fi_cq_read(ofi.cq, NULL, 0);
 		return;
 	}
-	give_back(request);
-	count(&peer->under_way, -1);
-	count(counter, -1);
-	count(&ofi.under_way, -1);
+	ofi_return_request(request);
+	change_counter(&peer->under_way, -1);
+	change_counter(counter, -1);
+	change_counter(&ofi.under_way, -1);
 }
 
-static void take_error(void)
+static void take_completion_error(void)
 {
 	struct fi_cq_err_entry error = {0};
 
 	if (fi_cq_readerr(ofi.cq, &error, 0) != 1 || !error.op_context)
 		return;
 	if (!atomic_load_explicit(&ofi.ending, memory_order_relaxed))
-		fail(error.op_context, error.err);
-	end(error.op_context);
+		fail_request(error.op_context, error.err);
+	end_request(error.op_context);
 }
 
 bool ofi_work(void)
@@ -193,9 +193,9 @@ bool ofi_work(void)
 	ssize_t ended = fi_cq_read(ofi.cq, entries, ENTRIES);
 
 	for (ssize_t i = 0; i < ended; i++)
-		end(entries[i].op_context);
+		end_request(entries[i].op_context);
 	if (ended == -FI_EAVAIL)
-		take_error();
+		take_completion_error();
 	else if (ended < 0 && ended != -FI_EAGAIN)
 		ofi_check(ended, "fi_cq_read");
 	return ended != -FI_EAGAIN;

@@ -15,8 +15,8 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define UNATTENDED 500000L	/* ns that the server leaves the queue to a PE that polls it */
-#define INTERVAL 100000L /* ns between two polls where the queue has no descriptor */
+#define UNATTENDED 500000L /* ns that the server leaves the queue to a PE that polls it */
+#define INTERVAL 100000L   /* ns between two polls where the queue has no descriptor */
 
 bool ofi_served(void)
 {
@@ -29,13 +29,16 @@ bool ofi_progress(void)
 	return ofi_work();
 }
 
-static void wake(void)
+static void ofi_wake_server(void)
 {
 	if (ofi.served)
 		eventfd_write(ofi.wakeup, 1);
 }
 
-/* Until wake, or until one of these: the time is over (-1: it never is), the queue is readable (not asked for if it is -1). */
+/*
+ * Until ofi_wake_server, or until one of these: the time is over (-1: it never is), the queue is readable (not asked
+ * for if it is -1).
+ */
 static void sleep_until_woken(long nanoseconds, int queue)
 {
 	struct pollfd events[] = {{.fd = ofi.wakeup, .events = POLLIN}, {.fd = queue, .events = POLLIN}};
@@ -47,24 +50,24 @@ static void sleep_until_woken(long nanoseconds, int queue)
 }
 
 /* May one sleep until the queue's descriptor is readable? */
-static bool nothing_left(void)
+static bool may_sleep(void)
 {
 	struct fid *queue = &ofi.cq->fid;
 
 	return ofi.event < 0 || fi_trywait(ofi.fabric, &queue, 1) == 0;
 }
 
-static void work_for_others(void)
+static void ofi_progress_for_others(void)
 {
 	do {
 		while (ofi_work())
 			;
 		wait_lists.serve();
 		comms_wake(comms_peer(comms.pe));
-	} while (!nothing_left() && !atomic_load_explicit(&ofi.stopping, memory_order_relaxed));
+	} while (!may_sleep() && !atomic_load_explicit(&ofi.stopping, memory_order_relaxed));
 }
 
-static void *serve(void *unused)
+static void *ofi_run_server(void *unused)
 {
 	unsigned seen = 0;
 
@@ -78,7 +81,7 @@ static void *serve(void *unused)
 			atomic_store_explicit(&ofi.rests, false, memory_order_seq_cst);
 			continue;
 		}
-		work_for_others();
+		ofi_progress_for_others();
 		sleep_until_woken(ofi.event < 0 ? INTERVAL : -1, ofi.event);
 	}
 	return unused;
@@ -91,7 +94,7 @@ void ofi_serve(const char *routine)
 	if (ofi.served)
 		return;
 	atomic_store_explicit(&ofi.stopping, false, memory_order_seq_cst);
-	error = pthread_create(&ofi.server, NULL, serve, NULL);
+	error = pthread_create(&ofi.server, NULL, ofi_run_server, NULL);
 	if (error)
 		rte_die(routine, "no thread to serve other nodes (%s); raise ulimit -u", strerror(error));
 	ofi.served = true;
@@ -113,27 +116,27 @@ void ofi_rest(void)
 {
 	if (ofi.served) {
 		atomic_store_explicit(&ofi.stopping, true, memory_order_seq_cst);
-		wake();
+		ofi_wake_server();
 		pthread_join(ofi.server, NULL);
 		ofi.served = false;
 	}
 	close(ofi.wakeup);
 }
 
-static enum network_block wait_in_network(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
+static enum network_block ofi_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
 	if (ofi.served) {
 		if (atomic_load_explicit(&ofi.rests, memory_order_seq_cst))
-			wake();
+			ofi_wake_server();
 		return NETWORK_BLOCK_NOT;
 	}
 	if (atomic_load_explicit(word, memory_order_seq_cst) != value)
 		return NETWORK_BLOCKED;
 	if (ofi_progress())
 		return NETWORK_BLOCKED_AND_PROGRESSED;
-	if (nothing_left())
+	if (may_sleep())
 		sleep_until_woken(nanoseconds, ofi.event);
 	return ofi_progress() ? NETWORK_BLOCKED_AND_PROGRESSED : NETWORK_BLOCKED;
 }
 
-const struct network_blocking ofi_blocking = {wait_in_network, wake};
+const struct network_blocking ofi_blocking = {ofi_wait_blocking, ofi_wake_server};

@@ -74,7 +74,7 @@ struct comms_session *session_queues_opened(struct comms_session *session, int c
 
 /* --- Writing down --- */
 
-static void *room_for_one(struct session_queue *session_queue)
+static void *room_for_command(struct session_queue *session_queue)
 {
 	if (session_queue->bytes + LONGEST_DESCRIPTOR > session_queue->room) {
 		session_queue->room = 2 * session_queue->room + 16 * LONGEST_DESCRIPTOR;
@@ -85,7 +85,7 @@ static void *room_for_one(struct session_queue *session_queue)
 	return session_queue->commands + session_queue->bytes;
 }
 
-static void written(struct session_queue *session_queue, int code, const size_t *bytes)
+static void count_command_bytes(struct session_queue *session_queue, int code, const size_t *bytes)
 {
 	tofu_check(code, "utofu_prepare");
 	session_queue->bytes += *bytes;
@@ -98,7 +98,7 @@ static utofu_vcq_id_t with_path(utofu_vcq_id_t queue)
 }
 
 /* Symmetric memory of the PE that a queue is of. */
-static utofu_stadd_t remote(utofu_vcq_id_t queue, const void *address)
+static utofu_stadd_t remote_stadd(utofu_vcq_id_t queue, const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 	utofu_stadd_t stadd;
@@ -107,7 +107,7 @@ static utofu_stadd_t remote(utofu_vcq_id_t queue, const void *address)
 	return stadd + (uint64_t)((const char *)address - comms.segments[segment].base);
 }
 
-static utofu_stadd_t local(const struct session_queue *session_queue, const void *address)
+static utofu_stadd_t local_stadd(const struct session_queue *session_queue, const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);
 
@@ -121,30 +121,34 @@ unsigned long session_queue_flags(int lets_go, bool last)
 
 void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags)
 {
-	void *at = room_for_one(session_queue);
+	void *at = room_for_command(session_queue);
 	size_t used;
 
-	written(session_queue, utofu.prepare_put(session_queue->by, with_path(queue), local(session_queue, source), remote(queue, dest), bytes, 0, flags, at, &used), &used);
+	count_command_bytes(session_queue,
+			    utofu.prepare_put(session_queue->by, with_path(queue), local_stadd(session_queue, source),
+					      remote_stadd(queue, dest), bytes, 0, flags, at, &used),
+			    &used);
 }
 
 void session_queue_signal(struct session_queue *session_queue, utofu_vcq_id_t queue, unsigned long flags)
 {
 	uint64_t nothing = 0;
-	void *at = room_for_one(session_queue);
+	void *at = room_for_command(session_queue);
 	size_t used;
 
-	written(session_queue,
-		utofu.prepare_put_piggyback(session_queue->by, with_path(queue), &nothing, remote(queue, &comms.system->nothing), sizeof nothing, 0, flags,
-					    at, &used),
-		&used);
+	count_command_bytes(session_queue,
+			    utofu.prepare_put_piggyback(session_queue->by, with_path(queue), &nothing,
+							remote_stadd(queue, &comms.system->nothing), sizeof nothing, 0,
+							flags, at, &used),
+			    &used);
 }
 
 void session_queue_pause(struct session_queue *session_queue)
 {
-	void *at = room_for_one(session_queue);
+	void *at = room_for_command(session_queue);
 	size_t used;
 
-	written(session_queue, utofu.prepare_nop(session_queue->by, 0, at, &used), &used);
+	count_command_bytes(session_queue, utofu.prepare_nop(session_queue->by, 0, at, &used), &used);
 }
 
 int session_queue_group(int left)
@@ -161,7 +165,7 @@ void session_queue_next(struct session_queue *session_queue)
 
 /* --- Runs --- */
 
-static void post(struct session_queue *session_queue)
+static void post_session_queue(struct session_queue *session_queue)
 {
 	int code = UTOFU_SUCCESS;
 
@@ -181,11 +185,11 @@ void tofu_session_start(struct comms_session *session, uint64_t run)
 		atomic_store_explicit(session->word[i], run, memory_order_release);
 	for (int l = 0; l < session->session_queues; l++)
 		if (&session->session_queue[l] != session->last)
-			post(&session->session_queue[l]);
-	post(session->last);
+			post_session_queue(&session->session_queue[l]);
+	post_session_queue(session->last);
 }
 
-static bool is_sent(struct session_queue *session_queue)
+static bool session_queue_is_sent(struct session_queue *session_queue)
 {
 	void *which;
 	int code = utofu.poll_tcq(session_queue->vcq, 0, &which);
@@ -203,7 +207,8 @@ bool tofu_session_is_over(struct comms_session *session)
 	for (int l = 0; l < session->session_queues; l++) {
 		struct session_queue *session_queue = &session->session_queue[l];
 
-		session_queue->over = session_queue->over || !session_queue->reports || is_sent(session_queue);
+		session_queue->over =
+			session_queue->over || !session_queue->reports || session_queue_is_sent(session_queue);
 		over &= session_queue->over;
 	}
 	tofu_unlock();

@@ -38,18 +38,18 @@ static void open_trees(struct comms_session *session, const int *children, const
 }
 
 /* Of a tree's children, how many a session queue has. */
-static int children_of(int children, int session_queues, int session_queue)
+static int children_of_queue(int children, int session_queues, int session_queue)
 {
 	return session_queues ? (children - session_queue + session_queues - 1) / session_queues : 0;
 }
 
 /* How many commands one that comes down a tree lets go: of the first session queue. */
-static int lets_go(int children, int session_queues)
+static int commands_let_go(int children, int session_queues)
 {
-	return children ? children_of(children, session_queues, 0) + session_queues - 1 : 0;
+	return children ? children_of_queue(children, session_queues, 0) + session_queues - 1 : 0;
 }
 
-static bool are_too_many(int trees, const int *children, int count)
+static bool need_too_many_queues(int trees, const int *children, int count)
 {
 	int session_queues = trees + 1;
 
@@ -66,7 +66,7 @@ struct comms_session *tofu_session_open(int trees, const int *children, struct c
 	utofu_tni_id_t *tnis;
 	size_t all;
 
-	if (!session || are_too_many(trees, children, count)) {
+	if (!session || need_too_many_queues(trees, children, count)) {
 		free(session);
 		return NULL;
 	}
@@ -79,7 +79,7 @@ struct comms_session *tofu_session_open(int trees, const int *children, struct c
 	tofu_unlock();
 	for (int t = 0; t < trees; t++) {
 		shown->queue[t] = session->tree[t].first->id;
-		shown->lets_go[t] = (uint8_t)lets_go(children[t], session->tree[t].session_queues);
+		shown->lets_go[t] = (uint8_t)commands_let_go(children[t], session->tree[t].session_queues);
 	}
 	shown->queue[trees] = session->last->id;
 	return session_queues_opened(session, code);
@@ -87,15 +87,15 @@ struct comms_session *tofu_session_open(int trees, const int *children, struct c
 
 /* --- Writing down --- */
 
-static size_t segments_of(const struct comms_session_tree *session_tree)
+static size_t tree_segments(const struct comms_session_tree *session_tree)
 {
 	return (session_tree->bytes + session_tree->segment - 1) / session_tree->segment;
 }
 
 /* What a tree's first session queue has to do, at the root in groups. */
-static int commands_of(const struct tree *tree, const struct comms_session_tree *session_tree)
+static int commands_of_tree(const struct tree *tree, const struct comms_session_tree *session_tree)
 {
-	return lets_go(session_tree->children, tree->session_queues) * (int)(segments_of(session_tree) + 1);
+	return commands_let_go(session_tree->children, tree->session_queues) * (int)(tree_segments(session_tree) + 1);
 }
 
 struct writer {
@@ -119,7 +119,7 @@ static void write_piece(struct writer *w, struct session_queue *session_queue, c
 }
 
 /* At the root the first session queue lets itself go on. */
-static void count_one(struct writer *w)
+static void count_command(struct writer *w)
 {
 	if (w->session_tree->is_root)
 		session_queue_next(w->tree->first);
@@ -135,24 +135,26 @@ static void write_segment(struct writer *w)
 
 	for (int c = 0; c < session_tree->children; c += session_queues) {
 		write_piece(w, first, &session_tree->child[c], first->left == 1);
-		count_one(w);
+		count_command(w);
 	}
 	for (int l = 1; l < session_queues; l++) {
 		struct session_queue *session_queue = w->tree->more[l];
 
 		for (int c = l; c < session_tree->children; c += session_queues)
 			write_piece(w, session_queue, &session_tree->child[c], w->segment == w->segments && c + session_queues >= session_tree->children);
-		session_queue_signal(first, session_queue->id, session_queue_flags(children_of(session_tree->children, session_queues, l), first->left == 1));
-		count_one(w);
+		session_queue_signal(first, session_queue->id,
+				     session_queue_flags(children_of_queue(session_tree->children, session_queues, l),
+							 first->left == 1));
+		count_command(w);
 	}
 }
 
 static void write_tree(struct comms_session *session, int t, const struct comms_session_tree *session_tree)
 {
 	struct tree *tree = &session->tree[t];
-	struct writer w = {tree, session_tree, segments_of(session_tree), 0};
+	struct writer w = {tree, session_tree, tree_segments(session_tree), 0};
 
-	tree->first->left = commands_of(tree, session_tree);
+	tree->first->left = commands_of_tree(tree, session_tree);
 	for (w.segment = 0; w.segment <= w.segments && session_tree->children > 0; w.segment++)
 		write_segment(&w);
 	tree->first->reports = session_tree->children > 0;
@@ -176,7 +178,10 @@ static void write_readiness(struct comms_session *session, const struct comms_se
 	}
 	session_queue_signal(session_queue, session_queue->id, session_queue_flags(session->trees, false));
 	for (int t = 0; t < session->trees; t++)
-		session_queue_signal(session_queue, session->tree[t].first->id, session_queue_flags(session_queue_group(commands_of(&session->tree[t], &session_trees[t])), false));
+		session_queue_signal(
+			session_queue, session->tree[t].first->id,
+			session_queue_flags(session_queue_group(commands_of_tree(&session->tree[t], &session_trees[t])),
+					    false));
 }
 
 void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready)

@@ -2,10 +2,11 @@
 /*
  * Data between pairs by the NIC: see net/sessions.h, and session_queues.h.
  *
- * gate     a session queue for who is ready: whom this PE puts to, each by one packet. For n of them it has n - 1 empty commands, so the last lets the first
- *          of the packets go that let the data session queues begin
+ * ready    a session queue that receives one packet from each PE that this PE puts to, when that one is ready. For n
+ * queue    of them it has n - 1 empty commands, so the last packet lets the first of those packets go that let the data
+ *          session queues begin
  * data     a session queue on each TNI that leads to others: data, and a word behind it, for each edge. In groups
- * asks     packets to the gates of those who put to this PE, at once and on an ordinary queue
+ * asks     packets to the ready queues of those who put to this PE, at once and on an ordinary queue
  *
  * Who is ready again has got its data, so all had been ready before: no sign of one run is taken for that of another.
  */
@@ -15,7 +16,7 @@
 
 #include "rte/rte.h"
 
-static int pieces_of(size_t bytes)
+static int edge_pieces(size_t bytes)
 {
 	return (int)((bytes + tofu.most_bytes - 1) / tofu.most_bytes);
 }
@@ -33,7 +34,7 @@ static bool count_commands(const struct comms_edge_out *out, int outs, int comma
 
 		if (out[i].bytes / tofu.most_bytes >= MOST_COMMANDS)
 			return false;
-		*of_session_queue += pieces_of(out[i].bytes) + 1;
+		*of_session_queue += edge_pieces(out[i].bytes) + 1;
 		if (*of_session_queue > MOST_COMMANDS)
 			return false;
 	}
@@ -57,7 +58,8 @@ static int open_session_queues(struct comms_session *session, const int *command
 	return code;
 }
 
-struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *gate)
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins,
+					      uint64_t *ready_queue)
 {
 	struct comms_session *session = calloc(1, sizeof *session);
 	int commands[TOFU_TNIS] = {0}, code = UTOFU_SUCCESS;
@@ -71,25 +73,26 @@ struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, 
 		code = open_session_queues(session, commands);
 	session->last = session_queue_add_on(session, tofu.queue[0].vcq);
 	tofu_unlock();
-	*gate = session->session_queue[0].id;
+	*ready_queue = session->session_queue[0].id;
 	return session_queues_opened(session, code);
 }
 
-static void write_gate(struct comms_session *session, int outs)
+static void write_ready_queue(struct comms_session *session, int outs)
 {
-	struct session_queue *gate = &session->session_queue[0];
+	struct session_queue *ready_queue = &session->session_queue[0];
 	int session_queues = session->session_queues - 2;
 
 	for (int i = 1; i < outs; i++)
-		session_queue_pause(gate);
+		session_queue_pause(ready_queue);
 	if (session_queues > 1)
-		session_queue_signal(gate, gate->id, session_queue_flags(session_queues, false));
+		session_queue_signal(ready_queue, ready_queue->id, session_queue_flags(session_queues, false));
 	for (int l = 1; l <= session_queues; l++)
-		session_queue_signal(gate, session->session_queue[l].id, session_queue_flags(session_queue_group(session->session_queue[l].left), false));
+		session_queue_signal(ready_queue, session->session_queue[l].id,
+				     session_queue_flags(session_queue_group(session->session_queue[l].left), false));
 }
 
 /* In its order: the word behind the data. */
-static void write_edge(struct session_queue *session_queue, const struct comms_edge_out *out, const void *word)
+static void write_edge_out(struct session_queue *session_queue, const struct comms_edge_out *out, const void *word)
 {
 	uint64_t queue = tofu_peer(comms_connect(out->pe))->vcq;
 
@@ -106,14 +109,14 @@ void tofu_session_write_edges(struct comms_session *session, const struct comms_
 {
 	tofu_lock();
 	if (edges->outs > 0)
-		write_gate(session, edges->outs);
+		write_ready_queue(session, edges->outs);
 	for (int i = 0; i < edges->outs; i++)
-		write_edge(session->data[session_queue_of(edges->out[i].pe)], &edges->out[i], (const void *)run);
+		write_edge_out(session->data[session_queue_of(edges->out[i].pe)], &edges->out[i], (const void *)run);
 	for (int e = 0; e < TOFU_TNIS; e++)
 		if (session->data[e])
 			session->data[e]->reports = true;
 	for (int i = 0; i < edges->ins; i++)
-		session_queue_signal(session->last, edges->in[i].gate, session_queue_flags(1, false));
+		session_queue_signal(session->last, edges->in[i].ready_queue, session_queue_flags(1, false));
 	if (edges->outs > 0)
 		session->word[session->words++] = run;
 	tofu_unlock();

@@ -27,23 +27,26 @@ enum { FOR = 1, AGAINST };
 enum { BARRIERS = 3 }; /* that a team has without gates, at first */
 static const char routine[] = "the barrier of a team";
 
-/* Of the team that has the slot of that number. */
-static struct gates {
+struct gates {
 	enum { NOT_ASKED, NOT_AVAILABLE, JOINED } state;
 	utofu_vbg_id_t own[GATES];
 	int members, stages, count;
 	int barriers;
 	bool passed;
-} all[COMMS_SLOTS];
-static size_t most_words, most_doubles;
-static unsigned long known; /* operations */
+};
 
-static void *word_of(_Atomic uint64_t *word)
+static struct {
+	struct gates of_slot[COMMS_SLOTS]; /* of the team that has the slot */
+	size_t most_words, most_doubles;   /* of a reduction */
+	unsigned long reduce_ops;	   /* that the gates have */
+} barrier_gates;
+
+static void *plain_word(_Atomic uint64_t *word)
 {
 	return (void *)word;
 }
 
-static bool get_gates(const struct comms_group *group, struct gates *gates)
+static bool allocate_gates(const struct comms_group *group, struct gates *gates)
 {
 	struct utofu_barrier_caps *caps;
 	utofu_tni_id_t *tnis;
@@ -60,16 +63,16 @@ static bool get_gates(const struct comms_group *group, struct gates *gates)
 				       comms.threads ? UTOFU_VBG_FLAG_THREAD_SAFE : 0, gates->own)
 		     : UTOFU_ERR_NOT_SUPPORTED;
 	if (code == UTOFU_SUCCESS && utofu.query_barrier_caps(tnis[0], &caps) == UTOFU_SUCCESS) {
-		known = caps->reduce_ops;
-		most_words = caps->max_uint64_reduction;
-		most_doubles = caps->max_double_reduction;
+		barrier_gates.reduce_ops = caps->reduce_ops;
+		barrier_gates.most_words = caps->max_uint64_reduction;
+		barrier_gates.most_doubles = caps->max_double_reduction;
 	}
 	free(tnis);
 	return code == UTOFU_SUCCESS;
 }
 
 /* No member votes against it; and all have published their gates. */
-static bool agree(const struct comms_group *group, bool mine)
+static bool agree_on_gates(const struct comms_group *group, bool mine)
 {
 	uint64_t vote = mine ? FOR : AGAINST;
 	int round = 0;
@@ -85,27 +88,28 @@ static bool agree(const struct comms_group *group, bool mine)
 	return vote == FOR;
 }
 
-static utofu_vbg_id_t theirs(const struct comms_group *group, int member, int gate)
+static utofu_vbg_id_t gate_of_member(const struct comms_group *group, int member, int gate)
 {
 	uint64_t id;
 
-	comms_get(&id, word_of(&comms.system->slot[group->slot].gates[gate]), sizeof id, comms_group_pe(group, member), routine);
+	comms_get(&id, plain_word(&comms.system->slot[group->slot].gates[gate]), sizeof id,
+		  comms_group_pe(group, member), routine);
 	return id;
 }
 
-static bool folds(const struct gates *gates, int member)
+static bool has_guest(const struct gates *gates, int member)
 {
 	return member + (1 << gates->stages) < gates->members;
 }
 
 /* Where a member of the butterfly goes into it. */
-static int entrance(const struct gates *gates, int member)
+static int entrance_gate(const struct gates *gates, int member)
 {
-	return folds(gates, member) ? FOLD : START;
+	return has_guest(gates, member) ? FOLD : START;
 }
 
-static struct utofu_vbg_setting joined(utofu_vbg_id_t gate, utofu_vbg_id_t from_own, utofu_vbg_id_t from_other, utofu_vbg_id_t to_own,
-				       utofu_vbg_id_t to_other)
+static struct utofu_vbg_setting gate_setting(utofu_vbg_id_t gate, utofu_vbg_id_t from_own, utofu_vbg_id_t from_other,
+					     utofu_vbg_id_t to_own, utofu_vbg_id_t to_other)
 {
 	return (struct utofu_vbg_setting){gate, from_own, from_other, to_own, to_other, {UTOFU_PATH_COORD_NULL, 0, 0}};
 }
@@ -115,19 +119,22 @@ static void join_butterfly(const struct comms_group *group, const struct gates *
 	const utofu_vbg_id_t none = UTOFU_VBG_ID_NULL, *own = gates->own;
 	struct utofu_vbg_setting settings[GATES];
 	int me = group->me, guest = me + (1 << gates->stages), last = STAGE + gates->stages - 1, count = 0;
-	bool host = folds(gates, me);
-	utofu_vbg_id_t guests_start = host ? theirs(group, guest, START) : none, first = theirs(group, me ^ 1, STAGE);
+	bool host = has_guest(gates, me);
+	utofu_vbg_id_t guests_start = host ? gate_of_member(group, guest, START) : none,
+		       first = gate_of_member(group, me ^ 1, STAGE);
 
-	settings[count++] = joined(own[START], own[last], none, host ? own[FOLD] : own[STAGE], host ? none : first);
+	settings[count++] =
+		gate_setting(own[START], own[last], none, host ? own[FOLD] : own[STAGE], host ? none : first);
 	if (host)
-		settings[count++] = joined(own[FOLD], own[START], guests_start, own[STAGE], first);
+		settings[count++] = gate_setting(own[FOLD], own[START], guests_start, own[STAGE], first);
 	for (int s = 0; s < gates->stages; s++) {
 		int gate = STAGE + s, partner = me ^ 1 << s;
 
-		settings[count++] = joined(own[gate], s ? own[gate - 1] : own[entrance(gates, me)],
-					   theirs(group, partner, s ? gate - 1 : entrance(gates, partner)),
-					   gate == last ? own[START] : own[gate + 1],
-					   gate == last ? guests_start : theirs(group, me ^ 2 << s, gate + 1));
+		settings[count++] =
+			gate_setting(own[gate], s ? own[gate - 1] : own[entrance_gate(gates, me)],
+				     gate_of_member(group, partner, s ? gate - 1 : entrance_gate(gates, partner)),
+				     gate == last ? own[START] : own[gate + 1],
+				     gate == last ? guests_start : gate_of_member(group, me ^ 2 << s, gate + 1));
 	}
 	tofu_check(utofu.set_vbg(settings, (size_t)count), "utofu_set_vbg");
 }
@@ -135,29 +142,30 @@ static void join_butterfly(const struct comms_group *group, const struct gates *
 static void join_as_guest(const struct comms_group *group, const struct gates *gates)
 {
 	int host = group->me - (1 << gates->stages);
-	struct utofu_vbg_setting setting = joined(gates->own[START], UTOFU_VBG_ID_NULL, theirs(group, host, STAGE + gates->stages - 1),
-						  UTOFU_VBG_ID_NULL, theirs(group, host, FOLD));
+	struct utofu_vbg_setting setting = gate_setting(gates->own[START], UTOFU_VBG_ID_NULL,
+							gate_of_member(group, host, STAGE + gates->stages - 1),
+							UTOFU_VBG_ID_NULL, gate_of_member(group, host, FOLD));
 
 	tofu_check(utofu.set_vbg(&setting, 1), "utofu_set_vbg");
 }
 
-static void give_back(struct gates *gates)
+static void free_gates(struct gates *gates)
 {
 	if (gates->count > 0)
 		tofu_check(utofu.free_vbg(gates->own, (size_t)gates->count), "utofu_free_vbg");
 	gates->count = 0;
 }
 
-static void join(const struct comms_group *group, struct gates *gates)
+static void join_gates(const struct comms_group *group, struct gates *gates)
 {
-	bool got = get_gates(group, gates);
+	bool got = allocate_gates(group, gates);
 
 	for (int i = 0; got && i < gates->count; i++)
 		atomic_store_explicit(&comms.system->slot[group->slot].gates[i], gates->own[i], memory_order_seq_cst);
 	if (!got)
 		gates->count = 0;
-	if (!agree(group, got)) {
-		give_back(gates);
+	if (!agree_on_gates(group, got)) {
+		free_gates(gates);
 		gates->state = NOT_AVAILABLE;
 		return;
 	}
@@ -171,18 +179,18 @@ static void join(const struct comms_group *group, struct gates *gates)
 /* The gates of these members; NULL: they do without, this time. */
 static struct gates *gates_of(const struct comms_group *group)
 {
-	struct gates *gates = &all[group->slot];
+	struct gates *gates = &barrier_gates.of_slot[group->slot];
 
 	if (group->on_node || group->size < 2)
 		return NULL;
 	if (gates->state == JOINED)
 		return gates;
 	if (gates->state == NOT_ASKED && (group->slot == COMMS_WORLD_SLOT || gates->barriers++ == BARRIERS))
-		join(group, gates);
+		join_gates(group, gates);
 	return NULL;
 }
 
-static bool is_over(struct gates *gates, int code)
+static bool gate_operation_is_over(struct gates *gates, int code)
 {
 	if (code != UTOFU_SUCCESS && code != UTOFU_ERR_NOT_COMPLETED)
 		tofu_fail("a barrier at barrier gates", -1, code);
@@ -198,7 +206,8 @@ bool tofu_gates_barrier(const struct comms_group *group)
 		return false;
 	gates->passed = false;
 	tofu_check(utofu.barrier(gates->own[START], 0), "utofu_barrier");
-	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_barrier(gates->own[START], 0)));
+	COMMS_WAIT(COMMS_BY_NETWORK,
+		   gates->passed || gate_operation_is_over(gates, utofu.poll_barrier(gates->own[START], 0)));
 	return true;
 }
 
@@ -208,7 +217,9 @@ static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 
 	memcpy(values, words, count * sizeof *values);
 	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0), "utofu_reduce_double");
-	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
+	COMMS_WAIT(COMMS_BY_NETWORK,
+		   gates->passed ||
+			   gate_operation_is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
 	memcpy(words, values, count * sizeof *values);
 }
 
@@ -220,7 +231,8 @@ bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op,
 	};
 	struct gates *gates = gates_of(group);
 
-	if (!gates || !(known & 1UL << ops[op]) || count > (op == COMMS_REDUCE_DOUBLE_SUM ? most_doubles : most_words))
+	if (!gates || !(barrier_gates.reduce_ops & 1UL << ops[op]) ||
+	    count > (op == COMMS_REDUCE_DOUBLE_SUM ? barrier_gates.most_doubles : barrier_gates.most_words))
 		return false;
 	gates->passed = false;
 	if (op == COMMS_REDUCE_DOUBLE_SUM) {
@@ -228,20 +240,22 @@ bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op,
 		return true;
 	}
 	tofu_check(utofu.reduce_uint64(gates->own[START], ops[op], words, count, 0), "utofu_reduce_uint64");
-	COMMS_WAIT(COMMS_BY_NETWORK, gates->passed || is_over(gates, utofu.poll_reduce_uint64(gates->own[START], 0, words)));
+	COMMS_WAIT(COMMS_BY_NETWORK,
+		   gates->passed ||
+			   gate_operation_is_over(gates, utofu.poll_reduce_uint64(gates->own[START], 0, words)));
 	return true;
 }
 
 void tofu_gates_part(const struct comms_group *group)
 {
-	give_back(&all[group->slot]);
-	all[group->slot] = (struct gates){0};
+	free_gates(&barrier_gates.of_slot[group->slot]);
+	barrier_gates.of_slot[group->slot] = (struct gates){0};
 }
 
 void tofu_gates_stop(void)
 {
 	for (int slot = 0; slot < COMMS_SLOTS; slot++) {
-		give_back(&all[slot]);
-		all[slot] = (struct gates){0};
+		free_gates(&barrier_gates.of_slot[slot]);
+		barrier_gates.of_slot[slot] = (struct gates){0};
 	}
 }

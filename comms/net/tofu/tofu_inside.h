@@ -154,7 +154,8 @@ char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *st
 void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
 
 /* tofu_ops.c: puts data, in transfers as long as the network allows; carries out an atomic. */
-void tofu_put(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there, const struct network_piece *data);
+void tofu_start_puts(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there,
+		     const struct network_piece *data);
 void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there, const struct comms_atomic *atomic, void *result);
 
 /* tofu_notify.c: around the transfers of a request. */

@@ -23,21 +23,21 @@ void tofu_end_beginning(struct comms_request *request)
 		atomic_store_explicit(&request->under_way, false, memory_order_release);
 }
 
-static utofu_stadd_t address_of(const struct network_notification *n, int i)
+static utofu_stadd_t piece_address(const struct network_notification *n, int i)
 {
 	if (n->buffer && i == 0)
 		return tofu_buffer(n->peer, n->buffer, n->piece[i].offset);
 	return tofu_peer(n->peer)->memory[n->segment] + n->piece[i].offset;
 }
 
-static void put_data(const struct tofu_counters *counters, const struct network_notification *n)
+static void tofu_put_data(const struct tofu_counters *counters, const struct network_notification *n)
 {
 	int last = n->piece[1].bytes > 0;
 	struct tofu_counters each = *counters;
 
 	for (int i = 0; i <= last; i++) {
 		each.notice = i == last ? n->completion : 0;
-		tofu_put(&each, n->peer, address_of(n, i), &n->piece[i]);
+		tofu_start_puts(&each, n->peer, piece_address(n, i), &n->piece[i]);
 	}
 	if (n->completion)
 		atomic_store_explicit(&tofu_peer(n->peer)->unconfirmed, true, memory_order_release);
@@ -46,11 +46,11 @@ static void put_data(const struct tofu_counters *counters, const struct network_
 static void put_flag(const struct tofu_counters *counters, const struct network_notification *n, const uint64_t *value)
 {
 	if (n->flag_offset != COMMS_NO_FLAG)
-		tofu_put(counters, n->peer, tofu_peer(n->peer)->memory[n->flag_segment] + n->flag_offset,
-			 &(struct network_piece){0, value, sizeof *value});
+		tofu_start_puts(counters, n->peer, tofu_peer(n->peer)->memory[n->flag_segment] + n->flag_offset,
+				&(struct network_piece){0, value, sizeof *value});
 }
 
-static void put_signal(const struct network_notification *n)
+static void tofu_put_signal(const struct network_notification *n)
 {
 	const struct comms_place there = {n->peer, n->flag_segment, n->flag_offset};
 	const struct comms_atomic atomic = {n->op, sizeof n->value, n->value, 0};
@@ -58,7 +58,7 @@ static void put_signal(const struct network_notification *n)
 	struct tofu_counters counters = {
 		.arrived = tofu_pending(n->channel), .sent = n->nbi ? NULL : &sent, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 
-	put_data(&counters, n);
+	tofu_put_data(&counters, n);
 	tofu_wait_for(&sent);
 	counters.sent = NULL;
 	tofu_atomic(&counters, &there, &atomic, NULL);
@@ -69,7 +69,7 @@ static void notify_and_wait(const struct network_notification *n)
 	atomic_int sent = 0;
 	struct tofu_counters counters = {.sent = &sent, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 
-	put_data(&counters, n);
+	tofu_put_data(&counters, n);
 	put_flag(&counters, n, &n->value);
 	tofu_wait_for(&sent);
 }
@@ -79,7 +79,7 @@ void tofu_notify(struct comms_request *request, const struct network_notificatio
 	struct tofu_counters counters;
 
 	if (n->counted) {
-		put_signal(n);
+		tofu_put_signal(n);
 		return;
 	}
 	if (!request) {
@@ -88,7 +88,7 @@ void tofu_notify(struct comms_request *request, const struct network_notificatio
 	}
 	counters = tofu_begin_request(request);
 	counters.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
-	put_data(&counters, n);
+	tofu_put_data(&counters, n);
 	put_flag(&counters, n, &request->value);
 	tofu_end_beginning(request);
 }

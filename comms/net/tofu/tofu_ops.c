@@ -43,7 +43,7 @@ static bool find_registered(const struct tofu_queue *queue, const void *memory, 
 	return bytes <= comms.segments[id].size - offset;
 }
 
-static size_t piece_of(size_t bytes)
+static size_t next_piece_bytes(size_t bytes)
 {
 	return bytes < tofu.most_bytes ? bytes : tofu.most_bytes;
 }
@@ -72,29 +72,31 @@ static void put_piece(const struct tofu_counters *counters, struct transfer tran
 	tofu_request_start(request, &transfer);
 }
 
-void tofu_put(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there, const struct network_piece *data)
+void tofu_start_puts(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there,
+		     const struct network_piece *data)
 {
 	size_t bytes = data->bytes;
 
-	for (size_t at = 0; at < bytes; at += piece_of(bytes - at))
+	for (size_t at = 0; at < bytes; at += next_piece_bytes(bytes - at))
 		put_piece(counters,
 			  (struct transfer){
 				  .kind = TRANSFER_PUT,
 				  .peer = peer,
 				  .there = there + at,
-				  .bytes = piece_of(bytes - at),
+				  .bytes = next_piece_bytes(bytes - at),
 				  .flags = counters->flags,
-				  .notice = at + piece_of(bytes - at) == bytes ? counters->notice : 0,
+				  .notice = at + next_piece_bytes(bytes - at) == bytes ? counters->notice : 0,
 			  },
 			  (const char *)data->source + at);
 }
 
-static void put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi)
+static void tofu_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
+		     bool nbi)
 {
 	atomic_int sent = 0;
 	struct tofu_counters counters = {.arrived = tofu_pending(channel), .sent = nbi ? NULL : &sent};
 
-	tofu_put(&counters, there->peer, tofu_remote(there), &(struct network_piece){0, source, bytes});
+	tofu_start_puts(&counters, there->peer, tofu_remote(there), &(struct network_piece){0, source, bytes});
 	tofu_wait_for(&sent);
 }
 
@@ -116,34 +118,35 @@ static void get_piece(const struct tofu_counters *counters, struct transfer tran
 	tofu_request_start(request, &transfer);
 }
 
-static void get_all(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there, char *dest, size_t bytes)
+static void tofu_start_gets(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there,
+			    char *dest, size_t bytes)
 {
-	for (size_t at = 0; at < bytes; at += piece_of(bytes - at))
+	for (size_t at = 0; at < bytes; at += next_piece_bytes(bytes - at))
 		get_piece(counters,
 			  (struct transfer){
 				  .kind = TRANSFER_GET,
 				  .peer = peer,
 				  .there = there + at,
-				  .bytes = piece_of(bytes - at),
+				  .bytes = next_piece_bytes(bytes - at),
 			  },
 			  dest + at);
 }
 
-static void get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
+static void tofu_get(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi)
 {
 	atomic_int here = 0;
 	struct tofu_counters counters = {.arrived = nbi ? tofu_pending(channel) : &here};
 
-	get_all(&counters, there->peer, tofu_remote(there), dest, bytes);
+	tofu_start_gets(&counters, there->peer, tofu_remote(there), dest, bytes);
 	tofu_wait_for(&here);
 }
 
-static void get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-		       struct comms_piece *to)
+static void tofu_get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
+			    size_t offset, struct comms_piece *to)
 {
 	struct tofu_counters counters = tofu_begin_request(request);
 
-	get_all(&counters, peer, tofu_buffer(peer, buffer, offset), to->dest, to->bytes);
+	tofu_start_gets(&counters, peer, tofu_buffer(peer, buffer, offset), to->dest, to->bytes);
 	tofu_end_beginning(request);
 }
 
@@ -168,14 +171,15 @@ void tofu_atomic(const struct tofu_counters *counters, const struct comms_place 
 	tofu_request_start(request, &transfer);
 }
 
-static void amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
+static void tofu_amo(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic)
 {
 	struct tofu_counters counters = {.arrived = tofu_pending(channel)};
 
 	tofu_atomic(&counters, there, atomic, NULL);
 }
 
-static void amo_fetch(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result, bool nbi)
+static void tofu_amo_fetch(struct comms_channel *channel, const struct comms_place *there,
+			   const struct comms_atomic *atomic, void *result, bool nbi)
 {
 	atomic_int here = 0;
 	struct tofu_counters counters = {.arrived = nbi ? tofu_pending(channel) : &here};
@@ -186,36 +190,36 @@ static void amo_fetch(struct comms_channel *channel, const struct comms_place *t
 
 /* --- Completion --- */
 
-static void quiet(struct comms_channel *channel)
+static void tofu_quiet(struct comms_channel *channel)
 {
 	tofu_wait_for(tofu_pending(channel));
 }
 
-static void quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
+static void tofu_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 {
 	(void)pes, (void)n;
-	quiet(channel);
+	tofu_quiet(channel);
 }
 
-static struct comms_channel *channel_open(bool private)
+static struct comms_channel *tofu_channel_open(bool private)
 {
 	(void)private; /* all use the same queues */
 	return calloc(1, sizeof(struct tofu_channel));
 }
 
-static void channel_close(struct comms_channel *channel)
+static void tofu_channel_close(struct comms_channel *channel)
 {
-	quiet(channel);
+	tofu_quiet(channel);
 	free(channel);
 }
 
 /* The NIC needs nobody's help, here or at the target. */
-static bool served(void)
+static bool tofu_served(void)
 {
 	return true;
 }
 
-static void count_traffic(struct comms_traffic *traffic)
+static void tofu_count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&tofu.received, memory_order_relaxed);
 	traffic->sent = atomic_load_explicit(&tofu.unconfirmed, memory_order_relaxed);
@@ -223,7 +227,7 @@ static void count_traffic(struct comms_traffic *traffic)
 			   atomic_load_explicit(&tofu.sessions, memory_order_relaxed) > 0;
 }
 
-static void name_under_way(char *text, size_t size)
+static void tofu_name_under_way(char *text, size_t size)
 {
 	int count = atomic_load_explicit(&tofu.under_way, memory_order_seq_cst), last = -1;
 
@@ -250,32 +254,34 @@ const struct comms_network tofu_network = {
 	.forget = tofu_forget,
 	.stop = tofu_stop,
 	.leave = tofu_leave,
-	.channel_open = channel_open,
-	.channel_close = channel_close,
-	.put = put,
-	.get = get,
-	.amo = amo,
-	.amo_fetch = amo_fetch,
+	.channel_open = tofu_channel_open,
+	.channel_close = tofu_channel_close,
+	.put = tofu_put,
+	.get = tofu_get,
+	.amo = tofu_amo,
+	.amo_fetch = tofu_amo_fetch,
 	.notify = tofu_notify,
-	.fence = quiet,
-	.quiet = quiet,
-	.quiet_pes = quiet_pes,
+	.fence = tofu_quiet,
+	.quiet = tofu_quiet,
+	.quiet_pes = tofu_quiet_pes,
 	.complete = tofu_complete,
 	.progress = tofu_progress,
-	.served = served,
-	.count_traffic = count_traffic,
-	.name_under_way = name_under_way,
-	.completions = &(const struct network_completions){tofu_completion_listen, tofu_completion_release, tofu_needed},
+	.served = tofu_served,
+	.count_traffic = tofu_count_traffic,
+	.name_under_way = tofu_name_under_way,
+	.completions =
+		&(const struct network_completions){tofu_completion_listen, tofu_completion_release, tofu_needed},
 	.collectives = &(const struct network_collectives){tofu_gates_barrier, tofu_gates_reduce, tofu_gates_part},
-	.offload = &(const struct network_offload){
-		.open = tofu_session_open,
-		.write = tofu_session_write,
-		.open_edges = tofu_session_open_edges,
-		.write_edges = tofu_session_write_edges,
-		.start = tofu_session_start,
-		.is_over = tofu_session_is_over,
-		.close = tofu_session_close,
-	},
-	.buffers = &(const struct network_buffers){tofu_share, tofu_unshare, get_buffer},
+	.offload =
+		&(const struct network_offload){
+			.open = tofu_session_open,
+			.write = tofu_session_write,
+			.open_edges = tofu_session_open_edges,
+			.write_edges = tofu_session_write_edges,
+			.start = tofu_session_start,
+			.is_over = tofu_session_is_over,
+			.close = tofu_session_close,
+		},
+	.buffers = &(const struct network_buffers){tofu_share, tofu_unshare, tofu_get_buffer},
 	.map = &tofu_map,
 };

@@ -9,10 +9,10 @@
 #define JOB 0
 #define MOST_ON_NODE 48
 
-static bool reading;
+static bool jtofu_is_open;
 
 /* The node's coordinates as digits of one number. */
-static uint64_t number_of(const union jtofu_phys_coords *at)
+static uint64_t coordinates_number(const union jtofu_phys_coords *at)
 {
 	uint64_t number = 0;
 
@@ -21,7 +21,7 @@ static uint64_t number_of(const union jtofu_phys_coords *at)
 	return number;
 }
 
-static union jtofu_phys_coords place_of(int pe)
+static union jtofu_phys_coords physical_coordinates(int pe)
 {
 	union jtofu_phys_coords at = {0};
 	int code = jtofu.query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
@@ -74,24 +74,24 @@ bool tofu_find(bool must)
 	if (map && libraries)
 		code = jtofu.initialize(JOB, (jtofu_rank_t)comms.pe, map);
 	free(map);
-	reading = code == JTOFU_SUCCESS;
-	if (libraries && !reading)
+	jtofu_is_open = code == JTOFU_SUCCESS;
+	if (libraries && !jtofu_is_open)
 		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
 					       "libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
 					       "SHMEM_PATHS=local,ucx",
 				 code, tofu_library_file());
-	return reading;
+	return jtofu_is_open;
 }
 
-static uint64_t node_of(int pe)
+static uint64_t tofu_node_of(int pe)
 {
-	union jtofu_phys_coords at = place_of(pe);
+	union jtofu_phys_coords at = physical_coordinates(pe);
 
-	return number_of(&at);
+	return coordinates_number(&at);
 }
 
 /* A pair has one cable on this network. */
-static bool find_machine(struct torus_shape *machine)
+static bool tofu_find_machine(struct torus_shape *machine)
 {
 	union jtofu_phys_coords size, ring;
 
@@ -103,9 +103,9 @@ static bool find_machine(struct torus_shape *machine)
 	return torus_shape_complete(machine);
 }
 
-static int place_in(const struct torus_shape *machine, int pe)
+static int tofu_place_in(const struct torus_shape *machine, int pe)
 {
-	union jtofu_phys_coords at = place_of(pe);
+	union jtofu_phys_coords at = physical_coordinates(pe);
 	int coordinates[TORUS_AXES];
 
 	for (int axis = 0; axis < TORUS_AXES; axis++) {
@@ -116,11 +116,11 @@ static int place_in(const struct torus_shape *machine, int pe)
 	return torus_place_at(machine, coordinates);
 }
 
-const struct comms_map tofu_map = {node_of, find_machine, place_in};
+const struct comms_map tofu_map = {tofu_node_of, tofu_find_machine, tofu_place_in};
 
 static size_t pes_beside(int pe, jtofu_rank_t ranks[MOST_ON_NODE])
 {
-	union jtofu_phys_coords at = place_of(pe);
+	union jtofu_phys_coords at = physical_coordinates(pe);
 	size_t count = 0;
 
 	jtofu.query_ranks_from_phys_coords(JOB, &at, MOST_ON_NODE, ranks, &count);
@@ -141,7 +141,7 @@ static int place_on_node(int pe)
  * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the direction is along the highest bit in which their places
  * differ. So messages on the node take the directions that those to other nodes do not.
  */
-static int method_on_node(int count, int from, int to)
+static int direction_on_node(int count, int from, int to)
 {
 	int bits = 0, dim = 0;
 
@@ -158,17 +158,17 @@ int tofu_tni_of(int pe, int other, int tnis)
 	struct torus_shape machine;
 	int direction = -1;
 
-	if (tnis > 1 && find_machine(&machine))
-		direction = torus_next(&machine, place_in(&machine, pe), place_in(&machine, other));
+	if (tnis > 1 && tofu_find_machine(&machine))
+		direction = torus_next(&machine, tofu_place_in(&machine, pe), tofu_place_in(&machine, other));
 	/* Of the same node, or nobody says where it is. */
 	if (direction < 0)
-		direction = method_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
+		direction = direction_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
 	return (tofu.by_direction ? direction : direction + 4 * place_on_node(pe)) % tnis;
 }
 
 void tofu_leave(void)
 {
-	if (reading)
+	if (jtofu_is_open)
 		jtofu.finalize();
-	reading = false;
+	jtofu_is_open = false;
 }

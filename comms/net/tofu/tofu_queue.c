@@ -28,7 +28,7 @@ void tofu_lock(void)
 	pthread_mutex_lock(&tofu.lock);
 }
 
-static bool try_lock(void)
+static bool tofu_try_lock(void)
 {
 	return !pthread_mutex_trylock(&tofu.lock);
 }
@@ -40,7 +40,7 @@ void tofu_unlock(void)
 
 /* --- Errors --- */
 
-static const char *text_of(int code)
+static const char *error_text(int code)
 {
 	switch (code) {
 	case UTOFU_ERR_FULL: return "full";
@@ -61,10 +61,11 @@ void tofu_fail(const char *what, int pe, int code)
 	char host[256] = "?";
 
 	if (pe < 0)
-		rte_die(NULL, "%s: error %d of uTofu (%s)", what, code, text_of(code));
+		rte_die(NULL, "%s: error %d of uTofu (%s)", what, code, error_text(code));
 	rte_let_others_speak();
 	rte_host(pe, host, sizeof host);
-	rte_die(NULL, "%s PE %d on host %s: error %d of uTofu (%s); %s", what, pe, host, code, text_of(code), comms_process_in_words(pe));
+	rte_die(NULL, "%s PE %d on host %s: error %d of uTofu (%s); %s", what, pe, host, code, error_text(code),
+		comms_process_in_words(pe));
 }
 
 void tofu_check(int code, const char *what)
@@ -75,7 +76,7 @@ void tofu_check(int code, const char *what)
 
 /* --- Notices --- */
 
-static void land(struct tofu_request *request)
+static void release_after_last_notice(struct tofu_request *request)
 {
 	if (--request->notices > 0)
 		return;
@@ -86,7 +87,7 @@ static void land(struct tofu_request *request)
 	atomic_fetch_sub_explicit(&tofu.under_way, 1, memory_order_seq_cst);
 }
 
-static void lower(atomic_int **counter)
+static void lower_counter(atomic_int **counter)
 {
 	if (*counter)
 		atomic_fetch_sub_explicit(*counter, 1, memory_order_seq_cst);
@@ -94,7 +95,7 @@ static void lower(atomic_int **counter)
 }
 
 /* Lowers the counters last: the memory that they are in may be gone then. */
-static void end(struct tofu_request *request)
+static void end_tofu_request(struct tofu_request *request)
 {
 	struct comms_request *completes = request->completes;
 	atomic_int *arrived = request->arrived;
@@ -102,13 +103,13 @@ static void end(struct tofu_request *request)
 	if (request->is_registered)
 		tofu_check(utofu.dereg_mem(request->queue->vcq, request->registered, 0), "utofu_dereg_mem");
 	if (!request->reports_sent)
-		lower(&request->sent);
-	land(request);
+		lower_counter(&request->sent);
+	release_after_last_notice(request);
 	if (arrived && atomic_fetch_sub_explicit(arrived, 1, memory_order_seq_cst) == 1 && completes)
 		atomic_store_explicit(&completes->under_way, false, memory_order_release);
 }
 
-static void arrive(struct tofu_request *request, const struct utofu_mrq_notice *notice)
+static void take_local_notice(struct tofu_request *request, const struct utofu_mrq_notice *notice)
 {
 	utofu_stadd_t stadd;
 
@@ -116,7 +117,7 @@ static void arrive(struct tofu_request *request, const struct utofu_mrq_notice *
 		memcpy(request->result, &notice->rmt_value, request->result_bytes);
 	else if (request->result)
 		memcpy(request->result, tofu_request_staging(request, &stadd), request->result_bytes);
-	end(request);
+	end_tofu_request(request);
 }
 
 static bool take_sent(const struct tofu_queue *queue)
@@ -130,16 +131,16 @@ static bool take_sent(const struct tofu_queue *queue)
 	if (code != UTOFU_SUCCESS)
 		tofu_fail("sending to", request ? request->pe : -1, code);
 	if (request->reports_only_sent) {
-		end(request);
+		end_tofu_request(request);
 		return true;
 	}
-	lower(&request->sent);
-	land(request);
+	lower_counter(&request->sent);
+	release_after_last_notice(request);
 	return true;
 }
 
 /* Whose queue it is; -1: that of nobody we know. */
-static int pe_of(utofu_vcq_id_t queue)
+static int pe_of_queue(utofu_vcq_id_t queue)
 {
 	utofu.set_vcq_id_path(&queue, NULL);
 	for (int pe = 0; pe < comms.n_pes; pe++) {
@@ -159,11 +160,11 @@ bool tofu_take_notice(const struct tofu_queue *queue)
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return false;
 	if (code != UTOFU_SUCCESS)
-		tofu_fail("an operation on", pe_of(notice.vcq_id), code);
+		tofu_fail("an operation on", pe_of_queue(notice.vcq_id), code);
 	if (notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT)
 		tofu_completion_arrived(queue, notice.edata);
 	else
-		arrive(&tofu.requests[notice.edata], &notice);
+		take_local_notice(&tofu.requests[notice.edata], &notice);
 	return true;
 }
 
@@ -171,7 +172,7 @@ bool tofu_progress(void)
 {
 	bool worked = false;
 
-	if (!try_lock())
+	if (!tofu_try_lock())
 		return false;
 	for (int e = 0; e < tofu.tnis; e++) {
 		const struct tofu_queue *queue = &tofu.queue[e];
@@ -196,7 +197,7 @@ void tofu_wait_for(atomic_int *counter)
 
 /* --- Requests --- */
 
-static struct tofu_request *take_free(void)
+static struct tofu_request *tofu_take_request(void)
 {
 	struct tofu_request *request;
 
@@ -215,7 +216,7 @@ struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, co
 	struct tofu_request *request;
 	uint8_t number;
 
-	while (!(request = take_free()))
+	while (!(request = tofu_take_request()))
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&tofu.under_way, memory_order_seq_cst) < TOFU_REQUESTS);
 	number = request->number;
 	*request = (struct tofu_request){
@@ -285,7 +286,7 @@ void tofu_unshare(const struct comms_buffer *buffer, void *handle)
 	tofu_check(code, "utofu_dereg_mem");
 }
 
-static int atomic(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
+static int post_atomic(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
 {
 	static const enum utofu_armw_op ops[] = {
 		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
@@ -302,7 +303,7 @@ static int atomic(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number
 		       : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, request);
 }
 
-static int post(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
+static int post_transfer(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
 {
 	switch (r->kind) {
 	case TRANSFER_PUT:
@@ -311,8 +312,7 @@ static int post(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, 
 		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, request);
 	case TRANSFER_GET:
 		return utofu.get(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, request);
-	case TRANSFER_ATOMIC:
-		return atomic(vcq, r, number, request);
+	case TRANSFER_ATOMIC: return post_atomic(vcq, r, number, request);
 	}
 	return UTOFU_ERR_INVALID_ARG;
 }
@@ -334,7 +334,8 @@ void tofu_request_start(struct tofu_request *request, struct transfer *transfer)
 	}
 	for (;;) {
 		tofu_lock();
-		code = post(request->queue->vcq, transfer, transfer->notice ? transfer->notice : request->number, request);
+		code = post_transfer(request->queue->vcq, transfer,
+				     transfer->notice ? transfer->notice : request->number, request);
 		tofu_unlock();
 		if (code != UTOFU_ERR_BUSY)
 			break;

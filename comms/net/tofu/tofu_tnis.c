@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-static void make_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
+static void open_tofu_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
 {
 	struct utofu_onesided_caps *caps;
 	int code = utofu.create_vcq(tni, 0, &queue->vcq);
@@ -27,7 +27,7 @@ static void make_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
 	tofu.most_small = caps->max_piggyback_size;
 }
 
-static void register_with(struct tofu_queue *queue)
+static void register_segments(struct tofu_queue *queue)
 {
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
@@ -37,7 +37,7 @@ static void register_with(struct tofu_queue *queue)
 	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_REQUESTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
 }
 
-static void make_requests(void)
+static void tofu_make_requests(void)
 {
 	size_t bytes = (size_t)TOFU_REQUESTS * TOFU_STAGING, page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -51,11 +51,11 @@ static void make_requests(void)
 	}
 }
 
-static void read_settings(void)
+static void tofu_read_settings(void)
 {
-	static const char *const words[] = {"round-robin", "direction"};
+	static const char *const tni_choices[] = {"round-robin", "direction"};
 
-	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, words, 2) == 1;
+	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, tni_choices, 2) == 1;
 	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
 }
 
@@ -64,13 +64,13 @@ void tofu_start(void)
 	utofu_tni_id_t *tnis;
 	size_t count;
 
-	read_settings();
+	tofu_read_settings();
 	tofu_check(utofu.get_onesided_tnis(&tnis, &count), "utofu_get_onesided_tnis");
 	tofu.tnis = count < TOFU_TNIS ? (int)count : TOFU_TNIS;
-	make_requests();
+	tofu_make_requests();
 	for (int e = 0; e < tofu.tnis; e++) {
-		make_queue(&tofu.queue[e], tnis[e]);
-		register_with(&tofu.queue[e]);
+		open_tofu_queue(&tofu.queue[e], tnis[e]);
+		register_segments(&tofu.queue[e]);
 	}
 	free(tnis);
 }
@@ -127,7 +127,7 @@ void tofu_forget(struct comms_peer *peer)
 	free(tofu_peer(peer));
 }
 
-static void end_queue(struct tofu_queue *queue)
+static void close_queue(struct tofu_queue *queue)
 {
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
@@ -140,6 +140,6 @@ void tofu_stop(void)
 {
 	tofu_gates_stop();
 	for (int e = 0; e < tofu.tnis; e++)
-		end_queue(&tofu.queue[e]);
+		close_queue(&tofu.queue[e]);
 	free(tofu.staging);
 }

@@ -60,7 +60,6 @@ static inline enum filter_mode filter_mode(void)
 	return atomic_load_explicit(&filter.mode, memory_order_acquire);
 }
 
-int64_t filter_now(void); /* ms */
 bool filter_address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct sockaddr_storage *address);
 bool filter_epoll_set(const struct listener *listener, int operation, int fd, uint32_t number, uint32_t events);
 void filter_tick(struct listener *listener, bool wanted);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/timerfd.h>
 
+#include "rte/clock.h"
+
 struct listener *listener_find(int fd)
 {
 	struct listener *listener = filter.listeners;
@@ -76,7 +78,7 @@ struct listener *listener_make(int fd)
 	return listener;
 }
 
-static void rest(struct listener *listener, bool wanted)
+static void rest_listener(struct listener *listener, bool wanted)
 {
 	filter_epoll_set(listener, EPOLL_CTL_MOD, listener->fd, EVENT_LISTENER, wanted ? 0 : EPOLLIN);
 	listener->resting = wanted;
@@ -85,14 +87,14 @@ static void rest(struct listener *listener, bool wanted)
 }
 
 /* The process, or the machine, has no room for another connection. */
-static void yield_processor(struct listener *listener)
+static void make_room_or_rest(struct listener *listener)
 {
 	struct pending *oldest = pending_oldest();
 
 	if (oldest)
 		pending_refuse(oldest);
 	else
-		rest(listener, true);
+		rest_listener(listener, true);
 }
 
 static int accept_some(struct listener *listener)
@@ -101,7 +103,7 @@ static int accept_some(struct listener *listener)
 		int fd = accept4(listener->fd, NULL, NULL, 0);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
-			yield_processor(listener);
+			make_room_or_rest(listener);
 		if (fd < 0)
 			return -1;
 		fd = pending_read_new(listener, fd);
@@ -113,7 +115,7 @@ static int accept_some(struct listener *listener)
 
 static void check_deadlines(struct listener *listener)
 {
-	int64_t now = filter_now();
+	int64_t now = rte_clock_ms();
 	uint64_t ticks;
 
 	if (read(listener->timer, &ticks, sizeof ticks) < 0)
@@ -122,7 +124,7 @@ static void check_deadlines(struct listener *listener)
 		if (filter.pending[i].of && now - filter.pending[i].since >= PENDING_MS)
 			pending_refuse(&filter.pending[i]);
 	if (listener->resting)
-		rest(listener, false);
+		rest_listener(listener, false);
 	filter_tick(listener, pending_has(listener));
 }
 

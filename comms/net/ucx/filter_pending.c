@@ -5,13 +5,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-int64_t filter_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#include "rte/clock.h"
 
 bool filter_address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct sockaddr_storage *address)
 {
@@ -120,7 +114,7 @@ int pending_read(struct pending *pending)
 /* Most greetings are there already when a connection is. */
 int pending_read_new(struct listener *listener, int fd)
 {
-	struct pending first = {.of = listener, .fd = fd, .since = filter_now()}, *place;
+	struct pending first = {.of = listener, .fd = fd, .since = rte_clock_ms()}, *place;
 	enum verdict verdict = read_greeting(&first);
 
 	if (verdict == VERDICT_ACCEPT)

@@ -8,7 +8,7 @@
 
 #include "ucx_messages.h"
 
-static ucp_datatype_t several;
+static ucp_datatype_t batch_datatype;
 
 /* --- Packing --- */
 
@@ -22,7 +22,7 @@ static size_t pack_piece(char *dest, const void *source, size_t bytes, size_t at
 	return at + bytes;
 }
 
-static size_t pack_several(void *state, size_t from, void *dest, size_t most)
+static size_t pack_batch(void *state, size_t from, void *dest, size_t most)
 {
 	const struct comms_batch *batch = state;
 	size_t to = from + most < batch->bytes ? from + most : batch->bytes, at = 0;
@@ -36,13 +36,13 @@ static size_t pack_several(void *state, size_t from, void *dest, size_t most)
 	return to - from;
 }
 
-static void *start_to_pack(void *unused, const void *batch, size_t count)
+static void *start_packing(void *unused, const void *batch, size_t count)
 {
 	(void)unused, (void)count;
 	return (void *)(uintptr_t)batch;
 }
 
-static size_t size_of_several(void *batch)
+static size_t batch_packed_size(void *batch)
 {
 	return ((struct comms_batch *)batch)->bytes;
 }
@@ -55,18 +55,18 @@ static void finish_packing(void *batch)
 void ucx_start_batches(void)
 {
 	const ucp_generic_dt_ops_t disjoint = {
-		.start_pack = start_to_pack,
-		.packed_size = size_of_several,
-		.pack = pack_several,
+		.start_pack = start_packing,
+		.packed_size = batch_packed_size,
+		.pack = pack_batch,
 		.finish = finish_packing,
 	};
 
-	ucx_check(ucp.dt_create_generic(&disjoint, NULL, &several), "ucp_dt_create_generic");
+	ucx_check(ucp.dt_create_generic(&disjoint, NULL, &batch_datatype), "ucp_dt_create_generic");
 }
 
 void ucx_stop_batches(void)
 {
-	ucp.dt_destroy(several);
+	ucp.dt_destroy(batch_datatype);
 }
 
 /* --- Sending --- */
@@ -101,7 +101,7 @@ static void complete_batch(struct comms_batch *batch)
 	atomic_store_explicit(&batch->under_way, false, memory_order_release);
 }
 
-static struct ucx_peer *connection_of(const struct comms_batch *batch)
+static struct ucx_peer *batch_connection(const struct comms_batch *batch)
 {
 	return ucx_notification(batch->request[0])->connection;
 }
@@ -112,7 +112,7 @@ static void batch_sent(void *sending, ucs_status_t status, void *argument)
 
 	ucp.request_free(sending);
 	if (status != UCS_ERR_CANCELED)
-		ucx_must_succeed(status, "several messages (ucp_am_send_nbx)", connection_of(batch)->pe);
+		ucx_must_succeed(status, "several messages (ucp_am_send_nbx)", batch_connection(batch)->pe);
 	complete_batch(batch);
 }
 
@@ -122,18 +122,18 @@ void ucx_batch_send(struct comms_batch *batch)
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
 		.cb.send = batch_sent,
 		.user_data = batch,
-		.datatype = several,
+		.datatype = batch_datatype,
 	};
 	struct ucx_batch *mine = (void *)batch->driver;
 	ucs_status_ptr_t sending;
 
 	atomic_store_explicit(&batch->under_way, true, memory_order_relaxed);
 	mine->message = (struct ucx_message){.kind = UCX_BATCH};
-	sending = ucx_message_send(connection_of(batch), &mine->message, batch, 1, &param);
+	sending = ucx_message_send(batch_connection(batch), &mine->message, batch, 1, &param);
 	if (UCS_PTR_IS_PTR(sending)) {
 		ucx_hand_over(); /* as in send_message */
 		return;
 	}
-	ucx_must_succeed(UCS_PTR_STATUS(sending), "several messages (ucp_am_send_nbx)", connection_of(batch)->pe);
+	ucx_must_succeed(UCS_PTR_STATUS(sending), "several messages (ucp_am_send_nbx)", batch_connection(batch)->pe);
 	complete_batch(batch);
 }

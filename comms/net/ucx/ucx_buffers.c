@@ -12,12 +12,12 @@ struct buffer_key {
 };
 _Static_assert(sizeof(struct buffer_key) <= sizeof(((struct comms_buffer *)0)->network), "it has room");
 
-static struct buffer_key *key_of(struct comms_buffer *buffer)
+static struct buffer_key *key_in_buffer(struct comms_buffer *buffer)
 {
 	return (void *)buffer->network;
 }
 
-static const struct buffer_key *const_key_of(const struct comms_buffer *buffer)
+static const struct buffer_key *const_key_in_buffer(const struct comms_buffer *buffer)
 {
 	return (const void *)buffer->network;
 }
@@ -33,16 +33,17 @@ void *ucx_share(struct comms_buffer *buffer)
 	size_t bytes;
 	void *key;
 
-	key_of(buffer)->bytes = 0;
+	key_in_buffer(buffer)->bytes = 0;
 	if (!ucx.rma)
 		return NULL;
 	ucx_check(ucp.mem_map(ucx.context, &params, &memory), "ucp_mem_map");
 	ucx_check(ucp.rkey_pack(ucx.context, memory, &key, &bytes), "ucp_rkey_pack");
-	if (bytes > sizeof key_of(buffer)->key)
-		rte_die("shmemx_rdma_register", "a key of UCX has %zu bytes here, and %zu are the most; name fewer transports in UCX_TLS", bytes,
-			sizeof key_of(buffer)->key);
-	key_of(buffer)->bytes = (uint32_t)bytes;
-	memcpy(key_of(buffer)->key, key, bytes);
+	if (bytes > sizeof key_in_buffer(buffer)->key)
+		rte_die("shmemx_rdma_register",
+			"a key of UCX has %zu bytes here, and %zu are the most; name fewer transports in UCX_TLS",
+			bytes, sizeof key_in_buffer(buffer)->key);
+	key_in_buffer(buffer)->bytes = (uint32_t)bytes;
+	memcpy(key_in_buffer(buffer)->key, key, bytes);
 	ucp.rkey_buffer_release(key);
 	return memory;
 }
@@ -54,15 +55,15 @@ void ucx_unshare(const struct comms_buffer *buffer, void *handle)
 		ucx_check(ucp.mem_unmap(ucx.context, handle), "ucp_mem_unmap");
 }
 
-static ucp_rkey_h buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
+static ucp_rkey_h unpack_buffer_key(const struct ucx_peer *peer, const struct comms_buffer *buffer)
 {
 	ucp_rkey_h key;
 
-	ucx_check(ucp.ep_rkey_unpack(peer->endpoint, const_key_of(buffer)->key, &key), "ucp_ep_rkey_unpack");
+	ucx_check(ucp.ep_rkey_unpack(peer->endpoint, const_key_in_buffer(buffer)->key, &key), "ucp_ep_rkey_unpack");
 	return key;
 }
 
-static void came(void *getting, ucs_status_t status, void *argument)
+static void get_done(void *getting, ucs_status_t status, void *argument)
 {
 	struct comms_request *request = argument;
 
@@ -77,7 +78,7 @@ void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, cons
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = came,
+		.cb.send = get_done,
 		.user_data = request,
 	};
 	struct ucx_notification *mine = ucx_notification(request);
@@ -87,11 +88,11 @@ void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, cons
 	mine->connection = peer;
 	mine->key = NULL;
 	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
-	if (const_key_of(buffer)->bytes == 0 || !ucx.rma) {
+	if (const_key_in_buffer(buffer)->bytes == 0 || !ucx.rma) {
 		ucx_message_read_for(request, peer, buffer->base + offset, to);
 		return;
 	}
-	mine->key = buffer_key(peer, buffer);
+	mine->key = unpack_buffer_key(peer, buffer);
 	getting = ucp.get_nbx(peer->endpoint, to->dest, to->bytes, buffer->base + offset, mine->key, &param);
 	if (UCS_PTR_IS_PTR(getting))
 		return;

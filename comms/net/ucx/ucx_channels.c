@@ -26,7 +26,7 @@
 
 /* --- Connections --- */
 
-static void make_room(struct comms_channel *channel)
+static void make_room_for_connection(struct comms_channel *channel)
 {
 	struct ucx_peer **old = channel->peers;
 	unsigned old_places = channel->places;
@@ -44,7 +44,7 @@ static void make_room(struct comms_channel *channel)
 }
 
 /* From here on the server checks whether it is idle; the server may have gone to sleep for good. */
-static void begin_use(void)
+static void begin_private_use(void)
 {
 	atomic_fetch_add_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
 	ucp.worker_signal(ucx.main.worker);
@@ -71,14 +71,14 @@ static __attribute__((noinline)) void come_alive(struct comms_channel *channel)
 		return;
 	}
 	channel->worker = ucx_make_worker(UCS_THREAD_MODE_SERIALIZED);
-	make_room(channel);
+	make_room_for_connection(channel);
 	pthread_mutex_lock(&ucx_private.lock);
 	channel->next = ucx_private.first;
 	if (ucx_private.first)
 		ucx_private.first->previous = channel;
 	ucx_private.first = channel;
 	pthread_mutex_unlock(&ucx_private.lock);
-	begin_use();
+	begin_private_use();
 }
 
 static struct mark *own_mark(struct comms_channel *channel, struct comms_peer *peer)
@@ -86,7 +86,7 @@ static struct mark *own_mark(struct comms_channel *channel, struct comms_peer *p
 	unsigned place = channel_place_of(channel, peer->pe);
 
 	if (COMMS_UNLIKELY(!channel->peers[place])) {
-		make_room(channel);
+		make_room_for_connection(channel);
 		place = channel_place_of(channel, peer->pe);
 		channel->peers[place] = ucx_connect(channel, peer);
 		channel->n_peers++;
@@ -135,7 +135,7 @@ static struct comms_channel *take_spare(void)
 	}
 	pthread_mutex_unlock(&ucx_private.lock);
 	if (channel)
-		begin_use();
+		begin_private_use();
 	return channel;
 }
 
@@ -176,7 +176,7 @@ struct comms_channel *ucx_channel_open(bool is_private)
 }
 
 /* From here on nobody pushes it. */
-static void leave_list(struct comms_channel *channel)
+static void leave_private_list(struct comms_channel *channel)
 {
 	pthread_mutex_lock(&ucx_private.lock);
 	if (channel->previous)
@@ -216,9 +216,9 @@ static void forget_connections(struct comms_channel *channel)
 	free(channel->peers);
 }
 
-static void take_down(struct comms_channel *channel)
+static void take_down_channel(struct comms_channel *channel)
 {
-	leave_list(channel);
+	leave_private_list(channel);
 	close_connections(channel);
 	ucp.worker_destroy(channel->worker);
 	forget_connections(channel);
@@ -234,7 +234,7 @@ void ucx_channel_close(struct comms_channel *channel)
 	if (channel->private && channel->worker) {
 		atomic_fetch_sub_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
 		if (!add_spare(channel))
-			take_down(channel);
+			take_down_channel(channel);
 		return;
 	}
 	hang_note_peer("shmem_ctx_destroy", "answers to operations of", comms.pe);
@@ -251,7 +251,7 @@ void ucx_take_down_spares(void)
 
 	for (struct comms_channel *channel = ucx_private.spare; channel; channel = next) {
 		next = channel->next_spare;
-		take_down(channel);
+		take_down_channel(channel);
 	}
 	ucx_private.spare = NULL;
 	ucx_private.n_spare = 0;

@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-static void choose(ucp_config_t *config, const char *name, const char *variable, const char *value)
+static void choose_option(ucp_config_t *config, const char *name, const char *variable, const char *value)
 {
 	if (!getenv(variable) && ucp.config_modify(config, name, value) != UCS_OK)
 		rte_debug("this UCX does not know %s=%s", variable, value);
@@ -51,7 +51,7 @@ static void choose_device(ucp_config_t *config)
 
 	if (!device)
 		return;
-	choose(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
+	choose_option(config, "NET_DEVICES", "UCX_NET_DEVICES", device);
 	if (!getenv("UCX_NET_DEVICES"))
 		choose_for_tcp("UCX_TCP_PREFER_DEFAULT", "n");
 	free(device);
@@ -73,9 +73,9 @@ ucp_config_t *ucx_choices(void)
 	choose_segments();
 	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
 	/* Memory of a node is ours to load and store; UCX's access to it needs the owner's help. */
-	choose(config, "TLS", "UCX_TLS", "^sm");
+	choose_option(config, "TLS", "UCX_TLS", "^sm");
 	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
-	choose(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
+	choose_option(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
 	choose_device(config);
 	return config;
 }
@@ -111,8 +111,9 @@ ucp_err_handling_mode_t ucx_failure_mode(void)
 /* Not that the job works depends on this, but how fast: without a NIC that carries them out, UCX's puts and gets are messages, too. */
 bool ucx_wants_rma(void)
 {
-	static const char *const words[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY, "tcp"};
-	int choice = setting_choice(SETTING_UCX_PROTOCOL, words, 3);
+	static const char *const protocol_choices[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY,
+													"tcp"};
+	int choice = setting_choice(SETTING_UCX_PROTOCOL, protocol_choices, 3);
 
 	if (choice > 0)
 		return choice == 2;

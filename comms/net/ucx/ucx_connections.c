@@ -73,7 +73,7 @@ static void check_filters(const struct comms_peer *peer, const struct ucx_filter
 			theirs->filters ? "filters" : "does not filter", mine.filters ? "does" : "does not");
 }
 
-static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_peer *peer)
+static struct ucx_peer *make_connection(struct comms_channel *channel, struct comms_peer *peer)
 {
 	struct ucx_peer *made = calloc(1, sizeof *made);
 	size_t size;
@@ -116,7 +116,7 @@ static struct ucx_peer *connect_to(struct comms_channel *channel, struct comms_p
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer)
 {
 	size_t before = comms.observed ? memory_in_use() : 0;
-	struct ucx_peer *made = connect_to(channel, peer);
+	struct ucx_peer *made = make_connection(channel, peer);
 	size_t after = comms.observed ? memory_in_use() : 0;
 
 	/* UCX frees what it no longer needs, in its threads too: less may be in use than before. */

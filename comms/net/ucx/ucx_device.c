@@ -33,7 +33,7 @@ static bool is_host_address(const struct ifaddrs *entry)
 }
 
 /* An address with 32 bits beside others on one device is an alias, not the host's own. */
-static bool is_private(const struct ifaddrs *all, const struct ifaddrs *entry)
+static bool is_only_address(const struct ifaddrs *all, const struct ifaddrs *entry)
 {
 	for (const struct ifaddrs *other = all; other; other = other->ifa_next)
 		if (other != entry && is_network(other) && !strcmp(other->ifa_name, entry->ifa_name))
@@ -87,7 +87,7 @@ char *device_of_host(void)
 			continue;
 		if (is_only_network(all, entry))
 			only = entry;
-		if (is_host_address(entry) && is_private(all, entry)) {
+		if (is_host_address(entry) && is_only_address(all, entry)) {
 			owns++;
 			own = entry;
 		}

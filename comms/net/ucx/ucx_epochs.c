@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "comms/ops/ops.h"
+#include "rte/clock.h"
 #include "ucx_inside.h"
 
 #define PUSH_EVERY 10 /* ms between two checks for idle channels */
@@ -22,12 +23,12 @@
 
 struct ucx_private ucx_private = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool have_membarrier;
+static bool epochs_have_membarrier;
 
 /* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
-__attribute__((constructor)) static void register_membarrier(void)
+__attribute__((constructor)) static void register_epochs_membarrier(void)
 {
-	have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+	epochs_have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 static void short_sleep(long nanoseconds)
@@ -49,7 +50,7 @@ void channel_enter(struct comms_channel *channel)
 
 	for (;;) {
 		atomic_store_explicit(&channel->epoch, epoch + 1, memory_order_relaxed);
-		if (COMMS_LIKELY(have_membarrier))
+		if (COMMS_LIKELY(epochs_have_membarrier))
 			atomic_signal_fence(memory_order_seq_cst);
 		else
 			atomic_thread_fence(memory_order_seq_cst);
@@ -81,7 +82,7 @@ static bool lies_idle(struct comms_channel *channel)
  * Gives the channel back at once if its user has come meanwhile. The membarrier, or the fence, is behind the load of lies_idle:
  * what the user did before the epoch that was seen comes before what is done here.
  */
-static bool push(struct comms_channel *channel)
+static bool push_channel(struct comms_channel *channel)
 {
 	bool worked = false;
 
@@ -93,7 +94,7 @@ static bool push(struct comms_channel *channel)
 }
 
 /* One membarrier for all channels. */
-static bool push_idle(void)
+static bool push_idle_channels(void)
 {
 	bool some = false, worked = false;
 
@@ -105,22 +106,14 @@ static bool push_idle(void)
 	}
 	if (!some)
 		return false;
-	if (have_membarrier)
+	if (epochs_have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	else
 		atomic_thread_fence(memory_order_seq_cst);
 	for (struct comms_channel *channel = ucx_private.first; channel; channel = channel->next)
 		if (channel->offered)
-			worked |= push(channel);
+			worked |= push_channel(channel);
 	return worked;
-}
-
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int channels_push(void)
@@ -131,10 +124,10 @@ int channels_push(void)
 		return -1;
 	if (pthread_mutex_trylock(&ucx_private.lock))
 		return PUSH_EVERY;
-	wanted = ucx_private.next_push - now_in_ms();
+	wanted = ucx_private.next_push - rte_clock_ms();
 	if (wanted <= 0) {
-		wanted = push_idle() ? PUSH_AGAIN : PUSH_EVERY;
-		ucx_private.next_push = now_in_ms() + wanted;
+		wanted = push_idle_channels() ? PUSH_AGAIN : PUSH_EVERY;
+		ucx_private.next_push = rte_clock_ms() + wanted;
 	}
 	pthread_mutex_unlock(&ucx_private.lock);
 	return (int)wanted;

@@ -30,6 +30,7 @@
 #include <time.h>
 
 #include "comms/core/comms.h"
+#include "rte/clock.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 
@@ -51,14 +52,6 @@ static struct {
 	int64_t asked;	     /* when */
 	pthread_mutex_t checking;
 } failure = {.checking = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t now_in_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void add_port(atomic_uchar *ports, uint16_t port)
 {
@@ -93,7 +86,7 @@ static bool read_address(const struct sockaddr_storage *address, struct failure_
 	return false;
 }
 
-static bool address_of(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct failure_address *out)
+static bool socket_address(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct failure_address *out)
 {
 	struct sockaddr_storage address;
 	socklen_t size = sizeof address;
@@ -113,7 +106,7 @@ static void for_descriptors(void (*visit)(int fd, void *argument), void *argumen
 		closedir(folder);
 }
 
-static bool listens(int fd)
+static bool is_listener(int fd)
 {
 	socklen_t size = sizeof(int);
 	int yes = 0;
@@ -121,16 +114,16 @@ static bool listens(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes;
 }
 
-static void note_foreign(int fd, void *unused)
+static void note_foreign_port(int fd, void *unused)
 {
 	struct failure_address address;
 
 	(void)unused;
-	if (listens(fd) && address_of(fd, getsockname, &address))
+	if (is_listener(fd) && socket_address(fd, getsockname, &address))
 		add_port(failure.ours, address.port);
 }
 
-static void read_settings(void)
+static void failure_read_settings(void)
 {
 	static const char *const methods[] = {"auto", "sockets", "messages"};
 	long seconds;
@@ -148,12 +141,12 @@ static void read_settings(void)
 /* Until the worker is there, ours are those that are not: whatever listens now. */
 void failure_before_worker(void)
 {
-	read_settings();
+	failure_read_settings();
 	failure.next_check = 0;
 	memset(failure.ours, 0, sizeof failure.ours);
 	memset(failure.theirs, 0, sizeof failure.theirs);
 	if (failure.limit > 0)
-		for_descriptors(note_foreign, NULL);
+		for_descriptors(note_foreign_port, NULL);
 }
 
 struct found {
@@ -161,12 +154,12 @@ struct found {
 	int count;
 };
 
-static void note_own(int fd, void *argument)
+static void note_own_address(int fd, void *argument)
 {
 	struct found *found = argument;
 	struct failure_address address;
 
-	if (found->count < FAILURE_ADDRESSES && listens(fd) && address_of(fd, getsockname, &address) &&
+	if (found->count < FAILURE_ADDRESSES && is_listener(fd) && socket_address(fd, getsockname, &address) &&
 	    !has_port(failure.ours, address.port))
 		found->list[found->count++] = address;
 }
@@ -178,7 +171,7 @@ void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES])
 	memset(mine, 0, FAILURE_ADDRESSES * sizeof *mine);
 	if (failure.limit == 0)
 		return;
-	for_descriptors(note_own, &found);
+	for_descriptors(note_own_address, &found);
 	memset(failure.ours, 0, sizeof failure.ours);
 	for (int i = 0; i < found.count; i++)
 		add_port(failure.ours, mine[i].port);
@@ -193,7 +186,7 @@ void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES])
 /* --- Looking --- */
 
 /* A PE that listens at this address, -1: none that is known does. */
-static int pe_at(const struct failure_address *address)
+static int pe_at_address(const struct failure_address *address)
 {
 	const struct failure_address *theirs;
 
@@ -219,16 +212,16 @@ void failure_wait_to_report(int lost)
 		nanosleep(&time, NULL);
 }
 
-static _Noreturn void complain_of(int pe, const char *host)
+static _Noreturn void report_lost_pe(int pe, const char *host)
 {
 	rte_die(NULL, "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken", host, pe,
 		(long)(failure.limit / 1000));
 }
 
-static _Noreturn void complain(const struct failure_address *address)
+static _Noreturn void report_lost_address(const struct failure_address *address)
 {
 	char text[INET6_ADDRSTRLEN] = "?", host[256];
-	int pe = pe_at(address);
+	int pe = pe_at_address(address);
 
 	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address->ip))
 		inet_ntop(AF_INET, &address->ip[12], text, sizeof text);
@@ -238,14 +231,14 @@ static _Noreturn void complain(const struct failure_address *address)
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
 		rte_die(NULL, "the host at %s has not answered for %ld s: it is down, or the network to it is broken", text,
 			(long)(failure.limit / 1000));
-	complain_of(pe, host);
+	report_lost_pe(pe, host);
 }
 
-static bool is_of_ucx(int fd, struct failure_address *there)
+static bool socket_is_of_ucx(int fd, struct failure_address *there)
 {
 	struct failure_address here;
 
-	return address_of(fd, getsockname, &here) && address_of(fd, getpeername, there) &&
+	return socket_address(fd, getsockname, &here) && socket_address(fd, getpeername, there) &&
 	       (has_port(failure.ours, here.port) || has_port(failure.theirs, there->port));
 }
 
@@ -263,7 +256,7 @@ static void keep_alive(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
 }
 
-static bool make_room(int fd)
+static bool make_room_for_descriptor(int fd)
 {
 	int size = 2 * fd + 64;
 	int64_t *longer;
@@ -293,7 +286,8 @@ static void check_socket(int fd, void *argument)
 	socklen_t size = sizeof info;
 	bool unanswered;
 
-	if (!is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room(fd))
+	if (!socket_is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) ||
+	    !make_room_for_descriptor(fd))
 		return;
 	scan->found++;
 	keep_alive(fd);
@@ -304,11 +298,11 @@ static void check_socket(int fd, void *argument)
 	else if (*since == 0 || now - (int64_t)info.tcpi_last_ack_recv >= *since)
 		*since = now;
 	else if (now - *since >= failure.limit)
-		complain(&there);
+		report_lost_address(&there);
 }
 
 /* The connection to the next PE, if that is on another host. */
-static struct ucx_peer *next_host(void)
+static struct ucx_peer *peer_on_next_host(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
 
@@ -318,7 +312,7 @@ static struct ucx_peer *next_host(void)
 }
 
 /* Did the next PE acknowledge the last question? Then it gets another one. */
-static void ask(struct ucx_peer *next, int64_t now)
+static void ask_next_pe(struct ucx_peer *next, int64_t now)
 {
 	char host[256] = "?";
 
@@ -329,14 +323,14 @@ static void ask(struct ucx_peer *next, int64_t now)
 	} else if (now - failure.asked >= failure.limit) {
 		failure_wait_to_report(next->pe);
 		rte_host(next->pe, host, sizeof host);
-		complain_of(next->pe, host);
+		report_lost_pe(next->pe, host);
 	}
 }
 
 static void check_sockets(int64_t now)
 {
 	struct scan scan = {now, 0};
-	struct ucx_peer *next = next_host();
+	struct ucx_peer *next = peer_on_next_host();
 
 	if (failure.method != MESSAGES)
 		for_descriptors(check_socket, &scan);
@@ -346,7 +340,7 @@ static void check_sockets(int64_t now)
 		failure.without_sockets++;
 	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
 	if (next && ucx.served && (failure.method == MESSAGES || (failure.method == AUTO && failure.without_sockets > 2)))
-		ask(next, now);
+		ask_next_pe(next, now);
 }
 
 /* A check that has begun may be connecting until it is over. */
@@ -363,7 +357,7 @@ int failure_check(void)
 	if (failure.limit == 0 || atomic_load_explicit(&ucx.ending, memory_order_seq_cst) ||
 	    pthread_mutex_trylock(&failure.checking))
 		return -1;
-	now = now_in_ms();
+	now = rte_clock_ms();
 	if (failure.next_check == 0) {
 		failure.next_check = now + failure.limit / POLLS;
 	} else if (now >= failure.next_check) {

@@ -129,7 +129,7 @@ static bool wait_for_connection(int fd)
 }
 
 /* A connection that has just been made takes so few bytes at once. If it breaks meanwhile, UCX sees that, and connects again. */
-static void greet(int fd)
+static void send_greeting(int fd)
 {
 	struct sockaddr_storage there;
 	struct greeting greeting;
@@ -149,7 +149,7 @@ static int hooked_connect(int fd, const struct sockaddr *address, socklen_t leng
 	if (result < 0 && (errno == EINPROGRESS || errno == EINTR) && wait_for_connection(fd))
 		result = 0;
 	if (result == 0)
-		greet(fd);
+		send_greeting(fd);
 	return result;
 }
 
@@ -170,24 +170,24 @@ static bool set_hooks(void)
 	return filter.hooked;
 }
 
-static void set_mode(enum filter_mode mode, const char *text)
+static void set_filter_mode(enum filter_mode mode, const char *text)
 {
 	filter.text = text;
 	atomic_store_explicit(&filter.mode, mode, memory_order_release);
 }
 
-/* This UCX keeps its connections where no hook reaches. */
-static void do_without(void)
+/* This UCX makes its connections where no hook reaches. */
+static void go_unfiltered(void)
 {
-	static const char *const words[] = {"auto", "yes", "no"};
+	static const char *const filter_choices[] = {"auto", "yes", "no"};
 
-	if (setting_choice(SETTING_ACCEPT_FILTER, words, 3) == 1)
+	if (setting_choice(SETTING_ACCEPT_FILTER, filter_choices, 3) == 1)
 		rte_die_together(
 			"shmem_init",
 			"SHMEM_ACCEPT_FILTER=yes: connections to this UCX (%s) cannot be filtered; use another "
 			"UCX, or set SHMEM_ACCEPT_FILTER=auto",
 			UCX_VERSION);
-	set_mode(MODE_OFF, "not filtered: this UCX keeps its connections to itself");
+	set_filter_mode(MODE_OFF, "not filtered: this UCX keeps its connections to itself");
 	if (comms.pe == 0)
 		rte_report(
 			"shmem_init",
@@ -215,17 +215,17 @@ void ucx_filter_start(void)
 	filter.listened = filter.filtered = 0;
 	filter.most = most_pending();
 	if (!wanted) {
-		set_mode(MODE_OFF, "not filtered: SHMEM_ACCEPT_FILTER=no");
+		set_filter_mode(MODE_OFF, "not filtered: SHMEM_ACCEPT_FILTER=no");
 		return;
 	}
 	if (!set_hooks()) {
-		do_without();
+		go_unfiltered();
 		return;
 	}
 	if (comms.pe == 0 && getrandom(filter.key, sizeof filter.key, 0) != (ssize_t)sizeof filter.key)
 		rte_die("shmem_init",
 			"the kernel has no random bytes for the key of the job's connections (getrandom)");
-	set_mode(MODE_CLOSED, "from processes of this job only");
+	set_filter_mode(MODE_CLOSED, "from processes of this job only");
 }
 
 void ucx_filter_check(void)
@@ -238,7 +238,7 @@ void ucx_filter_check(void)
 		listener_open(listener);
 	pthread_mutex_unlock(&filter.lock);
 	if (!all)
-		do_without();
+		go_unfiltered();
 }
 
 void ucx_filter_describe(struct ucx_filter_info *info)
@@ -257,7 +257,7 @@ void ucx_filter_open(const struct ucx_filter_info *first)
 		return;
 	pthread_mutex_lock(&filter.lock);
 	memcpy(filter.key, first->key, sizeof filter.key);
-	set_mode(MODE_OPEN, filter.text);
+	set_filter_mode(MODE_OPEN, filter.text);
 	for (const struct listener *listener = filter.listeners; listener; listener = listener->next)
 		good = good && listener_open(listener);
 	pthread_mutex_unlock(&filter.lock);
@@ -273,7 +273,7 @@ void ucx_filter_stop(void)
 		listener_free(filter.listeners);
 	greetings_seen_free(&filter.seen);
 	explicit_bzero(filter.key, sizeof filter.key);
-	set_mode(MODE_OFF, "not filtered");
+	set_filter_mode(MODE_OFF, "not filtered");
 	pthread_mutex_unlock(&filter.lock);
 }
 

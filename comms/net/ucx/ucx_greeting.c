@@ -17,7 +17,7 @@ static uint64_t rotated(uint64_t word, int bits)
 	return word << bits | word >> (64 - bits);
 }
 
-static void mix(uint64_t v[4], int rounds)
+static void siphash_rounds(uint64_t v[4], int rounds)
 {
 	for (; rounds > 0; rounds--) {
 		v[0] += v[1];
@@ -54,13 +54,13 @@ uint64_t siphash(const uint8_t key[GREETING_KEY_BYTES], const uint8_t *bytes, si
 			last ? little_endian(bytes + at, n - at) | (uint64_t)n << 56 : little_endian(bytes + at, 8);
 
 		v[3] ^= word;
-		mix(v, 2);
+		siphash_rounds(v, 2);
 		v[0] ^= word;
 		if (last)
 			break;
 	}
 	v[2] ^= 0xff;
-	mix(v, 4);
+	siphash_rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
@@ -126,7 +126,7 @@ bool greeting_is_genuine(const struct greeting *greeting, const uint8_t key[GREE
 /* --- Greetings seen --- */
 
 /* The tag is a hash itself. */
-static uint64_t *place_of(uint64_t *table, size_t places, uint64_t tag)
+static uint64_t *place_of_tag(uint64_t *table, size_t places, uint64_t tag)
 {
 	size_t at = tag % places;
 
@@ -135,7 +135,7 @@ static uint64_t *place_of(uint64_t *table, size_t places, uint64_t tag)
 	return &table[at];
 }
 
-static bool make_room(struct greetings_seen *seen)
+static bool make_room_for_tag(struct greetings_seen *seen)
 {
 	size_t places = seen->places ? 2 * seen->places : 64;
 	uint64_t *table;
@@ -147,7 +147,7 @@ static bool make_room(struct greetings_seen *seen)
 		return false;
 	for (size_t i = 0; i < seen->places; i++)
 		if (seen->tag[i])
-			*place_of(table, places, seen->tag[i]) = seen->tag[i];
+			*place_of_tag(table, places, seen->tag[i]) = seen->tag[i];
 	free(seen->tag);
 	seen->tag = table;
 	seen->places = places;
@@ -158,10 +158,10 @@ bool greetings_seen_add(struct greetings_seen *seen, const struct greeting *gree
 {
 	uint64_t tag = little_endian(greeting->tag, sizeof greeting->tag), *place;
 
-	if (!make_room(seen))
+	if (!make_room_for_tag(seen))
 		return false;
 	tag += tag == 0;
-	place = place_of(seen->tag, seen->places, tag);
+	place = place_of_tag(seen->tag, seen->places, tag);
 	if (*place)
 		return false;
 	*place = tag;

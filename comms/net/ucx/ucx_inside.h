@@ -84,7 +84,7 @@ struct comms_channel {
 	ucp_worker_h worker; /* of a private channel: NULL until it is needed */
 	bool private;
 	_Atomic(struct mark *) touched;
-	atomic_int unsent;     /* nonblocking operations that UCX still keeps */
+	atomic_int unsent;     /* nonblocking operations that UCX has not finished */
 	atomic_uint fences;    /* how many there have been */
 
 	/* Channels that share the main worker. */
@@ -233,7 +233,7 @@ enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, lon
 void ucx_wake_server(void);
 /* The server progresses the main worker at once, if it sleeps because the PE just did so. */
 void ucx_hand_over(void);
-/* Tells the server that another thread progresses the main worker; does nothing in the server. */
+/* Notes for the server that another thread progresses the main worker; does nothing in the server. */
 void ucx_visit(void);
 extern _Thread_local bool ucx_serves __attribute__((tls_model("initial-exec"))); /* this thread is the server */
 

@@ -17,7 +17,7 @@ struct ucs_library ucs;
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 enum { FATAL = sizeof fatal / sizeof fatal[0] };
 
-static void find(void *library, const char *name, void *to)
+static void find_in_ucx(void *library, const char *name, void *to)
 {
 	void *function = dlsym(library, name); /* it searches the libraries that this one needs as well */
 
@@ -27,7 +27,7 @@ static void find(void *library, const char *name, void *to)
 	memcpy(to, &function, sizeof function);
 }
 
-static bool is_of_ucx(int signal)
+static bool handler_is_of_ucx(int signal)
 {
 	struct sigaction now;
 	Dl_info handler, library;
@@ -74,7 +74,7 @@ static void *open_in_folder(void)
 	return open_logging_to_stderr(UCX_FOLDER "/" UCP_FILE, RTLD_NOW);
 }
 
-static void *open_library(void)
+static void *open_ucx(void)
 {
 	void *library = UCX_FOLDER[0] ? open_in_folder() : NULL;
 
@@ -93,7 +93,7 @@ static void refuse_old(void *library)
 	__typeof__(ucp_get_version) *get_version;
 	unsigned major, minor, release;
 
-	find(library, "ucp_get_version", &get_version);
+	find_in_ucx(library, "ucp_get_version", &get_version);
 	get_version(&major, &minor, &release);
 	if (major == 1 && minor < 11)
 		rte_die_together("shmem_init", "this UCX is %u.%u, with which PEs that connect to each other crash; install UCX 1.13 or later, or put its "
@@ -115,13 +115,13 @@ void ucx_library_load(void)
 	spare_thread_sanitizer();
 	for (int i = 0; i < FATAL; i++)
 		sigaction(fatal[i], NULL, &before[i]);
-	library = open_library();
+	library = open_ucx();
 	refuse_old(library);
-#define UCX_FIND(library_, name) find(library, #library_ "_" #name, &library_.name);
+#define UCX_FIND(library_, name) find_in_ucx(library, #library_ "_" #name, &library_.name);
 	UCP_FUNCTIONS(UCX_FIND)
 	UCS_FUNCTIONS(UCX_FIND)
 #undef UCX_FIND
 	for (int i = 0; i < FATAL && !getenv("UCX_HANDLE_ERRORS"); i++)
-		if (is_of_ucx(fatal[i]))
+		if (handler_is_of_ucx(fatal[i]))
 			sigaction(fatal[i], &before[i], NULL);
 }

@@ -21,7 +21,7 @@ struct sending {
 	int pe;
 };
 
-static void number(struct ucx_peer *peer, struct ucx_message *message)
+static void number_message(struct ucx_peer *peer, struct ucx_message *message)
 {
 	message->pe = (uint32_t)comms.pe;
 	message->stream = peer->stream;
@@ -42,7 +42,7 @@ static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct ucx_message 
 ucs_status_ptr_t ucx_message_send(struct ucx_peer *peer, struct ucx_message *message, const void *data, size_t bytes,
 				  const ucp_request_param_t *how)
 {
-	number(peer, message);
+	number_message(peer, message);
 	return send_numbered(peer, message, data, bytes, how);
 }
 
@@ -68,7 +68,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 	ucs_status_ptr_t request;
 
 	peer->hello.kind = UCX_HELLO;
-	number(peer, &peer->hello);
+	number_message(peer, &peer->hello);
 	request = ucp.am_send_nbx(peer->endpoint, UCX_FIRST, NULL, 0, &peer->hello, sizeof peer->hello, &param);
 	if (!UCS_PTR_IS_PTR(request))
 		ucx_must_succeed(UCS_PTR_STATUS(request), "the first message (ucp_am_send_nbx)", peer->pe);
@@ -84,13 +84,13 @@ static void send_and_wait(struct mark *mark, struct ucx_message *message, const 
 
 /* --- Puts --- */
 
-static bool some_are_sent(const struct comms_channel *channel, const void *unused)
+static bool few_are_unsent(const struct comms_channel *channel, const void *unused)
 {
 	(void)unused;
-	return atomic_load_explicit(&channel->unsent, memory_order_seq_cst) < UCX_KEPT_MOST;
+	return atomic_load_explicit(&channel->unsent, memory_order_seq_cst) < UCX_OUTSTANDING_MOST;
 }
 
-static void sent(void *request, ucs_status_t status, void *argument)
+static void put_sent(void *request, ucs_status_t status, void *argument)
 {
 	struct sending *sending = argument;
 	struct comms_channel *channel = sending->channel;
@@ -118,12 +118,12 @@ static void send_without_waiting(struct mark *mark, struct ucx_message *message,
 	struct sending *sending = ucx_message_allocate(sizeof *sending);
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = sent,
+		.cb.send = put_sent,
 		.user_data = sending,
 	};
 	ucs_status_ptr_t request;
 
-	number(mark->peer, message);
+	number_message(mark->peer, message);
 	sending->message = *message;
 	sending->channel = channel;
 	sending->pe = mark->peer->pe;
@@ -156,7 +156,7 @@ void ucx_message_write(struct mark *mark, struct ucx_item item, enum comms_amo o
 			.item = {item.there, last ? item.word : 0, item.value, piece},
 		};
 		if (nbi) {
-			channel_wait(mark_channel(mark), some_are_sent, NULL);
+			channel_wait(mark_channel(mark), few_are_unsent, NULL);
 			send_without_waiting(mark, &message, from, piece);
 		} else {
 			send_and_wait(mark, &message, from, piece);

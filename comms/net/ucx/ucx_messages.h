@@ -75,8 +75,11 @@ void ucx_answers_send(struct ucx_outgoing *first);
 void ucx_start_batches(void);
 void ucx_stop_batches(void);
 
-/* How many nonblocking puts of a channel UCX may keep, and how many operations with a result a channel may have at one PE. */
-#define UCX_KEPT_MOST 512
+/*
+ * How many nonblocking puts of a channel may wait in UCX, and how many operations with a result a channel may have at
+ * one PE.
+ */
+#define UCX_OUTSTANDING_MOST 512
 /* Memory for the record of a nonblocking operation; ends the job if there is none. */
 void *ucx_message_allocate(size_t bytes);
 

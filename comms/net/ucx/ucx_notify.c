@@ -14,7 +14,7 @@
 static void message_sent(void *request, ucs_status_t status, void *notification);
 
 /* One message. True: it has been sent. False: UCX holds it, and from now on message_sent owns the request. */
-static bool send_message(struct comms_request *request)
+static bool send_next_message(struct comms_request *request)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
@@ -57,7 +57,7 @@ static bool send_message(struct comms_request *request)
 /* Have all been sent? */
 static bool send_messages(struct comms_request *request)
 {
-	while (send_message(request))
+	while (send_next_message(request))
 		if (ucx_notification(request)->over) {
 			ucx_complete_request(request);
 			return true;
@@ -93,7 +93,7 @@ static struct network_piece remote_piece(const struct ucx_peer *peer, const stru
 	return piece;
 }
 
-static void start(struct comms_request *request, const struct network_notification *from)
+static void start_messages(struct comms_request *request, const struct network_notification *from)
 {
 	struct ucx_notification *n = ucx_notification(request);
 	uint32_t event = ucx_event();
@@ -117,7 +117,7 @@ static void start(struct comms_request *request, const struct network_notificati
 }
 
 /* An operation of the program, on a channel. */
-static void put_signal(const struct network_notification *n)
+static void ucx_put_signal(const struct network_notification *n)
 {
 	uint32_t event = ucx_event();
 	struct comms_channel *channel = n->channel;
@@ -141,14 +141,14 @@ void ucx_notify(struct comms_request *request, const struct network_notification
 	struct comms_request own;
 
 	if (n->counted) {
-		put_signal(n);
+		ucx_put_signal(n);
 	} else if (n->batch && ucx_batch_add(request, n)) {
 		return;
 	} else if (request) {
-		start(request, n);
+		start_messages(request, n);
 	} else {
 		own.value = n->value;
-		start(&own, n);
+		start_messages(&own, n);
 		COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&own));
 	}
 }

@@ -9,7 +9,7 @@
 /* --- By UCX's puts and gets --- */
 
 /* Runs in whoever progresses the worker. */
-static void free_when_done(void *request, ucs_status_t status, void *argument)
+static void operation_done(void *request, ucs_status_t status, void *argument)
 {
 	struct mark *mark = argument;
 	struct comms_channel *channel = mark_channel(mark);
@@ -21,23 +21,23 @@ static void free_when_done(void *request, ucs_status_t status, void *argument)
 }
 
 /*
- * The parameters of a nonblocking operation that nobody waits for by itself. It is counted from here on: the callback of one
- * that UCX keeps may run at any time, also before we see the request.
+ * Counts a nonblocking operation that nobody waits for by itself, and returns its parameters. It is counted from here
+ * on: the callback of one that UCX has not finished may run at any time, also before we see the request.
  */
-static ucp_request_param_t when_done(struct mark *mark)
+static ucp_request_param_t count_unsent(struct mark *mark)
 {
 	struct comms_channel *channel = mark_channel(mark);
 
 	channel_count(channel, &channel->unsent, 1);
 	return (ucp_request_param_t){
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-		.cb.send = free_when_done,
+		.cb.send = operation_done,
 		.user_data = mark,
 	};
 }
 
-/* After an operation with when_done. */
-static void started(struct mark *mark, ucs_status_ptr_t request, const char *what)
+/* Call after an operation with the parameters of count_unsent. */
+static void operation_started(struct mark *mark, ucs_status_ptr_t request, const char *what)
 {
 	struct comms_channel *channel = mark_channel(mark);
 
@@ -53,8 +53,9 @@ void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piec
 	ucp_request_param_t param;
 
 	if (nbi) {
-		param = when_done(mark);
-		started(mark, ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &param),
+		param = count_unsent(mark);
+		operation_started(
+			mark, ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &param),
 			"a nonblocking put (ucp_put_nbx)");
 		return;
 	}
@@ -69,8 +70,9 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 	ucp_request_param_t param;
 
 	if (nbi) {
-		param = when_done(mark);
-		started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param), "a nonblocking get (ucp_get_nbx)");
+		param = count_unsent(mark);
+		operation_started(mark, ucp.get_nbx(mark->peer->endpoint, dest, bytes, source, key, &param),
+				  "a nonblocking get (ucp_get_nbx)");
 		return;
 	}
 	ucx_must_succeed(channel_finish(mark_channel(mark),
@@ -137,7 +139,7 @@ static void ucx_amo(struct comms_channel *channel, const struct comms_place *the
 }
 
 /* Where puts are UCX's, only a flush shows that they have arrived. */
-static void count_traffic(struct comms_traffic *traffic)
+static void ucx_count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_relaxed);
 	traffic->sent = atomic_load_explicit(&ucx.sent, memory_order_relaxed);
@@ -148,7 +150,7 @@ static void count_traffic(struct comms_traffic *traffic)
 }
 
 /* "; operations under way to PEs 1, 3", or nothing. */
-static void name_under_way(char *text, size_t size)
+static void ucx_name_under_way(char *text, size_t size)
 {
 	size_t used = 0;
 	int count = 0;
@@ -192,8 +194,8 @@ const struct comms_network ucx_network = {
 	.complete = ucx_complete,
 	.progress = ucx_progress,
 	.served = ucx_served,
-	.count_traffic = count_traffic,
-	.name_under_way = name_under_way,
+	.count_traffic = ucx_count_traffic,
+	.name_under_way = ucx_name_under_way,
 	.connections = ucx_filter_text,
 	.batching = &(const struct network_batching){ucx_batch_send},
 	.buffers = &(const struct network_buffers){ucx_share, ucx_unshare, ucx_get_buffer},

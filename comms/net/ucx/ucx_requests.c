@@ -18,7 +18,7 @@ struct request {
 	char *result;
 	size_t left; /* bytes of the result that have not come */
 	unsigned half;
-	bool kept;	  /* nobody waits for it by itself */
+	bool nonblocking; /* nobody waits for it by itself */
 	atomic_int parts; /* being sent, being answered: those that are not over */
 };
 
@@ -32,12 +32,12 @@ void ucx_complete_request(struct comms_request *request)
 	atomic_store_explicit(&request->under_way, false, memory_order_release);
 }
 
-/* Touches the request last: a thread that waits for one that is not kept may go on. */
+/* Touches the request last: a thread that waits for a blocking one may go on. */
 static void part_is_over(struct request *request)
 {
-	bool kept = request->kept;
+	bool nonblocking = request->nonblocking;
 
-	if (atomic_fetch_sub_explicit(&request->parts, 1, memory_order_seq_cst) > 1 || !kept)
+	if (atomic_fetch_sub_explicit(&request->parts, 1, memory_order_seq_cst) > 1 || !nonblocking)
 		return;
 	if (request->completes)
 		ucx_complete_request(request->completes);
@@ -73,42 +73,42 @@ static void send_request(struct request *request)
 	part_is_over(request);
 }
 
-static bool is_over(const struct comms_channel *channel, const void *request)
+static bool request_is_over(const struct comms_channel *channel, const void *request)
 {
 	(void)channel;
 	return atomic_load_explicit(&((const struct request *)request)->parts, memory_order_seq_cst) == 0;
 }
 
-static bool some_are_answered(const struct comms_channel *channel, const void *argument)
+static bool few_are_unanswered(const struct comms_channel *channel, const void *argument)
 {
 	const struct mark *mark = argument;
 
 	(void)channel;
 	return atomic_load_explicit(&mark->unanswered[0], memory_order_seq_cst) +
 		       atomic_load_explicit(&mark->unanswered[1], memory_order_seq_cst) <
-	       UCX_KEPT_MOST;
+	       UCX_OUTSTANDING_MOST;
 }
 
 /* Sends the request; the result of a blocking one is there on return. */
-static void ask(struct mark *mark, struct request *request, bool nbi)
+static void request_result(struct mark *mark, struct request *request, bool nbi)
 {
 	struct comms_channel *channel = mark_channel(mark);
-	struct request *kept;
+	struct request *copy;
 
 	request->connection = mark->peer;
 	if (!nbi) {
 		send_request(request);
-		channel_wait(channel, is_over, request);
+		channel_wait(channel, request_is_over, request);
 		return;
 	}
-	channel_wait(channel, some_are_answered, mark);
-	kept = ucx_message_allocate(sizeof *kept);
-	*kept = *request;
-	kept->mark = mark;
-	kept->kept = true;
-	kept->half = atomic_load_explicit(&mark->half, memory_order_seq_cst) % 2;
-	channel_count(channel, &mark->unanswered[kept->half], 1);
-	send_request(kept);
+	channel_wait(channel, few_are_unanswered, mark);
+	copy = ucx_message_allocate(sizeof *copy);
+	*copy = *request;
+	copy->mark = mark;
+	copy->nonblocking = true;
+	copy->half = atomic_load_explicit(&mark->half, memory_order_seq_cst) % 2;
+	channel_count(channel, &mark->unanswered[copy->half], 1);
+	send_request(copy);
 	channel_put_on_list(mark);
 }
 
@@ -117,10 +117,10 @@ void ucx_message_fetch(struct mark *mark, const struct ucx_message *atomic, void
 	struct request request = {.message = *atomic, .result = result, .left = atomic->width};
 
 	request.message.kind = UCX_FETCH;
-	ask(mark, &request, nbi);
+	request_result(mark, &request, nbi);
 }
 
-static struct request read_request(uint64_t there, void *dest, size_t bytes)
+static struct request make_read_request(uint64_t there, void *dest, size_t bytes)
 {
 	return (struct request){
 		.message = {.kind = UCX_READ, .item = {.there = there, .bytes = bytes}},
@@ -131,25 +131,25 @@ static struct request read_request(uint64_t there, void *dest, size_t bytes)
 
 void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t bytes, bool nbi)
 {
-	struct request request = read_request(there, dest, bytes);
+	struct request request = make_read_request(there, dest, bytes);
 
-	ask(mark, &request, nbi);
+	request_result(mark, &request, nbi);
 }
 
 void ucx_message_read_for(struct comms_request *completes, struct ucx_peer *peer, uint64_t there, const struct comms_piece *to)
 {
 	struct request *request = ucx_message_allocate(sizeof *request);
 
-	*request = read_request(there, to->dest, to->bytes);
+	*request = make_read_request(there, to->dest, to->bytes);
 	request->connection = peer;
 	request->completes = completes;
-	request->kept = true;
+	request->nonblocking = true;
 	send_request(request);
 }
 
 /* --- Answers --- */
 
-static void raise(_Atomic uint64_t *number, uint64_t value)
+static void raise_acknowledged(_Atomic uint64_t *number, uint64_t value)
 {
 	uint64_t now = atomic_load_explicit(number, memory_order_seq_cst);
 
@@ -167,7 +167,7 @@ static void take_result(const struct ucx_answer *answer, const void *data, size_
 		rte_die(NULL, "PE %d answered with %zu bytes more than were asked for; do all PEs run the same library?",
 			request->connection->pe, came - request->left);
 	memcpy(request->result + answer->offset, bytes > 0 ? data : &answer->value, came);
-	raise(&request->connection->acknowledged, answer->acknowledged);
+	raise_acknowledged(&request->connection->acknowledged, answer->acknowledged);
 	request->left -= came;
 	if (request->left > 0)
 		return;
@@ -185,7 +185,7 @@ static ucs_status_t take_answer(void *unused, const void *header, size_t header_
 	if (answer.has_result)
 		take_result(&answer, data, bytes);
 	else
-		raise(&((struct ucx_peer *)(uintptr_t)answer.token)->acknowledged, answer.acknowledged);
+		raise_acknowledged(&((struct ucx_peer *)(uintptr_t)answer.token)->acknowledged, answer.acknowledged);
 	return UCS_OK;
 }
 

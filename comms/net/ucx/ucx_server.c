@@ -48,13 +48,13 @@ bool ucx_served(void)
 }
 
 /* Of two times to sleep, of which -1 is for ever. */
-static int shorter(int one, int other)
+static int shorter_sleep(int one, int other)
 {
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
 /* A timed wait of the server. Returns true if another thread wants it. */
-static bool wait_until_wanted(long nanoseconds)
+static bool wait_until_handed_over(long nanoseconds)
 {
 	const struct timespec timeout = {0, nanoseconds};
 
@@ -77,8 +77,8 @@ enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, lon
 		ucx_hand_over();
 		return NETWORK_BLOCK_NOT;
 	}
-	milliseconds = shorter((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
-	milliseconds = shorter(milliseconds, shorter(channels_push(), failure_check()));
+	milliseconds = shorter_sleep((int)((nanoseconds + 999999) / 1000000), ucx.longest_sleep);
+	milliseconds = shorter_sleep(milliseconds, shorter_sleep(channels_push(), failure_check()));
 	atomic_store_explicit(&ucx.blocking, true, memory_order_seq_cst);
 	if (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		served = ucx_progress();
@@ -142,7 +142,7 @@ static void shorten_slice(void)
  * processor from it. So then the server leaves UCX alone, and checks after a sleep whether the PE still does. It does not even
  * poll: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
  */
-static void *serve(void *unused)
+static void *ucx_run_server(void *unused)
 {
 	struct pollfd event = {.fd = ucx.event_fd, .events = POLLIN};
 	const long shortest = comms.oversubscribed ? SLEEP_LONGEST : SLEEP_SHORTEST;
@@ -152,10 +152,11 @@ static void *serve(void *unused)
 	ucx_serves = true;
 	shorten_slice();
 	while (!atomic_load_explicit(&ucx.resting, memory_order_seq_cst)) {
-		int next_check = shorter(channels_push(), failure_check());
+		int next_check = shorter_sleep(channels_push(), failure_check());
 		unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 
-		if ((visits != seen || atomic_load_explicit(&ucx.blocking, memory_order_seq_cst)) && !wait_until_wanted(length)) {
+		if ((visits != seen || atomic_load_explicit(&ucx.blocking, memory_order_seq_cst)) &&
+		    !wait_until_handed_over(length)) {
 			seen = visits;
 			length = 2 * length < SLEEP_LONGEST ? 2 * length : SLEEP_LONGEST;
 			continue;
@@ -163,7 +164,7 @@ static void *serve(void *unused)
 		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
 		length = shortest;
 		if (!progress_for_others() && ucp.worker_arm(ucx.main.worker) == UCS_OK)
-			poll(&event, 1, shorter(ucx.longest_sleep, next_check));
+			poll(&event, 1, shorter_sleep(ucx.longest_sleep, next_check));
 	}
 	return unused;
 }
@@ -173,7 +174,7 @@ static void start_server(void)
 	int error;
 
 	atomic_store_explicit(&ucx.resting, false, memory_order_seq_cst);
-	error = pthread_create(&ucx.server, NULL, serve, NULL);
+	error = pthread_create(&ucx.server, NULL, ucx_run_server, NULL);
 	if (error)
 		rte_die("shmem_init",
 			"no thread to serve other nodes (%s); raise ulimit -u, or set "

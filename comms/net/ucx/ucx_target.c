@@ -2,8 +2,8 @@
 /*
  * Operations as messages, at their target. The thread that lets the main worker work carries them out, in the order in which they were sent.
  *
- * stream  the messages of one connection of another PE, which numbers them. The target keeps one that overtakes others until those have
- *         come, so it needs no network, and no version of UCX, that keeps the order.
+ * stream  the messages of one connection of another PE, which numbers them. The target holds one that overtakes
+ *         others until those have come, so it needs no network, and no version of UCX, that keeps the order.
  * due     streams whose sender waits for an acknowledgement: it gets one for all that one progress of UCX has carried out
  *
  * This file sends answers (ucx_answers.c) without the lock: sending takes UCX's lock, which the thread that carries out messages holds already.
@@ -64,7 +64,7 @@ void ucx_target_acknowledge(void)
 	ucx_answers_send(first);
 }
 
-/* A result has told its sender all, and the sender has closed the connection. */
+/* A result has acknowledged all messages, and the sender has closed the connection. */
 static void make_not_due(struct stream *stream)
 {
 	struct stream *before = atomic_load_explicit(&target.due, memory_order_seq_cst);
@@ -154,7 +154,8 @@ static void answer_read(struct stream *stream, const struct ucx_message *message
 }
 
 /* Adds an answer if there is a result. */
-static void carry_out(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes, struct ucx_outgoing **answers)
+static void carry_out_message(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes,
+			      struct ucx_outgoing **answers)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
 
@@ -191,12 +192,12 @@ static void carry_out(struct stream *stream, const struct ucx_message *message, 
 
 /* --- Streams --- */
 
-static struct stream **place_of(struct stream **streams, unsigned places, uint32_t pe, uint32_t number)
+static struct stream **stream_place(struct stream **streams, unsigned places, uint32_t pe, uint32_t number)
 {
 	return &streams[((pe + number * 40503U) * 2654435769U >> 7) & (places - 1)];
 }
 
-static void grow(void)
+static void grow_streams(void)
 {
 	unsigned places = target.places ? 2 * target.places : FIRST_STREAMS;
 	struct stream **streams = calloc(places, sizeof *streams), *next;
@@ -205,7 +206,7 @@ static void grow(void)
 		rte_die(NULL, "no memory for the connections of other PEs");
 	for (unsigned i = 0; i < target.places; i++)
 		for (struct stream *stream = target.streams[i]; stream; stream = next) {
-			struct stream **place = place_of(streams, places, stream->pe, stream->number);
+			struct stream **place = stream_place(streams, places, stream->pe, stream->number);
 
 			next = stream->next;
 			stream->next = *place;
@@ -221,8 +222,8 @@ static struct stream *find_stream(uint32_t pe, uint32_t number)
 	struct stream **place, *stream;
 
 	if (target.count == target.places)
-		grow();
-	place = place_of(target.streams, target.places, pe, number);
+		grow_streams();
+	place = stream_place(target.streams, target.places, pe, number);
 	for (stream = *place; stream; stream = stream->next)
 		if (stream->pe == pe && stream->number == number)
 			return stream;
@@ -239,7 +240,7 @@ static struct stream *find_stream(uint32_t pe, uint32_t number)
 
 static void forget_stream(struct stream *stream)
 {
-	struct stream **link = place_of(target.streams, target.places, stream->pe, stream->number);
+	struct stream **link = stream_place(target.streams, target.places, stream->pe, stream->number);
 
 	if (stream->due)
 		make_not_due(stream);
@@ -250,7 +251,7 @@ static void forget_stream(struct stream *stream)
 	free(stream);
 }
 
-static void hold(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
+static void hold_message(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct held *held = malloc(sizeof *held + bytes), **link = &stream->held;
 
@@ -273,18 +274,18 @@ static void carry_out_in_order(struct stream *stream, const struct ucx_message *
 	bool closed = message->kind == UCX_CLOSE;
 	struct held *held;
 
-	carry_out(stream, message, data, bytes, answers);
+	carry_out_message(stream, message, data, bytes, answers);
 	while ((held = stream->held) && held->message.sequence == stream->done + 1) {
 		stream->held = held->next;
 		closed = held->message.kind == UCX_CLOSE;
-		carry_out(stream, &held->message, held->data, held->bytes, answers);
+		carry_out_message(stream, &held->message, held->data, held->bytes, answers);
 		free(held);
 	}
 	if (closed)
 		forget_stream(stream);
 }
 
-static void take(const struct ucx_message *message, const void *data, size_t bytes, ucp_ep_h back)
+static void take_message(const struct ucx_message *message, const void *data, size_t bytes, ucp_ep_h back)
 {
 	struct ucx_outgoing *answers = NULL;
 	struct stream *stream;
@@ -296,7 +297,7 @@ static void take(const struct ucx_message *message, const void *data, size_t byt
 	if (message->sequence == stream->done + 1)
 		carry_out_in_order(stream, message, data, bytes, &answers);
 	else
-		hold(stream, message, data, bytes);
+		hold_message(stream, message, data, bytes);
 	pthread_mutex_unlock(&target.lock);
 	ucx_answers_send(answers);
 }
@@ -309,25 +310,25 @@ static ucs_status_t take_request(void *unused, const void *header, size_t header
 
 	(void)unused, (void)header_bytes, (void)param;
 	memcpy(&message, header, sizeof message);
-	take(&message, data, bytes, NULL);
+	take_message(&message, data, bytes, NULL);
 	return UCS_OK;
 }
 
-static ucs_status_t take_first(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+static ucs_status_t take_hello(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 			       const ucp_am_recv_param_t *param)
 {
 	struct ucx_message message;
 
 	(void)unused, (void)header, (void)header_bytes, (void)bytes;
 	memcpy(&message, data, sizeof message);
-	take(&message, NULL, 0, param->reply_ep);
+	take_message(&message, NULL, 0, param->reply_ep);
 	return UCS_OK;
 }
 
 void ucx_target_start(void)
 {
 	ucx_take_by(ucx.main.worker, UCX_REQUEST, take_request);
-	ucx_take_by(ucx.main.worker, UCX_FIRST, take_first);
+	ucx_take_by(ucx.main.worker, UCX_FIRST, take_hello);
 }
 
 void ucx_target_stop(void)
