@@ -3,7 +3,7 @@
 # start.c brings all rooms up. Each uses those above it.
 libtorushmem_la_SOURCES += comms/start.c
 # core: what a put passes, but for the operation itself.
-libtorushmem_la_SOURCES += comms/core/checks.c comms/core/comms.h comms/core/copy.c \
+libtorushmem_la_SOURCES += comms/core/symmetric_checks.c comms/core/comms.h comms/core/copy.c \
 	comms/core/copy.h comms/core/futex.h comms/core/globals.c comms/core/globals.h \
 	comms/core/memory.c comms/core/memory.h comms/core/near.c comms/core/near.h comms/core/peers.c \
 	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/state.c \

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "trace_events.h"
 
 /* The parts of a job, by PE. Rings whose parts cannot be read are NULL. */
 struct parts {

@@ -2,10 +2,10 @@
 #ifndef COMMS_JOB_H
 #define COMMS_JOB_H
 
-#include "comms/torus/job.h"
+#include "comms/torus/job_places.h"
 
 /*
- * The torus of this job (the words are those of torus/job.h), from the first source that knows it: the vendor's library, the
+ * The torus of this job (the words are those of torus/job_places.h), from the first source that knows it: the vendor's library, the
  * launcher, SHMEM_TORUS_FILE, SHMEM_TORUS; else made up from the number of nodes. Made when it is first asked for, by any
  * thread, alike on all PEs and without their help; then it stays as it is until the library goes down.
  */

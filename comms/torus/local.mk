@@ -9,9 +9,9 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_line.c \
 	comms/torus/by_swaps.c \
 	comms/torus/file.c comms/torus/file.h \
-	comms/torus/grid.c comms/torus/grid.h \
+	comms/torus/program_grid.c comms/torus/program_grid.h \
 	comms/torus/tree_set.c \
-	comms/torus/job.c comms/torus/job.h \
+	comms/torus/job_places.c comms/torus/job_places.h \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \
 	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \

@@ -2,7 +2,7 @@
 #ifndef TORUS_PLACE_H
 #define TORUS_PLACE_H
 
-#include "grid.h"
+#include "program_grid.h"
 
 /*
  * Placement: which PE of a user's grid goes where, so that neighbours in the grid are neighbours on the torus.

@@ -5,7 +5,7 @@
 #include <shmemx.h>
 
 #include "shmem/api.h"
-#include "comms/torus/grid.h"
+#include "comms/torus/program_grid.h"
 
 /* What a team that is a grid has besides: PE i of it is cell i. */
 struct grid {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The torus of a job: PEs handed out to nodes in any pattern, nodes anywhere in a machine; numbers there and back. */
-#include "comms/torus/job.h"
+#include "comms/torus/job_places.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "comms/torus/file.h"
-#include "comms/torus/job.h"
+#include "comms/torus/job_places.h"
 #include "report.h"
 #include "rte/settings.h"
 #include "rte/text.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/torus/grid.h"
+#include "comms/torus/program_grid.h"
 #include "comms/torus/tni.h"
 #include "torusplan.h"
 

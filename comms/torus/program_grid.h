@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_GRID_H
-#define TORUS_GRID_H
+#ifndef TORUS_PROGRAM_GRID_H
+#define TORUS_PROGRAM_GRID_H
 
 #include "sites.h"
 

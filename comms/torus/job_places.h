@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TORUS_JOB_H
-#define TORUS_JOB_H
+#ifndef TORUS_JOB_PLACES_H
+#define TORUS_JOB_PLACES_H
 
 #include "sites.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RTE_TRACE_H
-#define RTE_TRACE_H
+#ifndef RTE_TRACE_EVENTS_H
+#define RTE_TRACE_EVENTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 /*
  * The events of SHMEM_TRACE as a PE keeps them: a head and a ring, in memory and in the PE's part file alike. The library and oshrun read
- * them: this header and trace.c have the format, the times, the matching of both ends of a message, and the JSON.
+ * them: this header and trace_events.c have the format, the times, the matching of both ends of a message, and the JSON.
  *
  * call     of a routine, from its beginning to its end
  * message  one operation to or from another PE, recorded by the PE that issues it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job.h"
+#include "job_places.h"
 
 #include <stdio.h>
 #include <stdlib.h>

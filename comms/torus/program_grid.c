@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "grid.h"
+#include "program_grid.h"
 
 #include <stdlib.h>
 #include <string.h>

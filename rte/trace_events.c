@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The format of Chrome's traces, which Perfetto reads, too; and where arrows end. */
-#include "trace.h"
+#include "trace_events.h"
 
 #include <stdlib.h>
 #include <string.h>
