@@ -13,23 +13,23 @@ struct target {
 
 static uint64_t global_word;
 
-#define ATOMIC(name, operation)                                                  \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		struct target *t = context;                                      \
-		unsigned long *word = (unsigned long *)t->word, old = 0;         \
-		int pe = t->pe;                                                  \
-		double start = now_ns();                                         \
-                                                                                 \
-		if (t->alone && group.me)                                        \
-			return 0;                                                \
-		for (long i = 0; i < n; i++) {                                   \
-			operation;                                               \
-		}                                                                \
-		shmem_quiet();                                                   \
-		keep(&old);                                                      \
-		t->done += n;                                                    \
-		return now_ns() - start;                                         \
+#define ATOMIC(name, operation)                                          \
+	static double name(void *context, long n)                        \
+	{                                                                \
+		struct target *t = context;                              \
+		unsigned long *word = (unsigned long *)t->word, old = 0; \
+		int pe = t->pe;                                          \
+		double start = now_ns();                                 \
+                                                                         \
+		if (t->alone && group.me)                                \
+			return 0;                                        \
+		for (long i = 0; i < n; i++) {                           \
+			operation;                                       \
+		}                                                        \
+		shmem_quiet();                                           \
+		keep(&old);                                              \
+		t->done += n;                                            \
+		return now_ns() - start;                                 \
 	}
 
 ATOMIC(add, shmem_ulong_atomic_add(word, 1, pe))
@@ -57,16 +57,25 @@ static const struct kind {
 	const char *name;
 	sampler *sample;
 	bool counts; /* the word is afterwards the number of operations */
-} kinds[] = {
-	{"fetch-add", fetch_add, true}, {"compare-swap", compare_swap, false}, {"swap", swap, false},
-	{"fetch", fetch, false}, {"set", set, false}, {"add", add, true}, {"inc", increment, true},
-	{"fetch-inc", fetch_inc, true}, {"and", and, false}, {"or", or, false}, {"xor", xor, false},
-	{"fetch-and", fetch_and, false}, {"fetch-or", fetch_or, false}, {"fetch-xor", fetch_xor, false},
-	{"fetch-add-int", fetch_add_int, false},
+} kinds[] = {{"fetch-add", fetch_add, true},
+	     {"compare-swap", compare_swap, false},
+	     {"swap", swap, false},
+	     {"fetch", fetch, false},
+	     {"set", set, false},
+	     {"add", add, true},
+	     {"inc", increment, true},
+	     {"fetch-inc", fetch_inc, true},
+	     {"and", and, false},
+	     {"or", or, false},
+	     {"xor", xor, false},
+	     {"fetch-and", fetch_and, false},
+	     {"fetch-or", fetch_or, false},
+	     {"fetch-xor", fetch_xor, false},
+	     {"fetch-add-int", fetch_add_int, false},
 #if HAS_15
-	{"fetch-add-nbi", fetch_add_nbi, true},
+	     {"fetch-add-nbi", fetch_add_nbi, true},
 #endif
-	{NULL, NULL, false}};
+	     {NULL, NULL, false}};
 
 /* No addition may be lost. Asked of everybody; PE 0 knows the sum. */
 static bool all_counted(void *context)
@@ -93,8 +102,12 @@ static void measure_kind(const char *measure, const struct kind *k, const char *
 	snprintf(variant, sizeof variant, "%s%s", k->name, where);
 	*t->word = 0;
 	t->done = 0;
-	harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = 8, .sample = k->sample,
-				       .context = t, .check = k->counts ? all_counted : NULL});
+	harness_measure(&(struct spot){.measure = measure,
+				       .variant = variant,
+				       .bytes = 8,
+				       .sample = k->sample,
+				       .context = t,
+				       .check = k->counts ? all_counted : NULL});
 }
 
 void atomics_alone(void)

@@ -7,35 +7,37 @@
 #include <unistd.h>
 
 const char driver_name[] = "bench";
-const char driver_help[] = "oshrun -n PES bench [options] [sub-command ...]\n       bench breakdown [options]\n\nMeasures an OpenSHMEM library. breakdown shows where the time of a put goes; see its own --help.";
+const char driver_help[] =
+	"oshrun -n PES bench [options] [sub-command ...]\n       bench breakdown [options]\n\nMeasures an OpenSHMEM library. breakdown shows where the time of a put goes; see its own --help.";
 
-const struct measure measures[] = {
-	{"memory", "how much memory a PE takes, before anything else is done", 1, memory_per_pe},
-	{"put", "shmem_putmem from PE 0 to PE 1: blocking, nbi, with quiet; on heap and global data", 2, rma_put},
-	{"get", "shmem_getmem, the same", 2, rma_get},
-	{"p", "shmem_long_p, on heap and global data", 2, rma_p},
-	{"g", "shmem_long_g, on heap and global data", 2, rma_g},
-	{"put-rate", "8-byte put_nbi in windows that end with a quiet; one pair, and all pairs", 2, rate_put},
-	{"get-rate", "8-byte get_nbi, the same", 2, rate_get},
-	{"atomic", "each kind of atomic by PE 0 alone, on heap and global data", 2, atomics_alone},
-	{"atomic-all", "each kind of atomic by all PEs on one word", 2, atomics_contended},
-	{"pingpong", "put and wait_until between PEs 0 and 1: half a round trip", 2, wait_ping_pong},
-	{"signal", "put-with-signal and signal_wait_until: half a round trip", 2, signal_ping_pong},
-	{"wake", "from a put to the end of a wait that has lasted for some time", 2, wait_wake_up},
-	{"strided", "shmem_long_iput and iget", 2, strided_put_get},
-	{"sync", "barrier_all, sync_all, and fence and quiet with nothing to do", 1, sync_all_members},
-	{"broadcast", "over all PEs, each being the root once", 2, collective_broadcast},
-	{"reduce", "sums of long over all PEs", 2, collective_reduce},
-	{"collect", "shmem_collect64 over all PEs; the size is a PE's part", 2, collective_collect},
-	{"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
-	{"alltoall", "shmem_alltoall64 over all PEs; the size is what one sends to one", 2, collective_alltoall},
-	{"plans", "persistent plans of collectives: init, start, run, and what is left of one beside computing", 2, collective_plans},
-	{"halo", "exchange of edges with four neighbours on a torus of PEs", 1, halo_exchange},
-	{"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
-	{"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},
-	{"isort", "program: integers sorted by buckets", 1, isort_keys},
-	{"histogram", "program: counts in bins shared out to all PEs", 1, histogram_bins},
-	{NULL, NULL, 0, NULL}};
+const struct measure measures[] =
+	{{"memory", "how much memory a PE takes, before anything else is done", 1, memory_per_pe},
+	 {"put", "shmem_putmem from PE 0 to PE 1: blocking, nbi, with quiet; on heap and global data", 2, rma_put},
+	 {"get", "shmem_getmem, the same", 2, rma_get},
+	 {"p", "shmem_long_p, on heap and global data", 2, rma_p},
+	 {"g", "shmem_long_g, on heap and global data", 2, rma_g},
+	 {"put-rate", "8-byte put_nbi in windows that end with a quiet; one pair, and all pairs", 2, rate_put},
+	 {"get-rate", "8-byte get_nbi, the same", 2, rate_get},
+	 {"atomic", "each kind of atomic by PE 0 alone, on heap and global data", 2, atomics_alone},
+	 {"atomic-all", "each kind of atomic by all PEs on one word", 2, atomics_contended},
+	 {"pingpong", "put and wait_until between PEs 0 and 1: half a round trip", 2, wait_ping_pong},
+	 {"signal", "put-with-signal and signal_wait_until: half a round trip", 2, signal_ping_pong},
+	 {"wake", "from a put to the end of a wait that has lasted for some time", 2, wait_wake_up},
+	 {"strided", "shmem_long_iput and iget", 2, strided_put_get},
+	 {"sync", "barrier_all, sync_all, and fence and quiet with nothing to do", 1, sync_all_members},
+	 {"broadcast", "over all PEs, each being the root once", 2, collective_broadcast},
+	 {"reduce", "sums of long over all PEs", 2, collective_reduce},
+	 {"collect", "shmem_collect64 over all PEs; the size is a PE's part", 2, collective_collect},
+	 {"fcollect", "shmem_fcollect64 over all PEs; the size is a PE's part", 2, collective_fcollect},
+	 {"alltoall", "shmem_alltoall64 over all PEs; the size is what one sends to one", 2, collective_alltoall},
+	 {"plans", "persistent plans of collectives: init, start, run, and what is left of one beside computing", 2,
+	  collective_plans},
+	 {"halo", "exchange of edges with four neighbours on a torus of PEs", 1, halo_exchange},
+	 {"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
+	 {"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},
+	 {"isort", "program: integers sorted by buckets", 1, isort_keys},
+	 {"histogram", "program: counts in bins shared out to all PEs", 1, histogram_bins},
+	 {NULL, NULL, 0, NULL}};
 
 /* bench breakdown starts jobs of its own, by a script. */
 void driver_hand_over(int argc, char *argv[])

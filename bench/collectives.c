@@ -34,18 +34,18 @@ struct collective {
 
 enum kind { BROADCAST, REDUCE, COLLECT, FCOLLECT, ALLTOALL };
 
-#define LOOP(name, operation)                                                    \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		struct collective *c = context;                                  \
-		double start = now_ns();                                         \
-                                                                                 \
-		for (long i = 0; i < n; i++) {                                   \
-			long *to = next_destination(c);                          \
-                                                                                 \
-			operation;                                               \
-		}                                                                \
-		return now_ns() - start;                                         \
+#define LOOP(name, operation)                           \
+	static double name(void *context, long n)       \
+	{                                               \
+		struct collective *c = context;         \
+		double start = now_ns();                \
+                                                        \
+		for (long i = 0; i < n; i++) {          \
+			long *to = next_destination(c); \
+                                                        \
+			operation;                      \
+		}                                       \
+		return now_ns() - start;                \
 	}
 
 static inline long *next_destination(struct collective *c)
@@ -185,8 +185,12 @@ static void measure_sizes(const char *measure, const char *variant, sampler *sam
 		c->spot++;
 		group_barrier();
 		fill(c);
-		harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = options.sizes[i],
-					       .sample = sample, .context = c, .check = is_right});
+		harness_measure(&(struct spot){.measure = measure,
+					       .variant = variant,
+					       .bytes = options.sizes[i],
+					       .sample = sample,
+					       .context = c,
+					       .check = is_right});
 	}
 }
 

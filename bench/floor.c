@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 const char driver_name[] = "floor";
-const char driver_help[] = "floor [options] [sub-command ...]\n\n"
-			   "Measures what two processes, each on its own processor, can do on shared memory without any library.";
+const char driver_help[] =
+	"floor [options] [sub-command ...]\n\n"
+	"Measures what two processes, each on its own processor, can do on shared memory without any library.";
 
 void driver_hand_over(int argc, char *argv[])
 {
@@ -22,13 +23,16 @@ void driver_hand_over(int argc, char *argv[])
 }
 
 const struct measure measures[] = {
-	{"store", "stores into the other's memory: in a loop, in windows that end with a fence, each with one, each behind a call", 2,
-	 floor_store},
-	{"load", "loads from the other's memory: the same word, lines that it has just written, each behind a call", 2, floor_load},
+	{"store",
+	 "stores into the other's memory: in a loop, in windows that end with a fence, each with one, each behind a call",
+	 2, floor_store},
+	{"load", "loads from the other's memory: the same word, lines that it has just written, each behind a call", 2,
+	 floor_load},
 	{"line", "a cache line there and back: half a round trip", 2, floor_line},
 	{"atomic", "locked instructions: by one process alone, and by both on one word", 2, floor_atomics},
 	{"flags", "both say that they are there and wait for the other: a barrier", 2, floor_flags},
-	{"oversubscribed", "four on two processors count each other and yield while they wait: a barrier", 2, floor_oversubscribed},
+	{"oversubscribed", "four on two processors count each other and yield while they wait: a barrier", 2,
+	 floor_oversubscribed},
 	{"copy", "copies into the other's memory, by several methods", 2, floor_copy},
 	{"blocks", "what collectives of two have to copy, both at the same time", 2, floor_blocks},
 	{"edges", "the edges of a stencil of two, and a flag with each", 2, floor_edges},
@@ -68,27 +72,28 @@ void floor_touch_memory(void)
 }
 
 /* A loop that process 0 runs alone. */
-#define LOOP_OF_0(name, body)                                                    \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		volatile uint64_t *word = floor_memory.words;                    \
-		double start = now_ns();                                         \
-                                                                                 \
-		(void)context;                                                   \
-		if (group.me)                                                    \
-			return 0;                                                \
-		for (long i = 0; i < n; i++) {                                   \
-			body                                                     \
-		}                                                                \
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);                         \
-		return now_ns() - start;                                         \
+#define LOOP_OF_0(name, body)                                 \
+	static double name(void *context, long n)             \
+	{                                                     \
+		volatile uint64_t *word = floor_memory.words; \
+		double start = now_ns();                      \
+                                                              \
+		(void)context;                                \
+		if (group.me)                                 \
+			return 0;                             \
+		for (long i = 0; i < n; i++) {                \
+			body                                  \
+		}                                             \
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);      \
+		return now_ns() - start;                      \
 	}
 
 enum { WINDOW = 64 };
 
 LOOP_OF_0(store_loop, *word = (uint64_t)i;)
 LOOP_OF_0(store_fence, *word = (uint64_t)i; __atomic_thread_fence(__ATOMIC_SEQ_CST);)
-LOOP_OF_0(store_window, for (int j = 0; j < WINDOW; j++) word[j] = (uint64_t)i; __atomic_thread_fence(__ATOMIC_SEQ_CST);)
+LOOP_OF_0(store_window, for (int j = 0; j < WINDOW; j++) word[j] = (uint64_t)i;
+	  __atomic_thread_fence(__ATOMIC_SEQ_CST);)
 LOOP_OF_0(load_loop, (void)*word;)
 
 /*
@@ -175,12 +180,18 @@ void floor_store(void)
 {
 	harness_measure(&(struct spot){.measure = "store", .variant = "loop", .bytes = 8, .sample = store_loop});
 	harness_measure(&(struct spot){.measure = "store", .variant = "fence", .bytes = 8, .sample = store_fence});
-	harness_measure(&(struct spot){.measure = "store", .variant = "window-64", .bytes = 8, .sample = store_window,
+	harness_measure(&(struct spot){.measure = "store",
+				       .variant = "window-64",
+				       .bytes = 8,
+				       .sample = store_window,
 				       .operations = WINDOW});
 	share(floor_memory.words, WORDS_BYTES);
 	harness_measure(&(struct spot){.measure = "store", .variant = "called", .bytes = 8, .sample = store_called});
-	harness_measure(&(struct spot){.measure = "store", .variant = "called-window-64", .bytes = 8,
-				       .sample = store_called_window, .operations = WINDOW});
+	harness_measure(&(struct spot){.measure = "store",
+				       .variant = "called-window-64",
+				       .bytes = 8,
+				       .sample = store_called_window,
+				       .operations = WINDOW});
 }
 
 void floor_load(void)
@@ -188,8 +199,12 @@ void floor_load(void)
 	harness_measure(&(struct spot){.measure = "load", .variant = "loop", .bytes = 8, .sample = load_loop});
 	share(floor_memory.fresh, FRESH_LINES * LINE_WORDS * sizeof *floor_memory.fresh);
 	for (int called = 0; called < 2; called++)
-		harness_measure(&(struct spot){.measure = "load", .variant = called ? "fresh-called" : "fresh", .bytes = 8,
-					       .sample = load_fresh, .context = &(bool){called}, .most = FRESH_LINES});
+		harness_measure(&(struct spot){.measure = "load",
+					       .variant = called ? "fresh-called" : "fresh",
+					       .bytes = 8,
+					       .sample = load_fresh,
+					       .context = &(bool){called},
+					       .most = FRESH_LINES});
 	share(floor_memory.words, WORDS_BYTES);
 	harness_measure(&(struct spot){.measure = "load", .variant = "called", .bytes = 8, .sample = load_called});
 }
@@ -222,8 +237,12 @@ void floor_line(void)
 		bool context = polite;
 
 		group.raw[0] = group.raw[64] = 0;
-		harness_measure(&(struct spot){.measure = "line", .variant = polite ? "pause" : "spin", .bytes = 8,
-					       .sample = bounce, .context = &context, .operations = 2});
+		harness_measure(&(struct spot){.measure = "line",
+					       .variant = polite ? "pause" : "spin",
+					       .bytes = 8,
+					       .sample = bounce,
+					       .context = &context,
+					       .operations = 2});
 	}
 }
 
@@ -297,19 +316,19 @@ void floor_oversubscribed(void)
 
 /* --- Locked instructions --- */
 
-#define ATOMIC(name, operation)                                                  \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		const bool *alone = context;                                     \
-		uint64_t *word = floor_memory.words, old = 0;                    \
-		double start = now_ns();                                         \
-                                                                                 \
-		if (*alone && group.me)                                          \
-			return 0;                                                \
-		for (long i = 0; i < n; i++)                                     \
-			operation;                                               \
-		keep(&old);                                                      \
-		return now_ns() - start;                                         \
+#define ATOMIC(name, operation)                               \
+	static double name(void *context, long n)             \
+	{                                                     \
+		const bool *alone = context;                  \
+		uint64_t *word = floor_memory.words, old = 0; \
+		double start = now_ns();                      \
+                                                              \
+		if (*alone && group.me)                       \
+			return 0;                             \
+		for (long i = 0; i < n; i++)                  \
+			operation;                            \
+		keep(&old);                                   \
+		return now_ns() - start;                      \
 	}
 
 ATOMIC(fetch_add, old += __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST))
@@ -327,7 +346,10 @@ void floor_atomics(void)
 	for (int i = 0; i < 6; i++) {
 		bool alone = i < 3;
 
-		harness_measure(&(struct spot){.measure = alone ? "atomic" : "atomic-all", .variant = kinds[i % 3].name,
-					       .bytes = 8, .sample = kinds[i % 3].sample, .context = &alone});
+		harness_measure(&(struct spot){.measure = alone ? "atomic" : "atomic-all",
+					       .variant = kinds[i % 3].name,
+					       .bytes = 8,
+					       .sample = kinds[i % 3].sample,
+					       .context = &alone});
 	}
 }

@@ -14,9 +14,9 @@ void floor_touch_memory(void);
 enum { FRESH_LINES = 1024, LINE_WORDS = 8, FRESH_STEP = 389, LARGEST_COPY = 64 << 20 };
 
 extern struct floor_memory {
-	uint64_t *words;	/* some lines, at home with process 1 */
-	uint64_t *fresh;	/* FRESH_LINES lines that process 1 writes */
-	char *from, *to;	/* for copies: from is process 0's, to process 1's */
+	uint64_t *words; /* some lines, at home with process 1 */
+	uint64_t *fresh; /* FRESH_LINES lines that process 1 writes */
+	char *from, *to; /* for copies: from is process 0's, to process 1's */
 	char *back_from, *back_to;
 	void *endpoint_info; /* what floor_ucx.c publishes for the other process */
 } floor_memory;

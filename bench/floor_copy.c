@@ -22,21 +22,21 @@ static void by_string_move(char *to, const char *from, size_t bytes)
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-#define BY_VECTORS(name, target_name, vector, width, load, store, closing)                             \
+#define BY_VECTORS(name, target_name, vector, width, load, store, closing)                              \
 	__attribute__((target(target_name))) static void name(char *to, const char *from, size_t bytes) \
-	{                                                                                              \
-		for (; bytes >= 4 * width; bytes -= 4 * width, to += 4 * width, from += 4 * width) {   \
-			vector a = load((const void *)from), b = load((const void *)(from + width));   \
-			vector c = load((const void *)(from + 2 * width));                             \
-			vector d = load((const void *)(from + 3 * width));                             \
-                                                                                                       \
-			store((void *)to, a);                                                          \
-			store((void *)(to + width), b);                                                \
-			store((void *)(to + 2 * width), c);                                            \
-			store((void *)(to + 3 * width), d);                                            \
-		}                                                                                      \
-		closing;                                                                               \
-		memcpy(to, from, bytes);                                                               \
+	{                                                                                               \
+		for (; bytes >= 4 * width; bytes -= 4 * width, to += 4 * width, from += 4 * width) {    \
+			vector a = load((const void *)from), b = load((const void *)(from + width));    \
+			vector c = load((const void *)(from + 2 * width));                              \
+			vector d = load((const void *)(from + 3 * width));                              \
+                                                                                                        \
+			store((void *)to, a);                                                           \
+			store((void *)(to + width), b);                                                 \
+			store((void *)(to + 2 * width), c);                                             \
+			store((void *)(to + 3 * width), d);                                             \
+		}                                                                                       \
+		closing;                                                                                \
+		memcpy(to, from, bytes);                                                                \
 	}
 
 BY_VECTORS(by_avx, "avx2", __m256i, 32, _mm256_loadu_si256, _mm256_storeu_si256, )
@@ -49,12 +49,12 @@ static const struct method {
 	copier *copy;
 } methods[] = {{"memcpy", NULL, by_memcpy},
 #if defined(__x86_64__)
-	    {"movsb", NULL, by_string_move},
-	    {"avx", "avx2", by_avx},
-	    {"avx-streaming", "avx2", by_avx_streaming},
-	    {"avx512", "avx512f", by_avx512},
+	       {"movsb", NULL, by_string_move},
+	       {"avx", "avx2", by_avx},
+	       {"avx-streaming", "avx2", by_avx_streaming},
+	       {"avx512", "avx512f", by_avx512},
 #endif
-	    {NULL, NULL, NULL}};
+	       {NULL, NULL, NULL}};
 
 static bool is_possible(const struct method *w)
 {
@@ -102,8 +102,12 @@ void floor_copy(void)
 			group_barrier();
 			if (group.me == 0)
 				memset(floor_memory.from, (int)(w - methods) + i + 1, c.bytes);
-			harness_measure(&(struct spot){.measure = "copy", .variant = w->name, .bytes = c.bytes,
-						       .sample = copy_loop, .context = &c, .check = is_copied});
+			harness_measure(&(struct spot){.measure = "copy",
+						       .variant = w->name,
+						       .bytes = c.bytes,
+						       .sample = copy_loop,
+						       .context = &c,
+						       .check = is_copied});
 		}
 	}
 }
@@ -140,8 +144,12 @@ void floor_copied(void)
 	for (int i = 0; options.sizes[i] && options.sizes[i] <= LARGEST_COPY; i++) {
 		struct copying c = {by_memcpy, options.sizes[i]};
 
-		harness_measure(&(struct spot){.measure = "copied", .variant = "memcpy", .bytes = c.bytes,
-					       .sample = copy_there_and_back, .context = &c, .operations = 2});
+		harness_measure(&(struct spot){.measure = "copied",
+					       .variant = "memcpy",
+					       .bytes = c.bytes,
+					       .sample = copy_there_and_back,
+					       .context = &c,
+					       .operations = 2});
 	}
 }
 
@@ -197,8 +205,11 @@ static void measure_moves(const struct method *w)
 			char name[40];
 
 			snprintf(name, sizeof name, "%s:%s", kinds[k].name, w->name);
-			harness_measure(&(struct spot){.measure = "blocks", .variant = name, .bytes = m.bytes,
-						       .sample = move_blocks, .context = &m});
+			harness_measure(&(struct spot){.measure = "blocks",
+						       .variant = name,
+						       .bytes = m.bytes,
+						       .sample = move_blocks,
+						       .context = &m});
 		}
 	}
 }

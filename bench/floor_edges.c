@@ -80,6 +80,7 @@ void floor_edges(void)
 		memset(flags_of(group.me), 0, 4 * sizeof(uint64_t));
 		group_barrier();
 		snprintf(variant, sizeof variant, "%dx%d", sizes[i], sizes[i]);
-		harness_measure(&(struct spot){.measure = "edges", .variant = variant, .sample = exchange_edges, .context = &e});
+		harness_measure(&(
+			struct spot){.measure = "edges", .variant = variant, .sample = exchange_edges, .context = &e});
 	}
 }

@@ -53,10 +53,10 @@ static void start_ucx(ucs_thread_mode_t mode)
 {
 	ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
 			       .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64};
-	ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-				      .thread_mode = mode};
+	ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = mode};
 	ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-				    .address = floor_memory.words, .length = 4096};
+				    .address = floor_memory.words,
+				    .length = 4096};
 	ucp_config_t *config;
 
 	demand(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
@@ -105,31 +105,32 @@ static uint64_t *finished(void)
 	return group.raw + 256;
 }
 
-#define LOOP(name, operation)                                                            \
-	static double name(void *context, long n)                                        \
-	{                                                                                \
-		const ucp_request_param_t plain = {0};                                   \
-		double start = now_ns();                                                 \
-                                                                                         \
-		(void)context;                                                           \
-		epoch++;                                                                 \
+#define LOOP(name, operation)                                                                  \
+	static double name(void *context, long n)                                              \
+	{                                                                                      \
+		const ucp_request_param_t plain = {0};                                         \
+		double start = now_ns();                                                       \
+                                                                                               \
+		(void)context;                                                                 \
+		epoch++;                                                                       \
 		while (group.me == 1 && __atomic_load_n(finished(), __ATOMIC_ACQUIRE) < epoch) \
-			ucp_worker_progress(ucx.worker);                                 \
-		if (group.me == 1)                                                       \
-			return 0;                                                        \
-		for (long i = 0; i < n; i++) {                                           \
-			operation;                                                       \
-		}                                                                        \
-		finish(ucp_worker_flush_nbx(ucx.worker, &plain));                        \
-		start = now_ns() - start;                                                \
-		__atomic_store_n(finished(), epoch, __ATOMIC_RELEASE);                   \
-		return start;                                                            \
+			ucp_worker_progress(ucx.worker);                                       \
+		if (group.me == 1)                                                             \
+			return 0;                                                              \
+		for (long i = 0; i < n; i++) {                                                 \
+			operation;                                                             \
+		}                                                                              \
+		finish(ucp_worker_flush_nbx(ucx.worker, &plain));                              \
+		start = now_ns() - start;                                                      \
+		__atomic_store_n(finished(), epoch, __ATOMIC_RELEASE);                         \
+		return start;                                                                  \
 	}
 
 static void *atomic(ucp_atomic_op_t operation, const uint64_t *value)
 {
 	ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER,
-				     .datatype = ucp_dt_make_contig(8), .reply_buffer = &ucx.local};
+				     .datatype = ucp_dt_make_contig(8),
+				     .reply_buffer = &ucx.local};
 
 	return ucp_atomic_op_nbx(ucx.ep, operation, value, 1, ucx.remote, ucx.key, &param);
 }
@@ -177,7 +178,9 @@ static void measure_mode(ucs_thread_mode_t mode, const char *measure)
 	if (group.me == 0)
 		connect_to(info);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		harness_measure(&(struct spot){.measure = measure, .variant = kinds[i].name, .bytes = 8,
+		harness_measure(&(struct spot){.measure = measure,
+					       .variant = kinds[i].name,
+					       .bytes = 8,
 					       .sample = kinds[i].sample});
 	stop_ucx();
 }

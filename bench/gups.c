@@ -10,8 +10,8 @@
 
 struct table {
 	unsigned long *words;
-	size_t count;	/* on each PE, a power of two */
-	uint64_t seed;	/* of the next sample */
+	size_t count;  /* on each PE, a power of two */
+	uint64_t seed; /* of the next sample */
 };
 
 enum { BATCH = 256 };
@@ -36,22 +36,22 @@ static unsigned long *choose(const struct table *t, uint64_t random, int *pe)
 	return &t->words[random & (t->count - 1)];
 }
 
-#define UPDATES(name, operation)                                                 \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		struct table *t = context;                                       \
-		uint64_t random = t->seed;                                       \
-		double start = now_ns();                                         \
-                                                                                 \
-		for (long i = 0; i < n * BATCH; i++) {                           \
-			int pe;                                                  \
+#define UPDATES(name, operation)                                                    \
+	static double name(void *context, long n)                                   \
+	{                                                                           \
+		struct table *t = context;                                          \
+		uint64_t random = t->seed;                                          \
+		double start = now_ns();                                            \
+                                                                                    \
+		for (long i = 0; i < n * BATCH; i++) {                              \
+			int pe;                                                     \
 			unsigned long *word = choose(t, next_random(&random), &pe); \
-                                                                                 \
-			operation;                                               \
-		}                                                                \
-		shmem_quiet();                                                   \
-		t->seed = random;                                                \
-		return now_ns() - start;                                         \
+                                                                                    \
+			operation;                                                  \
+		}                                                                   \
+		shmem_quiet();                                                      \
+		t->seed = random;                                                   \
+		return now_ns() - start;                                            \
 	}
 
 UPDATES(by_xor, shmem_ulong_atomic_xor(word, random, pe))
@@ -82,8 +82,13 @@ static void measure(const char *variant, sampler *sample, bool (*check)(void *),
 	group_barrier();
 	memset(t->words, 0, t->count * sizeof *t->words);
 	t->seed = first_seed();
-	harness_measure(&(struct spot){.measure = "gups", .variant = variant, .bytes = 8, .sample = sample, .context = t,
-				       .operations = BATCH, .check = check});
+	harness_measure(&(struct spot){.measure = "gups",
+				       .variant = variant,
+				       .bytes = 8,
+				       .sample = sample,
+				       .context = t,
+				       .operations = BATCH,
+				       .check = check});
 }
 
 /* The table is larger than the caches of a core, except with --quick. */

@@ -21,7 +21,8 @@ struct halo {
 	int neighbour[SIDES]; /* west, east, north, south */
 	char *edge[SIDES], *ghost[2][SIDES];
 	uint64_t *flags; /* the last iteration whose edge came from that side */
-	uint64_t *came, *ready; /* the same with one buffer; and the last iteration whose edge that neighbour has read */
+	/* the same with one buffer; and the last iteration whose edge that neighbour has read */
+	uint64_t *came, *ready;
 	size_t bytes;
 	enum work work;
 	uint64_t iteration, shaken;
@@ -120,7 +121,8 @@ static double shake_hands(void *context, long n)
 		h->shaken++;
 		for (int s = 0; s < SIDES; s++) {
 			await_flag(&h->ready[s], h->shaken - 1);
-			put_with_flag(h->ghost[0][s ^ 1], h->edge[s], h->bytes, &h->came[s ^ 1], h->shaken, h->neighbour[s]);
+			put_with_flag(h->ghost[0][s ^ 1], h->edge[s], h->bytes, &h->came[s ^ 1], h->shaken,
+				      h->neighbour[s]);
 		}
 		compute(h, h->shaken);
 		for (int s = 0; s < SIDES; s++)
@@ -141,13 +143,21 @@ static bool hands_shaken(void *context)
 /* Nothing may be left of what another method of exchanging wrote into the same buffers. */
 static void measure_by_hand(struct halo *h, const char *const variants[2])
 {
-	harness_measure(&(struct spot){.measure = "halo", .variant = variants[0], .bytes = h->bytes, .sample = exchange, .context = h,
+	harness_measure(&(struct spot){.measure = "halo",
+				       .variant = variants[0],
+				       .bytes = h->bytes,
+				       .sample = exchange,
+				       .context = h,
 				       .check = exchanged});
 	group_barrier();
 	for (int s = 0; s < SIDES; s++)
 		memset(h->ghost[0][s], 0, h->bytes);
 	group_barrier();
-	harness_measure(&(struct spot){.measure = "halo", .variant = variants[1], .bytes = h->bytes, .sample = shake_hands, .context = h,
+	harness_measure(&(struct spot){.measure = "halo",
+				       .variant = variants[1],
+				       .bytes = h->bytes,
+				       .sample = shake_hands,
+				       .context = h,
 				       .check = hands_shaken});
 	group_barrier();
 }
@@ -204,8 +214,12 @@ static void measure_edges(struct halo *h, const char *variant)
 		edges[s] = (shmemx_edge_t){h->neighbour[s], s ^ 1, h->bytes, h->bytes, 0};
 	if (shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, SIDES, &e.exchange))
 		return;
-	harness_measure(&(struct spot){.measure = "halo", .variant = variant, .bytes = h->bytes, .sample = exchange_edges,
-				       .context = &e, .check = edges_exchanged});
+	harness_measure(&(struct spot){.measure = "halo",
+				       .variant = variant,
+				       .bytes = h->bytes,
+				       .sample = exchange_edges,
+				       .context = &e,
+				       .check = edges_exchanged});
 	shmemx_exchange_destroy(e.exchange);
 }
 #else

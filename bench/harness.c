@@ -139,8 +139,7 @@ static void check(const struct spot *spot)
 void harness_measure(const struct spot *spot)
 {
 	double *values = malloc((size_t)options.samples * sizeof *values);
-	struct record r = {
-		.measure = spot->measure, .variant = spot->variant, .bytes = spot->bytes, .unit = "ns"};
+	struct record r = {.measure = spot->measure, .variant = spot->variant, .bytes = spot->bytes, .unit = "ns"};
 	int count = 0;
 
 	if (!values)
@@ -170,8 +169,12 @@ void harness_measure(const struct spot *spot)
 void harness_report(const char *measure, const char *variant, size_t bytes, const char *unit, double *values, int count)
 {
 	double line = line_half_round_trip();
-	struct record r = {.measure = measure, .variant = variant, .bytes = bytes, .unit = unit,
-			   .line_ns = line, .state = line_state(line)};
+	struct record r = {.measure = measure,
+			   .variant = variant,
+			   .bytes = bytes,
+			   .unit = unit,
+			   .line_ns = line,
+			   .state = line_state(line)};
 
 	if (group.me == 0) {
 		record_fill(&r, values, count);

@@ -55,14 +55,19 @@ void histogram_bins(void)
 	char variant[40];
 
 	for (int i = 0; i < 2; i++) {
-		struct bins b = {.counts = heap_take(counts[i] * sizeof *b.counts), .count = counts[i],
+		struct bins b = {.counts = heap_take(counts[i] * sizeof *b.counts),
+				 .count = counts[i],
 				 .random = 0x9e3779b97f4a7c15u * (uint64_t)(group.me + 1) | 1};
 
 		memset(b.counts, 0, counts[i] * sizeof *b.counts);
 		group_barrier();
 		snprintf(variant, sizeof variant, "%zu-bins", counts[i]);
-		harness_measure(&(struct spot){.measure = "histogram", .variant = variant, .bytes = 8,
-					       .sample = throw_many, .context = &b, .operations = BATCH,
+		harness_measure(&(struct spot){.measure = "histogram",
+					       .variant = variant,
+					       .bytes = 8,
+					       .sample = throw_many,
+					       .context = &b,
+					       .operations = BATCH,
 					       .check = none_lost});
 		heap_give(b.counts);
 	}

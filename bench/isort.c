@@ -121,8 +121,12 @@ void isort_keys(void)
 	s.places = heap_take(((size_t)group.size + 1) * sizeof *s.places);
 	s.taken = heap_take(sizeof *s.taken);
 	make_keys(&s);
-	harness_measure(&(struct spot){.measure = "isort", .variant = options.quick ? "16K-keys" : "1M-keys", .bytes = 4,
-				       .sample = sort_keys, .context = &s, .operations = (double)s.keys,
+	harness_measure(&(struct spot){.measure = "isort",
+				       .variant = options.quick ? "16K-keys" : "1M-keys",
+				       .bytes = 4,
+				       .sample = sort_keys,
+				       .context = &s,
+				       .operations = (double)s.keys,
 				       .check = is_sorted});
 	heap_give(s.taken);
 	heap_give(s.places);

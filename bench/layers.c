@@ -325,7 +325,8 @@ static void measure(void)
 
 		measure_round();
 		line = clock_probe();
-		more = group_broadcast(group.me == 0 && values_end_round(before, line) && goes_on((now_ns() - start) / 1e9));
+		more = group_broadcast(group.me == 0 && values_end_round(before, line) &&
+				       goes_on((now_ns() - start) / 1e9));
 	} while (more);
 }
 
@@ -366,8 +367,9 @@ static void run(const char *slow, double slow_ns)
 static bool read_options(int argc, char *argv[], char *slow, double *slow_ns)
 {
 	for (int i = 1; i < argc; i += 2)
-		if (i + 1 == argc || !((!strcmp(argv[i], "--slow") && sscanf(argv[i + 1], "%31[a-z]=%lf", slow, slow_ns) == 2) ||
-				       (!strcmp(argv[i], "--seconds") && sscanf(argv[i + 1], "%lf", &seconds) == 1)))
+		if (i + 1 == argc ||
+		    !((!strcmp(argv[i], "--slow") && sscanf(argv[i + 1], "%31[a-z]=%lf", slow, slow_ns) == 2) ||
+		      (!strcmp(argv[i], "--seconds") && sscanf(argv[i + 1], "%lf", &seconds) == 1)))
 			return false;
 	return true;
 }

@@ -97,8 +97,9 @@ static void open_ucp(void)
 
 	by_ucp.endpoint = peer->endpoint;
 	by_ucp.key = peer->key[segment];
-	by_ucp.remote = (uint64_t)(uintptr_t)(peer->base[segment] + ((char *)layer_word - comms.segments[segment].base)) +
-		     offsetof(struct layer_word, value);
+	by_ucp.remote =
+		(uint64_t)(uintptr_t)(peer->base[segment] + ((char *)layer_word - comms.segments[segment].base)) +
+		offsetof(struct layer_word, value);
 }
 
 static void finish(ucs_status_ptr_t request)
@@ -163,7 +164,8 @@ static ucs_status_t answer_came(void *unused, const void *header, size_t header_
 
 static void send_message(ucp_ep_h endpoint, unsigned number, const void *header, size_t bytes)
 {
-	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_AM_SEND_FLAG_EAGER};
+	static const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+						  .flags = UCP_AM_SEND_FLAG_EAGER};
 
 	finish(ucp_am_send_nbx(endpoint, number, header, bytes, NULL, 0, &param));
 }

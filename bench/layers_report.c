@@ -96,7 +96,8 @@ static bool read_line(const char *line)
 
 	if (line[0] == '#')
 		return read_remark(line);
-	if (sscanf(line, "%63[^\t]\t%15[^\t]\t%15[^\t]\t%lf\t%lf\t%lf", path, name, quantity, &n.middle, &n.low, &n.high) != 6)
+	if (sscanf(line, "%63[^\t]\t%15[^\t]\t%15[^\t]\t%lf\t%lf\t%lf", path, name, quantity, &n.middle, &n.low,
+		   &n.high) != 6)
 		return false;
 	layer = layer_of(path_of(path), name);
 	for (int q = 0; layer && q < QUANTITIES; q++)
@@ -144,7 +145,8 @@ static void add_own(struct bar *bar, const struct path *path, enum quantity quan
 	int last = path->layers - 2;
 
 	for (int l = 0; l <= last; l++)
-		add(bar, middle(path, l, quantity) - (l == last ? off : middle(path, l + 1, quantity)), what, path->layer[l].name);
+		add(bar, middle(path, l, quantity) - (l == last ? off : middle(path, l + 1, quantity)), what,
+		    path->layer[l].name);
 }
 
 /* overhead = Post + Progress + Misc */
@@ -183,7 +185,8 @@ static void add_local_latency(struct bar *bar, const struct path *path)
 	for (int l = 0; l < floor; l++)
 		add(bar, middle(path, l, SENT) - middle(path, l + 1, SENT), "put-post", path->layer[l].name);
 	add(bar, middle(path, floor, POST) - misc, "put-post", "floor");
-	add(bar, middle(path, floor, HALF) - middle(path, floor, POST) - middle(path, floor, SATISFIED), "transfer", "floor");
+	add(bar, middle(path, floor, HALF) - middle(path, floor, POST) - middle(path, floor, SATISFIED), "transfer",
+	    "floor");
 	add(bar, middle(path, 0, SATISFIED), "progress", "shmem");
 	add(bar, misc, "misc", "");
 }
@@ -199,11 +202,13 @@ static void add_network_latency(struct bar *bar, const struct path *path)
 
 	add(bar, middle(path, 0, POST) - middle(path, 1, POST), "put-post", "shmem");
 	for (int l = 1; l <= floor; l++)
-		add(bar, middle(path, l, SENT) - (l < floor ? middle(path, l + 1, SENT) : misc), "put-post", path->layer[l].name);
+		add(bar, middle(path, l, SENT) - (l < floor ? middle(path, l + 1, SENT) : misc), "put-post",
+		    path->layer[l].name);
 	for (int l = floor; l >= 1; l--)
 		add(bar, transfer(path, l) - (l < floor ? transfer(path, l + 1) : 0), "transfer", path->layer[l].name);
 	for (int l = 1; l <= floor; l++)
-		add(bar, middle(path, l, CAME) - (l < floor ? middle(path, l + 1, CAME) : 0), "progress", path->layer[l].name);
+		add(bar, middle(path, l, CAME) - (l < floor ? middle(path, l + 1, CAME) : 0), "progress",
+		    path->layer[l].name);
 	add(bar, middle(path, 0, SATISFIED) - middle(path, 1, SATISFIED), "progress", "shmem");
 	add(bar, misc, "misc", "");
 }
@@ -282,14 +287,16 @@ static void show_table(const struct path *path, const struct bar *bar, const str
 	if (path->remark[0])
 		printf("  (%s)\n", path->remark);
 	for (int i = 0; i < bar->parts; i++)
-		printf("  %-18s %12.1f ns %7.2f %%\n", bar->part[i].name, bar->part[i].ns, part_of(bar->part[i].ns, bar->measured));
+		printf("  %-18s %12.1f ns %7.2f %%\n", bar->part[i].name, bar->part[i].ns,
+		       part_of(bar->part[i].ns, bar->measured));
 	printf("  %-18s %12.1f ns %7.2f %%\n", "residual", bar->measured - bar->predicted,
 	       part_of(bar->measured - bar->predicted, bar->measured));
 	printf("  %-18s %12.1f ns\n  %-18s %12.1f ns  (quartiles %.1f .. %.1f)\n", "model", bar->predicted, "measured",
 	       bar->measured, bar->low, bar->high);
 	if (change->name[0])
-		printf("  what if %s%+g%s: %.1f ns, %+.2f %%\n", change->name, change->share ? 100 * change->share : change->ns,
-		       change->share ? " %" : " ns", bar->measured + now, part_of(now, bar->measured));
+		printf("  what if %s%+g%s: %.1f ns, %+.2f %%\n", change->name,
+		       change->share ? 100 * change->share : change->ns, change->share ? " %" : " ns",
+		       bar->measured + now, part_of(now, bar->measured));
 	putchar('\n');
 }
 
@@ -298,8 +305,8 @@ static void show_changes(const struct path *slowed, const struct bar *plain, con
 {
 	printf("%s, %s of 8 bytes: what that changes\n", slowed->name, plain->what);
 	for (int i = 0; i < plain->parts; i++)
-		printf("  %-18s %12.1f ns -> %10.1f ns %+10.1f ns\n", plain->part[i].name, plain->part[i].ns, slow->part[i].ns,
-		       slow->part[i].ns - plain->part[i].ns);
+		printf("  %-18s %12.1f ns -> %10.1f ns %+10.1f ns\n", plain->part[i].name, plain->part[i].ns,
+		       slow->part[i].ns, slow->part[i].ns - plain->part[i].ns);
 	printf("  %-18s %12.1f ns -> %10.1f ns %+10.1f ns\n\n", "measured", plain->measured, slow->measured,
 	       slow->measured - plain->measured);
 }
@@ -331,22 +338,23 @@ static void show_json(const struct path *path, const struct bar *bar, const stru
 /* One bar, each part as long as its share; what is negative is left out. */
 static void show_svg(const struct path *path, const struct bar *bar, int row)
 {
-	static const char *const colours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#44aa99",
-					      "#999933", "#882255"};
+	static const char *const colours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677",
+					      "#aa3377", "#bbbbbb", "#44aa99", "#999933", "#882255"};
 	double at = 150, sum = 0, residual = fmax(bar->measured - bar->predicted, 0);
 	int y = 40 + row * 70;
 
 	for (int i = 0; i < bar->parts; i++)
 		sum += fmax(bar->part[i].ns, 0);
 	sum += residual;
-	printf("<text x=\"10\" y=\"%d\">%s</text><text x=\"10\" y=\"%d\">%s, %.0f ns</text>\n", y + 14, path->name, y + 30, bar->what,
-	       bar->measured);
+	printf("<text x=\"10\" y=\"%d\">%s</text><text x=\"10\" y=\"%d\">%s, %.0f ns</text>\n", y + 14, path->name,
+	       y + 30, bar->what, bar->measured);
 	for (int i = 0; i <= bar->parts; i++) {
 		double ns = i < bar->parts ? fmax(bar->part[i].ns, 0) : residual, width = sum > 0 ? 800 * ns / sum : 0;
 		const char *name = i < bar->parts ? bar->part[i].name : "residual";
 
 		printf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"34\" fill=\"%s\"><title>%s: %.1f ns, %.2f %%</title></rect>\n",
-		       at, y, width, i < bar->parts ? colours[i % 10] : "#dddddd", name, ns, part_of(ns, bar->measured));
+		       at, y, width, i < bar->parts ? colours[i % 10] : "#dddddd", name, ns,
+		       part_of(ns, bar->measured));
 		if (width > 60)
 			printf("<text x=\"%.1f\" y=\"%d\" font-size=\"10\">%s %.1f %%</text>\n", at + 3, y + 48, name,
 			       part_of(ns, bar->measured));
@@ -400,7 +408,8 @@ int layers_report(int argc, char *argv[])
 		else if (!strcmp(argv[i], "--svg"))
 			form = SVG;
 		else if (strcmp(argv[i], "--what-if") || i + 1 >= argc || !read_change(argv[++i], &change)) {
-			fprintf(stderr, "breakdown: --what-if wants a change such as put-post=-50%% or progress.ucp=+20ns\n");
+			fprintf(stderr,
+				"breakdown: --what-if wants a change such as put-post=-50%% or progress.ucp=+20ns\n");
 			return 2;
 		}
 	}

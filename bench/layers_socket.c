@@ -39,7 +39,8 @@ void socket_open(void)
 		if (connect(fd, (struct sockaddr *)&at, sizeof at) != 0)
 			fd = -1;
 	}
-	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0 ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
 		group_fail("no TCP connection: %s", strerror(errno));
 }
 

@@ -89,8 +89,16 @@ void tofu_layer_open(void *word, size_t bytes)
 	(void)word, (void)bytes;
 	group_fail("this library was configured --without-tofu");
 }
-bool tofu_layer_progress(void) { return false; }
-void tofu_layer_post(uint64_t value) { (void)value; }
-void tofu_layer_flush(void) {}
+bool tofu_layer_progress(void)
+{
+	return false;
+}
+void tofu_layer_post(uint64_t value)
+{
+	(void)value;
+}
+void tofu_layer_flush(void)
+{
+}
 
 #endif

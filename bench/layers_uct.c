@@ -79,7 +79,8 @@ static bool open_on(uct_component_h component, const char *md_name, const char *
 	if (chosen) {
 		params.mode.device.tl_name = chosen->tl_name;
 		params.mode.device.dev_name = chosen->dev_name;
-		demand(uct_md_iface_config_read(uct.md, chosen->tl_name, NULL, NULL, &iface_config), "uct_md_iface_config_read");
+		demand(uct_md_iface_config_read(uct.md, chosen->tl_name, NULL, NULL, &iface_config),
+		       "uct_md_iface_config_read");
 		demand(uct_iface_open(uct.md, uct.worker, &params, iface_config, &uct.iface), "uct_iface_open");
 		uct_config_release(iface_config);
 	} else {
@@ -127,9 +128,11 @@ static void connect_both(const uct_iface_attr_t *attributes)
 	uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE, .iface = uct.iface};
 	bool to_iface = attributes->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE;
 
-	if (attributes->device_addr_len > MOST_ENDPOINT_INFO || attributes->iface_addr_len > MOST_ENDPOINT_INFO || attributes->ep_addr_len > MOST_ENDPOINT_INFO)
+	if (attributes->device_addr_len > MOST_ENDPOINT_INFO || attributes->iface_addr_len > MOST_ENDPOINT_INFO ||
+	    attributes->ep_addr_len > MOST_ENDPOINT_INFO)
 		group_fail("the UCT addresses are too long");
-	demand(uct_iface_get_device_address(uct.iface, (uct_device_addr_t *)mine.device), "uct_iface_get_device_address");
+	demand(uct_iface_get_device_address(uct.iface, (uct_device_addr_t *)mine.device),
+	       "uct_iface_get_device_address");
 	if (to_iface) {
 		demand(uct_iface_get_address(uct.iface, (uct_iface_addr_t *)mine.iface), "uct_iface_get_address");
 	} else {
@@ -144,7 +147,8 @@ static void connect_both(const uct_iface_attr_t *attributes)
 		params.iface_addr = (const uct_iface_addr_t *)peer_info.iface;
 		demand(uct_ep_create(&params, &uct.ep), "uct_ep_create");
 	} else {
-		demand(uct_ep_connect_to_ep(uct.ep, (const uct_device_addr_t *)peer_info.device, (const uct_ep_addr_t *)peer_info.ep),
+		demand(uct_ep_connect_to_ep(uct.ep, (const uct_device_addr_t *)peer_info.device,
+					    (const uct_ep_addr_t *)peer_info.ep),
 		       "uct_ep_connect_to_ep");
 	}
 }

@@ -37,7 +37,8 @@ static bool disturbed; /* every round breaks a rule, so all count */
 
 static const struct group_of_parts {
 	enum quantity first, last;
-} timed_together[] = {{POST, PROGRESS}, {TOTAL, TOTAL}, {HALF, HALF}, {SENT, SENT}, {CAME, CAME}, {SATISFIED, SATISFIED}};
+} timed_together[] = {{POST, PROGRESS}, {TOTAL, TOTAL}, {HALF, HALF},
+		      {SENT, SENT},	{CAME, CAME},	{SATISFIED, SATISFIED}};
 enum { GROUPS = sizeof timed_together / sizeof *timed_together };
 
 /* --- A round --- */
@@ -177,7 +178,8 @@ static void leave_out_interruptions(void)
 			const struct layer_values *v = &measured[l];
 
 			if (!isnan(v->round[timed_together[g].first][0]))
-				find_interruptions(v->round[timed_together[g].first], v->round[timed_together[g].last], MOST_ROUNDS);
+				find_interruptions(v->round[timed_together[g].first], v->round[timed_together[g].last],
+						   MOST_ROUNDS);
 		}
 }
 
@@ -218,8 +220,8 @@ void values_print(const char *path, const char *layer, int which)
 		for (int i = 0; i < n; i++)
 			sum += sorted[i];
 		if (n > 0)
-			printf("%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%d\n", path, layer, quantity_names[q], sum / n, sorted[n / 4],
-			       sorted[3 * n / 4], n);
+			printf("%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%d\n", path, layer, quantity_names[q], sum / n,
+			       sorted[n / 4], sorted[3 * n / 4], n);
 	}
 }
 
@@ -235,6 +237,6 @@ void values_print_rounds(const char *path)
 	printf("# %s: %d of %d rounds count", path, n, rounds);
 	if (n > 0 && lines[n / 2] > 0)
 		printf(", with the processors %s (a cache line takes %.0f ns)", state, lines[n / 2]);
-	printf("; left out: %d in which they moved, %d in the other state, %d interrupted\n", count(MOVED), count(OTHER_STATE),
-	       count(INTERRUPTED));
+	printf("; left out: %d in which they moved, %d in the other state, %d interrupted\n", count(MOVED),
+	       count(OTHER_STATE), count(INTERRUPTED));
 }

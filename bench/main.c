@@ -128,13 +128,17 @@ static void list(void)
 
 enum { QUICK = 256, AS_CSV, AS_JSON, AS_LIST, SIZES, LEAST, MOST, SAMPLES, SAMPLE_TIME };
 
-static const struct option names[] = {
-	{"quick", no_argument, NULL, QUICK}, {"csv", no_argument, NULL, AS_CSV},
-	{"json", no_argument, NULL, AS_JSON}, {"list", no_argument, NULL, AS_LIST},
-	{"sizes", required_argument, NULL, SIZES}, {"min", required_argument, NULL, LEAST},
-	{"max", required_argument, NULL, MOST}, {"samples", required_argument, NULL, SAMPLES},
-	{"sample-time", required_argument, NULL, SAMPLE_TIME}, {"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0}};
+static const struct option names[] = {{"quick", no_argument, NULL, QUICK},
+				      {"csv", no_argument, NULL, AS_CSV},
+				      {"json", no_argument, NULL, AS_JSON},
+				      {"list", no_argument, NULL, AS_LIST},
+				      {"sizes", required_argument, NULL, SIZES},
+				      {"min", required_argument, NULL, LEAST},
+				      {"max", required_argument, NULL, MOST},
+				      {"samples", required_argument, NULL, SAMPLES},
+				      {"sample-time", required_argument, NULL, SAMPLE_TIME},
+				      {"help", no_argument, NULL, 'h'},
+				      {NULL, 0, NULL, 0}};
 
 /* What was not given follows from --quick. */
 static void fill_options(void)

@@ -55,9 +55,10 @@ struct group {
 	int me, size;
 	char library[64];     /* what is measured: the library's name, or "floor" */
 	char processors[256]; /* where the members were at start: "0 1" */
-	bool oversubscribed;	      /* more members than processors: nothing is pinned, and near or far means nothing */
-	bool has_raw;	      /* members 0 and 1 share a page by themselves; known to all */
-	uint64_t *raw;	      /* that page; NULL at the others */
+	/* more members than processors: nothing is pinned, and near or far means nothing */
+	bool oversubscribed;
+	bool has_raw;  /* members 0 and 1 share a page by themselves; known to all */
+	uint64_t *raw; /* that page; NULL at the others */
 };
 extern struct group group;
 
@@ -84,14 +85,15 @@ struct spot {
 	size_t bytes;
 	sampler *sample;
 	void *context;
-	double operations;	   /* in each of the n; 0 means 1 */
+	double operations;	      /* in each of the n; 0 means 1 */
 	bool (*check)(void *context); /* is the result right? Asked of every member when all is done. */
-	long most;		   /* never more than so many at a time; 0: no limit */
+	long most;		      /* never more than so many at a time; 0: no limit */
 };
 
 void harness_measure(const struct spot *spot);
 /* For what is not a time of an operation: memory, for instance. Values of member 0 count. */
-void harness_report(const char *measure, const char *variant, size_t bytes, const char *unit, double *values, int count);
+void harness_report(const char *measure, const char *variant, size_t bytes, const char *unit, double *values,
+		    int count);
 
 static inline double now_ns(void)
 {

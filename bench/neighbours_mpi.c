@@ -89,8 +89,8 @@ static void start_later(size_t bytes)
 static void send_and_receive(void)
 {
 	for (int e = 0; e < edges; e++)
-		MPI_Sendrecv(out[0][e], sent, MPI_BYTE, neighbour[e], e, in[0][e ^ 1], sent, MPI_BYTE, neighbour[e ^ 1], e, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
+		MPI_Sendrecv(out[0][e], sent, MPI_BYTE, neighbour[e], e, in[0][e ^ 1], sent, MPI_BYTE, neighbour[e ^ 1],
+			     e, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* --- Persistent requests --- */
@@ -101,7 +101,8 @@ static void open_requests(int n, const int *pe, size_t bytes)
 	for (int e = 0; e < n; e++)
 		for (int h = 0; h < 2; h++) {
 			MPI_Send_init(out[h][e], sent, MPI_BYTE, pe[e], 2 * e + h, MPI_COMM_WORLD, &sends[h][e]);
-			MPI_Recv_init(in[h][e], sent, MPI_BYTE, pe[e], 2 * (e ^ 1) + h, MPI_COMM_WORLD, &receives[h][e]);
+			MPI_Recv_init(in[h][e], sent, MPI_BYTE, pe[e], 2 * (e ^ 1) + h, MPI_COMM_WORLD,
+				      &receives[h][e]);
 		}
 }
 
@@ -178,8 +179,10 @@ static void close_double(void)
 	close_requests();
 }
 
-const struct transport transports[] = {
-	{"MPI_Sendrecv", open_buffers, buffer, start_later, send_and_receive, received, nothing, close_buffers},
-	{"MPI persistent single", open_requests, buffer, start_single, wait_single, received, nothing, close_requests},
-	{"MPI persistent double", open_double, buffer_double, start_double, wait_double, received, release_double, close_double},
-	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+const struct transport transports[] = {{"MPI_Sendrecv", open_buffers, buffer, start_later, send_and_receive, received,
+					nothing, close_buffers},
+				       {"MPI persistent single", open_requests, buffer, start_single, wait_single,
+					received, nothing, close_requests},
+				       {"MPI persistent double", open_double, buffer_double, start_double, wait_double,
+					received, release_double, close_double},
+				       {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -112,7 +112,8 @@ static void *buffer_by_hand(int edge)
 
 static void send_to(int e, int half, size_t bytes)
 {
-	shmem_putmem_signal(in[half][e ^ 1], out[e], bytes, &arrived[(e ^ 1) * 8], iteration, SHMEM_SIGNAL_SET, neighbour[e]);
+	shmem_putmem_signal(in[half][e ^ 1], out[e], bytes, &arrived[(e ^ 1) * 8], iteration, SHMEM_SIGNAL_SET,
+			    neighbour[e]);
 }
 
 static void start_double(size_t bytes)
@@ -164,9 +165,10 @@ static void close_by_hand(void)
 	shmem_free(memory);
 }
 
-const struct transport transports[] = {
-	{"exchange", open_exchange, buffer_of_exchange, start_exchange, wait_exchange, received_by_exchange, release_exchange,
-	 close_exchange},
-	{"put+signal", open_by_hand, buffer_by_hand, start_double, wait_by_hand, received_double, release_double, close_by_hand},
-	{"hand-shake", open_by_hand, buffer_by_hand, start_single, wait_by_hand, received_single, release_single, close_by_hand},
-	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+const struct transport transports[] = {{"exchange", open_exchange, buffer_of_exchange, start_exchange, wait_exchange,
+					received_by_exchange, release_exchange, close_exchange},
+				       {"put+signal", open_by_hand, buffer_by_hand, start_double, wait_by_hand,
+					received_double, release_double, close_by_hand},
+				       {"hand-shake", open_by_hand, buffer_by_hand, start_single, wait_by_hand,
+					received_single, release_single, close_by_hand},
+				       {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

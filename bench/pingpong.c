@@ -79,13 +79,19 @@ static void measure_exchange(const char *measure, const char *variant, struct ex
 	e->spot = ++spot;
 	if (e->from)
 		pattern_write(e->from, e->bytes, group.me, e->spot);
-	harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = e->bytes ? e->bytes : 8,
-				       .sample = ping_pong, .context = e, .operations = 2, .check = arrived});
+	harness_measure(&(struct spot){.measure = measure,
+				       .variant = variant,
+				       .bytes = e->bytes ? e->bytes : 8,
+				       .sample = ping_pong,
+				       .context = e,
+				       .operations = 2,
+				       .check = arrived});
 }
 
 static struct exchange take_exchange(void)
 {
-	struct exchange e = {.from = heap_take(largest_size()), .to = heap_take(largest_size()),
+	struct exchange e = {.from = heap_take(largest_size()),
+			     .to = heap_take(largest_size()),
 			     .flag = shmem_malloc(64)};
 
 	if (!e.flag)
@@ -186,8 +192,12 @@ void wait_wake_up(void)
 		s.delay_ns = delays[i];
 		s.epoch = 0;
 		s.words[0] = s.words[8] = 0;
-		harness_measure(&(struct spot){.measure = "wake", .variant = names[i], .bytes = 8, .sample = wake,
-					       .context = &s, .most = most > 0 ? most : 1});
+		harness_measure(&(struct spot){.measure = "wake",
+					       .variant = names[i],
+					       .bytes = 8,
+					       .sample = wake,
+					       .context = &s,
+					       .most = most > 0 ? most : 1});
 	}
 	heap_give(s.words);
 }

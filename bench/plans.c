@@ -57,10 +57,12 @@ static void make(struct plan *p)
 		failed = shmemx_broadcast_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, 0, p->executor, &p->plan);
 		break;
 	case REDUCE:
-		failed = shmemx_reduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, 0, p->executor, &p->plan);
+		failed = shmemx_reduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, 0,
+					    p->executor, &p->plan);
 		break;
 	case ALLREDUCE:
-		failed = shmemx_allreduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM, p->executor, &p->plan);
+		failed = shmemx_allreduce_init(SHMEM_TEAM_WORLD, p->to, p->from, count, SHMEMX_LONG, SHMEMX_SUM,
+					       p->executor, &p->plan);
 		break;
 	case ALLGATHER:
 		failed = shmemx_allgather_init(SHMEM_TEAM_WORLD, p->to, p->from, p->bytes, p->executor, &p->plan);
@@ -209,7 +211,8 @@ static bool is_right(void *context)
 
 	if (p->kind == REDUCE || p->kind == ALLREDUCE) {
 		for (size_t i = 0; i < p->bytes / sizeof(long); i++)
-			if (((long *)p->to)[i] != (p->kind == ALLREDUCE || group.me == 0 ? (long)group.size * 3 : ((long *)p->to)[i]))
+			if (((long *)p->to)[i] !=
+			    (p->kind == ALLREDUCE || group.me == 0 ? (long)group.size * 3 : ((long *)p->to)[i]))
 				return false;
 		return true;
 	}
@@ -227,7 +230,8 @@ static void fill(const struct plan *p)
 			((long *)p->from)[i] = 3;
 	else if (p->kind == ALLTOALL)
 		for (int to = 0; to < group.size; to++)
-			pattern_write(p->from + (size_t)to * p->bytes, p->bytes, group.me * group.size + to, (unsigned)p->bytes);
+			pattern_write(p->from + (size_t)to * p->bytes, p->bytes, group.me * group.size + to,
+				      (unsigned)p->bytes);
 	else
 		pattern_write(p->from, p->bytes, group.me, (unsigned)p->bytes);
 }
@@ -236,9 +240,15 @@ static void measure(struct plan *p, const char *what, const char *executor, samp
 {
 	char variant[60];
 
-	snprintf(variant, sizeof variant, "%s:%s%s%s", kind_names[p->kind], what, executor ? "-" : "", executor ? executor : "");
-	harness_measure(&(struct spot){.measure = "plans", .variant = variant, .bytes = p->bytes, .sample = sample,
-				       .context = p, .check = is_right, .most = most});
+	snprintf(variant, sizeof variant, "%s:%s%s%s", kind_names[p->kind], what, executor ? "-" : "",
+		 executor ? executor : "");
+	harness_measure(&(struct spot){.measure = "plans",
+				       .variant = variant,
+				       .bytes = p->bytes,
+				       .sample = sample,
+				       .context = p,
+				       .check = is_right,
+				       .most = most});
 }
 
 static int executors_wanted(void)

@@ -22,7 +22,7 @@ static struct control {
 	uint32_t arrived, epoch;
 	long broadcast;
 	double gathered[2];
-} *control;
+} * control;
 
 static pid_t child;
 

@@ -59,15 +59,20 @@ static void measure_flow(const char *measure, const char *who, struct flow *f)
 			f->here[j] = f->gets ? 0 : 1;
 			f->there[j] = f->gets ? 1 : 0;
 		}
-		harness_measure(&(struct spot){.measure = measure, .variant = variant, .bytes = 8,
-					       .sample = send_windows, .context = f, .check = arrived,
+		harness_measure(&(struct spot){.measure = measure,
+					       .variant = variant,
+					       .bytes = 8,
+					       .sample = send_windows,
+					       .context = f,
+					       .check = arrived,
 					       .operations = (double)f->window});
 	}
 }
 
 static void measure_rates(const char *measure, bool gets)
 {
-	struct flow f = {.here = heap_take(MOST_WINDOW * sizeof(long)), .there = heap_take(MOST_WINDOW * sizeof(long)),
+	struct flow f = {.here = heap_take(MOST_WINDOW * sizeof(long)),
+			 .there = heap_take(MOST_WINDOW * sizeof(long)),
 			 .gets = gets};
 	int half = group.size / 2;
 

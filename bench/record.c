@@ -76,7 +76,9 @@ static void format_rate(const struct record *r, char text[static 24])
 void record_begin(void)
 {
 	switch (options.format) {
-	case CSV: puts("measure,variant,bytes,pes,value,unit,low,high,best,samples,state,line_ns,processors,library"); break;
+	case CSV:
+		puts("measure,variant,bytes,pes,value,unit,low,high,best,samples,state,line_ns,processors,library");
+		break;
 	case JSON:
 		printf("{\"library\": \"%s\", \"pes\": %d, \"processors\": \"%s\", \"records\": [", group.library,
 		       group.size, group.processors);

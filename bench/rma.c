@@ -15,19 +15,19 @@ struct transfer {
 static char global[LARGEST_GLOBAL] __attribute__((aligned(4096)));
 static long global_word;
 
-#define LOOP_OF_PE_0(name, body)                                                 \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		const struct transfer *t = context;                              \
-		double start = now_ns();                                         \
-                                                                                 \
-		if (group.me)                                                    \
-			return 0;                                                \
-		for (long i = 0; i < n; i++) {                                   \
-			body                                                     \
-		}                                                                \
-		shmem_quiet();                                                   \
-		return now_ns() - start;                                         \
+#define LOOP_OF_PE_0(name, body)                    \
+	static double name(void *context, long n)   \
+	{                                           \
+		const struct transfer *t = context; \
+		double start = now_ns();            \
+                                                    \
+		if (group.me)                       \
+			return 0;                   \
+		for (long i = 0; i < n; i++) {      \
+			body                        \
+		}                                   \
+		shmem_quiet();                      \
+		return now_ns() - start;            \
 	}
 
 LOOP_OF_PE_0(put_blocking, shmem_putmem(t->there, t->here, t->bytes, 1);)
@@ -45,10 +45,15 @@ struct variant {
 	sampler *sample;
 };
 
-static const struct variant put_variants[] = {{"blocking", put_blocking}, {"quiet", put_quiet},
-					      {"nbi", put_nbi}, {"nbi+quiet", put_nbi_quiet}, {NULL, NULL}};
-static const struct variant get_variants[] = {
-	{"blocking", get_blocking}, {"nbi", get_nbi}, {"nbi+quiet", get_nbi_quiet}, {NULL, NULL}};
+static const struct variant put_variants[] = {{"blocking", put_blocking},
+					      {"quiet", put_quiet},
+					      {"nbi", put_nbi},
+					      {"nbi+quiet", put_nbi_quiet},
+					      {NULL, NULL}};
+static const struct variant get_variants[] = {{"blocking", get_blocking},
+					      {"nbi", get_nbi},
+					      {"nbi+quiet", get_nbi_quiet},
+					      {NULL, NULL}};
 
 /* Lines that PE 1 has just written, so that they are in its cache and not in ours; in an order that nobody guesses. */
 enum { FRESH_LINES = 1024, LINE_WORDS = 8, FRESH_STEP = 389 };
@@ -100,8 +105,11 @@ static void measure_sizes(const char *measure, const struct variant *variants, c
 			struct transfer t = {here, there, options.sizes[i], ++spot};
 
 			pattern_write(is_put ? here : there, t.bytes, group.me, spot);
-			harness_measure(&(struct spot){.measure = measure, .variant = name, .bytes = t.bytes,
-						       .sample = v->sample, .context = &t,
+			harness_measure(&(struct spot){.measure = measure,
+						       .variant = name,
+						       .bytes = t.bytes,
+						       .sample = v->sample,
+						       .context = &t,
 						       .check = is_put ? was_put : was_got});
 		}
 	}
@@ -133,10 +141,13 @@ static void measure_word(const char *measure, sampler *sample)
 	long *word = heap_take(sizeof *word);
 	struct transfer on_heap = {.there = (char *)word}, on_global = {.there = (char *)&global_word};
 
-	harness_measure(&(struct spot){
-		.measure = measure, .variant = "heap", .bytes = 8, .sample = sample, .context = &on_heap});
-	harness_measure(&(struct spot){
-		.measure = measure, .variant = "global", .bytes = 8, .sample = sample, .context = &on_global});
+	harness_measure(&(
+		struct spot){.measure = measure, .variant = "heap", .bytes = 8, .sample = sample, .context = &on_heap});
+	harness_measure(&(struct spot){.measure = measure,
+				       .variant = "global",
+				       .bytes = 8,
+				       .sample = sample,
+				       .context = &on_global});
 	heap_give(word);
 }
 
@@ -150,7 +161,11 @@ void rma_g(void)
 	struct transfer fresh = {.there = heap_take(FRESH_LINES * LINE_WORDS * sizeof(long))};
 
 	measure_word("g", g);
-	harness_measure(&(struct spot){.measure = "g", .variant = "fresh", .bytes = 8, .sample = g_fresh,
-				       .context = &fresh, .most = FRESH_LINES});
+	harness_measure(&(struct spot){.measure = "g",
+				       .variant = "fresh",
+				       .bytes = 8,
+				       .sample = g_fresh,
+				       .context = &fresh,
+				       .most = FRESH_LINES});
 	heap_give(fresh.there);
 }

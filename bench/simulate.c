@@ -55,8 +55,9 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 	struct outcome outcome = {0, is_exclusive(schedule) ? 1 : 2};
 
 	if (!finish || outcome.at_once > 1) {
-		fprintf(stderr, "simulate: %s\n", finish ? "transfers share links: that takes SimGrid, see bench/simulate-grid"
-							 : "no memory for so many transfers");
+		fprintf(stderr, "simulate: %s\n",
+			finish ? "transfers share links: that takes SimGrid, see bench/simulate-grid"
+			       : "no memory for so many transfers");
 		exit(2);
 	}
 	for (size_t i = 0; i < schedule->count; i++) {
@@ -101,8 +102,9 @@ int main(int argc, char **argv)
 	double bytes, segment;
 
 	if (argc != 5 && argc != 7) {
-		fprintf(stderr, "usage: simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n"
-				"algorithms: twice, up, both, chain, binomial, allgather, allreduce; bytes a second, seconds (6.8e9 5e-7)\n");
+		fprintf(stderr,
+			"usage: simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n"
+			"algorithms: twice, up, both, chain, binomial, allgather, allreduce; bytes a second, seconds (6.8e9 5e-7)\n");
 		return 2;
 	}
 	if (!torus_shape_read(&schedule.shape, argv[1], problem)) {
@@ -119,8 +121,8 @@ int main(int argc, char **argv)
 	}
 	schedule_make(&schedule, argv[2], bytes, segment);
 	outcome = replay(&schedule, &network);
-	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", SIMULATOR, argv[1], argv[2], bytes, segment, schedule.count,
-	       outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
+	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", SIMULATOR, argv[1], argv[2], bytes, segment,
+	       schedule.count, outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
 	free(schedule.transfer);
 	free(schedule.more);
 	return 0;

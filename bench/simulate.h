@@ -28,14 +28,15 @@ struct schedule {
 	/* Pairs of transfers, by the second: that waits for the first, too. */
 	struct pair {
 		int before, then;
-	} *more;
+	} * more;
 	size_t n_more, room_for_more;
 };
 
 /* twice, up, both, chain, binomial: broadcasts; allgather; allreduce. Ends the program if the algorithm does not fit the shape. */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
 /* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
-int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind, double bytes);
+int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind,
+		 double bytes);
 /* In simulate_allreduce.c. */
 void schedule_allreduce(struct schedule *schedule, double bytes);
 

@@ -53,7 +53,8 @@ static int seen_from(const struct torus_shape *shape, int place, int from)
 	int at[TORUS_AXES];
 
 	for (int a = 0; a < shape->axes; a++)
-		at[a] = (torus_coordinate(shape, place, a) - torus_coordinate(shape, from, a) + shape->axis[a].size) % shape->axis[a].size;
+		at[a] = (torus_coordinate(shape, place, a) - torus_coordinate(shape, from, a) + shape->axis[a].size) %
+			shape->axis[a].size;
 	return torus_place_at(shape, at);
 }
 
@@ -68,7 +69,8 @@ static size_t index_of(const struct allreduce *r, const struct torus_ring_step *
 
 typedef int list_maker(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
 
-static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *make, int place, int direction, int *count)
+static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *make, int place, int direction,
+				       int *count)
 {
 	struct torus_ring_step *list;
 
@@ -111,7 +113,8 @@ static void compare_lists(const struct allreduce *r, int place)
 		for (int i = 0; i < link->n_steps; i++)
 			seen[link->steps[i].part * r->shape->places + link->steps[i].origin] = 1 + link->steps[i].level;
 		for (int i = 0; i < count; i++)
-			alike &= seen[list[i].part * r->shape->places + seen_from(r->shape, list[i].origin, place)] == 1 + list[i].level;
+			alike &= seen[list[i].part * r->shape->places + seen_from(r->shape, list[i].origin, place)] ==
+				 1 + list[i].level;
 		memset(seen, 0, (size_t)(r->parts * r->shape->places) * sizeof *seen);
 		free(list);
 		if (!alike) {
@@ -127,7 +130,8 @@ static void add_return(struct allreduce *r, struct link *link, const struct toru
 	const struct arrivals *before = &r->back[index_of(r, step, link->place)];
 	struct arrivals *there = &r->back[index_of(r, step, link->to)];
 
-	link->last = schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last, r->bytes);
+	link->last =
+		schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last, r->bytes);
 	there->transfer[there->count++] = link->last;
 }
 
@@ -136,8 +140,9 @@ static void add_step(struct allreduce *r, struct link *link, const struct torus_
 	const struct arrivals *own = &r->back[index_of(r, step, link->place)];
 	bool mine = step->origin == link->place;
 
-	link->last = schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
-				  mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last, r->bytes);
+	link->last =
+		schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
+			     mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last, r->bytes);
 	r->brought[index_of(r, step, link->to)] = link->last;
 }
 
@@ -148,12 +153,14 @@ static void add_all(struct allreduce *r)
 
 	for (int level = torus_diameter(r->shape); level >= 0; level--)
 		for (int l = 0; l < r->links; l++)
-			for (struct link *link = &r->link[l]; at[l] < link->n_returns && link->returns[at[l]].level == level; at[l]++)
+			for (struct link *link = &r->link[l];
+			     at[l] < link->n_returns && link->returns[at[l]].level == level; at[l]++)
 				add_return(r, link, &link->returns[at[l]]);
 	memset(at, 0, (size_t)r->links * sizeof *at);
 	for (int level = 0; level <= torus_diameter(r->shape); level++)
 		for (int l = 0; l < r->links; l++)
-			for (struct link *link = &r->link[l]; at[l] < link->n_steps && link->steps[at[l]].level == level; at[l]++)
+			for (struct link *link = &r->link[l];
+			     at[l] < link->n_steps && link->steps[at[l]].level == level; at[l]++)
 				add_step(r, link, &link->steps[at[l]]);
 	free(at);
 }
@@ -168,12 +175,15 @@ static bool is_ring_everywhere(const struct torus_shape *shape)
 
 void schedule_allreduce(struct schedule *schedule, double bytes)
 {
-	struct allreduce r = {.schedule = schedule, .shape = &schedule->shape, .parts = torus_ring_parts(&schedule->shape)};
+	struct allreduce r = {.schedule = schedule,
+			      .shape = &schedule->shape,
+			      .parts = torus_ring_parts(&schedule->shape)};
 	size_t places = (size_t)r.shape->places, piles;
 
 	r.replayed = r.shape->places > REPLAYED_WHOLE ? 1 : r.shape->places;
 	if (r.replayed == 1 && !is_ring_everywhere(r.shape)) {
-		fprintf(stderr, "simulate: with more than %d places, an all-reduce needs rings along all axes\n", REPLAYED_WHOLE);
+		fprintf(stderr, "simulate: with more than %d places, an all-reduce needs rings along all axes\n",
+			REPLAYED_WHOLE);
 		exit(2);
 	}
 	r.bytes = bytes / (double)places / r.parts;

@@ -64,23 +64,28 @@ static int add_segments(struct schedule *schedule, int from, int to, int first_b
 	int first = (int)schedule->count;
 
 	for (int i = 0; i * segment < bytes; i++)
-		add(schedule, from, to, first_brought < 0 ? -1 : first_brought + i, i ? first + i - 1 : -1, part_of(bytes, segment, i));
+		add(schedule, from, to, first_brought < 0 ? -1 : first_brought + i, i ? first + i - 1 : -1,
+		    part_of(bytes, segment, i));
 	return first;
 }
 
-static void add_tree(struct schedule *schedule, const struct torus_tree_set *tree_set, int tree, double bytes, double segment)
+static void add_tree(struct schedule *schedule, const struct torus_tree_set *tree_set, int tree, double bytes,
+		     double segment)
 {
 	const struct torus_shape *shape = &schedule->shape;
-	int *queue = allocate((size_t)shape->places, sizeof *queue), *brought = allocate((size_t)shape->places, sizeof *brought);
+	int *queue = allocate((size_t)shape->places, sizeof *queue),
+	    *brought = allocate((size_t)shape->places, sizeof *brought);
 	int last = 1;
 
 	queue[0] = tree_set->root;
 	brought[tree_set->root] = -1;
 	for (int at = 0; at < last; at++) {
-		int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, queue[at], children, directions);
+		int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS],
+			count = torus_tree_set_children(tree_set, tree, queue[at], children, directions);
 
 		for (int c = 0; c < count; c++) {
-			brought[children[c]] = add_segments(schedule, queue[at], children[c], brought[queue[at]], bytes, segment);
+			brought[children[c]] =
+				add_segments(schedule, queue[at], children[c], brought[queue[at]], bytes, segment);
 			queue[last++] = children[c];
 		}
 	}
@@ -96,7 +101,8 @@ static void make_trees(struct schedule *schedule, enum torus_trees kind, double 
 	if (trees == 0)
 		fail("the shape has no trees of this kind");
 	for (int t = 0; t < trees; t++) {
-		size_t begin = torus_part_begin((size_t)bytes, trees, t), end = torus_part_begin((size_t)bytes, trees, t + 1);
+		size_t begin = torus_part_begin((size_t)bytes, trees, t),
+		       end = torus_part_begin((size_t)bytes, trees, t + 1);
 
 		add_tree(schedule, &tree_set, t, (double)(end - begin), segment);
 	}
@@ -121,13 +127,15 @@ static void make_chain(struct schedule *schedule, double bytes, double segment)
 	int brought = -1;
 
 	for (int i = 0; i + 1 < schedule->shape.places; i++)
-		brought = add_segments(schedule, on_line(&schedule->shape, i), on_line(&schedule->shape, i + 1), brought, bytes, segment);
+		brought = add_segments(schedule, on_line(&schedule->shape, i), on_line(&schedule->shape, i + 1),
+				       brought, bytes, segment);
 }
 
 /* As shmem/broadcast.c does it: by number, each the whole message, to one after the other. */
 static void make_binomial(struct schedule *schedule, double bytes)
 {
-	int n = schedule->shape.places, *brought = allocate((size_t)n, sizeof *brought), *last = allocate((size_t)n, sizeof *last);
+	int n = schedule->shape.places, *brought = allocate((size_t)n, sizeof *brought),
+	    *last = allocate((size_t)n, sizeof *last);
 
 	brought[0] = -1;
 	for (int i = 0; i < n; i++)
@@ -147,7 +155,8 @@ static void make_allgather(struct schedule *schedule, double bytes)
 	size_t links = (size_t)shape->places * (size_t)directions;
 	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
 	struct torus_ring_step **list = allocate(links, sizeof *list);
-	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done), *last = allocate(links, sizeof *last);
+	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done),
+	    *last = allocate(links, sizeof *last);
 
 	for (size_t l = 0; l < links; l++) {
 		count[l] = torus_ring_schedule(shape, (int)l / directions, (int)l % directions, NULL);
@@ -161,10 +170,12 @@ static void make_allgather(struct schedule *schedule, double bytes)
 			int place = (int)l / directions, to = torus_neighbour(shape, place, (int)l % directions);
 
 			for (; done[l] < count[l] && list[l][done[l]].level == level; done[l]++) {
-				size_t of = ((size_t)list[l][done[l]].part * (size_t)shape->places + (size_t)list[l][done[l]].origin) *
+				size_t of = ((size_t)list[l][done[l]].part * (size_t)shape->places +
+					     (size_t)list[l][done[l]].origin) *
 					    (size_t)shape->places;
 
-				last[l] = add(schedule, place, to, level ? brought[of + (size_t)place] : -1, last[l], bytes / parts);
+				last[l] = add(schedule, place, to, level ? brought[of + (size_t)place] : -1, last[l],
+					      bytes / parts);
 				brought[of + (size_t)to] = last[l];
 			}
 			left += count[l] - done[l];

@@ -61,8 +61,7 @@ static void take_memory(struct poisson *p)
 	memset(p->flags, 0, SIDES * sizeof *p->flags);
 	for (int r = 1; r <= p->rows; r++)
 		for (int c = 1; c <= p->columns; c++)
-			p->source[r * p->stride + c] =
-				cos(2 * M_PI * (p->x * p->columns + c - 1) / p->size);
+			p->source[r * p->stride + c] = cos(2 * M_PI * (p->x * p->columns + c - 1) / p->size);
 	group_barrier();
 }
 
@@ -180,12 +179,17 @@ void stencil_poisson(void)
 			continue;
 		take_memory(&p);
 		snprintf(variant, sizeof variant, "%dx%d", sizes[i], sizes[i]);
-		harness_measure(&(struct spot){.measure = "stencil", .variant = variant, .sample = iterate,
-					       .context = &p, .check = is_solution});
+		harness_measure(&(struct spot){.measure = "stencil",
+					       .variant = variant,
+					       .sample = iterate,
+					       .context = &p,
+					       .check = is_solution});
 		snprintf(variant, sizeof variant, "%dx%d:computing", sizes[i], sizes[i]);
-		harness_measure(&(struct spot){.measure = "stencil", .variant = variant, .sample = relax_only, .context = &p});
+		harness_measure(
+			&(struct spot){.measure = "stencil", .variant = variant, .sample = relax_only, .context = &p});
 		snprintf(variant, sizeof variant, "%dx%d:exchanging", sizes[i], sizes[i]);
-		harness_measure(&(struct spot){.measure = "stencil", .variant = variant, .sample = exchange_only, .context = &p});
+		harness_measure(&(
+			struct spot){.measure = "stencil", .variant = variant, .sample = exchange_only, .context = &p});
 		give_memory(&p);
 	}
 }

@@ -50,8 +50,12 @@ static void measure_pattern(struct pattern *p)
 		p->there[i] = p->gets ? i + p->stride : 0;
 	for (long i = 0; i < MOST_WORDS; i++)
 		p->here[i] = p->gets ? 0 : i + p->stride;
-	harness_measure(&(struct spot){.measure = "strided", .variant = variant, .bytes = p->count * 8,
-				       .sample = move, .context = p, .check = moved});
+	harness_measure(&(struct spot){.measure = "strided",
+				       .variant = variant,
+				       .bytes = p->count * 8,
+				       .sample = move,
+				       .context = p,
+				       .check = moved});
 }
 
 void strided_put_get(void)

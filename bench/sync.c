@@ -2,15 +2,15 @@
 /* What only synchronises. */
 #include "bench.h"
 
-#define LOOP(name, operation)                                                    \
-	static double name(void *context, long n)                                \
-	{                                                                        \
-		double start = now_ns();                                         \
-                                                                                 \
-		(void)context;                                                   \
-		for (long i = 0; i < n; i++)                                     \
-			operation;                                               \
-		return now_ns() - start;                                         \
+#define LOOP(name, operation)                     \
+	static double name(void *context, long n) \
+	{                                         \
+		double start = now_ns();          \
+                                                  \
+		(void)context;                    \
+		for (long i = 0; i < n; i++)      \
+			operation;                \
+		return now_ns() - start;          \
 	}
 
 LOOP(barrier_all, shmem_barrier_all())

@@ -30,7 +30,8 @@ static void complain_of_paths(void)
 	char names[128];
 
 	networks_names(names, sizeof names);
-	rte_die_together("shmem_init", "SHMEM_PATHS=%s: give one or more of local, %s", setting_text(SETTING_PATHS), names);
+	rte_die_together("shmem_init", "SHMEM_PATHS=%s: give one or more of local, %s", setting_text(SETTING_PATHS),
+			 names);
 }
 
 /* Decides which network carries what load and store cannot; whether the job needs one is not known yet. */
@@ -63,7 +64,8 @@ static void check_setting_values(void)
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		if (setting_is_possible((enum setting_id)id))
 			continue;
-		rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text((enum setting_id)id),
+		rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name,
+				 setting_text((enum setting_id)id),
 				 setting_values((enum setting_id)id, values, sizeof values));
 	}
 	if (setting_text(SETTING_TORUS)[0] && !torus_shape_read(&shape, setting_text(SETTING_TORUS), problem))
@@ -115,9 +117,11 @@ static void start_network(void)
 
 	networks_names(names, sizeof names);
 	if (!chosen_network)
-		rte_die_together("shmem_init", "PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s names none that this "
-					       "job can use; add one of %s",
-				 setting_text(SETTING_PATHS), names);
+		rte_die_together(
+			"shmem_init",
+			"PEs or data outside this node's shared memory need a network, and SHMEM_PATHS=%s names none that this "
+			"job can use; add one of %s",
+			setting_text(SETTING_PATHS), names);
 	chosen_network->start();
 	comms.network = chosen_network;
 	comms.network_atomics = chosen_network->traits & NETWORK_OWN_ATOMICS;

@@ -37,7 +37,8 @@ struct halo {
 };
 
 /* Computes a box of the block: counts[i] points from first[i] on along each dimension. */
-typedef void halo_update(const struct halo *h, double *next, const double *now, const size_t *first, const size_t *counts);
+typedef void halo_update(const struct halo *h, double *next, const double *now, const size_t *first,
+			 const size_t *counts);
 
 static inline double halo_clock(void)
 {
@@ -99,7 +100,8 @@ static inline void halo_pack(struct halo *h, const double *now)
 	for (int e = 0; e < 2 * h->dims; e++)
 		if (halo_sends(h, e)) {
 			halo_layer(h, e / 2, e % 2 ? 1 : h->side[e / 2], first, counts);
-			shmemx_pack(shmemx_exchange_buffer(h->exchange, e), now, sizeof *now, h->dims, h->size, first, counts);
+			shmemx_pack(shmemx_exchange_buffer(h->exchange, e), now, sizeof *now, h->dims, h->size, first,
+				    counts);
 		}
 }
 
@@ -110,7 +112,8 @@ static inline void halo_unpack(struct halo *h, double *now)
 	for (int e = 0; e < 2 * h->dims; e++)
 		if (halo_receives(h, e)) {
 			halo_layer(h, e / 2, e % 2 ? 0 : h->side[e / 2] + 1, first, counts);
-			shmemx_unpack(now, shmemx_exchange_received(h->exchange, e, NULL), sizeof *now, h->dims, h->size, first, counts);
+			shmemx_unpack(now, shmemx_exchange_received(h->exchange, e, NULL), sizeof *now, h->dims,
+				      h->size, first, counts);
 		}
 	shmemx_exchange_release(h->exchange, SHMEMX_ALL_EDGES);
 }
@@ -291,11 +294,12 @@ static inline void halo_begin(struct halo *h, const char *name, int argc, char *
 		shmem_global_exit(1);
 	shmemx_grid_report(h->team, &report);
 	if (shmem_my_pe() == 0) {
-		printf("%s: blocks of %zu points along each of %d dimensions, %d PEs as", name, h->side[0], h->dims, shmem_n_pes());
+		printf("%s: blocks of %zu points along each of %d dimensions, %d PEs as", name, h->side[0], h->dims,
+		       shmem_n_pes());
 		for (int i = 0; i < h->dims; i++)
 			printf("%s%d%s", i ? "x" : " ", h->grid[i], h->wraps[i] ? "" : "m");
-		printf("\nplaced %s: %.2f hops between neighbours, %.2f in rank order; messages of %zu bytes\n", report.how,
-		       report.after.mean_hops, report.before.mean_hops, bytes[0]);
+		printf("\nplaced %s: %.2f hops between neighbours, %.2f in rank order; messages of %zu bytes\n",
+		       report.how, report.after.mean_hops, report.before.mean_hops, bytes[0]);
 	}
 }
 
@@ -310,7 +314,9 @@ static inline int halo_differs(const struct halo *h, const double *mine, const s
 	block = malloc(bytes);
 	same = malloc(bytes);
 	for (int pe = 0; pe < shmem_team_n_pes(h->team); pe++) {
-		double *theirs = halo_array(&(struct halo){.dims = h->dims, .alone = 1, .size = {h->size[0], h->size[1], h->size[2], h->size[3]}});
+		double *theirs = halo_array(&(struct halo){.dims = h->dims,
+							   .alone = 1,
+							   .size = {h->size[0], h->size[1], h->size[2], h->size[3]}});
 		size_t points = 1;
 		int at[DIMS];
 
@@ -321,7 +327,8 @@ static inline int halo_differs(const struct halo *h, const double *mine, const s
 			inside[i] = h->side[i];
 			first[i] = (size_t)at[i] * h->side[i] + 1;
 		}
-		shmem_getmem(theirs, mine, points * sizeof *mine, shmem_team_translate_pe(h->team, pe, SHMEM_TEAM_WORLD));
+		shmem_getmem(theirs, mine, points * sizeof *mine,
+			     shmem_team_translate_pe(h->team, pe, SHMEM_TEAM_WORLD));
 		shmemx_pack(block, theirs, sizeof *mine, h->dims, h->size, ones, inside);
 		shmemx_pack(same, alone, sizeof *mine, h->dims, whole->size, first, inside);
 		blocks += memcmp(block, same, bytes) != 0;
@@ -365,8 +372,9 @@ static inline void halo_times(void)
 	printf("microseconds in a sweep of PE %d, which waits least:", pe);
 	for (int p = 0; p < PARTS; p++)
 		printf("%s %s %.1f", p ? "," : "", names[p], least[p]);
-	printf("\ncommunication takes %.1f where nothing is computed meanwhile; hidden: %.1f %%, of that and starting: %.1f %%\n", least[PARTS],
-	       halo_share(least[WAIT], least[PARTS]), halo_share(least[START] + least[WAIT], least[START] + least[PARTS]));
+	printf("\ncommunication takes %.1f where nothing is computed meanwhile; hidden: %.1f %%, of that and starting: %.1f %%\n",
+	       least[PARTS], halo_share(least[WAIT], least[PARTS]),
+	       halo_share(least[START] + least[WAIT], least[START] + least[PARTS]));
 }
 
 /* Solves twice, by all PEs and by PE 0 alone, and compares; returns the exit code. */

@@ -14,14 +14,16 @@ static void diffuse(const struct halo *h, double *next, const double *now, const
 			for (size_t k = first[2]; k < first[2] + counts[2]; k++) {
 				const double *t = &now[i * x + j * y + k];
 
-				next[i * x + j * y + k] = t[0] + 0.1 * (t[-1] + t[1] + t[-(long)y] + t[y] + t[-(long)x] + t[x] - 6 * t[0]);
+				next[i * x + j * y + k] = t[0] + 0.1 * (t[-1] + t[1] + t[-(long)y] + t[y] +
+									t[-(long)x] + t[x] - 6 * t[0]);
 			}
 }
 
 /* A ball in the middle of the lattice. */
 static double first_temperature(const struct halo *h, size_t i, size_t j, size_t k)
 {
-	double radius = 0, point[3] = {(double)halo_where(h, 0, i), (double)halo_where(h, 1, j), (double)halo_where(h, 2, k)};
+	double radius = 0,
+	       point[3] = {(double)halo_where(h, 0, i), (double)halo_where(h, 1, j), (double)halo_where(h, 2, k)};
 
 	for (int d = 0; d < 3; d++) {
 		double side = h->alone ? (double)h->side[d] : (double)h->side[d] * h->grid[d];

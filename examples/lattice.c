@@ -51,8 +51,8 @@ static double *solve(struct halo *h)
 		for (at[1] = 1; at[1] <= h->side[1]; at[1]++)
 			for (at[2] = 1; at[2] <= h->side[2]; at[2]++)
 				for (at[3] = 1; at[3] <= h->side[3]; at[3]++)
-					field[((at[0] * h->size[1] + at[1]) * h->size[2] + at[2]) * h->size[3] + at[3]] =
-						first_value(h, at);
+					field[((at[0] * h->size[1] + at[1]) * h->size[2] + at[2]) * h->size[3] +
+					      at[3]] = first_value(h, at);
 	for (long n = 0; n < 2 * h->iterations; n++) {
 		parity = n % 2;
 		halo_sweep(h, relax, field, field);
@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 	for (int d = 0; d < DIMS; d++)
 		if (h.wraps[d] && h.side[d] * (size_t)h.grid[d] % 2) {
 			if (shmem_my_pe() == 0)
-				fprintf(stderr, "lattice: where it wraps, %zu points make two even ones neighbours; give an even --side\n",
+				fprintf(stderr,
+					"lattice: where it wraps, %zu points make two even ones neighbours; give an even --side\n",
 					h.side[d] * (size_t)h.grid[d]);
 			shmem_finalize();
 			return 2;

@@ -69,7 +69,8 @@ static double *solve(struct halo *h)
 		next = swap;
 	}
 	if (shmem_my_pe() == 0)
-		printf("%s: the residual fell to %.2e of the first\n", h->alone ? "PE 0 alone" : "all PEs", sqrt(last / first));
+		printf("%s: the residual fell to %.2e of the first\n", h->alone ? "PE 0 alone" : "all PEs",
+		       sqrt(last / first));
 	return now;
 }
 

@@ -137,8 +137,8 @@ static void send_edges(const struct place *p, double *block, double *columns_in[
 	int s = p->stride;
 
 	/* My first row becomes the row below my northern neighbour's last one; and so on round the block. */
-	shmem_double_put_signal(&block[(p->north_rows + 1) * s + 1], &block[s + 1], (size_t)p->columns,
-				&arrived[SOUTH], k, SHMEM_SIGNAL_SET, p->neighbour[NORTH]);
+	shmem_double_put_signal(&block[(p->north_rows + 1) * s + 1], &block[s + 1], (size_t)p->columns, &arrived[SOUTH],
+				k, SHMEM_SIGNAL_SET, p->neighbour[NORTH]);
 	shmem_double_put_signal(&block[1], &block[p->rows * s + 1], (size_t)p->columns, &arrived[NORTH], k,
 				SHMEM_SIGNAL_SET, p->neighbour[SOUTH]);
 
@@ -260,10 +260,12 @@ static void help(void)
 /* Returns 0 to go on, else the exit code plus one. */
 static int read_options(int argc, char *argv[], struct options *o)
 {
-	static const struct option names[] = {
-		{"size", required_argument, NULL, 's'}, {"iterations", required_argument, NULL, 'i'},
-		{"tolerance", required_argument, NULL, 't'}, {"pgm", required_argument, NULL, 'p'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option names[] = {{"size", required_argument, NULL, 's'},
+					      {"iterations", required_argument, NULL, 'i'},
+					      {"tolerance", required_argument, NULL, 't'},
+					      {"pgm", required_argument, NULL, 'p'},
+					      {"help", no_argument, NULL, 'h'},
+					      {NULL, 0, NULL, 0}};
 	int option;
 
 	opterr = shmem_my_pe() == 0; /* one complaint is enough */

@@ -36,7 +36,8 @@ typedef struct {
 	int logical;			  /* nobody knows how the nodes are cabled */
 } shmemx_grid_report_t;
 
-int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder, shmem_team_t *grid);
+int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder,
+		       shmem_team_t *grid);
 int shmemx_grid_sizes(shmem_team_t grid, int *sizes, int *wraps);
 void shmemx_grid_coordinates(shmem_team_t grid, int pe, int *coordinates);
 int shmemx_grid_pe(shmem_team_t grid, const int *coordinates);
@@ -60,7 +61,8 @@ typedef struct {
 } shmemx_edge_t;
 
 #define SHMEMX_EDGE_ONE_SEND_BUFFER 1 /* instead of two: less memory, and the buffer waits for the message before */
-#define SHMEMX_EDGE_EACH_ITERATION 2  /* each such edge is used once in every iteration, else the job ends with a message */
+/* each such edge is used once in every iteration, else the job ends with a message */
+#define SHMEMX_EDGE_EACH_ITERATION 2
 
 /* The edges of an exchange on a grid: to the neighbour upwards and downwards along a dimension. */
 #define SHMEMX_EDGE_UP(dim) (2 * (dim))
@@ -94,31 +96,59 @@ typedef struct shmemx_plan *shmemx_plan_t;
 #define SHMEMX_PLAN_AUTO 0   /* as SHMEM_PLAN_EXECUTOR says */
 #define SHMEMX_PLAN_LIST 1   /* arrivals do, along a list of commands */
 #define SHMEMX_PLAN_THREAD 2 /* a thread does, one for all plans of the PE */
-#define SHMEMX_PLAN_NIC 3   /* the NIC does, between nodes; a list does what it cannot do */
+#define SHMEMX_PLAN_NIC 3    /* the NIC does, between nodes; a list does what it cannot do */
 
 typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
 typedef enum {
-	SHMEMX_FLOAT, SHMEMX_DOUBLE, SHMEMX_LONGDOUBLE, SHMEMX_CHAR, SHMEMX_SCHAR, SHMEMX_SHORT, SHMEMX_INT, SHMEMX_LONG,
-	SHMEMX_LONGLONG, SHMEMX_UCHAR, SHMEMX_USHORT, SHMEMX_UINT, SHMEMX_ULONG, SHMEMX_ULONGLONG, SHMEMX_INT8, SHMEMX_INT16,
-	SHMEMX_INT32, SHMEMX_INT64, SHMEMX_UINT8, SHMEMX_UINT16, SHMEMX_UINT32, SHMEMX_UINT64, SHMEMX_SIZE, SHMEMX_PTRDIFF,
-	SHMEMX_COMPLEXD, SHMEMX_COMPLEXF
+	SHMEMX_FLOAT,
+	SHMEMX_DOUBLE,
+	SHMEMX_LONGDOUBLE,
+	SHMEMX_CHAR,
+	SHMEMX_SCHAR,
+	SHMEMX_SHORT,
+	SHMEMX_INT,
+	SHMEMX_LONG,
+	SHMEMX_LONGLONG,
+	SHMEMX_UCHAR,
+	SHMEMX_USHORT,
+	SHMEMX_UINT,
+	SHMEMX_ULONG,
+	SHMEMX_ULONGLONG,
+	SHMEMX_INT8,
+	SHMEMX_INT16,
+	SHMEMX_INT32,
+	SHMEMX_INT64,
+	SHMEMX_UINT8,
+	SHMEMX_UINT16,
+	SHMEMX_UINT32,
+	SHMEMX_UINT64,
+	SHMEMX_SIZE,
+	SHMEMX_PTRDIFF,
+	SHMEMX_COMPLEXD,
+	SHMEMX_COMPLEXF
 } shmemx_type_t;
 
 typedef struct {
-	int pe;		     /* the neighbour, by its number in the team */
-	int edge;	     /* which of its edges this is, there */
-	const void *source;  /* symmetric buffer that is sent to this neighbour */
-	size_t send_bytes;   /* 0: nothing does */
-	void *dest;	     /* symmetric buffer that receives from this neighbour */
+	int pe;		      /* the neighbour, by its number in the team */
+	int edge;	      /* which of its edges this is, there */
+	const void *source;   /* symmetric buffer that is sent to this neighbour */
+	size_t send_bytes;    /* 0: nothing does */
+	void *dest;	      /* symmetric buffer that receives from this neighbour */
 	size_t receive_bytes; /* 0: nothing does */
 } shmemx_neighbour_t;
 
-int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor, shmemx_plan_t *plan);
-int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan);
-int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op, int executor, shmemx_plan_t *plan);
-int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan);
-int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan);
-int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor, shmemx_plan_t *plan);
+int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor,
+			  shmemx_plan_t *plan);
+int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+		       shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan);
+int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			  shmemx_op_t op, int executor, shmemx_plan_t *plan);
+int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
+			  shmemx_plan_t *plan);
+int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
+			 shmemx_plan_t *plan);
+int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor,
+			   shmemx_plan_t *plan);
 void shmemx_plan_start(shmemx_plan_t plan);
 int shmemx_plan_test(shmemx_plan_t plan);
 void shmemx_plan_wait(shmemx_plan_t plan);
@@ -149,7 +179,8 @@ typedef struct {
 
 int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *buffer);
 void shmemx_rdma_unregister(const shmemx_rdma_buffer_t *buffer);
-void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int notify, uint64_t word);
+void shmemx_rdma_put(const shmemx_rdma_buffer_t *dest, size_t offset, const void *source, size_t bytes, int notify,
+		     uint64_t word);
 void shmemx_rdma_get(void *dest, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
 void shmemx_rdma_send(int pe, const shmemx_rdma_buffer_t *source, size_t offset, size_t bytes, uint64_t word);
 void shmemx_rdma_receive(const shmemx_rdma_buffer_t *dest, size_t offset, size_t bytes);

@@ -12,7 +12,7 @@ enum { OWN_FRAMES = 4 };
 /* The object that contains this function: our library, or the program that is linked with it. */
 static struct {
 	uintptr_t base, end;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *names;
 	uint32_t count;
 } own_object;
@@ -32,7 +32,7 @@ static uint32_t count_symbols(const uint32_t *hash)
 	return last + 1;
 }
 
-static void find_own_names(uintptr_t base, const ElfW(Dyn) *dynamic)
+static void find_own_names(uintptr_t base, const ElfW(Dyn) * dynamic)
 {
 	const uint32_t *hash = NULL;
 
@@ -106,7 +106,7 @@ static uintptr_t caller_of_nothing(const ucontext_t *context)
 #endif
 }
 
-static const ElfW(Sym) *own_symbol(uintptr_t address)
+static const ElfW(Sym) * own_symbol(uintptr_t address)
 {
 	if (address < own_object.base || address >= own_object.end)
 		return NULL;

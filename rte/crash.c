@@ -64,7 +64,8 @@ static void call_previous(int which, siginfo_t *info, void *context)
 	int number = fatal_signals[which].number;
 	sigset_t one, now;
 
-	if (!(old->sa_flags & SA_SIGINFO) && (old->sa_handler == SIG_DFL || (old->sa_handler == SIG_IGN && !crash_sent_by_process(info)))) {
+	if (!(old->sa_flags & SA_SIGINFO) &&
+	    (old->sa_handler == SIG_DFL || (old->sa_handler == SIG_IGN && !crash_sent_by_process(info)))) {
 		end_by_default(number);
 		return;
 	}
@@ -110,7 +111,8 @@ static void handle_crash(int number, siginfo_t *info, void *context)
 		which++;
 	if (getpid() != crash.pid) {
 		call_previous(which, info, context);
-	} else if (atomic_compare_exchange_strong_explicit(&crash.thread, &nobody, me, memory_order_acq_rel, memory_order_acquire)) {
+	} else if (atomic_compare_exchange_strong_explicit(&crash.thread, &nobody, me, memory_order_acq_rel,
+							   memory_order_acquire)) {
 		crash.which = which;
 		if (number != SIGTERM)
 			crash_report(fatal_signals[which].name, info, context);

@@ -90,14 +90,16 @@ static void write_cause(struct plain_text *text, const siginfo_t *info, const st
 		plain_put(text, ", where %s points", fault->argument);
 }
 
-static void write_first_line(struct plain_text *text, const char *name, const siginfo_t *info, const struct rte_fault *fault)
+static void write_first_line(struct plain_text *text, const char *name, const siginfo_t *info,
+			     const struct rte_fault *fault)
 {
 	write_prefix(text);
 	if (fault->routine)
 		plain_put(text, "%s: ", fault->routine);
 	plain_put(text, "%s", name);
 	write_cause(text, info, fault);
-	plain_put(text, fault->routine ? "; the calls that led there:\n" : " in the program; the calls that led there:\n");
+	plain_put(text,
+		  fault->routine ? "; the calls that led there:\n" : " in the program; the calls that led there:\n");
 	plain_flush(text);
 	crash_text.begun = true;
 }
@@ -141,11 +143,13 @@ static void write_frame(struct plain_text *text, int number, const struct frame 
 	if (frame->lines)
 		write_lines(text, frame);
 	else if (frame->function)
-		plain_put(text, "%s + %x", backtrace_routine_at(frame) ? backtrace_routine_at(frame) : frame->function, frame->into);
+		plain_put(text, "%s + %x", backtrace_routine_at(frame) ? backtrace_routine_at(frame) : frame->function,
+			  frame->into);
 	if (frame->file < 0)
 		plain_put(text, "%x, which is in no file", frame->address);
 	else
-		plain_put(text, frame->lines || frame->function ? " (%s + %x)" : "%s + %x", frame_files[frame->file].path, frame->there);
+		plain_put(text, frame->lines || frame->function ? " (%s + %x)" : "%s + %x",
+			  frame_files[frame->file].path, frame->there);
 	plain_put(text, "\n");
 	plain_flush(text);
 }
@@ -175,8 +179,10 @@ static void write_missing(struct plain_text *text, const struct frame *frames, i
 			write_command(text, frames, n, file, why);
 		} else if (missing > 0 && there == 0 && frame_files[file].program && !frame_files[file].has_lines) {
 			write_prefix(text);
-			plain_put(text, frame_files[file].bytes ? "%s has no line numbers; compile and link it with -g, and do not strip it\n"
-								: "%s cannot be read, or has changed since it began to run\n",
+			plain_put(text,
+				  frame_files[file].bytes
+					  ? "%s has no line numbers; compile and link it with -g, and do not strip it\n"
+					  : "%s cannot be read, or has changed since it began to run\n",
 				  frame_files[file].path);
 			plain_flush(text);
 		}

@@ -25,14 +25,14 @@ static const void *file_part(const struct frame_file *file, uint64_t at, uint64_
 	return file->bytes && at <= file->size && size <= file->size - at ? file->bytes + at : NULL;
 }
 
-static const ElfW(Ehdr) *header_of(const struct frame_file *file)
+static const ElfW(Ehdr) * header_of(const struct frame_file *file)
 {
 	const ElfW(Ehdr) *header = file_part(file, 0, sizeof *header);
 
 	return header && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? header : NULL;
 }
 
-static const ElfW(Phdr) *segment_at(const struct frame_file *file, int i)
+static const ElfW(Phdr) * segment_at(const struct frame_file *file, int i)
 {
 	const ElfW(Ehdr) *header = header_of(file);
 
@@ -41,7 +41,7 @@ static const ElfW(Phdr) *segment_at(const struct frame_file *file, int i)
 		       : NULL;
 }
 
-static const ElfW(Shdr) *section_at(const struct frame_file *file, int i)
+static const ElfW(Shdr) * section_at(const struct frame_file *file, int i)
 {
 	const ElfW(Ehdr) *header = header_of(file);
 
@@ -70,7 +70,7 @@ static void map_file(struct frame_file *file)
 /* Compares headers and notes, which contain the linker's build ID, with those in memory. Shift: from addresses of the file to those of the process. */
 static bool is_what_runs(const struct frame_file *file, uintptr_t shift)
 {
-	const ElfW(Phdr) *segment;
+	const ElfW(Phdr) * segment;
 
 	for (int i = 0; (segment = segment_at(file, i)); i++) {
 		const void *theirs = file_part(file, segment->p_offset, segment->p_filesz);
@@ -132,7 +132,7 @@ struct mapping {
 static void locate(struct frame *frame, const struct mapping *mapping)
 {
 	uintptr_t at = mapping->offset + (frame->address - mapping->begin);
-	const ElfW(Phdr) *segment;
+	const ElfW(Phdr) * segment;
 	struct frame_file *file;
 	int number = file_of(mapping->path);
 
@@ -226,7 +226,7 @@ static void locate_all(struct frame *frames, int n)
 /* --- Which function is there --- */
 
 /* An address belongs to a function only within the length of its symbol: code behind the last named function has no name. */
-static bool find_in_table(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) *table)
+static bool find_in_table(struct frame *frame, const struct frame_file *file, const ElfW(Shdr) * table)
 {
 	const ElfW(Shdr) *names = section_at(file, (int)table->sh_link);
 	const ElfW(Sym) *symbols = file_part(file, table->sh_offset, table->sh_size);
@@ -250,7 +250,7 @@ static void find_function(struct frame *frame)
 {
 	static const ElfW(Word) kinds[] = {SHT_DYNSYM, SHT_SYMTAB};
 	const struct frame_file *file = frame->file < 0 ? NULL : &frame_files[frame->file];
-	const ElfW(Shdr) *section;
+	const ElfW(Shdr) * section;
 
 	for (int kind = 0; file && kind < 2; kind++)
 		for (int i = 0; (section = section_at(file, i)); i++)

@@ -17,12 +17,13 @@
 enum { FRAMES_MOST = 64, FRAME_FILES = 24 };
 
 struct frame {
-	uintptr_t address; /* of an instruction; of a caller: one inside the call */
-	int file;	   /* place in frame_files; -1: not known */
-	uintptr_t there;   /* the address in the numbering of the file and of addr2line */
+	uintptr_t address;    /* of an instruction; of a caller: one inside the call */
+	int file;	      /* place in frame_files; -1: not known */
+	uintptr_t there;      /* the address in the numbering of the file and of addr2line */
 	const char *function; /* NULL: not known */
 	uintptr_t into;	      /* bytes from its beginning */
-	const char *lines;    /* the answer of addr2line: pairs of lines, function and place, the innermost first; NULL: nothing */
+	/* the answer of addr2line: pairs of lines, function and place, the innermost first; NULL: nothing */
+	const char *lines;
 };
 
 struct frame_file {

@@ -162,7 +162,8 @@ static bool is_same_file(const char *one, const char *other)
 {
 	struct stat first, second;
 
-	return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+	return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
 }
 
 /* Drops the last address, whose lines may be incomplete. */
@@ -201,8 +202,8 @@ static bool ask_for_lines(struct frame *frames, int n, int file, int64_t until)
 		return false;
 	addresses.used = 0;
 	arguments[count++] = addr2line.tool;
-	arguments[count++] = (char *)(uintptr_t)"-Cfia";
-	arguments[count++] = (char *)(uintptr_t)"-e";
+	arguments[count++] = (char *)(uintptr_t) "-Cfia";
+	arguments[count++] = (char *)(uintptr_t) "-e";
 	arguments[count++] = path_of(&frame_files[file]);
 	for (int i = 0; i < n; i++) {
 		if (frames[i].file != file)

@@ -24,8 +24,8 @@ static void write_line(const char *routine, const char *format, va_list argument
 	int length = snprintf(line, sizeof line, "torushmem: PE %d: ", my_number()), more;
 
 	if (routine) /* a profiling twin's name is the user's name with a p in front */
-		length += snprintf(line + length, sizeof line - (size_t)length, "%s: ",
-				   strncmp(routine, "pshmem_", 7) ? routine : routine + 1);
+		length += snprintf(line + length, sizeof line - (size_t)length,
+				   "%s: ", strncmp(routine, "pshmem_", 7) ? routine : routine + 1);
 	more = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
 	length += more;
 	if (length > (int)sizeof line - 2)

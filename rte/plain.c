@@ -86,18 +86,10 @@ void plain_put(struct plain_text *text, const char *format, ...)
 			word = va_arg(arguments, const char *);
 			put_bytes(text, word, strlen(word));
 			break;
-		case 'x':
-			put_address(text, va_arg(arguments, uintptr_t));
-			break;
-		case 'd':
-			put_number(text, put_sign(text, va_arg(arguments, int)), 1);
-			break;
-		case 'l':
-			put_number(text, put_sign(text, va_arg(arguments, int64_t)), 1);
-			break;
-		case 't':
-			put_time(text, va_arg(arguments, int64_t));
-			break;
+		case 'x': put_address(text, va_arg(arguments, uintptr_t)); break;
+		case 'd': put_number(text, put_sign(text, va_arg(arguments, int)), 1); break;
+		case 'l': put_number(text, put_sign(text, va_arg(arguments, int64_t)), 1); break;
+		case 't': put_time(text, va_arg(arguments, int64_t)); break;
 		}
 	}
 	va_end(arguments);

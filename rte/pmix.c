@@ -67,8 +67,9 @@ void rte_when_asked(void (*function)(void))
  * The server asks for a report; or the connection is lost because the server or its node was killed: then nobody else would end this process.
  * Runs in PMIx's thread, where only _exit is safe.
  */
-static void handle_server_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
-				pmix_info_t *results, size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *data)
+static void handle_server_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+				size_t ninfo, pmix_info_t *results, size_t nresults,
+				pmix_event_notification_cbfunc_fn_t done, void *data)
 {
 	void (*function)(void) = atomic_load_explicit(&rte_client.when_asked, memory_order_acquire);
 

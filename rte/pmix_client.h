@@ -12,10 +12,10 @@
 
 struct rte_client {
 	pmix_proc_t self;
-	bool unreachable;    /* no server has answered: do not try again */
-	bool still_open;     /* the library is finalized, and the connection still open */
+	bool unreachable;		    /* no server has answered: do not try again */
+	bool still_open;		    /* the library is finalized, and the connection still open */
 	_Atomic(void (*)(void)) when_asked; /* rte_when_asked */
-	atomic_bool leaving; /* from now on the loss of the server means nothing */
+	atomic_bool leaving;		    /* from now on the loss of the server means nothing */
 };
 extern struct rte_client rte_client;
 

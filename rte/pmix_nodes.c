@@ -159,7 +159,8 @@ int rte_fabric_coordinates(int pe, int *at, int most)
 
 		for (size_t c = 0; c < device->ncoords && axes == 0; c++)
 			if (device->coordinates[c].view != PMIX_COORD_PHYSICAL_VIEW)
-				axes = copy_numbers(device->coordinates[c].coord, device->coordinates[c].dims, at, most);
+				axes = copy_numbers(device->coordinates[c].coord, device->coordinates[c].dims, at,
+						    most);
 	}
 	if (value)
 		PMIX_VALUE_RELEASE(value);

@@ -36,7 +36,8 @@ void rte_notify_up(bool up)
 	PMIX_INFO_DESTRUCT(&state);
 }
 
-static void free_notification(pmix_status_t status, pmix_info_t *info, size_t count, void *message, pmix_release_cbfunc_t release, void *arg)
+static void free_notification(pmix_status_t status, pmix_info_t *info, size_t count, void *message,
+			      pmix_release_cbfunc_t release, void *arg)
 {
 	pmix_info_t *sent = message;
 

@@ -19,7 +19,7 @@ enum rte_status {
 	RTE_OK,
 	RTE_NO_LAUNCHER_PMIX, /* the launcher offers no PMIx */
 	RTE_UNREACHABLE,      /* the PMIX_ variables name a server that does not answer */
-	RTE_FAILED            /* a PMIx call failed; rte.problem says which */
+	RTE_FAILED	      /* a PMIx call failed; rte.problem says which */
 };
 
 /* A signal, as a rule for an access to memory. The handler fills it in, and rte.explain adds what the layers above know. */
@@ -45,10 +45,11 @@ struct rte {
 	int *local_pes; /* their numbers, ascending */
 	bool several_hosts;
 	bool has_all_infos; /* the endpoint infos of all PEs are on this node: rte_fetch asks no other node */
-	bool connected; /* to a PMIx server */
-	int generation; /* how many times this process came up */
+	bool connected;	    /* to a PMIx server */
+	int generation;	    /* how many times this process came up */
 	char problem[160];
-	void (*explain)(struct rte_fault *fault); /* called by the handler of a signal, in the thread that the signal interrupted; NULL: nothing */
+	/* called by the handler of a signal, in the thread that the signal interrupted; NULL: nothing */
+	void (*explain)(struct rte_fault *fault);
 	void (*last_words)(void); /* called before the process ends abnormally; NULL: nothing */
 };
 

@@ -18,9 +18,8 @@ const struct setting settings_table[SETTING_COUNT] = {
 
 /* SHMEM_ names that build systems, test suites and module files set; not ours, and no slip either. */
 static const char *const foreign_names[] = {
-	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	  "SHMEM_CFLAGS", "SHMEM_CXXFLAGS", "SHMEM_LDFLAGS",
-	"SHMEM_LIBS", "SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR",	  "SHMEM_PREFIX",   "SHMEM_INSTALL_DIR",
-	"SHMEM_INC",  "SHMEM_LIB",
+	"SHMEM_CC",   "SHMEM_CXX",  "SHMEM_FC",	 "SHMEM_CFLAGS", "SHMEM_CXXFLAGS",    "SHMEM_LDFLAGS", "SHMEM_LIBS",
+	"SHMEM_HOME", "SHMEM_ROOT", "SHMEM_DIR", "SHMEM_PREFIX", "SHMEM_INSTALL_DIR", "SHMEM_INC",     "SHMEM_LIB",
 };
 
 /* Module files set this one to a folder. With another value it is a slip for SHMEM_PATHS. */
@@ -144,7 +143,9 @@ const char *setting_values(enum setting_id id, char *text, size_t size)
 		const char *next = values + length + (values[length] == '|');
 
 		used += (size_t)snprintf(text + used, size - used, "%.*s%s", (int)length, values,
-					 !*next ? "" : strchr(next, '|') ? ", " : " or ");
+					 !*next		     ? ""
+					 : strchr(next, '|') ? ", "
+							     : " or ");
 		values = next;
 	}
 	return text;

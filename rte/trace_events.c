@@ -32,7 +32,7 @@ int64_t trace_flag_key(uint64_t offset, uint64_t value)
 struct matching {
 	struct trace_ring *mine;
 	const struct trace_ring *theirs;
-	uint64_t *flag;	 /* numbers of events + 1; 0: a free slot */
+	uint64_t *flag; /* numbers of events + 1; 0: a free slot */
 	uint64_t slots; /* a power of two */
 	int64_t *reads; /* ascending */
 	uint64_t n_reads;

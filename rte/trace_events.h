@@ -32,7 +32,8 @@ enum trace_end {
 struct trace_event {
 	uint64_t begin,
 		end; /* of a call; of a message: issued, and see trace_end; of an arrival or a flag: begin only */
-	int64_t key; /* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
+	/* call: the number of its name. message, flag: the flag's key or the channel. arrival: the event it names */
+	int64_t key;
 	uint64_t bytes;
 	int32_t pe; /* the other PE, -1: none */
 	uint8_t kind;
@@ -55,14 +56,13 @@ struct trace_ring {
 	int32_t pe, n_pes;
 	_Atomic uint64_t recorded; /* ever; event i is at i % capacity */
 	uint64_t capacity;
-	uint64_t started, zero; /* by this PE's clock; PE 0's start by PE 0's */
-	int64_t ahead,
-		ahead_at_end; /* how far this PE's clock is ahead of PE 0's: at the start, and at `ended` */
-	uint64_t ended;	      /* 0: not compared again */
-	uint64_t error;	      /* of the comparisons, ns; 0: the clock is PE 0's */
-	uint64_t clock;	      /* number of the clock: PEs with the same number need no comparison */
-	uint64_t reading;     /* at PE 0: the time that another PE's clock shows */
-	_Atomic uint64_t ask; /* flags of the comparison */
+	uint64_t started, zero;	     /* by this PE's clock; PE 0's start by PE 0's */
+	int64_t ahead, ahead_at_end; /* how far this PE's clock is ahead of PE 0's: at the start, and at `ended` */
+	uint64_t ended;		     /* 0: not compared again */
+	uint64_t error;		     /* of the comparisons, ns; 0: the clock is PE 0's */
+	uint64_t clock;		     /* number of the clock: PEs with the same number need no comparison */
+	uint64_t reading;	     /* at PE 0: the time that another PE's clock shows */
+	_Atomic uint64_t ask;	     /* flags of the comparison */
 	_Atomic uint64_t answer;
 	uint64_t unfinished;	  /* is there a call that has begun? */
 	struct trace_event doing; /* this call */

@@ -3,8 +3,8 @@
 #include "collectives.h"
 
 /* Within a body: the set that the last parameters name; this PE brings so many bytes. */
-#define ACTIVE_SET(set, bytes) \
-	COMMS_CALL(__func__, bytes, COMMS_NOBODY); \
+#define ACTIVE_SET(set, bytes)                                                            \
+	COMMS_CALL(__func__, bytes, COMMS_NOBODY);                                        \
 	struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__); \
 	if (!set.group)                                                                   \
 		return;                                                                   \
@@ -53,41 +53,41 @@ API void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 }
 PROFILED(shmem_sync)
 
-#define OLD_COLLECTIVES(BITS, BYTES)                                                                                   \
-	API void pshmem_broadcast##BITS(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,      \
-					int logPE_stride, int PE_size, long *pSync)                                    \
-	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                    \
-	}                                                                                                              \
-	API void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,   \
-				      int PE_size, long *pSync)                                                        \
-	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_collect(&set, dest, source, nelems *(BYTES));                                                      \
-	}                                                                                                              \
-	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
-				       int PE_size, long *pSync)                                                       \
-	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_fcollect(&set, dest, source, nelems *(BYTES));                                                     \
-	}                                                                                                              \
-	API void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
-				       int PE_size, long *pSync)                                                       \
-	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_alltoall(&set, dest, source, nelems *(BYTES));                                                     \
-	}                                                                                                              \
-	API void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,   \
-					int PE_start, int logPE_stride, int PE_size, long *pSync)                      \
-	{                                                                                                              \
-		ACTIVE_SET(set, nelems * (BYTES))                                                               \
-		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, BYTES, nelems});                      \
-	}                                                                                                              \
-	PROFILED(shmem_broadcast##BITS)                                                                                \
-	PROFILED(shmem_collect##BITS)                                                                                  \
-	PROFILED(shmem_fcollect##BITS)                                                                                 \
-	PROFILED(shmem_alltoall##BITS)                                                                                 \
+#define OLD_COLLECTIVES(BITS, BYTES)                                                                                  \
+	API void pshmem_broadcast##BITS(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,     \
+					int logPE_stride, int PE_size, long *pSync)                                   \
+	{                                                                                                             \
+		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
+		set_broadcast(&set, dest, source, nelems *(BYTES), PE_root, false);                                   \
+	}                                                                                                             \
+	API void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride,  \
+				      int PE_size, long *pSync)                                                       \
+	{                                                                                                             \
+		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
+		set_collect(&set, dest, source, nelems *(BYTES));                                                     \
+	}                                                                                                             \
+	API void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
+				       int PE_size, long *pSync)                                                      \
+	{                                                                                                             \
+		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
+		set_fcollect(&set, dest, source, nelems *(BYTES));                                                    \
+	}                                                                                                             \
+	API void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
+				       int PE_size, long *pSync)                                                      \
+	{                                                                                                             \
+		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
+		set_alltoall(&set, dest, source, nelems *(BYTES));                                                    \
+	}                                                                                                             \
+	API void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,  \
+					int PE_start, int logPE_stride, int PE_size, long *pSync)                     \
+	{                                                                                                             \
+		ACTIVE_SET(set, nelems *(BYTES))                                                                      \
+		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, BYTES, nelems});                     \
+	}                                                                                                             \
+	PROFILED(shmem_broadcast##BITS)                                                                               \
+	PROFILED(shmem_collect##BITS)                                                                                 \
+	PROFILED(shmem_fcollect##BITS)                                                                                \
+	PROFILED(shmem_alltoall##BITS)                                                                                \
 	PROFILED(shmem_alltoalls##BITS)
 OLD_COLLECTIVES(32, (size_t)4)
 OLD_COLLECTIVES(64, (size_t)8)

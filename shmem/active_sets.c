@@ -41,19 +41,22 @@ static void warn_of_outsider(int start, int log_stride, int size, const char *ro
 	static atomic_bool warned;
 
 	if (!atomic_exchange_explicit(&warned, true, memory_order_relaxed))
-		rte_report(routine, "warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
-				    "others like it do nothing in silence",
-			   start, log_stride, size);
+		rte_report(
+			routine,
+			"warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
+			"others like it do nothing in silence",
+			start, log_stride, size);
 }
 
 /* False: the caller is not in the set. */
 static bool check_active(int start, int log_stride, int size, const long *psync, const char *routine)
 {
-	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0, last = start + stride * ((long)size - 1);
+	long stride = log_stride >= 0 && log_stride < 31 ? 1L << log_stride : 0,
+	     last = start + stride * ((long)size - 1);
 
 	if (size < 1 || stride == 0 || start < 0 || last >= comms.n_pes)
-		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set leaves PEs 0 to %d", start, log_stride,
-			size, comms.n_pes - 1);
+		rte_die(routine, "PE_start=%d, logPE_stride=%d, PE_size=%d: this set leaves PEs 0 to %d", start,
+			log_stride, size, comms.n_pes - 1);
 	if (comms.pe < start || comms.pe > last || (comms.pe - start) % stride) {
 		warn_of_outsider(start, log_stride, size, routine);
 		return false;
@@ -77,8 +80,10 @@ static struct active_set *make_active(int start, int log_stride, int size, long 
 	if (!active)
 		rte_die(routine, "no memory");
 	*active = (struct active_set){.start = start, .log_stride = log_stride, .size = size};
-	active->team.group = (struct comms_group){
-		.size = size, .me = (comms.pe - start) >> log_stride, .start = start, .stride = 1 << log_stride};
+	active->team.group = (struct comms_group){.size = size,
+						  .me = (comms.pe - start) >> log_stride,
+						  .start = start,
+						  .stride = 1 << log_stride};
 	active->team.group.on_node = comms_all_on_node(&active->team.group);
 	set = set_of_active_set(active, psync, routine);
 	active->psync = set_and(&set, !api_threads_at_once()) ? NULL : psync;

@@ -22,7 +22,8 @@
 #include "comms/topology/job_torus.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
-#define COMBINED_UP_TO 65536 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
+/* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
+#define COMBINED_UP_TO 65536
 
 static enum { AUTO, DIRECT, TORUS } alltoall_algorithm;
 
@@ -40,7 +41,7 @@ struct alltoall {
 	size_t bytes;
 	uint64_t number;
 	const struct torus_topology *topology; /* NULL: not on the torus */
-	uint64_t exchanged;		   /* exchanges on the torus before this one */
+	uint64_t exchanged;		       /* exchanges on the torus before this one */
 };
 
 static int node_size(const struct comms_levels *levels, int node)
@@ -71,8 +72,12 @@ static void lay_out_blocks(const struct alltoall *a, struct scratch *leader, int
 static void alltoall_on_torus(const struct alltoall *a, const char *from, char *to, size_t bytes)
 {
 	size_t most = torus_exchange_most(a->topology);
-	struct torus_exchange exchange = {.topology = a->topology, .area = team_torus(a->set->team), .number = a->exchanged,
-					  .from_step = bytes, .to_step = bytes, .routine = a->set->routine};
+	struct torus_exchange exchange = {.topology = a->topology,
+					  .area = team_torus(a->set->team),
+					  .number = a->exchanged,
+					  .from_step = bytes,
+					  .to_step = bytes,
+					  .routine = a->set->routine};
 
 	for (size_t at = 0; at < bytes; at += most) {
 		exchange.number++;
@@ -100,8 +105,8 @@ static void exchange_parts(void *argument)
 		comms_put_notify(scratch->in[a->number & 1] + part_of(levels, to, me, a->bytes),
 				 scratch->out + part_of(levels, me, to, a->bytes),
 				 (size_t)node_size(levels, me) * (size_t)node_size(levels, to) * a->bytes,
-				 (struct comms_flag){&scratch->arrived[me], a->number}, comms_group_pe(&levels->leaders, to),
-				 a->set->routine);
+				 (struct comms_flag){&scratch->arrived[me], a->number},
+				 comms_group_pe(&levels->leaders, to), a->set->routine);
 	}
 	for (int i = 1; i < n; i++)
 		await_flag(&scratch->arrived[(me + i) % n], a->number);
@@ -168,7 +173,8 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 		for (int i = 0; i < n; i++) {
 			int to = (set->group->me + i) % n;
 
-			comms_put_nbi(dest + at, source + (size_t)to * source_step + at, now, set_pe(set, to), set->routine);
+			comms_put_nbi(dest + at, source + (size_t)to * source_step + at, now, set_pe(set, to),
+				      set->routine);
 		}
 	}
 	set_finish(set);
@@ -188,7 +194,8 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 		int to = (me + i) % n;
 
 		comms_put_notify(piece_place(scratch, epoch, i - 1, bytes), source + (size_t)to * source_step, bytes,
-				 (struct comms_flag){&scratch->slot[epoch & 1][i - 1].received, epoch}, set_pe(set, to), set->routine);
+				 (struct comms_flag){&scratch->slot[epoch & 1][i - 1].received, epoch}, set_pe(set, to),
+				 set->routine);
 	}
 	memcpy(dest + (size_t)me * bytes, source + (size_t)me * source_step, bytes);
 	for (int i = 1; i < n; i++) {
@@ -202,7 +209,8 @@ static void exchange_pieces(const struct set *set, char *dest, const char *sourc
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes)
 {
 	comms_group_prepare(set->group);
-	if (set->team && set->group->on_node && !set->group->oversubscribed && set->group->size <= ROUNDS && bytes <= SMALL_PIECE)
+	if (set->team && set->group->on_node && !set->group->oversubscribed && set->group->size <= ROUNDS &&
+	    bytes <= SMALL_PIECE)
 		exchange_pieces(set, dest, source, source_step, bytes);
 	else
 		set_push_blocks(set, dest + (size_t)set->group->me * bytes, source, source_step, bytes);
@@ -223,7 +231,8 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 static void choose_alltoall_torus(struct alltoall *a)
 {
 	const struct set *set = a->set;
-	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1, each = members * members * a->bytes;
+	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1,
+	       each = members * members * a->bytes;
 	const struct torus_topology *topology;
 
 	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || !nodes_are_alike(set->group->levels))
@@ -316,13 +325,15 @@ static void exchange_windows(const struct strided *x, size_t window)
 		for (int i = 0; i < n; i++) {
 			int to = (me + i) % n;
 
-			copy_strided(packed, x->size, x->source + ((size_t)to * x->count + done) * x->sst, x->sst, x->size, now);
-			comms_put(windows + (size_t)me * window, packed, now * x->size, set_pe(x->set, to), x->set->routine);
+			copy_strided(packed, x->size, x->source + ((size_t)to * x->count + done) * x->sst, x->sst,
+				     x->size, now);
+			comms_put(windows + (size_t)me * window, packed, now * x->size, set_pe(x->set, to),
+				  x->set->routine);
 		}
 		set_finish(x->set);
 		for (int i = 0; i < n; i++)
-			copy_strided(x->dest + ((size_t)i * x->count + done) * x->dst, x->dst, windows + (size_t)i * window,
-				     x->size, x->size, now);
+			copy_strided(x->dest + ((size_t)i * x->count + done) * x->dst, x->dst,
+				     windows + (size_t)i * window, x->size, x->size, now);
 		set_sync(x->set);
 	}
 	free(packed);

@@ -22,18 +22,13 @@
 #define PROFILED(name) extern __typeof__(p##name) name __attribute__((weak, alias("p" #name), visibility("default")));
 
 /* Defines a routine on the default context and on any; the body uses ctx. */
-#define API_BOTH(ret, name, body, ...)                                    \
-	API ret pshmem_##name(__VA_ARGS__)                                \
-	{                                                                 \
-		const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                \
-		body                                                      \
-	}                                                                 \
-	API ret pshmem_ctx_##name(shmem_ctx_t ctx, __VA_ARGS__)           \
-	{                                                                 \
-		body                                                      \
-	}                                                                 \
-	PROFILED(shmem_##name)                                            \
-	PROFILED(shmem_ctx_##name)
+#define API_BOTH(ret, name, body, ...)                     \
+	API ret pshmem_##name(__VA_ARGS__)                 \
+	{                                                  \
+		const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT; \
+		body                                       \
+	}                                                  \
+	API ret pshmem_ctx_##name(shmem_ctx_t ctx, __VA_ARGS__){body} PROFILED(shmem_##name) PROFILED(shmem_ctx_##name)
 
 /*
  * A handle is the address of one of these, or one of the constants of shmem.h for those that always exist. A team's
@@ -44,12 +39,13 @@ struct shmemx_team {
 	struct comms_group group;
 	int *members; /* owned; NULL where start and stride suffice */
 	shmem_team_config_t config;
-	struct grid *grid;	     /* NULL: its PEs have no coordinates */
-	struct shmemx_ctx *contexts; /* those to be freed with the team */
+	struct grid *grid;		 /* NULL: its PEs have no coordinates */
+	struct shmemx_ctx *contexts;	 /* those to be freed with the team */
 	struct torus_topology *topology; /* NULL: none, or not prepared; see set_prepare_topology */
 	bool topology_prepared;
-	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans; /* begun so far, alike in all members; see collectives.h */
-	struct shmemx_team *next;    /* of all that the user made */
+	/* begun so far, alike in all members; see collectives.h */
+	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans;
+	struct shmemx_team *next; /* of all that the user made */
 };
 
 struct shmemx_ctx {

@@ -22,7 +22,7 @@
 
 struct block {
 	size_t offset, size;
-	uint32_t before, after; /* in address order; after also chains unused descriptors */
+	uint32_t before, after;	 /* in address order; after also chains unused descriptors */
 	uint32_t previous, next; /* in a free list; next also chains the index */
 	bool taken;
 };

@@ -261,8 +261,9 @@ static bool pushes(const struct set *set, size_t bytes)
 	if (set->group->on_node)
 		return bytes <= PUSH_ON_NODE;
 	return bytes <= PUSH_AFAR ||
-	       (bytes <= PUSH_AFAR_MOST && torus_binomial_seconds(nodes, bytes, &torus_costs_usual) <
-						   torus_chain_seconds(nodes, bytes, segment_for(bytes), &torus_costs_usual));
+	       (bytes <= PUSH_AFAR_MOST &&
+		torus_binomial_seconds(nodes, bytes, &torus_costs_usual) <
+			torus_chain_seconds(nodes, bytes, segment_for(bytes), &torus_costs_usual));
 }
 
 /* The node of a member, by number. */
@@ -286,9 +287,11 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 	if (!topology)
 		return trees;
 	task.root = topology->sites.place[node_of_member(set, root)];
-	trees.tree_choice = torus_topology_trees(
-		topology, broadcast_algorithm >= TORUS_KIND ? (int)(broadcast_algorithm - TORUS_KIND) : TORUS_TREES_ANY,
-		&task);
+	trees.tree_choice =
+		torus_topology_trees(topology,
+				     broadcast_algorithm >= TORUS_KIND ? (int)(broadcast_algorithm - TORUS_KIND)
+								       : TORUS_TREES_ANY,
+				     &task);
 	trees.disjoint = task.disjoint;
 	if (broadcast_algorithm == AUTO &&
 	    torus_binomial_seconds(topology->sites.nodes, bytes, &topology->costs) < trees.tree_choice.seconds)
@@ -299,7 +302,8 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 static void broadcast_in_team(const struct set *set, void *dest, const void *source, size_t bytes, int root)
 {
 	uint64_t number = ++set->team->broadcasts;
-	struct broadcast b = {set, dest, set->group->me == root ? source : dest, bytes, root, NULL, number, {{0}, NULL}, 0};
+	struct broadcast b = {set,	   dest, set->group->me == root ? source : dest, bytes, root, NULL, number,
+			      {{0}, NULL}, 0};
 
 	b.word = &team_scratch(set->team)->broadcast[number % BROADCASTS];
 	comms_group_prepare(set->group);
@@ -313,8 +317,9 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 	} else if (b.trees.tree_choice.trees == 0 && set->group->on_node) {
 		pull_from_root(set, dest, source, bytes, root);
 	} else {
-		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node ? source
-														  : b.source;
+		b.source = set->group->levels && set->group->levels->node_of[root] == set->group->levels->my_node
+				   ? source
+				   : b.source;
 		chain_and_pull(&b);
 	}
 }

@@ -76,7 +76,8 @@ static void show_name(const struct set *set)
 		strncpy(shown, users_name(set->routine), sizeof team_scratch(set->team)->called - 1);
 }
 
-void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2, const void *dest)
+void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2,
+		    const void *dest)
 {
 	struct agreement *shown, mine, first;
 

@@ -53,48 +53,48 @@ API int pshmem_team_sync(shmem_team_t team)
 PROFILED(shmem_team_sync)
 
 /* BEFORE##broadcast##AFTER and the like: a type's name stands before, mem behind. */
-#define COLLECTIVES(BEFORE, AFTER, TYPE, SIZE)                                                                        \
-	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems,   \
-						  int PE_root)                                                        \
-	{                                                                                                             \
-		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
-		struct set set = set_of_team(team, __func__);                                                         \
-		set_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                     \
-		return 0;                                                                                             \
-	}                                                                                                             \
-	API int pshmem_##BEFORE##collect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)     \
-	{                                                                                                             \
-		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
-		struct set set = set_of_team(team, __func__);                                                         \
-		set_collect(&set, dest, source, nelems *(SIZE));                                                      \
-		return 0;                                                                                             \
-	}                                                                                                             \
-	API int pshmem_##BEFORE##fcollect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)    \
-	{                                                                                                             \
-		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
-		struct set set = set_of_team(team, __func__);                                                         \
-		set_fcollect(&set, dest, source, nelems *(SIZE));                                                     \
-		return 0;                                                                                             \
-	}                                                                                                             \
-	API int pshmem_##BEFORE##alltoall##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)    \
-	{                                                                                                             \
-		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
-		struct set set = set_of_team(team, __func__);                                                         \
-		set_alltoall(&set, dest, source, nelems *(SIZE));                                                     \
-		return 0;                                                                                             \
-	}                                                                                                             \
-	API int pshmem_##BEFORE##alltoalls##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst,   \
-						  ptrdiff_t sst, size_t nelems)                                       \
-	{                                                                                                             \
-		COMMS_CALL(__func__, nelems * (SIZE), COMMS_NOBODY);                                                  \
-		struct set set = set_of_team(team, __func__);                                                         \
-		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                      \
-		return 0;                                                                                             \
-	}                                                                                                             \
-	PROFILED(shmem_##BEFORE##broadcast##AFTER)                                                                    \
-	PROFILED(shmem_##BEFORE##collect##AFTER)                                                                      \
-	PROFILED(shmem_##BEFORE##fcollect##AFTER)                                                                     \
-	PROFILED(shmem_##BEFORE##alltoall##AFTER)                                                                     \
+#define COLLECTIVES(BEFORE, AFTER, TYPE, SIZE)                                                                      \
+	API int pshmem_##BEFORE##broadcast##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, \
+						  int PE_root)                                                      \
+	{                                                                                                           \
+		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		struct set set = set_of_team(team, __func__);                                                       \
+		set_broadcast(&set, dest, source, nelems *(SIZE), PE_root, true);                                   \
+		return 0;                                                                                           \
+	}                                                                                                           \
+	API int pshmem_##BEFORE##collect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)   \
+	{                                                                                                           \
+		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		struct set set = set_of_team(team, __func__);                                                       \
+		set_collect(&set, dest, source, nelems *(SIZE));                                                    \
+		return 0;                                                                                           \
+	}                                                                                                           \
+	API int pshmem_##BEFORE##fcollect##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
+	{                                                                                                           \
+		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		struct set set = set_of_team(team, __func__);                                                       \
+		set_fcollect(&set, dest, source, nelems *(SIZE));                                                   \
+		return 0;                                                                                           \
+	}                                                                                                           \
+	API int pshmem_##BEFORE##alltoall##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)  \
+	{                                                                                                           \
+		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		struct set set = set_of_team(team, __func__);                                                       \
+		set_alltoall(&set, dest, source, nelems *(SIZE));                                                   \
+		return 0;                                                                                           \
+	}                                                                                                           \
+	API int pshmem_##BEFORE##alltoalls##AFTER(shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, \
+						  ptrdiff_t sst, size_t nelems)                                     \
+	{                                                                                                           \
+		COMMS_CALL(__func__, nelems *(SIZE), COMMS_NOBODY);                                                 \
+		struct set set = set_of_team(team, __func__);                                                       \
+		set_alltoalls(&set, dest, source, (struct set_strided){dst, sst, SIZE, nelems});                    \
+		return 0;                                                                                           \
+	}                                                                                                           \
+	PROFILED(shmem_##BEFORE##broadcast##AFTER)                                                                  \
+	PROFILED(shmem_##BEFORE##collect##AFTER)                                                                    \
+	PROFILED(shmem_##BEFORE##fcollect##AFTER)                                                                   \
+	PROFILED(shmem_##BEFORE##alltoall##AFTER)                                                                   \
 	PROFILED(shmem_##BEFORE##alltoalls##AFTER)
 #define TYPED(NAME, TYPE) COLLECTIVES(NAME##_, , TYPE, sizeof(TYPE))
 FOR_RMA_TYPES(TYPED)

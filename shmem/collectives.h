@@ -51,7 +51,8 @@ struct shmemx_team *api_team_of_list(const struct set *set, int *pes, int me);
 void set_sync(const struct set *set);
 
 /* Notes the arguments of the collective that begins now, for the report of a crash. */
-static inline void set_note(const struct set *set, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes)
+static inline void set_note(const struct set *set, const void *dest, size_t dest_bytes, const void *source,
+			    size_t source_bytes)
 {
 	comms_near_both = (struct comms_near_both){set->routine, dest, source, dest_bytes, source_bytes};
 }
@@ -75,10 +76,11 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
  * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
  * message where one differs from the first member. The names belong to the numbers; NULL: there is no such number.
  */
-void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2, const void *dest);
+void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2,
+		    const void *dest);
 
-static inline void set_check_agreement(const struct set *set, const char *name, long value, const char *name2, long value2,
-				       const void *dest)
+static inline void set_check_agreement(const struct set *set, const char *name, long value, const char *name2,
+				       long value2, const void *dest)
 {
 	if (COMMS_UNLIKELY(comms.checks))
 		set_must_agree(set, name, value, name2, value2, dest);
@@ -176,11 +178,11 @@ uint64_t set_max(const struct set *team, uint64_t mine);
 enum set_operation { SET_SUM, SET_LEAST, SET_MOST };
 void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enum set_operation operation);
 
-#define ROUNDS 24	 /* 2^22 members, one round to fold in the odd ones, one to send them the result */
-#define PIECE_BYTES 2048 /* of a small exchange between two members */
-#define ROW_BYTES 8192	 /* that the members of a node lay out for each other */
-#define COUNTS 1024	 /* sizes that members exchange at a time */
-#define BROADCASTS 32	 /* outstanding at once */
+#define ROUNDS 24	     /* 2^22 members, one round to fold in the odd ones, one to send them the result */
+#define PIECE_BYTES 2048     /* of a small exchange between two members */
+#define ROW_BYTES 8192	     /* that the members of a node lay out for each other */
+#define COUNTS 1024	     /* sizes that members exchange at a time */
+#define BROADCASTS 32	     /* outstanding at once */
 #define ALLTOALL_BYTES 24576 /* that the members of a node exchange with all others through their leader */
 #define NODES_AT_ONCE 1024   /* that do so */
 
@@ -211,21 +213,22 @@ struct plan_block {
 
 struct scratch {
 	struct agreement agreement;
-	char called[64];    /* the routine whose arguments are compared */
-	_Atomic uint64_t psync_use; /* see checks.c */
-	struct plan_block plan; /* of the plan that is being made */
+	char called[64];				     /* the routine whose arguments are compared */
+	_Atomic uint64_t psync_use;			     /* see checks.c */
+	struct plan_block plan;				     /* of the plan that is being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
 	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
-	_Atomic uint64_t arrived[NODES_AT_ONCE];	     /* by node: the number of the last alltoall its part came of */
+	/* by node: the number of the last alltoall its part came of */
+	_Atomic uint64_t arrived[NODES_AT_ONCE];
 	/* Words end here: what follows need not be clear when a team gets it. */
 	_Alignas(64) char row[ROW_BYTES];    /* this member's source */
 	_Alignas(64) char result[ROW_BYTES]; /* what the members of its node get */
 	_Alignas(64) uint64_t counts[COUNTS];
 	_Alignas(64) char piece[2][ROUNDS][PIECE_BYTES]; /* those that do not fit in their slots */
-	_Alignas(64) char out[ALLTOALL_BYTES]; /* what this leader's node sends to others in an alltoall */
-	char in[2][ALLTOALL_BYTES];	       /* what they send, by the parity of its number */
-	_Alignas(64) char window[ALLTOALL_BYTES]; /* packed elements of others */
+	_Alignas(64) char out[ALLTOALL_BYTES];		 /* what this leader's node sends to others in an alltoall */
+	char in[2][ALLTOALL_BYTES];			 /* what they send, by the parity of its number */
+	_Alignas(64) char window[ALLTOALL_BYTES];	 /* packed elements of others */
 };
 _Static_assert(sizeof(struct scratch) <= COMMS_SCRATCH_BYTES, "the scratch holds it all");
 

@@ -74,7 +74,8 @@ static void put_blocks_of(const struct set *set, const struct layout *layout, ch
 }
 
 /* After the round of 1, 2, 4, ... the leader has the blocks of so many nodes from its own on. */
-static void exchange_in_rounds(const struct set *set, const struct set *leaders, const struct layout *layout, char *dest)
+static void exchange_in_rounds(const struct set *set, const struct set *leaders, const struct layout *layout,
+			       char *dest)
 {
 	_Atomic uint64_t *word = team_scratch(set->team)->gathered;
 	int n = leaders->group->size, me = leaders->group->me;
@@ -149,8 +150,13 @@ static void gather_on_torus(const struct exchange *x)
 	const struct comms_levels *levels = x->set->group->levels;
 	int nodes = x->topology->sites.nodes;
 	size_t *at = malloc(2 * (size_t)nodes * sizeof *at), *bytes = at + nodes;
-	struct torus_gathering gathering = {.topology = x->topology, .number = x->first_number, .area = team_torus(x->set->team), .dest = x->dest,
-					    .at = at, .bytes = bytes, .routine = x->set->routine};
+	struct torus_gathering gathering = {.topology = x->topology,
+					    .number = x->first_number,
+					    .area = team_torus(x->set->team),
+					    .dest = x->dest,
+					    .at = at,
+					    .bytes = bytes,
+					    .routine = x->set->routine};
 
 	if (!at)
 		rte_die(x->set->routine, "no memory for the sizes of %d nodes", nodes);
@@ -211,7 +217,8 @@ static void gather_blocks(const struct set *set, const struct layout *layout, vo
 	} else {
 		size_t bytes = block_bytes(layout, set->group->me);
 
-		set_push_blocks(set, (char *)dest + (bytes > 0 ? block_at(layout, set->group->me) : 0), source, 0, bytes);
+		set_push_blocks(set, (char *)dest + (bytes > 0 ? block_at(layout, set->group->me) : 0), source, 0,
+				bytes);
 	}
 }
 
@@ -221,7 +228,8 @@ void set_fcollect(const struct set *set, void *dest, const void *source, size_t 
 
 	set_note(set, dest, (size_t)set->group->size * bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
-	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes}, (struct set_span){source, bytes}, false);
+	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
+			  (struct set_span){source, bytes}, false);
 	if (bytes > 0 && set->team && set->group->on_node)
 		set_exchange_blocks(set, dest, source, 0, bytes);
 	else if (bytes > 0)

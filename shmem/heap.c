@@ -73,7 +73,8 @@ static void report_alignment(size_t alignment, const char *routine)
 
 	heap.reported_alignments |= alignment;
 	if (comms.pe == 0 && !said)
-		rte_report(routine, "alignment=%zu is more than the symmetric heap can keep on all PEs; give %s at most",
+		rte_report(routine,
+			   "alignment=%zu is more than the symmetric heap can keep on all PEs; give %s at most",
 			   alignment, text_size(COMMS_HEAP_BOUNDARY, most));
 }
 
@@ -104,7 +105,8 @@ static size_t offset_of(const void *ptr, const char *routine)
 	size_t offset = (size_t)((const char *)ptr - comms_heap());
 
 	if (offset >= comms.heap_size || blocks_size(heap.blocks, offset) == BLOCKS_NONE)
-		rte_die_together(routine, "ptr=%p was not returned by shmem_malloc and friends, or is free already", ptr);
+		rte_die_together(routine, "ptr=%p was not returned by shmem_malloc and friends, or is free already",
+				 ptr);
 	return offset;
 }
 

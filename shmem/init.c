@@ -25,7 +25,7 @@ enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all o
 
 static struct {
 	pthread_mutex_t lock;
-	atomic_int inits; /* initialise calls not yet matched by a finalize */
+	atomic_int inits;	/* initialise calls not yet matched by a finalize */
 	bool implicit_finalize; /* started by start_pes */
 	pid_t pid;
 	atomic_bool global_exit;
@@ -36,7 +36,8 @@ static void warn_of_setting(const char *name, const char *nearest, void *unused)
 {
 	(void)unused;
 	if (nearest)
-		rte_report(NULL, "warning: no setting is called %s; did you mean %s? (oshinfo lists them)", name, nearest);
+		rte_report(NULL, "warning: no setting is called %s; did you mean %s? (oshinfo lists them)", name,
+			   nearest);
 	else
 		rte_report(NULL, "warning: no setting is called %s (oshinfo lists them)", name);
 }
@@ -114,8 +115,7 @@ static void start_library(const char *routine)
 {
 	deadlock_count_threads();
 	switch (rte_init()) {
-	case RTE_OK:
-		break;
+	case RTE_OK: break;
 	case RTE_NO_LAUNCHER_PMIX:
 		if (rte.pe == 0) /* all PEs have the same problem, and this launcher may let all of them say so */
 			rte_report(routine,
@@ -124,11 +124,11 @@ static void start_library(const char *routine)
 				   rte.problem);
 		rte_abort(1, RTE_SAID);
 	case RTE_UNREACHABLE:
-		rte_die(routine, "the launcher's PMIx server does not answer (%s); start the job anew, or clear the PMIX_ "
-				 "variables to run one PE",
+		rte_die(routine,
+			"the launcher's PMIx server does not answer (%s); start the job anew, or clear the PMIX_ "
+			"variables to run one PE",
 			rte.problem);
-	case RTE_FAILED:
-		rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
+	case RTE_FAILED: rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
 	}
 	if (!library.pid)
 		on_exit(note_exit_status, NULL);

@@ -44,7 +44,8 @@ API void pshmem_set_lock(long *lock)
 	uint32_t before;
 
 	__atomic_store_n(&word->link, WAIT, __ATOMIC_RELAXED);
-	before = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_SWAP, 4, me_in_queue(), 0}, home, __func__);
+	before = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_SWAP, 4, me_in_queue(), 0}, home,
+					   __func__);
 	if (before == me_in_queue())
 		rte_die(__func__, "lock=%p is held by this PE already; clear it first", (void *)lock);
 	if (before != 0) {
@@ -68,7 +69,8 @@ API int pshmem_test_lock(long *lock)
 	if (comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_FETCH, 4, 0, 0}, home, __func__) != 0)
 		return 1;
 	__atomic_store_n(&word->link, 0, __ATOMIC_RELAXED);
-	return comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, me_in_queue(), 0}, home, __func__) != 0;
+	return comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, me_in_queue(), 0}, home, __func__) !=
+	       0;
 }
 PROFILED(shmem_test_lock)
 
@@ -82,7 +84,9 @@ API void pshmem_clear_lock(long *lock)
 
 	comms_quiet();
 	if (__atomic_load_n(&word->link, __ATOMIC_RELAXED) == 0) {
-		uint32_t tail = (uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, 0, me_in_queue()}, home, __func__);
+		uint32_t tail =
+			(uint32_t)comms_amo_fetch(&word->tail, (struct comms_atomic){COMMS_CSWAP, 4, 0, me_in_queue()},
+						  home, __func__);
 
 		if (tail == me_in_queue())
 			return;

@@ -4,17 +4,18 @@
 
 #include "words.h"
 
-#define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                         \
-	void combine_##NAME##_##OP(void *out, const void *low, const void *high, size_t count)         \
-	{                                                                                           \
-		const TYPE *x = low, *y = high;                                                     \
-		TYPE *z = out;                                                                      \
-		for (size_t i = 0; i < count; i++) {                                                \
-			const TYPE a = x[i], b = y[i];                                              \
-			z[i] = (TYPE)(EXPRESSION);                                                  \
-		}                                                                                   \
+#define COMBINE(NAME, TYPE, OP, EXPRESSION)                                                    \
+	void combine_##NAME##_##OP(void *out, const void *low, const void *high, size_t count) \
+	{                                                                                      \
+		const TYPE *x = low, *y = high;                                                \
+		TYPE *z = out;                                                                 \
+		for (size_t i = 0; i < count; i++) {                                           \
+			const TYPE a = x[i], b = y[i];                                         \
+			z[i] = (TYPE)(EXPRESSION);                                             \
+		}                                                                              \
 	}
-#define LOGIC_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, and, a &b) COMBINE(NAME, TYPE, or, a | b) COMBINE(NAME, TYPE, xor, a ^ b)
+#define LOGIC_COMBINE(NAME, TYPE) \
+	COMBINE(NAME, TYPE, and, a &b) COMBINE(NAME, TYPE, or, a | b) COMBINE(NAME, TYPE, xor, a ^ b)
 #define MINMAX_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, max, a > b ? a : b) COMBINE(NAME, TYPE, min, a < b ? a : b)
 #define SUM_COMBINE(NAME, TYPE) COMBINE(NAME, TYPE, sum, a + b) COMBINE(NAME, TYPE, prod, a *b)
 FOR_LOGIC_TYPES(LOGIC_COMBINE)
@@ -32,12 +33,16 @@ enum { FOR_CODES(CODE) CODES };
 static const enum words_number numbers[CODES] = {FOR_MINMAX_TYPES(NUMBER)};
 
 #define SIZE(NAME, TYPE) [CODE_##NAME] = sizeof(TYPE),
-#define SUMS(NAME, TYPE) [SHMEMX_SUM][CODE_##NAME] = combine_##NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = combine_##NAME##_prod,
-#define EXTREMES(NAME, TYPE) [SHMEMX_MIN][CODE_##NAME] = combine_##NAME##_min, [SHMEMX_MAX][CODE_##NAME] = combine_##NAME##_max,
-#define LOGICS(NAME, TYPE) \
-	[SHMEMX_AND][CODE_##NAME] = combine_##NAME##_and, [SHMEMX_OR][CODE_##NAME] = combine_##NAME##_or, [SHMEMX_XOR][CODE_##NAME] = combine_##NAME##_xor,
+#define SUMS(NAME, TYPE) \
+	[SHMEMX_SUM][CODE_##NAME] = combine_##NAME##_sum, [SHMEMX_PROD][CODE_##NAME] = combine_##NAME##_prod,
+#define EXTREMES(NAME, TYPE) \
+	[SHMEMX_MIN][CODE_##NAME] = combine_##NAME##_min, [SHMEMX_MAX][CODE_##NAME] = combine_##NAME##_max,
+#define LOGICS(NAME, TYPE)                                                                                \
+	[SHMEMX_AND][CODE_##NAME] = combine_##NAME##_and, [SHMEMX_OR][CODE_##NAME] = combine_##NAME##_or, \
+	[SHMEMX_XOR][CODE_##NAME] = combine_##NAME##_xor,
 static const size_t sizes[CODES] = {FOR_SUM_TYPES(SIZE)};
-static combine_t *const combines[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES) FOR_LOGIC_TYPES(LOGICS)};
+static combine_t *const combines[SHMEMX_XOR + 1][CODES] = {FOR_SUM_TYPES(SUMS) FOR_MINMAX_TYPES(EXTREMES)
+								   FOR_LOGIC_TYPES(LOGICS)};
 
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size)
 {

@@ -250,9 +250,10 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 		return trees;
 	task.root = root < 0 ? torus_topology_middle(topology) : topology->sites.place[root];
 	task.longest = torus_longest_up(&topology->sites.shape);
-	trees.tree_choice = torus_topology_trees(
-		topology, reduce_algorithm >= TORUS_KIND ? (int)(reduce_algorithm - TORUS_KIND) : TORUS_TREES_ANY,
-		&task);
+	trees.tree_choice = torus_topology_trees(topology,
+						 reduce_algorithm >= TORUS_KIND ? (int)(reduce_algorithm - TORUS_KIND)
+										: TORUS_TREES_ANY,
+						 &task);
 	trees.disjoint = task.disjoint;
 	if (reduce_algorithm == AUTO &&
 	    torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) < trees.tree_choice.seconds)
@@ -273,8 +274,9 @@ static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 		return false;
 	if (reduce_algorithm == RINGS)
 		return true;
-	seconds = torus_ring_allreduce_seconds(&topology->sites.shape, topology->most_steps, torus_allreduce_rounds(&topology->sites.shape, bytes), bytes,
-				      &topology->costs);
+	seconds = torus_ring_allreduce_seconds(&topology->sites.shape, topology->most_steps,
+					       torus_allreduce_rounds(&topology->sites.shape, bytes), bytes,
+					       &topology->costs);
 	return seconds < torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) &&
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
@@ -353,7 +355,8 @@ uint64_t set_max(const struct set *set, uint64_t mine)
 
 void set_reduce_words(const struct set *set, uint64_t *words, size_t count, enum set_operation operation)
 {
-	static const shmemx_op_t operations[] = {[SET_SUM] = SHMEMX_SUM, [SET_LEAST] = SHMEMX_MIN, [SET_MOST] = SHMEMX_MAX};
+	static const shmemx_op_t operations[] =
+		{[SET_SUM] = SHMEMX_SUM, [SET_LEAST] = SHMEMX_MIN, [SET_MOST] = SHMEMX_MAX};
 
 	reduce_words(set, words, count, operations[operation]);
 }

@@ -16,7 +16,7 @@ struct reduction {
 	uint64_t epoch;		/* of the first piece */
 	struct set_trees trees; /* between nodes */
 	bool by_rings;		/* torus_allreduce, instead of trees */
-	uint64_t first_number;		/* of the first message that goes along them */
+	uint64_t first_number;	/* of the first message that goes along them */
 };
 
 /* Of a team, whose members exchange all they have. May change its argument. */

@@ -29,7 +29,8 @@ static void send_piece(const struct piece *p, int round, int to)
 	struct scratch *scratch = team_scratch(p->set->team);
 
 	comms_put_notify(piece_place(scratch, p->epoch, round, p->bytes), p->data, p->bytes,
-			 (struct comms_flag){&scratch->slot[p->epoch & 1][round].received, p->epoch}, set_pe(p->set, to), p->set->routine);
+			 (struct comms_flag){&scratch->slot[p->epoch & 1][round].received, p->epoch},
+			 set_pe(p->set, to), p->set->routine);
 }
 
 /* Asks for the lines of a little data along with that of the flag: they come at the same time, not one after the other. */

@@ -6,9 +6,9 @@
 #define REDUCE(NAME, TYPE, OP)                                                                                   \
 	API int pshmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce) \
 	{                                                                                                        \
-		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                              \
+		COMMS_CALL(__func__, nreduce * sizeof(TYPE), COMMS_NOBODY);                                      \
 		struct set set = set_of_team(team, __func__);                                                    \
-		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP);                              \
+		set_reduce(&set, dest, source, nreduce, sizeof(TYPE), combine_##NAME##_##OP);                    \
 		return 0;                                                                                        \
 	}                                                                                                        \
 	PROFILED(shmem_##NAME##_##OP##_reduce)
@@ -20,40 +20,42 @@ FOR_LOGIC_TYPES(LOGIC)
 FOR_MINMAX_TYPES(MINMAX)
 FOR_SUM_TYPES(SUM)
 
-#define SCAN(NAME, TYPE, INCLUSIVE)                                                                                  \
+#define SCAN(NAME, TYPE, INCLUSIVE) \
 	((struct scan){&set, (char *)dest, (const char *)source, nelems, sizeof(TYPE), combine_##NAME##_sum, INCLUSIVE})
-#define SCANS(NAME, TYPE)                                                                                            \
-	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
-		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&SCAN(NAME, TYPE, true));                                                                   \
-		return 0;                                                                                            \
-	}                                                                                                            \
-	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems)         \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                            \
-		struct set set = set_of_team(team, __func__);                                                        \
-		set_scan(&SCAN(NAME, TYPE, false));                                                                  \
-		return 0;                                                                                            \
-	}                                                                                                            \
-	PROFILED(shmem_##NAME##_sum_inscan)                                                                          \
+#define SCANS(NAME, TYPE)                                                                                    \
+	API int pshmem_##NAME##_sum_inscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems) \
+	{                                                                                                    \
+		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
+		struct set set = set_of_team(team, __func__);                                                \
+		set_scan(&SCAN(NAME, TYPE, true));                                                           \
+		return 0;                                                                                    \
+	}                                                                                                    \
+	API int pshmem_##NAME##_sum_exscan(shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems) \
+	{                                                                                                    \
+		COMMS_CALL(__func__, nelems * sizeof(TYPE), COMMS_NOBODY);                                   \
+		struct set set = set_of_team(team, __func__);                                                \
+		set_scan(&SCAN(NAME, TYPE, false));                                                          \
+		return 0;                                                                                    \
+	}                                                                                                    \
+	PROFILED(shmem_##NAME##_sum_inscan)                                                                  \
 	PROFILED(shmem_##NAME##_sum_exscan)
 FOR_SUM_TYPES(SCANS)
 
 /* The deprecated interface has its own, older choice of types. */
-#define TO_ALL(NAME, TYPE, OP)                                                                                       \
-	API void pshmem_##NAME##_##OP##_to_all(TYPE *dest, const TYPE *source, int nreduce, int PE_start,            \
-					       int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)               \
-	{                                                                                                            \
-		COMMS_CALL(__func__, nreduce > 0 ? (size_t)nreduce * sizeof(TYPE) : 0, COMMS_NOBODY);    \
-		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);                    \
-		(void)pWrk;                                                                                          \
-		if (!set.group)                                                                                      \
-			return;                                                                                      \
-		struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) = set_psync_enter(&set, false); \
-		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE), combine_##NAME##_##OP);        \
-	}                                                                                                            \
+#define TO_ALL(NAME, TYPE, OP)                                                                            \
+	API void pshmem_##NAME##_##OP##_to_all(TYPE *dest, const TYPE *source, int nreduce, int PE_start, \
+					       int logPE_stride, int PE_size, TYPE *pWrk, long *pSync)    \
+	{                                                                                                 \
+		COMMS_CALL(__func__, nreduce > 0 ? (size_t)nreduce * sizeof(TYPE) : 0, COMMS_NOBODY);     \
+		struct set set = set_of_active(PE_start, logPE_stride, PE_size, pSync, __func__);         \
+		(void)pWrk;                                                                               \
+		if (!set.group)                                                                           \
+			return;                                                                           \
+		struct psync_use use_ __attribute__((unused, cleanup(set_psync_leave))) =                 \
+			set_psync_enter(&set, false);                                                     \
+		set_reduce(&set, dest, source, nreduce > 0 ? (size_t)nreduce : 0, sizeof(TYPE),           \
+			   combine_##NAME##_##OP);                                                        \
+	}                                                                                                 \
 	PROFILED(shmem_##NAME##_##OP##_to_all)
 #define LOGIC_TO_ALL(NAME, TYPE) TO_ALL(NAME, TYPE, and) TO_ALL(NAME, TYPE, or) TO_ALL(NAME, TYPE, xor)
 #define MINMAX_TO_ALL(NAME, TYPE) TO_ALL(NAME, TYPE, max) TO_ALL(NAME, TYPE, min)

@@ -40,29 +40,29 @@ COMMS_INLINE void rma_get(shmem_ctx_t ctx, struct comms_piece data, bool nbi, in
 }
 
 /* One element. Only the network needs it in memory. */
-#define PUT_ELEMENT(TYPE)                                                                \
-	struct comms_peer *peer;                                                         \
-	int world_pe = api_target(ctx, pe, __func__);                                    \
-	TYPE *here = comms_reach_quickly(dest, sizeof value, world_pe, &peer);                   \
-	if (COMMS_LIKELY(here != NULL)) {                                                \
+#define PUT_ELEMENT(TYPE)                                                                          \
+	struct comms_peer *peer;                                                                   \
+	int world_pe = api_target(ctx, pe, __func__);                                              \
+	TYPE *here = comms_reach_quickly(dest, sizeof value, world_pe, &peer);                     \
+	if (COMMS_LIKELY(here != NULL)) {                                                          \
 		comms_put_here(peer, dest, here, &value, sizeof value, __func__);                  \
-	} else {                                                                         \
-		TYPE copy = value;                                                       \
+	} else {                                                                                   \
+		TYPE copy = value;                                                                 \
 		comms_channel_put(api_channel(ctx), dest, &copy, sizeof copy, world_pe, __func__); \
 	}
 
-#define GET_ELEMENT(TYPE)                                                                \
-	struct comms_peer *peer;                                                         \
-	int world_pe = api_target(ctx, pe, __func__);                                    \
-	const TYPE *here = comms_reach_quickly(source, sizeof *source, world_pe, &peer);         \
-	TYPE value;                                                                      \
-	if (COMMS_LIKELY(here != NULL)) {                                                \
-		comms_copy_out(&value, here, sizeof value);                              \
-	} else {                                                                         \
-		TYPE copy;                                                               \
+#define GET_ELEMENT(TYPE)                                                                            \
+	struct comms_peer *peer;                                                                     \
+	int world_pe = api_target(ctx, pe, __func__);                                                \
+	const TYPE *here = comms_reach_quickly(source, sizeof *source, world_pe, &peer);             \
+	TYPE value;                                                                                  \
+	if (COMMS_LIKELY(here != NULL)) {                                                            \
+		comms_copy_out(&value, here, sizeof value);                                          \
+	} else {                                                                                     \
+		TYPE copy;                                                                           \
 		comms_channel_get(api_channel(ctx), &copy, source, sizeof copy, world_pe, __func__); \
-		value = copy;                                                            \
-	}                                                                                \
+		value = copy;                                                                        \
+	}                                                                                            \
 	return value;
 
 /* Blocks of elements at strides, which are in elements. iput and iget have blocks of one element. */
@@ -85,26 +85,28 @@ static size_t strided_span(size_t stride, size_t bytes, size_t blocks)
 	return (blocks - 1) * stride + bytes;
 }
 
-#define COPY_BLOCKS(COPY, BYTES)                                       \
-	for (size_t i = 0; i < blocks; i++)                            \
+#define COPY_BLOCKS(COPY, BYTES)            \
+	for (size_t i = 0; i < blocks; i++) \
 	COPY(dest + i * dst, source + i * sst, BYTES)
-#define COPY_BLOCKS_OF_ANY_SIZE(COPY)                                  \
-	do {                                                           \
-		if (bytes == 8)                                        \
-			COPY_BLOCKS(COPY, 8);                          \
-		else if (bytes == 4)                                   \
-			COPY_BLOCKS(COPY, 4);                          \
-		else                                                   \
-			COPY_BLOCKS(COPY, bytes);                      \
+#define COPY_BLOCKS_OF_ANY_SIZE(COPY)             \
+	do {                                      \
+		if (bytes == 8)                   \
+			COPY_BLOCKS(COPY, 8);     \
+		else if (bytes == 4)              \
+			COPY_BLOCKS(COPY, 4);     \
+		else                              \
+			COPY_BLOCKS(COPY, bytes); \
 	} while (0)
 
 /*
  * Where this PE reaches all blocks, it looks them up once and copies them. Otherwise it puts them one by one, or issues nonblocking gets
  * and one quiet.
  */
-static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe, const char *routine)
+static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe,
+			const char *routine)
 {
-	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size, blocks = s->count;
+	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size,
+	       blocks = s->count;
 	int world_pe = api_target(ctx, pe, routine);
 	const char *source = from;
 	char *dest = to, *here;
@@ -126,9 +128,11 @@ static void put_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 	comms_wake_at(peer, to, strided_span(dst, bytes, blocks));
 }
 
-static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe, const char *routine)
+static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struct strided *s, int pe,
+			const char *routine)
 {
-	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size, blocks = s->count;
+	size_t dst = (size_t)s->dst * s->size, sst = (size_t)s->sst * s->size, bytes = s->block * s->size,
+	       blocks = s->count;
 	int world_pe = api_target(ctx, pe, routine);
 	const char *source = from, *here;
 	struct comms_peer *peer;
@@ -154,39 +158,39 @@ static void get_strided(shmem_ctx_t ctx, void *to, const void *from, const struc
 /* The routines for elements of one kind: BEFORE##put##AFTER and the like, with a type's name before or a size behind. */
 #define PIECE(BYTES) ((struct comms_piece){dest, source, BYTES})
 #define STRIDED(SIZE, BLOCK, COUNT) (&(struct strided){dst, sst, SIZE, BLOCK, COUNT})
-#define CONTIGUOUS(BEFORE, AFTER, TYPE, SIZE)                                                                         \
-	API_BOTH(void, BEFORE##put##AFTER, rma_put(ctx, PIECE(nelems * (SIZE)), false, pe, __func__);                 \
-		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, BEFORE##get##AFTER, rma_get(ctx, PIECE(nelems * (SIZE)), false, pe, __func__);                 \
-		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, BEFORE##put##AFTER##_nbi, rma_put(ctx, PIECE(nelems * (SIZE)), true, pe, __func__);            \
-		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)                                             \
-	API_BOTH(void, BEFORE##get##AFTER##_nbi, rma_get(ctx, PIECE(nelems * (SIZE)), true, pe, __func__);            \
-		 , TYPE *dest, const TYPE *source, size_t nelems, int pe)
-#define BLOCKS(BEFORE, AFTER, TYPE, SIZE)                                                                             \
-	API_BOTH(void, BEFORE##iput##AFTER, put_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__);   \
-		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)               \
-	API_BOTH(void, BEFORE##iget##AFTER, get_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__);   \
-		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)               \
-	API_BOTH(void, BEFORE##ibput##AFTER,                                                                          \
-		 put_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                         \
-		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,        \
-		 int pe)                                                                                              \
-	API_BOTH(void, BEFORE##ibget##AFTER,                                                                          \
-		 get_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                         \
-		 , TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,        \
+#define CONTIGUOUS(BEFORE, AFTER, TYPE, SIZE)                                                             \
+	API_BOTH(void, BEFORE##put##AFTER, rma_put(ctx, PIECE(nelems *(SIZE)), false, pe, __func__);      \
+		 , TYPE * dest, const TYPE *source, size_t nelems, int pe)                                \
+	API_BOTH(void, BEFORE##get##AFTER, rma_get(ctx, PIECE(nelems *(SIZE)), false, pe, __func__);      \
+		 , TYPE * dest, const TYPE *source, size_t nelems, int pe)                                \
+	API_BOTH(void, BEFORE##put##AFTER##_nbi, rma_put(ctx, PIECE(nelems *(SIZE)), true, pe, __func__); \
+		 , TYPE * dest, const TYPE *source, size_t nelems, int pe)                                \
+	API_BOTH(void, BEFORE##get##AFTER##_nbi, rma_get(ctx, PIECE(nelems *(SIZE)), true, pe, __func__); \
+		 , TYPE * dest, const TYPE *source, size_t nelems, int pe)
+#define BLOCKS(BEFORE, AFTER, TYPE, SIZE)                                                                           \
+	API_BOTH(void, BEFORE##iput##AFTER, put_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__); \
+		 , TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)            \
+	API_BOTH(void, BEFORE##iget##AFTER, get_strided(ctx, dest, source, STRIDED(SIZE, 1, nelems), pe, __func__); \
+		 , TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)            \
+	API_BOTH(void, BEFORE##ibput##AFTER,                                                                        \
+		 put_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                       \
+		 , TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,     \
+		 int pe)                                                                                            \
+	API_BOTH(void, BEFORE##ibget##AFTER,                                                                        \
+		 get_strided(ctx, dest, source, STRIDED(SIZE, bsize, nblocks), pe, __func__);                       \
+		 , TYPE * dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,     \
 		 int pe)
 
 /* One element: the compiler turns the copy of a constant size into a store or a load. */
-#define TYPED(NAME, TYPE)                                                                                             \
-	CONTIGUOUS(NAME##_, , TYPE, sizeof(TYPE))                                                                     \
-	BLOCKS(NAME##_, , TYPE, sizeof(TYPE))                                                                         \
-	API_BOTH(void, NAME##_p, PUT_ELEMENT(TYPE), TYPE *dest, TYPE value, int pe)                                   \
+#define TYPED(NAME, TYPE)                                                           \
+	CONTIGUOUS(NAME##_, , TYPE, sizeof(TYPE))                                   \
+	BLOCKS(NAME##_, , TYPE, sizeof(TYPE))                                       \
+	API_BOTH(void, NAME##_p, PUT_ELEMENT(TYPE), TYPE *dest, TYPE value, int pe) \
 	API_BOTH(TYPE, NAME##_g, GET_ELEMENT(TYPE), const TYPE *source, int pe)
 FOR_RMA_TYPES(TYPED)
 
-#define SIZED(BITS, BYTES)                                                                                            \
-	CONTIGUOUS(, BITS, void, (size_t)(BYTES))                                                                     \
+#define SIZED(BITS, BYTES)                        \
+	CONTIGUOUS(, BITS, void, (size_t)(BYTES)) \
 	BLOCKS(, BITS, void, (size_t)(BYTES))
 FOR_SIZES(SIZED)
 

@@ -64,7 +64,8 @@ static void scan_piece(const struct set *set, const struct scan *s, char *dest, 
 		char *theirs = piece_place(scratch, epoch, round, bytes);
 
 		if (me < n - step)
-			comms_put_notify(theirs, whole, bytes, (struct comms_flag){received, epoch}, set_pe(set, me + step), set->routine);
+			comms_put_notify(theirs, whole, bytes, (struct comms_flag){received, epoch},
+					 set_pe(set, me + step), set->routine);
 		if (me < step)
 			continue;
 		await_flag(received, epoch);

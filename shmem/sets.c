@@ -75,13 +75,15 @@ static void sync_by_counters(const struct set *set)
 	for (long step = 1; step < n; step *= 2, round++) {
 		_Atomic uint64_t *word = (_Atomic uint64_t *)&set->psync[round];
 
-		comms_amo(word, (struct comms_atomic){COMMS_ADD, sizeof *word, 1, 0}, set_pe(set, (int)((set->group->me + step) % n)), set->routine);
+		comms_amo(word, (struct comms_atomic){COMMS_ADD, sizeof *word, 1, 0},
+			  set_pe(set, (int)((set->group->me + step) % n)), set->routine);
 		COMMS_WAIT(word, atomic_load_explicit(word, memory_order_acquire) > 0);
 		/*
 		 * As the others add: one of the next barrier may be under way, and a network's atomics know nothing of
 		 * the processor's.
 		 */
-		comms_amo_fetch(word, (struct comms_atomic){COMMS_ADD, sizeof *word, (uint64_t)-1, 0}, comms.pe, set->routine);
+		comms_amo_fetch(word, (struct comms_atomic){COMMS_ADD, sizeof *word, (uint64_t)-1, 0}, comms.pe,
+				set->routine);
 	}
 }
 

@@ -22,7 +22,8 @@ struct signal_call {
 };
 
 /* The atomic that changes the signal is also the release that the data must not overtake. */
-static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word, struct signal_call call)
+static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
+		       struct signal_call call)
 {
 	enum comms_amo op = signal_op(call.sig_op, call.routine);
 	int pe = api_target(ctx, call.pe, call.routine);
@@ -51,12 +52,11 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 
 #define SIGNAL_CALL(NBI) ((struct signal_call){signal, __func__, sig_op, pe, NBI})
 #define PUT_SIGNAL(NAME, TYPE, SIZE)                                                                                  \
-	API_BOTH(void, NAME##_signal, put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, SIGNAL_CALL(false));   \
-		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
+	API_BOTH(void, NAME##_signal, put_signal(ctx, dest, source, nelems *(SIZE), sig_addr, SIGNAL_CALL(false));    \
+		 , TYPE * dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,   \
 		 int pe)                                                                                              \
-	API_BOTH(void, NAME##_signal_nbi,                                                                             \
-		 put_signal(ctx, dest, source, nelems * (SIZE), sig_addr, SIGNAL_CALL(true));                         \
-		 , TYPE *dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,    \
+	API_BOTH(void, NAME##_signal_nbi, put_signal(ctx, dest, source, nelems *(SIZE), sig_addr, SIGNAL_CALL(true)); \
+		 , TYPE * dest, const TYPE *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,   \
 		 int pe)
 #define TYPED(NAME, TYPE) PUT_SIGNAL(NAME##_put, TYPE, sizeof(TYPE))
 #define SIZED(BITS, BYTES) PUT_SIGNAL(put##BITS, void, (size_t)(BYTES))

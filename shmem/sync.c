@@ -46,56 +46,49 @@ static size_t random_start(size_t nelems)
 	return (size_t)(search_state % nelems);
 }
 
-#define DEFINE_HOLDS(NAME, TYPE)                                                      \
-	static inline bool NAME##_compare(TYPE now, int cmp, TYPE value)              \
-	{                                                                             \
-		switch (cmp) {                                                        \
-		case SHMEM_CMP_EQ:                                                    \
-			return now == value;                                          \
-		case SHMEM_CMP_NE:                                                    \
-			return now != value;                                          \
-		case SHMEM_CMP_GT:                                                    \
-			return now > value;                                           \
-		case SHMEM_CMP_LE:                                                    \
-			return now <= value;                                          \
-		case SHMEM_CMP_LT:                                                    \
-			return now < value;                                           \
-		case SHMEM_CMP_GE:                                                    \
-			return now >= value;                                          \
-		default:                                                              \
-			return false;                                                 \
-		}                                                                     \
-	}                                                                             \
-	static inline bool NAME##_holds(const TYPE *ivar, int cmp, TYPE value)        \
-	{                                                                             \
+#define DEFINE_HOLDS(NAME, TYPE)                                                            \
+	static inline bool NAME##_compare(TYPE now, int cmp, TYPE value)                    \
+	{                                                                                   \
+		switch (cmp) {                                                              \
+		case SHMEM_CMP_EQ: return now == value;                                     \
+		case SHMEM_CMP_NE: return now != value;                                     \
+		case SHMEM_CMP_GT: return now > value;                                      \
+		case SHMEM_CMP_LE: return now <= value;                                     \
+		case SHMEM_CMP_LT: return now < value;                                      \
+		case SHMEM_CMP_GE: return now >= value;                                     \
+		default: return false;                                                      \
+		}                                                                           \
+	}                                                                                   \
+	static inline bool NAME##_holds(const TYPE *ivar, int cmp, TYPE value)              \
+	{                                                                                   \
 		return NAME##_compare(__atomic_load_n(ivar, __ATOMIC_ACQUIRE), cmp, value); \
 	}
 
-#define DEFINE_ONE(NAME, TYPE)                                                                        \
-	DEFINE_HOLDS(NAME, TYPE)                                                                      \
-	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                 \
-	{                                                                                             \
-		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, value))                                \
-			return;                                                                       \
-		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                        \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                 \
+#define DEFINE_ONE(NAME, TYPE)                                                                                  \
+	DEFINE_HOLDS(NAME, TYPE)                                                                                \
+	static void NAME##_wait(TYPE *ivar, int cmp, TYPE value, const char *routine)                           \
+	{                                                                                                       \
+		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, value))                                      \
+			return;                                                                                 \
+		COMMS_CALL(routine, 0, COMMS_NOBODY);                                                           \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, routine);                                           \
 		hang_note_word(routine, ivar, sizeof *ivar, (TYPE)-1 < (TYPE)1, sign_of(cmp), (uint64_t)value); \
-		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                     \
-	}                                                                                             \
-	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                      \
-	{                                                                                             \
-		NAME##_wait(ivar, cmp, cmp_value, __func__);                                          \
-	}                                                                                             \
-	PROFILED(shmem_##NAME##_wait_until)                                                           \
-	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                             \
-	{                                                                                             \
-		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                            \
-			return 1;                                                                     \
-		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                       \
-		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                \
-		make_progress();                                                                      \
-		return NAME##_holds(ivar, cmp, cmp_value);                                            \
-	}                                                                                             \
+		COMMS_WAIT(ivar, NAME##_holds(ivar, cmp, value));                                               \
+	}                                                                                                       \
+	API void pshmem_##NAME##_wait_until(TYPE *ivar, int cmp, TYPE cmp_value)                                \
+	{                                                                                                       \
+		NAME##_wait(ivar, cmp, cmp_value, __func__);                                                    \
+	}                                                                                                       \
+	PROFILED(shmem_##NAME##_wait_until)                                                                     \
+	API int pshmem_##NAME##_test(TYPE *ivar, int cmp, TYPE cmp_value)                                       \
+	{                                                                                                       \
+		if (comms.quick_pes > 0 && NAME##_holds(ivar, cmp, cmp_value))                                  \
+			return 1;                                                                               \
+		COMMS_CALL(__func__, 0, COMMS_NOBODY);                                                          \
+		check_wait(ivar, sizeof *ivar, "ivar", cmp, __func__);                                          \
+		make_progress();                                                                                \
+		return NAME##_holds(ivar, cmp, cmp_value);                                                      \
+	}                                                                                                       \
 	PROFILED(shmem_##NAME##_test)
 FOR_AMO_TYPES(DEFINE_ONE)
 FOR_OLD_TYPES(DEFINE_ONE)
@@ -227,39 +220,39 @@ FOR_AMO_TYPES(DEFINE_MANY)
 FOR_OLD_TYPES(DEFINE_MANY)
 
 /* Each search in two forms: one value for all entries, and a vector of values. */
-#define FORMS(RET, NAME, TYPE, ROUTINE, BODY, ...)                                             \
-	API RET pshmem_##NAME##_##ROUTINE(__VA_ARGS__, int cmp, TYPE cmp_value)                \
-	{                                                                                      \
-		const TYPE *values = &cmp_value;                                               \
-		const size_t step = 0;                                                         \
-		BODY                                                                           \
-	}                                                                                      \
+#define FORMS(RET, NAME, TYPE, ROUTINE, BODY, ...)                                               \
+	API RET pshmem_##NAME##_##ROUTINE(__VA_ARGS__, int cmp, TYPE cmp_value)                  \
+	{                                                                                        \
+		const TYPE *values = &cmp_value;                                                 \
+		const size_t step = 0;                                                           \
+		BODY                                                                             \
+	}                                                                                        \
 	API RET pshmem_##NAME##_##ROUTINE##_vector(__VA_ARGS__, int cmp, const TYPE *cmp_values) \
-	{                                                                                      \
-		const TYPE *values = cmp_values;                                               \
-		const size_t step = 1;                                                         \
-		BODY                                                                           \
-	}                                                                                      \
-	PROFILED(shmem_##NAME##_##ROUTINE)                                                     \
+	{                                                                                        \
+		const TYPE *values = cmp_values;                                                 \
+		const size_t step = 1;                                                           \
+		BODY                                                                             \
+	}                                                                                        \
+	PROFILED(shmem_##NAME##_##ROUTINE)                                                       \
 	PROFILED(shmem_##NAME##_##ROUTINE##_vector)
-#define MANY(NAME, TYPE)                                                                                              \
-	FORMS(void, NAME, TYPE, wait_until_all, NAME##_wait_all(ivars, nelems, status, cmp, values, step, __func__);  \
-	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
-	FORMS(size_t, NAME, TYPE, wait_until_any,                                                                     \
-	      return NAME##_wait_any(ivars, nelems, status, cmp, values, step, __func__);                             \
-	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
-	FORMS(size_t, NAME, TYPE, wait_until_some,                                                                    \
-	      return NAME##_wait_some(ivars, nelems, indices, status, cmp, values, step, __func__);                   \
-	      , TYPE *ivars, size_t nelems, size_t *indices, const int *status)                                       \
-	FORMS(int, NAME, TYPE, test_all,                                                                              \
-	      return NAME##_test_all_of(ivars, nelems, status, cmp, values, step, __func__);                          \
-	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
-	FORMS(size_t, NAME, TYPE, test_any,                                                                           \
-	      return NAME##_test_any_of(ivars, nelems, status, cmp, values, step, __func__);                          \
-	      , TYPE *ivars, size_t nelems, const int *status)                                                        \
-	FORMS(size_t, NAME, TYPE, test_some,                                                                          \
-	      return NAME##_test_some_of(ivars, nelems, indices, status, cmp, values, step, __func__);                \
-	      , TYPE *ivars, size_t nelems, size_t *indices, const int *status)
+#define MANY(NAME, TYPE)                                                                                             \
+	FORMS(void, NAME, TYPE, wait_until_all, NAME##_wait_all(ivars, nelems, status, cmp, values, step, __func__); \
+	      , TYPE * ivars, size_t nelems, const int *status)                                                      \
+	FORMS(size_t, NAME, TYPE, wait_until_any,                                                                    \
+	      return NAME##_wait_any(ivars, nelems, status, cmp, values, step, __func__);                            \
+	      , TYPE * ivars, size_t nelems, const int *status)                                                      \
+	FORMS(size_t, NAME, TYPE, wait_until_some,                                                                   \
+	      return NAME##_wait_some(ivars, nelems, indices, status, cmp, values, step, __func__);                  \
+	      , TYPE * ivars, size_t nelems, size_t * indices, const int *status)                                    \
+	FORMS(int, NAME, TYPE, test_all,                                                                             \
+	      return NAME##_test_all_of(ivars, nelems, status, cmp, values, step, __func__);                         \
+	      , TYPE * ivars, size_t nelems, const int *status)                                                      \
+	FORMS(size_t, NAME, TYPE, test_any,                                                                          \
+	      return NAME##_test_any_of(ivars, nelems, status, cmp, values, step, __func__);                         \
+	      , TYPE * ivars, size_t nelems, const int *status)                                                      \
+	FORMS(size_t, NAME, TYPE, test_some,                                                                         \
+	      return NAME##_test_some_of(ivars, nelems, indices, status, cmp, values, step, __func__);               \
+	      , TYPE * ivars, size_t nelems, size_t * indices, const int *status)
 FOR_AMO_TYPES(MANY)
 FOR_OLD_TYPES(MANY)
 
@@ -288,10 +281,10 @@ API void pshmem_wait(long *ivar, long cmp_value)
 }
 PROFILED(shmem_wait)
 
-#define OLD_WAIT(NAME, TYPE)                                                \
-	API void pshmem_##NAME##_wait(TYPE *ivar, TYPE cmp_value)           \
-	{                                                                   \
-		NAME##_wait(ivar, SHMEM_CMP_NE, cmp_value, __func__);       \
-	}                                                                   \
+#define OLD_WAIT(NAME, TYPE)                                          \
+	API void pshmem_##NAME##_wait(TYPE *ivar, TYPE cmp_value)     \
+	{                                                             \
+		NAME##_wait(ivar, SHMEM_CMP_NE, cmp_value, __func__); \
+	}                                                             \
 	PROFILED(shmem_##NAME##_wait)
 FOR_OLD_WAIT_TYPES(OLD_WAIT)

@@ -39,10 +39,10 @@ void api_teams_start(void)
 					       .on_node = comms.n_node == comms.n_pes};
 	memset(&api_shared, 0, sizeof api_shared);
 	api_shared.group = (struct comms_group){.size = comms.n_node,
-					    .me = comms.node_index,
-					    .members = comms.node_pes,
-					    .slot = COMMS_NODE_SLOT,
-					    .on_node = true};
+						.me = comms.node_index,
+						.members = comms.node_pes,
+						.slot = COMMS_NODE_SLOT,
+						.on_node = true};
 }
 
 static void free_team(struct shmemx_team *team)

@@ -53,8 +53,8 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 		topology->costs.rate = SLOWEST;
 	if (topology->costs.rate > FASTEST)
 		topology->costs.rate = FASTEST;
-	rte_debug("a team is on a torus %s whose links carry %.3g MB/s",
-		  torus_shape_text(&topology->sites.shape, text), topology->costs.rate * 1e-6);
+	rte_debug("a team is on a torus %s whose links carry %.3g MB/s", torus_shape_text(&topology->sites.shape, text),
+		  topology->costs.rate * 1e-6);
 }
 
 void set_prepare_topology(const struct set *set)

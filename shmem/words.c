@@ -9,7 +9,7 @@ bool words_find_method(shmemx_op_t operation, enum words_number number, size_t s
 {
 	static const enum comms_reduce_op ops[] = {
 		[SHMEMX_SUM] = COMMS_REDUCE_SUM, [SHMEMX_MIN] = COMMS_REDUCE_MAX, [SHMEMX_MAX] = COMMS_REDUCE_MAX,
-		[SHMEMX_AND] = COMMS_REDUCE_AND, [SHMEMX_OR] = COMMS_REDUCE_OR,   [SHMEMX_XOR] = COMMS_REDUCE_XOR,
+		[SHMEMX_AND] = COMMS_REDUCE_AND, [SHMEMX_OR] = COMMS_REDUCE_OR,	  [SHMEMX_XOR] = COMMS_REDUCE_XOR,
 	};
 
 	if (operation == SHMEMX_PROD || number == WORDS_NO_NUMBER)

@@ -19,11 +19,11 @@ struct words_method {
 };
 
 /* What kind of number a C type is; (TYPE)0.5 is 0 for integers alone. */
-#define WORDS_NUMBER_OF(TYPE) \
+#define WORDS_NUMBER_OF(TYPE)                              \
 	(sizeof(TYPE) > sizeof(uint64_t) ? WORDS_NO_NUMBER \
-	 : (TYPE)0.5 > 0 ? WORDS_FLOATING \
-	 : (TYPE)-1 < (TYPE)1 ? WORDS_SIGNED \
-			      : WORDS_UNSIGNED)
+	 : (TYPE)0.5 > 0		 ? WORDS_FLOATING  \
+	 : (TYPE)-1 < (TYPE)1		 ? WORDS_SIGNED    \
+					 : WORDS_UNSIGNED)
 
 /* False: the operation cannot be done on words, or not for this type. */
 bool words_find_method(shmemx_op_t operation, enum words_number number, size_t size, struct words_method *method);

@@ -10,7 +10,7 @@
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
-#define LIGHT 8192	    /* bytes that who starts a list puts itself, where they may go */
+#define LIGHT 8192	      /* bytes that who starts a list puts itself, where they may go */
 #define AT_A_TIME (256 << 10) /* bytes that are moved before another queue is served */
 
 atomic_int comms_executor_has;
@@ -109,22 +109,15 @@ static bool run_next_command(const struct comms_list *list, struct comms_queue *
 	if (!command_may_run(list, command))
 		return false;
 	switch (command->kind) {
-	case COMMS_AWAIT:
-		break;
+	case COMMS_AWAIT: break;
 	case COMMS_NOTIFY:
 	case COMMS_PUT:
 		if (!notify_by_command(list, queue, command))
 			return false;
 		break;
-	case COMMS_COPY:
-		memmove(command->dest, command->source, command->size);
-		break;
-	case COMMS_COMBINE:
-		command->combine(command->dest, command->source, command->with, command->size);
-		break;
-	case COMMS_BY_NIC:
-		comms_session_start(list->session, list->run);
-		break;
+	case COMMS_COPY: memmove(command->dest, command->source, command->size); break;
+	case COMMS_COMBINE: command->combine(command->dest, command->source, command->with, command->size); break;
+	case COMMS_BY_NIC: comms_session_start(list->session, list->run); break;
 	case COMMS_NIC_IS_DONE:
 		if (!comms_session_is_over(list->session))
 			return false;

@@ -21,7 +21,15 @@
  * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; a thread that finds another there asks it to poll again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
  */
-enum comms_command_kind { COMMS_AWAIT, COMMS_NOTIFY, COMMS_PUT, COMMS_COPY, COMMS_COMBINE, COMMS_BY_NIC, COMMS_NIC_IS_DONE };
+enum comms_command_kind {
+	COMMS_AWAIT,
+	COMMS_NOTIFY,
+	COMMS_PUT,
+	COMMS_COPY,
+	COMMS_COMBINE,
+	COMMS_BY_NIC,
+	COMMS_NIC_IS_DONE
+};
 struct comms_session;
 
 struct comms_iteration {
@@ -51,17 +59,17 @@ struct comms_queue {
 	struct comms_command *commands;
 	size_t write, read, room;
 	bool notifies_first; /* its first command is a notification alone: the thread that starts the list runs it */
-	unsigned begun;	  /* notifications over the network, in this run */
+	unsigned begun;	     /* notifications over the network, in this run */
 	struct comms_request request[COMMS_QUEUE_REQUESTS];
 };
 
 struct comms_list {
 	struct comms_queue *queues;
 	int n_queues, most_queues;
-	bool by_executor; /* the executor moves it */
+	bool by_executor;	       /* the executor moves it */
 	struct comms_session *session; /* what the NIC does; NULL: nothing */
-	bool by_network; /* some command goes over the network */
-	int place;	/* among all lists, which the owner sees to */
+	bool by_network;	       /* some command goes over the network */
+	int place;		       /* among all lists, which the owner sees to */
 	const char *routine;
 	uint64_t run;		   /* the last one begun */
 	_Atomic uint64_t finished; /* the last one that is over */

@@ -119,7 +119,8 @@ void comms_executor_start(const char *routine)
 	}
 	pthread_mutex_unlock(&executor.lock);
 	if (problem)
-		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_EXECUTOR=list", strerror(problem));
+		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_EXECUTOR=list",
+			strerror(problem));
 }
 
 void comms_executor_wake(void)

@@ -13,12 +13,14 @@ struct comms_session *comms_session_open(int trees, const int *children, struct 
 	return comms.network->offload->open(trees, children, shown);
 }
 
-void comms_session_write(struct comms_session *session, const struct comms_session_tree *trees, const struct comms_readiness *ready)
+void comms_session_write(struct comms_session *session, const struct comms_session_tree *trees,
+			 const struct comms_readiness *ready)
 {
 	comms.network->offload->write(session, trees, ready);
 }
 
-struct comms_session *comms_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *ready_queue)
+struct comms_session *comms_session_open_edges(const struct comms_edge_out *out, int outs, int ins,
+					       uint64_t *ready_queue)
 {
 	return comms.network->offload->open_edges(out, outs, ins, ready_queue);
 }

@@ -22,7 +22,8 @@ struct schedule {
 	int parts;
 	bool *has; /* by part and origin */
 	int streams;
-	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* both by stream: the same neighbour, to it and from it */
+	/* both by stream: the same neighbour, to it and from it */
+	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
 };
 
 bool torus_can_gather(const struct torus_topology *topology)
@@ -51,9 +52,13 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 
 		if (next < 0)
 			continue;
-		schedule->out[schedule->streams] = (struct stream){.direction = direction, .pe = topology->pe[next], .steps = topology->steps_out[direction]};
+		schedule->out[schedule->streams] = (struct stream){.direction = direction,
+								   .pe = topology->pe[next],
+								   .steps = topology->steps_out[direction]};
 		schedule->out[schedule->streams].count = topology->n_steps_out[direction];
-		schedule->in[schedule->streams] = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .steps = topology->steps_in[direction]};
+		schedule->in[schedule->streams] = (struct stream){.direction = direction ^ 1,
+								  .pe = topology->pe[next],
+								  .steps = topology->steps_in[direction]};
 		schedule->in[schedule->streams++].count = topology->n_steps_in[direction];
 	}
 }
@@ -65,8 +70,10 @@ static void send_step(const struct torus_gathering *gathering, const struct sche
 	size_t end = torus_part_begin(gathering->bytes[step->origin], schedule->parts, step->part + 1);
 	char *data = gathering->dest + gathering->at[step->origin] + begin;
 
-	comms_put_notify_later(&stream->request[stream->done % SEGMENTS_AHEAD], (struct comms_piece){data, data, end - begin},
-			       (struct comms_flag){&gathering->area->down.came[stream->direction][stream->done], gathering->number},
+	comms_put_notify_later(&stream->request[stream->done % SEGMENTS_AHEAD],
+			       (struct comms_piece){data, data, end - begin},
+			       (struct comms_flag){&gathering->area->down.came[stream->direction][stream->done],
+						   gathering->number},
 			       stream->pe, gathering->routine);
 	stream->done++;
 }
@@ -87,8 +94,8 @@ static bool send_steps(const struct schedule *schedule, struct stream *stream)
 {
 	const struct torus_gathering *gathering = schedule->gathering;
 
-	if (!stream->allowed &&
-	    atomic_load_explicit(&gathering->area->down.leave[stream->direction], memory_order_acquire) < gathering->number)
+	if (!stream->allowed && atomic_load_explicit(&gathering->area->down.leave[stream->direction],
+						     memory_order_acquire) < gathering->number)
 		return stream->count == 0;
 	stream->allowed = true;
 	while (stream->done < stream->count && *part_flag(schedule, &stream->steps[stream->done]) &&
@@ -116,7 +123,9 @@ void torus_gather(const struct torus_gathering *gathering)
 	for (int s = 0; s < schedule.streams; s++)
 		if (schedule.in[s].count > 0)
 			comms_put_notify_later(&schedule.in[s].request[0], (struct comms_piece){0},
-					       (struct comms_flag){&gathering->area->down.leave[schedule.in[s].direction], gathering->number},
+					       (struct comms_flag){&gathering->area->down
+									    .leave[schedule.in[s].direction],
+								   gathering->number},
 					       schedule.in[s].pe, gathering->routine);
 	COMMS_WAIT(COMMS_ANYWHERE, advance_gathering(&schedule));
 	free(schedule.has);

@@ -17,7 +17,8 @@ struct torus_gathering {
 	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
 	struct torus_area *area;
 	char *dest;
-	const size_t *at, *bytes; /* by place: where the data of the node there is in dest. The own data is there already. */
+	/* by place: where the data of the node there is in dest. The own data is there already. */
+	const size_t *at, *bytes;
 	const char *routine;
 };
 

@@ -16,9 +16,9 @@
 
 /* What goes in one direction, out of this node or into it. */
 struct stream {
-	int direction, pe; /* of the neighbour there */
-	size_t count, done;	/* count: of steps; done: pieces, in all rounds */
-	size_t granted;		/* how many pieces the neighbour knows it may send */
+	int direction, pe;  /* of the neighbour there */
+	size_t count, done; /* count: of steps; done: pieces, in all rounds */
+	size_t granted;	    /* how many pieces the neighbour knows it may send */
 	const struct torus_ring_step *steps;
 	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
@@ -35,7 +35,8 @@ struct ring_reduce {
 	int parts, streams;
 	size_t piece, rounds, slots;
 	struct pile *pile; /* by part and place */
-	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* both by stream: the same neighbour, to it and from it */
+	/* both by stream: the same neighbour, to it and from it */
+	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
 };
 
 bool torus_can_allreduce(const struct torus_topology *topology)
@@ -92,9 +93,13 @@ static void find_streams(struct ring_reduce *r)
 		if (next < 0)
 			continue;
 		r->streams++;
-		*out = (struct stream){.direction = direction, .pe = topology->pe[next], .steps = topology->reverse_out[direction]};
+		*out = (struct stream){.direction = direction,
+				       .pe = topology->pe[next],
+				       .steps = topology->reverse_out[direction]};
 		out->count = (size_t)topology->n_steps_in[direction];
-		*in = (struct stream){.direction = direction ^ 1, .pe = topology->pe[next], .steps = topology->reverse_in[direction]};
+		*in = (struct stream){.direction = direction ^ 1,
+				      .pe = topology->pe[next],
+				      .steps = topology->reverse_in[direction]};
 		in->count = (size_t)topology->n_steps_out[direction];
 		for (size_t i = 0; i < in->count; i++)
 			pile_of(r, &in->steps[i])->from++;
@@ -143,7 +148,8 @@ static const struct torus_ring_step *next_reverse_step(const struct stream *stre
 
 static char *allreduce_slot(const struct ring_reduce *r, const struct stream *stream)
 {
-	return r->allreduce->area->staging + (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
+	return r->allreduce->area->staging +
+	       (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
 	       stream->done % r->slots * r->piece;
 }
 
@@ -217,8 +223,9 @@ static bool grant_pieces(const struct ring_reduce *r, struct stream *stream)
 		return false;
 	stream->granted = most;
 	comms_put_notify_later(&stream->granting, (struct comms_piece){0},
-			       (struct comms_flag){&allreduce->area->up.leave[stream->direction], segment_count(allreduce->number, most)}, stream->pe,
-			       allreduce->routine);
+			       (struct comms_flag){&allreduce->area->up.leave[stream->direction],
+						   segment_count(allreduce->number, most)},
+			       stream->pe, allreduce->routine);
 	return stream->done == all && !comms_request_is_under_way(&stream->granting);
 }
 
@@ -246,8 +253,10 @@ static bool send_pieces(const struct ring_reduce *r, struct stream *stream)
 		char *slot = allreduce_slot(r, stream);
 		size_t i = stream->done++;
 
-		comms_put_notify_later(&stream->request[i % SEGMENTS_AHEAD], (struct comms_piece){slot, data + span.at, span.bytes},
-				       (struct comms_flag){&allreduce->area->up.came[stream->direction][i % r->slots], segment_count(allreduce->number, i + 1)},
+		comms_put_notify_later(&stream->request[i % SEGMENTS_AHEAD],
+				       (struct comms_piece){slot, data + span.at, span.bytes},
+				       (struct comms_flag){&allreduce->area->up.came[stream->direction][i % r->slots],
+							   segment_count(allreduce->number, i + 1)},
 				       stream->pe, allreduce->routine);
 	}
 	return stream_is_over(r, stream) && are_at_rest(stream->request);
@@ -278,7 +287,10 @@ static bool advance_allreduce(struct ring_reduce *r)
 void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
 	struct ring_reduce r;
-	struct torus_gathering gathering = {.topology = allreduce->topology, .number = allreduce->number, .area = allreduce->area, .dest = allreduce->dest,
+	struct torus_gathering gathering = {.topology = allreduce->topology,
+					    .number = allreduce->number,
+					    .area = allreduce->area,
+					    .dest = allreduce->dest,
 					    .routine = allreduce->routine};
 
 	prepare_allreduce(&r, allreduce);

@@ -42,15 +42,18 @@ static char *receive_window(const struct axes_exchange *c, int axis, int coordin
 
 	for (int a = 0; a < axis; a++)
 		before += c->shape->axis[a].size > 1;
-	return exchange->area->windows + exchange->number % 2 * (TORUS_WINDOWS / 2) + before * all + all / (size_t)c->shape->axis[axis].size * (size_t)coordinate;
+	return exchange->area->windows + exchange->number % 2 * (TORUS_WINDOWS / 2) + before * all +
+	       all / (size_t)c->shape->axis[axis].size * (size_t)coordinate;
 }
 
 /* All blocks with this coordinate along the axis, into one row or out of it. */
 static void pack_row(const struct axes_exchange *c, int axis, int coordinate, char *row, bool out_of_it)
 {
-	size_t bytes = c->exchange->bytes, stride = (size_t)c->shape->stride[axis] * bytes, group = stride * (size_t)c->shape->axis[axis].size;
+	size_t bytes = c->exchange->bytes, stride = (size_t)c->shape->stride[axis] * bytes,
+	       group = stride * (size_t)c->shape->axis[axis].size;
 
-	for (char *at = c->blocks + (size_t)coordinate * stride; at < c->blocks + (size_t)c->shape->places * bytes; at += group) {
+	for (char *at = c->blocks + (size_t)coordinate * stride; at < c->blocks + (size_t)c->shape->places * bytes;
+	     at += group) {
 		memcpy(out_of_it ? at : row, out_of_it ? row : at, stride);
 		row += stride;
 	}
@@ -86,7 +89,8 @@ static void exchange_along_axis(const struct axes_exchange *c, int axis)
 	for (int from = 0; from < size; from++) {
 		if (from == me)
 			continue;
-		COMMS_WAIT(&arrived[from], atomic_load_explicit(&arrived[from], memory_order_acquire) >= exchange->number);
+		COMMS_WAIT(&arrived[from],
+			   atomic_load_explicit(&arrived[from], memory_order_acquire) >= exchange->number);
 		pack_row(c, axis, from, receive_window(c, axis, from), true);
 	}
 	COMMS_WAIT(COMMS_ANYWHERE, messages_are_sent(c, size));
@@ -107,7 +111,8 @@ void torus_exchange(const struct torus_exchange *exchange)
 		rte_die(exchange->routine, "no memory for a buffer of %zu bytes", 2 * all);
 	c.packed = c.blocks + all;
 	for (int n = 0; n < sites->nodes; n++)
-		memcpy(c.blocks + (size_t)sites->place[n] * bytes, exchange->from + (size_t)n * exchange->from_step, bytes);
+		memcpy(c.blocks + (size_t)sites->place[n] * bytes, exchange->from + (size_t)n * exchange->from_step,
+		       bytes);
 	for (int a = 0; a < sites->shape.axes; a++)
 		if (sites->shape.axis[a].size > 1)
 			exchange_along_axis(&c, a);

@@ -25,9 +25,11 @@ static int pe_at_place(const struct torus_tree_collective *collective, int place
 	return place == collective->root ? collective->root_pe : collective->topology->pe[place];
 }
 
-static struct edge *find_children(const struct torus_tree_collective *collective, const struct torus_tree_set *tree_set, int tree, struct edge *edge)
+static struct edge *find_children(const struct torus_tree_collective *collective, const struct torus_tree_set *tree_set,
+				  int tree, struct edge *edge)
 {
-	int places[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS], count = torus_tree_set_children(tree_set, tree, collective->topology->me, places, directions);
+	int places[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS],
+		count = torus_tree_set_children(tree_set, tree, collective->topology->me, places, directions);
 
 	for (int i = 0; i < count; i++)
 		*edge++ = (struct edge){.direction = directions[i], .pe = pe_at_place(collective, places[i])};
@@ -36,7 +38,8 @@ static struct edge *find_children(const struct torus_tree_collective *collective
 
 static void prepare_trees(struct progress *progress, const struct torus_tree_collective *collective)
 {
-	const struct torus_tree_set tree_set = {&collective->topology->sites.shape, collective->kind, collective->root, collective->disjoint};
+	const struct torus_tree_set tree_set = {&collective->topology->sites.shape, collective->kind, collective->root,
+						collective->disjoint};
 	struct edge *edge = progress->edge;
 
 	progress->collective = collective;
@@ -45,7 +48,9 @@ static void prepare_trees(struct progress *progress, const struct torus_tree_col
 		struct part *part = &progress->part[t];
 		int parent, direction = 0;
 
-		*part = (struct part){.at = torus_part_begin(collective->bytes, progress->parts, t), .first = edge, .end = edge};
+		*part = (struct part){.at = torus_part_begin(collective->bytes, progress->parts, t),
+				      .first = edge,
+				      .end = edge};
 		part->bytes = torus_part_begin(collective->bytes, progress->parts, t + 1) - part->at;
 		if (part->bytes == 0)
 			continue;
@@ -67,8 +72,9 @@ static void ask_parents(struct progress *progress)
 
 		if (part->segments > 0 && part->parent >= 0)
 			comms_put_notify_later(&part->asking, (struct comms_piece){0},
-					       (struct comms_flag){&collective->area->down.leave[part->direction], collective->number}, part->parent,
-					       collective->routine);
+					       (struct comms_flag){&collective->area->down.leave[part->direction],
+								   collective->number},
+					       part->parent, collective->routine);
 	}
 }
 
@@ -82,19 +88,19 @@ static void send_segment(const struct torus_tree_collective *collective, const s
 {
 	size_t i = edge->sent++, at = part->at + i * collective->segment;
 
-	comms_put_notify_later(
-		&edge->request[i % SEGMENTS_AHEAD],
-		(struct comms_piece){collective->dest + at, part_data(collective, part) + at,
-				     segment_bytes(collective, part, i)},
-		(struct comms_flag){&collective->area->down.came[edge->direction][i], collective->number}, edge->pe,
-		collective->routine);
+	comms_put_notify_later(&edge->request[i % SEGMENTS_AHEAD],
+			       (struct comms_piece){collective->dest + at, part_data(collective, part) + at,
+						    segment_bytes(collective, part, i)},
+			       (struct comms_flag){&collective->area->down.came[edge->direction][i],
+						   collective->number},
+			       edge->pe, collective->routine);
 }
 
 /* Hands on what came, as far as it goes now. Is all done towards this child? */
 static bool send_to_child(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
-	if (!edge->allowed &&
-	    atomic_load_explicit(&collective->area->down.leave[edge->direction], memory_order_acquire) < collective->number)
+	if (!edge->allowed && atomic_load_explicit(&collective->area->down.leave[edge->direction],
+						   memory_order_acquire) < collective->number)
 		return false;
 	edge->allowed = true;
 	while (edge->sent < part->came && !comms_request_is_under_way(&edge->request[edge->sent % SEGMENTS_AHEAD]))

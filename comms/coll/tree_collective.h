@@ -25,7 +25,7 @@ enum {
 	TORUS_SEGMENTS = 1024, /* of a part, at most */
 	TORUS_SLOTS = 16,      /* for segments that go up in one direction, at most */
 	TORUS_STAGING = 512 << 10,
-	TORUS_LINE = 256,	   /* nodes along an axis, at most, for exchanges of all with all (torus_alltoall.h) */
+	TORUS_LINE = 256,	  /* nodes along an axis, at most, for exchanges of all with all (torus_alltoall.h) */
 	TORUS_WINDOWS = 128 << 10 /* and what these have of memory */
 };
 
@@ -39,7 +39,8 @@ struct torus_area {
 		_Atomic uint64_t leave[TORUS_DIRECTIONS];
 		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SLOTS];
 	} up;
-	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE]; /* from the node at that coordinate of the line: the number of the exchange */
+	/* from the node at that coordinate of the line: the number of the exchange */
+	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE];
 	_Alignas(4096) char staging[TORUS_STAGING];
 	char windows[TORUS_WINDOWS];
 };
@@ -56,8 +57,8 @@ struct torus_tree_collective {
 	const struct torus_topology *topology;
 	enum torus_trees kind;
 	const struct torus_disjoint_trees *disjoint; /* of kind TORUS_TREES_DISJOINT, from this root */
-	int root, root_pe;		     /* a place, and its leader */
-	uint64_t number;   /* of what is done in this area, from 1 */
+	int root, root_pe;			     /* a place, and its leader */
+	uint64_t number;			     /* of what is done in this area, from 1 */
 	struct torus_area *area;
 	char *dest;
 	const char *source; /* a broadcast's: on the root; of an all-reduce: what this node brings, may be dest */

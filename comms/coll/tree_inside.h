@@ -22,9 +22,9 @@ struct edge {
 
 struct part {
 	size_t at, bytes, segments;
-	size_t came;	 /* from above; at the root, what it has to send */
-	size_t combined; /* with what the children sent */
-	size_t raised;	 /* sent up */
+	size_t came;	       /* from above; at the root, what it has to send */
+	size_t combined;       /* with what the children sent */
+	size_t raised;	       /* sent up */
 	int direction, parent; /* the direction from the parent, and its PE: -1 at the root */
 	struct comms_request asking, raising[SEGMENTS_AHEAD];
 	struct edge *first, *end;

@@ -37,8 +37,9 @@ static bool grant_segments(const struct torus_tree_collective *collective, const
 		return false;
 	edge->granted = most;
 	comms_put_notify_later(&edge->granting, (struct comms_piece){0},
-			       (struct comms_flag){&collective->area->up.leave[edge->direction ^ 1], segment_count(collective->number, most)}, edge->pe,
-			       collective->routine);
+			       (struct comms_flag){&collective->area->up.leave[edge->direction ^ 1],
+						   segment_count(collective->number, most)},
+			       edge->pe, collective->routine);
 	return most == part->segments && !comms_request_is_under_way(&edge->granting);
 }
 
@@ -53,7 +54,8 @@ static bool children_have_sent(const struct torus_tree_collective *collective, c
 
 static void combine_segment(const struct torus_tree_collective *collective, const struct part *part, size_t i)
 {
-	size_t at = part->at + i * collective->segment, count = segment_bytes(collective, part, i) / collective->element;
+	size_t at = part->at + i * collective->segment,
+	       count = segment_bytes(collective, part, i) / collective->element;
 	const char *so_far = collective->source + at;
 
 	for (const struct edge *edge = part->first; edge < part->end; edge++) {
@@ -68,13 +70,13 @@ static void raise_segment(const struct torus_tree_collective *collective, struct
 	size_t i = part->raised++, at = part->at + i * collective->segment;
 	const char *data = part->first == part->end ? collective->source : collective->dest;
 
-	comms_put_notify_later(
-		&part->raising[i % SEGMENTS_AHEAD],
-		(struct comms_piece){staging_slot(collective, part->direction ^ 1, i), data + at,
-				     segment_bytes(collective, part, i)},
-		(struct comms_flag){&collective->area->up.came[part->direction ^ 1][i % staging_slots(collective)],
-				    segment_count(collective->number, i + 1)},
-		part->parent, collective->routine);
+	comms_put_notify_later(&part->raising[i % SEGMENTS_AHEAD],
+			       (struct comms_piece){staging_slot(collective, part->direction ^ 1, i), data + at,
+						    segment_bytes(collective, part, i)},
+			       (struct comms_flag){&collective->area->up
+							    .came[part->direction ^ 1][i % staging_slots(collective)],
+						   segment_count(collective->number, i + 1)},
+			       part->parent, collective->routine);
 }
 
 bool raise_segments(const struct torus_tree_collective *collective, struct part *part)
@@ -88,7 +90,8 @@ bool raise_segments(const struct torus_tree_collective *collective, struct part 
 		done &= grant_segments(collective, part, edge);
 	if (part->parent < 0)
 		return done && part->combined == part->segments;
-	while (part->raised < part->combined && !comms_request_is_under_way(&part->raising[part->raised % SEGMENTS_AHEAD]) &&
+	while (part->raised < part->combined &&
+	       !comms_request_is_under_way(&part->raising[part->raised % SEGMENTS_AHEAD]) &&
 	       atomic_load_explicit(leave, memory_order_acquire) >= segment_count(collective->number, part->raised + 1))
 		raise_segment(collective, part);
 	return done && part->raised == part->segments && are_at_rest(part->raising);

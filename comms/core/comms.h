@@ -40,7 +40,7 @@ struct comms_map;
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
 	struct comms_wakeup *wakeup; /* NULL if its memory is not mapped here */
-	_Atomic(void *) driver; /* what the network keeps for it; NULL: nothing yet */
+	_Atomic(void *) driver;	     /* what the network keeps for it; NULL: nothing yet */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
 	void *info; /* its endpoint info, see peers.h */
@@ -59,8 +59,8 @@ enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 
 struct comms {
 	int pe;
-	int n_pes;		   /* 0: not started */
-	int quick_pes;		   /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
+	int n_pes;     /* 0: not started */
+	int quick_pes; /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
 	_Atomic(struct comms_peer *) *peers; /* by PE; the record of a PE without a connection is &comms.unconnected */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
@@ -72,24 +72,26 @@ struct comms {
 	bool minds_contention; /* it changes: contention.h */
 	unsigned bare_polls;
 	bool oversubscribed; /* more PEs than processors on this node */
-	bool stops;   /* waits may stop the processor: see comms_may_stop */
-	bool threads;	/* several may be inside at once; said before the start */
-	bool quiets;	/* a quiet has something to wait for: a network, or what is held back */
-	bool checks;	/* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
-	bool observed;	/* calls are counted or traced: see counters.h */
+	bool stops;	     /* waits may stop the processor: see comms_may_stop */
+	bool threads;	     /* several may be inside at once; said before the start */
+	bool quiets;	     /* a quiet has something to wait for: a network, or what is held back */
+	bool checks;	     /* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
+	bool observed;	     /* calls are counted or traced: see counters.h */
 	bool traced;
-	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
-	long node_size;		    /* SHMEM_NODE_PES */
-	int divide;		    /* SHMEM_MEMORY_GROUPS, see numa.c */
+	enum comms_barrier barrier;	 /* SHMEM_BARRIER_ALGORITHM */
+	long node_size;			 /* SHMEM_NODE_PES */
+	int divide;			 /* SHMEM_MEMORY_GROUPS, see numa.c */
 	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
 	bool loopback; /* exchanges on a node go by the NIC, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
-	bool network_atomics; /* also between PEs of a node: the network's are not the processor's, and words have one kind */
+	/* also between PEs of a node: the network's are not the processor's, and words have one kind */
+	bool network_atomics;
 	bool local_path;
-	size_t heap_size;  /* what the user asked for: the segment without the system's part */
-	const char *pages; /* kind of pages obtained for the heap */
+	size_t heap_size;		     /* what the user asked for: the segment without the system's part */
+	const char *pages;		     /* kind of pages obtained for the heap */
 	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job_torus.h */
 	const struct comms_network *network; /* NULL: none is needed */
-	const struct comms_map *map;	     /* where PEs are, if the launcher or a network says so; NULL: nobody does */
+	/* where PEs are, if the launcher or a network says so; NULL: nobody does */
+	const struct comms_map *map;
 	int quick_atomic_pes; /* quick_pes; but 0 where atomics go through the network */
 };
 
@@ -152,7 +154,8 @@ COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, s
 }
 
 /* Not checked: the PE is one that this may be asked about, and all of the bytes are where the first is. */
-COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe, struct comms_peer **peer)
+COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe,
+				     struct comms_peer **peer)
 {
 	size_t heap, globals;
 

@@ -20,25 +20,25 @@ COMMS_INLINE bool comms_at_once(const void *shared, size_t bytes)
 	return __builtin_constant_p(bytes) || ((uintptr_t)shared & (bytes - 1)) == 0;
 }
 
-#define COMMS_STORE(TYPE)                                                    \
-	do {                                                                 \
-		TYPE value_;                                                 \
-		memcpy(&value_, source, sizeof value_);                      \
-		__atomic_store_n((TYPE *)shared, value_, __ATOMIC_RELAXED);  \
+#define COMMS_STORE(TYPE)                                                   \
+	do {                                                                \
+		TYPE value_;                                                \
+		memcpy(&value_, source, sizeof value_);                     \
+		__atomic_store_n((TYPE *)shared, value_, __ATOMIC_RELAXED); \
 	} while (0)
-#define COMMS_LOAD(TYPE)                                                            \
-	do {                                                                        \
+#define COMMS_LOAD(TYPE)                                                               \
+	do {                                                                           \
 		TYPE value_ = __atomic_load_n((const TYPE *)shared, __ATOMIC_RELAXED); \
-		memcpy(dest, &value_, sizeof value_);                               \
+		memcpy(dest, &value_, sizeof value_);                                  \
 	} while (0)
 /* From both ends, so that what is between one and two words needs no loop. */
-#define COMMS_TWO(TYPE, dest, source, bytes)                                                \
-	do {                                                                                \
-		TYPE first_, last_;                                                         \
-		memcpy(&first_, source, sizeof first_);                                     \
+#define COMMS_TWO(TYPE, dest, source, bytes)                                                   \
+	do {                                                                                   \
+		TYPE first_, last_;                                                            \
+		memcpy(&first_, source, sizeof first_);                                        \
 		memcpy(&last_, (const char *)(source) + (bytes) - sizeof last_, sizeof last_); \
-		memcpy(dest, &first_, sizeof first_);                                       \
-		memcpy((char *)(dest) + (bytes) - sizeof last_, &last_, sizeof last_);      \
+		memcpy(dest, &first_, sizeof first_);                                          \
+		memcpy((char *)(dest) + (bytes) - sizeof last_, &last_, sizeof last_);         \
 	} while (0)
 
 #define COMMS_SHORT 32

@@ -162,7 +162,8 @@ static bool copy_used_pages(int fd, const struct range *r)
 /* In the child of a fork: the same contents, nobody else's. */
 static void make_private(void)
 {
-	char *copy = mmap(NULL, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *copy =
+		mmap(NULL, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	off_t at = 0, end = (off_t)globals.size, data;
 
 	/* Wherever this fails: going on would change the parent's data. */

@@ -53,7 +53,7 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 	else if (fstat(fd, &status) || status.st_dev != handle->device || status.st_ino != handle->inode)
 		problem = "it is another process's; the PEs do not share a process table";
 	else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
-			     status.st_size - (off_t)size)) == MAP_FAILED)
+			      status.st_size - (off_t)size)) == MAP_FAILED)
 		problem = strerror(errno);
 	if (fd >= 0)
 		close(fd);
@@ -78,16 +78,18 @@ static size_t wanted_heap(void)
 	char wanted[32], have[32];
 
 	if (!text_parse_size(text, &size))
-		rte_die_together("shmem_init",
+		rte_die_together(
+			"shmem_init",
 			"SHMEM_SYMMETRIC_SIZE=%s is not a size; give a number with an optional k, m, g or t, as in 512m",
 			text);
 	if (size <= memory)
 		return size;
 	if (!setting_given(SETTING_SYMMETRIC_SIZE))
 		return memory;
-	rte_die_together("shmem_init", "SHMEM_SYMMETRIC_SIZE=%s: a heap of %s per PE is larger than this node's memory (%s); "
-			      "ask for less",
-		text, text_size(size, wanted), text_size(memory, have));
+	rte_die_together("shmem_init",
+			 "SHMEM_SYMMETRIC_SIZE=%s: a heap of %s per PE is larger than this node's memory (%s); "
+			 "ask for less",
+			 text, text_size(size, wanted), text_size(memory, have));
 }
 
 /* Legal, since memory is committed when touched; but the kernel will kill someone if all is. */
@@ -98,8 +100,9 @@ static void warn_of_overcommit(size_t size)
 
 	if (rte.generation == 1 && setting_given(SETTING_SYMMETRIC_SIZE) && comms.pe == rte.local_pes[0] &&
 	    size > memory / (size_t)rte.n_local)
-		rte_report("shmem_init", "warning: the heaps of the %d PEs on this node come to %s, its memory to %s; lower "
-					 "SHMEM_SYMMETRIC_SIZE if they will be filled",
+		rte_report("shmem_init",
+			   "warning: the heaps of the %d PEs on this node come to %s, its memory to %s; lower "
+			   "SHMEM_SYMMETRIC_SIZE if they will be filled",
 			   rte.n_local, text_size(size * (size_t)rte.n_local, total), text_size(memory, have));
 }
 
@@ -143,15 +146,15 @@ static const char *ask_for_huge_pages(char *base, size_t size, const struct page
 		return "small pages (SHMEM_HUGE_PAGES)";
 	if (pages->huge && !pages_suit(size - COMMS_SYSTEM_BYTES, pages->huge)) {
 		snprintf(too_few, sizeof too_few, "small pages (huge ones have %s, of which it holds too few)",
-			text_size(pages->huge, text));
+			 text_size(pages->huge, text));
 		return too_few;
 	}
 	if (!pages->huge || madvise(base + COMMS_SYSTEM_BYTES, size - COMMS_SYSTEM_BYTES, MADV_HUGEPAGE))
 		return "small pages (no huge pages in this kernel)";
-	if (huge_pages_forbidden(shared ? "/sys/kernel/mm/transparent_hugepage/shmem_enabled" :
-					  "/sys/kernel/mm/transparent_hugepage/enabled"))
-		return shared ? "small pages (transparent_hugepage/shmem_enabled forbids huge ones)" :
-				"small pages (transparent_hugepage/enabled forbids huge ones)";
+	if (huge_pages_forbidden(shared ? "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
+					: "/sys/kernel/mm/transparent_hugepage/enabled"))
+		return shared ? "small pages (transparent_hugepage/shmem_enabled forbids huge ones)"
+			      : "small pages (transparent_hugepage/enabled forbids huge ones)";
 	return "huge pages";
 }
 
@@ -184,7 +187,8 @@ static char *map_heap(size_t size, bool shared, const struct pages *pages, int *
 	base = shared && *fd < 0
 		       ? NULL
 		       : reserve_addresses(size, COMMS_SYSTEM_BYTES, suits ? pages->huge : COMMS_HEAP_BOUNDARY);
-	if (base && mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, (off_t)hole) == MAP_FAILED)
+	if (base &&
+	    mmap(base, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED | MAP_NORESERVE, *fd, (off_t)hole) == MAP_FAILED)
 		return NULL;
 	return base;
 }
@@ -201,7 +205,9 @@ void memory_make_heap(void)
 	char *base = map_heap(size, shared, &pages, &fd);
 
 	if (!base)
-		rte_die_together("shmem_init", "no address space for a heap of %s (%s); lower SHMEM_SYMMETRIC_SIZE or raise ulimit -v",
+		rte_die_together(
+			"shmem_init",
+			"no address space for a heap of %s (%s); lower SHMEM_SYMMETRIC_SIZE or raise ulimit -v",
 			text_size(wanted, text), strerror(errno));
 	warn_of_overcommit(wanted);
 	comms.pages = ask_for_huge_pages(base, size, &pages, shared);

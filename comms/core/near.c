@@ -12,7 +12,8 @@ static bool lies_in_segment(const void *memory, size_t bytes)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
 
-	return id < COMMS_SEGMENTS && bytes <= comms.segments[id].size - (size_t)((const char *)memory - comms.segments[id].base);
+	return id < COMMS_SEGMENTS &&
+	       bytes <= comms.segments[id].size - (size_t)((const char *)memory - comms.segments[id].base);
 }
 
 void comms_near_read(const void *memory, size_t bytes)

@@ -205,7 +205,8 @@ bool peers_read_network_info(int pe, void *into, size_t bytes)
 {
 	size_t size = 0;
 	struct peer_info *theirs = rte_fetch(pe, &size);
-	bool good = theirs && size >= sizeof *theirs + bytes && theirs->magic == PEER_INFO_MAGIC && theirs->network_bytes >= bytes;
+	bool good = theirs && size >= sizeof *theirs + bytes && theirs->magic == PEER_INFO_MAGIC &&
+		    theirs->network_bytes >= bytes;
 
 	if (good)
 		memcpy(into, theirs + 1, bytes);

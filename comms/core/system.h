@@ -26,7 +26,8 @@ struct comms_counter_barrier {
 };
 
 #define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but huge ones */
-#define COMMS_HEAP_BOUNDARY (256UL << 20) /* behind it the heap begins at a multiple of this, on all PEs: blocks can be so aligned */
+/* behind it the heap begins at a multiple of this, on all PEs: blocks can be so aligned */
+#define COMMS_HEAP_BOUNDARY (256UL << 20)
 #define COMMS_SLOTS 63
 /* Those of groups that are there from the start: all PEs; those of a node; all PEs once more, for the barrier in shmem_finalize alone. */
 enum { COMMS_WORLD_SLOT, COMMS_NODE_SLOT, COMMS_FINAL_SLOT };
@@ -42,7 +43,7 @@ enum { COMMS_BARRIER_OF_NODE, COMMS_BARRIER_OF_PART, COMMS_NODE_BARRIERS };
 
 struct comms_slot {
 	struct comms_counter_barrier node_barrier[COMMS_NODE_BARRIERS];
-	_Alignas(64) _Atomic uint64_t received[2][32];	  /* by tier and round: the epoch of the last word that came */
+	_Alignas(64) _Atomic uint64_t received[2][32]; /* by tier and round: the epoch of the last word that came */
 	_Atomic uint64_t gates[COMMS_TOFU_GATES], gate_votes[COMMS_TOFU_GATES]; /* barrier gates: see tofu_gates.c */
 	_Alignas(4096) char scratch[COMMS_SCRATCH_BYTES]; /* for the collectives of the layer above */
 	_Alignas(4096) char torus[COMMS_TORUS_BYTES];	  /* a struct torus_area, where the group has use for it */
@@ -111,9 +112,10 @@ struct comms_system {
 	uint64_t advised;     /* of PE 0: a PE has printed which settings explain a long wait */
 	uint64_t nothing;     /* target of puts that only need a completion; never read */
 	struct comms_overtaken overtaken[COMMS_OVERTAKEN];
-	_Atomic uint32_t buffers[COMMS_BUFFERS]; /* serial numbers of those that are registered: see buffers.c */
+	_Atomic uint32_t buffers[COMMS_BUFFERS];	/* serial numbers of those that are registered: see buffers.c */
 	_Alignas(4096) char events[COMMS_EVENTS_BYTES]; /* see events.h */
-	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096]; /* other PEs map this at a page, not at a slot's size */
+	/* other PEs map this at a page, not at a slot's size */
+	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096];
 	struct comms_slot slot[COMMS_SLOTS];
 	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/ext/plans.h */
 };

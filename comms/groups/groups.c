@@ -121,7 +121,8 @@ bool comms_all_on_node(const struct comms_group *group)
 static void barrier_by_counter(struct comms_group *group, bool led, comms_action *action, void *argument)
 {
 	struct comms_peer *first = comms_connect(comms_group_pe(group, 0));
-	struct comms_counter_barrier *barrier = &((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].node_barrier[group->barrier];
+	struct comms_counter_barrier *barrier =
+		&((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].node_barrier[group->barrier];
 	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
 
 	if (led && group->me == 0) {
@@ -130,7 +131,8 @@ static void barrier_by_counter(struct comms_group *group, bool led, comms_action
 		uint32_t before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acquire);
 
 		if (led && before + 1 == others)
-			comms_wake_at(first, &comms.system->slot[group->slot].node_barrier[group->barrier].arrived, sizeof barrier->arrived);
+			comms_wake_at(first, &comms.system->slot[group->slot].node_barrier[group->barrier].arrived,
+				      sizeof barrier->arrived);
 		if (led || before < others) {
 			wait_while(&barrier->epoch, old, &barrier->sleepers);
 			return;
@@ -192,7 +194,8 @@ static void barrier_in_rounds(struct comms_group *group)
 	uint64_t epoch;
 	int n = group->size;
 
-	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->collectives && comms.network->collectives->barrier(group))
+	if (comms.barrier == COMMS_AUTO && comms.network && comms.network->collectives &&
+	    comms.network->collectives->barrier(group))
 		return;
 	epoch = ++group->epoch;
 	if (group->round) {

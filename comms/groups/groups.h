@@ -31,7 +31,14 @@ bool comms_all_on_node(const struct comms_group *group);
 void comms_slot_clear(int slot);
 
 /* What a network may combine, and how many words at most. */
-enum comms_reduce_op { COMMS_REDUCE_SUM, COMMS_REDUCE_MAX, COMMS_REDUCE_AND, COMMS_REDUCE_OR, COMMS_REDUCE_XOR, COMMS_REDUCE_DOUBLE_SUM };
+enum comms_reduce_op {
+	COMMS_REDUCE_SUM,
+	COMMS_REDUCE_MAX,
+	COMMS_REDUCE_AND,
+	COMMS_REDUCE_OR,
+	COMMS_REDUCE_XOR,
+	COMMS_REDUCE_DOUBLE_SUM
+};
 #define COMMS_REDUCE_WORDS 6 /* at most */
 /* Members combine so many words, and all have the result; of double sums, a word is a double. False: this network cannot, alike for all members. */
 bool comms_can_reduce_in_network(void);

@@ -102,7 +102,8 @@ struct torus_tree_choice torus_topology_trees(const struct torus_topology *topol
 {
 	const struct torus_shape *shape = &topology->sites.shape;
 	struct torus_costs costs = topology->costs;
-	bool worth_it = !task->up_first && task->bytes >= SEARCHED_FOR && shape->places <= SEARCHED_ON && is_mixed(shape);
+	bool worth_it =
+		!task->up_first && task->bytes >= SEARCHED_FOR && shape->places <= SEARCHED_ON && is_mixed(shape);
 
 	task->damaged = !topology->whole;
 	if (task->damaged || kind == TORUS_TREES_DISJOINT || (kind == TORUS_TREES_ANY && worth_it))
@@ -116,7 +117,8 @@ struct torus_tree_choice torus_topology_trees(const struct torus_topology *topol
 
 typedef int list_maker(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
 
-static struct torus_ring_step *list_made(list_maker *make, const struct torus_shape *shape, int place, int direction, int *count)
+static struct torus_ring_step *list_made(list_maker *make, const struct torus_shape *shape, int place, int direction,
+					 int *count)
 {
 	struct torus_ring_step *list;
 
@@ -127,7 +129,8 @@ static struct torus_ring_step *list_made(list_maker *make, const struct torus_sh
 }
 
 /* What goes out from here in that direction, and what comes in from there. */
-static void list_both(const struct torus_topology *topology, list_maker *make, int direction, struct torus_ring_step **out, struct torus_ring_step **in)
+static void list_both(const struct torus_topology *topology, list_maker *make, int direction,
+		      struct torus_ring_step **out, struct torus_ring_step **in)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
 	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
@@ -150,7 +153,8 @@ bool torus_topology_schedule(const struct torus_topology *topology, int most)
 		return topology->most_steps <= most;
 	changing->most_steps = torus_ring_schedule_most(shape);
 	for (int direction = 0; direction < 2 * shape->axes && topology->most_steps <= most; direction++)
-		list_both(topology, torus_ring_schedule, direction, &changing->steps_out[direction], &changing->steps_in[direction]);
+		list_both(topology, torus_ring_schedule, direction, &changing->steps_out[direction],
+			  &changing->steps_in[direction]);
 	return topology->most_steps <= most;
 }
 
@@ -162,7 +166,8 @@ bool torus_topology_reverse_schedule(const struct torus_topology *topology, int 
 		return false;
 	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++)
 		if (!topology->reverse_in[direction])
-			list_both(topology, torus_ring_reverse_schedule, direction, &changing->reverse_in[direction], &changing->reverse_out[direction]);
+			list_both(topology, torus_ring_reverse_schedule, direction, &changing->reverse_in[direction],
+				  &changing->reverse_out[direction]);
 	return true;
 }
 

@@ -41,7 +41,8 @@ void comms_group_follow_torus(struct comms_group *nodes)
 	if (comms.barrier != COMMS_TORUS && (comms.barrier != COMMS_AUTO || !somebody_knows()))
 		return;
 	find_places(&sites, nodes);
-	if (sites.shape.places == nodes->size && (comms.barrier == COMMS_TORUS || torus_barrier_pays(&sites, HOPS_OF_A_ROUND))) {
+	if (sites.shape.places == nodes->size &&
+	    (comms.barrier == COMMS_TORUS || torus_barrier_pays(&sites, HOPS_OF_A_ROUND))) {
 		nodes->rounds = torus_barrier_rounds(&sites.shape, sites.place[nodes->me], notified);
 		nodes->notified = calloc((size_t)nodes->rounds, sizeof *nodes->notified);
 		nodes->round = calloc((size_t)nodes->rounds, sizeof *nodes->round);

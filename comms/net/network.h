@@ -61,11 +61,12 @@ struct network_notification {
 	struct comms_peer *peer;
 	enum comms_segment_id segment; /* of both pieces */
 	struct network_piece piece[2]; /* the first one goes first; bytes is 0: nothing */
-	const struct comms_buffer *buffer; /* the offset of the first piece is in this memory of the peer; NULL: in the segment */
+	/* the offset of the first piece is in this memory of the peer; NULL: in the segment */
+	const struct comms_buffer *buffer;
 	enum comms_segment_id flag_segment;
-	size_t flag_offset; /* COMMS_NO_FLAG: there is no flag */
-	uint64_t value;	    /* with a request, request->value is the same */
-	uint8_t completion; /* not 0: a number that the peer's listen gave, instead of the flag */
+	size_t flag_offset;	   /* COMMS_NO_FLAG: there is no flag */
+	uint64_t value;		   /* with a request, request->value is the same */
+	uint8_t completion;	   /* not 0: a number that the peer's listen gave, instead of the flag */
 	struct comms_batch *batch; /* not NULL: a network with batching may keep the notification until send_batch */
 	bool counted, nbi;
 	struct comms_channel *channel;
@@ -79,8 +80,8 @@ struct network_notification {
 struct comms_traffic {
 	uint64_t sent, carried_out;
 	unsigned notify; /* how many of them a notification without data is */
-	bool pending;	  /* something is under way that these numbers do not show */
-	bool blind;	  /* puts may be under way that no number shows */
+	bool pending;	 /* something is under way that these numbers do not show */
+	bool blind;	 /* puts may be under way that no number shows */
 };
 
 /* --- Optional groups --- */
@@ -121,7 +122,8 @@ struct network_offload {
 	 * other's queues. is_over reports on this PE's sending only.
 	 */
 	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
-	void (*write)(struct comms_session *session, const struct comms_session_tree *branches, const struct comms_readiness *ready);
+	void (*write)(struct comms_session *session, const struct comms_session_tree *branches,
+		      const struct comms_readiness *ready);
 	/*
 	 * The same for data between pairs. open_edges writes the number of the queue that receives the packets of those
 	 * that are ready; run: a word of this PE.
@@ -139,7 +141,8 @@ struct network_buffers {
 	void *(*share)(struct comms_buffer *buffer);
 	void (*unshare)(const struct comms_buffer *buffer, void *handle);
 	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
-	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset, struct comms_piece *to);
+	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
+		    size_t offset, struct comms_piece *to);
 };
 
 /* A wait that blocks in the network, so that a PE that sleeps still serves others. */
@@ -148,7 +151,11 @@ struct network_blocking {
 	 * Blocks until the network has something to do, the word has another value, or the time is over. NETWORK_BLOCK_NOT, and at once: another thread
 	 * of this PE makes progress, so the caller may sleep on the word.
 	 */
-	enum network_block { NETWORK_BLOCK_NOT, NETWORK_BLOCKED, NETWORK_BLOCKED_AND_PROGRESSED } (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
+	enum network_block {
+		NETWORK_BLOCK_NOT,
+		NETWORK_BLOCKED,
+		NETWORK_BLOCKED_AND_PROGRESSED
+	} (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
 	/* Makes the network's thread serve the command lists. */
 	void (*wake)(void);
 };
@@ -163,7 +170,8 @@ struct comms_map {
 };
 
 enum {
-	NETWORK_OWN_ATOMICS = 1,     /* amo is not atomic with the processor's atomics: PEs of a node use it among themselves, too */
+	/* amo is not atomic with the processor's atomics: PEs of a node use it among themselves, too */
+	NETWORK_OWN_ATOMICS = 1,
 	NETWORK_RECORDS_ARRIVALS = 2 /* the target records for traces when a message came */
 };
 
@@ -171,9 +179,10 @@ enum {
 
 struct comms_network {
 	const char *name;
-	unsigned traits;	/* NETWORK_..., or'ed */
-	enum counters_row row;	/* of SHMEM_STATS */
-	long longest_wait; /* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
+	unsigned traits;       /* NETWORK_..., or'ed */
+	enum counters_row row; /* of SHMEM_STATS */
+	/* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
+	long longest_wait;
 
 	/*
 	 * Its life, in this order. NULL, but for start, describe, finish and stop: the network has nothing to do then.
@@ -207,11 +216,13 @@ struct comms_network {
 	void (*channel_close)(struct comms_channel *channel);
 
 	/* Without nbi, the source may be reused, or the data is here, on return. With nbi that holds behind the next quiet of the channel. */
-	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi);
+	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
+		    bool nbi);
 	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
 	/* Atomics of 4 or 8 bytes. The result has the width of the operation. */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
-	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result, bool nbi);
+	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
+			  const struct comms_atomic *atomic, void *result, bool nbi);
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
 	/* Puts, atomics and counted notifications behind a fence take effect at a peer behind those before it. */
 	void (*fence)(struct comms_channel *channel);

@@ -44,10 +44,11 @@ const struct comms_network *networks_find(unsigned set, bool must)
 		if (network && (!network->find || network->find(must)))
 			return network;
 		if (!network && must)
-			rte_die_together("shmem_init",
-					 "SHMEM_PATHS names %s, and this library was configured --without-%s; configure it without "
-					 "that, or leave %s out",
-					 networks[i].name, networks[i].name, networks[i].name);
+			rte_die_together(
+				"shmem_init",
+				"SHMEM_PATHS names %s, and this library was configured --without-%s; configure it without "
+				"that, or leave %s out",
+				networks[i].name, networks[i].name, networks[i].name);
 	}
 	return NULL;
 }
@@ -57,5 +58,9 @@ void networks_names(char *text, size_t size)
 	size_t used = 0;
 
 	for (unsigned i = 0; i < COUNT && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : i + 1 < COUNT ? ", " : " and ", networks[i].name);
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i == 0		 ? ""
+					 : i + 1 < COUNT ? ", "
+							 : " and ",
+					 networks[i].name);
 }

@@ -13,14 +13,14 @@
  *          NICs
  */
 #define COMMS_SESSION_TREES 12
-#define COMMS_SESSION_CHILDREN 15  /* a packet lets no more go */
+#define COMMS_SESSION_CHILDREN 15 /* a packet lets no more go */
 #define COMMS_SESSION_SEGMENTS 64 /* of a tree's part: each is written down once for each child */
 
 struct comms_session_child {
 	int pe;
 	uint64_t queue;		/* the one it has for the tree */
 	_Atomic uint64_t *word; /* by its address here, as all words of others */
-	int lets_go; /* as it has shown */
+	int lets_go;		/* as it has shown */
 };
 
 struct comms_session_tree {
@@ -34,8 +34,8 @@ struct comms_session_tree {
 };
 
 struct comms_readiness {
-	int children, parent;	/* PE; -1: the root */
-	uint64_t queue;		/* the parent's */
+	int children, parent; /* PE; -1: the root */
+	uint64_t queue;	      /* the parent's */
 };
 
 /* What others must know of a PE: its queues for the trees, then the one for readiness; and how many commands what comes down a tree lets go there. */

@@ -90,7 +90,8 @@ uint64_t counters_agreement(void)
 
 static void complain_of_difference(const char *setting, int pe)
 {
-	rte_die("shmem_init", "%s is not the same here and on PE %d; give it to all PEs (with mpirun over hosts: -x %s)", setting, pe,
+	rte_die("shmem_init",
+		"%s is not the same here and on PE %d; give it to all PEs (with mpirun over hosts: -x %s)", setting, pe,
 		setting);
 }
 

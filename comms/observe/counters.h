@@ -19,46 +19,46 @@
  * No call gets here unless calls are observed: see COMMS_CALL. Any thread may count.
  */
 
-#define CATEGORIES(F)                       \
-	F(PUT, "put")                           \
-	F(PUT_NBI, "put_nbi")                   \
-	F(P, "p")                               \
-	F(IPUT, "iput")                         \
-	F(GET, "get")                           \
-	F(GET_NBI, "get_nbi")                   \
-	F(G, "g")                               \
-	F(IGET, "iget")                         \
-	F(PUT_SIGNAL, "put_signal")             \
-	F(SIGNAL, "signal")                     \
-	F(ATOMIC, "atomic")                     \
-	F(ATOMIC_FETCH, "atomic_fetch")         \
-	F(ATOMIC_NBI, "atomic_nbi")             \
-	F(FENCE, "fence")                       \
-	F(QUIET, "quiet")                       \
-	F(WAIT, "wait")                         \
-	F(TEST, "test")                         \
-	F(LOCK, "lock")                         \
-	F(BARRIER, "barrier")                   \
-	F(SYNC, "sync")                         \
-	F(BROADCAST, "broadcast")               \
-	F(COLLECT, "collect")                   \
-	F(FCOLLECT, "fcollect")                 \
-	F(ALLTOALL, "alltoall")                 \
-	F(REDUCE, "reduce")                     \
-	F(SCAN, "scan")                         \
-	F(EXCHANGE, "exchange")                 \
-	F(PLAN, "plan")                         \
-	F(RDMA, "rdma")                         \
-	F(MEMORY, "memory")                     \
-	F(TEAM, "team")                         \
-	F(CONTEXT, "context")                   \
+#define CATEGORIES(F)                   \
+	F(PUT, "put")                   \
+	F(PUT_NBI, "put_nbi")           \
+	F(P, "p")                       \
+	F(IPUT, "iput")                 \
+	F(GET, "get")                   \
+	F(GET_NBI, "get_nbi")           \
+	F(G, "g")                       \
+	F(IGET, "iget")                 \
+	F(PUT_SIGNAL, "put_signal")     \
+	F(SIGNAL, "signal")             \
+	F(ATOMIC, "atomic")             \
+	F(ATOMIC_FETCH, "atomic_fetch") \
+	F(ATOMIC_NBI, "atomic_nbi")     \
+	F(FENCE, "fence")               \
+	F(QUIET, "quiet")               \
+	F(WAIT, "wait")                 \
+	F(TEST, "test")                 \
+	F(LOCK, "lock")                 \
+	F(BARRIER, "barrier")           \
+	F(SYNC, "sync")                 \
+	F(BROADCAST, "broadcast")       \
+	F(COLLECT, "collect")           \
+	F(FCOLLECT, "fcollect")         \
+	F(ALLTOALL, "alltoall")         \
+	F(REDUCE, "reduce")             \
+	F(SCAN, "scan")                 \
+	F(EXCHANGE, "exchange")         \
+	F(PLAN, "plan")                 \
+	F(RDMA, "rdma")                 \
+	F(MEMORY, "memory")             \
+	F(TEAM, "team")                 \
+	F(CONTEXT, "context")           \
 	F(OTHER, "other")
 
 enum counters_category {
 #define CATEGORY_NAME(id, name) CATEGORY_##id,
 	CATEGORIES(CATEGORY_NAME)
 #undef CATEGORY_NAME
-	CATEGORY_COUNT
+		CATEGORY_COUNT
 };
 
 /* Rows of counters: categories, paths, peers, directions; behind them one row for each link. */
@@ -69,7 +69,8 @@ enum counters_row {
 #undef NETWORK
 	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
 	ROW_PEERS,  /* those that this PE has connected to, and the memory that took */
-	ROW_AXES,   /* a row for each direction on the torus: links taken by messages between nodes, and bytes over them */
+	/* a row for each direction on the torus: links taken by messages between nodes, and bytes over them */
+	ROW_AXES,
 	ROW_LAST_AXIS = ROW_AXES + TORUS_DIRECTIONS - 1,
 	ROW_COUNT
 };

@@ -22,7 +22,7 @@ static struct {
 	struct one_link {
 		struct counter counter;
 		char name[sizeof "link " + LINKS_TEXT];
-	} *link;
+	} * link;
 	int *place_of; /* of a number, in link */
 } link_counters;
 

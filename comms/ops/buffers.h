@@ -15,7 +15,7 @@ struct comms_buffer {
 	int32_t pe, process;
 	uint64_t base, size;
 	uint32_t place, serial; /* which of its PE's; serials are never 0 */
-	uint64_t network[19]; /* the network's own */
+	uint64_t network[19];	/* the network's own */
 };
 #define COMMS_BUFFER_MAGIC 0x7265666675626d74
 _Static_assert(sizeof(struct comms_buffer) == 24 * sizeof(uint64_t), "as large as the program's shmemx_rdma_buffer_t");

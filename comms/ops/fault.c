@@ -69,7 +69,9 @@ static void explain_by_name(struct rte_fault *fault)
 	if (!fault->at_once || comms.n_pes == 0 || is_of_a_peer(fault->address))
 		return;
 	if (argument && context)
-		argument = !strcmp(argument, "source") ? "source or ctx" : !strcmp(argument, "dest") ? "dest or ctx" : "fetch or ctx";
+		argument = !strcmp(argument, "source") ? "source or ctx"
+			   : !strcmp(argument, "dest") ? "dest or ctx"
+						       : "fetch or ctx";
 	fault->argument = argument ? argument : context ? "ctx" : NULL;
 }
 

@@ -18,8 +18,8 @@ static void store_flag(const struct target *target, struct comms_flag flag)
 	comms_wake_at(target->place.peer, flag.word, sizeof *flag.word);
 }
 
-static __attribute__((noinline)) void notify_slowly(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe,
-						    const char *routine)
+static __attribute__((noinline)) void notify_slowly(void *dest, const void *source, size_t bytes,
+						    struct comms_flag flag, int pe, const char *routine)
 {
 	struct target shown = target_check(flag.word, sizeof *flag.word, "word", pe, routine);
 	struct target data = bytes ? target_check(dest, bytes, "dest", pe, routine) : shown;

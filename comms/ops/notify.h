@@ -21,7 +21,8 @@ struct comms_flag {
 void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
 /* Puts data, then sets a flag. The source may be reused on return. */
-void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe, const char *routine);
+void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe,
+		      const char *routine);
 
 /*
  * How large a network's own record of a request, and of a batch, may be.
@@ -43,12 +44,13 @@ static inline bool comms_request_is_under_way(const struct comms_request *reques
 struct comms_buffer;
 struct comms_batch;
 struct comms_notification {
-	struct comms_piece piece[2];	   /* put in this order, to one segment; bytes is 0: nothing */
+	struct comms_piece piece[2]; /* put in this order, to one segment; bytes is 0: nothing */
 	struct comms_flag flag;
 	const struct comms_buffer *buffer; /* the first piece goes to this memory, to offset in it; NULL: to its dest */
 	size_t offset;
-	uint8_t completion;   /* instead of the flag: a number that the receiver gave, see completion_numbers.h; 0: the flag */
-	bool by_network;      /* also where stores reach the PE */
+	/* instead of the flag: a number that the receiver gave, see completion_numbers.h; 0: the flag */
+	uint8_t completion;
+	bool by_network;	   /* also where stores reach the PE */
 	struct comms_batch *batch; /* leaves with this one, if there is room in it; NULL: leaves now */
 	int pe;
 	const char *routine;
@@ -58,10 +60,13 @@ struct comms_notification {
 void comms_put_notify_start(struct comms_request *request, const struct comms_notification *notification);
 
 /* The same for one piece and a flag. */
-static inline void comms_put_notify_later(struct comms_request *request, struct comms_piece piece, struct comms_flag flag, int pe,
-					  const char *routine)
+static inline void comms_put_notify_later(struct comms_request *request, struct comms_piece piece,
+					  struct comms_flag flag, int pe, const char *routine)
 {
-	comms_put_notify_start(request, &(struct comms_notification){.piece = {piece}, .flag = flag, .pe = pe, .routine = routine});
+	comms_put_notify_start(request, &(struct comms_notification){.piece = {piece},
+								     .flag = flag,
+								     .pe = pe,
+								     .routine = routine});
 }
 
 /* The first of two uses of a batch must be complete before the second begins. */

@@ -70,7 +70,8 @@ void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void
 	get_or_hold(&(struct held){HELD_GET, channel, dest, source, bytes, pe, routine, true, .word = NULL});
 }
 
-void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine)
+void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
+		       const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
@@ -82,7 +83,8 @@ void comms_channel_amo(struct comms_channel *channel, void *dest, const struct c
 		comms.network->amo(carry_channel(channel), &t.place, atomic);
 }
 
-uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine)
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
+				 const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
 	struct target t = target_check_word(dest, atomic->width, pe, routine);
@@ -105,8 +107,8 @@ static void store_result(void *result, uint64_t value, size_t width)
 	memcpy(result, width == 8 ? (void *)&value : &narrow, width);
 }
 
-void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest, const struct comms_atomic *atomic, int pe,
-				 const char *routine)
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest,
+				 const struct comms_atomic *atomic, int pe, const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
 	struct comms_near outer;
@@ -117,7 +119,8 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 		uint64_t old = comms_channel_amo_fetch(channel, dest, atomic, pe, routine), copy;
 
 		store_result(&copy, old, atomic->width);
-		if (!reorder_hold(&(struct held){HELD_RESULT, channel, result, &copy, atomic->width, pe, routine, true, .word = NULL}))
+		if (!reorder_hold(&(struct held){HELD_RESULT, channel, result, &copy, atomic->width, pe, routine, true,
+						 .word = NULL}))
 			store_result(result, old, atomic->width);
 		return;
 	}
@@ -146,8 +149,8 @@ static void count_signal(const struct held *p, const struct target *data, const 
 		counters_more(comms.network->row, p->pe, p->bytes);
 }
 
-void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece, const struct comms_signal *signal, int pe,
-			      const char *routine)
+void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece,
+			      const struct comms_signal *signal, int pe, const char *routine)
 {
 	COMMS_CALL(routine, piece->bytes, pe);
 	struct held p = {

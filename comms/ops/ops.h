@@ -43,28 +43,24 @@ struct comms_atomic {
 };
 
 /* The fetching form returns the old value, zero-extended. */
-void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine);
-uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe, const char *routine);
-void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest, const struct comms_atomic *atomic, int pe,
+void comms_channel_amo(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
+		       const char *routine);
+uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, const struct comms_atomic *atomic, int pe,
 				 const char *routine);
+void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest,
+				 const struct comms_atomic *atomic, int pe, const char *routine);
 
 /* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
 #define COMMS_AMO_HERE(name, type)                                                                                    \
 	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
 	{                                                                                                             \
 		switch (op) {                                                                                         \
-		case COMMS_FETCH:                                                                                     \
-			return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                               \
-		case COMMS_ADD:                                                                                       \
-			return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_AND:                                                                                       \
-			return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_OR:                                                                                        \
-			return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                                    \
-		case COMMS_XOR:                                                                                       \
-			return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                                   \
-		case COMMS_SWAP:                                                                                      \
-			return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                                  \
+		case COMMS_FETCH: return __atomic_load_n(word, __ATOMIC_SEQ_CST);                                     \
+		case COMMS_ADD: return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);                           \
+		case COMMS_AND: return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);                           \
+		case COMMS_OR: return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);                             \
+		case COMMS_XOR: return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);                           \
+		case COMMS_SWAP: return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);                         \
 		case COMMS_CSWAP:                                                                                     \
 			__atomic_compare_exchange_n(word, &cond, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
 			return cond;                                                                                  \
@@ -87,8 +83,8 @@ struct comms_signal {
 };
 
 /* Puts data, then changes the signal of the same PE atomically. */
-void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece, const struct comms_signal *signal, int pe,
-			      const char *routine);
+void comms_channel_put_signal(struct comms_channel *channel, const struct comms_piece *piece,
+			      const struct comms_signal *signal, int pe, const char *routine);
 
 void comms_channel_fence(struct comms_channel *channel);
 void comms_channel_quiet(struct comms_channel *channel);

@@ -264,7 +264,8 @@ static bool is_held_kind(enum held_kind kind)
 		return false;
 	switch (kind) {
 	case HELD_PUT:
-		return category == CATEGORY_PUT || category == CATEGORY_PUT_NBI || category == CATEGORY_P || category == CATEGORY_IPUT;
+		return category == CATEGORY_PUT || category == CATEGORY_PUT_NBI || category == CATEGORY_P ||
+		       category == CATEGORY_IPUT;
 	case HELD_SIGNAL: return category == CATEGORY_PUT_SIGNAL;
 	case HELD_GET: return category == CATEGORY_GET_NBI;
 	case HELD_RESULT: return category == CATEGORY_ATOMIC_NBI;

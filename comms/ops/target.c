@@ -18,7 +18,8 @@ static void complain_of_remote(const struct target *t, size_t bytes, const char 
 	rte_die(routine,
 		"%zu bytes at offset %zu run past the end of PE %d's heap (%zu bytes); give all PEs the same "
 		"SHMEM_SYMMETRIC_SIZE",
-		bytes, t->place.offset - COMMS_SYSTEM_BYTES, peer->pe, peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
+		bytes, t->place.offset - COMMS_SYSTEM_BYTES, peer->pe,
+		peer->remote_size[COMMS_HEAP] - COMMS_SYSTEM_BYTES);
 }
 
 struct target target_find(const void *address, int pe)
@@ -42,8 +43,8 @@ struct target target_check(const void *address, size_t bytes, const char *argume
 	comms_check_symmetric(address, bytes, argument, routine);
 	t = target_find(address, pe);
 	size = t.place.peer->remote_size[t.place.segment];
-	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) || t.place.offset > size ||
-			       bytes > size - t.place.offset))
+	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) ||
+			       t.place.offset > size || bytes > size - t.place.offset))
 		complain_of_remote(&t, bytes, routine);
 	if (!t.here && !comms.network)
 		rte_die(routine,
@@ -69,7 +70,8 @@ enum counters_row target_row(const struct target *target)
 	return target->here ? ROW_LOCAL : comms.network->row;
 }
 
-void target_count(const struct target *target, enum counters_side side, size_t bytes, const struct comms_channel *channel)
+void target_count(const struct target *target, enum counters_side side, size_t bytes,
+		  const struct comms_channel *channel)
 {
 	if (COMMS_LIKELY(!comms.observed))
 		return;

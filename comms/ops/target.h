@@ -21,6 +21,7 @@ struct target target_check_word(void *dest, size_t width, int pe, const char *ro
 
 /* Counts an operation that begins now. */
 enum counters_row target_row(const struct target *target);
-void target_count(const struct target *target, enum counters_side side, size_t bytes, const struct comms_channel *channel);
+void target_count(const struct target *target, enum counters_side side, size_t bytes,
+		  const struct comms_channel *channel);
 
 #endif

@@ -59,8 +59,8 @@ void comms_event_send(int pe, const struct comms_posted_event *posted, const cha
 {
 	struct comms_event_entry *entry = event_entry(posted->number);
 
-	comms_put_notify(&entry->event, posted->event, posted->bytes, (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1}, pe,
-			 routine);
+	comms_put_notify(&entry->event, posted->event, posted->bytes,
+			 (struct comms_flag){&entry->sequence, (uint64_t)posted->number + 1}, pe, routine);
 }
 
 void comms_event_add(struct comms_notification *notification, const struct comms_posted_event *posted)

@@ -31,10 +31,12 @@ bool comms_buffer_is_gone(const struct comms_buffer *buffer)
 static void no_path(const struct comms_buffer *buffer, const char *routine)
 {
 	if (errno == EFAULT)
-		rte_die(routine, "the buffer of PE %d at 0x%llx, or memory of this PE, is not there any more; unregister it before it is freed",
+		rte_die(routine,
+			"the buffer of PE %d at 0x%llx, or memory of this PE, is not there any more; unregister it before it is freed",
 			buffer->pe, (unsigned long long)buffer->base);
-	rte_die(routine, "the kernel does not let this process reach into that of PE %d (%s); allow it (kernel.yama.ptrace_scope=0), or set "
-			 "SHMEM_PATHS=ucx",
+	rte_die(routine,
+		"the kernel does not let this process reach into that of PE %d (%s); allow it (kernel.yama.ptrace_scope=0), or set "
+		"SHMEM_PATHS=ucx",
 		buffer->pe, strerror(errno));
 }
 
@@ -64,11 +66,15 @@ static void put_by_kernel(const struct comms_transfer *t)
 		copy_by_kernel(t->buffer, t->offset, t->here, t->bytes, true, t->routine);
 }
 
-void comms_buffer_put(struct comms_request *request, const struct comms_transfer *t, const struct comms_posted_event *event)
+void comms_buffer_put(struct comms_request *request, const struct comms_transfer *t,
+		      const struct comms_posted_event *event)
 {
 	const struct comms_buffer *buffer = t->buffer;
-	struct comms_notification notification = {
-		.piece = {{NULL, t->here, t->bytes}}, .buffer = buffer, .offset = t->offset, .pe = buffer->pe, .routine = t->routine};
+	struct comms_notification notification = {.piece = {{NULL, t->here, t->bytes}},
+						  .buffer = buffer,
+						  .offset = t->offset,
+						  .pe = buffer->pe,
+						  .routine = t->routine};
 
 	if (is_reached_by_kernel(comms_connect(buffer->pe))) {
 		counters_if_on(ROW_LOCAL, SIDE_THERE, buffer->pe, t->bytes);
@@ -95,5 +101,6 @@ void comms_buffer_get(struct comms_request *request, const struct comms_transfer
 	else if (is_reached_by_kernel(peer))
 		copy_by_kernel(buffer, t->offset, t->here, t->bytes, false, t->routine);
 	else if (t->bytes > 0)
-		comms.network->buffers->get(request, peer, buffer, t->offset, &(struct comms_piece){t->here, NULL, t->bytes});
+		comms.network->buffers->get(request, peer, buffer, t->offset,
+					    &(struct comms_piece){t->here, NULL, t->bytes});
 }

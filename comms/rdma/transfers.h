@@ -18,7 +18,8 @@ struct comms_transfer {
 	void *here; /* memory of this PE */
 	const char *routine;
 };
-void comms_buffer_put(struct comms_request *request, const struct comms_transfer *transfer, const struct comms_posted_event *event);
+void comms_buffer_put(struct comms_request *request, const struct comms_transfer *transfer,
+		      const struct comms_posted_event *event);
 void comms_buffer_get(struct comms_request *request, const struct comms_transfer *transfer);
 
 #endif

@@ -16,14 +16,16 @@ struct comms_group {
 	int slot;
 	int tier;     /* which words of the slot it synchronises by */
 	bool on_node; /* all members load and store each other's memory */
-	bool prepared; /* the fields below are filled in: by comms_group_prepare, before the members first synchronise */
-	bool oversubscribed; /* on a node with more PEs than processors */
+	/* the fields below are filled in: by comms_group_prepare, before the members first synchronise */
+	bool prepared;
+	bool oversubscribed;	     /* on a node with more PEs than processors */
 	struct comms_levels *levels; /* NULL: all members are on one node, or each is on its own */
 	struct comms_levels *parts;  /* members on one node by memory group; NULL: they are not divided. See numa.h */
 	bool divided_barrier;	     /* and these have a counter barrier each */
 	int barrier;		     /* which of the slot's */
 	uint64_t epoch;		     /* barriers in rounds this PE has begun */
-	struct comms_round *round;   /* which PEs this one notifies in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
+	/* which PEs this one notifies in each round, along a torus or by memory group; NULL: the one 1, 2, 4 ... places on */
+	struct comms_round *round;
 	int rounds, *notified, n_notified;
 };
 

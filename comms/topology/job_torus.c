@@ -112,7 +112,8 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 		int compared = 0, dead = 0;
 
 		if (!rte_host(survey->first_pe[n], name, sizeof name))
-			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
+			rte_die_together("shmem_init",
+					 "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
 					 survey->first_pe[n]);
 		/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
 		while (compared < file->hosts && !same_host(name, file->name[h % file->hosts]))
@@ -120,12 +121,14 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 		while (compared == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
 			dead++;
 		if (compared == file->hosts && dead < file->dead)
-			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
-						       "line out, or start on other hosts",
+			rte_die_together("shmem_init",
+					 "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
+					 "line out, or start on other hosts",
 					 path, name, survey->first_pe[n]);
 		if (compared == file->hosts)
-			rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
-						       "%s and its coordinates",
+			rte_die_together("shmem_init",
+					 "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
+					 "%s and its coordinates",
 					 path, name, survey->first_pe[n], name);
 		survey->place[n] = file->place[h++ % file->hosts];
 	}
@@ -145,8 +148,10 @@ static bool file_knows(struct survey *survey)
 	free(text);
 	survey->machine = file.shape;
 	if (comms.node_size > 0 && survey->nodes > file.hosts)
-		rte_die_together("shmem_init", "SHMEM_TORUS_FILE=%s: it has %d hosts, and with SHMEM_NODE_PES=%ld the job has %d nodes",
-				 path, file.hosts, comms.node_size, survey->nodes);
+		rte_die_together(
+			"shmem_init",
+			"SHMEM_TORUS_FILE=%s: it has %d hosts, and with SHMEM_NODE_PES=%ld the job has %d nodes", path,
+			file.hosts, comms.node_size, survey->nodes);
 	if (comms.node_size > 0)
 		memcpy(survey->place, file.place, (size_t)survey->nodes * sizeof(int));
 	else
@@ -176,7 +181,8 @@ static bool setting_knows(struct survey *survey)
 	if (survey->nodes > survey->machine.places)
 		rte_die_together("shmem_init", "SHMEM_TORUS=%s: that is %d nodes, and the job has %d%s", text,
 				 survey->machine.places, survey->nodes,
-				 comms.node_size > 0 ? "" : "; to try a torus on one machine, set SHMEM_NODE_PES as well");
+				 comms.node_size > 0 ? ""
+						     : "; to try a torus on one machine, set SHMEM_NODE_PES as well");
 	take_places_in_order(survey);
 	return true;
 }
@@ -193,11 +199,8 @@ static const struct {
 	enum torus_source source;
 	bool (*knows)(struct survey *survey);
 } sources[] = {
-	{TORUS_FROM_VENDOR, vendor_knows},
-	{TORUS_FROM_LAUNCHER, launcher_knows},
-	{TORUS_FROM_FILE, file_knows},
-	{TORUS_FROM_SETTING, setting_knows},
-	{TORUS_LOGICAL, number_knows},
+	{TORUS_FROM_VENDOR, vendor_knows},   {TORUS_FROM_LAUNCHER, launcher_knows}, {TORUS_FROM_FILE, file_knows},
+	{TORUS_FROM_SETTING, setting_knows}, {TORUS_LOGICAL, number_knows},
 };
 
 static struct torus_job *make_job_torus(void)
@@ -212,11 +215,13 @@ static struct torus_job *make_job_torus(void)
 	find_nodes(&survey);
 	while (!sources[s].knows(&survey))
 		s++;
-	map = (struct torus_job_map){sources[s].source, &survey.machine, survey.nodes, comms.n_pes, survey.place, survey.node_of};
+	map = (struct torus_job_map){sources[s].source, &survey.machine, survey.nodes,
+				     comms.n_pes,	survey.place,	 survey.node_of};
 	if (!torus_job_make(job, &map, &twice)) {
 		if (twice < 0)
 			rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
-		rte_die_together("shmem_init", "%s puts PE %d's node where another node is; each needs coordinates of its own",
+		rte_die_together("shmem_init",
+				 "%s puts PE %d's node where another node is; each needs coordinates of its own",
 				 torus_source_text(sources[s].source), survey.first_pe[twice]);
 	}
 	if (!torus_sites_mark(&job->sites, &job->box, &job->machine, survey.flaw, survey.flaws))

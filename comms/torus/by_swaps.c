@@ -64,8 +64,8 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 static bool bears_fewer(struct torus_cost *cost, long *hops, const int *place, const struct torus_shape *shape,
 			const struct torus_tiling *tiling, const struct torus_cost *limit)
 {
-	bool good = torus_cost_find(cost, shape, &tiling->cells, place, tiling->weight) && torus_cost_bears(cost, limit) &&
-		    cost->hops < *hops;
+	bool good = torus_cost_find(cost, shape, &tiling->cells, place, tiling->weight) &&
+		    torus_cost_bears(cost, limit) && cost->hops < *hops;
 
 	if (good)
 		*hops = cost->hops;

@@ -13,7 +13,8 @@ bool torus_sites_flawed(const struct torus_sites *sites)
 		return true;
 	for (int p = 0; sites->share && p < shape->places; p++)
 		for (int direction = 0; direction < 2 * shape->axes; direction++)
-			if (shape->axis[direction / 2].size > 1 && torus_neighbour(shape, p, direction) >= 0 && torus_sites_share(sites, p, direction) < 1)
+			if (shape->axis[direction / 2].size > 1 && torus_neighbour(shape, p, direction) >= 0 &&
+			    torus_sites_share(sites, p, direction) < 1)
 				return true;
 	return false;
 }
@@ -47,10 +48,12 @@ struct search {
 	int root;
 	unsigned char *free; /* by link */
 	unsigned char *flow; /* by link: a path that was found uses it */
-	int *touched;	     /* the links that ever had flow, to clear it again: as many paths as there are, each past each place once */
+	/* the links that ever had flow, to clear it again: as many paths as there are, each past each place once */
+	int *touched;
 	int touches;
 	int *queue;
-	signed char *by; /* by place: the direction from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
+	/* by place: the direction from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
+	signed char *by;
 };
 
 static void search_free(struct search *search)
@@ -87,7 +90,8 @@ static int direction_from(const struct search *search, int place, int direction,
 	*from = search->shape->axis[direction / 2].size > 1 ? torus_neighbour(search->shape, place, direction) : -1;
 	if (*from < 0 || search->by[*from] >= 0)
 		return -1;
-	if (search->free[*from * TORUS_DIRECTIONS + (direction ^ 1)] && !search->flow[*from * TORUS_DIRECTIONS + (direction ^ 1)])
+	if (search->free[*from * TORUS_DIRECTIONS + (direction ^ 1)] &&
+	    !search->flow[*from * TORUS_DIRECTIONS + (direction ^ 1)])
 		return direction ^ 1;
 	return search->flow[place * TORUS_DIRECTIONS + direction] ? TORUS_DIRECTIONS + (direction ^ 1) : -1;
 }
@@ -120,8 +124,10 @@ static int search_back(struct search *search, int source, int end)
 static void send_along(struct search *search, int from, int end)
 {
 	while (from != end) {
-		int by = search->by[from], direction = by % TORUS_DIRECTIONS, next = torus_neighbour(search->shape, from, direction);
-		int link = by < TORUS_DIRECTIONS ? from * TORUS_DIRECTIONS + direction : next * TORUS_DIRECTIONS + (direction ^ 1);
+		int by = search->by[from], direction = by % TORUS_DIRECTIONS,
+		    next = torus_neighbour(search->shape, from, direction);
+		int link = by < TORUS_DIRECTIONS ? from * TORUS_DIRECTIONS + direction
+						 : next * TORUS_DIRECTIONS + (direction ^ 1);
 
 		search->flow[link] = by < TORUS_DIRECTIONS;
 		if (by < TORUS_DIRECTIONS)
@@ -166,7 +172,8 @@ int torus_disjoint_trees_most(const struct torus_links *links, int root)
 static int grow_tree(struct search *search, signed char *direction, int more, int rotation)
 {
 	const struct torus_shape *shape = search->shape;
-	int *level = calloc((size_t)shape->places, sizeof *level), *queue = malloc((size_t)shape->places * sizeof *queue);
+	int *level = calloc((size_t)shape->places, sizeof *level),
+	    *queue = malloc((size_t)shape->places * sizeof *queue);
 	int first = 0, last = 0, deepest = -1, directions = 2 * shape->axes;
 
 	if (level && queue)
@@ -176,7 +183,8 @@ static int grow_tree(struct search *search, signed char *direction, int more, in
 
 		deepest = level[from];
 		for (int w = 0; w < directions; w++) {
-			int out = (w + rotation) % directions, link = from * TORUS_DIRECTIONS + out, next = torus_neighbour(shape, from, out);
+			int out = (w + rotation) % directions, link = from * TORUS_DIRECTIONS + out,
+			    next = torus_neighbour(shape, from, out);
 
 			if (!search->free[link] || next == search->root || direction[next] >= 0)
 				continue;
@@ -195,7 +203,8 @@ static int grow_tree(struct search *search, signed char *direction, int more, in
 	return deepest;
 }
 
-bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root, int most)
+bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root,
+			       int most)
 {
 	const struct torus_shape *shape = &links->sites->shape;
 	int trees = torus_disjoint_trees_most(links, root);

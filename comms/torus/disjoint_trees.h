@@ -32,14 +32,16 @@ void torus_links_free(struct torus_links *links);
 struct torus_disjoint_trees {
 	int root, trees, depth;
 	float share; /* of the usual rate that each of its links carries, at least */
-	signed char *direction; /* by tree * places + place: the direction from the parent to the place; -1: the tree does not reach it */
+	/* by tree * places + place: the direction from the parent to the place; -1: the tree does not reach it */
+	signed char *direction;
 };
 
 /* How many trees there are from the root; 0: some node cannot be reached. Of shapes that are too large, -1. */
 int torus_disjoint_trees_most(const struct torus_links *links, int root);
 
 /* So many trees at most. False: no memory, or the shape is too large. */
-bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root, int most);
+bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const struct torus_links *links, int root,
+			       int most);
 
 /*
  * Those that carry the most together: where some links are slow, either trees without them, or more trees, all of which go as
@@ -62,7 +64,8 @@ struct torus_tree_set {
 
 int torus_tree_set_count(const struct torus_tree_set *tree_set);
 int torus_tree_set_parent(const struct torus_tree_set *tree_set, int tree, int place, int *direction);
-int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS]);
+int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS],
+			    int directions[TORUS_DIRECTIONS]);
 int torus_tree_set_level(const struct torus_tree_set *tree_set, int tree, int place);
 int torus_tree_set_depth(const struct torus_tree_set *tree_set);
 

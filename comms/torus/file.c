@@ -191,7 +191,8 @@ static bool read_cable(struct reader *reader, const char *text, int place, float
 	while (direction < 2 * shape->axes && strcmp(text, torus_direction_name(direction)) != 0)
 		direction++;
 	if (direction == 2 * shape->axes)
-		return refuse(reader, "%.60s: not a direction; give one of x+ to %s", text, torus_direction_name(direction - 1));
+		return refuse(reader, "%.60s: not a direction; give one of x+ to %s", text,
+			      torus_direction_name(direction - 1));
 	if (!has_cable(shape, place, direction))
 		return refuse(reader, "%.60s: no cable leaves %s in this direction", text,
 			      torus_place_text(shape, place, where));

@@ -11,7 +11,14 @@
  * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
  * logical  no source knows where the nodes are: the shape follows from their number
  */
-enum torus_source { TORUS_FROM_VENDOR, TORUS_FROM_LAUNCHER, TORUS_FROM_FILE, TORUS_FROM_SETTING, TORUS_LOGICAL, TORUS_SOURCES };
+enum torus_source {
+	TORUS_FROM_VENDOR,
+	TORUS_FROM_LAUNCHER,
+	TORUS_FROM_FILE,
+	TORUS_FROM_SETTING,
+	TORUS_LOGICAL,
+	TORUS_SOURCES
+};
 
 struct torus_job {
 	enum torus_source source;
@@ -29,7 +36,7 @@ struct torus_job_map {
 	enum torus_source source;
 	const struct torus_shape *machine;
 	int nodes, pes;
-	const int *place; /* by node, in the machine */
+	const int *place;   /* by node, in the machine */
 	const int *node_of; /* by PE */
 };
 

@@ -32,8 +32,8 @@ static double seconds_of_trees(int levels, int trees, size_t segment, const stru
 	double first = part < (double)segment ? part : (double)segment, on_link = (double)segment / costs->rate;
 	double busy = 2 * traversals * trees * costs->handle;
 
-	return costs->forward + traversals * levels * (costs->forward + first / costs->rate) + traversals * trees * costs->handle +
-	       (count > 1 ? (count - 1) * (on_link > busy ? on_link : busy) : 0);
+	return costs->forward + traversals * levels * (costs->forward + first / costs->rate) +
+	       traversals * trees * costs->handle + (count > 1 ? (count - 1) * (on_link > busy ? on_link : busy) : 0);
 }
 
 double torus_binomial_seconds(int nodes, size_t bytes, const struct torus_costs *costs)
@@ -72,7 +72,8 @@ double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *cos
 }
 
 /* The last part that the busiest link carries then has to reach its last node. A node handles what comes from all directions. */
-double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs)
+double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
+			    const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
 	double busy = 2 * parts * costs->handle;
@@ -81,7 +82,8 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 }
 
 /* Each link carries the steps of all parts twice, the reverse ones in rounds; in between no node waits. A node handles what comes from all directions. */
-double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs)
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
+				    const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
 	double busy = 2 * parts * costs->handle, back = rounds * busy;
@@ -108,8 +110,8 @@ double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, con
 }
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */
-static void choose_segment(struct torus_tree_choice *tree_choice, int levels, size_t shortest, const struct torus_task *task,
-			   const struct torus_costs *costs)
+static void choose_segment(struct torus_tree_choice *tree_choice, int levels, size_t shortest,
+			   const struct torus_task *task, const struct torus_costs *costs)
 {
 	size_t longest = task->longest ? task->longest : LONGEST;
 	double best = seconds_of_trees(levels, tree_choice->trees, shortest, task, costs);
@@ -144,7 +146,7 @@ static bool links_carry_both(const struct torus_shape *shape, enum torus_trees k
 }
 
 struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
-					 const struct torus_task *task, const struct torus_costs *costs)
+					      const struct torus_task *task, const struct torus_costs *costs)
 {
 	struct torus_tree_set tree_set = {shape, kind, task->root, task->disjoint};
 	struct torus_tree_choice tree_choice = {.kind = kind};
@@ -166,7 +168,7 @@ struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, e
 }
 
 struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
-				       const struct torus_costs *costs)
+					    const struct torus_costs *costs)
 {
 	struct torus_tree_choice best = {0};
 

@@ -32,24 +32,24 @@ size_t torus_part_begin(size_t bytes, int trees, int t);
 /* What is to be done. */
 struct torus_task {
 	size_t bytes;
-	int root;	      /* place */
-	bool up_first;	      /* an all-reduce: up the trees and, at the same time, down again */
-	size_t most_segments; /* of a part; 0: any number */
-	size_t longest;	      /* bytes of a segment; 0: any */
+	int root;				     /* place */
+	bool up_first;				     /* an all-reduce: up the trees and, at the same time, down again */
+	size_t most_segments;			     /* of a part; 0: any number */
+	size_t longest;				     /* bytes of a segment; 0: any */
 	const struct torus_disjoint_trees *disjoint; /* from this root; NULL: none is known */
-	bool damaged;			     /* nothing but the disjoint trees may be used */
+	bool damaged;				     /* nothing but the disjoint trees may be used */
 };
 
 /* The best segments for trees of this kind. No trees where the shape has none. */
 struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, enum torus_trees kind,
-					 const struct torus_task *task, const struct torus_costs *costs);
+					      const struct torus_task *task, const struct torus_costs *costs);
 
 /*
  * The best kind of trees with its best segments. No trees: the shape has no links. An all-reduce uses the links in both directions, so
  * twice as many trees would have half of each.
  */
 struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, const struct torus_task *task,
-				       const struct torus_costs *costs);
+					    const struct torus_costs *costs);
 
 /* The place from which the others are nearest. */
 int torus_middle(const struct torus_shape *shape);
@@ -65,13 +65,15 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
 
 /* What an all-gather of so many bytes in all takes: along one ring of all nodes; and by the ring schedule of all axes (ring_schedule.h). */
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
-double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes, const struct torus_costs *costs);
+double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
+			    const struct torus_costs *costs);
 
 /*
  * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
  * (comms/coll/torus_allreduce.h).
  */
-double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes, const struct torus_costs *costs);
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
+				    const struct torus_costs *costs);
 
 /* What small messages from each to each take, without the time on the links: directly; and combined, axis by axis. */
 double torus_direct_seconds(int nodes, const struct torus_costs *costs);

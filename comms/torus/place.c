@@ -15,18 +15,19 @@
 
 /* Limits that make the largest machine a matter of seconds. */
 #define MOST_TILINGS 24
-#define WORK_BY_AXES 3000000L /* places of lines */
-#define WORK_GENERAL 1000000L /* cells, over all tilings */
-#define WORK_WITHIN 4000000L /* visits of pairs, cells, links */
-#define WORK_BY_SWAPS 600000L /* pairs of cells */
+#define WORK_BY_AXES 3000000L	/* places of lines */
+#define WORK_GENERAL 1000000L	/* cells, over all tilings */
+#define WORK_WITHIN 4000000L	/* visits of pairs, cells, links */
+#define WORK_BY_SWAPS 600000L	/* pairs of cells */
 #define WORK_BY_SHIFTS 4000000L /* cells, of all layouts */
 
 int *torus_choice_offer(struct torus_choice *choice, struct torus_layout layout, int cells)
 {
 	int at = choice->count;
 
-	while (at > 0 && (layout.hops < choice->layouts[at - 1].hops ||
-			  (layout.hops == choice->layouts[at - 1].hops && layout.longest < choice->layouts[at - 1].longest)))
+	while (at > 0 &&
+	       (layout.hops < choice->layouts[at - 1].hops ||
+		(layout.hops == choice->layouts[at - 1].hops && layout.longest < choice->layouts[at - 1].longest)))
 		at--;
 	if (at == TORUS_LAYOUTS)
 		return NULL;
@@ -176,8 +177,8 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 
 /* --- The plan --- */
 
-static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes, int pes,
-		       const struct torus_grid *grid)
+static bool rank_order(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes,
+		       int pes, const struct torus_grid *grid)
 {
 	int *place = malloc((size_t)grid->cells * sizeof *place);
 	bool good = place != NULL;
@@ -298,8 +299,9 @@ static const struct torus_tiling *tiling_of_runs(const struct tilings *tilings, 
 }
 
 /* Where nothing bears comparison with rank order, rank order itself is made better step by step. */
-static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes, int pes,
-			       const struct torus_grid *grid, const struct tilings *tilings)
+static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites,
+			       const struct torus_routes *routes, int pes, const struct torus_grid *grid,
+			       const struct tilings *tilings)
 {
 	struct torus_layout layout = {.how = "by careful swaps"};
 	const struct torus_tiling *tiling = tiling_of_runs(tilings, pes, &layout.tiling);

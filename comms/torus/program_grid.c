@@ -71,7 +71,7 @@ static int *all_coordinates(const struct torus_shape *shape)
 struct traffic {
 	const struct torus_shape *shape;
 	const int *table;
-	long *load; /* of each link: place times directions, plus direction */
+	long *load;			   /* of each link: place times directions, plus direction */
 	const struct torus_sites *sites;   /* with routes only */
 	const struct torus_routes *routes; /* NULL: dimension order */
 };
@@ -136,7 +136,8 @@ static void send_all(struct torus_cost *cost, struct traffic *traffic, const str
 		}
 }
 
-static bool find_cost(struct torus_cost *cost, struct traffic traffic, const struct torus_grid *grid, const int *place, const long *weight)
+static bool find_cost(struct torus_cost *cost, struct traffic traffic, const struct torus_grid *grid, const int *place,
+		      const long *weight)
 {
 	const struct torus_shape *shape = traffic.shape;
 	size_t links = (size_t)shape->places * 2 * (size_t)shape->axes;
@@ -171,7 +172,8 @@ bool torus_cost_find(struct torus_cost *cost, const struct torus_shape *shape, c
 bool torus_cost_round(struct torus_cost *cost, const struct torus_sites *sites, const struct torus_routes *routes,
 		      const struct torus_grid *grid, const int *place, const long *weight)
 {
-	return find_cost(cost, (struct traffic){.shape = &sites->shape, .sites = sites, .routes = routes}, grid, place, weight);
+	return find_cost(cost, (struct traffic){.shape = &sites->shape, .sites = sites, .routes = routes}, grid, place,
+			 weight);
 }
 
 void torus_cost_free(struct torus_cost *cost)

@@ -34,7 +34,8 @@ static int ring_steps(const struct torus_shape *shape, int axis, int part, int f
 
 bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level)
 {
-	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, direction), step = direction % 2 ? -1 : 1;
+	int axes[TORUS_AXES], count = axes_of(shape, part, axes), next = torus_neighbour(shape, place, direction),
+			      step = direction % 2 ? -1 : 1;
 	bool behind = false;
 
 	*level = 0;
@@ -99,7 +100,8 @@ static int list_all(const struct torus_shape *shape, int place, int direction, s
 			if (!torus_ring_sends(shape, part, origin, place, direction, &level))
 				continue;
 			if (list)
-				list[count] = (struct torus_ring_step){level, part, origin, order_of(shape, part, origin, place)};
+				list[count] = (struct torus_ring_step){level, part, origin,
+								       order_of(shape, part, origin, place)};
 			count++;
 		}
 	return count;

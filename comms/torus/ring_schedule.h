@@ -18,7 +18,8 @@
  */
 struct torus_ring_step {
 	int level, part, origin;
-	int order; /* in the reverse schedule: within a level, steps of the same order go together, so that links of all axes are busy */
+	/* in the reverse schedule: within a level, steps of the same order go together, so that links of all axes are busy */
+	int order;
 };
 
 int torus_ring_parts(const struct torus_shape *shape);
@@ -36,7 +37,8 @@ int torus_ring_schedule(const struct torus_shape *shape, int place, int directio
  * All steps that come back to a place from its neighbour in that direction, highest level first: what comes from further off comes earlier.
  * All lists of a place have the same order, so it can combine what several neighbours send of one part for one origin.
  */
-int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
+int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int direction,
+				struct torus_ring_step *list);
 
 /* The largest number of steps of any place in any direction. */
 int torus_ring_schedule_most(const struct torus_shape *shape);

@@ -25,7 +25,7 @@ struct torus_routes {
 	signed char *next; /* the next direction, by number of the node it goes to times places plus place; -1: none */
 	int cycle;	   /* links in a channel cycle, 0: there is none */
 	int *places;	   /* where each of them begins */
-	int *directions;	   /* and its direction */
+	int *directions;   /* and its direction */
 };
 
 /* Finds and follows every route. False: no memory. */
@@ -36,6 +36,7 @@ void torus_routes_free(struct torus_routes *routes);
  * The routes to count costs by: NULL, and found true, where dimension order is right, because no cable is dead or slow, or where some nodes
  * cannot be reached over what is left, so that messages use something else than these cables. Found false: no memory.
  */
-const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites, bool *found);
+const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites,
+					      bool *found);
 
 #endif

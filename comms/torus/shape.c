@@ -164,7 +164,7 @@ const char *torus_place_text(const struct torus_shape *shape, int place, char bu
 const char *torus_direction_name(int direction)
 {
 	static const char *const names[TORUS_DIRECTIONS] = {"x+", "x-", "y+", "y-", "z+", "z-",
-						      "a+", "a-", "b+", "b-", "c+", "c-"};
+							    "a+", "a-", "b+", "b-", "c+", "c-"};
 
 	return names[direction];
 }

@@ -19,15 +19,16 @@ struct torus_box {
 struct torus_sites {
 	struct torus_shape shape;
 	int nodes;
-	int *place;   /* of each node */
-	int *node;    /* at each place, or -1: a hole */
-	float *share; /* of each link, by place times directions plus direction: see torus_sites_share. NULL: no flaws */
+	int *place; /* of each node */
+	int *node;  /* at each place, or -1: a hole */
+	/* of each link, by place times directions plus direction: see torus_sites_share. NULL: no flaws */
+	float *share;
 };
 
 struct torus_flaw {
-	int place;   /* of the machine */
-	int direction;     /* in which the cable leaves there */
-	float share; /* of the usual rate: 0 is dead */
+	int place;     /* of the machine */
+	int direction; /* in which the cable leaves there */
+	float share;   /* of the usual rate: 0 is dead */
 };
 
 void torus_box_find(struct torus_box *box, const struct torus_shape *machine, const int *places, int count);

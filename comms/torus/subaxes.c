@@ -108,7 +108,7 @@ static void take_better(struct torus_line *line, struct torus_line *trial, const
 
 /* One sub-axis against the rest of them, by every method that closes the line; takes the best. */
 static void try_subaxis(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
-		       const struct torus_subaxis *subaxis, const int *private, const int *rest)
+			const struct torus_subaxis *subaxis, const int *private, const int *rest)
 {
 	int n_private = subaxis->size, n_rest = line->size / subaxis->size;
 	struct grid outside = {private, rest, n_private, n_rest, subaxis->ring};

@@ -255,7 +255,8 @@ static bool assign_best(struct torus_assignment *a, const struct torus_step *ste
 		int direction = s % (2 * step->dims);
 
 		if (a->tni[s] >= 0)
-			disjoint.items[disjoint.count++] = (struct item){s, step->volume[direction], step->volume[direction ^ 1]};
+			disjoint.items[disjoint.count++] =
+				(struct item){s, step->volume[direction], step->volume[direction ^ 1]};
 	}
 	good = pack_best(&disjoint, a, 2 * step->dims, enough * step->tni_rate);
 	free(disjoint.items);

@@ -19,7 +19,7 @@ struct torus_step {
 	double volume[TORUS_DIRECTIONS]; /* MB */
 	int tnis;
 	double tni_rate, link_rate; /* GB/s */
-	double memory_rate;	       /* GB/s of messages inside the node if they bypass the TNIs; 0: they do not */
+	double memory_rate;	    /* GB/s of messages inside the node if they bypass the TNIs; 0: they do not */
 };
 
 enum torus_assign { TORUS_BY_DIRECTION, TORUS_ROUND_ROBIN, TORUS_BEST };

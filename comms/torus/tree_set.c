@@ -30,7 +30,8 @@ int torus_tree_set_parent(const struct torus_tree_set *tree_set, int tree, int p
 	return torus_neighbour(tree_set->shape, place, *direction ^ 1);
 }
 
-int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
+int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int place, int children[TORUS_DIRECTIONS],
+			    int directions[TORUS_DIRECTIONS])
 {
 	const struct torus_tree arithmetic = tree_of(tree_set, tree);
 	int count = 0;
@@ -38,7 +39,9 @@ int torus_tree_set_children(const struct torus_tree_set *tree_set, int tree, int
 	if (tree_set->kind != TORUS_TREES_DISJOINT)
 		return torus_tree_children(&arithmetic, place, children, directions);
 	for (int direction = 0; direction < 2 * tree_set->shape->axes; direction++) {
-		int next = tree_set->shape->axis[direction / 2].size > 1 ? torus_neighbour(tree_set->shape, place, direction) : -1;
+		int next = tree_set->shape->axis[direction / 2].size > 1
+				   ? torus_neighbour(tree_set->shape, place, direction)
+				   : -1;
 
 		if (next < 0 || packed_direction(tree_set, tree, next) != direction)
 			continue;

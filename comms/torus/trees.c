@@ -74,7 +74,8 @@ int torus_tree_parent(const struct torus_tree *tree, int place, int *direction)
 	return from;
 }
 
-int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS])
+int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS],
+			int directions[TORUS_DIRECTIONS])
 {
 	const struct torus_shape *shape = tree->shape;
 	int count = 0;

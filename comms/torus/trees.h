@@ -34,7 +34,8 @@ int torus_tree_count(const struct torus_shape *shape, enum torus_trees kind);
 int torus_tree_parent(const struct torus_tree *tree, int place, int *direction);
 
 /* The children of a place and the directions to them; returns how many. */
-int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS], int directions[TORUS_DIRECTIONS]);
+int torus_tree_children(const struct torus_tree *tree, int place, int children[TORUS_DIRECTIONS],
+			int directions[TORUS_DIRECTIONS]);
 
 /* Steps from the root to the place, and to the deepest place. */
 int torus_tree_level(const struct torus_tree *tree, int place);

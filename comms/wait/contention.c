@@ -26,10 +26,10 @@
 #define OFTEN 2			/* samples in a row: a daemon that wakes once is no contention */
 #define GAP 200000LL		/* ns; the polls between two clocks take a tenth of that */
 #define POLLS_LEAST 128
-#define MUCH 16	     /* a share of the time */
+#define MUCH 16 /* a share of the time */
 #define LITTLE 64
-#define LONG 100000  /* ns in one piece */
-#define SHORT 50000  /* longer than the thread that serves takes to see that it need not, a few times in 10 ms */
+#define LONG 100000 /* ns in one piece */
+#define SHORT 50000 /* longer than the thread that serves takes to see that it need not, a few times in 10 ms */
 
 struct delays {
 	int64_t time; /* ns ready to run */
@@ -42,7 +42,7 @@ static struct {
 	atomic_bool sampling; /* who does owns what is below, up to gaps */
 	int64_t calm_since;
 	struct delays seen;
-	int often; /* samples in a row that found much */
+	int often;		 /* samples in a row that found much */
 	_Atomic int64_t sampled; /* when; ns, like all times here */
 	_Atomic int64_t gaps;	 /* since then */
 } contention = {.file = -1};

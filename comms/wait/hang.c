@@ -33,7 +33,7 @@ static _Thread_local struct {
 
 static struct {
 	pthread_mutex_t lock;
-	bool busy; /* some thread publishes its wait */
+	bool busy;     /* some thread publishes its wait */
 	int64_t limit; /* ms; 0: no reports */
 	bool reporting, begun;
 	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } purpose;
@@ -129,7 +129,8 @@ static void report_deadlock(bool end)
 {
 	hang_report(0);
 	if (end)
-		rte_die(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way; SHMEM_DEADLOCK=ignore lets them wait",
+		rte_die(NULL,
+			"deadlock: all %d PEs wait as reported above, and nothing is under way; SHMEM_DEADLOCK=ignore lets them wait",
 			comms.n_pes);
 	rte_report(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way", comms.n_pes);
 }
@@ -139,9 +140,13 @@ static void print_advice(void)
 {
 	struct comms_waiting mine;
 
-	if (hang_read(comms.pe, &mine) && comms_amo_fetch(&comms.system->advised, (struct comms_atomic){COMMS_CSWAP, 8, 1, 0}, 0, "SHMEM_HANG_SECONDS") == 0)
-		rte_report(NULL, "has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
-			   ADVICE / 1000, mine.routine, ADVICE / 1000);
+	if (hang_read(comms.pe, &mine) &&
+	    comms_amo_fetch(&comms.system->advised, (struct comms_atomic){COMMS_CSWAP, 8, 1, 0}, 0,
+			    "SHMEM_HANG_SECONDS") == 0)
+		rte_report(
+			NULL,
+			"has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
+			ADVICE / 1000, mine.routine, ADVICE / 1000);
 }
 
 static void *report_in_thread(void *unused)

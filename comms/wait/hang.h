@@ -34,7 +34,8 @@ COMMS_INLINE void hang_note_group(const char *routine, const struct comms_group 
 }
 
 /* A word, of 2, 4 or 8 bytes, that is compared with a value. Only the address: any of several words there. */
-void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare, uint64_t wanted);
+void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare,
+		    uint64_t wanted);
 
 /* A lock, and the PE in front of this one in its queue. */
 void hang_note_lock(const char *routine, const long *lock, int before);

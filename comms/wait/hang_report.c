@@ -35,12 +35,13 @@ struct report {
 static bool is_reporter(int64_t longer_than)
 {
 	int64_t now = hang_clock();
-	uint64_t last = comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_FETCH, 8, 0, 0}, 0, "SHMEM_HANG_SECONDS");
+	uint64_t last = comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_FETCH, 8, 0, 0}, 0,
+					"SHMEM_HANG_SECONDS");
 
 	if (longer_than > 0 && now - (int64_t)last < longer_than)
 		return false;
-	return comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_CSWAP, 8, (uint64_t)now, last}, 0, "SHMEM_HANG_SECONDS") ==
-	       last;
+	return comms_amo_fetch(&comms.system->last_report, (struct comms_atomic){COMMS_CSWAP, 8, (uint64_t)now, last},
+			       0, "SHMEM_HANG_SECONDS") == last;
 }
 
 /* Without a thread that serves, a PE of another node that does not call the library would not answer. */
@@ -48,7 +49,8 @@ static bool can_be_read(int pe)
 {
 	if (!comms_can_connect(pe))
 		return false;
-	return !comms.network || comms.network->served() || bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
+	return !comms.network || comms.network->served() ||
+	       bsearch(&pe, comms.node_pes, (size_t)comms.n_node, sizeof pe, comms_compare_ints);
 }
 
 static bool collect_waits(struct report *report)
@@ -132,10 +134,11 @@ static void add_missing(const struct report *report, const struct seen *s)
 	}
 	add_number(list, sizeof list, &first, &last, -1);
 	if (list[0])
-		snprintf((char *)s->line + strlen(s->line), LINE - strlen(s->line), ", waiting for PE%s %s%s",
-			 strpbrk(list, "-,") ? "s" : "", list,
-			 other ? " (in another collective of the same team: all PEs must make the same calls in the same order)"
-			       : "");
+		snprintf(
+			(char *)s->line + strlen(s->line), LINE - strlen(s->line), ", waiting for PE%s %s%s",
+			strpbrk(list, "-,") ? "s" : "", list,
+			other ? " (in another collective of the same team: all PEs must make the same calls in the same order)"
+			      : "");
 }
 
 /* Follows the queue to the PE that holds the lock. */
@@ -184,7 +187,8 @@ static void print_alike(const struct report *report, struct seen *s)
 	for (int i = 0; i < report->count; i++) {
 		struct seen *m = &report->seen[i];
 
-		if (m->printed || strcmp(m->line, s->line) || (m->waiting.kind == COMMS_WAITS_NOT && m->missed != s->missed))
+		if (m->printed || strcmp(m->line, s->line) ||
+		    (m->waiting.kind == COMMS_WAITS_NOT && m->missed != s->missed))
 			continue;
 		m->printed = true;
 		count++;
@@ -214,9 +218,10 @@ void hang_report(int64_t longer_than)
 		if (!report.seen[i].printed)
 			print_alike(&report, &report.seen[i]);
 	if (comms.checks)
-		rte_report(NULL, "hang report: SHMEM_CHECK held puts back, in the order of SHMEM_CHECK_SEED=%s", setting_text(SETTING_CHECK_SEED));
+		rte_report(NULL, "hang report: SHMEM_CHECK held puts back, in the order of SHMEM_CHECK_SEED=%s",
+			   setting_text(SETTING_CHECK_SEED));
 	if (report.count < comms.n_pes)
-		rte_report(NULL, "hang report: %d of the %d PEs have ended, or were not looked at", comms.n_pes - report.count,
-			   comms.n_pes);
+		rte_report(NULL, "hang report: %d of the %d PEs have ended, or were not looked at",
+			   comms.n_pes - report.count, comms.n_pes);
 	free(report.seen);
 }

@@ -13,7 +13,8 @@
 
 _Thread_local struct hang_note hang_note;
 
-void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare, uint64_t wanted)
+void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare,
+		    uint64_t wanted)
 {
 	hang_note.kind = HANG_WORD;
 	hang_note.routine = routine;
@@ -43,7 +44,8 @@ void hang_note_peer(const char *routine, const char *what, int pe)
 static const char *address_text(const void *address, char place[64])
 {
 	enum comms_segment_id segment = comms_find_segment(address);
-	uintptr_t offset = segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
+	uintptr_t offset =
+		segment < COMMS_SEGMENTS ? (uintptr_t)((const char *)address - comms.segments[segment].base) : 0;
 
 	if (segment == COMMS_HEAP)
 		snprintf(place, 64, "heap + 0x%" PRIxPTR, offset - COMMS_SYSTEM_BYTES);

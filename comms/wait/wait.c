@@ -30,13 +30,15 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define SLEEP_SHORTEST 50000L	/* ns */
-#define SLEEP_LONGEST 20000000L	/* ns */
+#define SLEEP_SHORTEST 50000L	  /* ns */
+#define SLEEP_LONGEST 20000000L	  /* ns */
 #define SLEEP_WITH_LISTS 1000000L /* ns; a PE that sleeps in a counter barrier is not woken for a plan */
-#define SPINS_UNDISTURBED 20000	/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
-#define SPINS_OVERSUBSCRIBED 400	/* they share them: divided by how many share one, for a poll may cost as many switches */
-#define SPINS_LEAST 50		/* in a barrier of many, not all come in the same round of switches */
-#define YIELD_LONGEST 50000L	/* ns, for each PE that shares the processor */
+/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
+#define SPINS_UNDISTURBED 20000
+/* they share them: divided by how many share one, for a poll may cost as many switches */
+#define SPINS_OVERSUBSCRIBED 400
+#define SPINS_LEAST 50	     /* in a barrier of many, not all come in the same round of switches */
+#define YIELD_LONGEST 50000L /* ns, for each PE that shares the processor */
 #define POLLS_WITHOUT_YIELD 1000
 #define POLLS_WITHOUT_PAUSE 50
 #define POLLS_PER_SECOND 50000000
@@ -194,7 +196,8 @@ uint32_t comms_sleep_prepare(const void *address)
 	awaited_address = address;
 	do {
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
-	} while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, then + 1, memory_order_relaxed, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, then + 1, memory_order_relaxed,
+							memory_order_relaxed));
 	if (waits.have_membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	return key;
@@ -251,7 +254,8 @@ unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 
 void comms_sleep_idle(uint32_t key)
 {
-	const struct timespec length = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait : SLEEP_WITH_LISTS};
+	const struct timespec length = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait
+											: SLEEP_WITH_LISTS};
 
 	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &length);
 	comms_sleep_cancel();

@@ -76,34 +76,34 @@ void comms_wait_is_over(void);
  * Returns when the condition holds. A change of the word at the address, which is in memory of this PE, makes it hold. The first polls
  * follow each other without a pause, for as long as a cache line travels.
  */
-#define COMMS_WAIT(address, condition)                                          \
-	do {                                                                    \
-		unsigned polls_ = comms_spins(), sleeps_ = 0;                     \
-		for (unsigned bare_ = comms.bare_polls; bare_ > 0; bare_--)     \
-			if (condition)                                          \
-				break;                                          \
-		while (!(condition)) {                                          \
-			uint32_t key_;                                          \
-			if (polls_ > 0 && comms_may_stop(address)) {            \
-				comms_monitor_word(address);                      \
-				if (condition)                                  \
-					break;                                  \
-				polls_ = comms_stop_until_store(polls_);        \
-				continue;                                       \
-			}                                                       \
-			if (polls_ > 0) {                                       \
-				polls_ = comms_poll(polls_);                    \
-				continue;                                       \
-			}                                                       \
-			key_ = comms_sleep_prepare(address);                     \
-			if (condition) {                                        \
-				comms_sleep_cancel();                            \
-				break;                                          \
-			}                                                       \
-			polls_ = comms_sleep(key_, &sleeps_);                \
-		}                                                               \
-		if (COMMS_UNLIKELY(sleeps_ >= COMMS_SLOW))                        \
-			comms_wait_is_over();                                   \
+#define COMMS_WAIT(address, condition)                                      \
+	do {                                                                \
+		unsigned polls_ = comms_spins(), sleeps_ = 0;               \
+		for (unsigned bare_ = comms.bare_polls; bare_ > 0; bare_--) \
+			if (condition)                                      \
+				break;                                      \
+		while (!(condition)) {                                      \
+			uint32_t key_;                                      \
+			if (polls_ > 0 && comms_may_stop(address)) {        \
+				comms_monitor_word(address);                \
+				if (condition)                              \
+					break;                              \
+				polls_ = comms_stop_until_store(polls_);    \
+				continue;                                   \
+			}                                                   \
+			if (polls_ > 0) {                                   \
+				polls_ = comms_poll(polls_);                \
+				continue;                                   \
+			}                                                   \
+			key_ = comms_sleep_prepare(address);                \
+			if (condition) {                                    \
+				comms_sleep_cancel();                       \
+				break;                                      \
+			}                                                   \
+			polls_ = comms_sleep(key_, &sleeps_);               \
+		}                                                           \
+		if (COMMS_UNLIKELY(sleeps_ >= COMMS_SLOW))                  \
+			comms_wait_is_over();                               \
 	} while (0)
 
 #endif

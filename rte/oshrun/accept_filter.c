@@ -27,10 +27,11 @@
 #include <unistd.h>
 
 #define GREETING_TIMEOUT 10000 /* ms, for the beginning of a greeting; the machine may be busy */
-#define REST_TIMEOUT 20        /* ms, for the rest of a greeting, which is sent in one piece */
+#define REST_TIMEOUT 20	       /* ms, for the rest of a greeting, which is sent in one piece */
 #define GREETING 1024
 #define FIRST_BYTES 8
-#define MORE_CANDIDATES 64 /* connections without a greeting, in addition to one of each PE; a further one replaces the oldest */
+/* connections without a greeting, in addition to one of each PE; a further one replaces the oldest */
+#define MORE_CANDIDATES 64
 
 static const char *expected;
 static int most_waiting;
@@ -98,8 +99,10 @@ union ancillary {
 static struct msghdr message_with(union ancillary *ancillary, struct iovec *byte)
 {
 	memset(ancillary, 0, sizeof *ancillary);
-	return (struct msghdr){
-		.msg_iov = byte, .msg_iovlen = 1, .msg_control = ancillary, .msg_controllen = sizeof ancillary->bytes};
+	return (struct msghdr){.msg_iov = byte,
+			       .msg_iovlen = 1,
+			       .msg_control = ancillary,
+			       .msg_controllen = sizeof ancillary->bytes};
 }
 
 static void send_to_libpmix(const struct filter *filter, int fd)

@@ -133,7 +133,8 @@ static enum bind_to choose(const struct processors *processors, enum bind_to wis
 	return wish == BIND_HWTHREAD ? BIND_HWTHREAD : BIND_CORE;
 }
 
-bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed)
+bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes,
+	       bool *oversubscribed)
 {
 	*binding = (struct binding){.to = choose(processors, wish, pes, oversubscribed), .pes = pes};
 	binding->object = calloc((size_t)pes, sizeof(hwloc_obj_t));

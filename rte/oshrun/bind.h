@@ -24,7 +24,8 @@ struct binding {
  * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when they do not fit one to a core, or to a
  * hardware thread if that was asked for; *oversubscribed is true if this is the reason. False: no memory.
  */
-bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed);
+bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes,
+	       bool *oversubscribed);
 void bind_free(struct binding *binding);
 
 /* The processors of a PE; NULL: not bound. Free it with hwloc_bitmap_free. */

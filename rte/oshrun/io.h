@@ -32,8 +32,8 @@ struct io_stream {
 
 struct io_sink {
 	int fd;
-	bool broken;  /* its reader has closed it */
-	int error;    /* errno of a write that failed for another reason, 0: none; later output is dropped */
+	bool broken; /* its reader has closed it */
+	int error;   /* errno of a write that failed for another reason, 0: none; later output is dropped */
 	bool reported;
 	size_t chunk; /* most bytes to write at once */
 	struct io_buffer queue;

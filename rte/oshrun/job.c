@@ -16,9 +16,9 @@
 #include "say.h"
 #include "session.h"
 
-#define PATIENCE 1.0 /* from SIGTERM to SIGKILL */
-#define KILLING 3.0  /* from SIGKILL until oshrun reports that the kernel needs more time */
-#define REPORTING 1.5  /* for a report on what the PEs wait for */
+#define PATIENCE 1.0  /* from SIGTERM to SIGKILL */
+#define KILLING 3.0   /* from SIGKILL until oshrun reports that the kernel needs more time */
+#define REPORTING 1.5 /* for a report on what the PEs wait for */
 #define TIMED_OUT 124
 #define SWEEPS 5
 
@@ -122,10 +122,12 @@ static void reach_time_limit(struct job *job)
 static void wait_for_kernel(struct job *job)
 {
 	if (job->alive && !job->given_up) {
-		say("%d PE%s been killed and %s not ended yet: the kernel still works for %s; waiting (Ctrl-C: give up)", job->alive,
-		    job->alive == 1 ? " has" : "s have", job->alive == 1 ? "has" : "have", job->alive == 1 ? "it" : "them");
+		say("%d PE%s been killed and %s not ended yet: the kernel still works for %s; waiting (Ctrl-C: give up)",
+		    job->alive, job->alive == 1 ? " has" : "s have", job->alive == 1 ? "has" : "have",
+		    job->alive == 1 ? "it" : "them");
 	} else if (job->alive) {
-		say("giving up on %d killed PE%s that the kernel has not ended", job->alive, job->alive == 1 ? "" : "s");
+		say("giving up on %d killed PE%s that the kernel has not ended", job->alive,
+		    job->alive == 1 ? "" : "s");
 		job->alive = 0;
 	}
 }

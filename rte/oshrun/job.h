@@ -31,14 +31,15 @@ struct pe {
 	pid_t pid;
 	enum pe_phase phase;
 	bool in_fence; /* of PMIx, or may be */
-	bool gone;  /* has exited and has been reaped */
-	bool fresh; /* its exit has not been judged yet */
-	int status; /* of waitpid */
+	bool gone;     /* has exited and has been reaped */
+	bool fresh;    /* its exit has not been judged yet */
+	int status;    /* of waitpid */
 };
 
 enum job_phase {
 	JOB_RUNNING,
-	JOB_ASKED,  /* the time limit is over; a PE has been asked to report what all PEs wait for, and has a moment to do so */
+	/* the time limit is over; a PE has been asked to report what all PEs wait for, and has a moment to do so */
+	JOB_ASKED,
 	JOB_GRACE,  /* a PE of an ordinary program failed; the others have a moment to end by themselves */
 	JOB_ENDING, /* all PEs have got SIGTERM */
 	JOB_KILLED, /* all PEs have got SIGKILL */
@@ -112,8 +113,8 @@ void job_signal(struct job *job, int sig);
 /* supervise.c: what happened to PEs, and what this means for the job. */
 void supervise_events(struct job *job);
 void supervise_children(struct job *job);
-void supervise_grace(struct job *job);     /* the grace is over */
-void supervise_lost(struct job *job);      /* the wait for a PE that lost its connection is over */
+void supervise_grace(struct job *job);	      /* the grace is over */
+void supervise_lost(struct job *job);	      /* the wait for a PE that lost its connection is over */
 void supervise_report_exits(struct job *job); /* reports PEs that exited nonzero, unless the reason has been reported */
 
 /* job_signals.c: signals to oshrun. */

@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "tofu_ranks.h"
 
-#define JOB_KEYS 17    /* that describe_job loads in any case, besides one for each PE */
+#define JOB_KEYS 17  /* that describe_job loads in any case, besides one for each PE */
 #define LONG_NAME 48 /* of a host */
 
 /* Fills in *next and moves it on. PMIX_INFO_LOAD is a macro that may evaluate its arguments more than once. */
@@ -101,7 +101,8 @@ static char *list_of_groups(const struct job *job)
 
 static void describe_job(struct job *job, const char *groups, pmix_info_t *info)
 {
-	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count, processors = (uint32_t)job->processors.total;
+	uint32_t size = (uint32_t)job->count, one = 1, parts = (uint32_t)job->options->part_count,
+		 processors = (uint32_t)job->processors.total;
 	uint32_t first = parts == 1 ? size : (uint32_t)job->options->parts[0].pes;
 	pmix_rank_t leader = 0;
 	char *pes = list_of_pes(job->count), *nodes = NULL, *places = NULL;

@@ -202,7 +202,7 @@ static void srun_options(struct arguments *command, const struct launcher *launc
 		arguments_add(command, "--chdir=%s", o->wdir);
 	if (o->bind || o->report_bindings)
 		arguments_add(command, "--cpu-bind=%s%s%s", o->report_bindings ? "verbose" : "",
-			  o->bind && o->report_bindings ? "," : "", binds[o->bind]);
+			      o->bind && o->report_bindings ? "," : "", binds[o->bind]);
 	if (o->label)
 		arguments_add(command, "--label");
 	if (o->output)
@@ -233,7 +233,8 @@ static void add_programs(struct arguments *command, const struct options *option
 	}
 }
 
-void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options, const struct hosts *hosts)
+void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options,
+		      const struct hosts *hosts)
 {
 	set_hang_seconds(options);
 	arguments_add(command, "%s", launcher->name);

@@ -18,6 +18,7 @@ enum { LAUNCHER_PRTERUN, LAUNCHER_MPIRUN, LAUNCHER_SRUN, LAUNCHER_KINDS };
 extern const struct launcher_kind launcher_kinds[LAUNCHER_KINDS];
 
 /* Fills in the whole command, and sets the variables of our environment that belong to it. */
-void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options, const struct hosts *hosts);
+void launcher_command(struct arguments *command, const struct launcher *launcher, const struct options *options,
+		      const struct hosts *hosts);
 
 #endif

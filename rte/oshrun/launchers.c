@@ -82,7 +82,8 @@ static const struct launcher_kind *kind_of_mpirun(const char *path)
 		return &launcher_kinds[LAUNCHER_PRTERUN];
 	number = strstr(text, "(Open MPI) ");
 	if (number)
-		return atoi(number + strlen("(Open MPI) ")) >= 5 ? &launcher_kinds[LAUNCHER_PRTERUN] : &launcher_kinds[LAUNCHER_MPIRUN];
+		return atoi(number + strlen("(Open MPI) ")) >= 5 ? &launcher_kinds[LAUNCHER_PRTERUN]
+								 : &launcher_kinds[LAUNCHER_MPIRUN];
 	return strstr(text, "Open MPI") || strstr(text, "open-mpi") ? &launcher_kinds[LAUNCHER_MPIRUN] : NULL;
 }
 
@@ -139,7 +140,8 @@ static int choose_named(struct launcher *launcher, const char *given, const char
 		return refuse_launcher(given, from);
 	if (try_launcher(launcher, kind, given))
 		return GO_ON;
-	say("%s %s: not found, or not a launcher with PMIx; install %s, or leave the choice to oshrun", from, given, kind->package);
+	say("%s %s: not found, or not a launcher with PMIx; install %s, or leave the choice to oshrun", from, given,
+	    kind->package);
 	return NO_LAUNCHER;
 }
 

@@ -45,8 +45,8 @@ static void name_job(struct job *job)
 	uint64_t secret = 0;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(job->folder_name, sizeof job->folder_name, "oshrun-%d-%lx%06lx", (int)getpid(), (unsigned long)now.tv_sec,
-		 (unsigned long)now.tv_nsec >> 8);
+	snprintf(job->folder_name, sizeof job->folder_name, "oshrun-%d-%lx%06lx", (int)getpid(),
+		 (unsigned long)now.tv_sec, (unsigned long)now.tv_nsec >> 8);
 	if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
 		say("the kernel gives no random numbers: others on this machine may guess the job's name");
 	snprintf(job->name, sizeof job->name, "%s-%016" PRIx64, job->folder_name, secret);
@@ -59,7 +59,8 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 	gethostname(job->host, sizeof job->host - 1);
 	if (!processors_discover(&job->processors)) {
 		if (getenv("HWLOC_XMLFILE"))
-			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote", getenv("HWLOC_XMLFILE"));
+			say("HWLOC_XMLFILE=%s: hwloc finds no processors in it; give a file that lstopo wrote",
+			    getenv("HWLOC_XMLFILE"));
 		else
 			say("hwloc does not find a processor that we may use");
 		return false;
@@ -77,8 +78,9 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 		say("%d PEs share %d %s%s; not binding", job->count,
 		    job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores,
 		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
-		    (job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores) == 1 ? ""
-													     : "s");
+		    (job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores) == 1
+			    ? ""
+			    : "s");
 	return true;
 }
 
@@ -155,18 +157,20 @@ static int refuse_debug(const struct launcher *launcher, const struct options *o
 static int apply_per_host(const struct launcher *launcher, struct options *options)
 {
 	if (options->rankfile && !launcher->name) {
-		say("--rankfile %s: this job is on one machine; name its hosts with --hostfile, or leave it out", options->rankfile);
+		say("--rankfile %s: this job is on one machine; name its hosts with --hostfile, or leave it out",
+		    options->rankfile);
 		return 2;
 	}
 	if (!options->per_node)
 		return -1;
 	if (launcher->name) {
-		say("-N %d: give each host its places instead, as in --host node1:%d,node2:%d", options->per_node, options->per_node,
-		    options->per_node);
+		say("-N %d: give each host its places instead, as in --host node1:%d,node2:%d", options->per_node,
+		    options->per_node, options->per_node);
 		return 2;
 	}
 	if (options->pes > options->per_node) {
-		say("-N %d: %d PEs need more than this one host; leave it out, or name hosts with --host", options->per_node, options->pes);
+		say("-N %d: %d PEs need more than this one host; leave it out, or name hosts with --host",
+		    options->per_node, options->pes);
 		return 2;
 	}
 	if (!options->pes)

@@ -10,17 +10,29 @@
 
 static const struct option_row option_rows[] = {
 	{OPT_PES, {"-n", "-np", "--np"}, "N", "number of PEs (default: one per core we may use)"},
-	{OPT_EXPORT, {"-x"}, "VAR[=VALUE]", "set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
+	{OPT_EXPORT,
+	 {"-x"},
+	 "VAR[=VALUE]",
+	 "set VAR for the PEs; with another launcher, pass it to every host (repeatable)"},
 	{OPT_WDIR, {"--wdir", "--chdir", "-wd"}, "DIR", "run the PEs in DIR"},
-	{OPT_LABEL, {"-l", "--label", "--tag-output", "--prepend-rank"}, NULL, "begin each line of output with its PE, as in [3]"},
+	{OPT_LABEL,
+	 {"-l", "--label", "--tag-output", "--prepend-rank"},
+	 NULL,
+	 "begin each line of output with its PE, as in [3]"},
 	{OPT_TIMESTAMP, {"--timestamp"}, NULL, "begin each line of output with the time"},
-	{OPT_OUTPUT, {"--output", "--output-dir", "--output-filename"}, "DIR", "write each PE's output to a file of its own in DIR"},
+	{OPT_OUTPUT,
+	 {"--output", "--output-dir", "--output-filename"},
+	 "DIR",
+	 "write each PE's output to a file of its own in DIR"},
 	{OPT_TIMEOUT, {"--timeout"}, "SECONDS", "end the job after so long, with exit code 124"},
 	{OPT_BIND, {"--bind-to"}, "WHAT", "none, core, hwthread, socket or numa (default: core where the PEs fit)"},
 	{OPT_DEBUG, {"--debug"}, "PE", "run this PE under a debugger, which gets what is typed"},
 	{OPT_DEBUGGER, {"--debugger"}, "COMMAND", "the debugger, or a tool such as valgrind (gdb --args)"},
 	{OPT_REPORT, {"--report-bindings", "--display-map", "--display-devel-map"}, NULL, "say where each PE may run"},
-	{OPT_HOST, {"-H", "--host", "--hosts"}, "A[:N],B[:N]", "hosts to run on; others than this one need another launcher"},
+	{OPT_HOST,
+	 {"-H", "--host", "--hosts"},
+	 "A[:N],B[:N]",
+	 "hosts to run on; others than this one need another launcher"},
 	{OPT_HOSTFILE, {"-f", "--hostfile", "--machinefile"}, "FILE", "the same, one host per line"},
 	{OPT_LAUNCHER, {"--launcher"}, "NAME", "hand the job to prterun, mpirun or srun (none: never)"},
 	{OPT_DRY_RUN, {"--dry-run"}, NULL, "print what would be done, and do nothing"},
@@ -31,8 +43,14 @@ static const struct option_row option_rows[] = {
 	{OPT_MCA, {"--mca", "--gmca"}, "NAME VALUE", NULL},
 	{OPT_PER_NODE, {"-N", "-ppn", "--npernode", "--perhost", "--ntasks-per-node"}, "N", NULL},
 	{OPT_ORDER, {"--map-by", "--rank-by"}, "WHAT", NULL},
-	{OPT_RANKFILE, {"--rankfile", "-rf"}, "FILE", "place PEs on hosts as this file says, which torusplan place writes"},
-	{OPT_JOIN_TRACE, {"--join-trace"}, "FILE", "make one trace of the parts FILE.PE* that PEs of another launcher left, and end"},
+	{OPT_RANKFILE,
+	 {"--rankfile", "-rf"},
+	 "FILE",
+	 "place PEs on hosts as this file says, which torusplan place writes"},
+	{OPT_JOIN_TRACE,
+	 {"--join-trace"},
+	 "FILE",
+	 "make one trace of the parts FILE.PE* that PEs of another launcher left, and end"},
 	{OPT_STDIN, {"--stdin"}, "PE", NULL},
 	{OPT_HELP, {"-h", "--help"}, NULL, "print this"},
 	{OPT_VERSION, {"-V", "--version"}, NULL, "print the version"},
@@ -102,7 +120,8 @@ int option_refuse_unknown(const char *word, size_t length)
 		for (size_t i = 0; i < ROWS; i++)
 			if (option_rows[i].names[k] && option_rows[i].names[k][1] == '-')
 				names[count++] = option_rows[i].names[k];
-	nearest = length > 4 ? text_nearest(given, names, count) : NULL; /* a name of a few letters is always near another one */
+	/* a name of a few letters is always near another one */
+	nearest = length > 4 ? text_nearest(given, names, count) : NULL;
 	if (nearest)
 		say("unknown option %s; did you mean %s?", given, nearest);
 	else

@@ -114,7 +114,8 @@ static int read_order(const char *name, const char *text)
 		if (strlen(usual[i]) == length && !strncasecmp(text, usual[i], length))
 			return OPTION_GO_ON;
 	if (strstr(name, "map-by") && (!strcmp(text, "socket") || !strcmp(text, "package") || !strcmp(text, "numa")))
-		say("%s %s: oshrun spreads PEs in order; to bind them so, use --bind-to %s", name, text, text[0] == 'n' ? text : "socket");
+		say("%s %s: oshrun spreads PEs in order; to bind them so, use --bind-to %s", name, text,
+		    text[0] == 'n' ? text : "socket");
 	else
 		say("%s %s: oshrun puts PEs in order; for another one use --rankfile, or mpirun itself", name, text);
 	return OPTION_MISTAKE;

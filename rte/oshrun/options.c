@@ -85,7 +85,8 @@ static int parse_part(struct part *part, int argc, char **argv, int *at)
 		const struct option_row *row = option_find(word, strcspn(word, "="));
 
 		if (row && row->id != OPT_PES && row->id != OPT_WDIR) {
-			say("%s: behind : only -n and --wdir are possible; give it before the first program, for all", word);
+			say("%s: behind : only -n and --wdir are possible; give it before the first program, for all",
+			    word);
 			return OPTION_MISTAKE;
 		}
 		code = parse_one(&own, argc, argv, at);
@@ -108,7 +109,8 @@ static int check_parts(struct options *o)
 			return OPTION_MISTAKE;
 		}
 		if (part->pes == 0) {
-			say("%s: of several programs each needs its number of PEs, as in -n 2 %s", part->program[0], part->program[0]);
+			say("%s: of several programs each needs its number of PEs, as in -n 2 %s", part->program[0],
+			    part->program[0]);
 			return OPTION_MISTAKE;
 		}
 		sum += part->pes;

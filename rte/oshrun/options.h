@@ -22,17 +22,17 @@ struct options {
 	int part_count;
 	char **exports; /* each -x, VAR or VAR=value, in order */
 	int export_count;
-	const char *wdir;     /* of the first program, NULL: stay here */
-	const char *output;   /* folder for one file per PE, NULL: none */
-	const char *hosts;    /* --host, NULL: none */
-	const char *hostfile; /* --hostfile, NULL: none */
-	const char *launcher; /* --launcher, NULL: none */
-	const char *rankfile; /* --rankfile, NULL: none */
+	const char *wdir;	/* of the first program, NULL: stay here */
+	const char *output;	/* folder for one file per PE, NULL: none */
+	const char *hosts;	/* --host, NULL: none */
+	const char *hostfile;	/* --hostfile, NULL: none */
+	const char *launcher;	/* --launcher, NULL: none */
+	const char *rankfile;	/* --rankfile, NULL: none */
 	const char *join_trace; /* --join-trace, NULL: a job is to run */
-	int per_node;	      /* -N and its like: PEs of each host, 0: not given */
-	double timeout;	      /* seconds, 0: no limit */
-	int debug;	      /* the PE to run under the debugger, -1: none */
-	const char *debugger; /* --debugger, NULL: gdb */
+	int per_node;		/* -N and its like: PEs of each host, 0: not given */
+	double timeout;		/* seconds, 0: no limit */
+	int debug;		/* the PE to run under the debugger, -1: none */
+	const char *debugger;	/* --debugger, NULL: gdb */
 	enum bind_to bind;
 	bool label;
 	bool timestamp;

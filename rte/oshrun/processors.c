@@ -40,8 +40,8 @@ hwloc_obj_t processors_thread(const struct processors *processors, const struct 
 {
 	hwloc_obj_t thread = NULL;
 
-	while ((thread = hwloc_get_next_obj_inside_cpuset_by_type(processors->topology, core->object->cpuset, HWLOC_OBJ_PU,
-								  thread)))
+	while ((thread = hwloc_get_next_obj_inside_cpuset_by_type(processors->topology, core->object->cpuset,
+								  HWLOC_OBJ_PU, thread)))
 		if (hwloc_bitmap_isset(processors->allowed, thread->os_index) && n-- == 0)
 			return thread;
 	return NULL;
@@ -93,7 +93,8 @@ static bool read_allowed(struct processors *processors)
 	processors->allowed = hwloc_bitmap_dup(usual);
 	if (!processors->allowed)
 		return false;
-	if (!processors->elsewhere && !hwloc_get_cpubind(processors->topology, processors->allowed, HWLOC_CPUBIND_PROCESS))
+	if (!processors->elsewhere &&
+	    !hwloc_get_cpubind(processors->topology, processors->allowed, HWLOC_CPUBIND_PROCESS))
 		hwloc_bitmap_and(processors->allowed, processors->allowed, usual);
 	processors->hwthreads = processors_count(processors, HWLOC_OBJ_PU);
 	return processors->hwthreads > 0;

@@ -202,7 +202,8 @@ static pmix_status_t initialise(struct job *job)
 	PMIX_INFO_DESTRUCT(&info[1]);
 	PMIX_INFO_DESTRUCT(&info[2]);
 	if (status == PMIX_SUCCESS)
-		the_server.lost_handler = (size_t)PMIx_Register_event_handler(&lost, 1, NULL, 0, connection_lost, NULL, NULL);
+		the_server.lost_handler =
+			(size_t)PMIx_Register_event_handler(&lost, 1, NULL, 0, connection_lost, NULL, NULL);
 	return status;
 }
 

@@ -49,8 +49,8 @@ static int check_stack(struct job *job)
 	}
 	if (limit.rlim_cur >= LEAST_STACK)
 		return 0;
-	say("the stack is limited to %lu KiB, and libpmix needs %lu; raise the limit with ulimit -s", (unsigned long)limit.rlim_cur >> 10,
-	    LEAST_STACK >> 10);
+	say("the stack is limited to %lu KiB, and libpmix needs %lu; raise the limit with ulimit -s",
+	    (unsigned long)limit.rlim_cur >> 10, LEAST_STACK >> 10);
 	return 1;
 }
 

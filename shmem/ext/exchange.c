@@ -19,7 +19,8 @@ static bool has_room(struct edge *edge, uint64_t number)
 	if (number <= edge->credit + SLOTS)
 		return true;
 	notified = atomic_load_explicit(&edge->mine->released, memory_order_acquire);
-	if (edge->receive_bytes > 0 && atomic_load_explicit(&early->number, memory_order_acquire) == next && early->released > notified)
+	if (edge->receive_bytes > 0 && atomic_load_explicit(&early->number, memory_order_acquire) == next &&
+	    early->released > notified)
 		notified = early->released;
 	if (notified > edge->credit)
 		edge->credit = notified;
@@ -74,7 +75,7 @@ static struct message *begin_message(struct shmemx_exchange *x, struct edge *edg
 
 	if (COMMS_UNLIKELY(comms.observed))
 		counters_message(edge->slot_here[0] ? ROW_LOCAL : counters_row_of_network(), edge->pe, bytes,
-			      &edge->slot[(edge->started + 1) % SLOTS]->number, edge->started + 1);
+				 &edge->slot[(edge->started + 1) % SLOTS]->number, edge->started + 1);
 	edge->filled = NULL;
 	edge->started++;
 	edge->sent_bytes = bytes;
@@ -113,10 +114,10 @@ static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t b
 		comms_wake_at(edge->peer, &edge->slot[s]->number, sizeof number);
 		return;
 	}
-	notify_slot(
-		edge, number,
-		(struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}}, .batch = batch},
-		routine);
+	notify_slot(edge, number,
+		    (struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}},
+						.batch = batch},
+		    routine);
 }
 
 static bool slot_is_sent(const struct edge *edge, int s)
@@ -232,7 +233,8 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	}
 	message = begin_message(exchange, e, bytes, __func__);
 	payload = (struct comms_piece){(char *)e->slot[s] + e->payload, source, bytes};
-	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes, offsetof(struct message, small) - sizeof message->number};
+	header = (struct comms_piece){&e->slot[s]->bytes, &message->bytes,
+				      offsetof(struct message, small) - sizeof message->number};
 	/* The neighbour's network reports the last piece, and that the large one has come. */
 	if (e->their_completion[s])
 		notify_slot(e, e->started, (struct comms_notification){.piece = {header, payload}}, __func__);

@@ -34,8 +34,9 @@
 struct station {
 	int64_t pe, edge; /* the neighbour's */
 	uint64_t send_bytes, receive_bytes;
-	uint64_t slots;				   /* where the first slot is, from the beginning of the block */
-	uint8_t completion[SLOTS]; /* the number for each slot that the neighbour names with a message, so that the network reports it; 0: it uses a flag */
+	uint64_t slots; /* where the first slot is, from the beginning of the block */
+	/* the number for each slot that the neighbour names with a message, so that the network reports it; 0: it uses a flag */
+	uint8_t completion[SLOTS];
 	_Alignas(LINE) _Atomic uint64_t released; /* how many messages the neighbour has released */
 };
 
@@ -58,18 +59,20 @@ struct edge {
 	uint64_t started, waited, released;
 	uint64_t credit; /* of the messages started, how many the neighbour is known to have released */
 	struct station *mine, *theirs;
-	struct message *in[SLOTS];			/* mine */
-	struct message *slot[SLOTS], *slot_here[SLOTS]; /* the neighbour's; here: NULL where it cannot be loaded and stored */
+	struct message *in[SLOTS]; /* mine */
+	/* the neighbour's; here: NULL where it cannot be loaded and stored */
+	struct message *slot[SLOTS], *slot_here[SLOTS];
 	struct message *out[SLOTS];
-	size_t payload, their_payload; /* where it is in a message */
+	size_t payload, their_payload;			    /* where it is in a message */
 	uint8_t completion[SLOTS], their_completion[SLOTS]; /* given by this PE, and by the neighbour */
-	size_t sent_bytes;	       /* of the last message started */
-	struct message *filled; /* what the user got last to fill, NULL: nothing */
+	size_t sent_bytes;				    /* of the last message started */
+	struct message *filled;				    /* what the user got last to fill, NULL: nothing */
 	struct comms_peer *peer;
 	struct comms_request request[SLOTS];
-	struct batches *batches; /* of this one and others to the same PE, NULL: there are none, or no network is between */
-	bool each_iteration;   /* SHMEMX_EDGE_EACH_ITERATION */
-	bool one_out;	       /* SHMEMX_EDGE_ONE_SEND_BUFFER */
+	/* of this one and others to the same PE, NULL: there are none, or no network is between */
+	struct batches *batches;
+	bool each_iteration; /* SHMEMX_EDGE_EACH_ITERATION */
+	bool one_out;	     /* SHMEMX_EDGE_ONE_SEND_BUFFER */
 };
 
 /* How many of the edges that take part in each iteration have done so in this one. */
@@ -94,7 +97,8 @@ struct shmemx_exchange {
 _Noreturn void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine);
 _Noreturn void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const char *routine);
 /* Some edge with SHMEMX_EDGE_EACH_ITERATION was not used in this iteration, and the next one begins. */
-_Noreturn void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration, const char *routine);
+_Noreturn void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration,
+					      const char *routine);
 
 static inline void exchange_check_alive(const struct shmemx_exchange *x, const char *routine)
 {
@@ -119,8 +123,8 @@ static inline bool exchange_is_all(const struct shmemx_exchange *x, int edge, co
 }
 
 /* Call before an edge with the mark is used for message `number`: all others have been used for the message before. */
-static inline void exchange_check_number(const struct shmemx_exchange *x, const struct iteration *iteration, uint64_t number,
-					 const char *routine)
+static inline void exchange_check_number(const struct shmemx_exchange *x, const struct iteration *iteration,
+					 uint64_t number, const char *routine)
 {
 	if (COMMS_UNLIKELY(number > iteration->over + 1))
 		exchange_complain_of_iteration(x, iteration, routine);

@@ -4,7 +4,8 @@
 
 void exchange_complain_of_destroyed(const struct shmemx_exchange *x, const char *routine)
 {
-	rte_die(routine, "exchange=%p was destroyed; use it before shmemx_exchange_destroy, or create another", (const void *)x);
+	rte_die(routine, "exchange=%p was destroyed; use it before shmemx_exchange_destroy, or create another",
+		(const void *)x);
 }
 
 void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const char *routine)
@@ -16,14 +17,17 @@ void exchange_complain_of_edge(const struct shmemx_exchange *x, int i, const cha
 }
 
 /* Names the edge that was not used in this iteration. */
-void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration, const char *routine)
+void exchange_complain_of_iteration(const struct shmemx_exchange *x, const struct iteration *iteration,
+				    const char *routine)
 {
 	bool sending = iteration == &x->sending;
 	int i = 0;
 
-	while (!x->edges[i].each_iteration || (sending ? x->edges[i].send_bytes == 0 || x->edges[i].started > iteration->over
-							: x->edges[i].receive_bytes == 0 || x->edges[i].waited > iteration->over))
+	while (!x->edges[i].each_iteration ||
+	       (sending ? x->edges[i].send_bytes == 0 || x->edges[i].started > iteration->over
+			: x->edges[i].receive_bytes == 0 || x->edges[i].waited > iteration->over))
 		i++;
-	rte_die(routine, "edge=%d was not %s in iteration %llu, and the next one begins; it is marked SHMEMX_EDGE_EACH_ITERATION", i,
-		sending ? "started" : "waited for", (unsigned long long)iteration->over + 1);
+	rte_die(routine,
+		"edge=%d was not %s in iteration %llu, and the next one begins; it is marked SHMEMX_EDGE_EACH_ITERATION",
+		i, sending ? "started" : "waited for", (unsigned long long)iteration->over + 1);
 }

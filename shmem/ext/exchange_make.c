@@ -19,7 +19,7 @@ static struct {
 
 static bool is_small(size_t most)
 {
-	return most <= sizeof ((struct message *)0)->small;
+	return most <= sizeof((struct message *)0)->small;
 }
 
 static size_t slot_size(size_t most)
@@ -34,11 +34,13 @@ static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const 
 		rte_die_together(routine, "n_edges=%d is negative", n_edges);
 	for (int i = 0; i < n_edges; i++) {
 		if ((unsigned)edges[i].pe >= (unsigned)group->size)
-			rte_die_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe, group->size - 1);
+			rte_die_together(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe,
+					 group->size - 1);
 		if (edges[i].edge < 0)
 			rte_die_together(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
 		if (edges[i].options & ~(SHMEMX_EDGE_ONE_SEND_BUFFER | SHMEMX_EDGE_EACH_ITERATION))
-			rte_die_together(routine, "edges[%d].options=%#x: no such option; initialise the edges", i, edges[i].options);
+			rte_die_together(routine, "edges[%d].options=%#x: no such option; initialise the edges", i,
+					 edges[i].options);
 		if (edges[i].send_bytes > PTRDIFF_MAX / 8 || edges[i].receive_bytes > PTRDIFF_MAX / 8)
 			rte_die_together(routine, "edges[%d]: messages of %zu and %zu bytes are too large", i,
 					 edges[i].send_bytes, edges[i].receive_bytes);
@@ -60,7 +62,8 @@ static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t station
 	size_t size = stations * sizeof(struct station);
 
 	for (int i = 0; i < n_edges; i++)
-		size += SLOTS * slot_size(edges[i].receive_bytes) + out_buffers(&edges[i]) * slot_size(edges[i].send_bytes);
+		size += SLOTS * slot_size(edges[i].receive_bytes) +
+			out_buffers(&edges[i]) * slot_size(edges[i].send_bytes);
 	return size;
 }
 
@@ -69,10 +72,12 @@ static void request_completions(struct edge *edge, size_t size)
 {
 	struct comms_peer *peer;
 
-	if (edge->receive_bytes == 0 || (!comms.loopback && (comms_connect(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
+	if (edge->receive_bytes == 0 ||
+	    (!comms.loopback && (comms_connect(edge->pe), comms_reach(edge->in[0], size, edge->pe, &peer))))
 		return;
 	for (int s = 0; s < SLOTS; s++) {
-		edge->completion[s] = comms_completion_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
+		edge->completion[s] =
+			comms_completion_listen(edge->pe, &edge->in[s]->number, s == 0 ? SLOTS : (uint64_t)s, SLOTS);
 		edge->mine->completion[s] = edge->completion[s];
 	}
 }
@@ -261,8 +266,7 @@ static void come_to_rest(struct shmemx_exchange *x)
 	for (int i = 0; i < x->n_edges; i++)
 		for (int s = 0; s < SLOTS; s++) {
 			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
-			COMMS_WAIT(COMMS_NOWHERE,
-				   !comms_request_is_under_way(&x->edges[i].request[s]));
+			COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&x->edges[i].request[s]));
 		}
 	for (int b = 0; b < x->n_batches; b++)
 		for (int s = 0; s < SLOTS; s++)

@@ -47,8 +47,9 @@ static void check_iteration(const struct shmemx_exchange *x, const struct edge *
 {
 	exchange_check_number(x, &x->receiving, edge->waited + 1, routine);
 	if (COMMS_UNLIKELY(edge->send_bytes > 0 && edge->started == edge->waited))
-		rte_die(routine, "edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
-				 "SHMEMX_EDGE_EACH_ITERATION",
+		rte_die(routine,
+			"edge=%d: message %llu of PE %d is waited for, and none was started in that iteration; the edge is marked "
+			"SHMEMX_EDGE_EACH_ITERATION",
 			i, (unsigned long long)edge->waited + 1, edge->pe);
 }
 
@@ -74,8 +75,8 @@ static const struct message *await_message(struct shmemx_exchange *x, struct edg
 	uint64_t number;
 
 	if (COMMS_UNLIKELY(edge->waited - edge->released == SLOTS))
-		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i, SLOTS,
-			edge->pe);
+		rte_die(routine, "edge=%d: %d messages of PE %d are waited for and not released; release one first", i,
+			SLOTS, edge->pe);
 	if (edge->each_iteration)
 		check_iteration(x, edge, i, routine);
 	if (!message_has_come(edge))
@@ -88,8 +89,8 @@ static const struct message *await_message(struct shmemx_exchange *x, struct edg
 	if (edge->each_iteration)
 		exchange_end_iteration(&x->receiving);
 	if (COMMS_UNLIKELY(number != edge->waited))
-		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i, (unsigned long long)number,
-			edge->pe, (unsigned long long)edge->waited);
+		rte_die(routine, "edge=%d: message %llu of PE %d has overwritten message %llu", i,
+			(unsigned long long)number, edge->pe, (unsigned long long)edge->waited);
 	if (message->released > edge->credit)
 		edge->credit = message->released;
 	fetch_next_slot(edge);
@@ -124,7 +125,8 @@ static void record_arrival(const struct edge *edge)
 		counters_flag(edge->pe, &message->number, edge->waited);
 }
 
-__attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_exchange *x, int edge, size_t *bytes, const char *routine)
+__attribute__((noinline, cold)) static const void *wait_observed(struct shmemx_exchange *x, int edge, size_t *bytes,
+								 const char *routine)
 {
 	COMMS_CALL(routine, 0, COMMS_NOBODY);
 	const void *payload = wait_for_edge(x, edge, bytes, routine);

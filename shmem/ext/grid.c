@@ -32,7 +32,8 @@ static void check_sizes(int dims, const int *sizes, const char *routine)
 		rte_die_together(routine, "dims=%d: a grid has 1 to %d dimensions", dims, TORUS_AXES);
 	for (int i = 0; i < dims; i++)
 		if (sizes[i] < 0)
-			rte_die_together(routine, "sizes[%d]=%d: give a size from 1, or 0 to have one chosen", i, sizes[i]);
+			rte_die_together(routine, "sizes[%d]=%d: give a size from 1, or 0 to have one chosen", i,
+					 sizes[i]);
 }
 
 static long product_of_sizes(int dims, const int *sizes)
@@ -72,7 +73,7 @@ static void choose_sizes(struct torus_grid *grid, const int *sizes, int pes, con
 /* The nodes of a team: numbered by their first members, of which each has so many in order. */
 struct spots {
 	int nodes;
-	int each; /* members on every node, 0: they differ */
+	int each;	  /* members on every node, 0: they differ */
 	int *node, *slot; /* of each member */
 	int *member;	  /* at each slot, node after node, if all have as many */
 	int *place;	  /* of each node, in the job's box */
@@ -95,7 +96,8 @@ static void free_spots(struct spots *spots)
 	free(spots->place);
 }
 
-static void find_spots(struct spots *spots, const struct comms_group *team, const struct torus_job *job, const char *routine)
+static void find_spots(struct spots *spots, const struct comms_group *team, const struct torus_job *job,
+		       const char *routine)
 {
 	int *number = grid_allocate(job->sites.nodes, routine), *count = grid_allocate(job->sites.nodes, routine);
 
@@ -126,7 +128,8 @@ static void find_spots(struct spots *spots, const struct comms_group *team, cons
 
 static shmemx_grid_cost_t summarise_cost(const struct torus_cost *cost)
 {
-	return (shmemx_grid_cost_t){cost->messages ? (double)cost->hops / (double)cost->messages : 0, cost->longest, cost->worst};
+	return (shmemx_grid_cost_t){cost->messages ? (double)cost->hops / (double)cost->messages : 0, cost->longest,
+				    cost->worst};
 }
 
 /* What the members cost in an order of theirs. */
@@ -153,7 +156,8 @@ static shmemx_grid_cost_t placement_cost(const struct torus_grid *cells, const s
 
 static bool is_no_worse(const shmemx_grid_cost_t *cost, const shmemx_grid_cost_t *other)
 {
-	return cost->mean_hops <= other->mean_hops && cost->longest <= other->longest && cost->worst_link <= other->worst_link;
+	return cost->mean_hops <= other->mean_hops && cost->longest <= other->longest &&
+	       cost->worst_link <= other->worst_link;
 }
 
 /*
@@ -183,7 +187,8 @@ static void take_placement(struct grid *grid, const struct spots *spots, const s
 }
 
 /* Which member each cell is. */
-static void place_members(struct grid *grid, int *member, const struct comms_group *team, bool reorder, const char *routine)
+static void place_members(struct grid *grid, int *member, const struct comms_group *team, bool reorder,
+			  const char *routine)
 {
 	const struct torus_job *job = comms_torus();
 	struct torus_sites sites;
@@ -207,7 +212,8 @@ static void place_members(struct grid *grid, int *member, const struct comms_gro
 	free_spots(&spots);
 }
 
-API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder, shmem_team_t *grid)
+API int shmemx_grid_create(shmem_team_t parent, int dims, const int *sizes, const int *wraps, int reorder,
+			   shmem_team_t *grid)
 {
 	struct set set = set_of_team(parent, __func__);
 	const struct comms_group *group = set.group;

@@ -24,7 +24,8 @@ static void check_box(int dims, const size_t *sizes, const size_t *first, const 
 		rte_die(routine, "dims=%d: an array has 1 to %d dimensions", dims, DIMS);
 	for (int i = 0; i < dims; i++)
 		if (first[i] > sizes[i] || counts[i] > sizes[i] - first[i])
-			rte_die(routine, "counts[%d]=%zu from first[%d]=%zu on: the array ends at %zu", i, counts[i], i, first[i], sizes[i]);
+			rte_die(routine, "counts[%d]=%zu from first[%d]=%zu on: the array ends at %zu", i, counts[i], i,
+				first[i], sizes[i]);
 }
 
 static struct box find_box(size_t element, int dims, const size_t *sizes, const size_t *first, const size_t *counts)
@@ -96,8 +97,8 @@ API size_t shmemx_pack(void *to, const void *array, size_t element, int dims, co
 	return (size_t)(copy_box(&box, 0, (char *)(uintptr_t)array + box.start, to, true) - (char *)to);
 }
 
-API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, const size_t *sizes, const size_t *first,
-			 const size_t *counts)
+API size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, const size_t *sizes,
+			 const size_t *first, const size_t *counts)
 {
 	char *buffer = (char *)(uintptr_t)from;
 	struct box box;

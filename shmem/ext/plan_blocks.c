@@ -26,7 +26,8 @@ static bool write_pairs(struct maker *m, char *dest, const char *source, size_t 
 	if (!plan_edges_end(m, &edges, only_by_nic))
 		return false;
 	if (dest + (size_t)me * m->bytes != source + (size_t)me * step)
-		plan_copy(m, plan_queue(m), AT_ONCE, dest + (size_t)me * m->bytes, source + (size_t)me * step, m->bytes);
+		plan_copy(m, plan_queue(m), AT_ONCE, dest + (size_t)me * m->bytes, source + (size_t)me * step,
+			  m->bytes);
 	return true;
 }
 
@@ -92,7 +93,8 @@ static size_t count_blocks_sent(const struct nodes *nodes, int from)
 
 static void write_ring_commands(struct maker *m, const struct nodes *nodes, char *dest, int end)
 {
-	int n = nodes->count, me = nodes->mine, next = leader_of(nodes, (me + 1) % n), before = leader_of(nodes, (me + n - 1) % n);
+	int n = nodes->count, me = nodes->mine, next = leader_of(nodes, (me + 1) % n),
+	    before = leader_of(nodes, (me + n - 1) % n);
 	size_t out = count_blocks_sent(nodes, me), in = count_blocks_sent(nodes, (me + n - 1) % n);
 	struct walk walk = {nodes, me, 0};
 	struct port *mine = m->plan->ports, *theirs = plan_port(m, next, 0);
@@ -107,7 +109,8 @@ static void write_ring_commands(struct maker *m, const struct nodes *nodes, char
 		if (i >= (size_t)own)
 			ready = (struct when){&mine->came[(i - (size_t)own) % CAME], (int64_t)in, (int64_t)i - own + 1};
 		plan_put(m, queue, ready, next,
-			 (struct comms_piece){dest + (size_t)member * m->bytes, dest + (size_t)member * m->bytes, m->bytes},
+			 (struct comms_piece){dest + (size_t)member * m->bytes, dest + (size_t)member * m->bytes,
+					      m->bytes},
 			 (struct when){&theirs->came[i % CAME], (int64_t)out, (int64_t)i + 1});
 	}
 	plan_await(m, end, (struct when){&mine[PORTS_NODE].own, 1, 1});
@@ -126,7 +129,8 @@ static void write_along_ring(struct maker *m, const struct nodes *nodes, char *d
 		plan_share(m, nodes, 0, end, (struct comms_piece){dest, dest, (size_t)m->set.group->size * m->bytes});
 }
 
-API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan)
+API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
+			      shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
@@ -150,7 +154,8 @@ API int shmemx_allgather_init(shmem_team_t team, void *dest, const void *source,
 	return 0;
 }
 
-API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor, shmemx_plan_t *plan)
+API int shmemx_alltoall_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int executor,
+			     shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);

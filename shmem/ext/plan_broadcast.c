@@ -10,7 +10,11 @@
 
 static struct tree_set choose_broadcast_trees(struct maker *m, const struct nodes *nodes, int root)
 {
-	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .root = plan_node_of(nodes, root), .trees = 1, .bytes = m->bytes};
+	struct tree_set tree_set = {.kind = BINOMIAL,
+				    .nodes = nodes,
+				    .root = plan_node_of(nodes, root),
+				    .trees = 1,
+				    .bytes = m->bytes};
 	struct set_trees trees = {0};
 
 	tree_set.root_pe = set_pe(&m->set, root);
@@ -44,8 +48,8 @@ static void write_broadcast(struct maker *m, const struct nodes *nodes, const st
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }
 
-API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root, int executor,
-			      shmemx_plan_t *plan)
+API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root,
+			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);

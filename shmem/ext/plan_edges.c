@@ -26,12 +26,14 @@ void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most)
 		rte_die(m->set.routine, "no memory for %zu edges", most);
 }
 
-void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source,
+		  size_t bytes)
 {
 	edges->edge[edges->count++] = (struct plan_edge){end, false, plan_is_near(m, end.pe), dest, source, bytes};
 }
 
-void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes)
+void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source,
+		   size_t bytes)
 {
 	edges->edge[edges->count++] = (struct plan_edge){end, true, plan_is_near(m, end.pe), dest, source, bytes};
 }
@@ -64,7 +66,8 @@ static void write_in(struct maker *m, struct queues *queues, const struct plan_e
 		plan_await(m, queues->end, (struct when){&mine->came[0], 1, 1});
 		return;
 	}
-	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, edge->dest, plan_here(m, edge->source, edge->end.pe), edge->bytes);
+	plan_copy(m, queue, (struct when){&mine->came[0], 1, 1}, edge->dest, plan_here(m, edge->source, edge->end.pe),
+		  edge->bytes);
 	plan_notify(m, queue, edge->end.pe, (struct when){&theirs->answer, 1, 1});
 }
 
@@ -74,7 +77,8 @@ static void write_out(struct maker *m, struct queues *queues, const struct plan_
 
 	if (!edge->near) {
 		plan_put(m, queues->out[queues->outs++ % QUEUES], (struct when){&mine->answer, 1, 1}, edge->end.pe,
-			 (struct comms_piece){edge->dest, edge->source, edge->bytes}, (struct when){&theirs->came[0], 1, 1});
+			 (struct comms_piece){edge->dest, edge->source, edge->bytes},
+			 (struct when){&theirs->came[0], 1, 1});
 		return;
 	}
 	plan_notify(m, queues->notify, edge->end.pe, (struct when){&theirs->came[0], 1, 1});
@@ -113,7 +117,8 @@ static void write_by_commands(struct maker *m, const struct edges *edges, bool f
 
 static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 {
-	struct comms_edges far = {calloc(edges->count + 1, sizeof *far.out), calloc(edges->count + 1, sizeof *far.in), 0, 0};
+	struct comms_edges far = {calloc(edges->count + 1, sizeof *far.out), calloc(edges->count + 1, sizeof *far.in),
+				  0, 0};
 
 	if (!far.out || !far.in)
 		rte_die(m->set.routine, "no memory for %zu edges", edges->count);
@@ -125,8 +130,9 @@ static struct comms_edges far_of(struct maker *m, const struct edges *edges)
 		if (!edge->out)
 			far.ins++;
 		else
-			far.out[far.outs++] = (struct comms_edge_out){edge->end.pe, edge->dest, edge->source, edge->bytes,
-								      &plan_port(m, edge->end.pe, edge->end.theirs)->came[0]};
+			far.out[far.outs++] =
+				(struct comms_edge_out){edge->end.pe, edge->dest, edge->source, edge->bytes,
+							&plan_port(m, edge->end.pe, edge->end.theirs)->came[0]};
 	}
 	return far;
 }
@@ -171,7 +177,8 @@ static bool write_by_nic(struct maker *m, const struct edges *edges)
 		plan_by_nic(m, queue, session);
 		for (size_t i = 0; i < edges->count; i++)
 			if (!edges->edge[i].near && !edges->edge[i].out)
-				plan_await(m, queue, (struct when){&m->plan->ports[edges->edge[i].end.mine].came[0], 1, 1});
+				plan_await(m, queue,
+					   (struct when){&m->plan->ports[edges->edge[i].end.mine].came[0], 1, 1});
 		plan_nic_is_done(m, queue);
 	}
 	free(far.out);

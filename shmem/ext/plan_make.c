@@ -33,8 +33,10 @@ void *plan_here(const struct maker *m, const void *address, int pe)
 	comms_connect(pe);
 	here = comms_reach(address, 1, pe, &peer);
 	if (!here)
-		rte_die(m->set.routine, "PE %d of this node runs another program, so its global data lies differently; use shmem_malloc "
-					"memory", pe);
+		rte_die(m->set.routine,
+			"PE %d of this node runs another program, so its global data lies differently; use shmem_malloc "
+			"memory",
+			pe);
 	return here;
 }
 
@@ -69,7 +71,8 @@ static struct comms_iteration iteration_of(struct when when)
 
 void plan_await(struct maker *m, int queue, struct when when)
 {
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = iteration_of(when)});
+	comms_queue_add(queue_of(m, queue),
+			&(struct comms_command){.kind = COMMS_AWAIT, .until = when.word, .when = iteration_of(when)});
 }
 
 void plan_put(struct maker *m, int queue, struct when when, int pe, struct comms_piece data, struct when notified)
@@ -91,22 +94,24 @@ void plan_notify(struct maker *m, int queue, int pe, struct when notified)
 	bool near = plan_is_near(m, pe);
 
 	m->plan->list.by_network |= !near;
-	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_NOTIFY,
-								    .pe = pe,
-								    .word = notified.word,
-								    .there = near ? plan_here(m, notified.word, pe) : NULL,
-								    .notified = iteration_of(notified)});
+	comms_queue_add(queue_of(m, queue),
+			&(struct comms_command){.kind = COMMS_NOTIFY,
+						.pe = pe,
+						.word = notified.word,
+						.there = near ? plan_here(m, notified.word, pe) : NULL,
+						.notified = iteration_of(notified)});
 }
 
 void plan_copy(struct maker *m, int queue, struct when when, void *dest, const void *source, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += PIECE) {
-		comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_COPY,
-									    .until = when.word,
-									    .when = iteration_of(when),
-									    .dest = (char *)dest + at,
-									    .source = (const char *)source + at,
-									    .size = bytes - at < PIECE ? bytes - at : PIECE});
+		comms_queue_add(queue_of(m, queue),
+				&(struct comms_command){.kind = COMMS_COPY,
+							.until = when.word,
+							.when = iteration_of(when),
+							.dest = (char *)dest + at,
+							.source = (const char *)source + at,
+							.size = bytes - at < PIECE ? bytes - at : PIECE});
 		when = AT_ONCE;
 	}
 }
@@ -142,7 +147,10 @@ static int executor_of(int executor, const char *routine)
 	static const char *const executor_choices[] = {"auto", "list", "thread", "nic"};
 
 	if (executor < SHMEMX_PLAN_AUTO || executor > SHMEMX_PLAN_NIC)
-		rte_die_together(routine, "executor=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_NIC", executor);
+		rte_die_together(
+			routine,
+			"executor=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_NIC",
+			executor);
 	return executor ? executor : set_algorithm(SETTING_PLAN_EXECUTOR, executor_choices, 4);
 }
 

@@ -6,7 +6,7 @@
 #include "plans.h"
 
 struct station {
-	int64_t pe, edge;	 /* of the other end */
+	int64_t pe, edge; /* of the other end */
 	uint64_t send_bytes, receive_bytes;
 	struct spot {
 		uint64_t segment, offset;
@@ -33,7 +33,8 @@ static void check_neighbours(const struct maker *m, const shmemx_neighbour_t *ed
 		rte_die(routine, "n_edges=%d is negative", n_edges);
 	for (int i = 0; i < n_edges; i++) {
 		if ((unsigned)edges[i].pe >= (unsigned)m->set.group->size)
-			rte_die(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe, m->set.group->size - 1);
+			rte_die(routine, "edges[%d].pe=%d: the team has PEs 0 to %d", i, edges[i].pe,
+				m->set.group->size - 1);
 		if (edges[i].edge < 0)
 			rte_die(routine, "edges[%d].edge=%d is negative", i, edges[i].edge);
 		if (edges[i].send_bytes > 0)
@@ -60,11 +61,12 @@ static void check_end(const struct maker *m, int i, int pe, const struct station
 {
 	if (theirs->pe != comms.pe || theirs->edge != i) {
 		api_let_lower_speak(pe);
-		rte_die(m->set.routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d", i, (int)mine->edge, pe,
-			(int)theirs->edge, (int)theirs->pe);
+		rte_die(m->set.routine, "edges[%d] leads to edge %d of PE %d, but that one leads to edge %d of PE %d",
+			i, (int)mine->edge, pe, (int)theirs->edge, (int)theirs->pe);
 	}
 	if (theirs->receive_bytes != mine->send_bytes)
-		rte_die(m->set.routine, "edges[%d].send_bytes=%zu, but PE %d receives %zu bytes on that edge; give the same", i,
+		rte_die(m->set.routine,
+			"edges[%d].send_bytes=%zu, but PE %d receives %zu bytes on that edge; give the same", i,
 			(size_t)mine->send_bytes, pe, (size_t)theirs->receive_bytes);
 }
 
@@ -76,10 +78,11 @@ static struct station find_other_end(struct maker *m, int i)
 
 	if (mine->edge >= (int64_t)block->edges) {
 		api_let_lower_speak((int)mine->pe);
-		rte_die(m->set.routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)mine->edge, (int)mine->pe);
+		rte_die(m->set.routine, "edges[%d].edge=%d, but PE %d has no such edge", i, (int)mine->edge,
+			(int)mine->pe);
 	}
-	comms_get(&theirs, plan_staging(m, (int)mine->pe) + (size_t)mine->edge * sizeof theirs, sizeof theirs, (int)mine->pe,
-		  m->set.routine);
+	comms_get(&theirs, plan_staging(m, (int)mine->pe) + (size_t)mine->edge * sizeof theirs, sizeof theirs,
+		  (int)mine->pe, m->set.routine);
 	check_end(m, i, (int)mine->pe, mine, &theirs);
 	return theirs;
 }
@@ -102,7 +105,8 @@ static void write_neighbour(struct maker *m, struct edges *edges, int i)
 	}
 }
 
-API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor, shmemx_plan_t *plan)
+API int shmemx_neighbours_init(shmem_team_t team, const shmemx_neighbour_t *edges, int n_edges, int executor,
+			       shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, 0, __func__);

@@ -125,7 +125,8 @@ static struct comms_session *open_session(struct maker *m, const struct tree_set
 	return session;
 }
 
-bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source)
+bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest,
+		      const char *source)
 {
 	struct tree_set coarse = in_few_segments(tree_set);
 	int trees = trees_with_data(&coarse);

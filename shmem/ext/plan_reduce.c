@@ -12,8 +12,8 @@
  */
 #include "plans.h"
 
-#define STRIP (64UL << 10)	  /* bytes combined at a time */
-#define AT_ONCE_UP_TO 16384	  /* bytes that are not worth a chain */
+#define STRIP (64UL << 10)  /* bytes combined at a time */
+#define AT_ONCE_UP_TO 16384 /* bytes that are not worth a chain */
 #define CHAIN_SEGMENT (64UL << 10)
 #define STAGING (512UL << 10)
 #define MOST_SLOTS 16
@@ -73,7 +73,8 @@ static void write_strip(const struct reduction *r, int queue, size_t at, size_t 
 		so_far = out;
 	}
 	for (int i = 1; for_all_here(r) && i < n; i++)
-		plan_copy(r->m, queue, AT_ONCE, (char *)plan_here(r->m, r->dest, plan_node_pe(&r->nodes, (to + i) % n)) + at, out,
+		plan_copy(r->m, queue, AT_ONCE,
+			  (char *)plan_here(r->m, r->dest, plan_node_pe(&r->nodes, (to + i) % n)) + at, out,
 			  count * r->size);
 }
 
@@ -132,7 +133,8 @@ static struct tree_set choose_reduce_trees(struct maker *m, const struct nodes *
 	if (root >= 0)
 		tree_set.root_pe = set_pe(&m->set, root);
 	else
-		tree_set.root_pe = nodes->levels ? comms_group_pe(&nodes->levels->leaders, tree_set.root) : set_pe(&m->set, tree_set.root);
+		tree_set.root_pe = nodes->levels ? comms_group_pe(&nodes->levels->leaders, tree_set.root)
+						 : set_pe(&m->set, tree_set.root);
 	return tree_set;
 }
 
@@ -205,7 +207,8 @@ static void write_up_tree(const struct reduction *r, int tree)
 			write_to_parent(r, queue, &tree_node, i, so_far);
 		else
 			plan_notify(r->m, queue, comms.pe,
-				  (struct when){&r->m->plan->ports[tree].own, (int64_t)tree_node.segments, (int64_t)i + 1});
+				    (struct when){&r->m->plan->ports[tree].own, (int64_t)tree_node.segments,
+						  (int64_t)i + 1});
 	}
 }
 
@@ -280,15 +283,19 @@ static void find_operation(struct reduction *r, const char *routine)
 {
 	r->combine = set_combine((shmemx_op_t)r->op, (shmemx_type_t)r->type, &r->size);
 	if (!r->combine)
-		rte_die_together(routine, "op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
-					  "the type has", r->op, r->type);
+		rte_die_together(
+			routine,
+			"op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
+			"the type has",
+			r->op, r->type);
 }
 
-API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
-			   int PE_root, int executor, shmemx_plan_t *plan)
+API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			   shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = {.root = PE_root, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct reduction r =
+		{.root = PE_root, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
 	struct maker m;
 
 	find_operation(&r, __func__);
@@ -298,11 +305,12 @@ API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, si
 	return make_reduction(&m, &r, plan);
 }
 
-API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type, shmemx_op_t op,
-			      int executor, shmemx_plan_t *plan)
+API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
+			      shmemx_op_t op, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r = {.root = -1, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
+	struct reduction r =
+		{.root = -1, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
 	struct maker m;
 
 	find_operation(&r, __func__);

@@ -107,10 +107,13 @@ static void grow_on_torus(const struct tree_set *tree_set, int tree, struct tree
 	int parent = torus_tree_set_parent(&tree_set->tree_set, tree, topology->me, &direction);
 
 	if (parent >= 0)
-		tree_node->parent = (struct tree_edge){parent == root ? tree_set->root_pe : topology->pe[parent], direction};
+		tree_node->parent =
+			(struct tree_edge){parent == root ? tree_set->root_pe : topology->pe[parent], direction};
 	tree_node->children = torus_tree_set_children(&tree_set->tree_set, tree, topology->me, places, directions);
 	for (int i = 0; i < tree_node->children; i++)
-		tree_node->child[i] = (struct tree_edge){places[i] == root ? tree_set->root_pe : topology->pe[places[i]], directions[i]};
+		tree_node->child[i] =
+			(struct tree_edge){places[i] == root ? tree_set->root_pe : topology->pe[places[i]],
+					   directions[i]};
 }
 
 void plan_tree_set_on_torus(struct tree_set *tree_set, const struct set_trees *trees)
@@ -121,7 +124,8 @@ void plan_tree_set_on_torus(struct tree_set *tree_set, const struct set_trees *t
 	tree_set->trees = trees->tree_choice.trees;
 	tree_set->segment = trees->tree_choice.segment;
 	tree_set->topology = topology;
-	tree_set->tree_set = (struct torus_tree_set){&topology->sites.shape, trees->tree_choice.kind, topology->sites.place[tree_set->root], trees->disjoint};
+	tree_set->tree_set = (struct torus_tree_set){&topology->sites.shape, trees->tree_choice.kind,
+						     topology->sites.place[tree_set->root], trees->disjoint};
 }
 
 struct tree_node plan_tree_node(const struct tree_set *tree_set, int tree)
@@ -208,7 +212,8 @@ void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, con
 			down.source = dest;
 		if (ask && parent.pe >= 0)
 			plan_notify(m, plan_queue(m), parent.pe,
-				    (struct when){&plan_port(m, parent.pe, PORTS_DOWN + (size_t)parent.port)->answer, 1, 1});
+				    (struct when){&plan_port(m, parent.pe, PORTS_DOWN + (size_t)parent.port)->answer, 1,
+						  1});
 		for (int c = 0; c < down.node.children; c++)
 			feed_child(&down, down.node.child[c]);
 	}
@@ -238,13 +243,15 @@ void plan_share(struct maker *m, const struct nodes *nodes, int first, int queue
 		plan_copy(m, queue, (struct when){&mine[first].came[2], 1, 1}, data.dest,
 			  plan_here(m, data.source, first_pe), data.bytes);
 		plan_notify(m, queue, first_pe,
-			  (struct when){&plan_port(m, first_pe, PORTS_NODE + (size_t)nodes->place)->answer, 1, 1});
+			    (struct when){&plan_port(m, first_pe, PORTS_NODE + (size_t)nodes->place)->answer, 1, 1});
 		return;
 	}
 	for (int i = 0; i < nodes->size; i++)
 		if (i != first)
 			plan_notify(m, queue, plan_node_pe(nodes, i),
-				  (struct when){&plan_port(m, plan_node_pe(nodes, i), PORTS_NODE + (size_t)first)->came[2], 1, 1});
+				    (struct when){&plan_port(m, plan_node_pe(nodes, i), PORTS_NODE + (size_t)first)
+							   ->came[2],
+						  1, 1});
 	for (int i = 0; i < nodes->size; i++)
 		if (i != first)
 			plan_await(m, queue, (struct when){&mine[i].answer, 1, 1});

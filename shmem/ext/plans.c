@@ -68,7 +68,8 @@ static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, co
 	char wanted[32], room[32], free[32];
 
 	if (!plan)
-		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free", SHMEMX_PLANS);
+		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free",
+			   SHMEMX_PLANS);
 	else
 		rte_report(routine,
 			   "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some "
@@ -115,7 +116,8 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
 	m->plan->staging = (char *)(m->plan->ports + ports);
 	memset(m->plan->ports, 0, ports * sizeof(struct port));
-	team_scratch(m->set.team)->plan = (struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
+	team_scratch(m->set.team)->plan =
+		(struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
 	set_sync(&m->set);
 	return true;
 }
@@ -136,7 +138,8 @@ API void shmemx_plan_start(shmemx_plan_t plan)
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
 	if (COMMS_UNLIKELY(p->started))
-		rte_die(__func__, "the plan of %s is under way since it was started last; wait for it first", p->list.routine);
+		rte_die(__func__, "the plan of %s is under way since it was started last; wait for it first",
+			p->list.routine);
 	p->started = true;
 	comms_list_start(&p->list);
 }

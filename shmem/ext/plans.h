@@ -99,8 +99,10 @@ struct edge_end {
 };
 void plan_edges_begin(const struct maker *m, struct edges *edges, size_t most);
 /* From the giver's source, by its address here, to my dest; or nothing, if that is where it is. */
-void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
-void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source, size_t bytes);
+void plan_edge_in(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source,
+		  size_t bytes);
+void plan_edge_out(const struct maker *m, struct edges *edges, struct edge_end end, void *dest, const void *source,
+		   size_t bytes);
 /* Writes them down; all members do. False: only the NIC was to take what is far, and it cannot; nothing has been written down. */
 bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_nic);
 
@@ -162,12 +164,14 @@ size_t plan_tree_set_directions(const struct tree_set *tree_set);
  * Down the trees, from source at the root to everybody's dest. ask: the takers say when there is room. Of the root: the words `own` of the
  * first ports, one for each tree, count its segments as there is something to send, if counted.
  */
-void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, const char *source, bool ask, bool counted);
+void plan_down(struct maker *m, const struct tree_set *tree_set, char *dest, const char *source, bool ask,
+	       bool counted);
 /*
  * The same by the NIC, and everything has come down. stands: this PE does for its node. False: it cannot be done for some member, and
  * nothing has been written down.
  */
-bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest, const char *source);
+bool plan_down_by_nic(struct maker *m, const struct tree_set *tree_set, bool stands, int queue, char *dest,
+		      const char *source);
 /* Everything has come down. */
 void plan_await_down(struct maker *m, int queue, const struct tree_set *tree_set, bool counted);
 /* From the leader of this node (its place is `first`, its data at data.source) to the other PEs of the node. */

@@ -64,8 +64,9 @@ static struct operation *begin_operation(int kind, int pe, uint64_t word, void *
 	struct operation *operation = rdma_memory(calloc(1, sizeof *operation), routine);
 
 	if (rdma_events_count() + rdma.unfinished >= SHMEMX_RDMA_EVENTS)
-		rte_die(routine, "%d events of this PE have not been taken, as many as there may be; take them with shmemx_rdma_wait or "
-				 "shmemx_rdma_test",
+		rte_die(routine,
+			"%d events of this PE have not been taken, as many as there may be; take them with shmemx_rdma_wait or "
+			"shmemx_rdma_test",
 			SHMEMX_RDMA_EVENTS);
 	rdma.unfinished++;
 	operation->event = (shmemx_rdma_event_t){kind, pe, word, address, bytes};
@@ -140,13 +141,9 @@ static void handle_event(const struct comms_event *event, const char *routine)
 				       event->bytes};
 
 	switch ((enum event_kind)event->kind) {
-	case EVENT_ARRIVED:
-		rdma_event_add(&arrived, routine);
-		break;
+	case EVENT_ARRIVED: rdma_event_add(&arrived, routine); break;
 	case EVENT_SENT: append_waiting(&rdma.messages, &message, routine); break;
-	case EVENT_GOT:
-		end_sent((struct operation *)(uintptr_t)event->operation, routine);
-		break;
+	case EVENT_GOT: end_sent((struct operation *)(uintptr_t)event->operation, routine); break;
 	}
 }
 
@@ -201,13 +198,14 @@ static void receive_message(const struct comms_event *event, const struct waitin
 	struct operation *operation;
 
 	if (event->bytes > posted->bytes)
-		rte_die(routine, "a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
+		rte_die(routine,
+			"a message of %llu bytes came from PE %d to memory of %zu bytes; give shmemx_rdma_receive as many as are sent",
 			(unsigned long long)event->bytes, event->pe, posted->bytes);
 	operation =
 		begin_operation(SHMEMX_RDMA_RECEIVED, event->pe, event->word, posted->address, event->bytes, routine);
 	operation->answer = event->operation;
-	comms_buffer_get(&operation->request,
-			 &(struct comms_transfer){&event->from, event->address - event->from.base, event->bytes, posted->address, routine});
+	comms_buffer_get(&operation->request, &(struct comms_transfer){&event->from, event->address - event->from.base,
+								       event->bytes, posted->address, routine});
 	add_operation(&rdma.under_way, operation);
 }
 

@@ -15,7 +15,8 @@ static inline const struct comms_buffer *rdma_buffer(const shmemx_rdma_buffer_t 
 }
 
 /* Is it a registered buffer, and are these bytes in it? Ends the job with a message if not. */
-void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes, const char *routine);
+void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes,
+		       const char *routine);
 void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine);
 
 /* --- Events for the program (rdma_events.c). Call with the lock of rdma.c held. --- */

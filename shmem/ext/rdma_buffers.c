@@ -6,16 +6,21 @@
 
 _Static_assert(sizeof(shmemx_rdma_buffer_t) == sizeof(struct comms_buffer), "the program keeps it");
 
-void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes, const char *routine)
+void rdma_check_buffer(const struct comms_buffer *buffer, const char *argument, size_t offset, size_t bytes,
+		       const char *routine)
 {
 	comms_check_up(routine);
-	if (COMMS_UNLIKELY(!buffer || buffer->magic != COMMS_BUFFER_MAGIC || buffer->pe < 0 || buffer->pe >= comms.n_pes))
-		rte_die(routine, "%s=%p is no buffer; give one that shmemx_rdma_register made, or its bytes", argument, (const void *)buffer);
+	if (COMMS_UNLIKELY(!buffer || buffer->magic != COMMS_BUFFER_MAGIC || buffer->pe < 0 ||
+			   buffer->pe >= comms.n_pes))
+		rte_die(routine, "%s=%p is no buffer; give one that shmemx_rdma_register made, or its bytes", argument,
+			(const void *)buffer);
 	if (COMMS_UNLIKELY(offset > buffer->size || bytes > buffer->size - offset))
-		rte_die(routine, "offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has %llu; check the offset", offset,
-			bytes, buffer->pe, (unsigned long long)buffer->size);
+		rte_die(routine,
+			"offset=%zu: %zu bytes from there run past the end of the buffer of PE %d, which has %llu; check the offset",
+			offset, bytes, buffer->pe, (unsigned long long)buffer->size);
 	if (COMMS_UNLIKELY(comms_buffer_is_gone(buffer)))
-		rte_die(routine, "%s: PE %d has unregistered this buffer; do so when nobody uses it any more", argument, buffer->pe);
+		rte_die(routine, "%s: PE %d has unregistered this buffer; do so when nobody uses it any more", argument,
+			buffer->pe);
 }
 
 void rdma_check_mine(const struct comms_buffer *buffer, const char *argument, const char *routine)
@@ -29,11 +34,14 @@ API int shmemx_rdma_register(void *address, size_t bytes, shmemx_rdma_buffer_t *
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	comms_check_up(__func__);
 	if (!address || bytes == 0 || !buffer)
-		rte_die(__func__, "address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write the buffer", address,
-			bytes, (void *)buffer);
+		rte_die(__func__,
+			"address=%p, bytes=%zu, buffer=%p: give memory of at least a byte, and where to write the buffer",
+			address, bytes, (void *)buffer);
 	if (comms_buffer_share(address, bytes, (struct comms_buffer *)buffer))
 		return 0;
-	rte_report(__func__, "this PE has %d buffers, as many as there may be; unregister some with shmemx_rdma_unregister", COMMS_BUFFERS);
+	rte_report(__func__,
+		   "this PE has %d buffers, as many as there may be; unregister some with shmemx_rdma_unregister",
+		   COMMS_BUFFERS);
 	memset(buffer, 0, sizeof *buffer);
 	return 1;
 }

@@ -127,8 +127,8 @@ static void print_times(const struct table *t, int i)
 static void print_table(const struct table *t)
 {
 	fprintf(stderr, "torushmem: what %d PEs did (SHMEM_STATS); least, median and most of a PE\n", comms.n_pes);
-	fprintf(stderr, "%-14s | %14s %12s %12s %12s | %14s %12s %12s %12s | %10s %10s %10s\n", "", "calls, all", "least",
-		"median", "most", "bytes, all", "least", "median", "most", "ms, least", "median", "most");
+	fprintf(stderr, "%-14s | %14s %12s %12s %12s | %14s %12s %12s %12s | %10s %10s %10s\n", "", "calls, all",
+		"least", "median", "most", "bytes, all", "least", "median", "most", "ms, least", "median", "most");
 	for (int row = 0; row < ROW_COUNT; row++) {
 		const int first = row * MEASURES;
 
@@ -190,10 +190,14 @@ static void print_links(const struct link_load *load, int links)
 		if (load[i].messages > 0)
 			rows[used++] = (struct link_row){links_counted_name(i), load[i]};
 	qsort(rows, (size_t)used, sizeof *rows, compare_loads);
-	fprintf(stderr, "%d of %d links of the torus were used%s%s\n", used, links, used > 0 ? "; messages and bytes of all PEs" : "",
-		used > MOST_SHOWN ? ", the busiest hundred:" : used > 0 ? ", the busiest first:" : "");
+	fprintf(stderr, "%d of %d links of the torus were used%s%s\n", used, links,
+		used > 0 ? "; messages and bytes of all PEs" : "",
+		used > MOST_SHOWN ? ", the busiest hundred:"
+		: used > 0	  ? ", the busiest first:"
+				  : "");
 	for (int i = 0; i < used && i < MOST_SHOWN; i++)
-		fprintf(stderr, "%-20s | %14" PRIu64 " | %14" PRIu64 "\n", rows[i].name, rows[i].load.messages, rows[i].load.bytes);
+		fprintf(stderr, "%-20s | %14" PRIu64 " | %14" PRIu64 "\n", rows[i].name, rows[i].load.messages,
+			rows[i].load.bytes);
 	free(rows);
 }
 

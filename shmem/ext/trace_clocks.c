@@ -60,8 +60,7 @@ static struct comparison compare_clock(struct trace_ring *ring, int pe)
 			 number = atomic_load_explicit(&ring->answer, memory_order_relaxed) + 1;
 
 		comms_notify(&ring->ask, number, pe, "shmem_finalize");
-		COMMS_WAIT(&ring->answer,
-			   atomic_load_explicit(&ring->answer, memory_order_acquire) >= number);
+		COMMS_WAIT(&ring->answer, atomic_load_explicit(&ring->answer, memory_order_acquire) >= number);
 		took = counters_clock() - asked;
 		if (took / 2 + 1 < best.error)
 			best = (struct comparison){(int64_t)(ring->reading - (asked + took / 2)), took / 2 + 1,
@@ -96,8 +95,7 @@ void trace_compare_clocks(struct trace_ring *ring, bool at_end)
 		if (at_end)
 			comms_put(&ring->ended, &found.when, sizeof found.when, pe, "shmem_init");
 		else
-			comms_put(&ring->zero, &ring->started, sizeof ring->started, pe,
-				  "shmem_init");
+			comms_put(&ring->zero, &ring->started, sizeof ring->started, pe, "shmem_init");
 	}
 	if (comms.pe != 0 && !shares_clock(ring, 0))
 		answer_clock(ring);

@@ -163,7 +163,8 @@ static inline int fjmpi_on_node(int view, const int *coords, jtofu_rank_t *ranks
 	jtofu_query_ref_coords(&corner);
 	jtofu_query_sys_size(&size);
 	for (int axis = 0; axis < FJMPI_AXES; axis++)
-		physical.a[axis] = (uint8_t)(view == FJMPI_TOFU_REL ? (coords[axis] + corner.a[axis]) % size.a[axis] : coords[axis]);
+		physical.a[axis] = (uint8_t)(view == FJMPI_TOFU_REL ? (coords[axis] + corner.a[axis]) % size.a[axis]
+								    : coords[axis]);
 	return jtofu_query_ranks_from_phys_coords(FJMPI_JOB, &physical, FJMPI_RANKS_PER_NODE, ranks, count);
 }
 

@@ -73,13 +73,13 @@ int jtofu_query_phys_coords(jtofu_job_id_t job_id, jtofu_rank_t rank, union jtof
 int jtofu_query_log_coords(jtofu_job_id_t job_id, jtofu_rank_t rank, union jtofu_log_coords *log_coords);
 int jtofu_query_max_proc_per_node(void);
 int jtofu_query_ranks_from_phys_coords(jtofu_job_id_t job_id, union jtofu_phys_coords *phys_coords, size_t max_ranks,
-		jtofu_rank_t *ranks, size_t *num_ranks);
+				       jtofu_rank_t *ranks, size_t *num_ranks);
 int jtofu_query_ranks_from_log_coords(jtofu_job_id_t job_id, union jtofu_log_coords *log_coords, size_t max_ranks,
-		jtofu_rank_t *ranks, size_t *num_ranks);
+				      jtofu_rank_t *ranks, size_t *num_ranks);
 int jtofu_query_onesided_paths(union jtofu_phys_coords *phys_coords, size_t max_paths,
-		union jtofu_path_coords path_coords[], size_t *num_paths);
+			       union jtofu_path_coords path_coords[], size_t *num_paths);
 int jtofu_query_barrier_paths(union jtofu_phys_coords *phys_coords, size_t max_paths,
-		union jtofu_path_coords path_coords[], size_t *num_paths);
+			      union jtofu_path_coords path_coords[], size_t *num_paths);
 int jtofu_query_onesided_hops(union jtofu_phys_coords *phys_coords, size_t *num_hops);
 int jtofu_query_barrier_hops(union jtofu_phys_coords *phys_coords, size_t *num_hops);
 void jtofu_query_jtofu_version(int *major_ver, int *minor_ver);

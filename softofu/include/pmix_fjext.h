@@ -19,7 +19,7 @@ extern "C" {
  * its settings, which are the same in all. All other keys go to PMIx.
  */
 static inline pmix_status_t fjpmix_get(const pmix_proc_t *process, const char *key, const pmix_info_t *wishes,
-		size_t wish_count, pmix_value_t **value)
+				       size_t wish_count, pmix_value_t **value)
 {
 	pmix_status_t status = PMIx_Get(process, key, wishes, wish_count, value);
 	void *map = NULL;

@@ -199,21 +199,21 @@ int utofu_query_barrier_caps(utofu_tni_id_t tni_id, struct utofu_barrier_caps **
 /* Queues. A handle is known to this process, an id to all. */
 int utofu_create_vcq(utofu_tni_id_t tni_id, unsigned long int flags, utofu_vcq_hdl_t *vcq_hdl);
 int utofu_create_vcq_with_cmp_id(utofu_tni_id_t tni_id, utofu_cmp_id_t cmp_id, unsigned long int flags,
-		utofu_vcq_hdl_t *vcq_hdl);
+				 utofu_vcq_hdl_t *vcq_hdl);
 int utofu_free_vcq(utofu_vcq_hdl_t vcq_hdl);
 int utofu_query_vcq_id(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t *vcq_id);
 int utofu_construct_vcq_id(uint8_t coords[], utofu_tni_id_t tni_id, utofu_cq_id_t cq_id, utofu_cmp_id_t cmp_id,
-		utofu_vcq_id_t *vcq_id);
+			   utofu_vcq_id_t *vcq_id);
 int utofu_set_vcq_id_path(utofu_vcq_id_t *vcq_id, uint8_t path_coords[]);
 int utofu_query_vcq_info(utofu_vcq_id_t vcq_id, uint8_t coords[], utofu_tni_id_t *tni_id, utofu_cq_id_t *cq_id,
-		uint16_t *extra_val);
+			 uint16_t *extra_val);
 
 /* Barrier gates. */
 int utofu_alloc_vbg(utofu_tni_id_t tni_id, size_t num_vbgs, unsigned long int flags, utofu_vbg_id_t vbg_ids[]);
 int utofu_free_vbg(utofu_vbg_id_t vbg_ids[], size_t num_vbgs);
 int utofu_set_vbg(struct utofu_vbg_setting vbg_settings[], size_t num_vbg_settings);
 int utofu_query_vbg_info(utofu_vbg_id_t vbg_id, uint8_t coords[], utofu_tni_id_t *tni_id, utofu_bg_id_t *bg_id,
-		uint16_t *extra_val);
+			 uint16_t *extra_val);
 
 /* Paths through the network. */
 int utofu_get_path_id(utofu_vcq_id_t vcq_id, uint8_t path_coords[], utofu_path_id_t *path_id);
@@ -222,88 +222,90 @@ int utofu_get_path_coords(utofu_vcq_id_t vcq_id, utofu_path_id_t path_id, uint8_
 /* Memory. */
 int utofu_reg_mem(utofu_vcq_hdl_t vcq_hdl, void *addr, size_t size, unsigned long int flags, utofu_stadd_t *stadd);
 int utofu_reg_mem_with_stag(utofu_vcq_hdl_t vcq_hdl, void *addr, size_t size, unsigned int stag,
-		unsigned long int flags, utofu_stadd_t *stadd);
+			    unsigned long int flags, utofu_stadd_t *stadd);
 int utofu_query_stadd(utofu_vcq_id_t vcq_id, unsigned int stag, utofu_stadd_t *stadd);
 int utofu_dereg_mem(utofu_vcq_hdl_t vcq_hdl, utofu_stadd_t stadd, unsigned long int flags);
 
 /* Communication. */
 int utofu_put(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd,
-		size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
-int utofu_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
-		size_t gap, void *cbdata);
+	      size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
+int utofu_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd,
+		  size_t length, uint64_t edata, unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
 int utofu_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, void *cbdata);
+		     utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+		     unsigned long int flags, void *cbdata);
 int utofu_put_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
+			 utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+			 unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
 int utofu_put_piggyback(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, void *lcl_data, utofu_stadd_t rmt_stadd,
-		size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
-int utofu_put_piggyback8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t lcl_data,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
+			size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
+int utofu_put_piggyback8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t lcl_data, utofu_stadd_t rmt_stadd,
+			 size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
 int utofu_get(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd,
-		size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
-int utofu_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
-		size_t gap, void *cbdata);
+	      size_t length, uint64_t edata, unsigned long int flags, void *cbdata);
+int utofu_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd,
+		  size_t length, uint64_t edata, unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
 int utofu_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, void *cbdata);
+		     utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+		     unsigned long int flags, void *cbdata);
 int utofu_get_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
+			 utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+			 unsigned long int flags, size_t mtu, size_t gap, void *cbdata);
 int utofu_armw4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, enum utofu_armw_op armw_op, uint32_t op_value,
 		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
 int utofu_armw8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, enum utofu_armw_op armw_op, uint64_t op_value,
 		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
 int utofu_cswap4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint32_t old_value, uint32_t new_value,
-		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
+		 utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
 int utofu_cswap8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t old_value, uint64_t new_value,
-		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
+		 utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *cbdata);
 int utofu_nop(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void *cbdata);
 
 /* The same as descriptors, for utofu_post_toq. */
 int utofu_prepare_put(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+		      utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
+		      size_t *desc_size);
 int utofu_prepare_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
-		size_t gap, void *desc, size_t *desc_size);
+			  utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
+			  size_t gap, void *desc, size_t *desc_size);
 int utofu_prepare_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, void *desc, size_t *desc_size);
+			     utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+			     unsigned long int flags, void *desc, size_t *desc_size);
 int utofu_prepare_put_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, size_t mtu, size_t gap, void *desc, size_t *desc_size);
+				 utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks,
+				 uint64_t edata, unsigned long int flags, size_t mtu, size_t gap, void *desc,
+				 size_t *desc_size);
 int utofu_prepare_put_piggyback(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, void *lcl_data,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+				utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags,
+				void *desc, size_t *desc_size);
 int utofu_prepare_put_piggyback8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t lcl_data,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+				 utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags,
+				 void *desc, size_t *desc_size);
 int utofu_prepare_get(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+		      utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, void *desc,
+		      size_t *desc_size);
 int utofu_prepare_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
-		size_t gap, void *desc, size_t *desc_size);
+			  utofu_stadd_t rmt_stadd, size_t length, uint64_t edata, unsigned long int flags, size_t mtu,
+			  size_t gap, void *desc, size_t *desc_size);
 int utofu_prepare_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, void *desc, size_t *desc_size);
+			     utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
+			     unsigned long int flags, void *desc, size_t *desc_size);
 int utofu_prepare_get_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
-		utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks, uint64_t edata,
-		unsigned long int flags, size_t mtu, size_t gap, void *desc, size_t *desc_size);
+				 utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks,
+				 uint64_t edata, unsigned long int flags, size_t mtu, size_t gap, void *desc,
+				 size_t *desc_size);
 int utofu_prepare_armw4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, enum utofu_armw_op armw_op,
-		uint32_t op_value, utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+			uint32_t op_value, utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
+			size_t *desc_size);
 int utofu_prepare_armw8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, enum utofu_armw_op armw_op,
-		uint64_t op_value, utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
-		size_t *desc_size);
+			uint64_t op_value, utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
+			size_t *desc_size);
 int utofu_prepare_cswap4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint32_t old_value, uint32_t new_value,
-		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc, size_t *desc_size);
+			 utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
+			 size_t *desc_size);
 int utofu_prepare_cswap8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t old_value, uint64_t new_value,
-		utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc, size_t *desc_size);
+			 utofu_stadd_t rmt_stadd, uint64_t edata, unsigned long int flags, void *desc,
+			 size_t *desc_size);
 int utofu_prepare_nop(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void *desc, size_t *desc_size);
 int utofu_post_toq(utofu_vcq_hdl_t vcq_hdl, void *desc, size_t desc_size, void *cbdata);
 
@@ -316,9 +318,9 @@ int utofu_query_num_unread_mrq(utofu_vcq_hdl_t vcq_hdl, size_t *count);
 /* Barriers and reductions. */
 int utofu_barrier(utofu_vbg_id_t vbg_id, unsigned long int flags);
 int utofu_reduce_uint64(utofu_vbg_id_t vbg_id, enum utofu_reduce_op op, uint64_t data[], size_t num_data,
-		unsigned long int flags);
+			unsigned long int flags);
 int utofu_reduce_double(utofu_vbg_id_t vbg_id, enum utofu_reduce_op op, double data[], size_t num_data,
-		unsigned long int flags);
+			unsigned long int flags);
 int utofu_poll_barrier(utofu_vbg_id_t vbg_id, unsigned long int flags);
 int utofu_poll_reduce_uint64(utofu_vbg_id_t vbg_id, unsigned long int flags, uint64_t data[]);
 int utofu_poll_reduce_double(utofu_vbg_id_t vbg_id, unsigned long int flags, double data[]);

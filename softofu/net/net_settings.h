@@ -27,12 +27,12 @@ struct net_cut {
 struct net_settings {
 	struct torus_shape shape;
 	enum net_mode mode;
-	int tnis, cqs; /* of a node, of a TNI */
-	int buffers;   /* packets that a channel of a link holds */
-	int queue;     /* packets that wait in a TNI to be sent, for each class */
+	int tnis, cqs;	   /* of a node, of a TNI */
+	int buffers;	   /* packets that a channel of a link holds */
+	int queue;	   /* packets that wait in a TNI to be sent, for each class */
 	int receive_queue; /* packets that wait in a receive queue */
-	int window;    /* packets that a link keeps until they are acknowledged */
-	int lanes;     /* 2, or 1 to see why it must be 2 */
+	int window;	   /* packets that a link keeps until they are acknowledged */
+	int lanes;	   /* 2, or 1 to see why it must be 2 */
 
 	/* The clock. Rates are in GB/s, which is bytes in a nanosecond, times in ns. */
 	double link_rate, tni_rate;

@@ -45,7 +45,7 @@ struct net_input {
 enum net_span { NET_HERE, NET_OUT, NET_IN, NET_ELSEWHERE };
 
 struct net_link {
-	int32_t from, to;    /* nodes; to is -1 where there is no cable */
+	int32_t from, to; /* nodes; to is -1 where there is no cable */
 	uint8_t direction,
 		enters; /* its direction, and the opposite one, by which the node at its end knows the cable */
 	uint8_t span;
@@ -94,8 +94,8 @@ struct net_receive_queue {
 struct net {
 	struct net_settings settings;
 	int directions, ports, inputs; /* of a node */
-	int cut_links;		 /* known ones */
-	int host;		 /* host of this memory; it only describes the nodes of other hosts */
+	int cut_links;		       /* known ones */
+	int host;		       /* host of this memory; it only describes the nodes of other hosts */
 	int64_t hop_time, send_time, take_time;
 	double link_pace, tni_pace; /* picoseconds for a byte */
 
@@ -241,7 +241,7 @@ void net_unlock(struct net *net);
 
 /* agenda.c */
 void net_schedule(struct net *net, int port, int64_t due); /* puts it on the agenda, or forward on it */
-int net_earliest(struct net *net, int64_t *due);	 /* takes the first off; -1: there is none */
+int net_earliest(struct net *net, int64_t *due);	   /* takes the first off; -1: there is none */
 
 /* route.c */
 bool net_plan(struct net *net, int from, int to, uint8_t *down);	       /* false: a cut link is on every route */

@@ -137,8 +137,8 @@ int carry_here(struct vcq *from, const struct descriptor *what, uint64_t span, u
 	return codes[memory_find(from->nic, &range, here)];
 }
 
-int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what,
-		    uint64_t span, uint64_t *there)
+int carry_there(struct nic *nic, struct shared_vcq *to, uint32_t number, const struct descriptor *what, uint64_t span,
+		uint64_t *there)
 {
 	static const int codes[] = {
 		[TRANSLATED] = UTOFU_SUCCESS,

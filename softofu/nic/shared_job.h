@@ -55,7 +55,7 @@ struct mrq_entry {
 	uint8_t edata;
 	int16_t code;
 	uint32_t unused;
-	int64_t time; /* modelled, picoseconds; 0: without a network */
+	int64_t time;	  /* modelled, picoseconds; 0: without a network */
 	uint64_t message; /* message that it is about, see recording.h; 0: no recording */
 };
 static_assert(sizeof(struct mrq_entry) == 64, "a cache line");

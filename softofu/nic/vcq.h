@@ -19,7 +19,7 @@ enum { TOQ_SIZE = 2048, TCQ_SIZE = 2048, VCQS_OF_PROCESS = 512, HELD_MOST = 16 }
 struct posted {
 	struct descriptor what;
 	void *cbdata;
-	uint64_t place; /* in a session: which of its commands, from 0 */
+	uint64_t place;	      /* in a session: which of its commands, from 0 */
 	uint32_t blocks_done; /* of a strided put in a session that counts blocks */
 	bool held;	      /* held back by reorder injection */
 	bool completed;	      /* its TCQ notice is already written */
@@ -47,8 +47,8 @@ struct vcq {
 	uint64_t random_state; /* state of the random number generator of reorder injection */
 	struct posted *toq;
 	uint32_t toq_first, toq_count, delayed, held;
-	uint32_t at_nic;  /* descriptors that the NIC's thread carries out now */
-	uint64_t done;	  /* of a session: how far it went */
+	uint32_t at_nic; /* descriptors that the NIC's thread carries out now */
+	uint64_t done;	 /* of a session: how far it went */
 	struct sent *tcq;
 	uint64_t tcq_head, tcq_tail;
 	struct counts counts;

@@ -145,7 +145,8 @@ static struct message *message_of(uint64_t number)
 
 static int by_message(const void *left, const void *right)
 {
-	uint64_t a = (*(const struct record *const *)left)->message, b = (*(const struct record *const *)right)->message;
+	uint64_t a = (*(const struct record *const *)left)->message,
+		 b = (*(const struct record *const *)right)->message;
 
 	return (a > b) - (a < b);
 }

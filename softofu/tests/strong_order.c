@@ -39,9 +39,10 @@ static int overtaken(unsigned long flags)
 			next = notice.edata;
 		}
 		if (together.rank)
-			OK(utofu_put_piggyback8(
-				vcq, peer, 0, AT(taken), 8, 0,
-				UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE, NULL));
+			OK(utofu_put_piggyback8(vcq, peer, 0, AT(taken), 8, 0,
+						UTOFU_ONESIDED_FLAG_STRONG_ORDER |
+							UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE,
+						NULL));
 		else
 			OK(next_notice(vcq, &notice));
 	}

@@ -70,8 +70,8 @@
 					  utofu_stadd_t rmt_stadd, size_t length, size_t stride, size_t num_blocks,    \
 					  uint64_t edata, unsigned long int flags, void *desc, size_t *desc_size)      \
 	{                                                                                                              \
-		struct common common = {                                                                               \
-			"utofu_prepare_" #NAME "_stride", vcq_hdl, rmt_vcq_id, rmt_stadd, edata, flags};               \
+		struct common common =                                                                                 \
+			{"utofu_prepare_" #NAME "_stride", vcq_hdl, rmt_vcq_id, rmt_stadd, edata, flags};              \
 		struct blocks blocks = {lcl_stadd, length, stride, num_blocks, 0, 0, true};                            \
 		struct descriptor what;                                                                                \
 		int code = describe_blocks(&what, KIND, &common, &blocks);                                             \
@@ -91,13 +91,14 @@
 		return describe_post(common.routine, vcq_hdl, &what, code, cbdata);                                    \
 	}                                                                                                              \
                                                                                                                        \
-	int utofu_prepare_##NAME##_stride_gap(                                                                         \
-		utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd,  \
-		size_t length, size_t stride, size_t num_blocks, uint64_t edata, unsigned long int flags, size_t mtu,  \
-		size_t gap, void *desc, size_t *desc_size)                                                             \
+	int utofu_prepare_##NAME##_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,                      \
+					      utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,         \
+					      size_t stride, size_t num_blocks, uint64_t edata,                        \
+					      unsigned long int flags, size_t mtu, size_t gap, void *desc,             \
+					      size_t *desc_size)                                                       \
 	{                                                                                                              \
-		struct common common = {                                                                               \
-			"utofu_prepare_" #NAME "_stride_gap", vcq_hdl, rmt_vcq_id, rmt_stadd, edata, flags};           \
+		struct common common =                                                                                 \
+			{"utofu_prepare_" #NAME "_stride_gap", vcq_hdl, rmt_vcq_id, rmt_stadd, edata, flags};          \
 		struct blocks blocks = {lcl_stadd, length, stride, num_blocks, mtu, gap, false};                       \
 		struct descriptor what;                                                                                \
 		int code = describe_blocks(&what, KIND, &common, &blocks);                                             \

@@ -65,7 +65,8 @@ static void check_after(void)
 		shmem_broadcast##BITS(dest, source, n, root, ARGUMENTS, next_sync());                               \
 		for (size_t i = 0; i < n && set.me != root; i++)                                                    \
 			CHECK_EQUAL(dest[i], (TYPE)((TYPE)pe_of(root) * 1000 + (TYPE)i));                           \
-		CHECK_BYTES(&dest[set.me == root ? 0 : n], untouched, sizeof dest - (set.me == root ? 0 : n * sizeof(TYPE))); \
+		CHECK_BYTES(&dest[set.me == root ? 0 : n], untouched,                                               \
+			    sizeof dest - (set.me == root ? 0 : n * sizeof(TYPE)));                                 \
                                                                                                                     \
 		NOTE("fcollect%d, %zu elements, PE %d + %d * 2^%d", BITS, n, set.start, set.size, set.log);         \
 		memset(dest, UNTOUCHED, sizeof dest);                                                               \
@@ -89,7 +90,8 @@ static void check_after(void)
 		check_after();                                                                                      \
 		shmem_alltoall##BITS(dest, source, n, ARGUMENTS, next_sync());                                      \
 		for (size_t i = 0; i < all; i++)                                                                    \
-			CHECK_EQUAL(dest[i], (TYPE)((TYPE)pe_of((int)(i / n)) * 1000 + (TYPE)((size_t)set.me * n + i % n))); \
+			CHECK_EQUAL(dest[i],                                                                        \
+				    (TYPE)((TYPE)pe_of((int)(i / n)) * 1000 + (TYPE)((size_t)set.me * n + i % n))); \
 		CHECK_BYTES(&dest[all], untouched, sizeof dest - all * sizeof(TYPE));                               \
                                                                                                                     \
 		NOTE("alltoalls%d, %zu elements, PE %d + %d * 2^%d", BITS, n, set.start, set.size, set.log);        \
@@ -97,8 +99,8 @@ static void check_after(void)
 		check_after();                                                                                      \
 		shmem_alltoalls##BITS(dest, source, 3, 2, n, ARGUMENTS, next_sync());                               \
 		for (size_t i = 0; i < all; i++) {                                                                  \
-			CHECK_EQUAL(dest[3 * i],                                                                    \
-				    (TYPE)((TYPE)pe_of((int)(i / n)) * 1000 + (TYPE)(((size_t)set.me * n + i % n) * 2))); \
+			CHECK_EQUAL(dest[3 * i], (TYPE)((TYPE)pe_of((int)(i / n)) * 1000 +                          \
+							(TYPE)(((size_t)set.me * n + i % n) * 2)));                 \
 			CHECK_BYTES(&dest[3 * i + 1], untouched, 2 * sizeof(TYPE));                                 \
 		}                                                                                                   \
 		check_after();                                                                                      \
@@ -120,28 +122,28 @@ static int value(int pe, size_t i)
 }
 
 /* Into another array, then in place. */
-#define TO_ALL(NAME, TYPE, OP, STEP)                                                                                \
-	static void OP##_##NAME(int n)                                                                              \
-	{                                                                                                           \
-		static TYPE source[2 * MOST], dest[2 * MOST + 1], work[2 * MOST + SHMEM_REDUCE_MIN_WRKDATA_SIZE];   \
-                                                                                                                    \
-		NOTE(#NAME "_" #OP "_to_all, %d elements, PE %d + %d * 2^%d", n, set.start, set.size, set.log);     \
-		memset(dest, UNTOUCHED, sizeof dest);                                                               \
-		for (int i = 0; i < n; i++)                                                                         \
-			source[i] = (TYPE)value(me, (size_t)i);                                                     \
-		check_after();                                                                                      \
-		shmem_##NAME##_##OP##_to_all(dest, source, n, ARGUMENTS, work, next_sync());                        \
-		shmem_##NAME##_##OP##_to_all(source, source, n, ARGUMENTS, work, next_sync());                      \
-		for (int i = 0; i < n; i++) {                                                                       \
-			TYPE expected = (TYPE)value(pe_of(0), (size_t)i);                                           \
-                                                                                                                    \
-			for (int k = 1; k < set.size; k++)                                                          \
-				expected = (TYPE)STEP(expected, (TYPE)value(pe_of(k), (size_t)i));                  \
-			CHECK(dest[i] == expected);                                                                 \
-			CHECK(source[i] == expected);                                                               \
-		}                                                                                                   \
-		CHECK_FILL(&dest[n], UNTOUCHED, sizeof dest[n]);                                                    \
-		check_after();                                                                                      \
+#define TO_ALL(NAME, TYPE, OP, STEP)                                                                              \
+	static void OP##_##NAME(int n)                                                                            \
+	{                                                                                                         \
+		static TYPE source[2 * MOST], dest[2 * MOST + 1], work[2 * MOST + SHMEM_REDUCE_MIN_WRKDATA_SIZE]; \
+                                                                                                                  \
+		NOTE(#NAME "_" #OP "_to_all, %d elements, PE %d + %d * 2^%d", n, set.start, set.size, set.log);   \
+		memset(dest, UNTOUCHED, sizeof dest);                                                             \
+		for (int i = 0; i < n; i++)                                                                       \
+			source[i] = (TYPE)value(me, (size_t)i);                                                   \
+		check_after();                                                                                    \
+		shmem_##NAME##_##OP##_to_all(dest, source, n, ARGUMENTS, work, next_sync());                      \
+		shmem_##NAME##_##OP##_to_all(source, source, n, ARGUMENTS, work, next_sync());                    \
+		for (int i = 0; i < n; i++) {                                                                     \
+			TYPE expected = (TYPE)value(pe_of(0), (size_t)i);                                         \
+                                                                                                                  \
+			for (int k = 1; k < set.size; k++)                                                        \
+				expected = (TYPE)STEP(expected, (TYPE)value(pe_of(k), (size_t)i));                \
+			CHECK(dest[i] == expected);                                                               \
+			CHECK(source[i] == expected);                                                             \
+		}                                                                                                 \
+		CHECK_FILL(&dest[n], UNTOUCHED, sizeof dest[n]);                                                  \
+		check_after();                                                                                    \
 	}
 
 #define LOGIC_TYPES_OF_OLD(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
@@ -158,8 +160,7 @@ static void (*const reductions[])(int) = {
 #define LOGIC_ROW(NAME, TYPE) and_##NAME, or_##NAME, xor_##NAME,
 #define MINMAX_ROW(NAME, TYPE) max_##NAME, min_##NAME,
 #define SUM_ROW(NAME, TYPE) sum_##NAME, prod_##NAME,
-	LOGIC_TYPES_OF_OLD(LOGIC_ROW) MINMAX_TYPES_OF_OLD(MINMAX_ROW) SUM_TYPES_OF_OLD(SUM_ROW)
-};
+	LOGIC_TYPES_OF_OLD(LOGIC_ROW) MINMAX_TYPES_OF_OLD(MINMAX_ROW) SUM_TYPES_OF_OLD(SUM_ROW)};
 
 static void on_this_set(void)
 {

@@ -80,8 +80,8 @@ static void check_types(const struct shape *shape)
 			if (is_selected(t + count))
 				try(shape, count, types[t].size, 1, 1, seed++, types[t].dense);
 			for (size_t i = 0; i < 4; i++) {
-				NOTE("%s alltoalls on %s, %zu elements, strides %td and %td", types[t].name, shape->name,
-				     count, strides[i].dst, strides[i].sst);
+				NOTE("%s alltoalls on %s, %zu elements, strides %td and %td", types[t].name,
+				     shape->name, count, strides[i].dst, strides[i].sst);
 				if (is_selected(t + count + i))
 					try(shape, count, types[t].size, strides[i].dst, strides[i].sst, seed++,
 					    types[t].strided);
@@ -127,7 +127,8 @@ int main(void)
 {
 	begin();
 	make_shapes();
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		if (shape->me >= 0) {
 			check_types(shape);
 			check_in_a_row(shape, eased(200));

@@ -90,7 +90,8 @@ static void check_bits(void)
 		if (bit < 32)
 			CHECK_EQUAL(shmem_uint32_atomic_fetch_or(&bits_32, 1u << bit, 0) >> bit & 1, 0);
 		else
-			CHECK_EQUAL(shmem_uint64_atomic_fetch_or(&bits_64, (uint64_t)1 << (bit - 32), 0) >> (bit - 32) & 1,
+			CHECK_EQUAL(shmem_uint64_atomic_fetch_or(&bits_64, (uint64_t)1 << (bit - 32), 0) >> (bit - 32) &
+					    1,
 				    0);
 	}
 	shmem_barrier_all();

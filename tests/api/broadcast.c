@@ -26,9 +26,9 @@ static void try(int root, size_t bytes, size_t nelems, unsigned char *dest, unsi
 	free(expected);
 }
 
-#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                   \
-	static int broadcast_##NAME(void *dest, const void *source, size_t nelems, int root) \
-	{                                                                                    \
+#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                     \
+	static int broadcast_##NAME(void *dest, const void *source, size_t nelems, int root)   \
+	{                                                                                      \
 		return shmem_##NAME##_broadcast(SHMEM_TEAM_WORLD, dest, source, nelems, root); \
 	}
 RMA_TYPES(TYPED)
@@ -72,16 +72,16 @@ int main(void)
 		for (size_t i = 0; i < 4; i++) {
 			bool globals = (root + (int)i) % 2;
 
-#define CALL(NAME, TYPE, LEAST, GREATEST)                                                                        \
-	NOTE("%s from PE %d, %zu elements", #NAME, root, lengths[i]);                                            \
-	try(root, lengths[i] * sizeof(TYPE), lengths[i], globals ? global_dest : heap_dest,                      \
+#define CALL(NAME, TYPE, LEAST, GREATEST)                                                   \
+	NOTE("%s from PE %d, %zu elements", #NAME, root, lengths[i]);                       \
+	try(root, lengths[i] * sizeof(TYPE), lengths[i], globals ? global_dest : heap_dest, \
 	    globals ? global_source : heap_source, seed++, broadcast_##NAME);
 			RMA_TYPES(CALL)
 		}
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 			NOTE("mem from PE %d, %zu bytes", root, sizes[i]);
-			try(root, sizes[i], sizes[i], i % 2 ? global_dest : heap_dest, i % 3 ? global_source : heap_source,
-			    seed++, broadcast_mem);
+			try(root, sizes[i], sizes[i], i % 2 ? global_dest : heap_dest,
+			    i % 3 ? global_source : heap_source, seed++, broadcast_mem);
 		}
 	}
 	NOTE("in a row");

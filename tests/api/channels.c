@@ -12,7 +12,7 @@
 
 #define THREADS 6
 #define BYTES 900
-#define MOST 64	      /* PEs */
+#define MOST 64 /* PEs */
 
 /* From each thread of each PE, on every PE. */
 static struct written {
@@ -49,8 +49,8 @@ static void send(shmem_ctx_t ctx, int to, int t, long round)
 	fill_noise(signalled, BYTES, seed_of(me, t, round) + 2);
 	shmem_ctx_putmem(ctx, area->put, put, BYTES, to);
 	shmem_ctx_putmem_nbi(ctx, area->nbi, nbi[to], BYTES, to);
-	shmem_ctx_putmem_signal(ctx, area->signalled, signalled, BYTES, &area->signal, (uint64_t)round, SHMEM_SIGNAL_SET,
-				to);
+	shmem_ctx_putmem_signal(ctx, area->signalled, signalled, BYTES, &area->signal, (uint64_t)round,
+				SHMEM_SIGNAL_SET, to);
 	shmem_ctx_signal_add(ctx, &area->twice, 2, to);
 	shmem_ctx_long_atomic_add(ctx, &area->added, round, to);
 	CHECK_EQUAL(shmem_ctx_long_atomic_swap(ctx, &area->swapped, round, to), round - 1);

@@ -37,14 +37,14 @@ static void try(const struct shape *shape, size_t count, size_t size, bool unequ
 	CHECK_FILL(at, UNTOUCHED, (size_t)(dest + sizeof dest - at));
 }
 
-#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                          \
-	static int collect_##NAME(shmem_team_t team, void *to, const void *from, size_t n)          \
-	{                                                                                           \
-		return shmem_##NAME##_collect(team, to, from, n);                                   \
-	}                                                                                           \
-	static int fcollect_##NAME(shmem_team_t team, void *to, const void *from, size_t n)         \
-	{                                                                                           \
-		return shmem_##NAME##_fcollect(team, to, from, n);                                  \
+#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                  \
+	static int collect_##NAME(shmem_team_t team, void *to, const void *from, size_t n)  \
+	{                                                                                   \
+		return shmem_##NAME##_collect(team, to, from, n);                           \
+	}                                                                                   \
+	static int fcollect_##NAME(shmem_team_t team, void *to, const void *from, size_t n) \
+	{                                                                                   \
+		return shmem_##NAME##_fcollect(team, to, from, n);                          \
 	}
 RMA_TYPES(TYPED)
 
@@ -127,7 +127,8 @@ int main(void)
 {
 	begin();
 	make_shapes();
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		if (shape->me >= 0) {
 			check_types(shape);
 			check_in_a_row(shape, eased(200));

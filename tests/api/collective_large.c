@@ -11,7 +11,13 @@ static void run_alone(const struct shape *shape, enum kind kind, size_t bytes)
 {
 	bool collects = kind == COLLECT || kind == FCOLLECT || kind == ALLTOALL || kind == ALLTOALLS;
 	size_t members = collects ? (size_t)npes : 1;
-	struct step s = {.kind = kind, .shape = shape, .root = steps_made * 7 + 3, .type = steps_made, .size = steps_made % 2 ? 8 : 4, .dst = 1, .sst = 1};
+	struct step s = {.kind = kind,
+			 .shape = shape,
+			 .root = steps_made * 7 + 3,
+			 .type = steps_made,
+			 .size = steps_made % 2 ? 8 : 4,
+			 .dst = 1,
+			 .sst = 1};
 
 	if (kind == REDUCE || kind == INSCAN || kind == EXSCAN)
 		s.size = reductions[s.type % (kind == REDUCE ? N_REDUCTIONS : N_SCANS)].size;
@@ -42,8 +48,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		for (enum kind kind = 0; kind < SYNC; kind++)
 			FOR_SHAPES(shape)
-				if (sizes[i] <= most_of(shape, kind))
-					run_alone(shape, kind, sizes[i]);
+	if (sizes[i] <= most_of(shape, kind))
+		run_alone(shape, kind, sizes[i]);
 	end_steps();
 	destroy_shapes();
 	return end();

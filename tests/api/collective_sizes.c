@@ -73,7 +73,8 @@ static void check_roots(const struct shape *shape)
 static void check_large(const struct shape *shape)
 {
 	for (enum kind kind = 0; kind < SYNC; kind++) {
-		size_t bytes = kind == COLLECT || kind == FCOLLECT || kind == ALLTOALL || kind == ALLTOALLS ? 300001 : 1500003;
+		size_t bytes =
+			kind == COLLECT || kind == FCOLLECT || kind == ALLTOALL || kind == ALLTOALLS ? 300001 : 1500003;
 
 		if (is_selected(kind) || kind == BROADCAST || kind == REDUCE)
 			add_both(shape, kind, bytes, shape->n - 1);
@@ -85,7 +86,8 @@ int main(void)
 	begin();
 	make_shapes();
 	begin_steps();
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		check_sizes(shape);
 		check_roots(shape);
 	}

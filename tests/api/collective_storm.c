@@ -58,20 +58,14 @@ static size_t draw_bytes(void)
 	static const size_t edges[] = {64, 256, 1024, 2048, 4096, 8192, 16384, 65536};
 
 	switch (common_below(8)) {
-	case 0:
-		return common_below(2) ? 0 : 1;
+	case 0: return common_below(2) ? 0 : 1;
 	case 1:
-	case 2:
-		return 8;
+	case 2: return 8;
 	case 3:
-	case 4:
-		return (size_t)common_below(200);
-	case 5:
-		return edges[common_below(8)] + (size_t)common_below(17) - 8;
-	case 6:
-		return (size_t)common_below(5000);
-	default:
-		return common_below(4) ? (size_t)common_below(20000) : (size_t)common_below(150000);
+	case 4: return (size_t)common_below(200);
+	case 5: return edges[common_below(8)] + (size_t)common_below(17) - 8;
+	case 6: return (size_t)common_below(5000);
+	default: return common_below(4) ? (size_t)common_below(20000) : (size_t)common_below(150000);
 	}
 }
 

@@ -107,8 +107,7 @@ static int make_teams(shmem_team_t *made_teams, int most)
 {
 	int made = 0;
 
-	while (made < most &&
-	       shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &made_teams[made]) == 0)
+	while (made < most && shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &made_teams[made]) == 0)
 		made++;
 	for (int i = 0; i < 12 && made < most; i++)
 		shmem_team_destroy(made_teams[--made]);

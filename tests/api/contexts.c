@@ -31,8 +31,8 @@ static void send(shmem_ctx_t ctx, int pe, long seed)
 	CHECK_EQUAL(shmem_ctx_long_atomic_compare_swap(ctx, &written[me].swapped, seed, seed + 1, pe), seed);
 	shmem_ctx_long_iput(ctx, written[me].strided, values, 2, 1, 2, pe);
 	shmem_ctx_long_ibput(ctx, written[me].blocks, values, 3, 2, 2, 2, pe);
-	shmem_ctx_putmem_signal(ctx, written[me].bytes, bytes, BYTES, &written[me].signal, (uint64_t)seed, SHMEM_SIGNAL_SET,
-				pe);
+	shmem_ctx_putmem_signal(ctx, written[me].bytes, bytes, BYTES, &written[me].signal, (uint64_t)seed,
+				SHMEM_SIGNAL_SET, pe);
 	shmem_ctx_signal_add(ctx, &written[me].counter, 2, pe);
 	shmem_ctx_signal_add(ctx, &written[me].counter, 3, pe);
 }
@@ -257,7 +257,8 @@ int main(void)
 	read_only[me] = me;
 	make_shapes();
 	check_handles();
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		check_get_team(shape);
 		for (long options = 0; options < 8; options++) {
 			shmem_ctx_t ctx = SHMEM_CTX_INVALID;

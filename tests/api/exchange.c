@@ -59,7 +59,8 @@ static void dawdle(uint64_t n)
 /* In both directions to the next and the previous, which on one or two PEs are the same. */
 static shmemx_exchange_t make_ring(size_t most, int options)
 {
-	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, most, options}, {(me + npes - 1) % npes, 0, most, most, options}};
+	shmemx_edge_t edges[2] = {{(me + 1) % npes, 1, most, most, options},
+				  {(me + npes - 1) % npes, 0, most, most, options}};
 	shmemx_exchange_t x = SHMEMX_EXCHANGE_INVALID;
 
 	CHECK_EQUAL(shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, 2, &x), 0);

@@ -135,7 +135,8 @@ static void iterate(shmemx_exchange_t x, const size_t *bytes, long k)
 	for (int e = 0; e < 2 * dims; e++)
 		if (bytes[e ^ 1] && shmemx_grid_neighbour(grid, e / 2, e % 2 ? -1 : 1) >= 0) {
 			layer(e / 2, e % 2 ? 0 : SIDE + 1, first, counts);
-			shmemx_unpack(array, shmemx_exchange_wait(x, e, NULL), sizeof *array, dims, sizes, first, counts);
+			shmemx_unpack(array, shmemx_exchange_wait(x, e, NULL), sizeof *array, dims, sizes, first,
+				      counts);
 			shmemx_exchange_release(x, e);
 			check_ghosts(e, k);
 		}

@@ -7,7 +7,7 @@
 
 #define LARGE (64UL << 20)
 
-static char large[LARGE];		       /* .bss */
+static char large[LARGE];			  /* .bss */
 static long table[1000] = {1, 2, 3, [999] = 999}; /* .data */
 long with_linkage = 42;
 static const char *text = "a pointer that the loader had to relocate";

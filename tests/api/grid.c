@@ -65,7 +65,8 @@ static void check_neighbours(shmem_team_t grid)
 			int next = shmemx_grid_neighbour(grid, d, step);
 
 			if (next >= 0)
-				shmem_int_p(&said[2 * d + (step < 0)], here, shmem_team_translate_pe(grid, next, SHMEM_TEAM_WORLD));
+				shmem_int_p(&said[2 * d + (step < 0)], here,
+					    shmem_team_translate_pe(grid, next, SHMEM_TEAM_WORLD));
 		}
 	shmem_barrier_all();
 	for (int d = 0; d < dims; d++) {
@@ -138,7 +139,8 @@ static void check_torus(void)
 	const char *path = getenv("TEST_PATH");
 
 	CHECK(axes >= 1 && axes <= SHMEMX_AXES);
-	CHECK(!strcmp(shmemx_torus_source(), path && !strncmp(path, "tofu", 4) ? "the vendor's library" : "SHMEM_TORUS"));
+	CHECK(!strcmp(shmemx_torus_source(),
+		      path && !strncmp(path, "tofu", 4) ? "the vendor's library" : "SHMEM_TORUS"));
 	for (int pe = 0; pe < npes; pe++) {
 		CHECK_EQUAL(shmemx_torus_coordinates(pe, at), axes);
 		for (int a = 0; a < axes; a++)

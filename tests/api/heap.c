@@ -20,7 +20,8 @@ static int right(void)
 /* A block is symmetric if what others put to it from its two ends arrives there. */
 static void check_symmetric(void *block, size_t bytes, uint64_t seed)
 {
-	unsigned char first = (unsigned char)noise(seed + (uint64_t)me), last = (unsigned char)noise(seed + 99 + (uint64_t)me);
+	unsigned char first = (unsigned char)noise(seed + (uint64_t)me),
+		      last = (unsigned char)noise(seed + 99 + (uint64_t)me);
 	unsigned char *b = block;
 
 	shmem_barrier_all(); /* the others may still be looking at what is in it */

@@ -183,7 +183,7 @@ static void check_stopped(double duration)
 		shmem_long_p(&shared, shmem_long_g(&shared, 0) + 1, 0);
 		shmem_clear_lock(&lock);
 		shmem_long_atomic_inc(&total[0], 0); /* how often it was taken */
-		if (me > 0) /* else there would be no chance for who tries */
+		if (me > 0)			     /* else there would be no chance for who tries */
 			for (double now = seconds(); seconds() < now + 2e-5 * npes;)
 				;
 	}

@@ -207,14 +207,10 @@ static void round_the_ring_random(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} patterns[] = {{"steady", steady},
-		{"skewed", skewed},
-		{"random", random_sizes},
-		{"skewed-random", skewed_random},
-		{"ring", round_the_ring},
-		{"ring-random", round_the_ring_random},
-		{"line", down_a_line},
-		{"together", together}};
+} patterns[] = {{"steady", steady},	  {"skewed", skewed},
+		{"random", random_sizes}, {"skewed-random", skewed_random},
+		{"ring", round_the_ring}, {"ring-random", round_the_ring_random},
+		{"line", down_a_line},	  {"together", together}};
 
 int main(void)
 {

@@ -62,7 +62,9 @@ static void several(void)
 
 	for (int i = 0; i < PLANS; i++) {
 		sources[i] = symmetric(LARGEST);
-		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[i], sources[i], LARGEST, i, SHMEMX_PLAN_NIC, &plans[i]), 0);
+		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[i], sources[i], LARGEST, i, SHMEMX_PLAN_NIC,
+						  &plans[i]),
+			    0);
 	}
 	for (uint64_t run = 1; run <= 3; run++) {
 		for (int i = 0; i < PLANS; i++) {
@@ -90,7 +92,9 @@ static void many(void)
 	shmemx_plan_t plans[MANY];
 
 	for (int i = 0; i < MANY; i++)
-		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, 5000, 0, SHMEMX_PLAN_NIC, &plans[i]), 0);
+		CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest[0], source, 5000, 0, SHMEMX_PLAN_NIC,
+						  &plans[i]),
+			    0);
 	for (int i = 0; i < MANY; i++) {
 		fill_noise(expected, 5000, (uint64_t)i);
 		if (me == 0)
@@ -156,8 +160,14 @@ static void lay_edges(shmemx_neighbour_t *edges, unsigned char *in, unsigned cha
 	int to = (me + 2) % npes, from = (me + npes - 2) % npes;
 	bool gives = me % 2 == 0;
 
-	edges[0] = (shmemx_neighbour_t){.pe = (me + 1) % npes, .edge = 1, .send_bytes = edge_bytes[0], .receive_bytes = edge_bytes[1]};
-	edges[1] = (shmemx_neighbour_t){.pe = (me + npes - 1) % npes, .edge = 0, .send_bytes = edge_bytes[1], .receive_bytes = edge_bytes[0]};
+	edges[0] = (shmemx_neighbour_t){.pe = (me + 1) % npes,
+					.edge = 1,
+					.send_bytes = edge_bytes[0],
+					.receive_bytes = edge_bytes[1]};
+	edges[1] = (shmemx_neighbour_t){.pe = (me + npes - 1) % npes,
+					.edge = 0,
+					.send_bytes = edge_bytes[1],
+					.receive_bytes = edge_bytes[0]};
 	edges[2] = (shmemx_neighbour_t){.pe = gives ? to : from, .edge = 3, .send_bytes = gives ? edge_bytes[2] : 0};
 	edges[3] = (shmemx_neighbour_t){.pe = gives ? from : to, .edge = 2, .receive_bytes = gives ? edge_bytes[2] : 0};
 	for (size_t i = 0, at = 0; i <= EDGES; i++, at += edge_bytes[2]) {

@@ -121,7 +121,9 @@ static size_t write_expected(const struct job *job)
 		return job->kind == REDUCE && me_of(job) != job->root ? 0 : job->bytes / sizeof(long) * sizeof(long);
 	}
 	for (int i = 0; i < blocks; i++) {
-		int from = job->kind == BROADCAST ? job->root : job->kind == NEIGHBOURS ? neighbour(job, i ? 1 : -1) : i;
+		int from = job->kind == BROADCAST    ? job->root
+			   : job->kind == NEIGHBOURS ? neighbour(job, i ? 1 : -1)
+						     : i;
 		int to = job->kind == ALLTOALL ? me_of(job) : job->kind == NEIGHBOURS ? i : 0;
 
 		fill(job, expected + (size_t)i * job->bytes, from, to);
@@ -147,19 +149,18 @@ static int init(struct job *job)
 
 	switch (job->kind) {
 	case BROADCAST:
-		return shmemx_broadcast_init(job->team, job->dest, source, job->bytes, job->root, job->executor, &job->plan);
+		return shmemx_broadcast_init(job->team, job->dest, source, job->bytes, job->root, job->executor,
+					     &job->plan);
 	case REDUCE:
-		return shmemx_reduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG, SHMEMX_SUM, job->root,
-					  job->executor, &job->plan);
+		return shmemx_reduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG,
+					  SHMEMX_SUM, job->root, job->executor, &job->plan);
 	case ALLREDUCE:
-		return shmemx_allreduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG, SHMEMX_SUM,
-					     job->executor, &job->plan);
+		return shmemx_allreduce_init(job->team, job->dest, source, job->bytes / sizeof(long), SHMEMX_LONG,
+					     SHMEMX_SUM, job->executor, &job->plan);
 	case ALLGATHER:
 		return shmemx_allgather_init(job->team, job->dest, source, job->bytes, job->executor, &job->plan);
-	case ALLTOALL:
-		return shmemx_alltoall_init(job->team, job->dest, source, job->bytes, job->executor, &job->plan);
-	default:
-		return init_neighbours(job);
+	case ALLTOALL: return shmemx_alltoall_init(job->team, job->dest, source, job->bytes, job->executor, &job->plan);
+	default: return init_neighbours(job);
 	}
 }
 
@@ -178,14 +179,15 @@ static void end_run(struct job *job)
 		while (!shmemx_plan_test(job->plan))
 			;
 	shmemx_plan_wait(job->plan);
-	NOTE("%s of %zu bytes, root %d of %d PEs, executor %d%s", names[job->kind], job->bytes, job->root, n_of(job), job->executor,
-	     job->in_place ? ", in place" : "");
+	NOTE("%s of %zu bytes, root %d of %d PEs, executor %d%s", names[job->kind], job->bytes, job->root, n_of(job),
+	     job->executor, job->in_place ? ", in place" : "");
 	CHECK_BYTES(job->dest, expected, write_expected(job));
 }
 
 static void try_alone(enum kind kind, shmem_team_t team, size_t bytes, int root, int executor, bool in_place)
 {
-	struct job job = {kind, team, bytes, root, executor, in_place && kind < ALLGATHER, memory[0][0], memory[0][1], NULL, lots * 50};
+	struct job job = {kind,		team,	      bytes, root,     executor, in_place && kind < ALLGATHER,
+			  memory[0][0], memory[0][1], NULL,  lots * 50};
 
 	CHECK_EQUAL(init(&job), 0);
 	for (int run = 0; run < 2; run++) {
@@ -208,7 +210,8 @@ static void try_each(shmem_team_t team)
 				if (!is_selected((size_t)kind + i + (size_t)executor))
 					continue;
 				lots = (uint64_t)kind * 1000 + i * 10 + (uint64_t)executor;
-				try_alone(kind, team, sizes[i], (int)((i + (size_t)kind) % (size_t)n), executor, (i + (size_t)executor) % 2);
+				try_alone(kind, team, sizes[i], (int)((i + (size_t)kind) % (size_t)n), executor,
+					  (i + (size_t)executor) % 2);
 			}
 }
 
@@ -219,8 +222,16 @@ static void try_together(int rounds)
 	struct job jobs[AT_ONCE];
 
 	for (int i = 0; i < AT_ONCE; i++) {
-		jobs[i] = (struct job){i % KINDS, SHMEM_TEAM_WORLD, random_below(2) ? random_below(3000) : random_below(largest), (int)random_below((size_t)npes), (int)random_below(3), false,
-				       memory[i][0], memory[i][1], NULL, (uint64_t)i * 100000};
+		jobs[i] = (struct job){i % KINDS,
+				       SHMEM_TEAM_WORLD,
+				       random_below(2) ? random_below(3000) : random_below(largest),
+				       (int)random_below((size_t)npes),
+				       (int)random_below(3),
+				       false,
+				       memory[i][0],
+				       memory[i][1],
+				       NULL,
+				       (uint64_t)i * 100000};
 		CHECK_EQUAL(init(&jobs[i]), 0);
 	}
 	for (int round = 0; round < rounds; round++) {
@@ -251,11 +262,14 @@ static void try_together(int rounds)
 static void try_too_many(void)
 {
 	static shmemx_plan_t plans[SHMEMX_PLANS];
-	struct job job = {BROADCAST, SHMEM_TEAM_WORLD, 5000, npes - 1, SHMEMX_PLAN_LIST, false, memory[0][0], memory[0][1], NULL, 77};
+	struct job job = {BROADCAST, SHMEM_TEAM_WORLD, 5000,	     npes - 1, SHMEMX_PLAN_LIST,
+			  false,     memory[0][0],     memory[0][1], NULL,     77};
 	shmemx_plan_t none;
 
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		CHECK_EQUAL(shmemx_alltoall_init(SHMEM_TEAM_WORLD, memory[1][0], memory[1][1], 8, SHMEMX_PLAN_LIST, &plans[i]), 0);
+		CHECK_EQUAL(shmemx_alltoall_init(SHMEM_TEAM_WORLD, memory[1][0], memory[1][1], 8, SHMEMX_PLAN_LIST,
+						 &plans[i]),
+			    0);
 	CHECK(shmemx_broadcast_init(SHMEM_TEAM_WORLD, job.dest, job.source, 5000, 0, SHMEMX_PLAN_LIST, &none) != 0);
 	CHECK(none == SHMEMX_PLAN_INVALID);
 	shmemx_plan_start(plans[7]);

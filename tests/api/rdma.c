@@ -87,7 +87,8 @@ static void expect_both(shmemx_rdma_event_t one, shmemx_rdma_event_t other)
 
 static void puts_and_gets(void)
 {
-	unsigned char *memory = private_memory(LARGEST + 64), *source = private_memory(LARGEST + 64), *got = private_memory(LARGEST + 64);
+	unsigned char *memory = private_memory(LARGEST + 64), *source = private_memory(LARGEST + 64),
+		      *got = private_memory(LARGEST + 64);
 	shmemx_rdma_buffer_t mine = share(memory, LARGEST + 64);
 
 	for (size_t i = 0; i < SIZES; i++) {
@@ -100,7 +101,8 @@ static void puts_and_gets(void)
 		shmem_barrier_all();
 		shmemx_rdma_put(&everybodys[right()], offset, source, bytes, 1, word + (uint64_t)me);
 		expect_both((shmemx_rdma_event_t){SHMEMX_RDMA_SENT, right(), word + (uint64_t)me, source, bytes},
-			    (shmemx_rdma_event_t){SHMEMX_RDMA_ARRIVED, left(), word + (uint64_t)left(), memory + offset, bytes});
+			    (shmemx_rdma_event_t){SHMEMX_RDMA_ARRIVED, left(), word + (uint64_t)left(), memory + offset,
+						  bytes});
 		fill_noise(source, bytes, (uint64_t)left() * 100 + i);
 		CHECK_BYTES(memory + offset, source, bytes);
 		CHECK_FILL(memory, 0xee, offset);
@@ -178,7 +180,9 @@ static void messages(void)
 			continue;
 		}
 		expect(event, SHMEMX_RDMA_RECEIVED, left(), event.word, memory + event.word * 1000,
-		       event.word == 7 ? 100000 : event.word == 3 ? 0 : 1000);
+		       event.word == 7	 ? 100000
+		       : event.word == 3 ? 0
+					 : 1000);
 		received++;
 	}
 	fill_noise(source, LARGEST, (uint64_t)left());

@@ -12,29 +12,29 @@
  * two; the expected result is joined here from the values of all PEs. All are such that the result is exact
  * in any order.
  */
-#define OPERATION(NAME, TYPE, OP, VALUE, STEP)                                                              \
-	static void OP##_##NAME(size_t n, bool in_place)                                                    \
-	{                                                                                                   \
-		static TYPE source[MOST + 1], dest[MOST + 1];                                               \
-		TYPE *from = in_place ? dest : source;                                                      \
-                                                                                                            \
-		memset(dest, 0x11, sizeof dest);                                                            \
-		for (size_t i = 0; i < n; i++)                                                              \
-			from[i] = VALUE(NAME, TYPE, me, i);                                                 \
-		shmem_sync_all(); /* dest must be ready everywhere */                                       \
-		CHECK_EQUAL(shmem_##NAME##_##OP##_reduce(SHMEM_TEAM_WORLD, dest, from, n), 0);              \
-		for (size_t i = 0; i < n; i++) {                                                            \
-			TYPE expected = VALUE(NAME, TYPE, 0, i);                                            \
-                                                                                                            \
-			for (int pe = 1; pe < npes; pe++) {                                                 \
-				TYPE value = VALUE(NAME, TYPE, pe, i);                                      \
-                                                                                                            \
-				expected = (TYPE)STEP(expected, value);                                     \
-			}                                                                                   \
-			CHECK_EQUAL(dest[i], expected);                                                     \
-			CHECK(in_place || source[i] == VALUE(NAME, TYPE, me, i));                           \
-		}                                                                                           \
-		CHECK_FILL(&dest[n], 0x11, sizeof dest[n]);                                                 \
+#define OPERATION(NAME, TYPE, OP, VALUE, STEP)                                                 \
+	static void OP##_##NAME(size_t n, bool in_place)                                       \
+	{                                                                                      \
+		static TYPE source[MOST + 1], dest[MOST + 1];                                  \
+		TYPE *from = in_place ? dest : source;                                         \
+                                                                                               \
+		memset(dest, 0x11, sizeof dest);                                               \
+		for (size_t i = 0; i < n; i++)                                                 \
+			from[i] = VALUE(NAME, TYPE, me, i);                                    \
+		shmem_sync_all(); /* dest must be ready everywhere */                          \
+		CHECK_EQUAL(shmem_##NAME##_##OP##_reduce(SHMEM_TEAM_WORLD, dest, from, n), 0); \
+		for (size_t i = 0; i < n; i++) {                                               \
+			TYPE expected = VALUE(NAME, TYPE, 0, i);                               \
+                                                                                               \
+			for (int pe = 1; pe < npes; pe++) {                                    \
+				TYPE value = VALUE(NAME, TYPE, pe, i);                         \
+                                                                                               \
+				expected = (TYPE)STEP(expected, value);                        \
+			}                                                                      \
+			CHECK_EQUAL(dest[i], expected);                                        \
+			CHECK(in_place || source[i] == VALUE(NAME, TYPE, me, i));              \
+		}                                                                              \
+		CHECK_FILL(&dest[n], 0x11, sizeof dest[n]);                                    \
 	}
 
 #define ADD(a, b) ((a) + (b))
@@ -70,27 +70,27 @@ static uint64_t bits(int pe, size_t i)
 
 /* Now and then the ends of the range: unsigned types must be compared as such. */
 #define EXTREME(NAME, TYPE, pe, i) extreme_##NAME(pe, i)
-#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                                  \
-	static TYPE extreme_##NAME(int pe, size_t i)                                                        \
-	{                                                                                                   \
-		uint64_t dice = noise((uint64_t)pe * LARGE + i) % 6;                                        \
-                                                                                                            \
-		return dice == 0 ? (TYPE)LEAST : dice == 1 ? (TYPE)GREATEST : (TYPE)(20 * dice);            \
-	}                                                                                                   \
-	OPERATION(NAME, TYPE, max, EXTREME, MAX)                                                            \
-	OPERATION(NAME, TYPE, min, EXTREME, MIN)                                                            \
-	OPERATION(NAME, TYPE, sum, SMALL, ADD)                                                              \
+#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                       \
+	static TYPE extreme_##NAME(int pe, size_t i)                                             \
+	{                                                                                        \
+		uint64_t dice = noise((uint64_t)pe * LARGE + i) % 6;                             \
+                                                                                                 \
+		return dice == 0 ? (TYPE)LEAST : dice == 1 ? (TYPE)GREATEST : (TYPE)(20 * dice); \
+	}                                                                                        \
+	OPERATION(NAME, TYPE, max, EXTREME, MAX)                                                 \
+	OPERATION(NAME, TYPE, min, EXTREME, MIN)                                                 \
+	OPERATION(NAME, TYPE, sum, SMALL, ADD)                                                   \
 	OPERATION(NAME, TYPE, prod, SMALL, MULTIPLY)
 RMA_TYPES(TYPED)
 
-#define COMPLEX(NAME, TYPE, LEAST, GREATEST)                                                                \
-	OPERATION(NAME, TYPE, sum, COMPLEX_SMALL, ADD)                                                      \
+#define COMPLEX(NAME, TYPE, LEAST, GREATEST)           \
+	OPERATION(NAME, TYPE, sum, COMPLEX_SMALL, ADD) \
 	OPERATION(NAME, TYPE, prod, COMPLEX_SMALL, MULTIPLY)
 COMPLEX_TYPES(COMPLEX)
 
-#define LOGIC(NAME, TYPE, LEAST, GREATEST)                                                                  \
-	OPERATION(NAME, TYPE, and, PATTERN, AND)                                                            \
-	OPERATION(NAME, TYPE, or, PATTERN, OR)                                                              \
+#define LOGIC(NAME, TYPE, LEAST, GREATEST)       \
+	OPERATION(NAME, TYPE, and, PATTERN, AND) \
+	OPERATION(NAME, TYPE, or, PATTERN, OR)   \
 	OPERATION(NAME, TYPE, xor, PATTERN, XOR)
 LOGIC_TYPES(LOGIC)
 
@@ -102,8 +102,7 @@ static const struct {
 #define TYPED_ROWS(NAME, TYPE, LEAST, GREATEST) ROW(NAME, max) ROW(NAME, min) ROW(NAME, sum) ROW(NAME, prod)
 #define COMPLEX_ROWS(NAME, TYPE, LEAST, GREATEST) ROW(NAME, sum) ROW(NAME, prod)
 #define LOGIC_ROWS(NAME, TYPE, LEAST, GREATEST) ROW(NAME, and) ROW(NAME, or) ROW(NAME, xor)
-	RMA_TYPES(TYPED_ROWS) COMPLEX_TYPES(COMPLEX_ROWS) LOGIC_TYPES(LOGIC_ROWS)
-};
+	RMA_TYPES(TYPED_ROWS) COMPLEX_TYPES(COMPLEX_ROWS) LOGIC_TYPES(LOGIC_ROWS)};
 
 /* More than fits into any buffer of the library's own, in the heap. */
 static void check_large(size_t n)

@@ -38,7 +38,7 @@ static void live(int life, int first_me, int first_npes)
 	for (int pe = 0; pe < npes && pe < 64; pe++)
 		CHECK_EQUAL(inbox[pe], 2000 * life + pe);
 	CHECK_EQUAL(counter, (long)(life + 1) * npes); /* static data outlives the library */
-	shmem_finalize(); /* without freeing: the heap goes as a whole */
+	shmem_finalize();			       /* without freeing: the heap goes as a whole */
 	shmem_query_initialized(&up);
 	CHECK(!up);
 }

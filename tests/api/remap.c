@@ -36,7 +36,8 @@ int main(void)
 	from[0] = 2;
 	moved = mremap(from, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to);
 	if (me == 0)
-		printf("mremap by system call: %s\n", moved == to ? "not needed, glibc's moves to the address given" : "needed, glibc's loses it");
+		printf("mremap by system call: %s\n",
+		       moved == to ? "not needed, glibc's moves to the address given" : "needed, glibc's loses it");
 	if (moved == to)
 		CHECK_EQUAL(to[0], 2);
 	shmem_finalize();

@@ -21,39 +21,37 @@ static _Alignas(16) unsigned char in_globals[ROOM];
 /* One routine with its arguments bound to bytes, so that one tester serves all types and sizes. */
 typedef void transfer(enum form form, void *dest, const void *source, size_t nelems, int pe);
 
-#define FOUR_FORMS(CALL, NBI_CALL, CTX_CALL, CTX_NBI_CALL, TYPE)                               \
-	switch (form) {                                                                        \
-	case PLAIN: CALL((TYPE *)dest, (const TYPE *)source, nelems, pe); break;               \
-	case NBI: NBI_CALL((TYPE *)dest, (const TYPE *)source, nelems, pe); break;             \
-	case ON_CONTEXT:                                                                       \
-		CTX_CALL(SHMEM_CTX_DEFAULT, (TYPE *)dest, (const TYPE *)source, nelems, pe);   \
-		break;                                                                         \
-	default: CTX_NBI_CALL(SHMEM_CTX_DEFAULT, (TYPE *)dest, (const TYPE *)source, nelems, pe); \
+#define FOUR_FORMS(CALL, NBI_CALL, CTX_CALL, CTX_NBI_CALL, TYPE)                                             \
+	switch (form) {                                                                                      \
+	case PLAIN: CALL((TYPE *)dest, (const TYPE *)source, nelems, pe); break;                             \
+	case NBI: NBI_CALL((TYPE *)dest, (const TYPE *)source, nelems, pe); break;                           \
+	case ON_CONTEXT: CTX_CALL(SHMEM_CTX_DEFAULT, (TYPE *)dest, (const TYPE *)source, nelems, pe); break; \
+	default: CTX_NBI_CALL(SHMEM_CTX_DEFAULT, (TYPE *)dest, (const TYPE *)source, nelems, pe);            \
 	}
 
-#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                                     \
-	static void put_##NAME(enum form form, void *dest, const void *source, size_t nelems, int pe)          \
-	{                                                                                                      \
-		FOUR_FORMS(shmem_##NAME##_put, shmem_##NAME##_put_nbi, shmem_ctx_##NAME##_put,                 \
-			   shmem_ctx_##NAME##_put_nbi, TYPE)                                                   \
-	}                                                                                                      \
-	static void get_##NAME(enum form form, void *dest, const void *source, size_t nelems, int pe)          \
-	{                                                                                                      \
-		FOUR_FORMS(shmem_##NAME##_get, shmem_##NAME##_get_nbi, shmem_ctx_##NAME##_get,                 \
-			   shmem_ctx_##NAME##_get_nbi, TYPE)                                                   \
+#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                            \
+	static void put_##NAME(enum form form, void *dest, const void *source, size_t nelems, int pe) \
+	{                                                                                             \
+		FOUR_FORMS(shmem_##NAME##_put, shmem_##NAME##_put_nbi, shmem_ctx_##NAME##_put,        \
+			   shmem_ctx_##NAME##_put_nbi, TYPE)                                          \
+	}                                                                                             \
+	static void get_##NAME(enum form form, void *dest, const void *source, size_t nelems, int pe) \
+	{                                                                                             \
+		FOUR_FORMS(shmem_##NAME##_get, shmem_##NAME##_get_nbi, shmem_ctx_##NAME##_get,        \
+			   shmem_ctx_##NAME##_get_nbi, TYPE)                                          \
 	}
 RMA_TYPES(TYPED)
 
-#define SIZED(BITS)                                                                                            \
-	static void put_##BITS(enum form form, void *dest, const void *source, size_t nelems, int pe)          \
-	{                                                                                                      \
-		FOUR_FORMS(shmem_put##BITS, shmem_put##BITS##_nbi, shmem_ctx_put##BITS,                        \
-			   shmem_ctx_put##BITS##_nbi, char)                                                    \
-	}                                                                                                      \
-	static void get_##BITS(enum form form, void *dest, const void *source, size_t nelems, int pe)          \
-	{                                                                                                      \
-		FOUR_FORMS(shmem_get##BITS, shmem_get##BITS##_nbi, shmem_ctx_get##BITS,                        \
-			   shmem_ctx_get##BITS##_nbi, char)                                                    \
+#define SIZED(BITS)                                                                                                \
+	static void put_##BITS(enum form form, void *dest, const void *source, size_t nelems, int pe)              \
+	{                                                                                                          \
+		FOUR_FORMS(shmem_put##BITS, shmem_put##BITS##_nbi, shmem_ctx_put##BITS, shmem_ctx_put##BITS##_nbi, \
+			   char)                                                                                   \
+	}                                                                                                          \
+	static void get_##BITS(enum form form, void *dest, const void *source, size_t nelems, int pe)              \
+	{                                                                                                          \
+		FOUR_FORMS(shmem_get##BITS, shmem_get##BITS##_nbi, shmem_ctx_get##BITS, shmem_ctx_get##BITS##_nbi, \
+			   char)                                                                                   \
 	}
 SIZES(SIZED)
 SIZED(mem)
@@ -67,9 +65,9 @@ static const struct {
 	RMA_TYPES(ROW)
 #undef ROW
 #define ROW(BITS) {#BITS, BITS / 8, put_##BITS, get_##BITS},
-	SIZES(ROW)
+		SIZES(ROW)
 #undef ROW
-	{"mem", 1, put_mem, get_mem},
+			{"mem", 1, put_mem, get_mem},
 };
 #define ROUTINES (sizeof routines / sizeof routines[0])
 
@@ -124,36 +122,36 @@ static void try_get(size_t r, size_t nelems, enum form form, unsigned char *area
 }
 
 /* Single elements, at both ends of what the type can hold. */
-#define SINGLE(NAME, TYPE, LEAST, GREATEST)                                                                        \
-	static void single_##NAME(void)                                                                            \
-	{                                                                                                          \
-		static TYPE slots[6];                                                                              \
-		TYPE *heap = symmetric(6 * sizeof *heap);                                                          \
-		const TYPE values[4] = {(TYPE)LEAST, (TYPE)GREATEST, (TYPE)(me + 1), (TYPE)(60 - me)};             \
-		int right = (me + 1) % npes, left = (me + npes - 1) % npes;                                        \
-                                                                                                                   \
-		memset(slots, UNTOUCHED, sizeof slots);                                                            \
-		memset(heap, UNTOUCHED, 6 * sizeof *heap);                                                         \
-		shmem_barrier_all();                                                                               \
-		for (int i = 0; i < 4; i++) {                                                                      \
-			shmem_##NAME##_p(&slots[1 + i], values[i], right);                                         \
-			shmem_ctx_##NAME##_p(SHMEM_CTX_DEFAULT, &heap[1 + i], values[i], right);                   \
-		}                                                                                                  \
-		shmem_barrier_all();                                                                               \
-		for (int i = 0; i < 4; i++) {                                                                      \
-			TYPE expected = i == 2 ? (TYPE)(left + 1) : i == 3 ? (TYPE)(60 - left) : values[i];        \
-                                                                                                                   \
-			CHECK_EQUAL(slots[1 + i], expected);                                                       \
-			CHECK_EQUAL(heap[1 + i], expected);                                                        \
-			CHECK_EQUAL(shmem_##NAME##_g(&slots[1 + i], right), values[i]);                            \
-			CHECK_EQUAL(shmem_ctx_##NAME##_g(SHMEM_CTX_DEFAULT, &heap[1 + i], right), values[i]);      \
-			CHECK_EQUAL(shmem_##NAME##_g(&heap[1 + i], me), expected);                                 \
-		}                                                                                                  \
-		CHECK_FILL(&slots[0], UNTOUCHED, sizeof slots[0]);                                                 \
-		CHECK_FILL(&slots[5], UNTOUCHED, sizeof slots[0]);                                                 \
-		CHECK_FILL(&heap[0], UNTOUCHED, sizeof heap[0]);                                                   \
-		CHECK_FILL(&heap[5], UNTOUCHED, sizeof heap[0]);                                                   \
-		shmem_free(heap);                                                                                  \
+#define SINGLE(NAME, TYPE, LEAST, GREATEST)                                                                   \
+	static void single_##NAME(void)                                                                       \
+	{                                                                                                     \
+		static TYPE slots[6];                                                                         \
+		TYPE *heap = symmetric(6 * sizeof *heap);                                                     \
+		const TYPE values[4] = {(TYPE)LEAST, (TYPE)GREATEST, (TYPE)(me + 1), (TYPE)(60 - me)};        \
+		int right = (me + 1) % npes, left = (me + npes - 1) % npes;                                   \
+                                                                                                              \
+		memset(slots, UNTOUCHED, sizeof slots);                                                       \
+		memset(heap, UNTOUCHED, 6 * sizeof *heap);                                                    \
+		shmem_barrier_all();                                                                          \
+		for (int i = 0; i < 4; i++) {                                                                 \
+			shmem_##NAME##_p(&slots[1 + i], values[i], right);                                    \
+			shmem_ctx_##NAME##_p(SHMEM_CTX_DEFAULT, &heap[1 + i], values[i], right);              \
+		}                                                                                             \
+		shmem_barrier_all();                                                                          \
+		for (int i = 0; i < 4; i++) {                                                                 \
+			TYPE expected = i == 2 ? (TYPE)(left + 1) : i == 3 ? (TYPE)(60 - left) : values[i];   \
+                                                                                                              \
+			CHECK_EQUAL(slots[1 + i], expected);                                                  \
+			CHECK_EQUAL(heap[1 + i], expected);                                                   \
+			CHECK_EQUAL(shmem_##NAME##_g(&slots[1 + i], right), values[i]);                       \
+			CHECK_EQUAL(shmem_ctx_##NAME##_g(SHMEM_CTX_DEFAULT, &heap[1 + i], right), values[i]); \
+			CHECK_EQUAL(shmem_##NAME##_g(&heap[1 + i], me), expected);                            \
+		}                                                                                             \
+		CHECK_FILL(&slots[0], UNTOUCHED, sizeof slots[0]);                                            \
+		CHECK_FILL(&slots[5], UNTOUCHED, sizeof slots[0]);                                            \
+		CHECK_FILL(&heap[0], UNTOUCHED, sizeof heap[0]);                                              \
+		CHECK_FILL(&heap[5], UNTOUCHED, sizeof heap[0]);                                              \
+		shmem_free(heap);                                                                             \
 	}
 RMA_TYPES(SINGLE)
 

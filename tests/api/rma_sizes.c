@@ -60,7 +60,8 @@ static void check_size(size_t bytes)
 	for (int nbi = 0; nbi < 2; nbi++) {
 		unsigned char *area = (bytes + (size_t)nbi) % 2 ? in_heap : in_globals;
 
-		NOTE("%zu bytes%s at %s + %zu", bytes, nbi ? ", nbi," : "", area == in_heap ? "heap" : "globals", shift);
+		NOTE("%zu bytes%s at %s + %zu", bytes, nbi ? ", nbi," : "", area == in_heap ? "heap" : "globals",
+		     shift);
 		check_put(area, bytes, shift, nbi);
 		check_get(area, bytes, shift, nbi);
 		shift = (shift + 1) % (SLACK - 2);

@@ -14,29 +14,29 @@ static int value(int pe, size_t i)
 #define REAL_VALUE(TYPE, pe, i) ((TYPE)value(pe, i))
 #define COMPLEX_VALUE(TYPE, pe, i) ((TYPE)(value(pe, i) + (double)value(pe + 50, i) * I))
 
-#define SCAN(NAME, TYPE, VALUE)                                                                                      \
-	static void scan_##NAME(const struct shape *shape, size_t n, bool inclusive, bool in_place)                  \
-	{                                                                                                            \
-		static TYPE source[MOST + 1], dest[MOST + 1];                                                        \
-		TYPE *from = in_place ? dest : source;                                                               \
-                                                                                                                     \
-		memset(dest, 0x11, sizeof dest);                                                                     \
-		for (size_t i = 0; i < n; i++)                                                                       \
-			from[i] = VALUE(TYPE, me, i);                                                                \
-		CHECK_EQUAL(shmem_team_sync(shape->team), 0); /* dest must be ready everywhere */                    \
-		if (inclusive)                                                                                       \
-			CHECK_EQUAL(shmem_##NAME##_sum_inscan(shape->team, dest, from, n), 0);                       \
-		else                                                                                                 \
-			CHECK_EQUAL(shmem_##NAME##_sum_exscan(shape->team, dest, from, n), 0);                       \
-		for (size_t i = 0; i < n; i++) {                                                                     \
-			TYPE expected = 0;                                                                           \
-                                                                                                                     \
-			for (int k = 0; k < shape->me + inclusive; k++)                                              \
-				expected = (TYPE)(expected + VALUE(TYPE, shape->pes[k], i));                         \
-			CHECK(dest[i] == expected);                                                                  \
-			CHECK(in_place || source[i] == VALUE(TYPE, me, i));                                          \
-		}                                                                                                    \
-		CHECK_FILL(&dest[n], 0x11, sizeof dest[n]);                                                          \
+#define SCAN(NAME, TYPE, VALUE)                                                                     \
+	static void scan_##NAME(const struct shape *shape, size_t n, bool inclusive, bool in_place) \
+	{                                                                                           \
+		static TYPE source[MOST + 1], dest[MOST + 1];                                       \
+		TYPE *from = in_place ? dest : source;                                              \
+                                                                                                    \
+		memset(dest, 0x11, sizeof dest);                                                    \
+		for (size_t i = 0; i < n; i++)                                                      \
+			from[i] = VALUE(TYPE, me, i);                                               \
+		CHECK_EQUAL(shmem_team_sync(shape->team), 0); /* dest must be ready everywhere */   \
+		if (inclusive)                                                                      \
+			CHECK_EQUAL(shmem_##NAME##_sum_inscan(shape->team, dest, from, n), 0);      \
+		else                                                                                \
+			CHECK_EQUAL(shmem_##NAME##_sum_exscan(shape->team, dest, from, n), 0);      \
+		for (size_t i = 0; i < n; i++) {                                                    \
+			TYPE expected = 0;                                                          \
+                                                                                                    \
+			for (int k = 0; k < shape->me + inclusive; k++)                             \
+				expected = (TYPE)(expected + VALUE(TYPE, shape->pes[k], i));        \
+			CHECK(dest[i] == expected);                                                 \
+			CHECK(in_place || source[i] == VALUE(TYPE, me, i));                         \
+		}                                                                                   \
+		CHECK_FILL(&dest[n], 0x11, sizeof dest[n]);                                         \
 	}
 #define REAL(NAME, TYPE, LEAST, GREATEST) SCAN(NAME, TYPE, REAL_VALUE)
 #define COMPLEX(NAME, TYPE, LEAST, GREATEST) SCAN(NAME, TYPE, COMPLEX_VALUE)
@@ -48,8 +48,7 @@ static const struct {
 	void (*run)(const struct shape *shape, size_t n, bool inclusive, bool in_place);
 } types[] = {
 #define ROW(NAME, TYPE, LEAST, GREATEST) {#NAME, scan_##NAME},
-	RMA_TYPES(ROW) COMPLEX_TYPES(ROW)
-};
+	RMA_TYPES(ROW) COMPLEX_TYPES(ROW)};
 
 static void check_types(const struct shape *shape)
 {
@@ -114,7 +113,8 @@ int main(void)
 {
 	begin();
 	make_shapes();
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		if (shape->me >= 0) {
 			check_types(shape);
 			check_in_a_row(shape, eased(200));

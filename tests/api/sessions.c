@@ -62,7 +62,8 @@ int main(void)
 	make_shapes();
 	shmem_ctx_session_start(SHMEM_CTX_INVALID, SHMEM_CTX_SESSION_BATCH, NULL, 0);
 	shmem_ctx_session_stop(SHMEM_CTX_INVALID);
-	FOR_SHAPES(shape) {
+	FOR_SHAPES(shape)
+	{
 		shmem_ctx_t ctx = SHMEM_CTX_INVALID;
 
 		if (shape->me >= 0)

@@ -44,9 +44,9 @@ static const struct {
 	RMA_TYPES(ROW)
 #undef ROW
 #define ROW(BITS) {#BITS, BITS / 8, send_##BITS},
-	SIZES(ROW)
+		SIZES(ROW)
 #undef ROW
-	{"mem", 1, send_mem},
+			{"mem", 1, send_mem},
 };
 
 /* The payload must be there, whole, when the signal is. Data and signal lie in different segments. */

@@ -80,20 +80,21 @@ static void expect(const void *target, uint64_t calls, uint64_t bytes, struct do
 	CHECK_EQUAL(ucx.bytes - before.ucx.bytes, done.moved + done.changed - stored.moved - stored.changed);
 }
 
-#define COUNTED_BOTH(category, target, bytes, one, what)                                                       \
-	do {                                                                                                 \
-		struct done one_ = one;                                                                      \
-		count_from(category);                                                                          \
-		for (int i = 0; i < REPEAT; i++)                                                             \
-			what;                                                                                \
-		expect(target, REPEAT, REPEAT * (bytes),                                                     \
-		       (struct done){REPEAT * one_.operations, REPEAT * one_.moved, REPEAT * one_.atomics,   \
-				     REPEAT * one_.changed});                                                \
-		shmem_quiet();                                                                               \
+#define COUNTED_BOTH(category, target, bytes, one, what)                                                   \
+	do {                                                                                               \
+		struct done one_ = one;                                                                    \
+		count_from(category);                                                                      \
+		for (int i = 0; i < REPEAT; i++)                                                           \
+			what;                                                                              \
+		expect(target, REPEAT, REPEAT *(bytes),                                                    \
+		       (struct done){REPEAT * one_.operations, REPEAT * one_.moved, REPEAT * one_.atomics, \
+				     REPEAT * one_.changed});                                              \
+		shmem_quiet();                                                                             \
 	} while (0)
 #define COUNTED(category, target, bytes, operations, moved, what) \
 	COUNTED_BOTH(category, target, bytes, ((struct done){operations, moved, 0, 0}), what)
-#define ATOMIC(category, target, bytes, what) COUNTED_BOTH(category, target, bytes, ((struct done){0, 0, 1, bytes}), what)
+#define ATOMIC(category, target, bytes, what) \
+	COUNTED_BOTH(category, target, bytes, ((struct done){0, 0, 1, bytes}), what)
 
 static void transfers(char *heap, shmem_ctx_t ctx)
 {

@@ -6,7 +6,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
-#define MOST 16		 /* bytes of an element */
+#define MOST 16 /* bytes of an element */
 #define ROOM (200 * MOST)
 #define UNTOUCHED 0x3c
 
@@ -18,7 +18,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-	{1, 1, 1, 9},  {3, 1, 1, 20}, {1, 4, 1, 20}, {5, 2, 1, 17},  {2, 7, 1, 1},  {3, 3, 1, 0},
+	{1, 1, 1, 9},  {3, 1, 1, 20}, {1, 4, 1, 20}, {5, 2, 1, 17},  {2, 7, 1, 1}, {3, 3, 1, 0},
 	{4, 4, 4, 10}, {7, 3, 3, 11}, {5, 9, 5, 12}, {8, 11, 2, 13}, {9, 4, 0, 5}, {6, 6, 5, 0},
 };
 
@@ -27,29 +27,29 @@ enum form { ELEMENTS, BLOCKS };
 
 typedef void transfer(bool with_context, enum form form, void *dest, const void *source, const struct shape *s, int pe);
 
-#define BODY(PREFIX, ONE, MANY, TYPE)                                                                             \
-	TYPE *d = dest;                                                                                           \
-	const TYPE *f = source;                                                                                   \
-                                                                                                                  \
-	if (form == ELEMENTS && with_context)                                                                     \
-		shmem_ctx_##PREFIX##ONE(SHMEM_CTX_DEFAULT, d, f, s->to, s->from, s->count, pe);                   \
-	else if (form == ELEMENTS)                                                                                \
-		shmem_##PREFIX##ONE(d, f, s->to, s->from, s->count, pe);                                          \
-	else if (with_context)                                                                                    \
-		shmem_ctx_##PREFIX##MANY(SHMEM_CTX_DEFAULT, d, f, s->to, s->from, s->block, s->count, pe);        \
-	else                                                                                                      \
+#define BODY(PREFIX, ONE, MANY, TYPE)                                                                      \
+	TYPE *d = dest;                                                                                    \
+	const TYPE *f = source;                                                                            \
+                                                                                                           \
+	if (form == ELEMENTS && with_context)                                                              \
+		shmem_ctx_##PREFIX##ONE(SHMEM_CTX_DEFAULT, d, f, s->to, s->from, s->count, pe);            \
+	else if (form == ELEMENTS)                                                                         \
+		shmem_##PREFIX##ONE(d, f, s->to, s->from, s->count, pe);                                   \
+	else if (with_context)                                                                             \
+		shmem_ctx_##PREFIX##MANY(SHMEM_CTX_DEFAULT, d, f, s->to, s->from, s->block, s->count, pe); \
+	else                                                                                               \
 		shmem_##PREFIX##MANY(d, f, s->to, s->from, s->block, s->count, pe);
 
-#define PAIR(NAME, PREFIX, SUFFIX, TYPE)                                                                          \
-	static void put_##NAME(bool with_context, enum form form, void *dest, const void *source,                 \
-			       const struct shape *s, int pe)                                                     \
-	{                                                                                                         \
-		BODY(PREFIX, iput##SUFFIX, ibput##SUFFIX, TYPE)                                                   \
-	}                                                                                                         \
-	static void get_##NAME(bool with_context, enum form form, void *dest, const void *source,                 \
-			       const struct shape *s, int pe)                                                     \
-	{                                                                                                         \
-		BODY(PREFIX, iget##SUFFIX, ibget##SUFFIX, TYPE)                                                   \
+#define PAIR(NAME, PREFIX, SUFFIX, TYPE)                                                          \
+	static void put_##NAME(bool with_context, enum form form, void *dest, const void *source, \
+			       const struct shape *s, int pe)                                     \
+	{                                                                                         \
+		BODY(PREFIX, iput##SUFFIX, ibput##SUFFIX, TYPE)                                   \
+	}                                                                                         \
+	static void get_##NAME(bool with_context, enum form form, void *dest, const void *source, \
+			       const struct shape *s, int pe)                                     \
+	{                                                                                         \
+		BODY(PREFIX, iget##SUFFIX, ibget##SUFFIX, TYPE)                                   \
 	}
 #define TYPED(NAME, TYPE, LEAST, GREATEST) PAIR(NAME, NAME##_, , TYPE)
 #define SIZED(BITS) PAIR(BITS, , BITS, void)
@@ -65,7 +65,7 @@ static const struct {
 	RMA_TYPES(ROW)
 #undef ROW
 #define ROW(BITS) {#BITS, BITS / 8, put_##BITS, get_##BITS},
-	SIZES(ROW)
+		SIZES(ROW)
 #undef ROW
 };
 

@@ -7,50 +7,50 @@
 #define MOST 40
 
 /* dest may be source; every member gets the root's, the root included. */
-#define BROADCAST(NAME, TYPE, LEAST, GREATEST)                                                                 \
-	static void broadcast_##NAME(const struct shape *shape, size_t n, int root, bool in_place)             \
-	{                                                                                                      \
-		static TYPE source[MOST], dest[MOST + 1];                                                      \
-		TYPE expected[MOST];                                                                           \
-		TYPE *from = in_place ? dest : source;                                                         \
-                                                                                                               \
-		memset(dest, 0x22, sizeof dest);                                                               \
-		fill_noise(from, n * sizeof(TYPE), (uint64_t)me + 7);                                          \
-		fill_noise(expected, n * sizeof(TYPE), (uint64_t)shape->pes[root] + 7);                        \
-		CHECK_EQUAL(shmem_team_sync(shape->team), 0); /* dest must be ready everywhere */              \
-		CHECK_EQUAL(shmem_##NAME##_broadcast(shape->team, dest, from, n, root), 0);                    \
-		CHECK_BYTES(dest, expected, n * sizeof(TYPE));                                                 \
-		CHECK_FILL(&dest[n], 0x22, sizeof dest[n]);                                                    \
+#define BROADCAST(NAME, TYPE, LEAST, GREATEST)                                                     \
+	static void broadcast_##NAME(const struct shape *shape, size_t n, int root, bool in_place) \
+	{                                                                                          \
+		static TYPE source[MOST], dest[MOST + 1];                                          \
+		TYPE expected[MOST];                                                               \
+		TYPE *from = in_place ? dest : source;                                             \
+                                                                                                   \
+		memset(dest, 0x22, sizeof dest);                                                   \
+		fill_noise(from, n * sizeof(TYPE), (uint64_t)me + 7);                              \
+		fill_noise(expected, n * sizeof(TYPE), (uint64_t)shape->pes[root] + 7);            \
+		CHECK_EQUAL(shmem_team_sync(shape->team), 0); /* dest must be ready everywhere */  \
+		CHECK_EQUAL(shmem_##NAME##_broadcast(shape->team, dest, from, n, root), 0);        \
+		CHECK_BYTES(dest, expected, n * sizeof(TYPE));                                     \
+		CHECK_FILL(&dest[n], 0x22, sizeof dest[n]);                                        \
 	}
 RMA_TYPES(BROADCAST)
 
 /* Sums and greatest of values that differ between members. */
-#define REDUCE(NAME, TYPE, LEAST, GREATEST)                                                                    \
-	static void reduce_##NAME(const struct shape *shape, size_t n, int root, bool in_place)                \
-	{                                                                                                      \
-		static TYPE source[MOST], sum[MOST + 1], most[MOST + 1];                                       \
-                                                                                                               \
-		memset(sum, 0x33, sizeof sum);                                                                 \
-		memset(most, 0x33, sizeof most);                                                               \
-		for (size_t i = 0; i < n; i++)                                                                 \
-			source[i] = sum[i] = (TYPE)(me + (int)i % 5 + root);                                   \
-		CHECK_EQUAL(shmem_team_sync(shape->team), 0);                                                  \
-		CHECK_EQUAL(shmem_##NAME##_sum_reduce(shape->team, sum, in_place ? sum : source, n), 0);       \
-		CHECK_EQUAL(shmem_##NAME##_max_reduce(shape->team, most, source, n), 0);                       \
-		for (size_t i = 0; i < n; i++) {                                                               \
-			int expected = 0, greatest = 0;                                                        \
-                                                                                                               \
-			for (int k = 0; k < shape->n; k++) {                                                   \
-				int value = shape->pes[k] + (int)i % 5 + root;                                 \
-                                                                                                               \
-				expected += value;                                                             \
-				greatest = greatest > value ? greatest : value;                                \
-			}                                                                                      \
-			CHECK_EQUAL(sum[i], (TYPE)expected);                                                   \
-			CHECK_EQUAL(most[i], (TYPE)greatest);                                                  \
-		}                                                                                              \
-		CHECK_FILL(&sum[n], 0x33, sizeof sum[n]);                                                      \
-		CHECK_FILL(&most[n], 0x33, sizeof most[n]);                                                    \
+#define REDUCE(NAME, TYPE, LEAST, GREATEST)                                                              \
+	static void reduce_##NAME(const struct shape *shape, size_t n, int root, bool in_place)          \
+	{                                                                                                \
+		static TYPE source[MOST], sum[MOST + 1], most[MOST + 1];                                 \
+                                                                                                         \
+		memset(sum, 0x33, sizeof sum);                                                           \
+		memset(most, 0x33, sizeof most);                                                         \
+		for (size_t i = 0; i < n; i++)                                                           \
+			source[i] = sum[i] = (TYPE)(me + (int)i % 5 + root);                             \
+		CHECK_EQUAL(shmem_team_sync(shape->team), 0);                                            \
+		CHECK_EQUAL(shmem_##NAME##_sum_reduce(shape->team, sum, in_place ? sum : source, n), 0); \
+		CHECK_EQUAL(shmem_##NAME##_max_reduce(shape->team, most, source, n), 0);                 \
+		for (size_t i = 0; i < n; i++) {                                                         \
+			int expected = 0, greatest = 0;                                                  \
+                                                                                                         \
+			for (int k = 0; k < shape->n; k++) {                                             \
+				int value = shape->pes[k] + (int)i % 5 + root;                           \
+                                                                                                         \
+				expected += value;                                                       \
+				greatest = greatest > value ? greatest : value;                          \
+			}                                                                                \
+			CHECK_EQUAL(sum[i], (TYPE)expected);                                             \
+			CHECK_EQUAL(most[i], (TYPE)greatest);                                            \
+		}                                                                                        \
+		CHECK_FILL(&sum[n], 0x33, sizeof sum[n]);                                                \
+		CHECK_FILL(&most[n], 0x33, sizeof most[n]);                                              \
 	}
 RMA_TYPES(REDUCE)
 
@@ -59,8 +59,7 @@ static const struct {
 	void (*run)(const struct shape *shape, size_t n, int root, bool in_place);
 } calls[] = {
 #define ROWS(NAME, TYPE, LEAST, GREATEST) {#NAME "_broadcast", broadcast_##NAME}, {#NAME "_reduce", reduce_##NAME},
-	RMA_TYPES(ROWS)
-};
+	RMA_TYPES(ROWS)};
 
 static void check_types(const struct shape *shape)
 {
@@ -108,8 +107,8 @@ int main(void)
 	begin();
 	make_shapes();
 	FOR_SHAPES(shape)
-		if (shape->me >= 0)
-			check_types(shape);
+	if (shape->me >= 0)
+		check_types(shape);
 	check_large(&shapes[1], 40001);
 	check_large(&shapes[2], 3000);
 	shmem_barrier_all();

@@ -25,7 +25,8 @@ static void check_numbers(const struct shape *shape)
 	NOTE("numbers of %s", shape->name);
 	CHECK_EQUAL(shmem_team_my_pe(shape->team), shape->me);
 	CHECK_EQUAL(shmem_team_n_pes(shape->team), shape->me < 0 ? -1 : shape->n);
-	FOR_SHAPES(other) {
+	FOR_SHAPES(other)
+	{
 		for (int i = -2; i < npes + 2; i++) {
 			bool both = shape->me >= 0 && other->me >= 0 && i >= 0 && i < shape->n;
 
@@ -65,9 +66,13 @@ static void check_bad_splits(const struct shape *parent)
 {
 	const int n = parent->n;
 	const int bad[][3] = {
-		{-1, 1, 1},    {n, 1, 1},	{0, 1, n + 1},	{0, 1, 0},    {0, 1, -1},    {n - 1, 1, 2},
-		{0, -1, 2},    {0, 0, 2},	{0, 2, n + 1},	{n, -1, n},   {n - 1, -1, n + 1}, {0, n, 2},
-		{0, 1 << 30, 3}, {0, 2147483647, 2147483647},
+		{-1, 1, 1},	    {n, 1, 1},
+		{0, 1, n + 1},	    {0, 1, 0},
+		{0, 1, -1},	    {n - 1, 1, 2},
+		{0, -1, 2},	    {0, 0, 2},
+		{0, 2, n + 1},	    {n, -1, n},
+		{n - 1, -1, n + 1}, {0, n, 2},
+		{0, 1 << 30, 3},    {0, 2147483647, 2147483647},
 	};
 
 	if (parent->me < 0)
@@ -152,7 +157,8 @@ static void check_configs(void)
 	CHECK_EQUAL(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
 	CHECK_EQUAL(got.num_contexts, 0);
 	CHECK_EQUAL(shmem_team_split_2d(team, npes, &config, SHMEM_TEAM_NUM_CONTEXTS, &row, &other,
-					SHMEM_TEAM_NUM_CONTEXTS, &column), 0);
+					SHMEM_TEAM_NUM_CONTEXTS, &column),
+		    0);
 	CHECK_EQUAL(shmem_team_get_config(row, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
 	CHECK_EQUAL(got.num_contexts, 3);
 	CHECK_EQUAL(shmem_team_get_config(column, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
@@ -210,7 +216,8 @@ static void check_together(long rounds)
 	static long mine, sum, most;
 
 	for (long round = 0; round < rounds; round++)
-		FOR_SHAPES(shape) {
+		FOR_SHAPES(shape)
+		{
 			long expected = 0;
 
 			if (shape->me < 0)
@@ -282,13 +289,13 @@ int main(void)
 	CHECK(SHMEM_TEAM_WORLD != SHMEM_TEAM_SHARED && SHMEM_TEAM_WORLD != SHMEM_TEAM_INVALID);
 	make_shapes();
 	FOR_SHAPES(shape)
-		check_numbers(shape);
+	check_numbers(shape);
 	check_invalid();
 	FOR_SHAPES(shape)
-		check_bad_splits(shape);
+	check_bad_splits(shape);
 	check_one_pe();
 	FOR_SHAPES(shape)
-		check_2d(shape);
+	check_2d(shape);
 	check_configs();
 	check_shared();
 	check_together(ease() > 1 ? 6 : 60);

@@ -28,7 +28,8 @@ static void check_sums(const long *dest, size_t words, int run)
 		for (int pe = 0; pe < npes; pe++)
 			sum += brought(pe, i, run);
 		if (dest[i] != sum)
-			check_failed(__FILE__, __LINE__, "element %zu of %zu: got %ld, expected %ld", i, words, dest[i], sum);
+			check_failed(__FILE__, __LINE__, "element %zu of %zu: got %ld, expected %ld", i, words, dest[i],
+				     sum);
 	}
 }
 
@@ -58,9 +59,14 @@ static void plan_all(size_t words, int root, int executor)
 
 	NOTE("%s, %zu words, root %d, executor %d, %s down, %s up", getenv("SHMEM_TORUS"), words, root, executor,
 	     getenv("SHMEM_BROADCAST_ALGORITHM"), getenv("SHMEM_REDUCE_ALGORITHM"));
-	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, data[0][0], data[0][1], words * sizeof(long), root, executor, &plans[0]), 0);
-	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][1], words, SHMEMX_LONG, SHMEMX_SUM, executor, &plans[1]), 0);
-	CHECK_EQUAL(shmemx_reduce_init(SHMEM_TEAM_WORLD, data[2][0], data[2][1], words, SHMEMX_LONG, SHMEMX_SUM, root, executor, &plans[2]),
+	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, data[0][0], data[0][1], words * sizeof(long), root,
+					  executor, &plans[0]),
+		    0);
+	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][1], words, SHMEMX_LONG, SHMEMX_SUM,
+					  executor, &plans[1]),
+		    0);
+	CHECK_EQUAL(shmemx_reduce_init(SHMEM_TEAM_WORLD, data[2][0], data[2][1], words, SHMEMX_LONG, SHMEMX_SUM, root,
+				       executor, &plans[2]),
 		    0);
 	for (int run = 0; run < 2; run++)
 		run_them(plans, words, root, run);

@@ -19,27 +19,27 @@ static long brought(int i, size_t k, uint64_t seed)
 	return (long)(noise(seed * 1000003 + (uint64_t)i * 4099 + k % 4093) % 100 / (uint64_t)npes);
 }
 
-#define TYPED(NAME, TYPE)                                                                                            \
-	static void sum_##NAME(size_t count, bool in_place, uint64_t seed)                                           \
-	{                                                                                                            \
-		TYPE *out = (TYPE *)dest, *in = in_place ? out : (TYPE *)source;                                     \
-                                                                                                                     \
-		NOTE("%s, %zu elements of " #NAME "%s", getenv("SHMEM_TORUS"), count, in_place ? " in place" : "");   \
-		for (size_t k = 0; k < count; k++)                                                                   \
-			in[k] = (TYPE)brought(me, k, seed);                                                          \
-		shmem_sync_all();                                                                                    \
-		if (noise(seed) % (uint64_t)npes == (uint64_t)me)                                                    \
-			usleep((unsigned)(noise(seed + 1) % 3000));                                                  \
-		CHECK_EQUAL(shmem_##NAME##_sum_reduce(SHMEM_TEAM_WORLD, out, in, count), 0);                         \
-		for (size_t k = 0; k < count; k++) {                                                                 \
-			long sum = 0;                                                                                \
-                                                                                                                     \
-			for (int i = 0; i < npes; i++)                                                               \
-				sum += brought(i, k, seed);                                                          \
-			if (out[k] != (TYPE)sum)                                                                     \
-				check_failed(__FILE__, __LINE__, "element %zu: got %g, expected %ld", k,             \
-					     (double)out[k], sum);                                                   \
-		}                                                                                                    \
+#define TYPED(NAME, TYPE)                                                                                           \
+	static void sum_##NAME(size_t count, bool in_place, uint64_t seed)                                          \
+	{                                                                                                           \
+		TYPE *out = (TYPE *)dest, *in = in_place ? out : (TYPE *)source;                                    \
+                                                                                                                    \
+		NOTE("%s, %zu elements of " #NAME "%s", getenv("SHMEM_TORUS"), count, in_place ? " in place" : ""); \
+		for (size_t k = 0; k < count; k++)                                                                  \
+			in[k] = (TYPE)brought(me, k, seed);                                                         \
+		shmem_sync_all();                                                                                   \
+		if (noise(seed) % (uint64_t)npes == (uint64_t)me)                                                   \
+			usleep((unsigned)(noise(seed + 1) % 3000));                                                 \
+		CHECK_EQUAL(shmem_##NAME##_sum_reduce(SHMEM_TEAM_WORLD, out, in, count), 0);                        \
+		for (size_t k = 0; k < count; k++) {                                                                \
+			long sum = 0;                                                                               \
+                                                                                                                    \
+			for (int i = 0; i < npes; i++)                                                              \
+				sum += brought(i, k, seed);                                                         \
+			if (out[k] != (TYPE)sum)                                                                    \
+				check_failed(__FILE__, __LINE__, "element %zu: got %g, expected %ld", k,            \
+					     (double)out[k], sum);                                                  \
+		}                                                                                                   \
 	}
 TYPED(char, char)
 TYPED(int, int)

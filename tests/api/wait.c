@@ -25,49 +25,49 @@ static bool holds(int cmp, int order)
 	}
 }
 
-#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                                       \
-	/* All pairs of the values at which a mistake in signedness would show. */                               \
-	static void compare_##NAME(void)                                                                         \
-	{                                                                                                        \
-		static TYPE word;                                                                                \
-		const TYPE values[] = {(TYPE)LEAST, (TYPE)GREATEST, 0, 1, (TYPE)(GREATEST / 2 + 1)};             \
-                                                                                                                 \
-		for (int i = 0; i < 25; i++) {                                                                   \
-			TYPE a = values[i / 5], b = values[i % 5];                                               \
-                                                                                                                 \
-			word = a;                                                                                \
-			for (int c = 0; c < 6; c++) {                                                            \
-				bool expected = holds(comparisons[c], a < b ? -1 : a > b);                       \
-                                                                                                                 \
-				CHECK_EQUAL(shmem_##NAME##_test(&word, comparisons[c], b), (int)expected);       \
-				if (expected)                                                                    \
-					shmem_##NAME##_wait_until(&word, comparisons[c], b);                     \
-			}                                                                                        \
-			CHECK_EQUAL(word, a);                                                                    \
-		}                                                                                                \
-	}                                                                                                        \
-	/* The left neighbour changes the word by a put, while the waiter may be anywhere. */                    \
-	static void woken_##NAME(void)                                                                           \
-	{                                                                                                        \
-		static TYPE word;                                                                                \
-		int right = (me + 1) % npes;                                                                     \
-                                                                                                                 \
-		word = 0;                                                                                        \
-		shmem_barrier_all();                                                                             \
-		for (int round = 1; round <= 5; round++) {                                                       \
-			TYPE value = (TYPE)round;                                                                \
-                                                                                                                 \
-			shmem_fence(); /* else this put may overtake the last one */                             \
-			if (round % 2)                                                                           \
-				shmem_##NAME##_p(&word, value, right);                                           \
-			else                                                                                     \
-				shmem_##NAME##_put(&word, &value, 1, right);                                     \
-			shmem_##NAME##_wait_until(&word, SHMEM_CMP_GE, value);                                   \
-			while (!shmem_##NAME##_test(&word, SHMEM_CMP_GE, value))                                 \
-				;                                                                                \
-		}                                                                                                \
-		shmem_barrier_all();                                                                             \
-		CHECK_EQUAL(word, 5);                                                                            \
+#define TYPED(NAME, TYPE, LEAST, GREATEST)                                                                 \
+	/* All pairs of the values at which a mistake in signedness would show. */                         \
+	static void compare_##NAME(void)                                                                   \
+	{                                                                                                  \
+		static TYPE word;                                                                          \
+		const TYPE values[] = {(TYPE)LEAST, (TYPE)GREATEST, 0, 1, (TYPE)(GREATEST / 2 + 1)};       \
+                                                                                                           \
+		for (int i = 0; i < 25; i++) {                                                             \
+			TYPE a = values[i / 5], b = values[i % 5];                                         \
+                                                                                                           \
+			word = a;                                                                          \
+			for (int c = 0; c < 6; c++) {                                                      \
+				bool expected = holds(comparisons[c], a < b ? -1 : a > b);                 \
+                                                                                                           \
+				CHECK_EQUAL(shmem_##NAME##_test(&word, comparisons[c], b), (int)expected); \
+				if (expected)                                                              \
+					shmem_##NAME##_wait_until(&word, comparisons[c], b);               \
+			}                                                                                  \
+			CHECK_EQUAL(word, a);                                                              \
+		}                                                                                          \
+	}                                                                                                  \
+	/* The left neighbour changes the word by a put, while the waiter may be anywhere. */              \
+	static void woken_##NAME(void)                                                                     \
+	{                                                                                                  \
+		static TYPE word;                                                                          \
+		int right = (me + 1) % npes;                                                               \
+                                                                                                           \
+		word = 0;                                                                                  \
+		shmem_barrier_all();                                                                       \
+		for (int round = 1; round <= 5; round++) {                                                 \
+			TYPE value = (TYPE)round;                                                          \
+                                                                                                           \
+			shmem_fence(); /* else this put may overtake the last one */                       \
+			if (round % 2)                                                                     \
+				shmem_##NAME##_p(&word, value, right);                                     \
+			else                                                                               \
+				shmem_##NAME##_put(&word, &value, 1, right);                               \
+			shmem_##NAME##_wait_until(&word, SHMEM_CMP_GE, value);                             \
+			while (!shmem_##NAME##_test(&word, SHMEM_CMP_GE, value))                           \
+				;                                                                          \
+		}                                                                                          \
+		shmem_barrier_all();                                                                       \
+		CHECK_EQUAL(word, 5);                                                                      \
 	}
 WAIT_TYPES(TYPED)
 

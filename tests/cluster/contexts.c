@@ -106,8 +106,8 @@ static void measure(void)
 	for (int c = 0; c < CASES; c++) {
 		double own = median(alone[c]), one = median(shared[c]);
 
-		printf("%-32s %8.1f thousand/s with workers of their own, %8.1f with one, ratio %.2f\n", cases[c].name, own, one,
-		       own / one);
+		printf("%-32s %8.1f thousand/s with workers of their own, %8.1f with one, ratio %.2f\n", cases[c].name,
+		       own, one, own / one);
 	}
 }
 

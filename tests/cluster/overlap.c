@@ -68,8 +68,14 @@ static shmemx_plan_t make(int kind, size_t bytes, void *dest, void *source)
 
 	switch (kind) {
 	case 0: shmemx_broadcast_init(SHMEM_TEAM_WORLD, dest, source, bytes, 0, SHMEMX_PLAN_LIST, &plan); break;
-	case 1: shmemx_reduce_init(SHMEM_TEAM_WORLD, dest, source, count, SHMEMX_INT, SHMEMX_SUM, 0, SHMEMX_PLAN_LIST, &plan); break;
-	case 2: shmemx_allreduce_init(SHMEM_TEAM_WORLD, dest, source, count, SHMEMX_INT, SHMEMX_SUM, SHMEMX_PLAN_LIST, &plan); break;
+	case 1:
+		shmemx_reduce_init(SHMEM_TEAM_WORLD, dest, source, count, SHMEMX_INT, SHMEMX_SUM, 0, SHMEMX_PLAN_LIST,
+				   &plan);
+		break;
+	case 2:
+		shmemx_allreduce_init(SHMEM_TEAM_WORLD, dest, source, count, SHMEMX_INT, SHMEMX_SUM, SHMEMX_PLAN_LIST,
+				      &plan);
+		break;
 	case 3: shmemx_allgather_init(SHMEM_TEAM_WORLD, dest, source, each, SHMEMX_PLAN_LIST, &plan); break;
 	default: shmemx_alltoall_init(SHMEM_TEAM_WORLD, dest, source, each, SHMEMX_PLAN_LIST, &plan);
 	}
@@ -93,8 +99,8 @@ static void measure(int kind, size_t bytes)
 	away = greatest(1.25 * alone);
 	both = median_of(plan, away);
 	if (shmem_my_pe() == 0) {
-		printf("overlap %-10s %10zu %10.3f %10.3f %10.3f %8.1f%%\n", names[kind], bytes, alone * 1e3, away * 1e3, both * 1e3,
-		       100 * (1 - (both - away) / alone));
+		printf("overlap %-10s %10zu %10.3f %10.3f %10.3f %8.1f%%\n", names[kind], bytes, alone * 1e3,
+		       away * 1e3, both * 1e3, 100 * (1 - (both - away) / alone));
 		fflush(stdout);
 	}
 	shmemx_plan_free(plan);

@@ -124,7 +124,8 @@ static void split(struct crew *mine, int number, int first, int stride, int n)
 static void work_in(struct crew *crew)
 {
 	CHECK_EQUAL(shmemx_allreduce_init(crew->team, planned, held, LARGEST / 8 / sizeof(int), SHMEMX_INT, SHMEMX_SUM,
-					  SHMEMX_PLAN_AUTO, &crew->plan), 0);
+					  SHMEMX_PLAN_AUTO, &crew->plan),
+		    0);
 	work(crew);
 	shmemx_plan_free(crew->plan);
 	shmem_team_destroy(crew->team);

@@ -33,7 +33,8 @@ static inline void read_cables(struct cables *cables)
 
 	cables->count = 0;
 	while (file && cables->count < PORTS && fgets(line, sizeof line, file))
-		if (sscanf(line, " %15[^:]: %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &sent) == 2 && strpbrk(name, "+-")) {
+		if (sscanf(line, " %15[^:]: %*f %*f %*f %*f %*f %*f %*f %*f %lf", name, &sent) == 2 &&
+		    strpbrk(name, "+-")) {
 			strcpy(cables->name[cables->count], name);
 			cables->sent[cables->count++] = sent;
 		}

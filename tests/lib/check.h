@@ -43,20 +43,20 @@ __attribute__((unused, noreturn, format(printf, 3, 4))) static void check_failed
 	_exit(1);
 }
 
-#define CHECK(condition)                                                           \
-	do {                                                                       \
-		if (!(condition))                                                  \
+#define CHECK(condition)                                                            \
+	do {                                                                        \
+		if (!(condition))                                                   \
 			check_failed(__FILE__, __LINE__, "not so: %s", #condition); \
 	} while (0)
 
 /* Two numbers of one type. Printed as long double, which holds every integer of 64 bits exactly on x86. */
-#define CHECK_EQUAL(got, expected)                                                                    \
-	do {                                                                                          \
-		__auto_type got_ = (got);                                                             \
-		__typeof__(got_) expected_ = (expected);                                              \
-		if (!(got_ == expected_))                                                             \
-			check_failed(__FILE__, __LINE__, "%s: got %.21Lg, expected %.21Lg", #got,     \
-				     (long double)got_, (long double)expected_);                      \
+#define CHECK_EQUAL(got, expected)                                                                                   \
+	do {                                                                                                         \
+		__auto_type got_ = (got);                                                                            \
+		__typeof__(got_) expected_ = (expected);                                                             \
+		if (!(got_ == expected_))                                                                            \
+			check_failed(__FILE__, __LINE__, "%s: got %.21Lg, expected %.21Lg", #got, (long double)got_, \
+				     (long double)expected_);                                                        \
 	} while (0)
 
 #define CHECK_BYTES(got, expected, bytes) check_bytes(__FILE__, __LINE__, got, expected, bytes)

@@ -23,7 +23,7 @@ static int n_shapes;
 
 /* A strided team of one of those already there; NULL: a parent that this PE is no member of has nothing to call. */
 __attribute__((unused)) static struct shape *add_shape(const char *name, const struct shape *parent, int start,
-							int stride, int size)
+						       int stride, int size)
 {
 	struct shape *shape = &shapes[n_shapes++];
 

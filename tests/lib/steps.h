@@ -15,7 +15,7 @@
 
 enum kind { BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS, REDUCE, INSCAN, EXSCAN, SYNC, BARRIER, KINDS };
 static const char *const kind_names[] = {"broadcast", "collect", "fcollect", "alltoall", "alltoalls",
-					 "reduce",    "inscan",  "exscan",   "sync",     "barrier"};
+					 "reduce",    "inscan",	 "exscan",   "sync",	 "barrier"};
 
 struct step {
 	enum kind kind;
@@ -65,65 +65,65 @@ static uint64_t bits(uint64_t seed, int pe, size_t i)
 }
 
 #define COMPLEX_SMALL(seed, pe, i) (small(seed, pe, i) + small(seed + 1, pe, i) * I)
-#define SUMS(X)                                                            \
-	X(long, long, long, sum, a + b, small)                             \
-	X(short, short, short, sum, a + b, small)                          \
-	X(double, double, double, sum, a + b, small)                       \
+#define SUMS(X)                                      \
+	X(long, long, long, sum, a + b, small)       \
+	X(short, short, short, sum, a + b, small)    \
+	X(double, double, double, sum, a + b, small) \
 	X(complexd, complexd, double _Complex, sum, a + b, COMPLEX_SMALL)
-#define REDUCTIONS(X)                                                      \
-	SUMS(X)                                                            \
-	X(float, float, float, prod, a *b, small)                          \
-	X(int, int, int, max, a > b ? a : b, bits)                         \
-	X(longdouble, longdouble, long double, min, a < b ? a : b, small)  \
-	X(int64, longlong, long long, and, a & b, bits)                    \
-	X(int32, int, int, or, a | b, bits)                                \
+#define REDUCTIONS(X)                                                     \
+	SUMS(X)                                                           \
+	X(float, float, float, prod, a *b, small)                         \
+	X(int, int, int, max, a > b ? a : b, bits)                        \
+	X(longdouble, longdouble, long double, min, a < b ? a : b, small) \
+	X(int64, longlong, long long, and, a &b, bits)                    \
+	X(int32, int, int, or, a | b, bits)                               \
 	X(int16, short, short, xor, a ^ b, bits)
 
 /* The values as this PE brings them, those that are expected of the members first to last, and the calls. */
-#define REDUCTION(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                                \
-	static void bring_##NAME##_##OP(const struct step *s, void *to)                                             \
-	{                                                                                                           \
-		TYPE *values = to;                                                                                  \
-                                                                                                                    \
-		for (size_t i = 0; i < s->count; i++)                                                               \
-			values[i] = (TYPE)VALUE(s->seed, me, i);                                                    \
-	}                                                                                                           \
-	static void expect_##NAME##_##OP(const struct step *s, int last, void *to)                                  \
-	{                                                                                                           \
-		TYPE *values = to;                                                                                  \
-                                                                                                                    \
-		for (size_t i = 0; i < s->count; i++) {                                                             \
-			TYPE a = (TYPE)VALUE(s->seed, s->shape->pes[0], i);                                         \
-                                                                                                                    \
-			for (int k = 1; k <= last; k++) {                                                           \
-				TYPE b = (TYPE)VALUE(s->seed, s->shape->pes[k], i);                                 \
-                                                                                                                    \
-				a = (TYPE)(JOINED);                                                                 \
-			}                                                                                           \
-			values[i] = last < 0 ? 0 : a;                                                               \
-		}                                                                                                   \
-	}                                                                                                           \
-	static bool same_##NAME##_##OP(const void *x, const void *y, size_t i)                                      \
-	{                                                                                                           \
-		return ((const TYPE *)x)[i] == ((const TYPE *)y)[i];                                                \
-	}                                                                                                           \
-	static int reduce_##NAME##_##OP(const struct step *s, void *dest, const void *source)                       \
-	{                                                                                                           \
-		return shmem_##NAME##_##OP##_reduce(s->shape->team, dest, source, s->count);                        \
-	}                                                                                                           \
-	static void to_all_##NAME##_##OP(const struct step *s, void *dest, void *source, int start, int log)        \
-	{                                                                                                           \
-		shmem_##OLD##_##OP##_to_all(dest, source, (int)s->count, start, log, s->shape->n,                   \
-					    (void *)(arena + s->work_at), (long *)(arena + s->sync_at));            \
+#define REDUCTION(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                        \
+	static void bring_##NAME##_##OP(const struct step *s, void *to)                                      \
+	{                                                                                                    \
+		TYPE *values = to;                                                                           \
+                                                                                                             \
+		for (size_t i = 0; i < s->count; i++)                                                        \
+			values[i] = (TYPE)VALUE(s->seed, me, i);                                             \
+	}                                                                                                    \
+	static void expect_##NAME##_##OP(const struct step *s, int last, void *to)                           \
+	{                                                                                                    \
+		TYPE *values = to;                                                                           \
+                                                                                                             \
+		for (size_t i = 0; i < s->count; i++) {                                                      \
+			TYPE a = (TYPE)VALUE(s->seed, s->shape->pes[0], i);                                  \
+                                                                                                             \
+			for (int k = 1; k <= last; k++) {                                                    \
+				TYPE b = (TYPE)VALUE(s->seed, s->shape->pes[k], i);                          \
+                                                                                                             \
+				a = (TYPE)(JOINED);                                                          \
+			}                                                                                    \
+			values[i] = last < 0 ? 0 : a;                                                        \
+		}                                                                                            \
+	}                                                                                                    \
+	static bool same_##NAME##_##OP(const void *x, const void *y, size_t i)                               \
+	{                                                                                                    \
+		return ((const TYPE *)x)[i] == ((const TYPE *)y)[i];                                         \
+	}                                                                                                    \
+	static int reduce_##NAME##_##OP(const struct step *s, void *dest, const void *source)                \
+	{                                                                                                    \
+		return shmem_##NAME##_##OP##_reduce(s->shape->team, dest, source, s->count);                 \
+	}                                                                                                    \
+	static void to_all_##NAME##_##OP(const struct step *s, void *dest, void *source, int start, int log) \
+	{                                                                                                    \
+		shmem_##OLD##_##OP##_to_all(dest, source, (int)s->count, start, log, s->shape->n,            \
+					    (void *)(arena + s->work_at), (long *)(arena + s->sync_at));     \
 	}
 REDUCTIONS(REDUCTION)
 
-#define SCAN(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                                     \
-	static int scan_##NAME(const struct step *s, void *dest, const void *source)                                \
-	{                                                                                                           \
-		if (s->kind == INSCAN)                                                                              \
-			return shmem_##NAME##_sum_inscan(s->shape->team, dest, source, s->count);                   \
-		return shmem_##NAME##_sum_exscan(s->shape->team, dest, source, s->count);                           \
+#define SCAN(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                  \
+	static int scan_##NAME(const struct step *s, void *dest, const void *source)              \
+	{                                                                                         \
+		if (s->kind == INSCAN)                                                            \
+			return shmem_##NAME##_sum_inscan(s->shape->team, dest, source, s->count); \
+		return shmem_##NAME##_sum_exscan(s->shape->team, dest, source, s->count);         \
 	}
 SUMS(SCAN)
 
@@ -136,17 +136,15 @@ static const struct {
 	int (*reduce)(const struct step *s, void *dest, const void *source);
 	void (*to_all)(const struct step *s, void *dest, void *source, int start, int log);
 } reductions[] = {
-#define REDUCTION_ROW(NAME, OLD, TYPE, OP, JOINED, VALUE)                                                            \
-	{#NAME "_" #OP,	       sizeof(TYPE),	      bring_##NAME##_##OP, expect_##NAME##_##OP,                     \
+#define REDUCTION_ROW(NAME, OLD, TYPE, OP, JOINED, VALUE)                                     \
+	{#NAME "_" #OP,	     sizeof(TYPE),	   bring_##NAME##_##OP, expect_##NAME##_##OP, \
 	 same_##NAME##_##OP, reduce_##NAME##_##OP, to_all_##NAME##_##OP},
-	REDUCTIONS(REDUCTION_ROW)
-};
+	REDUCTIONS(REDUCTION_ROW)};
 #define N_REDUCTIONS ((int)(sizeof reductions / sizeof reductions[0]))
 
 static int (*const scans[])(const struct step *s, void *dest, const void *source) = {
 #define SCAN_ROW(NAME, OLD, TYPE, OP, JOINED, VALUE) scan_##NAME,
-	SUMS(SCAN_ROW)
-};
+	SUMS(SCAN_ROW)};
 #define N_SCANS ((int)(sizeof scans / sizeof scans[0]))
 
 /* --- What a step is about --- */
@@ -187,9 +185,10 @@ static size_t count_of(const struct step *s, int i)
 static void step_note(const struct step *s)
 {
 	NOTE("%sstep %lu: %s%s%s of %zu%s%s x %zu bytes on %s of %d, root %d, strides %td %td", steps_of,
-	     (unsigned long)s->number, s->active ? "active-set " : "", kind_names[s->kind], s->in_place ? " in place" : "",
-	     s->count, has_types(s) ? " " : "", has_types(s) ? reductions[s->type].name : "", s->size, s->shape->name,
-	     s->shape->n, root_of(s), s->dst, s->sst);
+	     (unsigned long)s->number, s->active ? "active-set " : "", kind_names[s->kind],
+	     s->in_place ? " in place" : "", s->count, has_types(s) ? " " : "",
+	     has_types(s) ? reductions[s->type].name : "", s->size, s->shape->name, s->shape->n, root_of(s), s->dst,
+	     s->sst);
 }
 
 /* Room for the dest of a step, the same on all PEs whatever their row or column. */
@@ -200,15 +199,11 @@ static size_t dest_room(const struct step *s)
 	switch (s->kind) {
 	case COLLECT:
 	case FCOLLECT:
-	case ALLTOALL:
-		return all;
-	case ALLTOALLS:
-		return all * MOST_STRIDE;
+	case ALLTOALL: return all;
+	case ALLTOALLS: return all * MOST_STRIDE;
 	case SYNC:
-	case BARRIER:
-		return sizeof(uint64_t);
-	default:
-		return one;
+	case BARRIER: return sizeof(uint64_t);
+	default: return one;
 	}
 }
 
@@ -423,7 +418,8 @@ static int call_on_team(const struct step *s, void *to, const void *from)
 
 	switch (s->kind) {
 	case BROADCAST:
-		return BY_SIZE(shmem_broadcastmem(team, to, from, n, root), shmem_int32_broadcast(team, to, from, n, root),
+		return BY_SIZE(shmem_broadcastmem(team, to, from, n, root),
+			       shmem_int32_broadcast(team, to, from, n, root),
 			       shmem_int64_broadcast(team, to, from, n, root));
 	case COLLECT:
 		return BY_SIZE(shmem_collectmem(team, to, from, n), shmem_int32_collect(team, to, from, n),
@@ -438,10 +434,8 @@ static int call_on_team(const struct step *s, void *to, const void *from)
 		return BY_SIZE(shmem_alltoallsmem(team, to, from, s->dst, s->sst, n),
 			       shmem_int32_alltoalls(team, to, from, s->dst, s->sst, n),
 			       shmem_int64_alltoalls(team, to, from, s->dst, s->sst, n));
-	case REDUCE:
-		return reductions[s->type].reduce(s, to, from);
-	default:
-		return scans[s->type](s, to, from);
+	case REDUCE: return reductions[s->type].reduce(s, to, from);
+	default: return scans[s->type](s, to, from);
 	}
 }
 

@@ -26,7 +26,8 @@ static inline void tori_shape(struct torus_shape *shape, int most)
 	for (int a = 0; a < shape->axes; a++) {
 		int size = 1 + tori_random(shape->axes > 3 ? 4 : 9);
 
-		shape->axis[a] = (struct torus_axis){size <= most ? size : 1, size <= most && size > 1 && tori_random(2)};
+		shape->axis[a] =
+			(struct torus_axis){size <= most ? size : 1, size <= most && size > 1 && tori_random(2)};
 		most /= shape->axis[a].size;
 	}
 	torus_shape_complete(shape);

@@ -7,14 +7,14 @@
 
 static int unit_failures;
 
-#define EXPECT(condition, ...)                                                      \
-	do {                                                                        \
-		if (!(condition)) {                                                 \
+#define EXPECT(condition, ...)                                                                    \
+	do {                                                                                      \
+		if (!(condition)) {                                                               \
 			fprintf(stderr, "%s:%d: not so: %s -- ", __FILE__, __LINE__, #condition); \
-			fprintf(stderr, __VA_ARGS__);                               \
-			fputc('\n', stderr);                                        \
-			unit_failures++;                                            \
-		}                                                                   \
+			fprintf(stderr, __VA_ARGS__);                                             \
+			fputc('\n', stderr);                                                      \
+			unit_failures++;                                                          \
+		}                                                                                 \
 	} while (0)
 
 #endif

@@ -24,9 +24,9 @@
 #define EXPLORE_SEED "EXPLORE_SEED"	/* of the first execution */
 #define EXPLORE_WEAKEN \
 	"EXPLORE_WEAKEN" /* acquire:OFFSET,OFFSET,...: these places in the program lose an order; release, sc, fence */
-#define EXPLORE_SITES "EXPLORE_SITES" /* a file for the places whose order can be weakened */
+#define EXPLORE_SITES "EXPLORE_SITES"		      /* a file for the places whose order can be weakened */
 #define EXPLORE_NO_MEMBARRIER "EXPLORE_NO_MEMBARRIER" /* the kernel has none */
-#define EXPLORE_TRACE "EXPLORE_TRACE" /* a failure prints the last accesses as well */
+#define EXPLORE_TRACE "EXPLORE_TRACE"		      /* a failure prints the last accesses as well */
 
 /*
  * Collective over the PEs, after shmem_init: so many threads of each PE take part, and so many that the library makes later.

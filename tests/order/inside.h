@@ -90,14 +90,14 @@ struct reachable {
 
 /* Shared by the PEs, in the symmetric heap of PE 0. */
 struct model {
-	uint32_t arrived, epoch; /* of the barrier between executions */
-	uint32_t phase;		 /* futex: grows at the end of each execution */
-	uint32_t baton;		 /* who runs */
+	uint32_t arrived, epoch;       /* of the barrier between executions */
+	uint32_t phase;		       /* futex: grows at the end of each execution */
+	uint32_t baton;		       /* who runs */
 	int threads, users, processor; /* users: threads that run scenarios */
 	bool more;
 	bool sleeps_end; /* sleeps of library threads whose time is limited */
-	uint32_t over; /* all executions have been; the library's threads go on by themselves */
-	int64_t clock; /* ns: what the time is in an execution */
+	uint32_t over;	 /* all executions have been; the library's threads go on by themselves */
+	int64_t clock;	 /* ns: what the time is in an execution */
 	struct reachable reachable[THREADS];
 	uint64_t random, seed, first_seed, round, rounds, steps, all_steps, steps_most;
 	unsigned keep_running; /* of this many steps, one is followed by another thread's */

@@ -70,8 +70,8 @@ static enum order without_release(enum order order)
 /* The order that an access has in this run. Gone: a fence that is left out. */
 enum order site_order(uint32_t site, enum access access, enum order order, bool *gone)
 {
-	static const enum order strongest[] = {
-		[LOAD] = ACQUIRE, [STORE] = RELEASE, [UPDATE] = ACQ_REL, [FENCE] = ACQ_REL};
+	static const enum order strongest[] =
+		{[LOAD] = ACQUIRE, [STORE] = RELEASE, [UPDATE] = ACQ_REL, [FENCE] = ACQ_REL};
 
 	*gone = false;
 	count_site(site, access, order);

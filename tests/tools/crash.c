@@ -124,9 +124,11 @@ static void cut_connections(void)
 		socklen_t size = sizeof there;
 		int port;
 
-		if (getpeername(fd, (struct sockaddr *)&there, &size) || (there.ss_family != AF_INET && there.ss_family != AF_INET6))
+		if (getpeername(fd, (struct sockaddr *)&there, &size) ||
+		    (there.ss_family != AF_INET && there.ss_family != AF_INET6))
 			continue;
-		port = ntohs(there.ss_family == AF_INET ? ((struct sockaddr_in *)&there)->sin_port : ((struct sockaddr_in6 *)&there)->sin6_port);
+		port = ntohs(there.ss_family == AF_INET ? ((struct sockaddr_in *)&there)->sin_port
+							: ((struct sockaddr_in6 *)&there)->sin6_port);
 		if (port != launcher)
 			shutdown(fd, SHUT_RDWR);
 	}

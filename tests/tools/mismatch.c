@@ -20,7 +20,8 @@ struct how {
 	int root;
 };
 
-static long source[64], dest[512], lock, flag, about_to_call, psync[SHMEM_SYNC_SIZE], work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
+static long source[64], dest[512], lock, flag, about_to_call, psync[SHMEM_SYNC_SIZE],
+	work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 8];
 static uint64_t signal_word;
 static int n;
 static void *block;

@@ -67,8 +67,7 @@ static void of_one(int n_pes)
 		shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1);
 		usleep(200000); /* by then PE 0 is in the barrier */
 		exit(3);
-	}
-	else if (is("_exit"))
+	} else if (is("_exit"))
 		_exit(0);
 	else if (is("free-private"))
 		shmem_free(from_malloc);
@@ -90,10 +89,13 @@ static void of_all(void)
 		for (int i = 0; i < 1000; i++)
 			block = shmem_malloc((size_t)(100 + i % 2) << 20);
 	} else if (is("large-alignments")) {
-		for (size_t alignment = (size_t)4 << 20; alignment <= (size_t)1 << 30; alignment += round++ % 2 ? alignment : 0) {
+		for (size_t alignment = (size_t)4 << 20; alignment <= (size_t)1 << 30;
+		     alignment += round++ % 2 ? alignment : 0) {
 			block = shmem_align(alignment, 100);
 			printf("alignment %zu MiB: %s\n", alignment >> 20,
-			       !block ? "NULL" : (uintptr_t)block % alignment ? "not aligned" : "aligned");
+			       !block			      ? "NULL"
+			       : (uintptr_t)block % alignment ? "not aligned"
+							      : "aligned");
 		}
 	} else if (is("double-free")) {
 		block = shmem_malloc(100);
@@ -237,8 +239,8 @@ static void differ_on_set(bool odd, int n)
 	else if (is("old-reduce-size"))
 		shmem_long_sum_to_all(to, from, odd ? 3 : 2, 0, 0, n, work, psync);
 	else if (is("old-reduce-op"))
-		odd ? shmem_long_max_to_all(to, from, 2, 0, 0, n, work, psync) :
-		       shmem_long_sum_to_all(to, from, 2, 0, 0, n, work, psync);
+		odd ? shmem_long_max_to_all(to, from, 2, 0, 0, n, work, psync)
+		    : shmem_long_sum_to_all(to, from, 2, 0, 0, n, work, psync);
 }
 
 /* Source and dest that overlap, by all PEs. */
@@ -306,9 +308,11 @@ static void differ_in_plans(bool odd)
 	else if (is("plans-count"))
 		shmemx_allreduce_init(WORLD, to, from, odd ? 3 : 2, SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
 	else if (is("plans-op"))
-		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_LONG, odd ? SHMEMX_MAX : SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+		shmemx_allreduce_init(WORLD, to, from, 2, SHMEMX_LONG, odd ? SHMEMX_MAX : SHMEMX_SUM, SHMEMX_PLAN_AUTO,
+				      &plan);
 	else if (is("plans-type"))
-		shmemx_allreduce_init(WORLD, to, from, 2, odd ? SHMEMX_DOUBLE : SHMEMX_LONG, SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plan);
+		shmemx_allreduce_init(WORLD, to, from, 2, odd ? SHMEMX_DOUBLE : SHMEMX_LONG, SHMEMX_SUM,
+				      SHMEMX_PLAN_AUTO, &plan);
 	else if (is("plans-executor"))
 		shmemx_allgather_init(WORLD, to, from, 16, odd ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_NIC, &plan);
 	else if (is("plans-alltoall"))

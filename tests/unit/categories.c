@@ -21,18 +21,19 @@ static const struct routine routines[] = {
 };
 
 /* Set-up, queries and what does nothing: nobody counts them. Parts of the standard's names. */
-static const char *const without[] = {"init", "finalize", "exit", "my_pe", "n_pes", "num_pes", "accessible", "team_ptr", "info_",
-				      "query", "pcontrol", "start_pes", "cache", "udcflush"};
+static const char *const without[] = {"init",	  "finalize", "exit",  "my_pe",	   "n_pes",	"num_pes", "accessible",
+				      "team_ptr", "info_",    "query", "pcontrol", "start_pes", "cache",   "udcflush"};
 
 /*
  * The same of shmemx.h, and what copies in the PE's own memory only. These are whole names, so that a new routine is in neither
  * list until somebody has decided.
  */
 static const char *const extensions_without[] = {
-	"shmemx_torus_shape", "shmemx_torus_coordinates", "shmemx_torus_hops", "shmemx_torus_source",
-	"shmemx_grid_sizes", "shmemx_grid_coordinates", "shmemx_grid_pe", "shmemx_grid_neighbour", "shmemx_grid_shift", "shmemx_grid_report",
-	"shmemx_stats_enabled", "shmemx_stats_count", "shmemx_stats_name", "shmemx_stats_read", "shmemx_stats_reset",
-	"shmemx_pack", "shmemx_unpack",
+	"shmemx_torus_shape", "shmemx_torus_coordinates", "shmemx_torus_hops",	  "shmemx_torus_source",
+	"shmemx_grid_sizes",  "shmemx_grid_coordinates",  "shmemx_grid_pe",	  "shmemx_grid_neighbour",
+	"shmemx_grid_shift",  "shmemx_grid_report",	  "shmemx_stats_enabled", "shmemx_stats_count",
+	"shmemx_stats_name",  "shmemx_stats_read",	  "shmemx_stats_reset",	  "shmemx_pack",
+	"shmemx_unpack",
 };
 
 static bool is_extension_without(const char *name)
@@ -70,7 +71,8 @@ static void all_have_one(void)
 	/* 24 types and 6 sizes, with and without a context. */
 	EXPECT(counts[CATEGORY_PUT] == 2 * (24 + 6), "%d", counts[CATEGORY_PUT]);
 	EXPECT(counts[CATEGORY_GET] == 2 * (24 + 6), "%d", counts[CATEGORY_GET]);
-	EXPECT(counts[CATEGORY_P] == 2 * 24 && counts[CATEGORY_G] == 2 * 24, "%d, %d", counts[CATEGORY_P], counts[CATEGORY_G]);
+	EXPECT(counts[CATEGORY_P] == 2 * 24 && counts[CATEGORY_G] == 2 * 24, "%d, %d", counts[CATEGORY_P],
+	       counts[CATEGORY_G]);
 }
 
 static void names_say_it(void)

@@ -12,8 +12,8 @@
 
 /* Of x86 and aarch64, of aarch64 with 16 KiB and, as on A64FX systems, 64 KiB, of POWER, and of a kernel without huge ones. */
 static const struct pages systems[] = {
-	{4 * KIB, 2 * MIB}, {16 * KIB, 32 * MIB}, {64 * KIB, 512 * MIB}, {64 * KIB, 2 * MIB}, {64 * KIB, 16 * MIB},
-	{4 * KIB, 0}, {16 * KIB, 0},
+	{4 * KIB, 2 * MIB},   {16 * KIB, 32 * MIB}, {64 * KIB, 512 * MIB}, {64 * KIB, 2 * MIB},
+	{64 * KIB, 16 * MIB}, {4 * KIB, 0},	    {16 * KIB, 0},
 };
 
 static void check_texts(void)
@@ -22,10 +22,20 @@ static void check_texts(void)
 		const char *text;
 		size_t small, huge;
 	} texts[] = {
-		{"2097152\n", 4 * KIB, 2 * MIB}, {"33554432\n", 16 * KIB, 32 * MIB}, {"536870912\n", 64 * KIB, 512 * MIB},
-		{"2097152", 4 * KIB, 2 * MIB}, {"0\n", 4 * KIB, 0}, {"", 4 * KIB, 0}, {"\n", 4 * KIB, 0},
-		{"4096\n", 4 * KIB, 0}, {"65536\n", 64 * KIB, 0}, {"32768\n", 64 * KIB, 0}, {"3145728\n", 4 * KIB, 0},
-		{"2048 kB\n", 4 * KIB, 0}, {"-1\n", 4 * KIB, 0}, {"two\n", 4 * KIB, 0},
+		{"2097152\n", 4 * KIB, 2 * MIB},
+		{"33554432\n", 16 * KIB, 32 * MIB},
+		{"536870912\n", 64 * KIB, 512 * MIB},
+		{"2097152", 4 * KIB, 2 * MIB},
+		{"0\n", 4 * KIB, 0},
+		{"", 4 * KIB, 0},
+		{"\n", 4 * KIB, 0},
+		{"4096\n", 4 * KIB, 0},
+		{"65536\n", 64 * KIB, 0},
+		{"32768\n", 64 * KIB, 0},
+		{"3145728\n", 4 * KIB, 0},
+		{"2048 kB\n", 4 * KIB, 0},
+		{"-1\n", 4 * KIB, 0},
+		{"two\n", 4 * KIB, 0},
 		{"99999999999999999999999\n", 4 * KIB, 0},
 	};
 
@@ -81,8 +91,8 @@ static void check_this_system(void)
 
 	EXPECT(pages.small == (size_t)getpagesize(), "%zu", pages.small);
 	EXPECT(pages.huge == 0 || (pages.huge > pages.small && pages.huge % pages.small == 0), "%zu", pages.huge);
-	EXPECT(memory != MAP_FAILED && munmap(memory + pages.small, pages.small) == 0, "part of a mapping of pages of %zu",
-	       pages.small);
+	EXPECT(memory != MAP_FAILED && munmap(memory + pages.small, pages.small) == 0,
+	       "part of a mapping of pages of %zu", pages.small);
 }
 
 int main(void)

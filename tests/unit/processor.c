@@ -49,7 +49,8 @@ int main(void)
 		wait_for(&back, round);
 	}
 	pthread_join(other, NULL);
-	EXPECT(atomic_load(&back) == ROUNDS, "the other thread answered %llu times", (unsigned long long)atomic_load(&back));
+	EXPECT(atomic_load(&back) == ROUNDS, "the other thread answered %llu times",
+	       (unsigned long long)atomic_load(&back));
 	EXPECT(time(NULL) - begin < 60, "%d rounds took %ld s", ROUNDS, (long)(time(NULL) - begin));
 #if PROCESSOR_HAS_EVENTS
 	EXPECT(processor_ticks_per_second() > 0, "the clock has no frequency");

@@ -24,7 +24,8 @@ static void check_origin(void)
 	unsetenv("SHMEM_SYMMETRIC_SIZE");
 	unsetenv("SMA_SYMMETRIC_SIZE");
 	EXPECT(!setting_given(SETTING_SYMMETRIC_SIZE), "nothing given");
-	EXPECT(!strcmp(setting_origin(SETTING_SYMMETRIC_SIZE), "default"), "%s", setting_origin(SETTING_SYMMETRIC_SIZE));
+	EXPECT(!strcmp(setting_origin(SETTING_SYMMETRIC_SIZE), "default"), "%s",
+	       setting_origin(SETTING_SYMMETRIC_SIZE));
 	EXPECT(!strcmp(setting_text(SETTING_SYMMETRIC_SIZE), settings_table[SETTING_SYMMETRIC_SIZE].fallback), "%s",
 	       setting_text(SETTING_SYMMETRIC_SIZE));
 
@@ -49,8 +50,8 @@ static void check_values(void)
 	static const struct {
 		const char *text;
 		int yes; /* -1: neither yes nor no */
-	} flags[] = {{"yes", 1}, {"Yes", 1}, {"ON", 1}, {"true", 1}, {"1", 1}, {"no", 0}, {"off", 0}, {"False", 0},
-		     {"0", 0}, {"", -1}, {"maybe", -1}, {"2", -1}, {"yess", -1}};
+	} flags[] = {{"yes", 1},   {"Yes", 1}, {"ON", 1}, {"true", 1},	 {"1", 1},  {"no", 0},	 {"off", 0},
+		     {"False", 0}, {"0", 0},   {"", -1},  {"maybe", -1}, {"2", -1}, {"yess", -1}};
 	static const struct {
 		const char *text;
 		long number; /* -1: not a number */
@@ -65,7 +66,8 @@ static void check_values(void)
 	}
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		setenv("SHMEM_NODE_PES", numbers[i].text, 1);
-		EXPECT(setting_number(SETTING_NODE_PES, &number) ? number == numbers[i].number : numbers[i].number == -1,
+		EXPECT(setting_number(SETTING_NODE_PES, &number) ? number == numbers[i].number
+								 : numbers[i].number == -1,
 		       "\"%s\"", numbers[i].text);
 	}
 	unsetenv("SHMEM_HUGE_PAGES");
@@ -100,8 +102,8 @@ static void check_names(void)
 	EXPECT(warnings.count == 0, "warned of %s", warnings.name);
 	setenv("SHMEM_PATH", "ucx", 1);
 	settings_check_names(note_warning, &warnings);
-	EXPECT(warnings.count == 1 && !strcmp(warnings.nearest, "SHMEM_PATHS"), "%d warnings, nearest %s", warnings.count,
-	       warnings.nearest);
+	EXPECT(warnings.count == 1 && !strcmp(warnings.nearest, "SHMEM_PATHS"), "%d warnings, nearest %s",
+	       warnings.count, warnings.nearest);
 	unsetenv("SHMEM_PATH");
 	memset(&warnings, 0, sizeof warnings);
 

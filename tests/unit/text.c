@@ -13,15 +13,44 @@ static void check_sizes(void)
 		const char *text;
 		size_t bytes;
 	} good[] = {
-		{"0", 0}, {"1", 1}, {"4096", 4096}, {"20m", 20971520}, {"20M", 20971520}, {"3.1M", 3250586},
-		{".5m", 524288}, {"0.5m", 524288}, {"5.", 5}, {"2.k", 2048}, {"20kk", 20480}, {"20mb", 20971520},
-		{"1g", 1073741824}, {"1G", 1073741824}, {"2t", (size_t)2 << 40}, {"1.5G", 1610612736},
-		{"0.1", 1}, {"1.0000001", 2}, {"0.0001k", 1}, {"00017", 17}, {"8388607t", (size_t)8388607 << 40},
-		{"1mega", 1048576}, {"3k9", 3072},
+		{"0", 0},
+		{"1", 1},
+		{"4096", 4096},
+		{"20m", 20971520},
+		{"20M", 20971520},
+		{"3.1M", 3250586},
+		{".5m", 524288},
+		{"0.5m", 524288},
+		{"5.", 5},
+		{"2.k", 2048},
+		{"20kk", 20480},
+		{"20mb", 20971520},
+		{"1g", 1073741824},
+		{"1G", 1073741824},
+		{"2t", (size_t)2 << 40},
+		{"1.5G", 1610612736},
+		{"0.1", 1},
+		{"1.0000001", 2},
+		{"0.0001k", 1},
+		{"00017", 17},
+		{"8388607t", (size_t)8388607 << 40},
+		{"1mega", 1048576},
+		{"3k9", 3072},
 	};
 	static const char *const bad[] = {
-		"", " ", "-5k", "-1", "+5", "abc", "m", ".", ".m", "nan", "inf", "infinity", "NaN", "0x10", "1e3", "5x",
-		"1..2", "1.2.3", "1.2.3m", " 5", "8388608t", "99999999999999999999", "1,5m", "5%", "k5", "--5",
+		"",	    " ",
+		"-5k",	    "-1",
+		"+5",	    "abc",
+		"m",	    ".",
+		".m",	    "nan",
+		"inf",	    "infinity",
+		"NaN",	    "0x10",
+		"1e3",	    "5x",
+		"1..2",	    "1.2.3",
+		"1.2.3m",   " 5",
+		"8388608t", "99999999999999999999",
+		"1,5m",	    "5%",
+		"k5",	    "--5",
 	};
 	size_t bytes;
 
@@ -40,8 +69,15 @@ static void check_sizes_for_people(void)
 		size_t bytes;
 		const char *text;
 	} rows[] = {
-		{0, "0 B"}, {1, "1 B"}, {1023, "1023 B"}, {1024, "1 KiB"}, {1536, "1.5 KiB"}, {1 << 20, "1 MiB"},
-		{1073741824, "1 GiB"}, {1610612736, "1.5 GiB"}, {(size_t)3 << 40, "3 TiB"},
+		{0, "0 B"},
+		{1, "1 B"},
+		{1023, "1023 B"},
+		{1024, "1 KiB"},
+		{1536, "1.5 KiB"},
+		{1 << 20, "1 MiB"},
+		{1073741824, "1 GiB"},
+		{1610612736, "1.5 GiB"},
+		{(size_t)3 << 40, "3 TiB"},
 	};
 	char buffer[32];
 
@@ -56,9 +92,24 @@ static void check_lists(void)
 	static const struct {
 		const char *text, *flags; /* NULL: not a list */
 	} rows[] = {
-		{"0", "100000"}, {"5", "000001"}, {"0,2,4", "101010"}, {"1-3", "011100"}, {"0-1,4-5", "110011"},
-		{"", "000000"}, {"3-3", "000100"}, {"2,2", "001000"}, {"6", NULL}, {"0-6", NULL}, {"3-2", NULL},
-		{"x", NULL}, {"1,x", NULL}, {"-1", NULL}, {"1-", NULL}, {"1 2", NULL}, {",1", NULL}, {"1;2", NULL},
+		{"0", "100000"},
+		{"5", "000001"},
+		{"0,2,4", "101010"},
+		{"1-3", "011100"},
+		{"0-1,4-5", "110011"},
+		{"", "000000"},
+		{"3-3", "000100"},
+		{"2,2", "001000"},
+		{"6", NULL},
+		{"0-6", NULL},
+		{"3-2", NULL},
+		{"x", NULL},
+		{"1,x", NULL},
+		{"-1", NULL},
+		{"1-", NULL},
+		{"1 2", NULL},
+		{",1", NULL},
+		{"1;2", NULL},
 		{"99999999999999999999999", NULL},
 	};
 
@@ -77,9 +128,14 @@ static void check_nearest(void)
 	static const struct {
 		const char *word, *nearest;
 	} rows[] = {
-		{"SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"},
-		{"SHMEM_DEUBG", "SHMEM_DEBUG"}, {"SHMEM_PATH", "SHMEM_PATHS"}, {"SHMEM_INFO", "SHMEM_INFO"},
-		{"SHMEM_COLLECTIVE_ALGORITHM", NULL}, {"", NULL}, {"completely different", NULL},
+		{"SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"},
+		{"SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"},
+		{"SHMEM_DEUBG", "SHMEM_DEBUG"},
+		{"SHMEM_PATH", "SHMEM_PATHS"},
+		{"SHMEM_INFO", "SHMEM_INFO"},
+		{"SHMEM_COLLECTIVE_ALGORITHM", NULL},
+		{"", NULL},
+		{"completely different", NULL},
 	};
 	char longer[200];
 

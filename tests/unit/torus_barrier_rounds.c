@@ -24,7 +24,8 @@ static void check(const struct torus_shape *shape)
 		memcpy(knew, knows, n * n);
 		for (size_t p = 0; p < n; p++) {
 			EXPECT(torus_barrier_rounds(shape, (int)p, notified) == rounds, "%s: rounds of %zu", text, p);
-			EXPECT(notified[r] >= 0 && notified[r] < shape->places && notified[r] != (int)p, "%s: %zu notifies %d", text, p, notified[r]);
+			EXPECT(notified[r] >= 0 && notified[r] < shape->places && notified[r] != (int)p,
+			       "%s: %zu notifies %d", text, p, notified[r]);
 			for (size_t of = 0; of < n; of++)
 				knows[(size_t)notified[r] * n + of] |= knew[p * n + of];
 		}

@@ -20,7 +20,8 @@ static int links_into(const struct torus_links *links, unsigned set)
 
 	for (int p = 0; p < shape->places; p++)
 		for (int direction = 0; direction < 2 * shape->axes; direction++)
-			if (links->usable[p * TORUS_DIRECTIONS + direction] && !(set >> p & 1) && set >> torus_neighbour(shape, p, direction) & 1)
+			if (links->usable[p * TORUS_DIRECTIONS + direction] && !(set >> p & 1) &&
+			    set >> torus_neighbour(shape, p, direction) & 1)
 				count++;
 	return count;
 }
@@ -47,22 +48,27 @@ static void check_tree(const struct torus_tree_set *tree_set, const struct torus
 	int born = 0;
 
 	for (int p = 0; p < shape->places; p++) {
-		int direction = -1, parent = torus_tree_set_parent(tree_set, tree, p, &direction), children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
+		int direction = -1, parent = torus_tree_set_parent(tree_set, tree, p, &direction),
+		    children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
 		int count = torus_tree_set_children(tree_set, tree, p, children, directions);
 
 		born += count;
 		for (int c = 0; c < count; c++)
-			EXPECT(torus_tree_set_parent(tree_set, tree, children[c], &direction) == p && direction == directions[c], "%s: child %d of %d", text,
-			       children[c], p);
-		EXPECT((parent < 0) == (p == tree_set->root || links->sites->node[p] < 0), "%s root %d tree %d: parent of %d is %d", text,
-		       tree_set->root, tree, p, parent);
+			EXPECT(torus_tree_set_parent(tree_set, tree, children[c], &direction) == p &&
+				       direction == directions[c],
+			       "%s: child %d of %d", text, children[c], p);
+		EXPECT((parent < 0) == (p == tree_set->root || links->sites->node[p] < 0),
+		       "%s root %d tree %d: parent of %d is %d", text, tree_set->root, tree, p, parent);
 		if (parent < 0)
 			continue;
 		torus_tree_set_parent(tree_set, tree, p, &direction);
-		EXPECT(links->usable[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s may not be used", text, parent, torus_direction_name(direction));
-		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s is used twice", text, parent, torus_direction_name(direction));
+		EXPECT(links->usable[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s may not be used", text,
+		       parent, torus_direction_name(direction));
+		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s: link %d %s is used twice", text, parent,
+		       torus_direction_name(direction));
 		used[parent * TORUS_DIRECTIONS + direction] = 1;
-		EXPECT(torus_tree_set_level(tree_set, tree, p) <= tree_set->disjoint->depth, "%s tree %d: %d is not reached", text, tree, p);
+		EXPECT(torus_tree_set_level(tree_set, tree, p) <= tree_set->disjoint->depth,
+		       "%s tree %d: %d is not reached", text, tree, p);
 	}
 	EXPECT(born == links->sites->nodes - 1, "%s root %d tree %d: %d children", text, tree_set->root, tree, born);
 }
@@ -160,7 +166,8 @@ static void check_known(void)
 	static const struct {
 		const char *shape;
 		int whole, fewer; /* trees; and without one cable of the root */
-	} rows[] = {{"3x3x3", 6, 5}, {"4x4", 4, 3}, {"4x4m", 3, 2}, {"5m", 1, 0}, {"3x3x2", 5, 4}, {"4mx3x5m", 4, 3}, {"2dx2d", 4, 3}, {"2x2x2", 3, 2}};
+	} rows[] = {{"3x3x3", 6, 5}, {"4x4", 4, 3},	{"4x4m", 3, 2},	 {"5m", 1, 0},
+		    {"3x3x2", 5, 4}, {"4mx3x5m", 4, 3}, {"2dx2d", 4, 3}, {"2x2x2", 3, 2}};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct torus_shape shape;
@@ -173,8 +180,8 @@ static void check_known(void)
 		/* A cable of half the rate: all trees over it, or one less without; as much of them as can be. */
 		damage(&sites, 0, 0, 0.5F);
 		EXPECT(torus_sites_flawed(&sites), "%s is flawed", rows[i].shape);
-		expect(rows[i].shape, check(&sites, 0, false), rows[i].fewer * 2 > rows[i].whole ? rows[i].fewer : rows[i].whole,
-		       " with a slow cable");
+		expect(rows[i].shape, check(&sites, 0, false),
+		       rows[i].fewer * 2 > rows[i].whole ? rows[i].fewer : rows[i].whole, " with a slow cable");
 		damage(&sites, 0, 0, 0);
 		expect(rows[i].shape, check(&sites, 0, false), rows[i].fewer, " without a cable");
 		torus_sites_free(&sites);

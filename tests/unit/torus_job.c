@@ -42,7 +42,9 @@ static int draw_pes(int nodes)
 		pes = nodes + tori_random(2 * nodes);
 	pes = pes <= MOST ? pes : nodes;
 	for (int pe = 0; pe < pes; pe++)
-		node_of[pe] = kind == 0 && pes > nodes ? pe / run : kind == 1 || pe < nodes ? pe % nodes : tori_random(nodes);
+		node_of[pe] = kind == 0 && pes > nodes	? pe / run
+			      : kind == 1 || pe < nodes ? pe % nodes
+							: tori_random(nodes);
 	return pes;
 }
 
@@ -85,7 +87,8 @@ static void check_spread(const struct torus_sites *sites)
 		for (int b = 0; b < sites->nodes; b++)
 			hops += torus_hops(&sites->shape, sites->place[a], sites->place[b]);
 	EXPECT(sites->nodes == 1 || (sum > 0.999 && sum < 1.001), "shares: %g in all", sum);
-	EXPECT(sites->nodes == 1 || (spread.mean < hops / pairs + 1e-6 && spread.mean > hops / pairs - 1e-6), "mean %g", spread.mean);
+	EXPECT(sites->nodes == 1 || (spread.mean < hops / pairs + 1e-6 && spread.mean > hops / pairs - 1e-6), "mean %g",
+	       spread.mean);
 	EXPECT((strchr(torus_spread_text(&spread, text), '%') != NULL) == (sites->nodes > 1), "%s", text);
 	torus_spread_free(&spread);
 }

@@ -23,10 +23,13 @@ static void check_parts(void)
 			EXPECT(torus_part_begin(bytes, trees, 0) == 0 && torus_part_begin(bytes, trees, trees) == bytes,
 			       "%zu bytes in %d parts", bytes, trees);
 			for (int t = 0; t < trees; t++) {
-				size_t begin = torus_part_begin(bytes, trees, t), end = torus_part_begin(bytes, trees, t + 1);
+				size_t begin = torus_part_begin(bytes, trees, t),
+				       end = torus_part_begin(bytes, trees, t + 1);
 
-				EXPECT(begin <= end && end - begin <= longest, "%zu bytes, part %d: %zu to %zu", bytes, t, begin, end);
-				EXPECT(begin % 64 == 0 || begin == bytes, "%zu bytes, part %d begins at %zu", bytes, t, begin);
+				EXPECT(begin <= end && end - begin <= longest, "%zu bytes, part %d: %zu to %zu", bytes,
+				       t, begin, end);
+				EXPECT(begin % 64 == 0 || begin == bytes, "%zu bytes, part %d begins at %zu", bytes, t,
+				       begin);
 			}
 		}
 }
@@ -64,14 +67,16 @@ static void check_rings(void)
 		tori_read(&shape, shapes[i]);
 		least = 2 * (16 << 20) * (shape.places - 1.0) / shape.places / torus_ring_parts(&shape) / costs.rate;
 		for (int rounds = 1; rounds <= 8; rounds += 7) {
-			double seconds = torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), rounds, 16 << 20, &costs);
+			double seconds = torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), rounds,
+								      16 << 20, &costs);
 
-			EXPECT(seconds >= least && seconds < 1.5 * least, "%s, %d rounds: %g s, links need %g", shapes[i], rounds,
-			       seconds, least);
+			EXPECT(seconds >= least && seconds < 1.5 * least, "%s, %d rounds: %g s, links need %g",
+			       shapes[i], rounds, seconds, least);
 		}
 		costs.handle = 1;
 		EXPECT(torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 8, 16 << 20, &costs) >
-			       4 * torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 1, 16 << 20, &costs),
+			       4 * torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 1, 16 << 20,
+								&costs),
 		       "%s: rounds cost nothing", shapes[i]);
 	}
 }
@@ -83,7 +88,8 @@ static int most_on_a_link(const struct torus_shape *shape, enum torus_trees kind
 
 	for (int t = 0; t < torus_tree_count(shape, kind); t++)
 		for (int p = 0; p < shape->places; p++) {
-			int direction, parent = torus_tree_parent(&(struct torus_tree){shape, kind, 0, t}, p, &direction);
+			int direction,
+				parent = torus_tree_parent(&(struct torus_tree){shape, kind, 0, t}, p, &direction);
 
 			if (parent < 0)
 				continue;
@@ -114,7 +120,8 @@ static void check_both_directions(void)
 			int most = most_on_a_link(&shape, kind);
 
 			EXPECT(most == 0 || (twice > 0.95 * most * once && twice < 1.1 * most * once),
-			       "%s, kind %d: up and down %g s, down %g s, and a link carries %d", shapes[i], (int)kind, twice, once, most);
+			       "%s, kind %d: up and down %g s, down %g s, and a link carries %d", shapes[i], (int)kind,
+			       twice, once, most);
 		}
 	}
 }
@@ -128,8 +135,8 @@ static void check_known(void)
 		double rate;
 		int trees; /* 0: binomial */
 	} rows[] = {
-		{"3x3x3", 64, 1e9, 0},	    {"3x3x3", 16 << 20, 2.5e6, 6}, {"3x3x3", 16 << 20, 1e9, 6},
-		{"4x4", 16 << 20, 5e6, 4},  {"4mx4m", 16 << 20, 5e6, 2},   {"2x2x2", 16 << 20, 5e6, 3},
+		{"3x3x3", 64, 1e9, 0},		{"3x3x3", 16 << 20, 2.5e6, 6}, {"3x3x3", 16 << 20, 1e9, 6},
+		{"4x4", 16 << 20, 5e6, 4},	{"4mx4m", 16 << 20, 5e6, 2},   {"2x2x2", 16 << 20, 5e6, 3},
 		{"24x16x24", 64 << 20, 5e8, 6},
 	};
 
@@ -140,11 +147,12 @@ static void check_known(void)
 
 		tori_read(&shape, rows[i].shape);
 		costs.rate = rows[i].rate;
-		choice = torus_choose_trees(&shape, &(struct torus_task){.bytes = rows[i].bytes, .most_segments = 1024}, &costs);
+		choice = torus_choose_trees(&shape, &(struct torus_task){.bytes = rows[i].bytes, .most_segments = 1024},
+					    &costs);
 		if (torus_binomial_seconds(shape.places, rows[i].bytes, &costs) < choice.seconds)
 			choice.trees = 0;
-		EXPECT(choice.trees == rows[i].trees, "%s, %zu bytes: %d trees, expected %d", rows[i].shape, rows[i].bytes,
-		       choice.trees, rows[i].trees);
+		EXPECT(choice.trees == rows[i].trees, "%s, %zu bytes: %d trees, expected %d", rows[i].shape,
+		       rows[i].bytes, choice.trees, rows[i].trees);
 	}
 }
 
@@ -155,17 +163,19 @@ static void check_chain(void)
 		int nodes;
 		size_t bytes;
 		bool chain;
-	} rows[] = {{4, 8192, false}, {4, 65536, true}, {16, 65536, false}, {16, 1 << 20, true}, {64, 65536, false}, {64, 4 << 20, true}};
+	} rows[] = {{4, 8192, false},	 {4, 65536, true},   {16, 65536, false},
+		    {16, 1 << 20, true}, {64, 65536, false}, {64, 4 << 20, true}};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		size_t segment = rows[i].bytes < 1 << 20 ? rows[i].bytes / 8 : 1 << 17;
 		double chain = torus_chain_seconds(rows[i].nodes, rows[i].bytes, segment, &torus_costs_usual);
 		double tree = torus_binomial_seconds(rows[i].nodes, rows[i].bytes, &torus_costs_usual);
 
-		EXPECT((chain < tree) == rows[i].chain, "%d nodes, %zu bytes: chain %g s, tree %g s", rows[i].nodes, rows[i].bytes,
-		       chain, tree);
+		EXPECT((chain < tree) == rows[i].chain, "%d nodes, %zu bytes: chain %g s, tree %g s", rows[i].nodes,
+		       rows[i].bytes, chain, tree);
 	}
-	EXPECT(torus_chain_seconds(5, 100, 8192, &torus_costs_usual) == 4 * (torus_costs_usual.forward + 100 / torus_costs_usual.rate),
+	EXPECT(torus_chain_seconds(5, 100, 8192, &torus_costs_usual) ==
+		       4 * (torus_costs_usual.forward + 100 / torus_costs_usual.rate),
 	       "less than a segment goes as one");
 }
 
@@ -173,7 +183,8 @@ static void check_chain(void)
 static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, int root, int segments)
 {
 	int trees = torus_tree_count(shape, kind), steps = 0, missing = trees * (shape->places - 1) * segments;
-	int *had = calloc((size_t)(trees * shape->places), sizeof *had), *has = calloc((size_t)(trees * shape->places), sizeof *has);
+	int *had = calloc((size_t)(trees * shape->places), sizeof *had),
+	    *has = calloc((size_t)(trees * shape->places), sizeof *has);
 
 	for (int t = 0; t < trees; t++)
 		has[t * shape->places + root] = segments;
@@ -181,7 +192,8 @@ static int run_pipeline(const struct torus_shape *shape, enum torus_trees kind, 
 		memcpy(had, has, (size_t)(trees * shape->places) * sizeof *had);
 		for (int t = 0; t < trees; t++)
 			for (int p = 0; p < shape->places; p++) {
-				int direction, parent = torus_tree_parent(&(struct torus_tree){shape, kind, root, t}, p, &direction);
+				int direction, parent = torus_tree_parent(&(struct torus_tree){shape, kind, root, t}, p,
+									  &direction);
 
 				if (parent >= 0 && had[t * shape->places + p] < had[t * shape->places + parent]) {
 					has[t * shape->places + p]++;
@@ -207,8 +219,8 @@ static void check_pipeline(const struct torus_shape *shape, int root)
 		if (deepest == 0)
 			continue;
 		steps = run_pipeline(shape, kind, root, 20);
-		EXPECT(steps == deepest + 19, "%s from %d: %d steps for 20 segments, depth %d", torus_shape_text(shape, text), root,
-		       steps, deepest);
+		EXPECT(steps == deepest + 19, "%s from %d: %d steps for 20 segments, depth %d",
+		       torus_shape_text(shape, text), root, steps, deepest);
 	}
 }
 

@@ -66,9 +66,19 @@ static void check_virtual(void)
 		const char *shape;
 		int axes, sizes[TORUS_AXES]; /* all 0: there is none */
 	} rows[] = {
-		{"24x23mx24x2x3x2", 3, {48, 48, 69}}, {"4mx6mx8m", 2, {0}}, {"3mx3mx3m", 1, {0}}, {"4mx2", 1, {8}}, {"4mx6mx2x3", 2, {12, 12}},
-		{"4mx6mx8mx2x3x2", 3, {12, 12, 16}}, {"5mx5m", 1, {0}}, {"5x5m", 1, {25}}, {"8", 1, {8}}, {"8m", 1, {0}},
-		{"4x4x4", 3, {4, 4, 4}}, {"4x4x4", 4, {0}}, {"1", 1, {0}},
+		{"24x23mx24x2x3x2", 3, {48, 48, 69}},
+		{"4mx6mx8m", 2, {0}},
+		{"3mx3mx3m", 1, {0}},
+		{"4mx2", 1, {8}},
+		{"4mx6mx2x3", 2, {12, 12}},
+		{"4mx6mx8mx2x3x2", 3, {12, 12, 16}},
+		{"5mx5m", 1, {0}},
+		{"5x5m", 1, {25}},
+		{"8", 1, {8}},
+		{"8m", 1, {0}},
+		{"4x4x4", 3, {4, 4, 4}},
+		{"4x4x4", 4, {0}},
+		{"1", 1, {0}},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -83,7 +93,8 @@ static void check_virtual(void)
 			sum += sizes[a];
 			expected += rows[i].sizes[a];
 		}
-		EXPECT(sum == expected, "%s as %d axes: sum of sizes %d, expected %d", rows[i].shape, rows[i].axes, sum, expected);
+		EXPECT(sum == expected, "%s as %d axes: sum of sizes %d, expected %d", rows[i].shape, rows[i].axes, sum,
+		       expected);
 	}
 }
 
@@ -114,7 +125,8 @@ static struct tally walk_all(const struct torus_sites *sites, const struct torus
 			if (next < 0)
 				continue;
 			for (int goal = sites->place[node[next]]; at != goal; steps++) {
-				int direction = round ? routes.next[node[next] * shape->places + at] : torus_next(shape, at, goal);
+				int direction = round ? routes.next[node[next] * shape->places + at]
+						      : torus_next(shape, at, goal);
 				float share = round ? torus_sites_share(sites, at, direction) : 1;
 				long now = load[at * TORUS_DIRECTIONS + direction] += (long)(1 / share + 0.5F);
 
@@ -137,8 +149,9 @@ static void check_cost(const char *name, const struct torus_cost *cost, struct t
 
 	EXPECT(cost->messages == tally.messages && cost->hops == tally.hops && cost->longest == tally.longest &&
 		       cost->worst == tally.worst,
-	       "%s: says %ld messages, %ld hops, longest %d, worst %ld; counted %ld, %ld, %d, %ld", name, cost->messages,
-	       cost->hops, cost->longest, cost->worst, tally.messages, tally.hops, tally.longest, tally.worst);
+	       "%s: says %ld messages, %ld hops, longest %d, worst %ld; counted %ld, %ld, %d, %ld", name,
+	       cost->messages, cost->hops, cost->longest, cost->worst, tally.messages, tally.hops, tally.longest,
+	       tally.worst);
 	for (int h = 0; h < cost->n_by_hops; h++)
 		sum += cost->by_hops[h];
 	EXPECT(sum == cost->messages, "%s: messages by hops add up to %ld", name, sum);
@@ -252,7 +265,8 @@ static void check_flawed_plans(void)
 		if (count < 2 || !torus_sites_some(&sites, &box, &machine, places, count))
 			continue;
 		for (int f = 0; f < flaws; f++)
-			flaw[f] = (struct torus_flaw){tori_random(machine.places), tori_random(2 * machine.axes), shares[tori_random(5)]};
+			flaw[f] = (struct torus_flaw){tori_random(machine.places), tori_random(2 * machine.axes),
+						      shares[tori_random(5)]};
 		EXPECT(torus_sites_mark(&sites, &box, &machine, flaw, flaws), "memory");
 		draw_grid(&grid, sites.nodes);
 		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
@@ -270,7 +284,10 @@ static void check_grid_beside_flaw(void)
 	static const struct {
 		const char *shape, *grid;
 		struct torus_flaw flaw;
-	} rows[] = {{"8", "8m", {3, 0, 0}}, {"6", "6m", {2, 0, 0.25F}}, {"4x5m", "4mx5m", {5, 0, 0}}, {"5x4", "5x4m", {1, 2, 0.5F}}};
+	} rows[] = {{"8", "8m", {3, 0, 0}},
+		    {"6", "6m", {2, 0, 0.25F}},
+		    {"4x5m", "4mx5m", {5, 0, 0}},
+		    {"5x4", "5x4m", {1, 2, 0.5F}}};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct torus_box box = {.origin = {0}};
@@ -283,12 +300,14 @@ static void check_grid_beside_flaw(void)
 		for (int a = 0; a < machine.axes; a++)
 			box.extent[a] = machine.axis[a].size;
 		EXPECT(torus_grid_read(&grid, rows[i].grid, problem), "%s", problem);
-		EXPECT(torus_sites_all(&sites, &machine) && torus_sites_mark(&sites, &box, &machine, &rows[i].flaw, 1), "memory");
+		EXPECT(torus_sites_all(&sites, &machine) && torus_sites_mark(&sites, &box, &machine, &rows[i].flaw, 1),
+		       "memory");
 		EXPECT(torus_place(&plan, &sites, 1, &grid, problem), "%s", problem);
 		check_plan(rows[i].shape, &sites, 1, &grid, &plan);
-		EXPECT(plan.before.longest > 1 || plan.before.worst > 1, "%s: rank order crosses the flaw", rows[i].shape);
-		EXPECT(plan.after.longest == 1 && plan.after.worst == 1, "%s: longest route %d, worst link %ld", rows[i].shape, plan.after.longest,
-		       plan.after.worst);
+		EXPECT(plan.before.longest > 1 || plan.before.worst > 1, "%s: rank order crosses the flaw",
+		       rows[i].shape);
+		EXPECT(plan.after.longest == 1 && plan.after.worst == 1, "%s: longest route %d, worst link %ld",
+		       rows[i].shape, plan.after.longest, plan.after.worst);
 		torus_plan_free(&plan);
 		torus_sites_free(&sites);
 	}
@@ -326,7 +345,8 @@ static void check_odd_plans(void)
 		torus_plan_free(&plan);
 		torus_sites_free(&sites);
 	}
-	EXPECT(tried > 50 && better * 10 >= tried * 9, "%d of %d plans with holes are better than rank order", better, tried);
+	EXPECT(tried > 50 && better * 10 >= tried * 9, "%d of %d plans with holes are better than rank order", better,
+	       tried);
 }
 
 /* Grids that fit a shape exactly: no message goes further than one cable. */
@@ -337,11 +357,28 @@ static void check_perfect_plans(void)
 		int pes;
 		const char *grid;
 	} rows[] = {
-		{"4x4x4", 1, "4x4x4"}, {"8x4", 1, "4x8"}, {"4mx2", 1, "8"}, {"4mx6m", 1, "24"}, {"5x5m", 1, "25"},
-		{"3x3x3", 1, "27"}, {"3x3x3", 1, "9x3"}, {"5mx5m", 1, "25m"}, {"4mx6mx8mx2x3x2", 1, "12x16x12"},
-		{"4mx6mx8mx2x3x2", 1, "8x18x16"}, {"6mx4mx3mx2x3x2", 1, "6x2x3x24"}, {"4x4", 4, "8x8"}, {"4x4", 4, "16x4"},
-		{"4x4x4", 8, "8x8x8"}, {"4mx4m", 2, "8mx4m"}, {"2dx2d", 1, "2x2"}, {"1", 6, "3x2"}, {"7", 1, "7"},
-		{"8mx8m", 4, "256"}, {"2x2x2x2x2x2", 1, "8x8"}, {"2x2x2x2x2x2", 1, "4x4x4"}, {"16", 3, "3x16"},
+		{"4x4x4", 1, "4x4x4"},
+		{"8x4", 1, "4x8"},
+		{"4mx2", 1, "8"},
+		{"4mx6m", 1, "24"},
+		{"5x5m", 1, "25"},
+		{"3x3x3", 1, "27"},
+		{"3x3x3", 1, "9x3"},
+		{"5mx5m", 1, "25m"},
+		{"4mx6mx8mx2x3x2", 1, "12x16x12"},
+		{"4mx6mx8mx2x3x2", 1, "8x18x16"},
+		{"6mx4mx3mx2x3x2", 1, "6x2x3x24"},
+		{"4x4", 4, "8x8"},
+		{"4x4", 4, "16x4"},
+		{"4x4x4", 8, "8x8x8"},
+		{"4mx4m", 2, "8mx4m"},
+		{"2dx2d", 1, "2x2"},
+		{"1", 6, "3x2"},
+		{"7", 1, "7"},
+		{"8mx8m", 4, "256"},
+		{"2x2x2x2x2x2", 1, "8x8"},
+		{"2x2x2x2x2x2", 1, "4x4x4"},
+		{"16", 3, "3x16"},
 		{"24x23mx24x2x3x2", 1, "48x69x48"},
 	};
 
@@ -373,10 +410,12 @@ static void check_grids(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		EXPECT(!torus_grid_read(&grid, bad[i], problem) && strlen(problem) > 10, "\"%s\"", bad[i]);
-	EXPECT(torus_grid_read(&grid, "8x8mx4", problem) && grid.cells == 256 && !grid.wraps[1] && grid.wraps[2], "8x8mx4");
+	EXPECT(torus_grid_read(&grid, "8x8mx4", problem) && grid.cells == 256 && !grid.wraps[1] && grid.wraps[2],
+	       "8x8mx4");
 	tori_read(&shape, "4x4");
 	EXPECT(torus_sites_all(&sites, &shape), "memory");
-	EXPECT(!torus_place(&plan, &sites, 1, &grid, problem) && strstr(problem, "does not fit"), "256 PEs on 16 nodes");
+	EXPECT(!torus_place(&plan, &sites, 1, &grid, problem) && strstr(problem, "does not fit"),
+	       "256 PEs on 16 nodes");
 	torus_sites_free(&sites);
 }
 

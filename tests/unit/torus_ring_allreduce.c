@@ -47,8 +47,11 @@ static void make(struct run *run, const struct torus_shape *shape)
 		struct link *link = &run->link[l];
 
 		link->to = l / run->directions;
-		link->from = shape->axis[l % run->directions / 2].size > 1 ? torus_neighbour(shape, link->to, l % run->directions) : -1;
-		link->count = link->from < 0 ? 0 : torus_ring_reverse_schedule(shape, link->to, l % run->directions, NULL);
+		link->from = shape->axis[l % run->directions / 2].size > 1
+				     ? torus_neighbour(shape, link->to, l % run->directions)
+				     : -1;
+		link->count =
+			link->from < 0 ? 0 : torus_ring_reverse_schedule(shape, link->to, l % run->directions, NULL);
 		link->steps = calloc((size_t)link->count + 1, sizeof *link->steps);
 		if (link->count > 0)
 			torus_ring_reverse_schedule(shape, link->to, l % run->directions, link->steps);
@@ -71,7 +74,8 @@ static void dispose(struct run *run)
 /* Of the links to a place, is this one's next the same, and there? */
 static bool brings(const struct link *link, const struct torus_ring_step *step)
 {
-	return link->taken < link->sent && link->steps[link->taken].part == step->part && link->steps[link->taken].origin == step->origin;
+	return link->taken < link->sent && link->steps[link->taken].part == step->part &&
+	       link->steps[link->taken].origin == step->origin;
 }
 
 static bool take(struct run *run, int place)
@@ -132,25 +136,29 @@ static void check(const struct torus_shape *shape)
 	while (step(&run))
 		;
 	for (int l = 0; l < shape->places * run.directions; l++) {
-		EXPECT(run.link[l].taken == run.link[l].count, "%s: %d of %d came to %d in direction %d", text, run.link[l].taken,
-		       run.link[l].count, l / run.directions, l % run.directions);
-		EXPECT(run.link[l].count <= most, "%s: a link carries %d parts, at most %d", text, run.link[l].count, most);
+		EXPECT(run.link[l].taken == run.link[l].count, "%s: %d of %d came to %d in direction %d", text,
+		       run.link[l].taken, run.link[l].count, l / run.directions, l % run.directions);
+		EXPECT(run.link[l].count <= most, "%s: a link carries %d parts, at most %d", text, run.link[l].count,
+		       most);
 	}
 	for (int part = 0; part < run.parts; part++)
 		for (int place = 0; place < shape->places; place++) {
 			struct torus_ring_step own = {.part = part, .origin = place};
 
-			EXPECT(run.sum[pile(&run, place, &own)] == shape->places, "%s: part %d for %d has what %d places bring", text,
-			       part, place, run.sum[pile(&run, place, &own)]);
+			EXPECT(run.sum[pile(&run, place, &own)] == shape->places,
+			       "%s: part %d for %d has what %d places bring", text, part, place,
+			       run.sum[pile(&run, place, &own)]);
 		}
 	if (tori_equal_rings(shape))
-		EXPECT(run.time <= most + most / 4 + 2, "%s: %d units of time for %d parts on a link", text, run.time, most);
+		EXPECT(run.time <= most + most / 4 + 2, "%s: %d units of time for %d parts on a link", text, run.time,
+		       most);
 	dispose(&run);
 }
 
 int main(void)
 {
-	static const char *const known[] = {"3x3x3", "4x4", "4x4x4", "5x5x5", "2dx2d", "5", "2", "2d", "6", "4mx3m", "2x2x2", "3x3m", "1x5x1", "2x3x4", "3x3x3x3"};
+	static const char *const known[] = {"3x3x3", "4x4",   "4x4x4", "5x5x5", "2dx2d", "5",	  "2",	    "2d",
+					    "6",     "4mx3m", "2x2x2", "3x3m",	"1x5x1", "2x3x4", "3x3x3x3"};
 	struct torus_shape shape;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -22,7 +22,8 @@ static size_t index_of(const struct torus_shape *shape, int part, int origin, in
 	return ((size_t)part * (size_t)shape->places + (size_t)origin) * (size_t)shape->places + (size_t)place;
 }
 
-static int check_list(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list, struct arrivals *arrivals)
+static int check_list(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list,
+		      struct arrivals *arrivals)
 {
 	int count = torus_ring_schedule(shape, place, direction, list), next = torus_neighbour(shape, place, direction);
 
@@ -43,8 +44,10 @@ static void check_levels(const struct torus_shape *shape, struct torus_ring_step
 	for (int place = 0; place < shape->places; place++)
 		for (int direction = 0; direction < 2 * shape->axes; direction++)
 			for (int i = torus_ring_schedule(shape, place, direction, list) - 1; i >= 0; i--)
-				EXPECT(arrivals->level[index_of(shape, list[i].part, list[i].origin, place)] == list[i].level,
-				       "%s: %d sends part %d of %d before it has it", text, place, list[i].part, list[i].origin);
+				EXPECT(arrivals->level[index_of(shape, list[i].part, list[i].origin, place)] ==
+					       list[i].level,
+				       "%s: %d sends part %d of %d before it has it", text, place, list[i].part,
+				       list[i].origin);
 }
 
 static void check(const struct torus_shape *shape)
@@ -70,7 +73,8 @@ static void check(const struct torus_shape *shape)
 				EXPECT(arrivals.count[index_of(shape, part, origin, place)] == (place != origin),
 				       "%s: part %d of %d comes to %d %d times", text, part, origin, place,
 				       arrivals.count[index_of(shape, part, origin, place)]);
-	EXPECT(torus_ring_schedule_most(shape) == most, "%s: %d steps over a link, said to be %d", text, most, torus_ring_schedule_most(shape));
+	EXPECT(torus_ring_schedule_most(shape) == most, "%s: %d steps over a link, said to be %d", text, most,
+	       torus_ring_schedule_most(shape));
 	if (tori_equal_rings(shape))
 		EXPECT(least == most && most == shape->places - 1, "%s: links carry %d to %d parts", text, least, most);
 	free(arrivals.count);
@@ -80,7 +84,8 @@ static void check(const struct torus_shape *shape)
 
 int main(void)
 {
-	static const char *const known[] = {"3x3x3", "4x4", "4x4x4", "2dx2d", "5", "2", "2d", "6", "4mx3m", "2x2x2", "3x3m", "1x5x1"};
+	static const char *const known[] = {"3x3x3", "4x4", "4x4x4", "2dx2d", "5",    "2",
+					    "2d",    "6",   "4mx3m", "2x2x2", "3x3m", "1x5x1"};
 	struct torus_shape shape;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -36,7 +36,9 @@ static bool has_cycle(const struct torus_shape *shape, const char *wants)
 			for (int w = 0; w < directions && !is_gone[l]; w++)
 				if (wants[l * TORUS_DIRECTIONS + w])
 					waits = waits ||
-						!is_gone[torus_neighbour(shape, l / directions, l % directions) * directions + w];
+						!is_gone[torus_neighbour(shape, l / directions, l % directions) *
+								 directions +
+							 w];
 			if (!waits && !is_gone[l]) {
 				is_gone[l] = 1;
 				gone++;
@@ -72,7 +74,8 @@ static void find_costs(const struct torus_sites *sites, int to, double *cost)
 		for (int l = 0; l < sites->shape.places * 2 * sites->shape.axes; l++) {
 			int p = l / (2 * sites->shape.axes), direction = l % (2 * sites->shape.axes);
 			double share = (double)torus_sites_share(sites, p, direction);
-			double new = share > 0 ? cost[torus_neighbour(&sites->shape, p, direction)] + 1 / share : INFINITY;
+			double new =
+				share > 0 ? cost[torus_neighbour(&sites->shape, p, direction)] + 1 / share : INFINITY;
 
 			if (new < cost[p] - 1e-4) {
 				cost[p] = new;

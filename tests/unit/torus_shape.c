@@ -17,14 +17,32 @@ static char problem[TORUS_PROBLEM], text[TORUS_TEXT];
 
 static void check_texts(void)
 {
-	static const char *const same[] = {"1", "7", "4x4x2", "4x4mx2", "2d", "2dx2x2d", "24x23mx24x2x3x2", "1x1x1", "3mx3"};
+	static const char *const same[] = {"1",	    "7",   "4x4x2", "4x4mx2", "2d", "2dx2x2d", "24x23mx24x2x3x2",
+					   "1x1x1", "3mx3"};
 	static const struct {
 		const char *given, *canonical; /* NULL: refused */
 	} rows[] = {
-		{"4rx2m", "4x2"}, {"2r", "2"}, {"1m", "1"}, {"016", "16"}, {"", NULL}, {"x", NULL}, {"4x", NULL},
-		{"x4", NULL}, {"4xx4", NULL}, {"0", NULL}, {"4x0", NULL}, {"-4", NULL}, {"4 x4", NULL}, {"3d", NULL},
-		{"1d", NULL}, {"4mm", NULL}, {"4q", NULL}, {"1x1x1x1x1x1x1", NULL}, {"4097x4096", NULL},
-		{"99999999999999999999", NULL}, {"4096x4096", "4096x4096"},
+		{"4rx2m", "4x2"},
+		{"2r", "2"},
+		{"1m", "1"},
+		{"016", "16"},
+		{"", NULL},
+		{"x", NULL},
+		{"4x", NULL},
+		{"x4", NULL},
+		{"4xx4", NULL},
+		{"0", NULL},
+		{"4x0", NULL},
+		{"-4", NULL},
+		{"4 x4", NULL},
+		{"3d", NULL},
+		{"1d", NULL},
+		{"4mm", NULL},
+		{"4q", NULL},
+		{"1x1x1x1x1x1x1", NULL},
+		{"4097x4096", NULL},
+		{"99999999999999999999", NULL},
+		{"4096x4096", "4096x4096"},
 	};
 	struct torus_shape shape;
 
@@ -104,11 +122,13 @@ static void check_routes(const struct torus_shape *shape)
 		       torus_shape_text(shape, text), from, to, torus_hops(shape, from, to), distance[to]);
 		farthest = distance[to] > farthest ? distance[to] : farthest;
 		for (int direction; (direction = torus_next(shape, at, to)) >= 0 && steps <= distance[to]; steps++) {
-			EXPECT(direction / 2 >= axis, "%s: %d to %d goes back to an axis", torus_shape_text(shape, text), from, to);
+			EXPECT(direction / 2 >= axis, "%s: %d to %d goes back to an axis",
+			       torus_shape_text(shape, text), from, to);
 			axis = direction / 2;
 			at = torus_neighbour(shape, at, direction);
 		}
-		EXPECT(at == to && steps == distance[to], "%s: the route from %d to %d", torus_shape_text(shape, text), from, to);
+		EXPECT(at == to && steps == distance[to], "%s: the route from %d to %d", torus_shape_text(shape, text),
+		       from, to);
 	}
 	EXPECT(farthest <= torus_diameter(shape), "%s: diameter", torus_shape_text(shape, text));
 }
@@ -187,8 +207,10 @@ static void check_random_boxes(void)
 			bool inside = true;
 
 			for (int a = 0; a < machine.axes; a++)
-				inside = inside && (torus_coordinate(&machine, p, a) - origin[a] + machine.axis[a].size) %
-							   machine.axis[a].size < extent[a];
+				inside = inside &&
+					 (torus_coordinate(&machine, p, a) - origin[a] + machine.axis[a].size) %
+							 machine.axis[a].size <
+						 extent[a];
 			if (inside && (!holes || tori_random(4) >= holes))
 				places[count++] = p;
 		}
@@ -220,7 +242,8 @@ static void check_halves(void)
 		struct torus_axis ring = {size, true};
 
 		for (int c = 0; c < size; c++)
-			EXPECT(torus_steps(&ring, c, (c + size / 2) % size) == size / 2, "half round a ring of %d from %d", size, c);
+			EXPECT(torus_steps(&ring, c, (c + size / 2) % size) == size / 2,
+			       "half round a ring of %d from %d", size, c);
 	}
 }
 
@@ -230,9 +253,10 @@ static void check_guesses(void)
 		int nodes, axes;
 		const char *shape;
 	} rows[] = {
-		{1, 3, "1"}, {2, 3, "2"}, {7, 3, "7"}, {8, 3, "2x2x2"}, {12, 3, "3x2x2"}, {27, 3, "3x3x3"}, {64, 3, "4x4x4"},
-		{64, 2, "8x8"}, {60, 3, "5x4x3"}, {97, 3, "97"}, {1000, 3, "10x10x10"}, {158976, 3, "54x64x46"},
-		{30, 1, "30"}, {16, 4, "2x2x2x2"}, {36, 3, "4x3x3"},
+		{1, 3, "1"},	  {2, 3, "2"},	      {7, 3, "7"},	     {8, 3, "2x2x2"},
+		{12, 3, "3x2x2"}, {27, 3, "3x3x3"},   {64, 3, "4x4x4"},	     {64, 2, "8x8"},
+		{60, 3, "5x4x3"}, {97, 3, "97"},      {1000, 3, "10x10x10"}, {158976, 3, "54x64x46"},
+		{30, 1, "30"},	  {16, 4, "2x2x2x2"}, {36, 3, "4x3x3"},
 	};
 	struct torus_shape shape;
 
@@ -240,7 +264,8 @@ static void check_guesses(void)
 		torus_shape_guess(&shape, rows[i].nodes, rows[i].axes);
 		EXPECT(shape.places == rows[i].nodes, "%d nodes became %d", rows[i].nodes, shape.places);
 		if (rows[i].nodes != 158976)
-			EXPECT(!strcmp(torus_shape_text(&shape, text), rows[i].shape), "%d nodes: %s", rows[i].nodes, text);
+			EXPECT(!strcmp(torus_shape_text(&shape, text), rows[i].shape), "%d nodes: %s", rows[i].nodes,
+			       text);
 	}
 }
 
@@ -302,8 +327,8 @@ static void check_files(void)
 	torus_file_free(&file);
 }
 
-static float share_at(const struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine, int place,
-		      int direction)
+static float share_at(const struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
+		      int place, int direction)
 {
 	return torus_sites_share(sites, torus_box_inside(box, machine, &sites->shape, place), direction);
 }
@@ -311,20 +336,24 @@ static float share_at(const struct torus_sites *sites, const struct torus_box *b
 /* A box that goes over the end of a ring of eight, from 6 to 1: what is wrong inside of it is known, at both ends. */
 static void check_flaws(void)
 {
-	const char *lines = "shape 8x3\nhost a 6,0\nhost b 7,0\nhost c 0,0\nhost d 1,0\nhost e 7,1\nhost f 0,1\nhost g 0,2\n"
-			    "dead b x+\nslow 4 c y+\nslow 2 f y-\nslow 3 d x+\ndead e\ndead 3,0 x+\ndead d x+\n";
+	const char *lines =
+		"shape 8x3\nhost a 6,0\nhost b 7,0\nhost c 0,0\nhost d 1,0\nhost e 7,1\nhost f 0,1\nhost g 0,2\n"
+		"dead b x+\nslow 4 c y+\nslow 2 f y-\nslow 3 d x+\ndead e\ndead 3,0 x+\ndead d x+\n";
 	struct torus_sites sites;
 	struct torus_file file;
 	struct torus_box box;
 
 	EXPECT(torus_file_read(&file, lines, problem), "%s", problem);
-	EXPECT(file.hosts == 6 && file.dead == 1 && !strcmp(file.dead_name[0], "e") && !strcmp(file.name[4], "f") && file.place[4] == 1,
+	EXPECT(file.hosts == 6 && file.dead == 1 && !strcmp(file.dead_name[0], "e") && !strcmp(file.name[4], "f") &&
+		       file.place[4] == 1,
 	       "a dead host is none");
 	EXPECT(torus_sites_some(&sites, &box, &file.shape, file.place, file.hosts), "memory");
 	EXPECT(torus_sites_mark(&sites, &box, &file.shape, file.flaw, file.flaws), "memory");
 	EXPECT(!strcmp(torus_shape_text(&sites.shape, text), "4mx3"), "the box is %s", text);
-	EXPECT(share_at(&sites, &box, &file.shape, 21, 0) == 0 && share_at(&sites, &box, &file.shape, 0, 1) == 0, "dead, in both directions");
-	EXPECT(share_at(&sites, &box, &file.shape, 18, 0) == 1 && share_at(&sites, &box, &file.shape, 0, 0) == 1, "whole");
+	EXPECT(share_at(&sites, &box, &file.shape, 21, 0) == 0 && share_at(&sites, &box, &file.shape, 0, 1) == 0,
+	       "dead, in both directions");
+	EXPECT(share_at(&sites, &box, &file.shape, 18, 0) == 1 && share_at(&sites, &box, &file.shape, 0, 0) == 1,
+	       "whole");
 	EXPECT(share_at(&sites, &box, &file.shape, 0, 2) == 0.25 && share_at(&sites, &box, &file.shape, 1, 3) == 0.25,
 	       "of two flaws the worse one");
 	EXPECT(share_at(&sites, &box, &file.shape, 1, 1) == 0, "nothing goes where a host is dead");

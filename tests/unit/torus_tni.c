@@ -75,7 +75,8 @@ static void check_memory(void)
 	torus_assignment_free(&a);
 	step.memory_rate = 1;
 	EXPECT(torus_assign(&a, &step, TORUS_BEST), "memory");
-	EXPECT(!strcmp(a.bound, "memory") && fabs(a.microseconds - 8000) < 0.01, "%.2f us, %s", a.microseconds, a.bound);
+	EXPECT(!strcmp(a.bound, "memory") && fabs(a.microseconds - 8000) < 0.01, "%.2f us, %s", a.microseconds,
+	       a.bound);
 	torus_assignment_free(&a);
 }
 
@@ -129,7 +130,10 @@ static void check_against_all(void)
 static void check_random(void)
 {
 	for (int i = 0; i < 300; i++) {
-		struct torus_step step = {.dims = 1 + tori_random(4), .tnis = 1 + tori_random(12), .tni_rate = 1, .link_rate = 9};
+		struct torus_step step = {.dims = 1 + tori_random(4),
+					  .tnis = 1 + tori_random(12),
+					  .tni_rate = 1,
+					  .link_rate = 9};
 		double out[12], best = 0;
 
 		for (int d = 0; d < step.dims; d++)
@@ -147,11 +151,14 @@ static void check_random(void)
 				out[a.tni[s]] += step.volume[s % (2 * step.dims)];
 			}
 			for (int e = 0; e < step.tnis; e++)
-				EXPECT(fabs(out[e] - a.out[e]) < 1e-6, "TNI %d sends %.1f, said to be %.1f", e, out[e], a.out[e]);
+				EXPECT(fabs(out[e] - a.out[e]) < 1e-6, "TNI %d sends %.1f, said to be %.1f", e, out[e],
+				       a.out[e]);
 			if (how == TORUS_BEST)
 				best = a.microseconds;
-			EXPECT(best <= a.microseconds + 1e-6, "case %d: best %.3f, simple %.3f", i, best, a.microseconds);
-			EXPECT(a.microseconds * step.tnis * step.tni_rate / 1000 >= a.sum - 1e-6, "faster than the TNIs");
+			EXPECT(best <= a.microseconds + 1e-6, "case %d: best %.3f, simple %.3f", i, best,
+			       a.microseconds);
+			EXPECT(a.microseconds * step.tnis * step.tni_rate / 1000 >= a.sum - 1e-6,
+			       "faster than the TNIs");
 			torus_assignment_free(&a);
 		}
 	}
@@ -168,7 +175,8 @@ static void check_targets(void)
 			int to = torus_step_target(&step, pe, direction, &leaves);
 
 			EXPECT(to >= 0 && to < step.pes, "PE %d by %d: %d", pe, direction, to);
-			EXPECT(torus_step_target(&step, to, direction ^ 1, &back_leaves) == pe && back_leaves == leaves, "and back");
+			EXPECT(torus_step_target(&step, to, direction ^ 1, &back_leaves) == pe && back_leaves == leaves,
+			       "and back");
 			EXPECT(direction < 4 || leaves, "a tile of one along z");
 		}
 }

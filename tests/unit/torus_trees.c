@@ -23,15 +23,15 @@ static void check_children(const struct torus_tree *tree, int place)
 
 	for (int a = 0; a < shape->axes; a++)
 		axes += shape->axis[a].size > 1;
-	EXPECT(count <= (tree->kind == TORUS_TREES_BOTH ? 2 * axes : axes), "%s %s: %d children", torus_shape_text(shape, text),
-	       names[tree->kind], count);
+	EXPECT(count <= (tree->kind == TORUS_TREES_BOTH ? 2 * axes : axes), "%s %s: %d children",
+	       torus_shape_text(shape, text), names[tree->kind], count);
 	for (int c = 0; c < count; c++) {
 		int direction = -1;
 
 		EXPECT(torus_neighbour(shape, place, directions[c]) == children[c], "%s: a child is a neighbour", text);
 		EXPECT(torus_tree_parent(tree, children[c], &direction) == place && direction == directions[c],
-		       "%s %s: child %d of %d has another parent", torus_shape_text(shape, text), names[tree->kind], children[c],
-		       place);
+		       "%s %s: child %d of %d has another parent", torus_shape_text(shape, text), names[tree->kind],
+		       children[c], place);
 	}
 }
 
@@ -47,22 +47,23 @@ static void check_tree(const struct torus_tree *tree, char *used)
 
 		born += torus_tree_children(tree, p, children, directions);
 		check_children(tree, p);
-		EXPECT((parent < 0) == (p == tree->root), "%s %s root %d: parent of %d is %d", torus_shape_text(shape, text),
-		       names[tree->kind], tree->root, p, parent);
+		EXPECT((parent < 0) == (p == tree->root), "%s %s root %d: parent of %d is %d",
+		       torus_shape_text(shape, text), names[tree->kind], tree->root, p, parent);
 		if (parent < 0)
 			continue;
-		EXPECT(torus_neighbour(shape, parent, direction) == p, "%s %s: %d to %d by %s", torus_shape_text(shape, text),
-		       names[tree->kind], parent, p, torus_direction_name(direction));
+		EXPECT(torus_neighbour(shape, parent, direction) == p, "%s %s: %d to %d by %s",
+		       torus_shape_text(shape, text), names[tree->kind], parent, p, torus_direction_name(direction));
 		EXPECT(!used[parent * TORUS_DIRECTIONS + direction], "%s %s root %d: link %d %s is used twice",
-		       torus_shape_text(shape, text), names[tree->kind], tree->root, parent, torus_direction_name(direction));
+		       torus_shape_text(shape, text), names[tree->kind], tree->root, parent,
+		       torus_direction_name(direction));
 		used[parent * TORUS_DIRECTIONS + direction] = 1;
 		level = torus_tree_level(tree, p);
 		EXPECT(level <= shape->places, "%s %s root %d: %d is not reached", torus_shape_text(shape, text),
 		       names[tree->kind], tree->root, p);
 		deepest = level > deepest ? level : deepest;
 	}
-	EXPECT(born == shape->places - 1, "%s %s root %d: %d children in all", torus_shape_text(shape, text), names[tree->kind],
-	       tree->root, born);
+	EXPECT(born == shape->places - 1, "%s %s root %d: %d children in all", torus_shape_text(shape, text),
+	       names[tree->kind], tree->root, born);
 	EXPECT(deepest == torus_tree_depth(tree), "%s %s root %d tree %d: depth %d, formula %d",
 	       torus_shape_text(shape, text), names[tree->kind], tree->root, tree->number, deepest,
 	       torus_tree_depth(tree));
@@ -92,7 +93,8 @@ static void check_small(int axes)
 		struct torus_shape shape = {.axes = axes};
 
 		for (int a = 0, rest = k; a < axes; a++, rest /= 2 * most)
-			shape.axis[a] = (struct torus_axis){1 + rest % (2 * most) / 2, rest % 2 && rest % (2 * most) > 1};
+			shape.axis[a] =
+				(struct torus_axis){1 + rest % (2 * most) / 2, rest % 2 && rest % (2 * most) > 1};
 		torus_shape_complete(&shape);
 		for (int root = 0; root < shape.places; root++)
 			check_root(&shape, root);
@@ -117,12 +119,14 @@ static void check_known(void)
 		enum torus_trees kind;
 		int count, depth;
 	} rows[] = {
-		{"2x3x2", TORUS_TREES_BOTH, 3, 4}, {"2x3x2", TORUS_TREES_UP, 3, 5}, {"2x3x2", TORUS_TREES_TWICE, 0, 0},
-		{"3x3x4", TORUS_TREES_BOTH, 3, 5}, {"3x3x4", TORUS_TREES_UP, 3, 8}, {"3x3x4", TORUS_TREES_TWICE, 6, 8},
-		{"8x8x8", TORUS_TREES_BOTH, 3, 12}, {"8x8x8", TORUS_TREES_TWICE, 6, 22}, {"16x16x16", TORUS_TREES_BOTH, 3, 24},
-		{"24x16x24", TORUS_TREES_TWICE, 6, 62}, {"8mx8mx8m", TORUS_TREES_BOTH, 3, 21}, {"8mx8mx8m", TORUS_TREES_UP, 0, 0},
-		{"2dx2dx2d", TORUS_TREES_TWICE, 6, 4}, {"7", TORUS_TREES_BOTH, 1, 3}, {"7", TORUS_TREES_TWICE, 2, 6},
-		{"1x1", TORUS_TREES_BOTH, 0, 0},
+		{"2x3x2", TORUS_TREES_BOTH, 3, 4},     {"2x3x2", TORUS_TREES_UP, 3, 5},
+		{"2x3x2", TORUS_TREES_TWICE, 0, 0},    {"3x3x4", TORUS_TREES_BOTH, 3, 5},
+		{"3x3x4", TORUS_TREES_UP, 3, 8},       {"3x3x4", TORUS_TREES_TWICE, 6, 8},
+		{"8x8x8", TORUS_TREES_BOTH, 3, 12},    {"8x8x8", TORUS_TREES_TWICE, 6, 22},
+		{"16x16x16", TORUS_TREES_BOTH, 3, 24}, {"24x16x24", TORUS_TREES_TWICE, 6, 62},
+		{"8mx8mx8m", TORUS_TREES_BOTH, 3, 21}, {"8mx8mx8m", TORUS_TREES_UP, 0, 0},
+		{"2dx2dx2d", TORUS_TREES_TWICE, 6, 4}, {"7", TORUS_TREES_BOTH, 1, 3},
+		{"7", TORUS_TREES_TWICE, 2, 6},	       {"1x1", TORUS_TREES_BOTH, 0, 0},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -137,8 +141,8 @@ static void check_known(void)
 
 			deepest = depth > deepest ? depth : deepest;
 		}
-		EXPECT(deepest == rows[i].depth, "%s %s: depth %d, expected %d", rows[i].shape, names[rows[i].kind], deepest,
-		       rows[i].depth);
+		EXPECT(deepest == rows[i].depth, "%s %s: depth %d, expected %d", rows[i].shape, names[rows[i].kind],
+		       deepest, rows[i].depth);
 		if (rows[i].count && shape.places < 1000)
 			check_root(&shape, shape.places / 2);
 	}

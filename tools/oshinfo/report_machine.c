@@ -207,9 +207,9 @@ static void report_ptrace(struct report *report)
 
 static void report_overcommit(struct report *report)
 {
-	static const char *const meaning[] = {
-		"by a guess", "always",
-		"never: large heaps count in full, so set SHMEM_SYMMETRIC_SIZE to what is needed"};
+	static const char *const meaning[] =
+		{"by a guess", "always",
+		 "never: large heaps count in full, so set SHMEM_SYMMETRIC_SIZE to what is needed"};
 	char line[16];
 	unsigned mode;
 

@@ -33,7 +33,8 @@ static void report_provider(struct report *report, const struct fi_info *first, 
 
 	for (const struct fi_info *info = first; info && used < sizeof devices; info = info->next)
 		if (is_of(info, provider, NULL) && !is_told(first, info, true))
-			used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", used ? ", " : "", info->domain_attr->name);
+			used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", used ? ", " : "",
+						 info->domain_attr->name);
 	snprintf(key, sizeof key, "provider.%d", number);
 	report_fact(report, key, "provider", "%s (%s)", provider, devices);
 }
@@ -55,7 +56,8 @@ void report_ofi(struct report *report)
 	if (strstr(setting_text(SETTING_PATHS), "ofi"))
 		report_fact(report, "path", "path", "yes, by %s", providers->fabric_attr->prov_name);
 	else
-		report_fact(report, "path", "path", "could be used, by %s; name it: SHMEM_PATHS=local,ofi", providers->fabric_attr->prov_name);
+		report_fact(report, "path", "path", "could be used, by %s; name it: SHMEM_PATHS=local,ofi",
+			    providers->fabric_attr->prov_name);
 	for (const struct fi_info *info = providers; info; info = info->next)
 		if (!is_told(providers, info, false))
 			report_provider(report, providers, info->fabric_attr->prov_name, number++);
@@ -67,7 +69,8 @@ void report_ofi(struct report *report)
 void report_ofi(struct report *report)
 {
 	report_section(report, "ofi", "libfabric");
-	report_fact(report, "path", "path", "no: this library was configured --without-ofi, or without libfabric's headers");
+	report_fact(report, "path", "path",
+		    "no: this library was configured --without-ofi, or without libfabric's headers");
 }
 
 #endif

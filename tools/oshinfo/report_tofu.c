@@ -22,10 +22,12 @@ void report_tofu(struct report *report)
 	utofu.query_utofu_version(&major, &minor);
 	report_fact(report, "library", "library", "uTofu %d.%d, %s", major, minor, tofu_library_file());
 	if (!strstr(setting_text(SETTING_PATHS), "tofu"))
-		report_fact(report, "path", "path", "could be used, but SHMEM_PATHS=%s leaves it out", setting_text(SETTING_PATHS));
+		report_fact(report, "path", "path", "could be used, but SHMEM_PATHS=%s leaves it out",
+			    setting_text(SETTING_PATHS));
 	else
-		report_fact(report, "path", "path",
-			    "yes, where the launcher says where in the network the PEs are (fjpmix.rankmap; oshrun: SOFTOFU_SHAPE)");
+		report_fact(
+			report, "path", "path",
+			"yes, where the launcher says where in the network the PEs are (fjpmix.rankmap; oshrun: SOFTOFU_SHAPE)");
 }
 
 #else

@@ -9,7 +9,7 @@
 struct drawing {
 	FILE *file;
 	const struct machine *machine;
-	double gap; /* between nodes */
+	double gap;			       /* between nodes */
 	double dx[TORUS_AXES], dy[TORUS_AXES]; /* of one step along an axis */
 	double left, top, width, height;
 	bool pale; /* cables are there for orientation only */

@@ -13,8 +13,7 @@
 
 static const struct command commands[] = {
 	{"show", "the shape: its axes, the box of a job in it, cables, trees; as text or as a drawing", run_show,
-	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_KIND) | BIT(OPT_SVG) |
-		 BIT(OPT_PAGE)},
+	 ANY | WHERE | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_ROOT) | BIT(OPT_KIND) | BIT(OPT_SVG) | BIT(OPT_PAGE)},
 	{"place", "a grid of PEs onto it, so that neighbours are neighbours; rank files for launchers", run_place,
 	 ANY | WHERE | BIT(OPT_PES) | BIT(OPT_DIMS) | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT)},
 	{"tni", "which message of a node goes through which of its TNIs", run_tni,

@@ -131,7 +131,8 @@ int run_show(const char *const value[OPTIONS])
 	if (value[OPT_ROOT])
 		code = machine_node(&machine, OPT_ROOT, value[OPT_ROOT], &root);
 	if (code == 0 && (value[OPT_PAGE] || value[OPT_KIND]) && !value[OPT_TREES])
-		code = say("%s is about trees; give --trees as well", options_name(value[OPT_PAGE] ? OPT_PAGE : OPT_KIND));
+		code = say("%s is about trees; give --trees as well",
+			   options_name(value[OPT_PAGE] ? OPT_PAGE : OPT_KIND));
 	if (code == 0 && value[OPT_SVG] && !value[OPT_TREES])
 		code = draw_svg(&machine, value[OPT_SVG]);
 	if (code == 0) {

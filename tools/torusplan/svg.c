@@ -77,8 +77,8 @@ static void draw_cable(const struct drawing *drawing, int place, int axis, int n
 			(x1 + x2) / 2 + across_x / length * bow, (y1 + y2) / 2 + across_y / length * bow, x2, y2,
 			colour, axis > 2 ? " stroke-width=\"0.6\"" : "", style);
 	else
-		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"%s/>\n", x1, y1, x2, y2,
-			colour, style);
+		fprintf(drawing->file, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"%s\"%s/>\n", x1, y1, x2, y2, colour,
+			style);
 }
 
 /* The upward link of every cable, so that each is drawn once. */
@@ -160,7 +160,8 @@ int drawing_open(struct drawing *drawing, enum option_id id, const char *path, i
 	int places = drawing->machine->sites.shape.places;
 
 	if (places > most)
-		return say("%s: a drawing of %d places shows nothing; at most %d can be drawn", options_name(id), places, most);
+		return say("%s: a drawing of %d places shows nothing; at most %d can be drawn", options_name(id),
+			   places, most);
 	drawing->file = fopen(path, "we");
 	return drawing->file ? 0 : say("%s %s: cannot be written: %s", options_name(id), path, strerror(errno));
 }

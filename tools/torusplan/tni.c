@@ -50,7 +50,8 @@ static int read_volumes(struct torus_step *step, const char *text)
 		char *end = NULL;
 		double volume = at[length] ? strtod(at + length + 1, &end) : -1;
 
-		if (!directions || !end || end == at + length + 1 || !isfinite(volume) || volume < 0 || (*end && *end != ','))
+		if (!directions || !end || end == at + length + 1 || !isfinite(volume) || volume < 0 ||
+		    (*end && *end != ','))
 			return say("--volume %s: not a list of volumes; give MB for axes of the tile, as in x=2,y=1",
 				   text);
 		for (int direction = 0; direction < 2 * step->dims; direction++)

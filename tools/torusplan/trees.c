@@ -11,17 +11,17 @@
 #include "drawing.h"
 
 #define MOST_PLACES 1024
-#define GAP 100.0      /* between nodes, where a tree is by itself */
-#define GAP_ALL 160.0  /* and where all are together */
-#define ASIDE 4.0 /* each direction of a cable has its own side */
-#define AWAY 12.0 /* from the middle of a node */
+#define GAP 100.0     /* between nodes, where a tree is by itself */
+#define GAP_ALL 160.0 /* and where all are together */
+#define ASIDE 4.0     /* each direction of a cable has its own side */
+#define AWAY 12.0     /* from the middle of a node */
 
 static const char page[] =
 #include "tools/torusplan/trees_page.h"
 	;
 
 static const char *const colours[TORUS_DIRECTIONS] = {"#1b6ca8", "#c2410c", "#2e7d32", "#7b3fa0", "#b8860b", "#c2185b",
-						"#00838f", "#5d4037", "#546e7a", "#827717", "#283593", "#ad1457"};
+						      "#00838f", "#5d4037", "#546e7a", "#827717", "#283593", "#ad1457"};
 static const char *const names[] = {"both", "upwards", "twice", "packed"};
 static const char *const words[] = {"both", "up", "twice", "packed"};
 
@@ -59,7 +59,8 @@ static void describe(const struct machine *machine, const struct torus_tree_set 
 
 	if (count == 0)
 		return;
-	printf("trees      %s: %d from node %d, up to %d deep", names[tree_set->kind], count, root, torus_tree_set_depth(tree_set));
+	printf("trees      %s: %d from node %d, up to %d deep", names[tree_set->kind], count, root,
+	       torus_tree_set_depth(tree_set));
 	if (tree_set->kind == TORUS_TREES_DISJOINT && torus_sites_flawed(&machine->sites))
 		printf(", around what is missing or slow");
 	if (tree_set->kind == TORUS_TREES_DISJOINT && tree_set->disjoint->share < 1)
@@ -73,7 +74,8 @@ static void describe(const struct machine *machine, const struct torus_tree_set 
 static void write_path(const struct drawing *drawing, int place, int direction)
 {
 	const struct torus_shape *shape = &drawing->machine->sites.shape;
-	int axis = direction / 2, next = torus_neighbour(shape, place, direction), low = direction % 2 ? next : place, high = direction % 2 ? place : next;
+	int axis = direction / 2, next = torus_neighbour(shape, place, direction), low = direction % 2 ? next : place,
+	    high = direction % 2 ? place : next;
 	bool closing = torus_coordinate(shape, high, axis) < torus_coordinate(shape, low, axis);
 	double x1, y1, x2, y2, bow = closing ? 0.55 * drawing->gap : axis > 2 ? 0.3 * drawing->gap : 0, dx, dy, length;
 
@@ -103,9 +105,10 @@ static void draw_tree(const struct drawing *drawing, const struct torus_tree_set
 
 		if (parent < 0)
 			continue;
-		fprintf(drawing->file, "<path class=\"link\" data-tree=\"%d\" data-level=\"%d\" data-link=\"%d%s\" data-to=\"%d\" ", tree,
-			torus_tree_set_level(tree_set, tree, p), drawing->machine->sites.node[parent], torus_direction_name(direction),
-			drawing->machine->sites.node[p]);
+		fprintf(drawing->file,
+			"<path class=\"link\" data-tree=\"%d\" data-level=\"%d\" data-link=\"%d%s\" data-to=\"%d\" ",
+			tree, torus_tree_set_level(tree_set, tree, p), drawing->machine->sites.node[parent],
+			torus_direction_name(direction), drawing->machine->sites.node[p]);
 		write_path(drawing, parent, direction);
 		fprintf(drawing->file, " marker-end=\"url(#tip%d)\"/>\n", tree);
 	}
@@ -141,7 +144,8 @@ static void draw_field(const struct drawing *drawing, const struct torus_tree_se
 static int draw_fields(const struct machine *machine, const struct torus_tree_set *tree_set, const char *path)
 {
 	struct drawing drawing = {.machine = machine, .pale = true, .gap = GAP};
-	int count = torus_tree_set_count(tree_set), across = 1, down, code = drawing_open(&drawing, OPT_SVG, path, MOST_PLACES);
+	int count = torus_tree_set_count(tree_set), across = 1, down,
+	    code = drawing_open(&drawing, OPT_SVG, path, MOST_PLACES);
 
 	if (code)
 		return code;
@@ -181,7 +185,8 @@ static int write_page(const struct machine *machine, const struct torus_tree_set
 	if (code)
 		return code;
 	rest = write_until(drawing.file, page, "@TITLE@");
-	fprintf(drawing.file, "%d trees of %s, %s", torus_tree_set_count(tree_set), torus_shape_text(tree_set->shape, text), names[tree_set->kind]);
+	fprintf(drawing.file, "%d trees of %s, %s", torus_tree_set_count(tree_set),
+		torus_shape_text(tree_set->shape, text), names[tree_set->kind]);
 	rest = write_until(drawing.file, rest, "@DRAWING@");
 	drawing_lay_out(&drawing);
 	drawing_begin(&drawing, drawing.width, drawing.height);
@@ -213,7 +218,9 @@ static int choose_kind(struct torus_tree_set *tree_set, const char *word, bool w
 	if (word)
 		return say("--kind %s: give both, up, twice or packed", word);
 	tree_set->kind = best;
-	return most > 0 ? 0 : say("there are no trees: %s", whole ? "the shape has one node" : "not every node can be reached");
+	return most > 0 ? 0
+			: say("there are no trees: %s",
+			      whole ? "the shape has one node" : "not every node can be reached");
 }
 
 static int draw(const struct machine *machine, struct torus_tree_set *tree_set, const char *const value[OPTIONS])
@@ -241,9 +248,10 @@ int show_trees(const struct machine *machine, int root, const char *const value[
 		if (whole || tree_set.kind == TORUS_TREES_DISJOINT)
 			describe(machine, &tree_set, root, all);
 	if (all && !whole && !tree_set.disjoint)
-		printf("trees      none: %s\n", sites->shape.places > TORUS_DISJOINT_PLACES
-						? "cables or nodes are missing, and there are too many places to search for trees around them"
-						: "not every node can be reached");
+		printf("trees      none: %s\n",
+		       sites->shape.places > TORUS_DISJOINT_PLACES
+			       ? "cables or nodes are missing, and there are too many places to search for trees around them"
+			       : "not every node can be reached");
 	tree_set.kind = TORUS_TREES_DISJOINT;
 	if (all && (value[OPT_SVG] || value[OPT_PAGE] || value[OPT_KIND]))
 		code = draw(machine, &tree_set, value);

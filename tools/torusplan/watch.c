@@ -99,7 +99,9 @@ int run_watch(const char *const value[OPTIONS])
 		return FAILED;
 	if (trace[0] == '{' && is_whole(trace) && strstr(trace, "\"name\":\"joined\"")) {
 		free(trace);
-		return say("%s is of a job that ended early, and does not say on which torus it ran; open it with Perfetto", value[OPT_TRACE]);
+		return say(
+			"%s is of a job that ended early, and does not say on which torus it ran; open it with Perfetto",
+			value[OPT_TRACE]);
 	}
 	if (trace[0] != '{' || !is_whole(trace) || !has_torus(trace)) {
 		free(trace);

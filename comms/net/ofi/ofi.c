@@ -27,7 +27,8 @@ struct published {
 void ofi_check(long code, const char *call)
 {
 	if (code != 0)
-		rte_die(NULL, "%s failed (libfabric, %s: %s)", call, ofi.info->fabric_attr->prov_name, ofi_library.strerror((int)-code));
+		rte_die(NULL, "%s failed (libfabric, %s: %s)", call, ofi.info->fabric_attr->prov_name,
+			ofi_library.strerror((int)-code));
 }
 
 bool ofi_find(bool must)
@@ -86,8 +87,8 @@ void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const cha
 			     atomic_fetch_add_explicit(&next_key, 1, memory_order_relaxed), 0, &memory->mr, NULL);
 
 	if (code != 0)
-		rte_die(routine, "libfabric (%s) cannot register %zu bytes at %p (%s); is ulimit -l too low?", ofi.info->fabric_attr->prov_name,
-			bytes, base, ofi_library.strerror(-code));
+		rte_die(routine, "libfabric (%s) cannot register %zu bytes at %p (%s); is ulimit -l too low?",
+			ofi.info->fabric_attr->prov_name, bytes, base, ofi_library.strerror(-code));
 	if (mode & FI_MR_ENDPOINT) {
 		ofi_check(fi_mr_bind(memory->mr, &ofi.ep->fid, 0), "fi_mr_bind");
 		ofi_check(fi_mr_enable(memory->mr), "fi_mr_enable");
@@ -115,7 +116,9 @@ void ofi_start(void)
 
 	atomic_store_explicit(&ofi.ending, false, memory_order_relaxed);
 	ofi.most_bytes = attr->max_msg_size;
-	ofi.ordered_bytes = !ordered ? 0 : attr->max_order_waw_size < ofi.most_bytes ? attr->max_order_waw_size : ofi.most_bytes;
+	ofi.ordered_bytes = !ordered					? 0
+			    : attr->max_order_waw_size < ofi.most_bytes ? attr->max_order_waw_size
+									: ofi.most_bytes;
 	open_endpoint();
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
@@ -154,8 +157,9 @@ void ofi_connect(struct comms_peer *peer)
 	if (!driver)
 		rte_die(NULL, "no memory for the record of PE %d", peer->pe);
 	if (strncmp(theirs->provider, ofi.info->fabric_attr->prov_name, sizeof theirs->provider - 1))
-		rte_die(NULL, "PE %d uses libfabric's %.31s, and this PE %s; name one provider that all nodes have in FI_PROVIDER", peer->pe,
-			theirs->provider, ofi.info->fabric_attr->prov_name);
+		rte_die(NULL,
+			"PE %d uses libfabric's %.31s, and this PE %s; name one provider that all nodes have in FI_PROVIDER",
+			peer->pe, theirs->provider, ofi.info->fabric_attr->prov_name);
 	if (fi_av_insert(ofi.av, theirs + 1, 1, &driver->address, 0, NULL) != 1)
 		rte_die(NULL, "libfabric (%s) does not take the address of PE %d", theirs->provider, peer->pe);
 	memcpy(driver->base, theirs->base, sizeof driver->base);

@@ -52,7 +52,7 @@ struct ofi_end {
 
 /* The record of a notification that is under way, in its request. */
 struct ofi_record {
-	atomic_int left; /* of its transfers, and one while it is open */
+	atomic_int left;   /* of its transfers, and one while it is open */
 	bool flag_follows; /* when none is left */
 	struct transfer flag;
 };
@@ -83,15 +83,16 @@ struct ofi {
 	size_t most_bytes, ordered_bytes; /* of one transfer; of one that a later one does not overtake */
 	struct ofi_channel main;
 	atomic_int under_way;
-	atomic_bool ending; /* the loss of a peer is no error */
+	atomic_bool ending;   /* the loss of a peer is no error */
 	pthread_mutex_t lock; /* of the free requests */
 	struct ofi_request *requests, *free;
 	/* The server. */
 	pthread_t server;
 	bool served;
-	int event, wakeup; /* readable when the queue has something (-1: this provider has no such thing); readable when the server is wanted */
+	/* readable when the queue has something (-1: this provider has no such thing); readable when the server is wanted */
+	int event, wakeup;
 	atomic_bool stopping, rests; /* rests: it leaves the queue to a PE that waits */
-	atomic_uint visits; /* of this PE's waits to the queue */
+	atomic_uint visits;	     /* of this PE's waits to the queue */
 };
 extern struct ofi ofi;
 

@@ -18,10 +18,13 @@ static bool load_libfabric(char problem[OFI_PROBLEM])
 		const char *name;
 		void *to;
 	} wanted[] = {
-		{"fi_dupinfo", &ofi_library.dupinfo}, {"fi_freeinfo", &ofi_library.freeinfo}, {"fi_fabric", &ofi_library.fabric},
-		{"fi_strerror", &ofi_library.strerror}, {"fi_version", &ofi_library.version}, {"fi_getinfo", &ofi_library.getinfo},
+		{"fi_dupinfo", &ofi_library.dupinfo}, {"fi_freeinfo", &ofi_library.freeinfo},
+		{"fi_fabric", &ofi_library.fabric},   {"fi_strerror", &ofi_library.strerror},
+		{"fi_version", &ofi_library.version}, {"fi_getinfo", &ofi_library.getinfo},
 	};
-	void *library = ofi_library.getinfo ? NULL : dlopen(OFI_FOLDER[0] ? OFI_FOLDER "/libfabric.so.1" : "libfabric.so.1", RTLD_NOW);
+	void *library = ofi_library.getinfo
+				? NULL
+				: dlopen(OFI_FOLDER[0] ? OFI_FOLDER "/libfabric.so.1" : "libfabric.so.1", RTLD_NOW);
 
 	for (size_t i = 0; library && i < sizeof wanted / sizeof wanted[0]; i++) {
 		void *function = dlsym(library, wanted[i].name);
@@ -29,7 +32,9 @@ static bool load_libfabric(char problem[OFI_PROBLEM])
 		memcpy(wanted[i].to, &function, sizeof function);
 	}
 	if (!ofi_library.getinfo)
-		snprintf(problem, OFI_PROBLEM, "libfabric cannot be loaded (%s); install it (on Debian: apt-get install libfabric1)", dlerror());
+		snprintf(problem, OFI_PROBLEM,
+			 "libfabric cannot be loaded (%s); install it (on Debian: apt-get install libfabric1)",
+			 dlerror());
 	return ofi_library.getinfo;
 }
 
@@ -54,8 +59,10 @@ static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 		ofi_library.freeinfo(hints);
 	}
 	if (code != 0)
-		snprintf(problem, OFI_PROBLEM, "libfabric finds no provider with puts, gets and atomics (fi_getinfo: %s); see fi_info, FI_PROVIDER",
-			 ofi_library.strerror(-code));
+		snprintf(
+			problem, OFI_PROBLEM,
+			"libfabric finds no provider with puts, gets and atomics (fi_getinfo: %s); see fi_info, FI_PROVIDER",
+			ofi_library.strerror(-code));
 	return code == 0 ? found : NULL;
 }
 

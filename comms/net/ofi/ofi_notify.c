@@ -16,7 +16,8 @@ static bool stays_in_order(const struct network_notification *n)
 
 static struct transfer piece_transfer(const struct network_notification *n, int i)
 {
-	struct transfer put = ofi_transfer(TRANSFER_PUT, &(struct comms_place){n->peer, n->segment, n->piece[i].offset}, n->piece[i].bytes);
+	struct transfer put = ofi_transfer(TRANSFER_PUT, &(struct comms_place){n->peer, n->segment, n->piece[i].offset},
+					   n->piece[i].bytes);
 
 	if (n->buffer && i == 0) {
 		put.there = n->buffer->network[0] + n->piece[0].offset;
@@ -58,7 +59,8 @@ static void notify_now(const struct network_notification *n, atomic_int *pending
 		}
 	ofi_wait_for(&waiter);
 	if (n->flag_offset != COMMS_NO_FLAG)
-		ofi_atomic(&flag, &(struct comms_atomic){op, sizeof n->value, n->value, 0}, (struct ofi_end){.counter = pending});
+		ofi_atomic(&flag, &(struct comms_atomic){op, sizeof n->value, n->value, 0},
+			   (struct ofi_end){.counter = pending});
 }
 
 static void notify_later(struct comms_request *request, const struct network_notification *n)
@@ -111,11 +113,14 @@ static void unshare_buffer(const struct comms_buffer *buffer, void *handle)
 	free(memory);
 }
 
-static void get_from_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-			    struct comms_piece *to)
+static void get_from_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
+			    size_t offset, struct comms_piece *to)
 {
-	const struct transfer get = {
-		.kind = TRANSFER_GET, .peer = peer, .there = buffer->network[0] + offset, .key = buffer->network[1], .bytes = to->bytes};
+	const struct transfer get = {.kind = TRANSFER_GET,
+				     .peer = peer,
+				     .there = buffer->network[0] + offset,
+				     .key = buffer->network[1],
+				     .bytes = to->bytes};
 
 	ofi_notification_open(request, false);
 	ofi_start_get(&get, to->dest, (struct ofi_end){.notification = request});

@@ -168,7 +168,8 @@ static void ofi_complete(void)
 static void ofi_finish(void)
 {
 	atomic_store_explicit(&ofi.ending, true, memory_order_seq_cst);
-	ofi_serve("shmem_finalize"); /* also with SHMEM_PROGRESS_THREAD=no: others may still wait for this PE, which makes no calls from here on */
+	/* also with SHMEM_PROGRESS_THREAD=no: others may still wait for this PE, which makes no calls from here on */
+	ofi_serve("shmem_finalize");
 	ofi_complete();
 }
 
@@ -199,7 +200,8 @@ static void ofi_name_under_way(char *text, size_t size)
 		const struct ofi_peer *peer = ofi_peer(comms_peer(pe));
 
 		if (peer && atomic_load_explicit(&peer->under_way, memory_order_relaxed) > 0)
-			used += (size_t)snprintf(text + used, size - used, "%s %d", used ? "," : "; operations under way to PEs", pe);
+			used += (size_t)snprintf(text + used, size - used, "%s %d",
+						 used ? "," : "; operations under way to PEs", pe);
 	}
 }
 

@@ -103,8 +103,10 @@ struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end en
 static ssize_t ofi_post(struct ofi_request *request)
 {
 	static const enum fi_op ops[] = {
-		[COMMS_FETCH] = FI_ATOMIC_READ, [COMMS_ADD] = FI_SUM,	      [COMMS_AND] = FI_BAND, [COMMS_OR] = FI_BOR,
-		[COMMS_XOR] = FI_BXOR,		[COMMS_SWAP] = FI_ATOMIC_WRITE, [COMMS_CSWAP] = FI_CSWAP,
+		[COMMS_FETCH] = FI_ATOMIC_READ, [COMMS_ADD] = FI_SUM,
+		[COMMS_AND] = FI_BAND,		[COMMS_OR] = FI_BOR,
+		[COMMS_XOR] = FI_BXOR,		[COMMS_SWAP] = FI_ATOMIC_WRITE,
+		[COMMS_CSWAP] = FI_CSWAP,
 	};
 	struct transfer *t = &request->transfer;
 	struct comms_atomic *atomic = &t->atomic;
@@ -113,19 +115,18 @@ static ssize_t ofi_post(struct ofi_request *request)
 	void *context = &request->context;
 
 	switch (t->kind) {
-	case TRANSFER_PUT:
-		return fi_write(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
-	case TRANSFER_GET:
-		return fi_read(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
+	case TRANSFER_PUT: return fi_write(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
+	case TRANSFER_GET: return fi_read(ofi.ep, t->here, t->bytes, NULL, to, t->there, t->key, context);
 	case TRANSFER_ATOMIC:
-		return fi_atomic(ofi.ep, &atomic->operand, 1, NULL, to, t->there, t->key, type, ops[atomic->op], context);
-	case TRANSFER_FETCH:
-		break;
+		return fi_atomic(ofi.ep, &atomic->operand, 1, NULL, to, t->there, t->key, type, ops[atomic->op],
+				 context);
+	case TRANSFER_FETCH: break;
 	}
 	if (atomic->op == COMMS_CSWAP)
-		return fi_compare_atomic(ofi.ep, &atomic->operand, 1, NULL, &atomic->compare, NULL, &request->result, NULL, to, t->there, t->key, type,
-					 FI_CSWAP, context);
-	return fi_fetch_atomic(ofi.ep, &atomic->operand, 1, NULL, &request->result, NULL, to, t->there, t->key, type, ops[atomic->op], context);
+		return fi_compare_atomic(ofi.ep, &atomic->operand, 1, NULL, &atomic->compare, NULL, &request->result,
+					 NULL, to, t->there, t->key, type, FI_CSWAP, context);
+	return fi_fetch_atomic(ofi.ep, &atomic->operand, 1, NULL, &request->result, NULL, to, t->there, t->key, type,
+			       ops[atomic->op], context);
 }
 
 static _Noreturn void fail_request(const struct ofi_request *request, int code)
@@ -133,8 +134,9 @@ static _Noreturn void fail_request(const struct ofi_request *request, int code)
 	static const char *const names[] = {"a put", "a get", "an atomic", "a fetching atomic"};
 	int pe = request->transfer.peer->pe;
 
-	rte_die(NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s", names[request->transfer.kind], request->transfer.bytes, pe,
-		ofi.info->fabric_attr->prov_name, ofi_library.strerror(code), comms_process_in_words(pe));
+	rte_die(NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s", names[request->transfer.kind],
+		request->transfer.bytes, pe, ofi.info->fabric_attr->prov_name, ofi_library.strerror(code),
+		comms_process_in_words(pe));
 }
 
 /* False: libfabric cannot take it now. */

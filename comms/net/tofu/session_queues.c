@@ -21,7 +21,8 @@ static int open_session_queue(struct session_queue *session_queue, utofu_tni_id_
 		code = utofu.query_vcq_id(session_queue->vcq, &session_queue->id);
 	for (unsigned i = 0; i < COMMS_SEGMENTS && code == UTOFU_SUCCESS; i++)
 		if (comms.segments[i].size > 0)
-			code = utofu.reg_mem_with_stag(session_queue->vcq, comms.segments[i].base, comms.segments[i].size, i, 0, &session_queue->memory[i]);
+			code = utofu.reg_mem_with_stag(session_queue->vcq, comms.segments[i].base,
+						       comms.segments[i].size, i, 0, &session_queue->memory[i]);
 	return code;
 }
 
@@ -116,10 +117,12 @@ static utofu_stadd_t local_stadd(const struct session_queue *session_queue, cons
 
 unsigned long session_queue_flags(int lets_go, bool last)
 {
-	return UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go) | (last ? UTOFU_ONESIDED_FLAG_TCQ_NOTICE : 0);
+	return UTOFU_ONESIDED_FLAG_STRONG_ORDER | UTOFU_ONESIDED_FLAG_SPS(lets_go) |
+	       (last ? UTOFU_ONESIDED_FLAG_TCQ_NOTICE : 0);
 }
 
-void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags)
+void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source,
+		       size_t bytes, unsigned long flags)
 {
 	void *at = room_for_command(session_queue);
 	size_t used;
@@ -160,7 +163,8 @@ void session_queue_next(struct session_queue *session_queue)
 {
 	session_queue->left--;
 	if (++session_queue->written % GROUP == 0 && session_queue->left > 0)
-		session_queue_signal(session_queue, session_queue->id, session_queue_flags(session_queue_group(session_queue->left), false));
+		session_queue_signal(session_queue, session_queue->id,
+				     session_queue_flags(session_queue_group(session_queue->left), false));
 }
 
 /* --- Runs --- */
@@ -173,7 +177,8 @@ static void post_session_queue(struct session_queue *session_queue)
 	if (session_queue->bytes > 0)
 		do {
 			tofu_lock();
-			code = utofu.post_toq(session_queue->by, session_queue->commands, session_queue->bytes, session_queue);
+			code = utofu.post_toq(session_queue->by, session_queue->commands, session_queue->bytes,
+					      session_queue);
 			tofu_unlock();
 		} while (code == UTOFU_ERR_BUSY && (comms_spin(), true));
 	tofu_check(code, "utofu_post_toq");

@@ -38,8 +38,8 @@ struct comms_session {
 	struct tree tree[COMMS_SESSION_TREES];
 	struct session_queue session_queue[SESSION_QUEUES];
 	_Atomic uint64_t *word[COMMS_SESSION_TREES]; /* become the number of the run at its start */
-	struct session_queue *last; /* to post: says that this PE is ready */
-	struct session_queue *data[TOFU_TNIS]; /* of edges */
+	struct session_queue *last;		     /* to post: says that this PE is ready */
+	struct session_queue *data[TOFU_TNIS];	     /* of edges */
 };
 
 /* Opened, if nothing has failed so far. */
@@ -52,7 +52,8 @@ struct comms_session *session_queues_opened(struct comms_session *session, int c
 /* Flags of a command in strong order, which lets others go at its target; the last says when it has been sent. */
 unsigned long session_queue_flags(int lets_go, bool last);
 /* Of symmetric memory; dest by its address here. bytes: at most tofu.most_bytes. */
-void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source, size_t bytes, unsigned long flags);
+void session_queue_put(struct session_queue *session_queue, utofu_vcq_id_t queue, const void *dest, const void *source,
+		       size_t bytes, unsigned long flags);
 /* A packet that brings nothing anybody reads. */
 void session_queue_signal(struct session_queue *session_queue, utofu_vcq_id_t queue, unsigned long flags);
 void session_queue_pause(struct session_queue *session_queue);

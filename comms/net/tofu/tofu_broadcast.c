@@ -17,7 +17,8 @@
 /* --- Queues --- */
 
 /* What comes down a tree takes a TNI of its own, and so does what goes on, as far as there are enough. */
-static void open_trees(struct comms_session *session, const int *children, const utofu_tni_id_t *tnis, int count, int *code)
+static void open_trees(struct comms_session *session, const int *children, const utofu_tni_id_t *tnis, int count,
+		       int *code)
 {
 	int sending[TOFU_TNIS] = {0}, least;
 
@@ -105,7 +106,8 @@ struct writer {
 };
 
 /* Segment or word, from this PE to a child. */
-static void write_piece(struct writer *w, struct session_queue *session_queue, const struct comms_session_child *child, bool last)
+static void write_piece(struct writer *w, struct session_queue *session_queue, const struct comms_session_child *child,
+			bool last)
 {
 	const struct comms_session_tree *session_tree = w->session_tree;
 	const char *from = session_tree->is_root ? session_tree->source : session_tree->dest;
@@ -113,9 +115,11 @@ static void write_piece(struct writer *w, struct session_queue *session_queue, c
 	unsigned long flags = session_queue_flags(child->lets_go, last);
 
 	if (w->segment == w->segments)
-		session_queue_put(session_queue, child->queue, (const void *)child->word, (const void *)session_tree->word, sizeof(uint64_t), flags);
+		session_queue_put(session_queue, child->queue, (const void *)child->word,
+				  (const void *)session_tree->word, sizeof(uint64_t), flags);
 	else
-		session_queue_put(session_queue, child->queue, session_tree->dest + at, from + at, left < session_tree->segment ? left : session_tree->segment, flags);
+		session_queue_put(session_queue, child->queue, session_tree->dest + at, from + at,
+				  left < session_tree->segment ? left : session_tree->segment, flags);
 }
 
 /* At the root the first session queue lets itself go on. */
@@ -141,7 +145,8 @@ static void write_segment(struct writer *w)
 		struct session_queue *session_queue = w->tree->more[l];
 
 		for (int c = l; c < session_tree->children; c += session_queues)
-			write_piece(w, session_queue, &session_tree->child[c], w->segment == w->segments && c + session_queues >= session_tree->children);
+			write_piece(w, session_queue, &session_tree->child[c],
+				    w->segment == w->segments && c + session_queues >= session_tree->children);
 		session_queue_signal(first, session_queue->id,
 				     session_queue_flags(children_of_queue(session_tree->children, session_queues, l),
 							 first->left == 1));
@@ -164,7 +169,8 @@ static void write_tree(struct comms_session *session, int t, const struct comms_
 		session->word[session->words++] = session_tree->word;
 }
 
-static void write_readiness(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready)
+static void write_readiness(struct comms_session *session, const struct comms_session_tree *session_trees,
+			    const struct comms_readiness *ready)
 {
 	struct session_queue *session_queue = session->last;
 
@@ -178,13 +184,14 @@ static void write_readiness(struct comms_session *session, const struct comms_se
 	}
 	session_queue_signal(session_queue, session_queue->id, session_queue_flags(session->trees, false));
 	for (int t = 0; t < session->trees; t++)
-		session_queue_signal(
-			session_queue, session->tree[t].first->id,
-			session_queue_flags(session_queue_group(commands_of_tree(&session->tree[t], &session_trees[t])),
-					    false));
+		session_queue_signal(session_queue, session->tree[t].first->id,
+				     session_queue_flags(session_queue_group(commands_of_tree(&session->tree[t],
+											      &session_trees[t])),
+							 false));
 }
 
-void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready)
+void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees,
+			const struct comms_readiness *ready)
 {
 	tofu_lock();
 	for (int t = 0; t < session->trees; t++)

@@ -98,10 +98,12 @@ static void write_edge_out(struct session_queue *session_queue, const struct com
 
 	for (size_t at = 0, piece; at < out->bytes; at += piece) {
 		piece = out->bytes - at < tofu.most_bytes ? out->bytes - at : tofu.most_bytes;
-		session_queue_put(session_queue, queue, out->dest + at, out->source + at, piece, session_queue_flags(0, false));
+		session_queue_put(session_queue, queue, out->dest + at, out->source + at, piece,
+				  session_queue_flags(0, false));
 		session_queue_next(session_queue);
 	}
-	session_queue_put(session_queue, queue, (const void *)out->word, word, sizeof(uint64_t), session_queue_flags(0, session_queue->left == 1));
+	session_queue_put(session_queue, queue, (const void *)out->word, word, sizeof(uint64_t),
+			  session_queue_flags(0, session_queue->left == 1));
 	session_queue_next(session_queue);
 }
 

@@ -216,7 +216,8 @@ static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 	double values[COMMS_REDUCE_WORDS];
 
 	memcpy(values, words, count * sizeof *values);
-	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0), "utofu_reduce_double");
+	tofu_check(utofu.reduce_double(gates->own[START], UTOFU_REDUCE_OP_BFPSUM, values, count, 0),
+		   "utofu_reduce_double");
 	COMMS_WAIT(COMMS_BY_NETWORK,
 		   gates->passed ||
 			   gate_operation_is_over(gates, utofu.poll_reduce_double(gates->own[START], 0, values)));
@@ -226,8 +227,9 @@ static void add_doubles(struct gates *gates, uint64_t *words, size_t count)
 bool tofu_gates_reduce(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count)
 {
 	static const enum utofu_reduce_op ops[] = {
-		[COMMS_REDUCE_SUM] = UTOFU_REDUCE_OP_SUM, [COMMS_REDUCE_MAX] = UTOFU_REDUCE_OP_MAX, [COMMS_REDUCE_AND] = UTOFU_REDUCE_OP_BAND,
-		[COMMS_REDUCE_OR] = UTOFU_REDUCE_OP_BOR,	[COMMS_REDUCE_XOR] = UTOFU_REDUCE_OP_BXOR, [COMMS_REDUCE_DOUBLE_SUM] = UTOFU_REDUCE_OP_BFPSUM,
+		[COMMS_REDUCE_SUM] = UTOFU_REDUCE_OP_SUM,  [COMMS_REDUCE_MAX] = UTOFU_REDUCE_OP_MAX,
+		[COMMS_REDUCE_AND] = UTOFU_REDUCE_OP_BAND, [COMMS_REDUCE_OR] = UTOFU_REDUCE_OP_BOR,
+		[COMMS_REDUCE_XOR] = UTOFU_REDUCE_OP_BXOR, [COMMS_REDUCE_DOUBLE_SUM] = UTOFU_REDUCE_OP_BFPSUM,
 	};
 	struct gates *gates = gates_of(group);
 

@@ -33,15 +33,15 @@ struct tofu_request {
 	struct tofu_request *next_free;
 	struct tofu_queue *queue;
 	uint8_t number;
-	int pe, notices; /* notices: still to come */
-	bool reports_sent; /* one of the notices reports that the source may be reused */
-	bool reports_only_sent;	 /* that is the only one */
+	int pe, notices;	/* notices: still to come */
+	bool reports_sent;	/* one of the notices reports that the source may be reused */
+	bool reports_only_sent; /* that is the only one */
 	bool is_registered;
 	utofu_stadd_t registered; /* for this request only */
-	void *result; /* where to put what comes: an old value, or what came into the staging memory */
+	void *result;		  /* where to put what comes: an old value, or what came into the staging memory */
 	size_t result_bytes;
 	struct comms_request *completes; /* with the last of its transfers */
-	atomic_int *arrived, *sent; /* counters to lower; NULL: nobody counts */
+	atomic_int *arrived, *sent;	 /* counters to lower; NULL: nobody counts */
 };
 
 /* The counters that a transfer is in until it has arrived, and until its source may be reused. */
@@ -71,7 +71,7 @@ struct tofu_channel {
 };
 
 struct tofu {
-	bool by_direction; /* SHMEM_TOFU_TNIS */
+	bool by_direction;	 /* SHMEM_TOFU_TNIS */
 	atomic_bool is_recorded; /* by software Tofu */
 	struct tofu_queue queue[TOFU_TNIS];
 	int tnis;
@@ -94,8 +94,8 @@ extern struct tofu tofu;
 struct tofu_peer {
 	uint64_t vcq; /* that of its queues which takes what comes from here, with a path to it */
 	uint64_t memory[COMMS_SEGMENTS];
-	int tni; /* by which of ours that goes */
-	int theirs; /* and to which of its */
+	int tni;		 /* by which of ours that goes */
+	int theirs;		 /* and to which of its */
 	atomic_bool unconfirmed; /* what went there last asked for no answer: see tofu_completion_numbers.c */
 };
 static inline struct tofu_peer *tofu_peer(const struct comms_peer *peer)
@@ -151,12 +151,14 @@ void tofu_check(int code, const char *what);
 struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, const struct comms_peer *peer);
 void tofu_request_start(struct tofu_request *request, struct transfer *transfer);
 char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *stadd);
-void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd);
+void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only,
+			   utofu_stadd_t *stadd);
 
 /* tofu_ops.c: puts data, in transfers as long as the network allows; carries out an atomic. */
 void tofu_start_puts(const struct tofu_counters *counters, struct comms_peer *peer, utofu_stadd_t there,
 		     const struct network_piece *data);
-void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there, const struct comms_atomic *atomic, void *result);
+void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there,
+		 const struct comms_atomic *atomic, void *result);
 
 /* tofu_notify.c: around the transfers of a request. */
 struct tofu_counters tofu_begin_request(struct comms_request *request);
@@ -183,8 +185,10 @@ void tofu_completion_arrived(const struct tofu_queue *queue, uint8_t notice);
 
 /* tofu_broadcast.c, tofu_edges.c, session_queues.c. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown);
-void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees, const struct comms_readiness *ready);
-struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins, uint64_t *ready_queue);
+void tofu_session_write(struct comms_session *session, const struct comms_session_tree *session_trees,
+			const struct comms_readiness *ready);
+struct comms_session *tofu_session_open_edges(const struct comms_edge_out *out, int outs, int ins,
+					      uint64_t *ready_queue);
 void tofu_session_write_edges(struct comms_session *session, const struct comms_edges *edges, _Atomic uint64_t *run);
 void tofu_session_start(struct comms_session *session, uint64_t run);
 bool tofu_session_is_over(struct comms_session *session);

@@ -11,15 +11,21 @@
  * The functions of uTofu and jTofu that the Tofu path calls, as utofu.put and the like. Their libraries are loaded when the path
  * is taken: programs that use another path load neither, and need not know of them when they are linked.
  */
-#define UTOFU_FUNCTIONS(F)                                                                                                \
-	F(utofu, alloc_vbg) F(utofu, armw4) F(utofu, armw8) F(utofu, barrier) F(utofu, create_vcq) F(utofu, cswap4)       \
-	F(utofu, cswap8) F(utofu, dereg_mem) F(utofu, free_vbg) F(utofu, free_vcq) F(utofu, get) F(utofu, get_barrier_tnis) \
-	F(utofu, get_onesided_tnis) F(utofu, post_toq) F(utofu, prepare_nop) F(utofu, prepare_put) F(utofu, prepare_put_piggyback) F(utofu, poll_barrier) F(utofu, poll_reduce_double) F(utofu, poll_reduce_uint64) F(utofu, poll_mrq) F(utofu, poll_tcq) F(utofu, put)            \
-	F(utofu, put_piggyback) F(utofu, query_barrier_caps) F(utofu, query_onesided_caps) F(utofu, query_stadd) F(utofu, query_utofu_version)         \
-	F(utofu, query_vcq_id) F(utofu, reduce_double) F(utofu, reduce_uint64) F(utofu, reg_mem) F(utofu, reg_mem_with_stag) F(utofu, set_vbg) F(utofu, set_vcq_id_path)
-#define JTOFU_FUNCTIONS(F)                                                                                 \
-	F(jtofu, finalize) F(jtofu, initialize) F(jtofu, query_phys_coords) F(jtofu, query_ranks_from_phys_coords) \
-	F(jtofu, query_sys_size) F(jtofu, query_sys_torus)
+/* clang-format off */
+#define UTOFU_FUNCTIONS(F)                                                                                 \
+	F(utofu, alloc_vbg) F(utofu, armw4) F(utofu, armw8) F(utofu, barrier) F(utofu, create_vcq)         \
+	F(utofu, cswap4) F(utofu, cswap8) F(utofu, dereg_mem) F(utofu, free_vbg) F(utofu, free_vcq)        \
+	F(utofu, get) F(utofu, get_barrier_tnis) F(utofu, get_onesided_tnis) F(utofu, post_toq)            \
+	F(utofu, prepare_nop) F(utofu, prepare_put) F(utofu, prepare_put_piggyback) F(utofu, poll_barrier) \
+	F(utofu, poll_reduce_double) F(utofu, poll_reduce_uint64) F(utofu, poll_mrq) F(utofu, poll_tcq)    \
+	F(utofu, put) F(utofu, put_piggyback) F(utofu, query_barrier_caps) F(utofu, query_onesided_caps)   \
+	F(utofu, query_stadd) F(utofu, query_utofu_version) F(utofu, query_vcq_id) F(utofu, reduce_double) \
+	F(utofu, reduce_uint64) F(utofu, reg_mem) F(utofu, reg_mem_with_stag) F(utofu, set_vbg)            \
+	F(utofu, set_vcq_id_path)
+#define JTOFU_FUNCTIONS(F)                                                                        \
+	F(jtofu, finalize) F(jtofu, initialize) F(jtofu, query_phys_coords)                       \
+	F(jtofu, query_ranks_from_phys_coords) F(jtofu, query_sys_size) F(jtofu, query_sys_torus)
+/* clang-format on */
 
 #define TOFU_MEMBER(library, name) __typeof__(library##_##name) *name;
 struct utofu_library {

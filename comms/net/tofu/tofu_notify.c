@@ -55,8 +55,9 @@ static void tofu_put_signal(const struct network_notification *n)
 	const struct comms_place there = {n->peer, n->flag_segment, n->flag_offset};
 	const struct comms_atomic atomic = {n->op, sizeof n->value, n->value, 0};
 	atomic_int sent = 0;
-	struct tofu_counters counters = {
-		.arrived = tofu_pending(n->channel), .sent = n->nbi ? NULL : &sent, .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
+	struct tofu_counters counters = {.arrived = tofu_pending(n->channel),
+					 .sent = n->nbi ? NULL : &sent,
+					 .flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER};
 
 	tofu_put_data(&counters, n);
 	tofu_wait_for(&sent);

@@ -152,7 +152,8 @@ static void tofu_get_buffer(struct comms_request *request, struct comms_peer *pe
 
 /* --- Atomics --- */
 
-void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there, const struct comms_atomic *atomic, void *result)
+void tofu_atomic(const struct tofu_counters *counters, const struct comms_place *there,
+		 const struct comms_atomic *atomic, void *result)
 {
 	struct tofu_request *request = tofu_request_begin(counters, there->peer);
 	struct transfer transfer = {

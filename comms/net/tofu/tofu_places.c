@@ -27,7 +27,8 @@ static union jtofu_phys_coords physical_coordinates(int pe)
 	int code = jtofu.query_phys_coords(JOB, (jtofu_rank_t)pe, &at);
 
 	if (code != JTOFU_SUCCESS)
-		rte_die(NULL, "jtofu_query_phys_coords: error %d: the launcher's map does not say where PE %d is", code, pe);
+		rte_die(NULL, "jtofu_query_phys_coords: error %d: the launcher's map does not say where PE %d is", code,
+			pe);
 	return at;
 }
 
@@ -45,18 +46,21 @@ static void *map_of_settings(void)
 	if (!shape || !*shape || !softofu.create_map || softofu.create_map(&map, &size, &ranks) != JTOFU_SUCCESS)
 		return NULL;
 	if (ranks < (unsigned)comms.n_pes)
-		rte_die_together("shmem_init", "SOFTOFU_SHAPE=%s: this box has %u ranks for %d PEs; give a larger one", shape, ranks, comms.n_pes);
+		rte_die_together("shmem_init", "SOFTOFU_SHAPE=%s: this box has %u ranks for %d PEs; give a larger one",
+				 shape, ranks, comms.n_pes);
 	return map;
 }
 
 static void die_without(bool libraries, const char *problem)
 {
 	if (!libraries)
-		rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
-					       "configure torushmem --with-tofu=DIR",
+		rte_die_together("shmem_init",
+				 "SHMEM_PATHS names tofu, and its libraries cannot be loaded (%s); leave tofu out, or "
+				 "configure torushmem --with-tofu=DIR",
 				 problem);
-	rte_die_together("shmem_init", "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
-				       "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
+	rte_die_together("shmem_init",
+			 "SHMEM_PATHS names tofu, and the launcher does not say where in a Tofu network the PEs are "
+			 "(fjpmix.rankmap); for software Tofu, set SOFTOFU_SHAPE, as in SOFTOFU_SHAPE=2x2");
 }
 
 bool tofu_find(bool must)
@@ -76,10 +80,12 @@ bool tofu_find(bool must)
 	free(map);
 	jtofu_is_open = code == JTOFU_SUCCESS;
 	if (libraries && !jtofu_is_open)
-		rte_die_together("shmem_init", "jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
-					       "libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
-					       "SHMEM_PATHS=local,ucx",
-				 code, tofu_library_file());
+		rte_die_together(
+			"shmem_init",
+			"jtofu_initialize: error %d: the launcher's map of the Tofu network makes no sense to the "
+			"libraries beside %s; configure torushmem --with-tofu=DIR with those of this machine, or set "
+			"SHMEM_PATHS=local,ucx",
+			code, tofu_library_file());
 	return jtofu_is_open;
 }
 
@@ -111,7 +117,9 @@ static int tofu_place_in(const struct torus_shape *machine, int pe)
 	for (int axis = 0; axis < TORUS_AXES; axis++) {
 		coordinates[axis] = at.a[axis];
 		if (coordinates[axis] >= machine->axis[axis].size)
-			rte_die(NULL, "jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size describes", pe);
+			rte_die(NULL,
+				"jtofu_query_phys_coords: PE %d is outside of the machine that jtofu_query_sys_size describes",
+				pe);
 	}
 	return torus_place_at(machine, coordinates);
 }

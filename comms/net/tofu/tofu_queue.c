@@ -245,7 +245,8 @@ char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *st
 	return tofu.staging + at;
 }
 
-void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only, utofu_stadd_t *stadd)
+void tofu_request_register(struct tofu_request *request, void *memory, size_t bytes, bool read_only,
+			   utofu_stadd_t *stadd)
 {
 	int code;
 
@@ -290,17 +291,20 @@ static int post_atomic(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t n
 {
 	static const enum utofu_armw_op ops[] = {
 		[COMMS_FETCH] = UTOFU_ARMW_OP_ADD, /* of zero */
-		[COMMS_ADD] = UTOFU_ARMW_OP_ADD,   [COMMS_AND] = UTOFU_ARMW_OP_AND, [COMMS_OR] = UTOFU_ARMW_OP_OR,
+		[COMMS_ADD] = UTOFU_ARMW_OP_ADD,   [COMMS_AND] = UTOFU_ARMW_OP_AND,   [COMMS_OR] = UTOFU_ARMW_OP_OR,
 		[COMMS_XOR] = UTOFU_ARMW_OP_XOR,   [COMMS_SWAP] = UTOFU_ARMW_OP_SWAP,
 	};
 	uint64_t operand = r->op == COMMS_FETCH ? 0 : r->operand;
 
 	if (r->bytes == 8)
-		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, tofu_peer(r->peer)->vcq, r->cond, operand, r->there, number, r->flags, request)
-					    : utofu.armw8(vcq, tofu_peer(r->peer)->vcq, ops[r->op], operand, r->there, number, r->flags, request);
-	return r->op == COMMS_CSWAP
-		       ? utofu.cswap4(vcq, tofu_peer(r->peer)->vcq, (uint32_t)r->cond, (uint32_t)operand, r->there, number, r->flags, request)
-		       : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there, number, r->flags, request);
+		return r->op == COMMS_CSWAP ? utofu.cswap8(vcq, tofu_peer(r->peer)->vcq, r->cond, operand, r->there,
+							   number, r->flags, request)
+					    : utofu.armw8(vcq, tofu_peer(r->peer)->vcq, ops[r->op], operand, r->there,
+							  number, r->flags, request);
+	return r->op == COMMS_CSWAP ? utofu.cswap4(vcq, tofu_peer(r->peer)->vcq, (uint32_t)r->cond, (uint32_t)operand,
+						   r->there, number, r->flags, request)
+				    : utofu.armw4(vcq, tofu_peer(r->peer)->vcq, ops[r->op], (uint32_t)operand, r->there,
+						  number, r->flags, request);
 }
 
 static int post_transfer(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t number, void *request)
@@ -309,7 +313,8 @@ static int post_transfer(utofu_vcq_hdl_t vcq, const struct transfer *r, uint64_t
 	case TRANSFER_PUT:
 		return utofu.put(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, request);
 	case TRANSFER_SMALL_PUT:
-		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes, number, r->flags, request);
+		return utofu.put_piggyback(vcq, tofu_peer(r->peer)->vcq, (void *)(uintptr_t)r->data, r->there, r->bytes,
+					   number, r->flags, request);
 	case TRANSFER_GET:
 		return utofu.get(vcq, tofu_peer(r->peer)->vcq, r->here, r->there, r->bytes, number, r->flags, request);
 	case TRANSFER_ATOMIC: return post_atomic(vcq, r, number, request);

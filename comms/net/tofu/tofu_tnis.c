@@ -16,8 +16,9 @@ static void open_tofu_queue(struct tofu_queue *queue, utofu_tni_id_t tni)
 	int code = utofu.create_vcq(tni, 0, &queue->vcq);
 
 	if (code != UTOFU_SUCCESS)
-		rte_die("shmem_init", "utofu_create_vcq: error %d of uTofu: TNI %u has no queue for this PE; put fewer PEs on a node, or "
-				      "set SHMEM_PATHS=local,ucx",
+		rte_die("shmem_init",
+			"utofu_create_vcq: error %d of uTofu: TNI %u has no queue for this PE; put fewer PEs on a node, or "
+			"set SHMEM_PATHS=local,ucx",
 			code, (unsigned)tni);
 	tofu_check(utofu.query_vcq_id(queue->vcq, &queue->id), "utofu_query_vcq_id");
 	tofu_check(utofu.query_onesided_caps(tni, &caps), "utofu_query_onesided_caps");
@@ -31,10 +32,11 @@ static void register_segments(struct tofu_queue *queue)
 {
 	for (unsigned i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
-			tofu_check(utofu.reg_mem_with_stag(queue->vcq, comms.segments[i].base, comms.segments[i].size, i, 0,
-							   &queue->memory[i]),
+			tofu_check(utofu.reg_mem_with_stag(queue->vcq, comms.segments[i].base, comms.segments[i].size,
+							   i, 0, &queue->memory[i]),
 				   "utofu_reg_mem_with_stag");
-	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_REQUESTS * TOFU_STAGING, 0, &queue->staging), "utofu_reg_mem");
+	tofu_check(utofu.reg_mem(queue->vcq, tofu.staging, (size_t)TOFU_REQUESTS * TOFU_STAGING, 0, &queue->staging),
+		   "utofu_reg_mem");
 }
 
 static void tofu_make_requests(void)
@@ -100,7 +102,8 @@ static int tnis_of(const struct comms_peer *peer, uint64_t ids[TOFU_TNIS])
 			tnis++;
 	}
 	if (tnis == 0)
-		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?", peer->pe);
+		rte_die(NULL, "PE %d published no queue of the Tofu network; do all PEs have the same SHMEM_ settings?",
+			peer->pe);
 	return tnis;
 }
 

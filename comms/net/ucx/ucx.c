@@ -23,7 +23,8 @@
 static void make_context(void)
 {
 	ucp_params_t params = {
-		.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+		.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+			      UCP_PARAM_FIELD_MT_WORKERS_SHARED,
 		.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx.rma ? UCP_FEATURE_RMA : 0),
 		.mt_workers_shared = 1,
 		.estimated_num_eps = (size_t)comms.n_pes,

@@ -44,8 +44,8 @@ static void send_outgoing(struct ucx_outgoing *out)
 		ucs_status_ptr_t request;
 
 		out->piece = out->left < UCX_PIECE_MOST ? out->left : UCX_PIECE_MOST;
-		request = ucp.am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header, out->data + out->header.offset,
-					  out->piece, &param);
+		request = ucp.am_send_nbx(out->back, UCX_ANSWER, &out->header, sizeof out->header,
+					  out->data + out->header.offset, out->piece, &param);
 		if (UCS_PTR_IS_PTR(request))
 			return;
 		if (UCS_PTR_IS_ERR(request) || out->left == out->piece)
@@ -66,7 +66,8 @@ void ucx_answers_send(struct ucx_outgoing *out)
 	}
 }
 
-void ucx_answer_add(struct ucx_outgoing **first, ucp_ep_h back, const struct ucx_answer *answer, const void *data, size_t bytes)
+void ucx_answer_add(struct ucx_outgoing **first, ucp_ep_h back, const struct ucx_answer *answer, const void *data,
+		    size_t bytes)
 {
 	static const char no_data[1];
 	struct ucx_outgoing *out = calloc(1, sizeof *out);

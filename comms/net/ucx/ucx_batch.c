@@ -85,8 +85,9 @@ bool ucx_batch_add(struct comms_request *request, const struct network_notificat
 	peer = ucx_peer(from->peer);
 	n->connection = peer;
 	n->key = NULL;
-	n->item = (struct ucx_item){ucx_remote(peer, from->segment, data->offset), ucx_remote(peer, from->flag_segment, from->flag_offset),
-				    from->value, data->bytes | event << UCX_ITEM_EVENT};
+	n->item = (struct ucx_item){ucx_remote(peer, from->segment, data->offset),
+				    ucx_remote(peer, from->flag_segment, from->flag_offset), from->value,
+				    data->bytes | event << UCX_ITEM_EVENT};
 	n->now = *data;
 	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
 	batch->request[batch->count++] = request;

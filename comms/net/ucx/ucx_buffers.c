@@ -73,8 +73,8 @@ static void get_done(void *getting, ucs_status_t status, void *argument)
 	ucx_complete_request(request);
 }
 
-void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, const struct comms_buffer *buffer, size_t offset,
-		    struct comms_piece *to)
+void ucx_get_buffer(struct comms_request *request, struct comms_peer *from, const struct comms_buffer *buffer,
+		    size_t offset, struct comms_piece *to)
 {
 	const ucp_request_param_t param = {
 		.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,

@@ -105,14 +105,15 @@ ucp_err_handling_mode_t ucx_failure_mode(void)
 {
 	static const char *const shared[] = {SHARED_MEMORY};
 
-	return names_others_than(shared, sizeof shared / sizeof shared[0]) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+	return names_others_than(shared, sizeof shared / sizeof shared[0]) ? UCP_ERR_HANDLING_MODE_PEER
+									   : UCP_ERR_HANDLING_MODE_NONE;
 }
 
 /* Not that the job works depends on this, but how fast: without a NIC that carries them out, UCX's puts and gets are messages, too. */
 bool ucx_wants_rma(void)
 {
-	static const char *const protocol_choices[] = {"auto", "messages", "rma"}, *const software[] = {SHARED_MEMORY,
-													"tcp"};
+	static const char *const protocol_choices[] = {"auto", "messages", "rma"};
+	static const char *const software[] = {SHARED_MEMORY, "tcp"};
 	int choice = setting_choice(SETTING_UCX_PROTOCOL, protocol_choices, 3);
 
 	if (choice > 0)

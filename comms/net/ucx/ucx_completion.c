@@ -25,7 +25,7 @@
 #include "comms/wait/wait.h"
 
 #define POLLS_OVERSUBSCRIBED 64 /* some 30 us */
-#define SLOW_WAIT 100000000 /* ns; the other waits measure it in sleeps */
+#define SLOW_WAIT 100000000	/* ns; the other waits measure it in sleeps */
 
 void channel_put_on_list(struct mark *mark)
 {
@@ -206,7 +206,8 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 
 	for (; flushed; flushed = flushed->next_flushed) {
 		hang_answer = (struct hang_answer){"shmem_quiet (or what includes it)", flushed->peer->pe};
-		ucx_must_succeed(channel_finish(channel, flushed->flushing), "a flush (ucp_ep_flush_nbx)", flushed->peer->pe);
+		ucx_must_succeed(channel_finish(channel, flushed->flushing), "a flush (ucp_ep_flush_nbx)",
+				 flushed->peer->pe);
 		channel_wait(channel, is_acknowledged, &(struct acknowledgement){flushed->peer, flushed->awaited});
 		await_answers(channel, flushed);
 		atomic_store_explicit(&flushed->in_flush, false, memory_order_relaxed);

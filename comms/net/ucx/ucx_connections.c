@@ -45,8 +45,8 @@ static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 	rte_host(peer->pe, host, sizeof host);
 	if (last)
 		snprintf(during, sizeof during, "; the last operation on it was of %s", last + (last[0] == 'p'));
-	rte_die(NULL, "UCX's connection to PE %d on host %s broke: %s%s; %s", peer->pe, host, ucs.status_string(status), during,
-		comms_process_in_words(peer->pe));
+	rte_die(NULL, "UCX's connection to PE %d on host %s broke: %s%s; %s", peer->pe, host, ucs.status_string(status),
+		during, comms_process_in_words(peer->pe));
 }
 
 static size_t memory_in_use(void)
@@ -69,8 +69,9 @@ static void check_filters(const struct comms_peer *peer, const struct ucx_filter
 
 	ucx_filter_describe(&mine);
 	if (theirs->filters != mine.filters)
-		rte_die(NULL, "PE %d %s connections, and this PE %s; give all PEs the same UCX, or SHMEM_ACCEPT_FILTER=no", peer->pe,
-			theirs->filters ? "filters" : "does not filter", mine.filters ? "does" : "does not");
+		rte_die(NULL,
+			"PE %d %s connections, and this PE %s; give all PEs the same UCX, or SHMEM_ACCEPT_FILTER=no",
+			peer->pe, theirs->filters ? "filters" : "does not filter", mine.filters ? "does" : "does not");
 }
 
 static struct ucx_peer *make_connection(struct comms_channel *channel, struct comms_peer *peer)

@@ -61,8 +61,9 @@ static bool is_elsewhere(const struct ifaddrs *entry, const char *device)
 
 	if (is_network(entry))
 		return strcmp(entry->ifa_name, device) != 0;
-	return six && six->sin6_family == AF_INET6 && (entry->ifa_flags & IFF_UP) && !(entry->ifa_flags & IFF_LOOPBACK) &&
-	       !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && strcmp(entry->ifa_name, device) != 0;
+	return six && six->sin6_family == AF_INET6 && (entry->ifa_flags & IFF_UP) &&
+	       !(entry->ifa_flags & IFF_LOOPBACK) && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) &&
+	       strcmp(entry->ifa_name, device) != 0;
 }
 
 static bool is_only_network(const struct ifaddrs *all, const struct ifaddrs *entry)

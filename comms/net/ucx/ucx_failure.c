@@ -44,7 +44,7 @@ static struct {
 	int64_t limit; /* ms; 0: no detection */
 	int64_t next_check;
 	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
-	int64_t *unanswered;				   /* by descriptor: since when, 0: nothing is */
+	int64_t *unanswered;				 /* by descriptor: since when, 0: nothing is */
 	int descriptors;
 	enum method method;
 	int without_sockets; /* checks, since the connection to the next PE was made, that found no socket of UCX */
@@ -205,7 +205,8 @@ static int pe_at_address(const struct failure_address *address)
 /* The PE whose number follows the lost one's reports at once, others only if that does not end the job. */
 void failure_wait_to_report(int lost)
 {
-	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes, position = distance < REPORTERS ? distance : REPORTERS;
+	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes,
+	    position = distance < REPORTERS ? distance : REPORTERS;
 	const struct timespec time = {(position - 1) * 2, 0};
 
 	if (position > 1)
@@ -214,8 +215,8 @@ void failure_wait_to_report(int lost)
 
 static _Noreturn void report_lost_pe(int pe, const char *host)
 {
-	rte_die(NULL, "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken", host, pe,
-		(long)(failure.limit / 1000));
+	rte_die(NULL, "host %s, with PE %d, has not answered for %ld s: it is down, or the network to it is broken",
+		host, pe, (long)(failure.limit / 1000));
 }
 
 static _Noreturn void report_lost_address(const struct failure_address *address)
@@ -229,8 +230,8 @@ static _Noreturn void report_lost_address(const struct failure_address *address)
 		inet_ntop(AF_INET6, address->ip, text, sizeof text);
 	failure_wait_to_report(pe);
 	if (pe < 0 || !rte_host(pe, host, sizeof host))
-		rte_die(NULL, "the host at %s has not answered for %ld s: it is down, or the network to it is broken", text,
-			(long)(failure.limit / 1000));
+		rte_die(NULL, "the host at %s has not answered for %ld s: it is down, or the network to it is broken",
+			text, (long)(failure.limit / 1000));
 	report_lost_pe(pe, host);
 }
 
@@ -339,7 +340,8 @@ static void check_sockets(int64_t now)
 	else
 		failure.without_sockets++;
 	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
-	if (next && ucx.served && (failure.method == MESSAGES || (failure.method == AUTO && failure.without_sockets > 2)))
+	if (next && ucx.served &&
+	    (failure.method == MESSAGES || (failure.method == AUTO && failure.without_sockets > 2)))
 		ask_next_pe(next, now);
 }
 

@@ -25,12 +25,13 @@ struct mark {
 	_Atomic(struct comms_channel *) channel; /* NULL: free for another channel */
 	struct ucx_peer *peer;
 	atomic_bool touched;
-	atomic_bool unflushed;	       /* by puts of UCX, which only a flush completes */
-	_Atomic uint64_t sent;	       /* the last message that a quiet waits for */
-	atomic_uint fences;	       /* of the channel, before the last operation here; only where there are puts of UCX */
-	atomic_int unanswered[2];      /* nonblocking operations whose result has not come: see await_answers */
-	atomic_uint half;	       /* which of the two new operations count in */
-	struct mark *next;	       /* of the channel's touched ones */
+	atomic_bool unflushed; /* by puts of UCX, which only a flush completes */
+	_Atomic uint64_t sent; /* the last message that a quiet waits for */
+	/* of the channel, before the last operation here; only where there are puts of UCX */
+	atomic_uint fences;
+	atomic_int unanswered[2];	  /* nonblocking operations whose result has not come: see await_answers */
+	atomic_uint half;		  /* which of the two new operations count in */
+	struct mark *next;		  /* of the channel's touched ones */
 	_Atomic(struct mark *) next_here; /* of the same connection */
 	struct mark *next_of_channel;	  /* of those to be freed with it */
 	struct mark *next_flushed;	  /* a quiet's own, and so are the next three */
@@ -47,12 +48,12 @@ struct ucx_item {
 
 /* The header of a request. */
 struct ucx_message {
-	uint32_t pe, stream;	/* the sender, and which of its connections */
-	uint64_t sequence;	/* in that stream, from 1 */
+	uint32_t pe, stream;	 /* the sender, and which of its connections */
+	uint64_t sequence;	 /* in that stream, from 1 */
 	uint8_t kind, op, width; /* op: what is done to the word, an enum comms_amo */
-	uint8_t acknowledge;	/* the sender waits until it is carried out */
-	uint32_t event; /* of the sender's trace, 0: none */
-	uint64_t token; /* identifies the request that an answer belongs to */
+	uint8_t acknowledge;	 /* the sender waits until it is carried out */
+	uint32_t event;		 /* of the sender's trace, 0: none */
+	uint64_t token;		 /* identifies the request that an answer belongs to */
 	uint64_t compare;
 	struct ucx_item item;
 };
@@ -61,15 +62,15 @@ _Static_assert(sizeof(struct ucx_message) == 72, "the same on all PEs");
 struct ucx_peer {
 	ucp_ep_h endpoint;
 	ucp_rkey_h key[COMMS_SEGMENTS]; /* NULL: puts and gets are messages */
-	char *base[COMMS_SEGMENTS]; /* in the peer's address space */
+	char *base[COMMS_SEGMENTS];	/* in the peer's address space */
 	int pe;
 	_Atomic(const char *) last_routine; /* that sent something by it; NULL: not known */
-	uint32_t stream;       /* its number; the PE never uses it for another connection */
-	struct ucx_message hello; /* the first message */
-	_Atomic uint64_t sent; /* how many messages */
-	_Atomic uint64_t acknowledged; /* how many of them have been carried out, as far as is known */
-	struct mark mark; /* of the channel that the worker is of; others' hang on it */
-	struct ucx_peer *next; /* of those that are closed */
+	uint32_t stream;		    /* its number; the PE never uses it for another connection */
+	struct ucx_message hello;	    /* the first message */
+	_Atomic uint64_t sent;		    /* how many messages */
+	_Atomic uint64_t acknowledged;	    /* how many of them have been carried out, as far as is known */
+	struct mark mark;		    /* of the channel that the worker is of; others' hang on it */
+	struct ucx_peer *next;		    /* of those that are closed */
 };
 
 /* What this PE publishes: the lengths and where UCX listens, then the worker's address, then the keys. */
@@ -84,8 +85,8 @@ struct comms_channel {
 	ucp_worker_h worker; /* of a private channel: NULL until it is needed */
 	bool private;
 	_Atomic(struct mark *) touched;
-	atomic_int unsent;     /* nonblocking operations that UCX has not finished */
-	atomic_uint fences;    /* how many there have been */
+	atomic_int unsent;  /* nonblocking operations that UCX has not finished */
+	atomic_uint fences; /* how many there have been */
 
 	/* Channels that share the main worker. */
 	pthread_mutex_t marking; /* of the list of touched ones */
@@ -110,16 +111,16 @@ struct ucx {
 	struct failure_address listens[FAILURE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
-	bool rma;	   /* puts and gets are UCX's, which a NIC carries out; else they are messages */
-	int longest_sleep; /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
-	int processors;	   /* for each PE of the node; 0: PEs share them */
-	int event_fd;	   /* UCX's: readable when the main worker has something to do */
+	bool rma;	     /* puts and gets are UCX's, which a NIC carries out; else they are messages */
+	int longest_sleep;   /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
+	int processors;	     /* for each PE of the node; 0: PEs share them */
+	int event_fd;	     /* UCX's: readable when the main worker has something to do */
 	atomic_uint streams; /* the number of the last one */
 	bool served;
 	atomic_bool resting; /* the server is to end */
 	pthread_t server;
-	atomic_bool blocking;	    /* the PE blocks and progresses UCX by itself */
-	_Atomic uint32_t in_timed_wait;   /* the server is, because the PE progresses UCX */
+	atomic_bool blocking;		/* the PE blocks and progresses UCX by itself */
+	_Atomic uint32_t in_timed_wait; /* the server is, because the PE progresses UCX */
 	atomic_uint visits; /* times that others than the server have progressed the main worker, approximately */
 	pthread_mutex_t connecting;
 	/* For the search for deadlocks: messages sent and carried out, results that have not come, data of which a part has not been sent. */
@@ -153,7 +154,7 @@ void ucx_release_keys(struct ucx_peer *peer);
 /* Lets the main worker work; nonzero: it did something. */
 unsigned ucx_work(void);
 
-#define UCX_MESSAGE_MOST (60 << 10) /* bytes of data; with UCX's own they fit a segment of 64 KiB */
+#define UCX_MESSAGE_MOST (60 << 10)  /* bytes of data; with UCX's own they fit a segment of 64 KiB */
 #define UCX_PIECE_MOST (250UL << 10) /* bytes of a long put or get; with UCX's own they fit a segment of 256 KiB */
 
 static inline uint64_t ucx_remote(const struct ucx_peer *peer, enum comms_segment_id segment, size_t offset)
@@ -220,8 +221,8 @@ void ucx_notify(struct comms_request *request, const struct network_notification
 void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piece *data, bool nbi);
 void *ucx_share(struct comms_buffer *buffer);
 void ucx_unshare(const struct comms_buffer *buffer, void *handle);
-void ucx_get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer, size_t offset,
-		    struct comms_piece *to);
+void ucx_get_buffer(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
+		    size_t offset, struct comms_piece *to);
 /* Touches the request last. */
 void ucx_complete_request(struct comms_request *request);
 /* False: there is no room. */

@@ -22,8 +22,10 @@ static void find_in_ucx(void *library, const char *name, void *to)
 	void *function = dlsym(library, name); /* it searches the libraries that this one needs as well */
 
 	if (!function)
-		rte_die_together("shmem_init", "this UCX has no %s; torushmem was built with UCX %s and needs that version or a later one", name,
-				 UCX_VERSION);
+		rte_die_together(
+			"shmem_init",
+			"this UCX has no %s; torushmem was built with UCX %s and needs that version or a later one",
+			name, UCX_VERSION);
 	memcpy(to, &function, sizeof function);
 }
 
@@ -33,8 +35,8 @@ static bool handler_is_of_ucx(int signal)
 	Dl_info handler, library;
 
 	return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
-	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) && dladdr((void *)(uintptr_t)ucs.status_string, &library) &&
-	       handler.dli_fbase == library.dli_fbase;
+	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) &&
+	       dladdr((void *)(uintptr_t)ucs.status_string, &library) && handler.dli_fbase == library.dli_fbase;
 }
 
 /*
@@ -67,7 +69,8 @@ static void *open_logging_to_stderr(const char *file, int how)
 /* The parts before the whole, which may not say where they are, and would get those of another UCX. They need each other. */
 static void *open_in_folder(void)
 {
-	static const char *const parts[] = {UCX_FOLDER "/libucm.so.0", UCX_FOLDER "/libucs.so.0", UCX_FOLDER "/libuct.so.0"};
+	static const char *const parts[] = {UCX_FOLDER "/libucm.so.0", UCX_FOLDER "/libucs.so.0",
+					    UCX_FOLDER "/libuct.so.0"};
 
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		open_logging_to_stderr(parts[i], RTLD_LAZY);
@@ -81,9 +84,11 @@ static void *open_ucx(void)
 	if (!library)
 		library = open_logging_to_stderr(UCP_FILE, RTLD_NOW);
 	if (!library)
-		rte_die_together("shmem_init", "UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
-					       "LD_LIBRARY_PATH",
-				 dlerror());
+		rte_die_together(
+			"shmem_init",
+			"UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
+			"LD_LIBRARY_PATH",
+			dlerror());
 	return library;
 }
 
@@ -96,9 +101,11 @@ static void refuse_old(void *library)
 	find_in_ucx(library, "ucp_get_version", &get_version);
 	get_version(&major, &minor, &release);
 	if (major == 1 && minor < 11)
-		rte_die_together("shmem_init", "this UCX is %u.%u, with which PEs that connect to each other crash; install UCX 1.13 or later, or put its "
-					       "folder into LD_LIBRARY_PATH",
-				 major, minor);
+		rte_die_together(
+			"shmem_init",
+			"this UCX is %u.%u, with which PEs that connect to each other crash; install UCX 1.13 or later, or put its "
+			"folder into LD_LIBRARY_PATH",
+			major, minor);
 }
 
 /*

@@ -9,15 +9,18 @@
  * The functions of UCX that the UCX path calls, as ucp.put_nbx and the like. UCX is loaded when the path is taken: loading it takes as long as the
  * rest of the start, for it puts hooks into the C library, and a job on one node needs none of it.
  */
-#define UCP_FUNCTIONS(F)                                                                                                  \
-	F(ucp, am_send_nbx) F(ucp, cleanup) F(ucp, config_modify) F(ucp, config_read) F(ucp, config_release)              \
-	F(ucp, dt_create_generic) F(ucp, dt_destroy) F(ucp, ep_close_nbx) F(ucp, ep_create) F(ucp, ep_flush_nbx)          \
-	F(ucp, ep_rkey_unpack) F(ucp, get_nbx) F(ucp, init_version) F(ucp, mem_map) F(ucp, mem_unmap) F(ucp, put_nbx)     \
-	F(ucp, request_check_status) F(ucp, request_free) F(ucp, rkey_buffer_release) F(ucp, rkey_destroy)                \
-	F(ucp, rkey_pack) F(ucp, worker_arm) F(ucp, worker_create) F(ucp, worker_destroy) F(ucp, worker_get_address)      \
-	F(ucp, worker_get_efd) F(ucp, worker_progress) F(ucp, worker_release_address)                                     \
-	F(ucp, worker_set_am_recv_handler) F(ucp, worker_signal)
+/* clang-format off */
+#define UCP_FUNCTIONS(F)                                                                                     \
+	F(ucp, am_send_nbx) F(ucp, cleanup) F(ucp, config_modify) F(ucp, config_read) F(ucp, config_release) \
+	F(ucp, dt_create_generic) F(ucp, dt_destroy) F(ucp, ep_close_nbx) F(ucp, ep_create)                  \
+	F(ucp, ep_flush_nbx) F(ucp, ep_rkey_unpack) F(ucp, get_nbx) F(ucp, init_version) F(ucp, mem_map)     \
+	F(ucp, mem_unmap) F(ucp, put_nbx) F(ucp, request_check_status) F(ucp, request_free)                  \
+	F(ucp, rkey_buffer_release) F(ucp, rkey_destroy) F(ucp, rkey_pack) F(ucp, worker_arm)                \
+	F(ucp, worker_create) F(ucp, worker_destroy) F(ucp, worker_get_address) F(ucp, worker_get_efd)       \
+	F(ucp, worker_progress) F(ucp, worker_release_address) F(ucp, worker_set_am_recv_handler)            \
+	F(ucp, worker_signal)
 #define UCS_FUNCTIONS(F) F(ucs, global_opts_set_value) F(ucs, status_string)
+/* clang-format on */
 
 #define UCX_MEMBER(library, name) __typeof__(library##_##name) *name;
 struct ucp_library {

@@ -73,7 +73,8 @@ void channel_forget_marks(struct ucx_peer *peer)
 
 struct mark *channel_known_mark(struct comms_channel *channel, int pe)
 {
-	struct ucx_peer *peer = channel->private ? channel->peers[channel_place_of(channel, pe)] : peer_ucx(comms_peer(pe));
+	struct ucx_peer *peer =
+		channel->private ? channel->peers[channel_place_of(channel, pe)] : peer_ucx(comms_peer(pe));
 
 	return peer ? channel_find_mark(channel, peer) : NULL;
 }

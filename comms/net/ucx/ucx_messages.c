@@ -29,8 +29,8 @@ static void number_message(struct ucx_peer *peer, struct ucx_message *message)
 	atomic_fetch_add_explicit(&ucx.sent, 1, memory_order_relaxed);
 }
 
-static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct ucx_message *message, const void *data, size_t bytes,
-				      const ucp_request_param_t *how)
+static ucs_status_ptr_t send_numbered(struct ucx_peer *peer, struct ucx_message *message, const void *data,
+				      size_t bytes, const ucp_request_param_t *how)
 {
 	ucp_request_param_t param = *how;
 

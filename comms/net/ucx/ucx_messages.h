@@ -16,9 +16,9 @@
 enum { UCX_REQUEST = 1, UCX_ANSWER, UCX_FIRST };
 
 enum ucx_message_kind {
-	UCX_HELLO, /* the first of its stream: shows the target where answers go */
-	UCX_WRITE, /* data, then a word */
-	UCX_BATCH, /* several of these, each an item with its data behind it */
+	UCX_HELLO,  /* the first of its stream: shows the target where answers go */
+	UCX_WRITE,  /* data, then a word */
+	UCX_BATCH,  /* several of these, each an item with its data behind it */
 	UCX_ATOMIC, /* an atomic whose result nobody wants */
 	UCX_FETCH,
 	UCX_READ,
@@ -30,11 +30,11 @@ struct ucx_notification {
 	struct ucx_peer *connection;
 	bool over;
 	uint32_t event;
-	ucp_rkey_h key; /* of a get from a buffer, to be given back; NULL: none */
-	uint64_t flag;	/* its address at the peer, 0: none */
+	ucp_rkey_h key;			/* of a get from a buffer, to be given back; NULL: none */
+	uint64_t flag;			/* its address at the peer, 0: none */
 	struct network_piece now, next; /* what is left of the data; offsets are addresses at the peer */
-	struct ucx_message message; /* under way */
-	struct ucx_item item; /* in a batch */
+	struct ucx_message message;	/* under way */
+	struct ucx_item item;		/* in a batch */
 };
 _Static_assert(sizeof(struct ucx_notification) <= COMMS_REQUEST_DRIVER, "it fits into a request");
 static inline struct ucx_notification *ucx_notification(struct comms_request *request)
@@ -69,7 +69,8 @@ void ucx_target_acknowledge(void);
 
 /* Answers to other PEs: a list that the target collects with its lock held and sends without it. data: NULL, or what lies in this PE. */
 struct ucx_outgoing;
-void ucx_answer_add(struct ucx_outgoing **first, ucp_ep_h back, const struct ucx_answer *answer, const void *data, size_t bytes);
+void ucx_answer_add(struct ucx_outgoing **first, ucp_ep_h back, const struct ucx_answer *answer, const void *data,
+		    size_t bytes);
 void ucx_answers_send(struct ucx_outgoing *first);
 /* What ucx_batch.c packs with. */
 void ucx_start_batches(void);
@@ -106,7 +107,8 @@ void ucx_message_atomic(struct mark *mark, const struct comms_atomic *atomic, ui
 void ucx_message_fetch(struct mark *mark, const struct ucx_message *atomic, void *result, bool nbi);
 void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t bytes, bool nbi);
 /* Completes the request when the data is there. */
-void ucx_message_read_for(struct comms_request *request, struct ucx_peer *peer, uint64_t there, const struct comms_piece *to);
+void ucx_message_read_for(struct comms_request *request, struct ucx_peer *peer, uint64_t there,
+			  const struct comms_piece *to);
 /* All messages that went to the PE before will be waited for by a quiet of the channel. */
 void ucx_message_mark_all(struct mark *mark);
 /* Asks for an acknowledgement and waits for nothing; returns the number to be acknowledged. */

@@ -89,7 +89,8 @@ static struct network_piece remote_piece(const struct ucx_peer *peer, const stru
 {
 	struct network_piece piece = from->piece[i];
 
-	piece.offset = from->buffer && i == 0 ? from->buffer->base + piece.offset : ucx_remote(peer, from->segment, piece.offset);
+	piece.offset = from->buffer && i == 0 ? from->buffer->base + piece.offset
+					      : ucx_remote(peer, from->segment, piece.offset);
 	return piece;
 }
 

@@ -54,13 +54,14 @@ void ucx_put_by_rma(struct mark *mark, ucp_rkey_h key, const struct network_piec
 
 	if (nbi) {
 		param = count_unsent(mark);
-		operation_started(
-			mark, ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &param),
-			"a nonblocking put (ucp_put_nbx)");
+		operation_started(mark,
+				  ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key,
+					      &param),
+				  "a nonblocking put (ucp_put_nbx)");
 		return;
 	}
-	ucx_must_succeed(channel_finish(mark_channel(mark),
-					ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes, data->offset, key, &ucx_plain)),
+	ucx_must_succeed(channel_finish(mark_channel(mark), ucp.put_nbx(mark->peer->endpoint, data->source, data->bytes,
+									data->offset, key, &ucx_plain)),
 			 "a put (ucp_put_nbx)", mark->peer->pe);
 	channel_touch(mark);
 }
@@ -82,7 +83,8 @@ static void get_by_ucx(struct mark *mark, ucp_rkey_h key, uint64_t source, void 
 
 /* --- The operations --- */
 
-static void ucx_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes, bool nbi)
+static void ucx_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
+		    bool nbi)
 {
 	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, there->peer);
@@ -110,8 +112,8 @@ static void ucx_get(struct comms_channel *channel, const struct comms_place *the
 	channel_end(mark);
 }
 
-static void ucx_amo_fetch(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic, void *result,
-			  bool nbi)
+static void ucx_amo_fetch(struct comms_channel *channel, const struct comms_place *there,
+			  const struct comms_atomic *atomic, void *result, bool nbi)
 {
 	uint32_t event = ucx_event();
 	struct mark *mark = channel_begin(&channel, there->peer);
@@ -162,7 +164,8 @@ static void ucx_name_under_way(char *text, size_t size)
 		if (!peer || !(atomic_load_explicit(&peer->mark.touched, memory_order_seq_cst) ||
 			       atomic_load_explicit(&peer->mark.in_flush, memory_order_seq_cst)))
 			continue;
-		used += (size_t)snprintf(text + used, size - used, count++ ? ", %d" : "; operations under way to PEs %d", pe);
+		used += (size_t)snprintf(text + used, size - used,
+					 count++ ? ", %d" : "; operations under way to PEs %d", pe);
 		if (used + sizeof ", ..., 158976" > size) {
 			snprintf(text + used, size - used, ", ...");
 			return;

@@ -13,7 +13,7 @@
 struct request {
 	struct ucx_message message;
 	struct ucx_peer *connection;
-	struct mark *mark;	       /* that counts it */
+	struct mark *mark;		 /* that counts it */
 	struct comms_request *completes; /* this one; NULL: the mark counts it */
 	char *result;
 	size_t left; /* bytes of the result that have not come */
@@ -136,7 +136,8 @@ void ucx_message_read(struct mark *mark, uint64_t there, void *dest, size_t byte
 	request_result(mark, &request, nbi);
 }
 
-void ucx_message_read_for(struct comms_request *completes, struct ucx_peer *peer, uint64_t there, const struct comms_piece *to)
+void ucx_message_read_for(struct comms_request *completes, struct ucx_peer *peer, uint64_t there,
+			  const struct comms_piece *to)
 {
 	struct request *request = ucx_message_allocate(sizeof *request);
 
@@ -164,7 +165,8 @@ static void take_result(const struct ucx_answer *answer, const void *data, size_
 	size_t came = bytes > 0 ? bytes : answer->width;
 
 	if (came > request->left)
-		rte_die(NULL, "PE %d answered with %zu bytes more than were asked for; do all PEs run the same library?",
+		rte_die(NULL,
+			"PE %d answered with %zu bytes more than were asked for; do all PEs run the same library?",
 			request->connection->pe, came - request->left);
 	memcpy(request->result + answer->offset, bytes > 0 ? data : &answer->value, came);
 	raise_acknowledged(&request->connection->acknowledged, answer->acknowledged);

@@ -23,7 +23,7 @@
 
 #define SLEEP_SHORTEST 200000L /* ns */
 #define SLEEP_LONGEST 2000000L /* ns */
-#define SLICE 100000	     /* ns, the shortest there is */
+#define SLICE 100000	       /* ns, the shortest there is */
 
 unsigned ucx_work(void)
 {

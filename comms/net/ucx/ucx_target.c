@@ -32,8 +32,8 @@ struct stream {
 	uint32_t pe, number;
 	uint64_t done; /* messages carried out */
 	bool due;
-	ucp_ep_h back; /* to the sender */
-	uint64_t token; /* what it calls the stream */
+	ucp_ep_h back;	   /* to the sender */
+	uint64_t token;	   /* what it calls the stream */
 	struct held *held; /* by their numbers */
 };
 
@@ -99,8 +99,10 @@ static void *check_there(uint64_t address, size_t bytes)
 		      bytes <= comms.segments[id].size - (size_t)((char *)there - comms.segments[id].base);
 
 	if (!inside && !comms_buffer_find(there, bytes, &found))
-		rte_die("shmemx_rdma_put", "a put or get came for memory of this PE at %p, %zu bytes, that is not registered any more; "
-					   "unregister it when nobody uses it", there, bytes);
+		rte_die("shmemx_rdma_put",
+			"a put or get came for memory of this PE at %p, %zu bytes, that is not registered any more; "
+			"unregister it when nobody uses it",
+			there, bytes);
 	return there;
 }
 
@@ -118,7 +120,8 @@ static void do_item(const struct ucx_item *item, enum comms_amo op, const void *
 	if (item->bytes > 0)
 		memcpy(check_there(item->there, item->bytes), data, item->bytes);
 	if (item->word && op == COMMS_SWAP)
-		atomic_store_explicit((_Atomic uint64_t *)check_there(item->word, sizeof(uint64_t)), item->value, memory_order_release);
+		atomic_store_explicit((_Atomic uint64_t *)check_there(item->word, sizeof(uint64_t)), item->value,
+				      memory_order_release);
 	else if (item->word)
 		comms_amo_64(op, check_there(item->word, sizeof(uint64_t)), item->value, 0);
 }
@@ -165,24 +168,15 @@ static void carry_out_message(struct stream *stream, const struct ucx_message *m
 	atomic_fetch_add_explicit(&ucx.carried_out, 1, memory_order_relaxed);
 	switch ((enum ucx_message_kind)message->kind) {
 	case UCX_HELLO:
-	case UCX_CLOSE:
-		break;
-	case UCX_WRITE:
-		do_item(&message->item, message->op, data);
-		break;
-	case UCX_BATCH:
-		do_batch(message->pe, data, bytes);
-		break;
-	case UCX_ATOMIC:
-		do_atomic(message);
-		break;
+	case UCX_CLOSE: break;
+	case UCX_WRITE: do_item(&message->item, message->op, data); break;
+	case UCX_BATCH: do_batch(message->pe, data, bytes); break;
+	case UCX_ATOMIC: do_atomic(message); break;
 	case UCX_FETCH:
 		answer.value = do_atomic(message);
 		ucx_answer_add(answers, stream->back, &answer, NULL, 0);
 		return;
-	case UCX_READ:
-		answer_read(stream, message, answers);
-		return;
+	case UCX_READ: answer_read(stream, message, answers); return;
 	}
 	if (message->acknowledge) {
 		stream->token = message->token;

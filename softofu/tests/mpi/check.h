@@ -6,12 +6,12 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#define CHECK(condition)                                                               \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
+#define CHECK(condition)                                                                        \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
 			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			MPI_Abort(MPI_COMM_WORLD, 1);                                  \
-		}                                                                      \
+			MPI_Abort(MPI_COMM_WORLD, 1);                                           \
+		}                                                                               \
 	} while (0)
 
 #endif

@@ -101,7 +101,8 @@ static int take(char wanted[LONG], uint64_t *from, uint64_t *length)
 		wait_for(UTOFU_MRQ_TYPE_LCL_GET);
 		memcpy(wanted, memory->in, *length);
 		CHECK(utofu_put_piggyback8(vcq, ids[*from], 1, AT(*from, taken), 8, 0,
-					   UTOFU_ONESIDED_FLAG_CACHE_INJECTION | UTOFU_ONESIDED_FLAG_PADDING, NULL) == UTOFU_SUCCESS);
+					   UTOFU_ONESIDED_FLAG_CACHE_INJECTION | UTOFU_ONESIDED_FLAG_PADDING,
+					   NULL) == UTOFU_SUCCESS);
 	}
 	memory->read++;
 	return 1;
@@ -132,8 +133,8 @@ static void send(int to, uint64_t length)
 	if (length > 8)
 		slot.where = own + offsetof(struct memory, out);
 	memory->taken = 0;
-	CHECK(utofu_armw8(vcq, ids[to], UTOFU_ARMW_OP_ADD, 1, AT(to, drawn), 0, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL) ==
-	      UTOFU_SUCCESS);
+	CHECK(utofu_armw8(vcq, ids[to], UTOFU_ARMW_OP_ADD, 1, AT(to, drawn), 0, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE,
+			  NULL) == UTOFU_SUCCESS);
 	sequence = wait_for(UTOFU_MRQ_TYPE_LCL_ARMW);
 	do {
 		receive_some();
@@ -141,9 +142,10 @@ static void send(int to, uint64_t length)
 				UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, NULL) == UTOFU_SUCCESS);
 		wait_for(UTOFU_MRQ_TYPE_LCL_GET);
 	} while (sequence >= memory->reader_at + SLOTS);
-	CHECK(utofu_prepare_put_piggyback(
-		      vcq, ids[to], &slot, AT(to, slots[sequence % SLOTS]), offsetof(struct slot, sequence), 0,
-		      UTOFU_ONESIDED_FLAG_STRONG_ORDER | paths_to[to], descriptors, &first) == UTOFU_SUCCESS);
+	CHECK(utofu_prepare_put_piggyback(vcq, ids[to], &slot, AT(to, slots[sequence % SLOTS]),
+					  offsetof(struct slot, sequence), 0,
+					  UTOFU_ONESIDED_FLAG_STRONG_ORDER | paths_to[to], descriptors,
+					  &first) == UTOFU_SUCCESS);
 	CHECK(utofu_prepare_put_piggyback8(vcq, ids[to], sequence + 1, AT(to, slots[sequence % SLOTS].sequence), 8, 0,
 					   UTOFU_ONESIDED_FLAG_STRONG_ORDER | paths_to[to], descriptors + first,
 					   &second) == UTOFU_SUCCESS);

@@ -57,7 +57,8 @@ static void start(int rank, char *out, char *in)
 	CHECK(utofu_query_vcq_id(vcq, &mine) == UTOFU_SUCCESS);
 	CHECK(utofu_reg_mem(vcq, out, LARGEST, 0, &source) == UTOFU_SUCCESS);
 	CHECK(utofu_reg_mem(vcq, in, LARGEST, 0, &target) == UTOFU_SUCCESS);
-	MPI_Sendrecv(&mine, 1, MPI_UINT64_T, 1 - rank, 0, &other, 1, MPI_UINT64_T, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&mine, 1, MPI_UINT64_T, 1 - rank, 0, &other, 1, MPI_UINT64_T, 1 - rank, 0, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
 	MPI_Sendrecv(&target, 1, MPI_UINT64_T, 1 - rank, 0, &there, 1, MPI_UINT64_T, 1 - rank, 0, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 	CHECK(utofu_set_vcq_id_path(&other, NULL) == UTOFU_SUCCESS);

@@ -38,7 +38,8 @@ static void check_places(MPI_Comm comm)
 			CHECK(memcmp(all[ranks[i]], all[rank], 6) == 0);
 		CHECK(FJMPI_Topology_get_ranks(comm, FJMPI_TOFU_SYS, at, 48, &few, ranks) == FJMPI_SUCCESS);
 		CHECK(few == count && has(ranks, few, rank));
-		CHECK(FJMPI_Topology_get_ranks(comm, FJMPI_TOFU_REL, relative, 1, &few, ranks) == FJMPI_SUCCESS && few == 1);
+		CHECK(FJMPI_Topology_get_ranks(comm, FJMPI_TOFU_REL, relative, 1, &few, ranks) == FJMPI_SUCCESS &&
+		      few == 1);
 	}
 	CHECK(FJMPI_Topology_get_coords(comm, size, FJMPI_LOGICAL, 3, logical) == MPI_ERR_RANK);
 	CHECK(FJMPI_Topology_get_coords(comm, 0, 7, 3, logical) == MPI_ERR_ARG);
@@ -49,8 +50,10 @@ static void check_old_names(int rank)
 	int at[6], sys[6], rel[6], logical[3], again[3];
 
 	CHECK(FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_TOFU_SYS, 6, at) == FJMPI_SUCCESS);
-	CHECK(FJMPI_Topology_sys_rank2xyzabc(rank, &sys[0], &sys[1], &sys[2], &sys[3], &sys[4], &sys[5]) == FJMPI_SUCCESS);
-	CHECK(FJMPI_Topology_rel_rank2xyzabc(rank, &rel[0], &rel[1], &rel[2], &rel[3], &rel[4], &rel[5]) == FJMPI_SUCCESS);
+	CHECK(FJMPI_Topology_sys_rank2xyzabc(rank, &sys[0], &sys[1], &sys[2], &sys[3], &sys[4], &sys[5]) ==
+	      FJMPI_SUCCESS);
+	CHECK(FJMPI_Topology_rel_rank2xyzabc(rank, &rel[0], &rel[1], &rel[2], &rel[3], &rel[4], &rel[5]) ==
+	      FJMPI_SUCCESS);
 	CHECK(memcmp(at, sys, sizeof at) == 0 && memcmp(at, rel, sizeof at) == 0);
 	CHECK(FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_LOGICAL, 3, logical) == FJMPI_SUCCESS);
 	CHECK(FJMPI_Topology_rank2xyz(rank, &again[0], &again[1], &again[2]) == FJMPI_SUCCESS);

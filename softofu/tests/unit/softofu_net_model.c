@@ -102,12 +102,8 @@ static void check_contention(void)
 /* A halo exchange of tiles of 2 x 2 ranks to a node, all messages through TNIs. Returns GB/s of a node. */
 static double halo(enum torus_assign how)
 {
-	struct torus_step step = {.dims = 2,
-				  .tile = {2, 2},
-				  .tnis = 6,
-				  .tni_rate = LINK,
-				  .link_rate = LINK,
-				  .volume = {1, 1, 1, 1}};
+	struct torus_step step =
+		{.dims = 2, .tile = {2, 2}, .tnis = 6, .tni_rate = LINK, .link_rate = LINK, .volume = {1, 1, 1, 1}};
 	struct flows *flows = flows_start("4x4", "", NULL, NULL);
 	const struct torus_shape *shape = &net_settings(flows_net(flows))->shape;
 	struct torus_assignment plan;
@@ -123,13 +119,14 @@ static double halo(enum torus_assign how)
 				int target = torus_step_target(&step, pe, direction, &leaves),
 				    back = target * 4 + (direction ^ 1);
 
-				flows_post(flows, &(struct flows_message){
-							  .from = node,
-							  .from_tni = plan.tni[pe * 4 + direction],
-							  .from_cq = pe,
-							  .to = leaves ? torus_neighbour(shape, node, direction) : node,
-							  .to_tni = plan.tni[back],
-							  .bytes = MESSAGE});
+				flows_post(flows, &(struct flows_message){.from = node,
+									  .from_tni = plan.tni[pe * 4 + direction],
+									  .from_cq = pe,
+									  .to = leaves ? torus_neighbour(shape, node,
+													 direction)
+										       : node,
+									  .to_tni = plan.tni[back],
+									  .bytes = MESSAGE});
 			}
 	time = flows_finish(flows);
 	flows_free(flows);
@@ -158,7 +155,8 @@ enum { SEGMENTS = 1 << 16 };
 static void forward(struct flows *flows, const struct net_packet *last, void *context)
 {
 	const struct broadcast *broadcast = context;
-	const struct torus_tree tree = {&net_settings(flows_net(flows))->shape, broadcast->kind, 0, (int)(flows_tag(last) / SEGMENTS)};
+	const struct torus_tree tree = {&net_settings(flows_net(flows))->shape, broadcast->kind, 0,
+					(int)(flows_tag(last) / SEGMENTS)};
 	int children[TORUS_DIRECTIONS], directions[TORUS_DIRECTIONS];
 	int count = torus_tree_children(&tree, (int)last->to, children, directions);
 

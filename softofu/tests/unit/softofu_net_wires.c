@@ -78,8 +78,11 @@ static void send_all(const char *list, const int *host_of, int me, struct ports 
 		fprintf(stderr, "host %d: %s\n", me, host.problem);
 		_exit(1);
 	}
-	worker = (struct worker){
-		.net = host.net, .wires = host.wires, .board = &ports->board, .me = me, .owner = host_of};
+	worker = (struct worker){.net = host.net,
+				 .wires = host.wires,
+				 .board = &ports->board,
+				 .me = me,
+				 .owner = host_of};
 	worker_run(&worker);
 	if (net_trouble(host.net))
 		fprintf(stderr, "host %d: %s\n", me, net_trouble(host.net));

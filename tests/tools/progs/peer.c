@@ -226,10 +226,11 @@ static const struct {
 	const char *name;
 	void (*act)(const char *value);
 } actions[] = {
-	{"init", do_init},	   {"fence", do_fence}, {"exchange", do_exchange}, {"keys", do_keys},
-	{"finalize", do_finalize}, {"abort", do_abort}, {"signal", do_signal},	   {"exit", do_exit},
-	{"sleep", do_sleep},	   {"print", do_print}, {"ignore", do_ignore},	   {"value", do_value},
-	{"up", do_up},		   {"in_fence", do_in_fence}, {"catch", do_catch},
+	{"init", do_init},     {"fence", do_fence},	  {"exchange", do_exchange},
+	{"keys", do_keys},     {"finalize", do_finalize}, {"abort", do_abort},
+	{"signal", do_signal}, {"exit", do_exit},	  {"sleep", do_sleep},
+	{"print", do_print},   {"ignore", do_ignore},	  {"value", do_value},
+	{"up", do_up},	       {"in_fence", do_in_fence}, {"catch", do_catch},
 };
 
 static void act(const char *text)

@@ -11,7 +11,8 @@
 
 typedef pmix_status_t get_function(const pmix_proc_t *, const char *, const pmix_info_t *, size_t, pmix_value_t **);
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n, pmix_value_t **value)
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n,
+		       pmix_value_t **value)
 {
 	static get_function *original;
 	const char *size = getenv("FAKE_JOB_SIZE");

@@ -51,8 +51,8 @@ int main(int argc, char **argv)
 	shmem_long_atomic_inc(&counted, 0);
 	if (me == 0) {
 		shmem_long_wait_until(&counted, SHMEM_CMP_EQ, real);
-		printf("pes %d init_bytes %zu init_us %.0f contact_bytes %zu contact_us %.0f\n", shmem_n_pes(), up - before, init,
-		       connected - up, contact);
+		printf("pes %d init_bytes %zu init_us %.0f contact_bytes %zu contact_us %.0f\n", shmem_n_pes(),
+		       up - before, init, connected - up, contact);
 		fflush(stdout);
 		shmem_global_exit(0);
 	}

@@ -57,7 +57,8 @@ static pmix_status_t coordinates(pmix_value_t **value)
 	return PMIX_SUCCESS;
 }
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n, pmix_value_t **value)
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t n,
+		       pmix_value_t **value)
 {
 	static get_function *original;
 

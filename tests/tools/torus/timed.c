@@ -59,7 +59,8 @@ static int exchange(long count, size_t bytes)
 static shmemx_plan_t make_plan(const char *kind, char *dest, const char *source, size_t bytes)
 {
 	int me = shmem_my_pe(), n = shmem_n_pes();
-	shmemx_neighbour_t edges[] = {{(me + 1) % n, 1, source, bytes, dest, bytes}, {(me + n - 1) % n, 0, source + bytes, bytes, dest + bytes, bytes}};
+	shmemx_neighbour_t edges[] = {{(me + 1) % n, 1, source, bytes, dest, bytes},
+				      {(me + n - 1) % n, 0, source + bytes, bytes, dest + bytes, bytes}};
 	shmemx_plan_t plan;
 
 	if (!strcmp(kind, "allgather"))

@@ -25,9 +25,9 @@ static void print_grid(shmem_team_t grid)
 	shmemx_grid_report_t report;
 
 	shmemx_grid_report(grid, &report);
-	printf("grid %s%s, hops %.2f %.2f, longest %d %d, worst link %ld %ld\n", report.how, report.logical ? " (logical)" : "",
-	       report.before.mean_hops, report.after.mean_hops, report.before.longest, report.after.longest,
-	       report.before.worst_link, report.after.worst_link);
+	printf("grid %s%s, hops %.2f %.2f, longest %d %d, worst link %ld %ld\n", report.how,
+	       report.logical ? " (logical)" : "", report.before.mean_hops, report.after.mean_hops,
+	       report.before.longest, report.after.longest, report.before.worst_link, report.after.worst_link);
 }
 
 int main(int argc, char **argv)
