@@ -235,7 +235,7 @@ EXTRA_DIST += \
 # CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
 
-check-local: check-layers check-rooms check-atomics check-order
+check-local: check-layers check-rooms check-atomics check-format check-order
 	@$(RUN_TESTS) $(CHECK_FLAGS)
 
 # All that the tests need, without running them.

@@ -4,6 +4,7 @@
 
 setup()
 {
+	FORMAT=${BATS_TEST_FILENAME%/*}/../format.sh
 	ATOMICS=${BATS_TEST_FILENAME%/*}/../atomics.sh
 	LAYERS=${BATS_TEST_FILENAME%/*}/../layers.sh
 	PAGES=${BATS_TEST_FILENAME%/*}/../pages.sh
@@ -154,4 +155,14 @@ object()
 	run sh "$ROOMS" . build
 	[ "$status" -eq 1 ]
 	[[ $output == *'core/ uses rooms that use it'* ]]
+}
+
+@test "a line that clang-format would change is found, where its version is" {
+	clang-format --version 2>/dev/null | grep -q 'version 14\.' || skip "there is no clang-format 14"
+	git init -q . && cp "${FORMAT%/*}/../.clang-format" . && printf '%s\n' 'int  far;' >comms/far.c && git add comms
+	run sh "$FORMAT" .
+	[ "$status" -eq 1 ]
+	[[ $output == *comms/far.c:1:* ]]
+	git rm -qf comms/far.c
+	sh "$FORMAT" .
 }
