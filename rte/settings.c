@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,14 @@ bool setting_number(enum setting_id id, long *value)
 
 	if (text[0] < '0' || text[0] > '9')
 		return false;
+	errno = 0;
 	*value = strtol(text, &end, 10);
-	return *end == '\0';
+	return *end == '\0' && errno == 0;
+}
+
+bool setting_size(enum setting_id id, size_t *bytes)
+{
+	return text_parse_size(setting_text(id), bytes);
 }
 
 static bool is_word_of(const char *list, const char *word)
@@ -118,16 +125,33 @@ static bool is_number(const char *values)
 	return !strncmp(values, "number of", 9);
 }
 
+static bool is_size(const char *values)
+{
+	return !strncmp(values, "size of", 7);
+}
+
+/* Of "number of events, at least 1" or "number of seconds, at most 3". */
+static bool is_in_range(const char *values, long number)
+{
+	const char *least = strstr(values, ", at least "), *most = strstr(values, ", at most ");
+
+	return (!least || number >= atol(least + strlen(", at least "))) &&
+	       (!most || number <= atol(most + strlen(", at most ")));
+}
+
 bool setting_is_possible(enum setting_id id)
 {
 	const char *values = settings_table[id].values, *yes_no = strstr(values, "yes|no");
 	bool flag;
+	size_t bytes;
 	long number;
 
 	if (!values[0])
 		return true;
 	if (is_number(values))
-		return setting_number(id, &number);
+		return setting_number(id, &number) && is_in_range(values, number);
+	if (is_size(values))
+		return setting_size(id, &bytes);
 	return (yes_no && setting_bool(id, &flag)) || is_word_of(values, setting_text(id));
 }
 
@@ -136,6 +160,10 @@ const char *setting_values(enum setting_id id, char *text, size_t size)
 	const char *values = settings_table[id].values;
 	size_t used = 0;
 
+	if (is_size(values)) {
+		snprintf(text, size, "a number with an optional k, m, g or t, as in 512m");
+		return text;
+	}
 	if (is_number(values))
 		used = (size_t)snprintf(text, size, "a ");
 	while (*values && used < size) {

@@ -42,13 +42,16 @@ bool setting_bool(enum setting_id id, bool *value);
 /* The place of the value in a list of words (any case); -1 if it is none of them. */
 int setting_choice(enum setting_id id, const char *const *words, int count);
 
-/* A non-negative whole number. False return: the text is not one. */
+/* A non-negative whole number. False return: the text is not one, or is too large. */
 bool setting_number(enum setting_id id, long *value);
+
+/* A number of bytes, as text_parse_size reads it: "512m". False return: the text is not one. */
+bool setting_size(enum setting_id id, size_t *bytes);
 
 /* Can the row's list of values hold it? Of a row without a list anything is possible. */
 bool setting_is_possible(enum setting_id id);
 
-/* The list in words, "auto, yes or no", into a buffer that is returned. */
+/* What is possible in words, "auto, yes or no", into a buffer that is returned. */
 const char *setting_values(enum setting_id id, char *text, size_t size);
 
 /*

@@ -73,15 +73,10 @@ void memory_unmap(void *base, size_t size)
 /* What the user wants, or the default cut to what the machine has. */
 static size_t wanted_heap(void)
 {
-	const char *text = setting_text(SETTING_SYMMETRIC_SIZE);
 	size_t memory = rte_memory(), size;
 	char wanted[32], have[32];
 
-	if (!text_parse_size(text, &size))
-		rte_die_together(
-			"shmem_init",
-			"SHMEM_SYMMETRIC_SIZE=%s is not a size; give a number with an optional k, m, g or t, as in 512m",
-			text);
+	setting_size(SETTING_SYMMETRIC_SIZE, &size);
 	if (size <= memory)
 		return size;
 	if (!setting_given(SETTING_SYMMETRIC_SIZE))
@@ -89,7 +84,7 @@ static size_t wanted_heap(void)
 	rte_die_together("shmem_init",
 			 "SHMEM_SYMMETRIC_SIZE=%s: a heap of %s per PE is larger than this node's memory (%s); "
 			 "ask for less",
-			 text, text_size(size, wanted), text_size(memory, have));
+			 setting_text(SETTING_SYMMETRIC_SIZE), text_size(size, wanted), text_size(memory, have));
 }
 
 /* Legal, since memory is committed when touched; but the kernel will kill someone if all is. */

@@ -30,12 +30,8 @@ static _Thread_local struct {
 
 bool trace_start(void)
 {
-	bool wanted = setting_text(SETTING_TRACE)[0] != '\0';
-
-	if (wanted && (!setting_number(SETTING_TRACE_EVENTS, &recorder.events) || recorder.events < 1))
-		rte_die_together("shmem_init", "SHMEM_TRACE_EVENTS=%s: give a number of events",
-				 setting_text(SETTING_TRACE_EVENTS));
-	return wanted;
+	setting_number(SETTING_TRACE_EVENTS, &recorder.events);
+	return setting_text(SETTING_TRACE)[0] != '\0';
 }
 
 uint64_t trace_events(void)

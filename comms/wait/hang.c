@@ -262,11 +262,9 @@ static void launcher_asks(void)
 
 void hang_start(void)
 {
-	long seconds;
+	long seconds = 0;
 
-	if (!setting_number(SETTING_HANG_SECONDS, &seconds) || seconds > 10000000)
-		rte_die_together("shmem_init", "SHMEM_HANG_SECONDS=%s: give a number of seconds, or 0 for no report",
-				 setting_text(SETTING_HANG_SECONDS));
+	setting_number(SETTING_HANG_SECONDS, &seconds);
 	hang.limit = seconds * 1000;
 	rte_when_asked(launcher_asks);
 }

@@ -347,10 +347,28 @@ fails()
 	fails none '^torushmem: PE 0: shmem_init: ' 'SHMEM_NODE_PES=few' 'number'
 }
 
-@test "a bad value of a setting that this job does not need" {
-	for pair in PROGRESS_THREAD=maybe:'auto, yes or no' UCX_PROTOCOL=fast:'auto, messages or rma' FAILURE_SECONDS=long:'number of seconds' \
-		FAILURE_METHOD=ears:'auto, sockets or messages' TOFU_TNIS=all:'round-robin or direction' TOFU_LOOPBACK=maybe:'yes or no' \
-		TRACE_EVENTS=many:'number of events' PLAN_EXECUTOR=steam:'auto, list, thread or nic' TORUS=4x:'4x' HANG_SECONDS=soon:'number of seconds'; do
+# Rows whose values the library checks: name, values.
+rows_with_values()
+{
+	sed -n 's/^SETTING([A-Z_]*, "\([A-Z_]*\)", [^,]*, "[^"]*", LIBRARY, "\([^"][^"]*\)",.*/\1:\2/p' \
+		"${BATS_TEST_FILENAME%/*}/../../rte/settings.def"
+}
+
+@test "a bad value of each setting, whether this job needs it or not" {
+	rows=$(rows_with_values)
+	[ "$(printf '%s\n' "$rows" | wc -l)" -gt 20 ]
+	while IFS=: read -r name values; do
+		case $values in
+		'size of'*) wanted='give a number with an optional k, m, g or t' ;;
+		'number of'*) wanted="give a $values" ;;
+		*) wanted="give $(printf '%s\n' "$values" | sed -e 's/\(.*\)|/\1 or /' -e 's/|/, /g')" ;;
+		esac
+		export "$name=perhaps"
+		fails none '^torushmem: PE 0: shmem_init: ' "$name=perhaps: $wanted"
+		unset "$name"
+	done <<<"$rows"
+	for pair in TORUS=4x:4x TRACE_EVENTS=0:'at least 1' HANG_SECONDS=10000001:'at most 10000000' \
+		FAILURE_SECONDS=99999999999999999999:'at most 100000'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"
 		name=${pair%%=*}

@@ -126,15 +126,12 @@ static void note_foreign_port(int fd, void *unused)
 static void failure_read_settings(void)
 {
 	static const char *const methods[] = {"auto", "sockets", "messages"};
-	long seconds;
+	long seconds = 0;
 
 	failure.method = (enum method)setting_choice(SETTING_FAILURE_METHOD, methods, 3);
 	failure.without_sockets = 0;
 	failure.question = 0;
-
-	if (!setting_number(SETTING_FAILURE_SECONDS, &seconds) || seconds > 100000)
-		rte_die_together("shmem_init", "SHMEM_FAILURE_SECONDS=%s: give a number of seconds, or 0 for no limit",
-				 setting_text(SETTING_FAILURE_SECONDS));
+	setting_number(SETTING_FAILURE_SECONDS, &seconds);
 	failure.limit = rte.several_hosts ? seconds * 1000 : 0;
 }
 
