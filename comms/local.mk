@@ -29,18 +29,6 @@ libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms
 # net: the contract for networks.
 libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/networks.c comms/net/networks.h \
 	comms/net/sessions.h
-libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_listeners.c \
-	comms/net/ucx/filter_pending.c comms/net/ucx/ucx.c comms/net/ucx/ucx_answers.c \
-	comms/net/ucx/ucx_batch.c \
-	comms/net/ucx/ucx_buffers.c comms/net/ucx/ucx_channels.c comms/net/ucx/ucx_choices.c \
-	comms/net/ucx/ucx_completion.c comms/net/ucx/ucx_connections.c comms/net/ucx/ucx_device.c \
-	comms/net/ucx/ucx_device.h comms/net/ucx/ucx_failure.c comms/net/ucx/ucx_failure.h \
-	comms/net/ucx/ucx_filter.c comms/net/ucx/ucx_filter.h comms/net/ucx/ucx_greeting.c \
-	comms/net/ucx/ucx_greeting.h comms/net/ucx/ucx_hooks.c comms/net/ucx/ucx_hooks.h \
-	comms/net/ucx/ucx_inside.h comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h \
-	comms/net/ucx/ucx_marks.c comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h \
-	comms/net/ucx/ucx_notify.c comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_requests.c comms/net/ucx/ucx_server.c \
-	comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c comms/net/ucx/ucx_epochs.c
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
 	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
@@ -55,16 +43,6 @@ libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/col
 	comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h comms/coll/tree_collective.c \
 	comms/coll/tree_collective.h comms/coll/tree_inside.h comms/coll/tree_up.c
 
-# The Tofu path. What it calls is loaded when it is taken.
-TOFU_SOURCES = comms/net/tofu/session_queues.c comms/net/tofu/session_queues.h \
-	comms/net/tofu/tofu_broadcast.c comms/net/tofu/tofu_completion_numbers.c comms/net/tofu/tofu_edges.c \
-	comms/net/tofu/tofu_gates.c comms/net/tofu/tofu_inside.h comms/net/tofu/tofu_library.c \
-	comms/net/tofu/tofu_library.h comms/net/tofu/tofu_notify.c comms/net/tofu/tofu_ops.c comms/net/tofu/tofu_places.c \
-	comms/net/tofu/tofu_queue.c comms/net/tofu/tofu_tnis.c
-EXTRA_DIST += $(TOFU_SOURCES)
-if WITH_TOFU
-libtorushmem_la_SOURCES += $(TOFU_SOURCES)
-libtorushmem_la_CPPFLAGS += $(TOFU_CPPFLAGS)
-endif
-
 include comms/net/ofi/local.mk
+include comms/net/tofu/local.mk
+include comms/net/ucx/local.mk

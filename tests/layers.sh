@@ -23,7 +23,7 @@ forbid_but() {
 }
 forbid rte 'comms/|shmem/|pshmem\.h|shmem\.h|ucp/|\.\./'
 forbid comms 'shmem/|pshmem\.h|shmem\.h|pmix|\.\./'
-forbid shmem 'ucp/|uct/|utofu|jtofu|pmix|comms/net/|\.\./'
+forbid shmem 'ucp/|uct/|ucs/|utofu|jtofu|rdma/f|pmix|comms/net/|\.\./'
 # comms/torus is computation alone: no bytes move there, no clock is read, no file is opened.
 forbid comms/torus 'comms/|rte/|shmem|pmix|ucp/|uct/|\.\./|time\.h|sys/|unistd\.h|fcntl\.h'
 # The library of a network is known to the folder of that network, and to no other room; a network knows no other network.

@@ -22,17 +22,24 @@
  * Duties that no single function has:
  *
  * words     PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each
- * progress  A thread of the network, or blocking->wait, that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
+ * progress  A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
  *           comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. A network that makes no progress by itself while its PE
  *           sleeps has blocking, or a longest_wait
- * thread    There is none before finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is served in any case
+ * thread    It exists when open returns, or not at all: what the program adds to it is counted later (comms/wait/deadlock.c). There is none before
+ *           finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is served in any case
+ * threads   Several threads call operations, progress, served and the reports at once, also in a program of one thread: SHMEM_CHECK, hang
+ *           reports and the executor of plans have their own. One thread at a time calls the rest
  * waits     Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get and notify in turn:
- *           no function holds a lock while it waits. One that "waits for nothing" may wait for a free record of the network's own, by progress
- * counting  The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the network calls trace_arrival for what others put here
+ *           no function holds a lock while it waits. One that "waits for nothing" may wait for a free record of the network's own, by progress.
+ *           connect, share and unshare are called with a lock of the core: they wait for nothing, and leave a handshake to the first operation
+ * counting  The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks trace_take_event which
+ *           event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
+ * loss      Whoever finds that a peer is lost calls rte_let_others_speak before rte_die: the launcher may know why
  *
  * Words used here:
  *
- * peer      comms/core/peers.h; peer->driver is the network's own pointer, which connect sets and forget frees. No other file reads it
+ * peer      comms/core/peers.h; peer->driver is the network's own pointer, which connect or the first operation sets and forget frees. No other
+ *           file reads it
  * place     struct comms_place: a peer, a segment of its memory, and an offset there
  * channel   orders and completes its own operations. NULL is the default one, which all threads use; a private one is used by one thread
  *           at a time
@@ -82,6 +89,16 @@ struct comms_traffic {
 	unsigned notify; /* how many of them a notification without data is */
 	bool pending;	 /* something is under way that these numbers do not show */
 	bool blind;	 /* puts may be under way that no number shows */
+};
+
+/* Memory that is not symmetric, and that others may put to and get from: comms/ops/buffers.h. All networks have this. */
+struct network_buffers {
+	/* Writes what others need into buffer->network. Returns what unshare wants back. */
+	void *(*share)(struct comms_buffer *buffer);
+	void (*unshare)(const struct comms_buffer *buffer, void *handle);
+	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
+	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
+		    size_t offset, struct comms_piece *to);
 };
 
 /* --- Optional groups --- */
@@ -135,16 +152,6 @@ struct network_offload {
 	void (*close)(struct comms_session *session);
 };
 
-/* Memory that is not symmetric, and that others may put to and get from: buffers.h. */
-struct network_buffers {
-	/* Writes what others need into buffer->network. Returns what unshare wants back. */
-	void *(*share)(struct comms_buffer *buffer);
-	void (*unshare)(const struct comms_buffer *buffer, void *handle);
-	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
-	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
-		    size_t offset, struct comms_piece *to);
-};
-
 /* A wait that blocks in the network, so that a PE that sleeps still serves others. */
 struct network_blocking {
 	/*
@@ -185,15 +192,16 @@ struct comms_network {
 	long longest_wait;
 
 	/*
-	 * Its life, in this order. NULL, but for start, describe, finish and stop: the network has nothing to do then.
+	 * Its life, in this order (comms/start.c; connect and forget: comms/core/peers.c). NULL, but for start, describe, finish and stop: the network
+	 * has nothing to do then.
 	 *
-	 * find      Can this job use the network? Called first of all, and all PEs get the same answer. Ends the job with a message if not, and must is
-	 *           true
-	 * start     Makes what operations need, and registers the segments (comms.segments)
+	 * find      Can this job use the network? Called first of all, in every job. It looks at libraries, settings and what the launcher says, which
+	 *           are alike on all hosts; it is quick. Ends the job with a message if not, and must is true
+	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments (comms.segments)
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it
-	 * open      All PEs have published: takes connections, and serves other PEs from now on, in a thread if there is one
-	 * connect   The first contact with a peer, also with PEs of this node and with this PE itself. peers_network_info has what it published (NULL
-	 *           in a job of one PE); one thread at a time calls it, and no other thread knows the record yet
+	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first of all is with this
+	 *           PE itself, before open; PEs of this node follow like others. No other thread knows the record yet
+	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one
 	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
 	 * rest      All PEs have finished: serves no longer
 	 * forget    Frees peer->driver
@@ -203,15 +211,17 @@ struct comms_network {
 	bool (*find)(bool must);
 	void (*start)(void);
 	void *(*describe)(size_t *bytes);
-	void (*open)(void);
 	void (*connect)(struct comms_peer *peer);
+	void (*open)(void);
 	void (*finish)(void);
 	void (*rest)(void);
 	void (*forget)(struct comms_peer *peer);
 	void (*stop)(void);
 	void (*leave)(void);
 
-	/* NULL from open: no memory. A channel is quiet when it is closed. */
+	/* --- Operations: comms/ops/carry.c and comms/ops/ops.c call them --- */
+
+	/* For contexts. NULL from open: no memory. A channel is quiet when it is closed. */
 	struct comms_channel *(*channel_open)(bool private);
 	void (*channel_close)(struct comms_channel *channel);
 
@@ -223,6 +233,7 @@ struct comms_network {
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
 	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
 			  const struct comms_atomic *atomic, void *result, bool nbi);
+	/* The counted ones are from carry.c, the library's own from comms/ops/notify.c. */
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
 	/* Puts, atomics and counted notifications behind a fence take effect at a peer behind those before it. */
 	void (*fence)(struct comms_channel *channel);
@@ -232,25 +243,26 @@ struct comms_network {
 	/* Waits until everything that ever left this PE has taken effect, also what no quiet waits for. */
 	void (*complete)(void);
 
-	/* Moves whatever can move, and waits for nothing. True: something happened. */
+	/* Moves whatever can move, and waits for nothing. True: something happened. Each poll of a wait calls it (comms/wait/wait.c). */
 	bool (*progress)(void);
-	/* Do other PEs' operations on this one go on while this PE computes? */
+	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */
 	bool (*served)(void);
 
-	/* For reports: see struct comms_traffic; "; operations under way to PEs 1, 3", or nothing; from whom it takes connections
-	 * (returns NULL: from nobody; connections itself may be NULL). */
+	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO): see struct comms_traffic; "; operations under way to PEs 1, 3", or
+	 * nothing; from whom it takes connections (returns NULL: from nobody; connections itself may be NULL). */
 	void (*count_traffic)(struct comms_traffic *traffic);
 	void (*name_under_way)(char *text, size_t size);
 	const char *(*connections)(void);
 
-	/* Optional. */
-	const struct network_batching *batching;
-	const struct network_completions *completions;
-	const struct network_collectives *collectives;
-	const struct network_offload *offload;
-	const struct network_buffers *buffers;
-	const struct network_blocking *blocking;
-	const struct comms_map *map;
+	const struct network_buffers *buffers; /* comms/ops/buffers.c, comms/rdma/transfers.c */
+
+	/* Optional, and who uses them. */
+	const struct network_batching *batching;       /* comms/ops/notify.c */
+	const struct network_completions *completions; /* comms/ops/completion_numbers.c */
+	const struct network_collectives *collectives; /* comms/groups/groups.c */
+	const struct network_offload *offload;	       /* comms/coll/offload.c */
+	const struct network_blocking *blocking;       /* comms/wait/wait.c */
+	const struct comms_map *map;		       /* comms/core/peers.c, comms/topology/ */
 };
 
 /* Those of comms/networks.def; one that this library was configured without is only declared. */

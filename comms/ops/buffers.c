@@ -37,8 +37,7 @@ static void take_place(int place, struct comms_buffer *buffer)
 {
 	buffer->place = (uint32_t)place;
 	buffer->serial = ++buffers.serials;
-	buffers.at[place].handle =
-		comms.network && comms.network->buffers ? comms.network->buffers->share(buffer) : NULL;
+	buffers.at[place].handle = comms.network ? comms.network->buffers->share(buffer) : NULL;
 	buffers.at[place].buffer = *buffer;
 	if (place >= end_of_table())
 		atomic_store_explicit(&buffers.end, place + 1, memory_order_relaxed);
@@ -69,7 +68,7 @@ bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer
 static void give_place(int place)
 {
 	atomic_store_explicit(&comms.system->buffers[place], 0, memory_order_relaxed);
-	if (comms.network && comms.network->buffers)
+	if (comms.network)
 		comms.network->buffers->unshare(&buffers.at[place].buffer, buffers.at[place].handle);
 	buffers.at[place].buffer.serial = 0;
 }

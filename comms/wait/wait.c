@@ -227,6 +227,8 @@ static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanos
 		futex(word, FUTEX_WAIT, value, length);
 	else
 		wait_lists.serve();
+	if (blocked == NETWORK_BLOCKED_AND_PROGRESSED && comms.threads)
+		comms_wake(comms_peer(comms.pe)); /* another thread may sleep until what came now */
 	if (comms.minds_contention)
 		contention_sample();
 	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !contention_is_there() ? comms_spins() : 0;

@@ -134,6 +134,7 @@ static _Noreturn void fail_request(const struct ofi_request *request, int code)
 	static const char *const names[] = {"a put", "a get", "an atomic", "a fetching atomic"};
 	int pe = request->transfer.peer->pe;
 
+	rte_let_others_speak();
 	rte_die(NULL, "%s of %zu bytes to PE %d failed (libfabric, %s: %s); %s", names[request->transfer.kind],
 		request->transfer.bytes, pe, ofi.info->fabric_attr->prov_name, ofi_library.strerror(code),
 		comms_process_in_words(pe));

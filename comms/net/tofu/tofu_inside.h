@@ -124,10 +124,11 @@ static inline atomic_int *tofu_pending(struct comms_channel *channel)
 	return &(channel ? (struct tofu_channel *)channel : &tofu.main)->pending;
 }
 
-/* What tofu_network is made of. */
+/* What tofu_network is made of. tofu_places.c: where PEs are. tofu_tnis.c: the queues, and first contact with a peer. */
 bool tofu_find(bool must);
 void tofu_leave(void);
 extern const struct comms_map tofu_map;
+
 void tofu_start(void);
 void *tofu_describe(size_t *size);
 void tofu_connect(struct comms_peer *peer);

@@ -5,9 +5,9 @@
  * tofu_request_start hands a communication to uTofu; tofu_progress, which every wait calls, polls the queues and lowers the counters of what has
  * arrived; tofu_wait_for is the wait for a counter, as quiet has it.
  *
- * Every communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and
- * some for the one that says that it has been sent. Only messages of one put ask for notices at the target (tofu_completion_numbers.c), and of
- * those there are few: so a PE may compute for long, and no thread need empty its queues.
+ * A communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and some for the one
+ * that says that it has been sent. Only messages with a completion number ask for a notice at the target (tofu_completion_numbers.c), and
+ * instead of the one here. Of those there are few: so a PE may compute for long, and no thread need empty its queues.
  */
 #include "comms/ops/ops.h"
 #include "tofu_inside.h"

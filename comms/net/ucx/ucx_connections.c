@@ -29,7 +29,7 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 
 /*
  * The connection to a PE broke. If that PE failed, the launcher knows better what happened and is about to
- * end the job: leave it the time to say so before we say what we saw. (How long others wait for the launcher, and for each other, is in failure.c.)
+ * end the job: leave it the time to say so before we say what we saw. (How long others wait for the launcher, and for each other, is in ucx_failure.c.)
  */
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
