@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist, and
 # pages wrap at 100 columns. Fails and names the page and the name or the line where that does not hold. Only what stands between backquotes
-# is a name; a function's has an underscore. Tables, code and pages that a program makes ("Made by" in their first lines) may be wider.
+# is a name; a function's has an underscore, and is neither in comments alone nor in tests of the API or of single functions alone. Tables,
+# code and pages that a program makes ("Made by" in their first lines) may be wider.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -12,10 +13,28 @@ pages=$(find CONTRIBUTING.md docs/tour.md docs/decisions docs/protocols -name '*
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
+# C, without what stands in comments: a name that is in comments alone is gone.
+without_comments() {
+	awk '{
+		line = ""
+		for (rest = $0; rest != ""; ) {
+			if (!within && !(at = index(rest, "/*"))) { line = line rest; break }
+			if (!within) { line = line substr(rest, 1, at - 1); rest = substr(rest, at + 2); within = 1 }
+			if (!(at = index(rest, "*/"))) break
+			rest = substr(rest, at + 2); within = 0
+		}
+		print line
+	}'
+}
+
 # shellcheck disable=SC2086 # names are words
 {
 	find $folders docs -type f | sed 'p; s|.*/||'
-	find $folders -type f ! -name '*.svg' ! -name '*.csv' ! -name '*.tsv' -exec cat {} + | grep -aoE '[A-Za-z_][A-Za-z0-9_]*'
+	find $folders -type f ! -name '*.svg' ! -name '*.csv' ! -name '*.tsv' ! -name '*.[ch]' -exec cat {} + |
+		grep -aoE '[A-Za-z_][A-Za-z0-9_]*'
+	find $folders -name '*.[ch]' ! -path 'tests/api/*' ! -path 'tests/unit/*' -exec cat {} + | without_comments |
+		grep -oE '[A-Za-z_][A-Za-z0-9_]*'
+	sed -n 's/^\([a-z_][a-z_]*\) .*/shmem_\1/p' include/generics.def 2>/dev/null
 	find $folders -name local.mk -exec cat {} + | grep -oE '[A-Za-z0-9_]+\.[a-z]+'
 	cat configure.ac Makefile.am 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*'
 } | sort -u >"$work/there"
@@ -23,7 +42,7 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 # shellcheck disable=SC2016 # backquotes are what is looked for
 for page in $pages; do
-	sed '/^    /d' "$page" | grep -oE '`[^`]+`' | tr -d '`' | tr ' ' '\n' | grep -v NAME |
+	sed '/^    /d' "$page" | grep -oE '`[^`]+`' | tr -d '`' | tr ' ' '\n' | grep -v NAME | sed 's/^pshmem_/shmem_/' | grep -vx 'shmem_x' |
 		grep -E '^[a-z_]+/[A-Za-z0-9_./-]+\.(c|h|cc|def|md|bats|sh|awk|mk)$|^[a-z0-9_]+\.(c|h|cc|def|bats|awk)$|^[a-z][a-z0-9]*_[a-z0-9_]+$' |
 		sort -u >"$work/named"
 	comm -23 "$work/named" "$work/there" >"$work/missing"

@@ -9,7 +9,7 @@
  * Recording the events of SHMEM_TRACE (rte/trace_events.h). Everything here is for traced jobs: callers read comms.traced or comms.observed first.
  *
  * How the end of a message becomes known:
- * - A message of UCX names the event it belongs to (comms_message.event); the target's handler records the arrival before it carries it out.
+ * - A message of UCX names the event it belongs to (ucx_message.event); the target's handler records the arrival before it carries it out.
  * - A flag that the NIC writes is recorded by the target when its library sees it.
  * - A store to a PE of the node has arrived when the sender has stored. If a flag follows in the same call, that is sure; otherwise it is the
  *   latest instant, and trace_resolve compares it with the target's calls. A quiet gives the latest instant of a NIC's puts.
