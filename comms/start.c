@@ -82,12 +82,10 @@ static bool checks_wanted(void)
 
 static void check_settings(void)
 {
-	static const char *const barrier_choices[] = {"auto", "counter", "dissemination", "torus"};
-
 	check_setting_values();
 	comms.checks = checks_wanted();
 	comms.threads |= comms.checks; /* one of the library's own carries out what was held back */
-	comms.barrier = (enum comms_barrier)setting_choice(SETTING_BARRIER_ALGORITHM, barrier_choices, 4);
+	comms.barrier = (enum comms_barrier)setting_choice(SETTING_BARRIER_ALGORITHM);
 	setting_number(SETTING_NODE_PES, &comms.node_size);
 }
 

@@ -81,14 +81,6 @@ bool setting_bool(enum setting_id id, bool *value)
 	return false;
 }
 
-int setting_choice(enum setting_id id, const char *const *words, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (!strcasecmp(setting_text(id), words[i]))
-			return i;
-	return -1;
-}
-
 bool setting_number(enum setting_id id, long *value)
 {
 	const char *text = setting_text(id);
@@ -106,23 +98,35 @@ bool setting_size(enum setting_id id, size_t *bytes)
 	return text_parse_size(setting_text(id), bytes);
 }
 
-static bool is_word_of(const char *list, const char *word)
+static int place_of_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
-	while (*list) {
+	for (int place = 0; *list; place++) {
 		size_t next = strcspn(list, "|");
 
 		if (next == length && !strncasecmp(list, word, length))
-			return true;
+			return place;
 		list += next + (list[next] == '|');
 	}
-	return false;
+	return -1;
 }
 
-static bool is_number(const char *values)
+int setting_choice(enum setting_id id)
 {
-	return !strncmp(values, "number of", 9);
+	const char *values = settings_table[id].values;
+	int place = place_of_word(values, setting_text(id));
+	bool yes;
+
+	if (place < 0 && setting_bool(id, &yes))
+		place = place_of_word(values, yes ? "yes" : "no");
+	return place;
+}
+
+/* The alternative that is a number, which is the last one; NULL: there is none. */
+static const char *number_in(const char *values)
+{
+	return strstr(values, "number of ");
 }
 
 static bool is_size(const char *values)
@@ -141,18 +145,17 @@ static bool is_in_range(const char *values, long number)
 
 bool setting_is_possible(enum setting_id id)
 {
-	const char *values = settings_table[id].values, *yes_no = strstr(values, "yes|no");
-	bool flag;
+	const char *values = settings_table[id].values;
 	size_t bytes;
 	long number;
 
 	if (!values[0])
 		return true;
-	if (is_number(values))
-		return setting_number(id, &number) && is_in_range(values, number);
 	if (is_size(values))
 		return setting_size(id, &bytes);
-	return (yes_no && setting_bool(id, &flag)) || is_word_of(values, setting_text(id));
+	if (number_in(values) && setting_number(id, &number))
+		return is_in_range(values, number);
+	return setting_choice(id) >= 0;
 }
 
 const char *setting_values(enum setting_id id, char *text, size_t size)
@@ -164,13 +167,12 @@ const char *setting_values(enum setting_id id, char *text, size_t size)
 		snprintf(text, size, "a number with an optional k, m, g or t, as in 512m");
 		return text;
 	}
-	if (is_number(values))
-		used = (size_t)snprintf(text, size, "a ");
 	while (*values && used < size) {
 		size_t length = strcspn(values, "|");
 		const char *next = values + length + (values[length] == '|');
 
-		used += (size_t)snprintf(text + used, size - used, "%.*s%s", (int)length, values,
+		used += (size_t)snprintf(text + used, size - used, "%s%.*s%s", values == number_in(values) ? "a " : "",
+					 (int)length, values,
 					 !*next		     ? ""
 					 : strchr(next, '|') ? ", "
 							     : " or ");

@@ -39,8 +39,8 @@ const char *setting_origin(enum setting_id id);
 /* yes/no, on/off, true/false, 1/0 in any case. False return: the text is none of these. */
 bool setting_bool(enum setting_id id, bool *value);
 
-/* The place of the value in a list of words (any case); -1 if it is none of them. */
-int setting_choice(enum setting_id id, const char *const *words, int count);
+/* The place of the value among the words of its row (any case); -1 if it is none of them. */
+int setting_choice(enum setting_id id);
 
 /* A non-negative whole number. False return: the text is not one, or is too large. */
 bool setting_number(enum setting_id id, long *value);

@@ -10,8 +10,8 @@
  *
  * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for.
  *
- * This needs no barrier between nodes. There are two sets of windows, used alternately: a leader that sends for the next but one alltoall
- * has received the next one's part from here, which left after all members here had copied their own.
+ * This needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
+ * it has received this node's part of k + 1, which left after all members here had copied theirs of k.
  */
 #include "collectives.h"
 
@@ -29,9 +29,7 @@ static enum { AUTO, DIRECT, TORUS } alltoall_algorithm;
 
 void api_alltoalls_start(void)
 {
-	static const char *const alltoall_names[] = {"auto", "direct", "torus"};
-
-	alltoall_algorithm = set_algorithm(SETTING_ALLTOALL_ALGORITHM, alltoall_names, 3);
+	alltoall_algorithm = setting_choice(SETTING_ALLTOALL_ALGORITHM);
 }
 
 struct alltoall {

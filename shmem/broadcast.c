@@ -32,10 +32,7 @@ static enum { AUTO, TREE, PULL, TORUS, TORUS_KIND } broadcast_algorithm;
 
 void api_broadcasts_start(void)
 {
-	static const char *const broadcast_names[] = {"auto",	    "tree",	"pull",	       "torus",
-						      "torus-both", "torus-up", "torus-twice", "torus-packed"};
-
-	broadcast_algorithm = set_algorithm(SETTING_BROADCAST_ALGORITHM, broadcast_names, 8);
+	broadcast_algorithm = setting_choice(SETTING_BROADCAST_ALGORITHM);
 }
 
 struct broadcast {

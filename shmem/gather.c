@@ -23,9 +23,7 @@ static enum { AUTO, IN_ROUNDS, RING, TORUS } gather_algorithm;
 
 void api_gathers_start(void)
 {
-	static const char *const gather_names[] = {"auto", "rounds", "ring", "torus"};
-
-	gather_algorithm = set_algorithm(SETTING_COLLECT_ALGORITHM, gather_names, 4);
+	gather_algorithm = setting_choice(SETTING_COLLECT_ALGORITHM);
 }
 
 /* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reductions. Small ones of a team are exchanged whole (reduce_small.c). Large ones are shared out. On a node, each member combines a
- * part of everybody's source and writes it to everybody's dest. In place that is right, too: of a part, only its owner reads and writes. Between nodes, the leaders (with their nodes' results in
- * dest) or all members reduce a part each of everybody's dest in their own, then take the other parts from the others.
- * Every part is computed once, so all have the same bits. Where the nodes are on a torus, each part goes up one of its trees,
- * combined on the way, and from the root down again, both at the same time (comms/coll/tree_up.c); or each node gets a part by the rings
- * of all axes, and then all parts go round (comms/coll/torus_allreduce.c).
+ * part of everybody's source and writes it to everybody's dest. This works in place, too: only its owner reads and writes a
+ * part. Between nodes, the leaders (with their nodes' results in dest) or all members reduce a part each of everybody's dest
+ * in their own, then take the other parts from the others. Every part is computed once, so all have the same bits. On a torus
+ * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
+ * at the same time (comms/coll/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
+ * all parts go round (comms/coll/torus_allreduce.c). takes_ring_allreduce and set_reduce_trees choose.
  */
 #include "reduce.h"
 
@@ -26,10 +27,7 @@ static enum { AUTO, DOUBLING, PARTS, RINGS, TORUS, TORUS_KIND } reduce_algorithm
 
 void api_reductions_start(void)
 {
-	static const char *const reduce_names[] = {"auto",  "doubling",	  "parts",   "torus-rings",
-						   "torus", "torus-both", "torus-up"};
-
-	reduce_algorithm = set_algorithm(SETTING_REDUCE_ALGORITHM, reduce_names, 7);
+	reduce_algorithm = setting_choice(SETTING_REDUCE_ALGORITHM);
 }
 
 /* Where the part of a member begins, in elements. */
@@ -261,7 +259,7 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 	return trees;
 }
 
-/* Rather than these trees, or rather than parts if there are none? */
+/* Is the ring all-reduce faster than these trees, or, if there are none, than parts? */
 static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 {
 	const struct torus_tree_choice *trees = &r->trees.tree_choice;
@@ -281,7 +279,7 @@ static bool takes_ring_allreduce(const struct reduction *r, bool shared)
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
-/* Alike in all members, also those that do not lead a node. */
+/* All members come to the same plan, also those that do not lead a node. */
 static void plan_torus(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;

@@ -2,9 +2,6 @@
 /* Sets: what all collectives share, whether they are called for a team or for an active set. */
 #include "collectives.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "comms/ops/reorder.h"
 
 void api_barrier_all(const char *routine)
@@ -26,30 +23,6 @@ void api_barrier_at_end(void)
 	comms_sync(&final);
 	hang_note_group("shmem_finalize", &api_world.group);
 	comms_twin_forget(&final);
-}
-
-int set_algorithm(enum setting_id id, const char *const *names, int count)
-{
-	int choice = setting_choice(id, names, count), length = 0;
-	char list[200];
-
-	if (choice >= 0)
-		return choice;
-	for (int i = 0; i < count; i++)
-		length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
-				   i == 0	   ? ""
-				   : i < count - 1 ? ", "
-						   : " or ",
-				   names[i]);
-	rte_die_together("shmem_init", "%s=%s: give %s", settings_table[id].name, setting_text(id), list);
-}
-
-struct set set_of_team(shmem_team_t handle, const char *routine)
-{
-	struct shmemx_team *team = api_team_or_die(handle, routine);
-
-	hang_note_group(routine, &team->group);
-	return (struct set){&team->group, team, NULL, routine};
 }
 
 void set_finish(const struct set *set)

@@ -24,9 +24,7 @@ enum { AUTO, YES, NO };
 
 void numa_start(void)
 {
-	static const char *const memory_group_choices[] = {"auto", "yes", "no"};
-
-	comms.divide = setting_choice(SETTING_MEMORY_GROUPS, memory_group_choices, 3);
+	comms.divide = setting_choice(SETTING_MEMORY_GROUPS);
 	comms.memory_group = comms.divide == NO ? -1 : rte_memory_group(&comms.memory_groups);
 }
 

@@ -366,10 +366,8 @@ void deadlock_count_threads(void)
 
 void deadlock_start(const struct comms_group *world, bool one_thread)
 {
-	static const char *const reaction_choices[] = {"abort", "report", "ignore"};
-
 	memset(&deadlock, 0, sizeof deadlock);
-	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK, reaction_choices, 3);
+	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK);
 	deadlock.one_thread = one_thread;
 	deadlock.threads = count_threads() - own_threads();
 	note_handlers();

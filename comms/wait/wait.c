@@ -3,11 +3,12 @@
  * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on today's kernels it may cost a
  * time slice, if the processor goes to a process with much to do.
  *
- * Sleeper, comms_sleep_prepare and comms_sleep: sleepers++ ; membarrier ; poll again ; futex_wait(word).
+ * Sleeper, comms_sleep_prepare and comms_sleep: key = word ; sleepers++ ; membarrier ; poll again ; futex_wait(word, key).
  * Storing PE, comms_wake_at in core/comms.h: store ; load sleepers ; if there are any: word++ ; futex_wake(word).
  *
  * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a fence on every processor that
- * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store.
+ * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store. A wake between that poll and the
+ * futex changes word, so that futex_wait returns at once.
  * docs/protocols/order/wakeups.md goes through the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread
  * of this PE, or where membarrier is missing) are seen because every sleep ends after a bounded time.
  */
@@ -35,7 +36,7 @@
 #define SLEEP_WITH_LISTS 1000000L /* ns; a PE that sleeps in a counter barrier is not woken for a plan */
 /* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
 #define SPINS_UNDISTURBED 20000
-/* they share them: divided by how many share one, for a poll may cost as many switches */
+/* PEs share processors: divided by how many share one, since a poll may cost as many switches */
 #define SPINS_OVERSUBSCRIBED 400
 #define SPINS_LEAST 50	     /* in a barrier of many, not all come in the same round of switches */
 #define YIELD_LONGEST 50000L /* ns, for each PE that shares the processor */
@@ -65,7 +66,7 @@ static unsigned spins_oversubscribed(int processors)
 	return (unsigned)(spins > SPINS_LEAST ? spins : SPINS_LEAST);
 }
 
-/* Where PEs are oversubscribed, yield_processor does that. */
+/* On oversubscribed nodes, yield_processor reacts to contention instead. */
 static void spin_by_contention(int processors)
 {
 	atomic_store_explicit(&comms.spin, comms.oversubscribed ? spins_oversubscribed(processors) : SPINS_UNDISTURBED,
@@ -100,12 +101,10 @@ void wait_start(void)
 	waits.yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	allow_stops();
 	comms.bare_polls = comms.oversubscribed ? 0 : POLLS_WITHOUT_PAUSE;
-	if (setting_number(SETTING_SPIN, &spins) && spins <= INT32_MAX)
+	if (setting_number(SETTING_SPIN, &spins))
 		atomic_store_explicit(&comms.spin, (unsigned)spins, memory_order_relaxed);
-	else if (!strcasecmp(setting_text(SETTING_SPIN), "auto"))
-		spin_by_contention(processors);
 	else
-		rte_die_together("shmem_init", "SHMEM_SPIN=%s: give auto or a number", setting_text(SETTING_SPIN));
+		spin_by_contention(processors);
 }
 
 /*

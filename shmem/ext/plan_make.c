@@ -144,14 +144,12 @@ void plan_nic_is_done(struct maker *m, int queue)
 
 static int executor_of(int executor, const char *routine)
 {
-	static const char *const executor_choices[] = {"auto", "list", "thread", "nic"};
-
 	if (executor < SHMEMX_PLAN_AUTO || executor > SHMEMX_PLAN_NIC)
 		rte_die_together(
 			routine,
 			"executor=%d: give SHMEMX_PLAN_AUTO, SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD or SHMEMX_PLAN_NIC",
 			executor);
-	return executor ? executor : set_algorithm(SETTING_PLAN_EXECUTOR, executor_choices, 4);
+	return executor ? executor : setting_choice(SETTING_PLAN_EXECUTOR);
 }
 
 struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const char *routine)

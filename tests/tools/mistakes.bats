@@ -361,13 +361,15 @@ rows_with_values()
 		case $values in
 		'size of'*) wanted='give a number with an optional k, m, g or t' ;;
 		'number of'*) wanted="give a $values" ;;
+		*'|number of'*) continue ;;
 		*) wanted="give $(printf '%s\n' "$values" | sed -e 's/\(.*\)|/\1 or /' -e 's/|/, /g')" ;;
 		esac
 		export "$name=perhaps"
 		fails none '^torushmem: PE 0: shmem_init: ' "$name=perhaps: $wanted"
 		unset "$name"
 	done <<<"$rows"
-	for pair in TORUS=4x:4x TRACE_EVENTS=0:'at least 1' HANG_SECONDS=10000001:'at most 10000000' \
+	# The bounds of all rows are tested by tests/unit/settings.c.
+	for pair in TORUS=4x:4x TRACE_EVENTS=0:'at least 1' SPIN=some:'auto or a number of polls' \
 		FAILURE_SECONDS=99999999999999999999:'at most 100000'; do
 		export "SHMEM_${pair%%:*}"
 		fails none '^torushmem: PE 0: shmem_init: ' "SHMEM_${pair%%:*}" "${pair#*:}"

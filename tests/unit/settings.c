@@ -2,6 +2,7 @@
 /* rte/settings.c: values, where they come from, and names that nobody knows. */
 #include "rte/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,66 @@ static void check_values(void)
 	}
 	unsetenv("SHMEM_HUGE_PAGES");
 	unsetenv("SHMEM_NODE_PES");
+}
+
+static bool is_possible(const struct setting *s, const char *text)
+{
+	setenv(s->name, text, 1);
+	return setting_is_possible((enum setting_id)(s - settings_table));
+}
+
+/* The bound of "number of polls, at least 1", and the number on its other side. */
+static void check_bound(const struct setting *s, const char *before, int outwards)
+{
+	const char *at = strstr(s->values, before);
+	char inside[32], outside[32];
+	long bound = at ? atol(at + strlen(before)) : 0;
+
+	if (!at)
+		return;
+	snprintf(inside, sizeof inside, "%ld", bound);
+	snprintf(outside, sizeof outside, "%ld", bound + outwards);
+	EXPECT(is_possible(s, inside) && !is_possible(s, outside), "%s: %s, %s", s->name, inside, outside);
+}
+
+static void check_words(const struct setting *s)
+{
+	char word[64];
+	int place = 0;
+
+	for (const char *at = s->values; *at; place++) {
+		size_t length = strcspn(at, "|");
+
+		snprintf(word, sizeof word, "%.*s", (int)length, at);
+		at += length + (at[length] == '|');
+		if (!strncmp(word, "number of ", 10))
+			break;
+		EXPECT(is_possible(s, word), "%s=%s", s->name, word);
+		EXPECT(setting_choice((enum setting_id)(s - settings_table)) == place, "%s=%s", s->name, word);
+	}
+}
+
+/* Each row that lists its values: those are possible, in their order, and others are not. */
+static void check_possible_values(void)
+{
+	int rows = 0;
+
+	for (const struct setting *s = settings_table; s < settings_table + SETTING_COUNT; s++) {
+		if (!s->values[0])
+			continue;
+		rows++;
+		EXPECT(!is_possible(s, "perhaps") && !is_possible(s, ""), "%s", s->name);
+		if (strncmp(s->values, "size of ", 8))
+			check_words(s);
+		check_bound(s, ", at least ", -1);
+		check_bound(s, ", at most ", 1);
+		EXPECT(is_possible(s, s->fallback), "%s: its default, \"%s\"", s->name, s->fallback);
+		unsetenv(s->name);
+	}
+	EXPECT(rows > 20, "%d rows list their values", rows);
+	setenv("SHMEM_MEMORY_GROUPS", "off", 1);
+	EXPECT(setting_choice(SETTING_MEMORY_GROUPS) == 2, "off is no");
+	unsetenv("SHMEM_MEMORY_GROUPS");
 }
 
 struct warnings {
@@ -149,6 +210,7 @@ int main(void)
 	check_table();
 	check_origin();
 	check_values();
+	check_possible_values();
 	check_names();
 	return unit_failures > 0;
 }

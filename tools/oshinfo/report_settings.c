@@ -13,7 +13,7 @@ extern char **environ;
 static void report_setting(struct report *report, enum setting_id id)
 {
 	const struct setting *setting = &settings_table[id];
-	char key[96];
+	char key[96], values[128];
 
 	if (!report->parsable) {
 		char label[64];
@@ -22,7 +22,8 @@ static void report_setting(struct report *report, enum setting_id id)
 		report_fact(report, "", label, "%-12s %s", *setting_text(id) ? setting_text(id) : "-",
 			    setting_origin(id));
 		if (report->all)
-			printf("      %s\n", setting->help);
+			printf("      %s%s%s\n", setting->help, setting->values[0] ? "; value: " : "",
+			       setting->values[0] ? setting_values(id, values, sizeof values) : "");
 		return;
 	}
 	snprintf(key, sizeof key, "%s.value", setting->name);
@@ -32,6 +33,9 @@ static void report_setting(struct report *report, enum setting_id id)
 	if (report->all) {
 		snprintf(key, sizeof key, "%s.help", setting->name);
 		report_fact(report, key, "", "%s", setting->help);
+		snprintf(key, sizeof key, "%s.values", setting->name);
+		report_fact(report, key, "", "%s",
+			    setting->values[0] ? setting_values(id, values, sizeof values) : "any");
 	}
 }
 

@@ -55,9 +55,7 @@ static void tofu_make_requests(void)
 
 static void tofu_read_settings(void)
 {
-	static const char *const tni_choices[] = {"round-robin", "direction"};
-
-	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS, tni_choices, 2) == 1;
+	tofu.by_direction = setting_choice(SETTING_TOFU_TNIS) == 1;
 	setting_bool(SETTING_TOFU_LOOPBACK, &comms.loopback);
 }
 

@@ -112,9 +112,8 @@ ucp_err_handling_mode_t ucx_failure_mode(void)
 /* Not that the job works depends on this, but how fast: without a NIC that carries them out, UCX's puts and gets are messages, too. */
 bool ucx_wants_rma(void)
 {
-	static const char *const protocol_choices[] = {"auto", "messages", "rma"};
 	static const char *const software[] = {SHARED_MEMORY, "tcp"};
-	int choice = setting_choice(SETTING_UCX_PROTOCOL, protocol_choices, 3);
+	int choice = setting_choice(SETTING_UCX_PROTOCOL);
 
 	if (choice > 0)
 		return choice == 2;

@@ -125,10 +125,9 @@ static void note_foreign_port(int fd, void *unused)
 
 static void failure_read_settings(void)
 {
-	static const char *const methods[] = {"auto", "sockets", "messages"};
 	long seconds = 0;
 
-	failure.method = (enum method)setting_choice(SETTING_FAILURE_METHOD, methods, 3);
+	failure.method = (enum method)setting_choice(SETTING_FAILURE_METHOD);
 	failure.without_sockets = 0;
 	failure.question = 0;
 	setting_number(SETTING_FAILURE_SECONDS, &seconds);

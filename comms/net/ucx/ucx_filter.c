@@ -179,9 +179,7 @@ static void set_filter_mode(enum filter_mode mode, const char *text)
 /* This UCX makes its connections where no hook reaches. */
 static void go_unfiltered(void)
 {
-	static const char *const filter_choices[] = {"auto", "yes", "no"};
-
-	if (setting_choice(SETTING_ACCEPT_FILTER, filter_choices, 3) == 1)
+	if (setting_choice(SETTING_ACCEPT_FILTER) == 1)
 		rte_die_together(
 			"shmem_init",
 			"SHMEM_ACCEPT_FILTER=yes: connections to this UCX (%s) cannot be filtered; use another "
