@@ -12,38 +12,50 @@
 #include "comms/torus/shape.h"
 
 /*
- * The contract between the core and a network: libfabric (net/ofi, the smallest), Tofu (net/tofu, whose NIC needs no help), UCX (net/ucx). One
- * network carries, for the whole job, what load and store cannot. A line in comms/networks.def makes the library know it; networks.c chooses it at
- * the start.
+ * The contract between the core and a network: libfabric (net/ofi, the smallest), Tofu (net/tofu, whose NIC needs no help), UCX
+ * (net/ucx). One network carries, for the whole job, what load and store cannot. A line in comms/networks.def makes the library
+ * know it; networks.c chooses it at the start.
  *
- * A network implements all of struct comms_network but what is marked optional. A group that is optional is a table of its own: it is whole, or
- * the pointer to it is NULL. Errors end the job with a message (rte_die); no operation returns one.
+ * A network implements all of struct comms_network but what is marked optional. An optional group is a table of its own: it is
+ * whole, or the pointer to it is NULL. Errors end the job with a message; no operation returns one. rte_die is for what one PE
+ * finds, rte_die_together for what all PEs find alike (start, find). A library that only some machines have is loaded by dlopen
+ * in find, so that programs start without it.
  *
  * Duties that no single function has:
  *
- * words     PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each
- * progress  A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
- *           comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. A network that makes no progress by itself while its PE
- *           sleeps has blocking, or a longest_wait
- * thread    It exists when open returns, or not at all: what the program adds to it is counted later (comms/wait/deadlock.c). There is none before
- *           finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is served in any case
- * threads   Several threads call operations, progress, served and the reports at once, also in a program of one thread: SHMEM_CHECK, hang
- *           reports and the executor of plans have their own. One thread at a time calls the rest
- * waits     Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get and notify in turn:
- *           no function holds a lock while it waits. One that "waits for nothing" may wait for a free record of the network's own, by progress.
- *           connect, share and unshare are called with a lock of the core: they wait for nothing, and leave a handshake to the first operation
- * counting  The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks trace_take_event which
- *           event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
- * loss      Whoever finds that a peer is lost calls rte_let_others_speak before rte_die: the launcher may know why
+ * words       PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each.
+ *             A flag is 8 bytes wide
+ * order       Notifications without a request that this PE sends to one flag take effect in the order of the calls: a flag that
+ *             counts never goes back. Whoever uses a request waits for it before the next notification to that flag. Other
+ *             operations are ordered by fence alone
+ * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act (queue
+ *             pairs, say), the first operation sends B a message over what B published, and B's network answers from open on
+ * oneself     With NETWORK_OWN_ATOMICS a PE's atomics on its own memory come here, too; its puts and gets there do not
+ * progress    A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
+ *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and notify. A
+ *             network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
+ * thread      A network creates its thread before open returns, or never: comms/wait/deadlock.c counts threads that come later
+ *             as the program's. There is none before finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is
+ *             served in any case
+ * threads     Several threads call operations, progress, served and the reports at once, also in a program of one thread:
+ *             SHMEM_CHECK, hang reports and the executor of plans have their own. One thread at a time calls the rest
+ * waits       Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get
+ *             and notify in turn: no function holds a lock while it waits. One that "waits for nothing" may wait for a free
+ *             record of the network's own, by progress. connect, share and unshare are called with a lock of the core: they wait
+ *             for nothing, and leave a handshake to the first operation
+ * counting    The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks
+ *             trace_take_event which event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
+ * loss        Whoever finds that a peer is lost calls rte_let_others_speak before rte_die: the launcher may know why
  *
  * Words used here:
  *
- * peer      comms/core/peers.h; peer->driver is the network's own pointer, which connect or the first operation sets and forget frees. No other
- *           file reads it
- * place     struct comms_place: a peer, a segment of its memory, and an offset there
- * channel   orders and completes its own operations. NULL is the default one, which all threads use; a private one is used by one thread
- *           at a time
- * request   the core's record of a notification; request->driver is room for the network's own record
+ * peer        comms/core/peers.h; peer->driver is the network's own pointer, which connect or the first operation sets and
+ *             forget frees. No other file reads it
+ * place       struct comms_place: a peer, a segment of its memory, and an offset there
+ * channel     orders and completes its own operations. NULL is the default one, which all threads use; a private one is used by
+ *             one thread at a time
+ * request     the core's record of a notification; request->driver is room for the network's own record
+ * served      a PE is served when other PEs' operations on its memory go on
  */
 
 #define COMMS_NO_FLAG ((size_t)-1)
@@ -57,12 +69,12 @@ struct network_piece {
 /*
  * Data in up to two pieces, then a flag, to one peer. The flag changes after the data is there. Two sorts:
  *
- * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag. A quiet of the channel waits for
- *              it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until that quiet, else it may be
- *              reused on return
- * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically. Without a request
- *              the source may be reused on return. With one the call waits for nothing; request->under_way is true until the source and the
- *              request may be reused
+ * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag. A quiet of the
+ *              channel waits for it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until
+ *              that quiet, else it may be reused on return
+ * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically.
+ *              Without a request the source may be reused on return. With one the call waits for nothing; the network sets
+ *              request->under_way to true, and to false when the flag has changed and the source and the request may be reused
  */
 struct network_notification {
 	struct comms_peer *peer;
@@ -81,8 +93,9 @@ struct network_notification {
 };
 
 /*
- * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c compares the sums over all
- * PEs: equal sums, and nothing pending, mean that nothing is on its way. A network whose NIC carries out everything reports pending alone.
+ * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c compares
+ * the sums over all PEs: equal sums, and nothing pending, mean that nothing is on its way. A network whose NIC carries out
+ * everything reports pending alone.
  */
 struct comms_traffic {
 	uint64_t sent, carried_out;
@@ -93,7 +106,7 @@ struct comms_traffic {
 
 /* Memory that is not symmetric, and that others may put to and get from: comms/ops/buffers.h. All networks have this. */
 struct network_buffers {
-	/* Writes what others need into buffer->network. Returns what unshare wants back. */
+	/* Writes what others need into buffer->network. Returns what unshare wants back; after that others' use is an error. */
 	void *(*share)(struct comms_buffer *buffer);
 	void (*unshare)(const struct comms_buffer *buffer, void *handle);
 	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
@@ -103,7 +116,7 @@ struct network_buffers {
 
 /* --- Optional groups --- */
 
-/* Several notifications in one message. */
+/* Several notifications in one message. The core begins and ends a batch (comms/ops/notify.c); notify fills it. */
 struct network_batching {
 	/* Sends what notify has kept in a batch. batch->count is not 0. */
 	void (*send_batch)(struct comms_batch *batch);
@@ -112,8 +125,9 @@ struct network_batching {
 /* Completion that the receiver's network reports, without a flag behind the data. */
 struct network_completions {
 	/*
-	 * A word of this PE becomes value when the first notification with the number that is returned comes from a peer, then value + step, and so on.
-	 * All changes are made by calls of this PE. 0: there is no number left, and the sender must use a flag.
+	 * A word of this PE becomes value when the first notification with the number that is returned comes from a peer, then
+	 * value + step, and so on. All changes are made by calls of this PE. 0: there is no number left, and the sender must
+	 * use a flag.
 	 */
 	uint8_t (*listen)(struct comms_peer *from, _Atomic uint64_t *word, uint64_t value, uint64_t step);
 	/* Gives the number back. All notifications with it have come. */
@@ -135,8 +149,8 @@ struct network_collectives {
 /* Lists of operations that the NIC carries out by itself: sessions.h. */
 struct network_offload {
 	/*
-	 * Broadcasts. open makes queues for so many trees and shows them; NULL: it cannot. write says what to do in each run, when all PEs know each
-	 * other's queues. is_over reports on this PE's sending only.
+	 * Broadcasts. open makes queues for so many trees and shows them; NULL: it cannot. write says what to do in each run,
+	 * when all PEs know each other's queues. is_over reports on this PE's sending only.
 	 */
 	struct comms_session *(*open)(int trees, const int *children, struct comms_session_shown *shown);
 	void (*write)(struct comms_session *session, const struct comms_session_tree *branches,
@@ -155,15 +169,16 @@ struct network_offload {
 /* A wait that blocks in the network, so that a PE that sleeps still serves others. */
 struct network_blocking {
 	/*
-	 * Blocks until the network has something to do, the word has another value, or the time is over. NETWORK_BLOCK_NOT, and at once: another thread
-	 * of this PE makes progress, so the caller may sleep on the word.
+	 * Blocks until the network has something to do, wake is called, or the time is over; at once if the word has another
+	 * value already. NETWORK_BLOCK_NOT, and at once: another thread of this PE makes progress, so the caller may sleep on
+	 * the word.
 	 */
 	enum network_block {
 		NETWORK_BLOCK_NOT,
 		NETWORK_BLOCKED,
 		NETWORK_BLOCKED_AND_PROGRESSED
 	} (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
-	/* Makes the network's thread serve the command lists. */
+	/* Ends a wait, and makes the network's thread serve the command lists: the core calls it when it adds one. */
 	void (*wake)(void);
 };
 
@@ -188,19 +203,23 @@ struct comms_network {
 	const char *name;
 	unsigned traits;       /* NETWORK_..., or'ed */
 	enum counters_row row; /* of SHMEM_STATS */
-	/* ns a sleeping PE may go without a call of progress; 0: as long as it likes, since arrivals wake it */
+	/* longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes silently sets it */
 	long longest_wait;
 
 	/*
-	 * Its life, in this order (comms/start.c; connect and forget: comms/core/peers.c). NULL, but for start, describe, finish and stop: the network
-	 * has nothing to do then.
+	 * Its life, in this order (comms/start.c; connect and forget: comms/core/peers.c). All but start, describe, finish and
+	 * stop may be NULL: nothing to do.
 	 *
-	 * find      Can this job use the network? Called first of all, in every job. It looks at libraries, settings and what the launcher says, which
-	 *           are alike on all hosts; it is quick. Ends the job with a message if not, and must is true
-	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments (comms.segments)
-	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it
-	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first of all is with this
-	 *           PE itself, before open; PEs of this node follow like others. No other thread knows the record yet
+	 * find      Can this job use the network? Called first of all, in every job. It looks at libraries, settings and what
+	 *           the launcher says, which are alike on all hosts; it is quick. Ends the job with a message if not, and must
+	 *           is true
+	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments
+	 *           (comms.segments)
+	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it.
+	 *           It may be large, but every PE reads that of each PE it connects to: nothing that grows with the job
+	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first
+	 *           of all is with this PE itself, before open; PEs of this node follow like others. No other thread knows the
+	 *           record yet
 	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one
 	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
 	 * rest      All PEs have finished: serves no longer
@@ -225,17 +244,20 @@ struct comms_network {
 	struct comms_channel *(*channel_open)(bool private);
 	void (*channel_close)(struct comms_channel *channel);
 
-	/* Without nbi, the source may be reused, or the data is here, on return. With nbi that holds behind the next quiet of the channel. */
+	/* Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the channel. */
 	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
 		    bool nbi);
 	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
-	/* Atomics of 4 or 8 bytes. The result has the width of the operation. */
+	/*
+	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation. A network that lacks some
+	 * sends them to the target's library, as UCX does (net/ucx/ucx_target.c).
+	 */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
 	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
 			  const struct comms_atomic *atomic, void *result, bool nbi);
 	/* The counted ones are from carry.c, the library's own from comms/ops/notify.c. */
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
-	/* Puts, atomics and counted notifications behind a fence take effect at a peer behind those before it. */
+	/* Puts, atomics and counted notifications after a fence take effect at a peer after those before it. */
 	void (*fence)(struct comms_channel *channel);
 	/* Waits until all operations of the channel have taken effect; towards these PEs only. */
 	void (*quiet)(struct comms_channel *channel);
@@ -248,10 +270,11 @@ struct comms_network {
 	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */
 	bool (*served)(void);
 
-	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO): see struct comms_traffic; "; operations under way to PEs 1, 3", or
-	 * nothing; from whom it takes connections (returns NULL: from nobody; connections itself may be NULL). */
+	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO). */
 	void (*count_traffic)(struct comms_traffic *traffic);
+	/* Writes "; operations under way to PEs 1, 3", or "". */
 	void (*name_under_way)(char *text, size_t size);
+	/* From whom it takes connections, in words; NULL: from nobody. The pointer may be NULL. */
 	const char *(*connections)(void);
 
 	const struct network_buffers *buffers; /* comms/ops/buffers.c, comms/rdma/transfers.c */

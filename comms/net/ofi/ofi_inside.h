@@ -123,7 +123,10 @@ void ofi_start_request(struct ofi_request *request);
 void ofi_wait_for(atomic_int *counter);
 /* Takes what has ended. True: something has. */
 bool ofi_work(void);
-/* A notification is open while its transfers are begun, and one less then. True: all have ended, and the flag is to leave. */
+/*
+ * notification_open takes a reference to the notification for the caller, who begins its transfers; notification_less drops
+ * one. True: it was the last one, and the flag must be sent now.
+ */
 void ofi_notification_open(struct comms_request *notification, bool flag_follows);
 bool ofi_notification_less(struct comms_request *notification);
 

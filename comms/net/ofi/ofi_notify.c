@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications: data, then a flag, which is an atomic of the provider. Where the provider keeps puts and atomics in order (FI_ORDER_WAW), the flag
- * follows the data at once; elsewhere it leaves when the data has arrived. Here also: memory that is not symmetric.
+ * Notifications: data, then a flag, which is an atomic of the provider. Where the provider keeps puts and atomics in order
+ * (FI_ORDER_WAW), the flag follows the data at once. Elsewhere it leaves when the data has arrived, and one without a request
+ * is waited for, so that the next one does not overtake it. Here also: memory that is not symmetric.
  */
 #include "ofi_inside.h"
 
@@ -11,7 +12,8 @@
 
 static bool stays_in_order(const struct network_notification *n)
 {
-	return n->piece[0].bytes <= ofi.ordered_bytes && n->piece[1].bytes <= ofi.ordered_bytes;
+	return sizeof n->value <= ofi.ordered_bytes && n->piece[0].bytes <= ofi.ordered_bytes &&
+	       n->piece[1].bytes <= ofi.ordered_bytes;
 }
 
 static struct transfer piece_transfer(const struct network_notification *n, int i)
@@ -58,9 +60,11 @@ static void notify_now(const struct network_notification *n, atomic_int *pending
 			ofi_start_put_copied(&put, n->piece[i].source, pending, &waiter);
 		}
 	ofi_wait_for(&waiter);
-	if (n->flag_offset != COMMS_NO_FLAG)
-		ofi_atomic(&flag, &(struct comms_atomic){op, sizeof n->value, n->value, 0},
-			   (struct ofi_end){.counter = pending});
+	if (n->flag_offset == COMMS_NO_FLAG)
+		return;
+	ofi_atomic(&flag, &(struct comms_atomic){op, sizeof n->value, n->value, 0},
+		   (struct ofi_end){.counter = n->counted || stays_in_order(n) ? pending : &waiter});
+	ofi_wait_for(&waiter);
 }
 
 static void notify_later(struct comms_request *request, const struct network_notification *n)
