@@ -173,8 +173,8 @@ static bool brings_piece(const struct ring_reduce *r, const struct stream *strea
 }
 
 /*
- * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. The piece that no list waits
- * for is the first in the order of all lists, so there is always one that can be combined.
+ * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. All lists have the
+ * same order, so the first piece that is not combined yet waits for no other one, and can always be combined next.
  */
 static bool combine_piece(struct ring_reduce *r, const struct stream *stream)
 {
@@ -281,8 +281,8 @@ static bool advance_allreduce(struct ring_reduce *r)
 }
 
 /*
- * Nobody has to say that its dest may be written to again: a block goes out when its node has combined what all sent of it. But
- * each says so for the gathering, when it is done with its part of all blocks.
+ * No node has to say that its dest may be written to again: a block goes out after its node has combined all contributions to
+ * it. For the all-gather, each node says so when it has finished its part of all blocks.
  */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {

@@ -30,7 +30,7 @@ struct torus_ring_allreduce {
 /* Call on node leaders only. On return dest has the result. */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce);
 
-/* Does the schedule fit in the flag array? */
+/* Is the team's torus whole, and does the schedule fit in the flag array of the all-gather? */
 bool torus_can_allreduce(const struct torus_topology *topology);
 
 /* How many rounds a message of so many bytes takes. */

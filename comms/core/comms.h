@@ -69,7 +69,7 @@ struct comms {
 	int *node_pes;	/* their numbers, ascending */
 	int node_index; /* my place among them */
 	atomic_uint spin;
-	bool minds_contention; /* it changes: contention.h */
+	bool minds_contention; /* spin adapts to contention: contention.h */
 	unsigned bare_polls;
 	bool oversubscribed; /* more PEs than processors on this node */
 	bool stops;	     /* waits may stop the processor: see comms_may_stop */
@@ -83,7 +83,7 @@ struct comms {
 	int divide;			 /* SHMEM_MEMORY_GROUPS, see numa.c */
 	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
 	bool loopback; /* exchanges on a node go by the NIC, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
-	/* also between PEs of a node: the network's are not the processor's, and words have one kind */
+	/* atomics within a node use the network, too, because its atomics do not interoperate with the processor's */
 	bool network_atomics;
 	bool local_path;
 	size_t heap_size;		     /* what the user asked for: the segment without the system's part */

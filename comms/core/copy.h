@@ -10,9 +10,10 @@
 #include "comms.h"
 
 /*
- * Copies between memory of PEs on a node, which may overlap; a put of this kind wakes the target if it sleeps. What the machine stores and loads at once goes at once, for
- * other threads of the target may wait for it or test it. Of a constant number of bytes it is an element of a type, and
- * has the type's alignment. Short copies are made here; loads come before stores.
+ * Copies between memory of PEs on a node, which may overlap; a put of this kind wakes the target if it sleeps. Sizes that the
+ * machine loads and stores atomically are copied so, for threads of the target may wait for them or test them. If the number
+ * of bytes is a constant, the data is one element of a type and has the type's alignment. Short copies are made here; loads
+ * come before stores.
  */
 
 COMMS_INLINE bool comms_at_once(const void *shared, size_t bytes)

@@ -10,11 +10,12 @@
 
 /*
  * A sleeper adds itself to sleepers, makes that visible (membarrier), polls once more, and sleeps
- * on word. A PE that changes the memory of another one reads sleepers afterwards and, if any may wait for what it changed, changes
- * word and wakes them. So a change costs a load of a line that is nearly always shared and zero.
+ * on word. A PE that stores to the memory of another one reads sleepers afterwards and, if any may wait for
+ * what it stored, changes word and wakes them. So a store costs a load of a line that is nearly always shared and zero.
  */
 struct comms_wakeup {
-	_Alignas(64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: see wait.c */
+	_Alignas(
+		64) _Atomic uint64_t sleepers; /* how many, and which word they wait for: COMMS_WAKEUP_... in comms.h */
 	_Alignas(64) _Atomic uint32_t word;
 };
 

@@ -9,7 +9,7 @@
 #include "comms/net/network.h"
 #include "comms/wait/hang.h"
 
-/* Nobody can say of an operation that was held back that it is the one that was counted last. */
+/* An operation that was held back need not be the one that was counted last. */
 static void count_store(bool sure)
 {
 	if (!comms.checks)

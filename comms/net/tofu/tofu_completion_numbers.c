@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages that are one put. The receiver's queue gets a notice when all of the put has come; its edata is a number that the receiver gave out, and says
- * which word of its memory counts the message. The edata is the receiver's, so the sender cannot have its own number there and
- * asks for the notice that the data has left instead. Strong order keeps messages, and what is put before one, in order.
+ * Messages that are one put. The receiver's queue gets a notice when all of the put has come; its edata is a number that the
+ * receiver gave out, and says which word of its memory counts the message. The edata is the receiver's, so the sender cannot
+ * have its own number there and asks for the notice that the data has left instead. Strong order keeps messages, and what is
+ * put before one, in order.
  *
  * The notices wait in the queue while the receiver computes. As there are at most two messages of a sender that the receiver has not
  * released, and at most 255 numbers, the queue cannot overflow.
  *
- * Progress reads whatever is there, which may be a message of the next iteration. So that a recorded run knows what this PE waited for, it says
- * which messages it needs.
+ * Progress reads whatever is there, which may be a message of the next iteration. So that a recorded run knows what this PE
+ * waited for, the PE says which messages it needs.
  *
- * That the data has come the sender learns when it must, before memory is given back: by one more put in the same order that is answered.
+ * The sender learns that the data has arrived only when it must, before memory is given back: it sends one more put in the same
+ * order and asks for the notice of that one's arrival.
  */
 #include "comms/observe/trace.h"
 #include "tofu_inside.h"

@@ -9,15 +9,17 @@
 #include "tofu_library.h"
 
 /*
- * What the files of the Tofu path share: tofu_library.c (whom it calls), tofu_places.c (where PEs are, and which queue goes where), tofu_tnis.c
- * (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c (notifications), tofu_completion_numbers.c (completion numbers), tofu_gates.c (barriers),
- * session_queues.c, tofu_broadcast.c and tofu_edges.c (what the NIC does alone: broadcasts, and data between pairs).
+ * What the files of the Tofu path share: tofu_library.c (loads uTofu), tofu_places.c (where PEs are, and which queue goes
+ * where), tofu_tnis.c (the queues), tofu_queue.c (what is under way in them), tofu_ops.c (the operations), tofu_notify.c
+ * (notifications), tofu_completion_numbers.c (completion numbers), tofu_gates.c (barriers), session_queues.c, tofu_broadcast.c
+ * and tofu_edges.c (what the NIC does alone: broadcasts, and data between pairs). docs/tofu.md explains uTofu's own words.
  *
- * queue   one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that it can
- *         be in order
+ * queue    one on each TNI that this PE may use, with all memory registered. All that goes to a PE goes by one of them, so that
+ *          it can be in order
+ * notice   an entry of a completion queue: TCQ has what was sent, MRQ what arrived
  * request  a communication that is under way. Its number is the edata of its notices, so there are at most 255, and neither
- *         the notices' queue nor the order queue can overflow. Who wants another one waits until one has ended
- * staging memory of each request that the NIC can read and write, for small data that lies in unregistered memory
+ *          the notices' queue nor uTofu's queue of orders can overflow. A caller that wants another one waits until one has ended
+ * staging  memory of each request that the NIC can read and write, for small data that lies in unregistered memory
  */
 enum { TOFU_TNIS = 6 }; /* TNIs of a node, at most */
 enum { TOFU_REQUESTS = 255, TOFU_STAGING = 4096 };
@@ -141,14 +143,14 @@ void tofu_stop(void);
  */
 int tofu_tni_of(int pe, int other, int tnis);
 
-/* Around all that is done with the queues. */
+/* Callers hold this lock while they use the queues. */
 void tofu_lock(void);
 void tofu_unlock(void);
 
 _Noreturn void tofu_fail(const char *what, int pe, int code);
 void tofu_check(int code, const char *what);
 
-/* A request for a communication that is about to begin, counted by its counters; then off it goes. */
+/* A request for a communication that is about to begin, counted by its counters; tofu_request_start hands it to uTofu. */
 struct tofu_request *tofu_request_begin(const struct tofu_counters *counters, const struct comms_peer *peer);
 void tofu_request_start(struct tofu_request *request, struct transfer *transfer);
 char *tofu_request_staging(const struct tofu_request *request, utofu_stadd_t *stadd);

@@ -94,7 +94,7 @@ void tofu_notify(struct comms_request *request, const struct network_notificatio
 	tofu_end_beginning(request);
 }
 
-/* Where the last put to a peer reported only that it has left, one more reports that all has come. */
+/* Where the last put to a peer reported only that it was sent, one more put reports that everything has arrived. */
 void tofu_complete(void)
 {
 	const uint64_t nothing = 0;

@@ -4,7 +4,8 @@
  *
  * Order: the network promises none, except to communications that ask for strong order, with each other. Notifications ask for it
  * (tofu_notify.c), and so do atomics, since programs rely on their order. A fence waits until everything has arrived; that costs it a round trip.
- * Completion: an operation is counted, by the channel it belongs to, until the NIC has reported that it has arrived.
+ * Completion: an operation is counted, by the channel it belongs to, until the NIC has reported that it has arrived; a notification
+ * with a completion number until it has been sent, since the target's NIC reports its arrival there.
  * Atomics: the NIC's. They are not atomic with the processor's, so PEs of a node use the NIC's, too, and each even for
  * its own memory (comms.network_atomics).
  */

@@ -7,7 +7,7 @@
  *
  * A communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and some for the one
  * that says that it has been sent. Only messages with a completion number ask for a notice at the target (tofu_completion_numbers.c), and
- * instead of the one here. Of those there are few: so a PE may compute for long, and no thread need empty its queues.
+ * instead of the one here. There are few of them, so a PE may compute for long, and no thread need empty its queues.
  */
 #include "comms/ops/ops.h"
 #include "tofu_inside.h"
