@@ -36,7 +36,7 @@ static struct {
 	bool busy;     /* some thread publishes its wait */
 	int64_t limit; /* ms; 0: no reports */
 	bool reporting, begun;
-	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } purpose;
+	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } report;
 	bool advised;
 	int64_t longer_than;
 	pthread_t reporter;
@@ -152,25 +152,25 @@ static void print_advice(void)
 static void *report_in_thread(void *unused)
 {
 	slow_wait.silent = true;
-	if (hang.purpose == REPORT)
+	if (hang.report == REPORT)
 		hang_report(hang.longer_than);
-	else if (hang.purpose == ADVISE)
+	else if (hang.report == ADVISE)
 		print_advice();
 	else
-		report_deadlock(hang.purpose == END_DEADLOCK);
+		report_deadlock(hang.report == END_DEADLOCK);
 	pthread_mutex_lock(&hang.lock);
 	hang.reporting = false;
 	pthread_mutex_unlock(&hang.lock);
 	return unused;
 }
 
-static void start_reporter(int purpose, int64_t longer_than)
+static void start_reporter(int report, int64_t longer_than)
 {
 	pthread_mutex_lock(&hang.lock);
 	if (!hang.reporting) {
 		if (hang.begun)
 			pthread_join(hang.reporter, NULL);
-		hang.purpose = (unsigned)purpose;
+		hang.report = (unsigned)report;
 		hang.longer_than = longer_than;
 		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report_in_thread, NULL) == 0;
 	}

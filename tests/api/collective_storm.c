@@ -82,7 +82,7 @@ static struct step draw_step(void)
 			 .sst = 1 + common_below(MOST_STRIDE),
 			 .seed = noise(common) % 1000000};
 
-	/* Meetings hold back those that would run ahead; in broadcasts, roots do. */
+	/* Barriers hold back PEs that would run ahead; in broadcasts, roots do. */
 	if (is_barrier(&s) && common_below(2))
 		s.kind = BROADCAST;
 	s.active = common_below(3) == 0 && active_log(s.shape) >= 0 && s.kind != INSCAN && s.kind != EXSCAN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Meetings along the axes of a torus: in the end everybody knows of everybody; and who has an advantage of them. */
+/* Barriers in rounds along the axes of a torus: in the end everybody knows of everybody; and which shapes profit. */
 #include "comms/torus/barrier_rounds.h"
 
 #include <stdlib.h>
