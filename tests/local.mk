@@ -149,6 +149,7 @@ EXTRA_DIST += \
 	docs/platforms.md \
 	docs/platforms/trixie.tsv \
 	docs/platforms/trixie-arm64.tsv \
+	tests/blocks \
 	tests/builds \
 	tests/checked \
 	tests/cluster/agent \
@@ -183,6 +184,7 @@ EXTRA_DIST += \
 	tests/lib/check.h \
 	tests/lib/huge.h \
 	tests/lib/left.sh \
+	tests/lib/page_blocks.py \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \
 	tests/lib/stops.h \
@@ -193,6 +195,7 @@ EXTRA_DIST += \
 	tests/suppressions/lsan.supp \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
+	tests/tools/blocks.bats \
 	tests/tools/conformance.bats \
 	tests/tools/crash.c \
 	tests/tools/crashes.bats \
