@@ -95,7 +95,7 @@ uninstall-man3-pages: docs/man/man3.stamp
 	$(SHELL) $(top_srcdir)/tools/install-pages.sh uninstall docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)'
 	$(LINKS) remove "$(DESTDIR)$(man3dir)" '$(transform)' .3 $(MAN3_LINKS)
 
-clean-local: clean-headers
+clean-local: clean-headers clean-guide
 	rm -rf docs/man/man3-pages
 
 # docs/conformance.md, in the source tree, after tests have changed.
@@ -110,3 +110,27 @@ EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisi
 	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/waiting.md
+
+# The guide. make guide: as pages with a search, in the folder guide.
+EXTRA_DIST += docs/guide/index.md docs/guide/01-one-sided.md docs/guide/02-first-job.md docs/guide/03-symmetric-memory.md \
+	docs/guide/04-puts-and-signals.md docs/guide/05-collectives.md docs/guide/06-threads.md docs/guide/07-stencils.md \
+	docs/guide/08-torus.md docs/guide/09-plans.md docs/guide/10-tofu.md docs/guide/11-what-is-slow.md docs/guide/12-what-is-wrong.md \
+	docs/guide/13-porting.md docs/guide/14-mpi-openmp.md docs/guide/15-administrators.md docs/guide/conf.py docs/guide/draw.py \
+	docs/guide/style/guide.css docs/guide/barrier.svg docs/guide/credits.svg docs/guide/fence.svg docs/guide/signal.svg \
+	docs/guide/ticket.svg docs/guide/torus.svg docs/measuring.md docs/security.md docs/testing.md
+
+guide:
+	@command -v sphinx-build >/dev/null || \
+		{ echo 'make guide: Sphinx is missing; on Debian: apt-get install python3-sphinx python3-myst-parser'; exit 1; }
+	$(AM_V_GEN)sphinx-build -q -W --keep-going -b html -c $(srcdir)/docs/guide $(srcdir) guide
+	@echo '<!DOCTYPE html><meta http-equiv="refresh" content="0; url=docs/guide/index.html">' >guide/index.html
+	@echo 'the guide is guide/index.html'
+
+# The drawings with a time axis, in the source tree.
+guide-drawings:
+	python3 $(srcdir)/docs/guide/draw.py $(srcdir)/docs/guide
+
+clean-guide:
+	rm -rf guide
+
+.PHONY: guide guide-drawings clean-guide
