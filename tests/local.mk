@@ -195,6 +195,7 @@ EXTRA_DIST += \
 	tests/suppressions/lsan.supp \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
+	tests/words.tsv \
 	tests/tools/blocks.bats \
 	tests/tools/conformance.bats \
 	tests/tools/crash.c \

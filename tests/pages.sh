@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist, and
-# pages wrap at 100 columns. Fails and names the page and the name or the line where that does not hold. Only what stands between backquotes
-# is a name; a function's has an underscore, and is neither in comments alone nor in tests of the API or of single functions alone. Tables,
-# code and pages that a program makes ("Made by" in their first lines) may be wider.
+# pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist,
+# pages wrap at 100 columns, links lead to files and headings that exist, and pages for users have no word of tests/words.tsv. Fails and
+# names the page and the name or the line where that does not hold. Only what stands between backquotes is a name; a function's has an
+# underscore, and is neither in comments alone nor in tests of the API or of single functions alone. Tables, code that is indented by four
+# blanks, and pages that a program makes ("Made by" in their first lines) may be wider; the README has at most 120 lines.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -56,5 +57,53 @@ for page in $(find README.md CONTRIBUTING.md docs softofu -name '*.md' 2>/dev/nu
 	sed "s|:.*||; s|^|$page:|; s|\$|: wider than 100 columns|" "$work/wide" >&2
 	bad=1
 done
-[ "$bad" = 0 ] && echo "pages: what they name is there, and they wrap"
+if [ "$(wc -l <README.md)" -gt 120 ]; then
+	echo "README.md: more than 120 lines" >&2
+	bad=1
+fi
+
+# The names by which links reach the headings of a page, as GitHub makes them.
+# shellcheck disable=SC2016 # backquotes are what is looked for
+headings_of() {
+	sed '/^ *```/,/^ *```/d' "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' |
+		sed 's/\[\([^]]*\)\]([^)]*)/\1/g; s/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+# shellcheck disable=SC2016 # backquotes are what is looked for
+links_of() {
+	sed -e '/^ *```/,/^ *```/d' -e '/^    /d' -e 's/`[^`]*`//g' "$1" | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' |
+		grep -vE '^[a-z]+:' | sort -u
+}
+
+for page in $(find README.md CONTRIBUTING.md docs softofu -name '*.md' 2>/dev/null | sort); do
+	for link in $(links_of "$page"); do
+		file=${link%%#*}
+		[ -n "$file" ] && file=$(dirname "$page")/$file || file=$page
+		if [ ! -e "$file" ]; then
+			echo "$page: the link $link leads nowhere" >&2
+			bad=1
+		elif [ "$link" != "${link#*#}" ] && ! headings_of "$file" | grep -qxF -- "${link#*#}"; then
+			echo "$page: the link $link: there is no such heading" >&2
+			bad=1
+		fi
+	done
+done
+
+# Words for users, without code.
+find README.md docs/guide docs/testing.md docs/measuring.md docs/security.md -name '*.md' 2>/dev/null | sort | xargs awk -F '\t' '
+	FILENAME == "tests/words.tsv" { word[$1] = $2; next }
+	/^ *```/ { code = !code }
+	code { next }
+	{
+		line = tolower($0)
+		gsub(/`[^`]*`/, "", line)
+		for (w in word)
+			if (line ~ "(^|[^a-z])(" w ")([^a-z]|$)")
+				print FILENAME ":" FNR ": write \"" word[w] "\" instead of \"" w "\""
+	}' tests/words.tsv >"$work/words"
+if [ -s "$work/words" ]; then
+	cat "$work/words" >&2
+	bad=1
+fi
+[ "$bad" = 0 ] && echo "pages: what they name is there, links lead somewhere, and they wrap"
 exit "$bad"
