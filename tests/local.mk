@@ -205,6 +205,7 @@ EXTRA_DIST += \
 	tests/tools/libfabric.bats \
 	tests/tools/distros.bats \
 	tests/tools/examples.bats \
+	tests/tools/guide.bats \
 	tests/tools/hang.c \
 	tests/tools/hangs.bats \
 	tests/tools/processors.bats \

@@ -30,12 +30,13 @@ DRAWINGS = {
         ('do', 0, 'put data'), ('go', 0, 3, ''), ('wait', 1, 5, 'wait_until(flag)'), ('next',), ('do', 0, 'fence'), ('next',),
         ('do', 0, 'p flag = 1'), ('go', 0, 3, ''), ('next',), ('next',), ('next',), ('see', 1, 'flag 1, data new'), ('next',)]),
     'signal': ('PE 0', 'PE 1', [
-        ('do', 0, 'put_signal'), ('go', 0, 2, 'data, then signal'), ('wait', 1, 3, 'signal_wait'), ('next',), ('next',), ('next',),
+        ('do', 0, 'put_signal'), ('go', 0, 3, 'data, then signal'), ('wait', 1, 4, 'signal_wait'), ('next',), ('next',), ('next',), ('next',),
         ('see', 1, 'signal 1, data new'), ('next',)]),
     'credits': ('sender', 'receiver', [
-        ('do', 0, 'slot 0: message 1'), ('go', 0, 1, ''), ('next',), ('do', 0, 'slot 1: message 2'), ('go', 0, 1, ''),
-        ('see', 1, 'reads message 1'), ('next',), ('wait', 0, 1, 'waits for a slot'), ('ack', 1, 1, ''), ('do', 1, 'slot 0 is free'),
-        ('next',), ('next',), ('do', 0, 'slot 0: message 3'), ('go', 0, 1, ''), ('see', 1, 'reads message 2'), ('next',), ('next',)]),
+        ('do', 0, 'slot 0: message 1'), ('go', 0, 1, ''), ('next',), ('do', 0, 'slot 1: message 2'), ('go', 0, 2, ''),
+        ('see', 1, 'reads message 1'), ('next',), ('wait', 0, 2, ''), ('next',), ('do', 0, 'waits'), ('do', 1, 'slot 0 is free'),
+        ('ack', 1, 2, 'credit'), ('next',), ('next',), ('do', 0, 'slot 0: message 3'), ('go', 0, 1, ''), ('see', 1, 'reads message 2'),
+        ('next',), ('next',)]),
     'ticket': ('any PE', 'PE 0', [
         ('do', 0, 'fetch_add(next)'), ('ack', 0, 1, ''), ('next',), ('see', 1, 'next: 4, now 5'), ('go', 1, 1, 'slot 4 is yours'),
         ('next',), ('next',), ('do', 0, 'put_signal'), ('go', 0, 2, 'into slot 4'), ('next',), ('next',),
@@ -43,24 +44,31 @@ DRAWINGS = {
 }
 
 
-def box(lane, y, text, style):
+def place(lane, text):
+    """Middle and half width of a box with this text."""
     half = max(40, 4 + len(text) * 3.8)
-    middle = min(max(LANES[lane], half + 2), WIDTH - half - 2)
+    return min(max(LANES[lane], half + 2), WIDTH - half - 2), half
+
+
+def box(lane, y, text, style):
+    middle, half = place(lane, text)
     return ('<rect class="%s" x="%g" y="%g" width="%g" height="20" rx="3"/><text class="code" x="%g" y="%g" text-anchor="middle">%s</text>'
             % (style, middle - half, y - 10, 2 * half, middle, y + 4, escape(text)))
 
 
-def arrow(kind, start, y, rows, text):
+def arrow(kind, start, y, rows, text, source):
+    """From the edge of the box that was drawn last in its lane."""
     end, edge = 1 - start, 1 if start == 0 else -1
-    x1, x2 = LANES[start] + 62 * edge, LANES[end] - 12 * edge
-    line = '<line class="%s" x1="%g" y1="%g" x2="%g" y2="%g" marker-end="url(#%s)"/>' % (kind, x1, y, x2, y + rows * ROW - 6, kind)
+    middle, half = place(start, source)
+    x1, x2 = middle + half * edge, LANES[end] - 8 * edge
+    line = '<line class="%s" x1="%g" y1="%g" x2="%g" y2="%g" marker-end="url(#%s)"/>' % (kind, x1, y, x2, y + rows * ROW - 12, kind)
     if text:
-        line += '<text x="%g" y="%g" text-anchor="middle">%s</text>' % ((x1 + x2) / 2 + 4, y + rows * ROW / 2 - 14, escape(text))
+        line += '<text x="%g" y="%g" text-anchor="middle">%s</text>' % ((x1 + x2) / 2 + 8, y + rows * ROW / 2 - 16, escape(text))
     return line
 
 
 def draw(left, right, steps):
-    y, lines, boxes = TOP, [], []
+    y, lines, boxes, last = TOP, [], [], ['', '']
     for step in steps:
         kind = step[0]
         if kind == 'next':
@@ -70,13 +78,14 @@ def draw(left, right, steps):
             boxes.append('<rect class="back" x="125" y="%g" width="150" height="18"/><text class="code" x="200" y="%g" text-anchor="middle">%s</text>'
                          % (y - 9, y + 4, escape(step[1])))
         elif kind in ('go', 'ack'):
-            lines.append(arrow(kind, step[1], y, step[2], step[3]))
+            lines.append(arrow(kind, step[1], y, step[2], step[3], last[step[1]]))
         elif kind == 'wait':
             lines.append('<rect class="wait" x="%g" y="%g" width="12" height="%g"/>' % (LANES[step[1]] - 6, y - 8, step[2] * ROW))
-            boxes.append('<text class="code" x="%g" y="%g">%s</text>' % (LANES[step[1]] + (10 if step[1] == 0 else -6), y - 12, escape(step[3]))
-                         if step[1] == 0 else box(1, y - 2, step[3], 'wait'))
+            if step[3]:
+                boxes.append(box(step[1], y - 2, step[3], 'wait'))
         else:
             boxes.append(box(step[1], y, step[2], 'box' if kind == 'do' else 'see'))
+            last[step[1]] = step[2]
     height = y + 10
     lanes = ''.join('<text class="name" x="%d" y="18" text-anchor="middle">%s</text><line class="lane" x1="%d" x2="%d" y1="26" y2="%d"/>'
                     % (x, escape(name), x, x, height - 4) for x, name in zip(LANES, (left, right)))
