@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is symmetric, and what is not.
+ * Teaches what is symmetric, and what is not.
  *
  * Symmetric memory exists on every PE, and every PE can reach every other's: global and static variables, and
  * what shmem_malloc returns. The stack and malloc belong to one PE alone.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The smallest OpenSHMEM program.
+ * Teaches how a program starts: the smallest OpenSHMEM program.
  *
  *     oshcc hello.c -o hello && oshrun -n 4 ./hello
  *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Teaches atomics on other PEs' memory.
+ *
  * A histogram that is spread over the PEs: each owns some of the bins, and anybody may count into any bin
  * with an atomic increment. No PE has to be asked, no lock is taken.
  */

@@ -11,11 +11,13 @@ EXAMPLES = \
 	examples/pi \
 	examples/poisson \
 	examples/ring \
+	examples/solver \
 	examples/stencil \
 	examples/upwind
 
 noinst_PROGRAMS += $(EXAMPLES)
 examples_poisson_LDADD = libtorushmem.la -lm
+examples_solver_LDADD = libtorushmem.la -lm
 examples_stencil_LDADD = libtorushmem.la -lm
 
 examplesdir = $(docdir)/examples
@@ -24,6 +26,7 @@ dist_examples_DATA = \
 	examples/globals.c \
 	examples/harvest.c \
 	examples/halo.h \
+	examples/halo_job.h \
 	examples/heat.c \
 	examples/hello.c \
 	examples/histogram.c \
@@ -31,5 +34,7 @@ dist_examples_DATA = \
 	examples/pi.c \
 	examples/poisson.c \
 	examples/ring.c \
+	examples/solver.c \
 	examples/stencil.c \
-	examples/upwind.c
+	examples/upwind.c \
+	examples/wilson.h

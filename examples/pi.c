@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Teaches a sum over all PEs.
+ *
  * Pi as the area under 4 / (1 + x^2) from 0 to 1. Each PE adds up every n-th strip; a sum reduction adds
  * what the PEs have.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A token goes round a ring of PEs; everybody adds one to it.
+ * Teaches a one-sided store (shmem_long_p) and how the PE it goes to waits for it. Nobody calls "receive".
  *
- * Shows a one-sided store (shmem_long_p) and how the PE it goes to waits for it. Nobody calls "receive".
+ * A token goes round a ring of PEs; everybody adds one to it.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Poisson's equation on a torus, by Jacobi's method.
+ * Teaches a halo exchange by puts with signals, without a barrier: Poisson's equation on a torus, by Jacobi's method.
  *
  * A square of N x N points wraps around at its edges. It holds a charge and, so that the sum is zero (else
  * there would be no solution), an opposite one. The PEs form a grid, as square as their number allows, and

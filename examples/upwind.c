@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Teaches an exchange in one direction only, in which a PE runs ahead of its neighbour.
+ *
  * A cloud in a wind that blows along both diagonals of a square: what a point becomes depends on the points upwind only. So faces go
  * upwards only and nothing ever comes back; a PE may be two messages ahead of its neighbour, and waits if it would be more.
  */
-#include "halo.h"
+#include "halo_job.h"
 
 static void blow(const struct halo *h, double *next, const double *now, const size_t *first, const size_t *counts)
 {

@@ -122,6 +122,45 @@ solves()
 	solves 4 poisson --side 20 --iterations 50 --scale 64
 }
 
+@test "solver: every bit of the operator, the serial solution, flops and bytes" {
+	for pes in 1 2 4 6; do
+		solves "$pes" solver --side 4
+		says '^[0-9]+ iterations, which leave [0-9.]+e-11 of b$'
+		says "^M\\^\\+ M once: 0 of $((128 * pes)) sites differ from the serial answer$"
+		says '^an iteration: [0-9.]+ Mflop, [0-9.]+ MB of memory, 98\.3 KB sent by each PE$'
+		says '^[0-9]+ iterations in [0-9.]+ s: [0-9.]+ Gflop/s, [0-9.]+ GB/s of memory, [0-9.]+ MB/s sent by each PE$'
+	done
+	solves 4 solver --side 2 --grid 1,2,1,2 --dawdle 50
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self SHMEM_TORUS=2x3 solves 6 solver --side 4 --scale 4
+	run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./solver --side 3
+	[ "$status" -eq 2 ]
+}
+
+# replayed ITERATIONS: microseconds on the machine
+replayed()
+{
+	rm -rf record
+	mkdir record
+	SOFTOFU_SHAPE=2x2 SHMEM_PATHS=tofu SOFTOFU_RECORD=record runs 4 solver --side 4 --iterations "$1" --unchecked
+	SOFTOFU_SHAPE=2x2 timeout -k 2 60 "$TOP_BUILDDIR/softofu-replay" record | sed -n 's/^modelled: \([0-9.]*\) us.*/\1/p'
+}
+
+@test "solver: recorded on software Tofu and replayed, an iteration takes the time of its four exchanges" {
+	[ -x "$TOP_BUILDDIR/softofu-replay" ] || skip "no software Tofu"
+	few=$(replayed 2)
+	many=$(replayed 6)
+	awk -v few="$few" -v many="$many" 'BEGIN { print few, many; exit !(few > 0 && many > few + 4 * 4) }'
+}
+
+@test "every example begins with what it teaches" {
+	for example in *.c; do
+		sed -n 3p "$example" | grep -q '^ \* Teaches ' || {
+			echo "$example"
+			return 1
+		}
+	done
+}
+
 @test "poisson: help, and options that make no sense" {
 	runs 2 poisson --help
 	[ "$(printf '%s\n' "$output" | grep -c '^usage:')" -eq 1 ]
