@@ -156,6 +156,7 @@ void settings_read(struct settings *settings)
 	settings->stats = yes_setting("SOFTOFU_STATS");
 	settings->record = getenv("SOFTOFU_RECORD");
 	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_REORDERED;
+	settings->tear = is_second("SOFTOFU_TEAR", "no", "yes");
 	settings->sps_by_block = is_second("SOFTOFU_SPS", "descriptor", "block");
 	settings->early_cqs = is_second("SOFTOFU_CQS", "late", "early");
 	read_net(settings);

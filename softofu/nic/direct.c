@@ -9,15 +9,16 @@
  * memories.
  *
  * Without strong order, reorder injection cuts a block into pieces and copies them in random order, so that a program
- * that polls the last word of a buffer fails. With strong order, the last word is written last.
+ * that polls the last word of a buffer fails. With strong order, the last line is written last, or a block that fits
+ * in one packet is written at once. SOFTOFU_TEAR=yes cuts lines, too, and writes the last word last.
  */
-enum { PIECE_LEAST = 256, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
+enum { PIECE_LEAST = CACHE_LINE, PIECES_OF_A_BLOCK = 16, LAST_WORD = 8 };
 
 struct pieces {
 	struct piece piece[PIECES];
 	int count;
 	uint32_t rank;
-	bool write, shuffle;
+	bool write, shuffle, tear;
 	struct vcq *from;
 };
 
@@ -56,13 +57,33 @@ static enum reached add_piece(struct pieces *pieces, uint64_t here, uint64_t the
 	return pieces->count == PIECES ? flush_pieces(pieces) : REACHED;
 }
 
-/* Length of the aligned word at the end of a block. */
-static size_t last_word(uint64_t there, size_t bytes)
+/* Length of the part of the last aligned unit that a block covers: a word or a line. */
+static size_t last_part(uint64_t there, size_t bytes, size_t unit)
 {
-	size_t last = (there + bytes) % LAST_WORD;
+	size_t last = (there + bytes) % unit;
 
-	last = last ? last : LAST_WORD;
+	last = last ? last : unit;
 	return last < bytes ? last : bytes;
+}
+
+/* Length of the last piece of a block that arrives in order. */
+static size_t ordered_end(const struct pieces *pieces, uint64_t there, size_t bytes)
+{
+	if (pieces->tear)
+		return last_part(there, bytes, LAST_WORD);
+	return bytes <= MOST_MTU ? bytes : last_part(there, bytes, CACHE_LINE);
+}
+
+/* Length of the first piece of a block that is shuffled: the other pieces begin with lines of the target. */
+static size_t shuffled_begin(const struct pieces *pieces, uint64_t there, size_t bytes, size_t size)
+{
+	size_t begin = (CACHE_LINE - there % CACHE_LINE) % CACHE_LINE;
+
+	if (pieces->tear || bytes < CACHE_LINE)
+		return size;
+	if (begin)
+		return begin;
+	return bytes == CACHE_LINE ? bytes : size;
 }
 
 static size_t size_of_pieces(size_t bytes)
@@ -78,23 +99,30 @@ static size_t size_of_pieces(size_t bytes)
 
 static enum reached add_block(struct pieces *pieces, uint64_t here, uint64_t there, size_t bytes)
 {
-	size_t size = size_of_pieces(bytes), last;
+	size_t size = size_of_pieces(bytes), next, last;
 	enum reached reached = REACHED;
 
 	if (!pieces->shuffle) {
-		last = last_word(there, bytes);
+		last = ordered_end(pieces, there, bytes);
 		reached = add_piece(pieces, here, there, bytes - last);
 		return reached ? reached : add_piece(pieces, here + bytes - last, there + bytes - last, last);
 	}
-	for (size_t at = 0; at < bytes && !reached; at += size)
-		reached = add_piece(pieces, here + at, there + at, bytes - at < size ? bytes - at : size);
+	next = shuffled_begin(pieces, there, bytes, size);
+	for (size_t at = 0; at < bytes && !reached; at += next, next = size) {
+		next = bytes - at < next ? bytes - at : next;
+		reached = add_piece(pieces, here + at, there + at, next);
+	}
 	return reached;
 }
 
 static enum reached copy_blocks(struct vcq *from, struct shared_vcq *to, const struct descriptor *what, uint64_t here,
 				uint64_t there, bool strong)
 {
-	struct pieces pieces = {.rank = to->rank, .write = what->kind != KIND_GET, .shuffle = !strong, .from = from};
+	struct pieces pieces = {.rank = to->rank,
+				.write = what->kind != KIND_GET,
+				.shuffle = !strong,
+				.tear = from->nic->settings.tear,
+				.from = from};
 	uint32_t blocks = what->kind == KIND_PIGGYBACK ? 1 : what->memory.blocks;
 	uint64_t stride = blocks > 1 ? what->memory.stride : 0;
 	enum reached reached = REACHED;

@@ -70,16 +70,41 @@ static struct net_address net_address_of(struct nic *nic, uint64_t id)
 
 /* --- Taking --- */
 
-/* Writes in two pieces. With strong order the last word goes last, otherwise the end goes before the beginning. */
+/*
+ * Where a payload is cut that arrives without strong order: at a line of the target near its middle, in a line that is
+ * not written as a whole, or nowhere (0).
+ */
+static size_t payload_cut(const struct nic *nic, uint64_t there, size_t length)
+{
+	size_t before = CACHE_LINE - there % CACHE_LINE;
+	bool whole_line = before == CACHE_LINE && length == CACHE_LINE;
+
+	if (nic->settings.tear)
+		return length / 2;
+	if (before >= length)
+		return whole_line ? 0 : length / 2;
+	return before + (length - before) / 2 / CACHE_LINE * CACHE_LINE;
+}
+
+/*
+ * With strong order a payload is written at once, or its last word goes last where lines are torn. Otherwise its end
+ * goes before its beginning.
+ */
 static enum reached write_payload(struct nic *nic, const struct label *label, const struct net_packet *packet,
 				  const char *data)
 {
-	size_t length = packet->length, first = length / 2;
+	size_t length = packet->length, first;
 	uint64_t there = label->address + packet->offset;
 	struct piece pieces[2];
 
 	if (label->strong)
-		first = length > LAST ? length - LAST : 0;
+		first = nic->settings.tear && length > LAST ? length - LAST : 0;
+	else
+		first = payload_cut(nic, there, length);
+	if (!first) {
+		pieces[0] = (struct piece){(void *)(uintptr_t)data, there, length};
+		return reach_write_in_order(nic, (uint32_t)label->rank, pieces, 1);
+	}
 	pieces[0] = (struct piece){(void *)(uintptr_t)data, there, first};
 	pieces[1] = (struct piece){(void *)(uintptr_t)(data + first), there + first, length - first};
 	if (!label->strong) {

@@ -13,7 +13,8 @@ SOFTOFU_TESTS = \
 	softofu/tests/pmix_map \
 	softofu/tests/session_chain \
 	softofu/tests/speed \
-	softofu/tests/vcq_threads
+	softofu/tests/vcq_threads \
+	softofu/tests/whole_lines
 check_PROGRAMS += $(SOFTOFU_TESTS)
 
 softofu_tests_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
@@ -34,6 +35,8 @@ softofu_tests_speed_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_speed_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_vcq_threads_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_vcq_threads_LDADD = $(SOFTOFU_LIBS) -lpthread
+softofu_tests_whole_lines_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_whole_lines_LDADD = $(SOFTOFU_LIBS)
 
 # Random packets over a network, as a program: for the soak below, and to search for deadlocks.
 # And what a network costs.

@@ -133,6 +133,9 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	SOFTOFU_ORDER=random run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_ORDER=random: adversarial or posted is wanted" ]
+	SOFTOFU_TEAR=some run "$TESTS/utofu_notices"
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu: SOFTOFU_TEAR=some: no or yes is wanted" ]
 	SOFTOFU_CQS=3 run "$TESTS/utofu_notices"
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
@@ -148,6 +151,16 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	on 2 "$TESTS/strong_order"
 	SOFTOFU_SEED=12345 on 2 "$TESTS/strong_order"
 	SOFTOFU_ORDER=posted on 2 "$TESTS/strong_order" posted
+	SOFTOFU_TEAR=yes on 2 "$TESTS/strong_order"
+}
+
+@test "a line is whole when any word of it is there; SOFTOFU_TEAR=yes tears lines" {
+	on 2 "$TESTS/whole_lines"
+	SOFTOFU_ORDER=posted on 2 "$TESTS/whole_lines"
+	SOFTOFU_NET=packets on 2 "$TESTS/whole_lines"
+	SOFTOFU_TEAR=yes on 2 "$TESTS/whole_lines" torn
+	SOFTOFU_TEAR=yes SOFTOFU_ORDER=posted on 2 "$TESTS/whole_lines" torn
+	SOFTOFU_TEAR=yes SOFTOFU_NET=packets on 2 "$TESTS/whole_lines" torn
 }
 
 @test "a broadcast over three chains of sessions needs no call of the waiting ranks; the NIC does it all" {
