@@ -2,10 +2,10 @@
 #include "softofu/nic/vcq.h"
 
 /*
- * Bits of an id, from the lowest: c b a (4 each), z y x (8 each), TNI 3, CQ 4, component 4, path 9. Bit 62 is set in
- * all ids of VCQs, bit 61 in those of barrier gates.
+ * Bits of the id of a VCQ, from the lowest: c b a (4 each), z y x (8 each), TNI 3, CQ 4, component 4, path 9. Bit 62
+ * is set in all of them.
  */
-enum { TNI_AT = 36, CQ_AT = 39, COMPONENT_AT = 43, PATH_AT = 47, GATE_MARK_AT = 61, MARK_AT = 62 };
+enum { TNI_AT = 36, CQ_AT = 39, COMPONENT_AT = 43, PATH_AT = 47, MARK_AT = 62 };
 #define BITS(value, at, count) (((value) >> (at)) & ((1u << (count)) - 1))
 #define PATH_MASK (0x1ffull << PATH_AT)
 #define KNOWN ((1ull << MARK_AT) | ((1ull << (PATH_AT + 9)) - 1))
@@ -40,24 +40,43 @@ uint64_t id_plain(uint64_t id)
 	return id & ~PATH_MASK;
 }
 
+/*
+ * Bits of the id of a barrier gate, as UTF takes it apart and puts it together: the gate 0-5, x 32-39, y 40-47,
+ * z 48-55, a 56, b 57-58, c 59, TNI 61-63. Shapes that the machine does not have need more bits of a, b and c, which
+ * are zero on the machine.
+ */
+struct gate_field {
+	int at, count, more_at, more_count;
+};
+static const struct gate_field gate_axes[GRID_AXES] = {{32, 8, 0, 0}, {40, 8, 0, 0},  {48, 8, 0, 0},
+						       {56, 1, 8, 3}, {57, 2, 11, 2}, {59, 1, 13, 3}};
+enum { GATE_BITS = 6, GATE_TNI_AT = 61 };
+#define GATE_UNUSED (3ull << 6 | 0xffffull << 16 | 1ull << 60)
+
 uint64_t id_make_gate(const uint8_t coords[GRID_AXES], unsigned tni, unsigned gate)
 {
-	struct vcq_name name = {.tni = tni, .cq = gate % 16, .component = gate / 16};
+	uint64_t id = (uint64_t)tni << GATE_TNI_AT | gate;
 
-	for (int axis = 0; axis < GRID_AXES; axis++)
-		name.coords[axis] = coords[axis];
-	return id_make(&name) ^ 1ull << MARK_AT ^ 1ull << GATE_MARK_AT;
+	for (int axis = 0; axis < GRID_AXES; axis++) {
+		const struct gate_field *field = &gate_axes[axis];
+
+		id |= (uint64_t)BITS(coords[axis], 0, field->count) << field->at |
+		      (uint64_t)(coords[axis] >> field->count) << field->more_at;
+	}
+	return id;
 }
 
 bool id_read_gate(uint64_t id, uint8_t coords[GRID_AXES], unsigned *tni, unsigned *gate)
 {
-	uint64_t parts = id ^ 1ull << GATE_MARK_AT;
-
-	if (parts & ~KNOWN || parts >> MARK_AT || parts & PATH_MASK)
+	if (id & GATE_UNUSED)
 		return false;
-	for (int axis = 0; axis < GRID_AXES; axis++)
-		coords[axis] = (uint8_t)BITS(id, axis_at[axis], axis < 3 ? 8 : 4);
-	*tni = (unsigned)BITS(id, TNI_AT, 3);
-	*gate = (unsigned)(BITS(id, CQ_AT, 4) + 16 * BITS(id, COMPONENT_AT, 4));
+	for (int axis = 0; axis < GRID_AXES; axis++) {
+		const struct gate_field *field = &gate_axes[axis];
+
+		coords[axis] = (uint8_t)(BITS(id, field->at, field->count) | BITS(id, field->more_at, field->more_count)
+										     << field->count);
+	}
+	*tni = (unsigned)BITS(id, GATE_TNI_AT, 3);
+	*gate = (unsigned)BITS(id, 0, GATE_BITS);
 	return *tni < TNIS && *gate < GATES;
 }

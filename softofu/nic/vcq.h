@@ -142,7 +142,7 @@ uint64_t id_make(const struct vcq_name *name);
 bool id_read(uint64_t id, struct vcq_name *name);
 uint64_t id_plain(uint64_t id); /* without a path */
 
-/* Ids of barrier gates: the number of the gate replaces the CQ and component of a VCQ. */
+/* Ids of barrier gates. */
 uint64_t id_make_gate(const uint8_t coords[GRID_AXES], unsigned tni, unsigned gate);
 bool id_read_gate(uint64_t id, uint8_t coords[GRID_AXES], unsigned *tni, unsigned *gate);
 

@@ -145,6 +145,31 @@ static void barriers(void)
 	CHECK(counted == (uint64_t)together.ranks);
 }
 
+/*
+ * A runtime that exchanges few bytes sends the parts of an id and puts it together on the other side: the bits of the
+ * place, the TNI and the gate, and no others.
+ */
+static utofu_vbg_id_t put_together(const uint8_t at[6], utofu_tni_id_t tni, utofu_bg_id_t gate)
+{
+	return (uint64_t)tni << 61 | (uint64_t)at[5] << 59 | (uint64_t)at[4] << 57 | (uint64_t)at[3] << 56 |
+	       (uint64_t)at[2] << 48 | (uint64_t)at[1] << 40 | (uint64_t)at[0] << 32 | gate;
+}
+
+static void parts(void)
+{
+	for (int rank = 0; rank < together.ranks; rank++) {
+		union jtofu_phys_coords place;
+
+		CHECK(!jtofu_query_phys_coords(0, (jtofu_rank_t)rank, &place));
+		for (int i = 0; i < GATES_MOST; i++) {
+			utofu_vbg_id_t id = theirs(rank, i);
+
+			CHECK((id & ~0xefffffff0000003full) == 0);
+			CHECK(put_together(place.a, (utofu_tni_id_t)(id >> 61), (utofu_bg_id_t)(id & 63)) == id);
+		}
+	}
+}
+
 static void refused(void)
 {
 	utofu_vbg_id_t many[64], one;
@@ -160,7 +185,7 @@ static void refused(void)
 	CODE(utofu_alloc_vbg(0, 1, 2, &one), UTOFU_ERR_INVALID_FLAGS);
 	CODE(utofu_alloc_vbg(0, 1, 0, NULL), UTOFU_ERR_INVALID_POINTER);
 	CODE(utofu_alloc_vbg(0, 49, 0, many), UTOFU_ERR_FULL);
-	CODE(utofu_barrier(0, 0), UTOFU_ERR_INVALID_VBG_ID);
+	CODE(utofu_barrier(UTOFU_VBG_ID_NULL, 0), UTOFU_ERR_INVALID_VBG_ID);
 	CODE(utofu_barrier(mine[1], 0), UTOFU_ERR_INVALID_VBG_ID);
 	CODE(utofu_barrier(mine[0], 1), UTOFU_ERR_INVALID_FLAGS);
 	CODE(utofu_reduce_uint64(mine[0], UTOFU_REDUCE_OP_BFPSUM, data, 1, 0), UTOFU_ERR_INVALID_OP);
@@ -170,7 +195,7 @@ static void refused(void)
 	OK(utofu_query_vbg_info(mine[1], coords, &tni, &gate, &extra));
 	OK(utofu_query_my_coords(own));
 	CHECK(!memcmp(coords, own, 6) && tni == together.tni && gate >= 16);
-	CODE(utofu_query_vbg_info(7, coords, &tni, &gate, &extra), UTOFU_ERR_INVALID_VBG_ID);
+	CODE(utofu_query_vbg_info(1 << 20, coords, &tni, &gate, &extra), UTOFU_ERR_INVALID_VBG_ID);
 }
 
 int main(void)
@@ -178,6 +203,7 @@ int main(void)
 	together_start();
 	OK(utofu_alloc_vbg(together.tni, GATES_MOST, 0, mine));
 	together_share(mine, GATES_MOST);
+	parts();
 	refused();
 	together_barrier();
 	set_ring();

@@ -210,6 +210,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 		on "$ranks" "$TESTS/gate_reductions"
 	done
 	SOFTOFU_SHAPE=1x1x1 SOFTOFU_RANKS_PER_NODE=4 on 4 "$TESTS/gate_reductions"
+	SOFTOFU_SHAPE=2x1x1x2x3x2 SOFTOFU_RANKS_PER_NODE=1 on 16 "$TESTS/gate_reductions"
 }
 
 @test "jTofu: places, ranks, paths and hops in grids of many shapes" {
