@@ -152,7 +152,7 @@ void settings_read(struct settings *settings)
 		exit(1);
 	}
 	settings->seed = (unsigned long)number_setting("SOFTOFU_SEED", 0, 0x7fffffffffffffff, 1);
-	settings->mrq_size = number_setting("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 8192);
+	settings->mrq_size = number_setting("SOFTOFU_MRQ_SIZE", 16, 1 << 20, 65536);
 	settings->stats = yes_setting("SOFTOFU_STATS");
 	settings->record = getenv("SOFTOFU_RECORD");
 	settings->order = is_second("SOFTOFU_ORDER", "adversarial", "posted") ? ORDER_POSTED : ORDER_REORDERED;

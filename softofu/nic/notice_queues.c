@@ -9,16 +9,24 @@
  * number into the entry, where the owner waits for it. A number may be reserved early, to keep the place of a later
  * notice. A full queue is broken, as on the machine: it loses this notice and all later ones.
  */
-static void say_lost(struct nic *nic, struct shared_vcq *vcq)
+static void say_unread(struct nic *nic, struct shared_vcq *vcq, uint64_t unread, const char *then)
 {
 	struct vcq_name name;
 
 	id_read(shared_vcq_id(vcq), &name);
 	fprintf(stderr,
-		"softofu: rank %u: the MRQ of TNI %u CQ %u component %u holds %llu notices that nobody reads and is "
-		"full; what "
-		"comes from now on is lost. Read it with utofu_poll_mrq\n",
-		vcq->rank, name.tni, name.cq, name.component, (unsigned long long)nic->job->mrq_size);
+		"softofu: rank %u: the MRQ of TNI %u CQ %u component %u holds %llu notices that nobody reads and %s. "
+		"Read it with utofu_poll_mrq, or set SOFTOFU_MRQ_SIZE to more than %llu\n",
+		vcq->rank, name.tni, name.cq, name.component, (unsigned long long)unread, then,
+		(unsigned long long)nic->job->mrq_size);
+}
+
+/* Warns once per queue before it overflows. */
+static void warn_of_overflow(struct nic *nic, struct shared_vcq *vcq, uint64_t unread)
+{
+	if (!atomic_load_explicit(&vcq->mrq_warned, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&vcq->mrq_warned, 1, memory_order_relaxed))
+		say_unread(nic, vcq, unread, "is three quarters full; when it is full, notices are lost");
 }
 
 /*
@@ -27,14 +35,17 @@ static void say_lost(struct nic *nic, struct shared_vcq *vcq)
  */
 static bool mrq_has_room(struct nic *nic, struct shared_vcq *vcq, uint64_t number)
 {
-	int64_t size = (int64_t)nic->job->mrq_size;
+	int64_t size = (int64_t)nic->job->mrq_size, much = size / 4 * 3, unread;
 	uint64_t head;
 
-	if ((int64_t)(number - atomic_load_explicit(&vcq->mrq_head_seen, memory_order_acquire)) < size)
+	if ((int64_t)(number - atomic_load_explicit(&vcq->mrq_head_seen, memory_order_acquire)) < much)
 		return true;
 	head = atomic_load_explicit(&vcq->mrq_head, memory_order_acquire);
 	atomic_store_explicit(&vcq->mrq_head_seen, head, memory_order_release);
-	return (int64_t)(number - head) < size;
+	unread = (int64_t)(number - head);
+	if (unread >= much && unread < size)
+		warn_of_overflow(nic, vcq, (uint64_t)unread);
+	return unread < size;
 }
 
 /*
@@ -49,7 +60,7 @@ bool mrq_reserve(struct nic *nic, struct shared_vcq *vcq, uint64_t *number)
 			return false;
 		if (!mrq_has_room(nic, vcq, *number)) {
 			if (!atomic_exchange_explicit(&vcq->mrq_lost, 1, memory_order_release))
-				say_lost(nic, vcq);
+				say_unread(nic, vcq, nic->job->mrq_size, "is full; what comes from now on is lost");
 			return false;
 		}
 	} while (!atomic_compare_exchange_weak_explicit(&vcq->mrq_tail, number, *number + 1, memory_order_acq_rel,

@@ -66,6 +66,7 @@ struct shared_vcq {
 	_Atomic uint64_t id; /* atomic: a reader of all VCQs may find one that is being created */
 	uint64_t flags;
 	_Atomic uint32_t mrq_lost;		/* the queue was full once, and is broken */
+	_Atomic uint32_t mrq_warned;		/* the queue was nearly full once */
 	alignas(64) _Atomic uint64_t scheduled; /* how far the session's descriptors may go */
 	alignas(64) _Atomic uint64_t mrq_tail;
 	_Atomic uint64_t mrq_head_seen;	       /* head as the writers last saw it, which saves them reading mrq_head */

@@ -157,6 +157,7 @@ static void clear_shared_vcq(struct nic *nic, struct shared_vcq *shared)
 	atomic_store_explicit(&shared->mrq_head, 0, memory_order_relaxed);
 	atomic_store_explicit(&shared->mrq_head_seen, 0, memory_order_relaxed);
 	atomic_store_explicit(&shared->mrq_lost, 0, memory_order_relaxed);
+	atomic_store_explicit(&shared->mrq_warned, 0, memory_order_relaxed);
 }
 
 /* After this, other processes can find the VCQ. */

@@ -7,6 +7,7 @@ if WITH_SOFTOFU
 SOFTOFU_TESTS = \
 	softofu/tests/errors \
 	softofu/tests/gate_reductions \
+	softofu/tests/mrq_depth \
 	softofu/tests/utofu_notices \
 	softofu/tests/strong_order \
 	softofu/tests/place_queries \
@@ -21,6 +22,8 @@ softofu_tests_errors_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_errors_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_gate_reductions_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_gate_reductions_LDADD = $(SOFTOFU_LIBS) -lm
+softofu_tests_mrq_depth_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_mrq_depth_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_utofu_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_utofu_notices_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_strong_order_CPPFLAGS = $(SOFTOFU_CPPFLAGS)

@@ -141,10 +141,24 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	[ "$output" = "softofu: SOFTOFU_CQS=3: late or early is wanted" ]
 }
 
-@test "every mistake has its code, and a full queue is reported once" {
+@test "every mistake has its code, and a queue is reported once when it fills and once when it is full" {
 	run "$TESTS/errors"
 	[ "$status" -eq 0 ]
-	[ "$output" = "softofu: rank 0: the MRQ of TNI 5 CQ 0 component 8 holds 16 notices that nobody reads and is full; what comes from now on is lost. Read it with utofu_poll_mrq" ]
+	mrq="softofu: rank 0: the MRQ of TNI 5 CQ 0 component 8 holds"
+	then="Read it with utofu_poll_mrq, or set SOFTOFU_MRQ_SIZE to more than 16"
+	[ "${lines[0]}" = "$mrq 12 notices that nobody reads and is three quarters full; when it is full, notices are lost. $then" ]
+	[ "${lines[1]}" = "$mrq 16 notices that nobody reads and is full; what comes from now on is lost. $then" ]
+	[ "${#lines[@]}" -eq 2 ]
+}
+
+@test "a runtime that reads its notices only at a flush has room for 40,000; with a small queue it is told" {
+	run "$TESTS/mrq_depth"
+	[ "$status" -eq 0 ]
+	[ "$output" = "40000 notices" ]
+	SOFTOFU_MRQ_SIZE=8192 run "$TESTS/mrq_depth"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == *"holds 6144 notices that nobody reads"*"set SOFTOFU_MRQ_SIZE to more than 8192" ]]
+	[[ "${lines[1]}" == *"holds 8192 notices that nobody reads and is full"* ]]
 }
 
 @test "without strong order nothing is in order, with it everything; SOFTOFU_ORDER=posted does without surprises" {
