@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Software Tofu: libtofucom (also found as libutofu), libjtofu and softofu-replay. README.md here says what they share with the rest.
 
+# In folders of their own: where a machine has Fujitsu's libraries and headers, which have the same names, neither the loader nor
+# a compiler may find these by accident. (automake installs libraries with the programs where their folder's name has exec in it.)
+softofuexeclibdir = $(libdir)/softofu
+softofuincludedir = $(includedir)/softofu
+
 if WITH_SOFTOFU
 
 # The group of nodes, the map of ranks and the settings; oshrun uses them, too.
@@ -36,7 +41,7 @@ libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = -lm
 
-lib_LTLIBRARIES += libtofucom.la libjtofu.la
+softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la
 libtofucom_la_SOURCES = \
 	softofu/nic/completion.c \
 	softofu/nic/carrier.h \
@@ -66,17 +71,20 @@ libtofucom_la_SOURCES = \
 	softofu/utofu/transfer.c \
 	softofu/utofu/vcqs.c
 libtofucom_la_LIBADD = libsoftofugrid.la libsoftofunet.la -lpthread
-libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^(utofu|softofu)_'
+libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^(utofu|softofu)_'
+
+# A vendor's library in the same process has functions of the same names; -Bsymbolic above keeps calls inside these two libraries.
 
 # What a recorded run would have taken on the machine.
 bin_PROGRAMS += softofu-replay
 softofu_replay_SOURCES = softofu/replay/replay.c softofu/replay/replay.h softofu/replay/replay_net.c softofu/nic/ids.c softofu/nic/packets_plan.c
+dist_man1_MANS += docs/man/softofu-replay.1
 softofu_replay_CFLAGS = $(AM_CFLAGS)
 softofu_replay_LDADD = libsoftofugrid.la libsoftofunet.la -lpthread
 
 libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jtofu_paths.c softofu/jtofu/jtofu_places.c
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
-libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^jtofu_'
+libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
@@ -85,7 +93,7 @@ SOFTOFU_LIBS = libtofucom.la libjtofu.la
 # make softofu: what is installed, without the rest of the tree.
 softofu: $(SOFTOFU_LIBS) softofu-replay$(EXEEXT)
 
-include_HEADERS += \
+softofuinclude_HEADERS = \
 	softofu/include/jtofu.h \
 	softofu/include/pmix_fjext.h \
 	softofu/include/softofu-a64.h \
@@ -93,7 +101,7 @@ include_HEADERS += \
 	softofu/include/utofu.h
 
 # In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
-softofumpidir = $(includedir)/softofu
+softofumpidir = $(softofuincludedir)/mpi
 softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
 
 pkgconfig_DATA += softofu/softofu.pc
@@ -102,10 +110,10 @@ softofu/softofu.pc: softofu/softofu.pc.in
 # The names some programs link: jTofu is in libtofutop on the machine.
 SOFTOFU_LINKS = libtofucom:libutofu libjtofu:libtofutop
 install-softofu-links:
-	for end in .so .a; do $(LINKS) make "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
+	for end in .so .a; do $(LINKS) make "$(DESTDIR)$(softofuexeclibdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
 uninstall-softofu-links:
-	for end in .so .a; do $(LINKS) remove "$(DESTDIR)$(libdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
+	for end in .so .a; do $(LINKS) remove "$(DESTDIR)$(softofuexeclibdir)" '' $$end $(SOFTOFU_LINKS) || exit 1; done
 
 INSTALL_EXEC_HOOKS += install-softofu-links
 UNINSTALL_HOOKS += uninstall-softofu-links

@@ -6,16 +6,20 @@
 bin_SCRIPTS = oshcc
 noinst_SCRIPTS = oshcxx oshc++
 CLEANFILES += oshcc oshcxx oshc++
-EXTRA_DIST += tools/oshcc.in tools/fill.sh
+EXTRA_DIST += tools/oshcc.in tools/fill.sh tools/below-prefix.sh
 
 # What a program needs besides libtorushmem.a when it takes the archive.
 TORUSHMEM_PRIVATE_LIBS = $(PMIX_LIBS) $(LIBS)
 
 FILL = $(SHELL) $(top_srcdir)/tools/fill.sh
+# A folder as .pc files have it: $${prefix} and the rest, so that pkg-config --define-prefix finds a tree that was moved.
+BELOW_PREFIX = $(SHELL) $(top_srcdir)/tools/below-prefix.sh '$(prefix)'
 FILL_VALUES = \
 	VERSION='$(PACKAGE_VERSION)' \
 	prefix='$(prefix)' exec_prefix='$(exec_prefix)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
+	PREFIX_LIBDIR="`$(BELOW_PREFIX) '$(libdir)'`" PREFIX_BINDIR="`$(BELOW_PREFIX) '$(bindir)'`" \
+	PREFIX_INCLUDEDIR="`$(BELOW_PREFIX) '$(includedir)'`" \
 	OSHCC="`echo oshcc | sed '$(transform)'`" OSHCXX="`echo oshcxx | sed '$(transform)'`" OSHRUN="`echo oshrun | sed '$(transform)'`" \
 	CC='$(CC)' CXX='$(CXX)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
 	PRIVATE_LIBS='$(TORUSHMEM_PRIVATE_LIBS)'
@@ -73,7 +77,7 @@ EXTRA_DIST += \
 
 $(pkgconfig_DATA) $(cmake_DATA): tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
-tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in
+tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in tools/below-prefix.sh
 tools/pkg/openshmem.pc: tools/pkg/openshmem.pc.in
 tools/pkg/OpenSHMEMConfig.cmake: tools/pkg/OpenSHMEMConfig.cmake.in
 tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.in

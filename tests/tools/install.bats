@@ -260,11 +260,74 @@ check_foreign()
 @test "programs for Tofu link by the names they know, and find Fujitsu's additions to MPI and PMIx" {
 	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
 	for name in tofucom utofu jtofu tofutop; do
-		printf 'int main(void) { return 0; }\n' | "${CC:-cc}" -xc - -o linked -L "$MOVED/$lib" "-l$name"
+		printf 'int main(void) { return 0; }\n' | "${CC:-cc}" -xc - -o linked -L "$MOVED/$lib/softofu" "-l$name"
 	done
-	[ -f "$MOVED/include/pmix_fjext.h" ] && [ -f "$MOVED/include/softofu-a64.h" ]
-	PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig" run pkg-config --define-variable=includedir="$MOVED/include" --variable=mpiincludedir softofu
-	[ "$status" -eq 0 ] && [ -f "$output/mpi-ext.h" ]
+	[ -f "$MOVED/include/softofu/pmix_fjext.h" ] && [ -f "$MOVED/include/softofu/softofu-a64.h" ]
+	PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig" run pkg-config --define-prefix --variable=mpiincludedir softofu
+	[ "$status" -eq 0 ] && [ -f "${output//\\/}/mpi-ext.h" ] # a blank has a backslash
+}
+
+@test "software Tofu is in folders of its own, where no loader and no compiler finds it by accident" {
+	run find "$MOVED" \( -name '*tofu*' -o -name '*fjext*' -o -name mpi-ext.h \) ! -type d ! -path '*/softofu/*' \
+		! -path '*/share/*' ! -name softofu.pc ! -name softofu-replay
+	[ "$output" = "" ]
+}
+
+# A folder as Fujitsu's are: what configure and the Tofu path look for, made of software Tofu's files.
+make_tofu()
+{
+	mkdir -p "$1/include" "$1/lib64"
+	cp "$MOVED/include/softofu"/*tofu.h "$1/include"
+	cp -a "$MOVED/$lib/softofu"/*.so* "$1/lib64"
+}
+
+@test "--with-tofu=DIR: nothing of software Tofu is built or installed" {
+	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	make_tofu "$BATS_TEST_TMPDIR/tofu"
+	mkdir "$BATS_TEST_TMPDIR/with"
+	cd "$BATS_TEST_TMPDIR/with"
+	"${TOP_SRCDIR:-$BATS_TEST_DIRNAME/../..}/configure" -q --with-tofu="$BATS_TEST_TMPDIR/tofu" >log 2>&1 || { tail log && return 1; }
+	grep -q 'HAVE_SOFTOFU 0' config.h
+	grep -q 'HAVE_TOFU 1' config.h
+	make -n install >wanted 2>/dev/null
+	grep -q libtorushmem.la wanted
+	run grep -nE 'lib[uj]?tofu|softofu-replay|utofu\.h' wanted
+	[ "$output" = "" ]
+}
+
+@test "the Tofu path takes the system's libraries, and with SOFTOFU_SHAPE software Tofu, both from one folder" {
+	grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" && grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" ||
+		skip "built without Tofu"
+	make_tofu "$BATS_TEST_TMPDIR/system"
+	export LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/system/lib64"
+	[[ "$(env -u SOFTOFU_SHAPE oshinfo --parsable | grep '^tofu.library')" == *", libtofucom.so" ]]
+	[[ "$(SOFTOFU_SHAPE=2x1 oshinfo --parsable | grep '^tofu.library')" == *"/softofu/libtofucom.so" ]]
+	rm "$BATS_TEST_TMPDIR/system/lib64"/libjtofu*
+	[[ "$(env -u SOFTOFU_SHAPE oshinfo --parsable | grep '^tofu.path')" == *"libjtofu.so"* ]]
+}
+
+@test "pkg-config --define-prefix: every .pc file goes with its tree, and what was linked by it runs" {
+	# pkg-config says a blank as a backslash and a blank, so this tree has none in its name.
+	plain="$BATS_TEST_TMPDIR/plain"
+	cp -a "$MOVED" "$plain"
+	export PKG_CONFIG_PATH="$plain/$lib/pkgconfig"
+	for file in "$plain/$lib/pkgconfig"/*.pc; do
+		name=$(basename "$file" .pc)
+		run pkg-config --define-prefix --cflags --libs "$name"
+		[[ "$output" == *"-I$plain/include"*"-L$plain/$lib"* ]]
+		[[ "$output" != *"$prefix"* ]]
+	done
+	[ "$(pkg-config --define-prefix --variable=oshrun openshmem)" = "$plain/bin/oshrun" ]
+	# shellcheck disable=SC2046 # flags
+	cc -o ring ring.c $(pkg-config --define-prefix --cflags --libs openshmem) -Wl,-rpath,"$plain/$lib"
+	runs_as_ring ./ring
+	[ -f "$plain/$lib/pkgconfig/softofu.pc" ] || return 0
+	printf '#include <utofu.h>\nint main(void) { int major, minor; utofu_query_utofu_version(&major, &minor); return 0; }\n' >version.c
+	# shellcheck disable=SC2046 # flags
+	cc -o version version.c $(pkg-config --define-prefix --cflags --libs softofu)
+	./version
+	ldd version | grep -q "$plain/$lib/softofu/libtofucom.so"
 }
 
 @test "pkg-config, the archive with what it needs" {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the libraries are searched: where configure --with-tofu=DIR said; else beside this library, as software Tofu is
- * installed; in a build tree; where this library was to be installed; and the search path of the system.
+ * The search: where configure --with-tofu=DIR said, and nowhere else. Otherwise in the system's folders, for a machine that has
+ * Fujitsu's libraries, and where software Tofu is: in the folder softofu/ beside this library, in a build tree, where it was to
+ * be installed. SOFTOFU_SHAPE asks for software Tofu, which is then searched first. Both libraries come from one place.
  */
 #include "tofu_library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct utofu_library utofu;
 struct jtofu_library jtofu;
@@ -17,43 +20,69 @@ enum { FILE_NAME = TOFU_PROBLEM + 32 };
 
 static struct {
 	bool loaded;
-	char own_folder[TOFU_PROBLEM], utofu_file[FILE_NAME];
+	char utofu_file[FILE_NAME];
 } tofu_libraries;
 
-static const char *const folders_given[] = {TOFU_FOLDER "/lib64/", TOFU_FOLDER "/lib/"};
-static const char *const folders_beside[] = {"", ".libs/", "../lib/"};
+/* A place of both libraries: they are opened by their names behind this text. */
+struct tofu_place {
+	char text[TOFU_PROBLEM];
+};
 
-static void find_own_folder(void)
+static const char *const folders_given[] = {TOFU_FOLDER "/lib64/", TOFU_FOLDER "/lib/"};
+static const char *const folders_beside[] = {"softofu/", "", ".libs/", "../lib/softofu/"};
+#define LENGTH_OF(list) (sizeof(list) / sizeof((list)[0]))
+enum { MOST_PLACES = 8 };
+
+static size_t add_system(struct tofu_place *places)
+{
+	places[0].text[0] = 0;
+	return 1;
+}
+
+/* The file that this code is in. A program that was found in PATH is known by its bare name, and then by the kernel alone. */
+static void find_own_file(char file[TOFU_PROBLEM])
 {
 	Dl_info info;
-	const char *end = dladdr((void *)(uintptr_t)tofu_library_load, &info) ? strrchr(info.dli_fname, '/') : NULL;
+	ssize_t length;
 
-	if (end)
-		snprintf(tofu_libraries.own_folder, sizeof tofu_libraries.own_folder, "%.*s",
-			 (int)(end + 1 - info.dli_fname), info.dli_fname);
-}
-
-static void *open_in(const char *folder, const char *inner, const char *name, char file[FILE_NAME])
-{
-	snprintf(file, FILE_NAME, "%s%s%s", folder, inner, name);
-	return dlopen(file, RTLD_NOW | RTLD_GLOBAL);
-}
-
-static void *open_tofu_library(const char *name, char file[FILE_NAME])
-{
-	void *library = NULL;
-
-	if (TOFU_FOLDER[0]) {
-		for (size_t i = 0; !library && i < sizeof folders_given / sizeof folders_given[0]; i++)
-			library = open_in(folders_given[i], "", name, file);
-		return library;
+	if (dladdr((void *)(uintptr_t)tofu_library_load, &info) && strchr(info.dli_fname, '/')) {
+		snprintf(file, TOFU_PROBLEM, "%s", info.dli_fname);
+		return;
 	}
-	for (size_t i = 0;
-	     !library && tofu_libraries.own_folder[0] && i < sizeof folders_beside / sizeof folders_beside[0]; i++)
-		library = open_in(tofu_libraries.own_folder, folders_beside[i], name, file);
-	if (!library)
-		library = open_in(TOFU_LIBDIR, "/", name, file);
-	return library ? library : open_in("", "", name, file);
+	length = readlink("/proc/self/exe", file, TOFU_PROBLEM - 1);
+	file[length > 0 ? length : 0] = 0;
+}
+
+/* Where software Tofu is: beside this library, and where both were to be installed. */
+static size_t add_software(struct tofu_place *places)
+{
+	char own_file[TOFU_PROBLEM], *end;
+	size_t count = 0;
+
+	find_own_file(own_file);
+	end = strrchr(own_file, '/');
+	for (size_t i = 0; end && i < LENGTH_OF(folders_beside); i++)
+		snprintf(places[count++].text, sizeof places->text, "%.*s/%.20s", (int)(end - own_file), own_file,
+			 folders_beside[i]);
+	snprintf(places[count++].text, sizeof places->text, "%s/", TOFU_LIBDIR);
+	return count;
+}
+
+static size_t find_places(struct tofu_place places[MOST_PLACES])
+{
+	const char *shape = getenv("SOFTOFU_SHAPE");
+	size_t count = 0;
+
+	for (; TOFU_FOLDER[0] && count < LENGTH_OF(folders_given); count++)
+		snprintf(places[count].text, sizeof places->text, "%s", folders_given[count]);
+	if (count)
+		return count;
+	if (shape && *shape) {
+		count = add_software(places);
+		return count + add_system(places + count);
+	}
+	count = add_system(places);
+	return count + add_software(places + count);
 }
 
 struct wanted {
@@ -92,34 +121,46 @@ static bool find_symbols(void *library, const struct wanted *wanted, size_t coun
 	return true;
 }
 
-static void *load_tofu_library(const char *name, const struct wanted *wanted, size_t count, char file[FILE_NAME],
+static void *open_tofu_library(const struct tofu_place *place, const char *name, char file[FILE_NAME],
 			       char problem[TOFU_PROBLEM])
 {
-	void *library = open_tofu_library(name, file);
+	void *library;
 
+	snprintf(file, FILE_NAME, "%s%s", place->text, name);
+	library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
 	if (!library)
 		snprintf(problem, TOFU_PROBLEM, "%s", dlerror());
-	return library && find_symbols(library, wanted, count, file, problem) ? library : NULL;
+	return library;
+}
+
+/* Where the first library is, the second one has to be, too: Fujitsu's and software Tofu's do not go together. */
+static bool load_from(const struct tofu_place *place, bool *here, char problem[TOFU_PROBLEM])
+{
+	char jtofu_file[FILE_NAME];
+	void *tofucom = open_tofu_library(place, "libtofucom.so", tofu_libraries.utofu_file, problem), *jtofu_library;
+
+	*here = tofucom != NULL;
+	if (!tofucom ||
+	    !find_symbols(tofucom, utofu_symbols, LENGTH_OF(utofu_symbols), tofu_libraries.utofu_file, problem))
+		return false;
+	jtofu_library = open_tofu_library(place, "libjtofu.so", jtofu_file, problem);
+	if (!jtofu_library ||
+	    !find_symbols(jtofu_library, jtofu_symbols, LENGTH_OF(jtofu_symbols), jtofu_file, problem))
+		return false;
+	for (size_t i = 0; i < LENGTH_OF(softofu_symbols); i++)
+		find_symbol(tofucom, &softofu_symbols[i]);
+	find_symbol(jtofu_library, &settings_symbol);
+	return true;
 }
 
 bool tofu_library_load(char problem[TOFU_PROBLEM])
 {
-	char jtofu_file[FILE_NAME];
-	void *tofucom, *jtofu_library;
+	struct tofu_place places[MOST_PLACES];
+	size_t count = tofu_libraries.loaded ? 0 : find_places(places);
+	bool here = false;
 
-	if (tofu_libraries.loaded)
-		return true;
-	find_own_folder();
-	tofucom = load_tofu_library("libtofucom.so", utofu_symbols, sizeof utofu_symbols / sizeof utofu_symbols[0],
-				    tofu_libraries.utofu_file, problem);
-	for (size_t i = 0; tofucom && i < sizeof softofu_symbols / sizeof softofu_symbols[0]; i++)
-		find_symbol(tofucom, &softofu_symbols[i]);
-	jtofu_library = tofucom ? load_tofu_library("libjtofu.so", jtofu_symbols,
-						    sizeof jtofu_symbols / sizeof jtofu_symbols[0], jtofu_file, problem)
-				: NULL;
-	if (jtofu_library)
-		find_symbol(jtofu_library, &settings_symbol);
-	tofu_libraries.loaded = jtofu_library != NULL;
+	for (size_t i = 0; i < count && !here; i++)
+		tofu_libraries.loaded = load_from(&places[i], &here, problem);
 	return tofu_libraries.loaded;
 }
 
