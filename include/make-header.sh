@@ -26,7 +26,7 @@ grep -v '_Complex' "$work/all" >"$work/both"
 
 cat >"$work/types.c" <<'END'
 #include "types.def"
-#define ROW(X, name, code, type, rma, amo, ext, bits, old, minmax, logic, sum, generic) \
+#define ROW(X, name, code, type, rma, amo, ext, bits, old, minmax, logic, sum, generic, fortran) \
 	name|type|rma|amo|ext|bits|old|minmax|logic|sum|generic;
 TYPE_TABLE(ROW, X)
 END
