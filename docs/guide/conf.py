@@ -24,7 +24,7 @@ suppress_warnings = ['ref.myst', 'myst.ref', 'myst.xref_missing']
 def add_contents(_app, name, source):
     """The chapters in order, for the side bar; in Markdown the table of the page does it."""
     if name == root_doc:
-        source[0] += '\n```{toctree}\n:hidden:\n:glob:\n\n[0-9]*\n```\n'
+        source[0] += '\n```{toctree}\n:hidden:\n:glob:\n\n[0-9]*\nexamples\n```\n'
     elif not name.startswith('docs/guide/'):
         source[0] = '---\norphan: true\n---\n' + source[0]
 
