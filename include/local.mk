@@ -6,7 +6,8 @@ include_HEADERS = include/shmemx.h
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 nodist_include_HEADERS = include/shmem.h include/pshmem.h
 
-header_parts = include/make-header.sh include/prototypes.def include/types.def include/generics.def include/generics.awk
+header_parts = include/make-header.sh include/prototypes.def include/types.def include/generics.def \
+	include/types.awk include/generics.awk include/overloads.awk
 EXTRA_DIST += $(header_parts) include/shmem.h.in include/pshmem.h.in
 BUILT_SOURCES += $(nodist_include_HEADERS)
 CLEANFILES += $(nodist_include_HEADERS)

@@ -31,7 +31,8 @@ cat >"$work/types.c" <<'END'
 TYPE_TABLE(ROW, X)
 END
 preprocess "$work/types.c" | tr ';' '\n' | sed -e 's/^ *//' -e 's/ *| */|/g' | grep '|' >"$work/types"
-${AWK:-awk} -f "$here/generics.awk" "$work/types" "$here/generics.def" >"$work/generics"
+${AWK:-awk} -f "$here/types.awk" -f "$here/generics.awk" "$work/types" "$here/generics.def" >"$work/generics"
+${AWK:-awk} -f "$here/types.awk" -f "$here/overloads.awk" "$work/types" "$work/both" "$work/complex" "$here/generics.def" >"$work/overloads"
 
 sed -e "s/@VERSION@/$version/" \
 	-e "/^@PROTOTYPES@\$/{r $work/both
@@ -39,5 +40,7 @@ d
 }" -e "/^@PROTOTYPES_COMPLEX@\$/{r $work/complex
 d
 }" -e "/^@GENERICS@\$/{r $work/generics
+d
+}" -e "/^@OVERLOADS@\$/{r $work/overloads
 d
 }" "$template"

@@ -198,6 +198,7 @@ EXTRA_DIST += \
 	tests/words.tsv \
 	tests/tools/blocks.bats \
 	tests/tools/conformance.bats \
+	tests/tools/cxx.bats \
 	tests/tools/crash.c \
 	tests/tools/crashes.bats \
 	tests/tools/deadlock.c \

@@ -156,7 +156,7 @@ for text in "$texts"/*.txt; do
 			}
 		for (k = 1; k <= n_keys; k++)
 			if (order[k] in generic) {
-				print ".Pp\nIn C11 the names without a type choose it by their arguments." >page_file
+				print ".Pp\nIn C11 and C++11 the names without a type choose it by their arguments." >page_file
 				break
 			}
 		printf "%s", body >page_file

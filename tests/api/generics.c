@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: local=1,2 ucx-tcp=2 mixed=3 */
-/* The type-generic names of C11: all of them with all their types, with and without a context. */
+/* The type-generic names: all of them with all their types, with and without a context. Of C11 here, of C++ in tests/tools/cxx.bats. */
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 

@@ -49,10 +49,16 @@ __attribute__((unused, noreturn, format(printf, 3, 4))) static void check_failed
 			check_failed(__FILE__, __LINE__, "not so: %s", #condition); \
 	} while (0)
 
+#ifdef __cplusplus
+#define CHECK_AUTO auto
+#else
+#define CHECK_AUTO __auto_type
+#endif
+
 /* Two numbers of one type. Printed as long double, which holds every integer of 64 bits exactly on x86. */
 #define CHECK_EQUAL(got, expected)                                                                                   \
 	do {                                                                                                         \
-		__auto_type got_ = (got);                                                                            \
+		CHECK_AUTO got_ = (got);                                                                             \
 		__typeof__(got_) expected_ = (expected);                                                             \
 		if (!(got_ == expected_))                                                                            \
 			check_failed(__FILE__, __LINE__, "%s: got %.21Lg, expected %.21Lg", #got, (long double)got_, \
@@ -64,7 +70,7 @@ __attribute__((unused, noreturn, format(printf, 3, 4))) static void check_failed
 __attribute__((unused)) static void check_bytes(const char *file, int line, const void *got, const void *expected,
 						size_t bytes)
 {
-	const unsigned char *g = got, *e = expected;
+	const unsigned char *g = (const unsigned char *)got, *e = (const unsigned char *)expected;
 	size_t i = 0;
 
 	if (bytes == 0 || !memcmp(got, expected, bytes))
@@ -79,7 +85,7 @@ __attribute__((unused)) static void check_bytes(const char *file, int line, cons
 
 __attribute__((unused)) static void check_fill(const char *file, int line, const void *area, int byte, size_t bytes)
 {
-	const unsigned char *a = area;
+	const unsigned char *a = (const unsigned char *)area;
 
 	for (size_t i = 0; i < bytes; i++)
 		if (a[i] != (unsigned char)byte)
@@ -99,7 +105,7 @@ __attribute__((unused)) static uint64_t noise(uint64_t n)
 /* Bytes that identify where they come from: of which PE, which round, which place. */
 __attribute__((unused)) static void fill_noise(void *area, size_t bytes, uint64_t seed)
 {
-	unsigned char *a = area;
+	unsigned char *a = (unsigned char *)area;
 
 	for (size_t i = 0; i < bytes; i += 8) {
 		uint64_t word = noise(seed * 0x100000000 + i / 8);

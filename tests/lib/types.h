@@ -6,7 +6,11 @@
 #ifndef TESTS_LIB_TYPES_H
 #define TESTS_LIB_TYPES_H
 
+#ifdef __cplusplus
+#include <complex>
+#else
 #include <complex.h>
+#endif
 #include <float.h>
 #include <limits.h>
 #include <stddef.h>
@@ -62,9 +66,15 @@
 #define LOGIC_TYPES(X) BITS_TYPES(X) SMALL_TYPES(X) X(size, size_t, 0, SIZE_MAX)
 
 /* sum and prod reductions take all of RMA_TYPES and these */
+#ifdef __cplusplus
+#define COMPLEX_TYPES(X)                        \
+	X(complexd, std::complex<double>, 0, 0) \
+	X(complexf, std::complex<float>, 0, 0)
+#else
 #define COMPLEX_TYPES(X)                   \
 	X(complexd, double _Complex, 0, 0) \
 	X(complexf, float _Complex, 0, 0)
+#endif
 
 /* Names from before 1.4: the standard's int, long and long long, and the newer types that other libraries have as well */
 #define OLD_AMO_TYPES(X) AMO_TYPES(X)
