@@ -2,7 +2,7 @@
 # Headers: shmem.h and pshmem.h are made from the tables, the rest is as it is.
 
 mppincludedir = $(includedir)/mpp
-include_HEADERS = include/shmemx.h
+include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 nodist_include_HEADERS = include/shmem.h include/pshmem.h
 
@@ -21,11 +21,11 @@ include/pshmem.h: include/pshmem.h.in $(header_parts)
 	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/pshmem.h.in p "$(VERSION)" >$@.new && mv $@.new $@
 
 # The compiler wrapper of a build tree finds them all in one folder.
-plain_headers = shmemx.h mpp/shmem.h mpp/shmemx.h
+plain_headers = shmemx.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h
 BUILT_SOURCES += include/stamp
 CLEANFILES += include/stamp
 
-include/stamp: $(srcdir)/include/shmemx.h $(srcdir)/include/mpp/shmem.h $(srcdir)/include/mpp/shmemx.h
+include/stamp: $(plain_headers:%=$(srcdir)/include/%)
 	@$(MKDIR_P) include/mpp
 	$(AM_V_GEN)for header in $(plain_headers); do \
 		cmp -s "$(srcdir)/include/$$header" "include/$$header" || cp -f "$(srcdir)/include/$$header" "include/$$header" || exit 1; \

@@ -179,6 +179,7 @@ EXTRA_DIST += \
 	tests/distros/run \
 	tests/distros/sources.awk \
 	tests/lib/cluster.bash \
+	tests/lib/cxx.bash \
 	tests/lib/boxes.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
@@ -199,6 +200,7 @@ EXTRA_DIST += \
 	tests/tools/blocks.bats \
 	tests/tools/conformance.bats \
 	tests/tools/cxx.bats \
+	tests/tools/hpp.bats \
 	tests/tools/crash.c \
 	tests/tools/crashes.bats \
 	tests/tools/deadlock.c \
@@ -221,6 +223,7 @@ EXTRA_DIST += \
 	tests/tools/progs/buckets.cc \
 	tests/tools/progs/histogram.c \
 	tests/tools/progs/old_style.c \
+	tests/tools/progs/owners.cc \
 	tests/tools/progs/rod.c \
 	tests/tools/torus.bats \
 	tests/tools/torus/fabric.c \

@@ -15,48 +15,15 @@ setup_file()
 
 setup()
 {
+	. "$TOP/tests/lib/cxx.bash"
 	cd "$BATS_TEST_TMPDIR" || return
-}
-
-# The C++ compilers of this machine with the standards from C++11 on that they know: "compiler standard" lines.
-compilers()
-{
-	for cxx in "$("$OSHCXX" --showme:command)" clang++; do
-		command -v "${cxx%% *}" >/dev/null || continue
-		for standard in ${1:-c++11 c++14 c++17 c++20}; do
-			! $cxx -std=$standard -x c++ -fsyntax-only /dev/null 2>/dev/null || echo "$cxx $standard"
-		done
-	done
-}
-
-# compile "COMPILER STANDARD" ARGUMENTS...
-compile()
-{
-	# shellcheck disable=SC2086 # a list of options
-	OSHCXX_CXX="${1% *}" "$OSHCXX" -std="${1##* }" $STRICT "${@:2}"
-}
-
-# passes SOURCE ARGUMENTS...: with every compiler and standard
-passes()
-{
-	compilers | while read -r with; do
-		compile "$with" -fsyntax-only "$@" || { echo "with $with" && return 1; }
-	done
 }
 
 @test "every generic name with every type, in every standard, runs on every path" {
 	for standard in c++11 c++14 c++17 c++20; do
 		compilers $standard | while read -r with; do
 			compile "$with" -I "$TOP" -x c++ "$TOP/tests/api/generics.c" -o generics
-			for settings in SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self' SHMEM_NODE_PES=2 tofu; do
-				if [ "$settings" = tofu ]; then
-					grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" && [ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || continue
-					settings='SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1'
-				fi
-				# shellcheck disable=SC2086 # a list of settings
-				timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) env $settings "$OSHRUN" -q -n 3 ./generics ||
-					{ echo "with $with, $settings" && return 1; }
-			done
+			runs_everywhere generics ''
 		done
 	done
 }
@@ -294,11 +261,6 @@ END_OF_FILE
 	write_putter
 	"$OSHCC" -std=gnu11 -O2 -o from-c putter.c
 	"$OSHCXX" -std=c++11 -O2 -o from-c++ putter.cc
-	for program in from-c from-c++; do
-		timeout -k 2 $((120 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 1 valgrind -q --tool=callgrind --callgrind-out-file=out.$program \
-			--toggle-collect=putter ./$program
-		sed -n 's/^\(summary\|totals\): //p' out.$program | head -n 1 >count.$program
-		[ "$(cat count.$program)" -gt 3000 ]
-	done
+	counts_of_putter from-c from-c++
 	diff count.from-c count.from-c++
 }

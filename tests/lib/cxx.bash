@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For the tests of C++: $OSHCXX with every compiler and standard, $STRICT warnings, on every path.
+
+# compilers [STANDARDS]: the C++ compilers of this machine with the standards that they know, "compiler standard" lines.
+compilers()
+{
+	for cxx in "$("$OSHCXX" --showme:command)" clang++; do
+		command -v "${cxx%% *}" >/dev/null || continue
+		for standard in ${1:-c++11 c++14 c++17 c++20}; do
+			# shellcheck disable=SC2086 # a compiler may be several words
+			! $cxx -std=$standard -x c++ -fsyntax-only /dev/null 2>/dev/null || echo "$cxx $standard"
+		done
+	done
+}
+
+# compile "COMPILER STANDARD" ARGUMENTS...
+compile()
+{
+	# shellcheck disable=SC2086 # a list of options
+	OSHCXX_CXX="${1% *}" "$OSHCXX" -std="${1##* }" $STRICT "${@:2}"
+}
+
+# passes ARGUMENTS...: with every compiler and standard
+passes()
+{
+	compilers | while read -r with; do
+		compile "$with" -fsyntax-only "$@" || { echo "with $with" && return 1; }
+	done
+}
+
+# runs_everywhere PROGRAM TEXT [SETTING]: with success on each path, and saying nothing but TEXT and what follows it in its line
+runs_everywhere()
+{
+	for settings in SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self' SHMEM_NODE_PES=2 'SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1'; do
+		if [[ "$settings" == *tofu* ]]; then
+			grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" && [ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || continue
+		fi
+		for pes in 1 3; do
+			# shellcheck disable=SC2086 # a list of settings
+			timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) env $settings ${3:-} "$OSHRUN" -q -n $pes "./$1" >out 2>&1 ||
+				{ echo "with $settings on $pes PEs" && cat out && return 1; }
+			if [ -n "$2" ]; then
+				[[ "$(cat out)" == "$2"* ]]
+			else
+				[ ! -s out ]
+			fi
+		done
+	done
+}
+
+# counts_of_putter PROGRAM...: the instructions of its function putter and what that calls, in count.PROGRAM
+counts_of_putter()
+{
+	for program; do
+		timeout -k 2 $((120 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 1 valgrind -q --tool=callgrind --callgrind-out-file="out.$program" \
+			--toggle-collect=putter "./$program"
+		sed -n 's/^\(summary\|totals\): //p' "out.$program" | head -n 1 >"count.$program"
+		[ "$(cat "count.$program")" -gt 3000 ]
+	done
+}

@@ -1,0 +1,198 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shmem.hpp: owners, arrays and collectives in C++, what its errors say, and how programs end that leave by an exception.
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export OSHCXX="${OSHCC%cc}cxx" TOP="${BATS_TEST_FILENAME%/*}/../.." STRICT='-Wall -Wextra -Wshadow -pedantic -Werror'
+	command -v "$("$OSHCXX" --showme:command | sed 's/ .*//')" >/dev/null || skip "no C++ compiler"
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"
+}
+
+setup()
+{
+	. "$TOP/tests/lib/cxx.bash"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "owners, moves of any type, containers, collectives: in every standard, on every path" {
+	for standard in c++11 c++14 c++17 c++20; do
+		compilers $standard | while read -r with; do
+			for option in '' -DCOMPLEX_FIRST; do
+				# shellcheck disable=SC2086 # an option or none
+				compile "$with" $option "$TOP/tests/tools/progs/owners.cc" -o owners
+			done
+			runs_everywhere owners 'owners: right on' SHMEM_SYMMETRIC_SIZE=32M
+		done
+	done
+}
+
+@test "each header alone" {
+	for header in shmem.hpp shmem_arrays.hpp shmem_owners.hpp; do
+		printf '%s\n' "#include <$header>" "#include <$header>" 'int main() { return 0; }' >alone.cc
+		passes alone.cc
+	done
+}
+
+@test "what one PE leaves by an exception does not hang the others" {
+	cat >throws.cc <<'END_OF_FILE'
+#include <shmem.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+static std::unique_ptr<shmem::array<int>> kept;
+
+static void work(shmem::job &job)
+{
+	shmem::array<int> a(3);
+	shmem::team part = shmem::team::world().split_strided(0, 1, job.n_pes());
+
+	if (job.my_pe() == 0)
+		throw std::string("reason");
+	shmem_barrier_all();
+}
+int main(int, char **argv)
+{
+	const std::string how = argv[1];
+
+	if (how == "outside")
+		try {
+			shmem::job job;
+			work(job);
+		} catch (const std::string &) {
+			return 0;
+		}
+	shmem::job job;
+	if (how == "inside")
+		try {
+			work(job);
+		} catch (const std::string &why) {
+			std::fprintf(stderr, "caught: %s\n", why.c_str());
+			shmem_global_exit(7);
+		}
+	kept.reset(new shmem::array<int>(3)); // ends after the job
+	if (how == "exit")
+		job.my_pe() == 0 ? shmem_global_exit(5) : shmem_barrier_all();
+	return 0;
+}
+END_OF_FILE
+	"$OSHCXX" -std=c++11 -o throws throws.cc
+	for case in 'outside 1 shmem::job: PE 0 leaves the job by an exception; catch it inside of the job' \
+		'inside 7 caught: reason' 'exit 5 oshrun: PE 0 called shmem_global_exit(5)' 'static 0 '; do
+		read -r how code text <<<"$case"
+		run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./throws "$how"
+		printf '%s\n' "$case: $status" "$output"
+		[ "$status" -eq "$code" ]
+		[[ "$output" == *"$text"* ]]
+	done
+}
+
+# refuses DECLARATIONS STATEMENT TEXT
+refuses()
+{
+	printf '%s\n' '#include <shmem.hpp>' '#include <string>' "struct pair { int a, b; }; $1" 'void wrong();' "void wrong() { $2; }" >wrong.cc
+	compilers 'c++11 c++20' >with
+	while read -r with; do
+		run compile "$with" -fsyntax-only wrong.cc
+		if [ "$status" -eq 0 ] || ! grep 'error: ' <<<"$output" | grep -q "$3"; then
+			printf '%s with %s:\n%s\n' "$2" "$with" "$output"
+			return 1
+		fi
+	done <with
+}
+
+@test "what cannot be is an error that says what can" {
+	bytes='types that may be copied as bytes (std::is_trivially_copyable), such as numbers, std::complex, enums, and structures'
+	refuses '' 'shmem::array<std::string> a(3)' "shmem::array holds $bytes"
+	refuses '' 'shmem::array<const int> a(3)' 'shmem::array holds elements that are neither const nor volatile'
+	refuses 'std::string s;' 'shmem::put(&s, &s, 1, 0)' "shmem.hpp moves $bytes"
+	refuses 'std::string s;' 'shmem::fcollect(&s, &s, 1)' "shmem.hpp moves $bytes"
+	refuses 'shmem::array<pair> *a;' 'shmem::sum_reduce(*a)' 'shmem_sum_reduce is for pointers to float, '
+	refuses 'shmem::array<double> *a;' 'shmem::or_reduce(*a)' 'shmem_or_reduce is for pointers to unsigned char, '
+	refuses 'shmem::array<int> *a;' 'shmem::array<int> b(*a)' "deleted\|implicitly-deleted"
+	refuses 'shmem::team *a;' 'shmem::team b(*a)' "deleted\|implicitly-deleted"
+	printf '%s\n' '#include <shmem.hpp>' >alone.cc
+	run "$OSHCXX" -std=c++98 -fsyntax-only alone.cc
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"shmem.hpp needs C++11 or later"* ]]
+	run "$OSHCXX" -std=c++11 -DSHMEMX_NO_OVERLOADS -fsyntax-only alone.cc
+	[[ "$output" == *"shmem.hpp needs the overloads of shmem.h, which SHMEMX_NO_OVERLOADS leaves out"* ]]
+}
+
+@test "a thread level that does not exist is an error, a lower one than wanted ends the job in one line" {
+	cat >level.cc <<'END_OF_FILE'
+#include <shmem.hpp>
+#include <cstdio>
+int main()
+{
+	try {
+		shmem::job job(static_cast<shmem::thread>(9));
+	} catch (const shmem::error &e) {
+		std::puts(e.what());
+	}
+	shmem::job job(shmem::thread::multiple);
+}
+END_OF_FILE
+	"$OSHCXX" -std=c++11 -o level level.cc
+	run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 1 ./level
+	[ "$status" -eq 0 ]
+	[[ "$output" == "shmem_init_thread returned "* ]]
+	cat >lower.c <<'END_OF_FILE'
+#include <pshmem.h>
+int shmem_init_thread(int requested, int *provided)
+{
+	int status = pshmem_init_thread(SHMEM_THREAD_SINGLE, provided);
+	*provided = requested - 1;
+	return status;
+}
+END_OF_FILE
+	"$OSHCC" -c lower.c
+	sed -i 's/static_cast<shmem::thread>(9)/shmem::thread::multiple/' level.cc
+	"$OSHCXX" -std=c++11 -o level level.cc lower.o
+	run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 1 ./level
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = 'shmem::job: thread level 3 is wanted, 2 is there; ask for a lower one' ]
+}
+
+@test "a put of shmem.hpp takes the instructions of the same put from C" {
+	command -v valgrind >/dev/null || skip "no valgrind"
+	cat >putter.c <<'END_OF_FILE'
+#include <shmem.h>
+#ifdef __cplusplus
+#include <shmem.hpp>
+#define PUT(d, s, n, pe) shmem::put(d, s, n, pe)
+#define P(d, v, pe) shmem::p(d, v, pe)
+extern "C"
+#else
+#define PUT(d, s, n, pe) shmem_put(SHMEM_CTX_DEFAULT, d, s, n, pe)
+#define P(d, v, pe) shmem_p(SHMEM_CTX_DEFAULT, d, v, pe)
+#endif
+void putter(int pe);
+static long word, value = 3;
+__attribute__((noinline)) void putter(int pe)
+{
+	int i;
+	for (i = 0; i < 1000; i++) {
+		PUT(&word, &value, 1, pe);
+		P(&word, 4, pe);
+	}
+}
+int main(void)
+{
+	shmem_init();
+	putter((shmem_my_pe() + 1) % shmem_n_pes());
+	shmem_barrier_all();
+	shmem_finalize();
+	return 0;
+}
+END_OF_FILE
+	cp putter.c putter.cc
+	"$OSHCC" -std=gnu11 -O2 -o from-c putter.c
+	"$OSHCXX" -std=c++11 -O2 -o from-c++ putter.cc
+	counts_of_putter from-c from-c++
+	diff count.from-c count.from-c++
+}
