@@ -67,6 +67,7 @@ struct job {
 	int alive;
 	int absent;    /* exited without ever connecting */
 	int connected; /* in PE_CONNECTED and alive */
+	bool program_known, other_program; /* other_program: not of OpenSHMEM, see program_kind.h */
 	char **environment;
 	char *trace; /* the file that SHMEM_TRACE names, NULL: no PE has named one */
 	struct {

@@ -24,6 +24,7 @@ oshrun_SOURCES = \
 	rte/oshrun/options.c rte/oshrun/options.h \
 	rte/oshrun/processors.c rte/oshrun/processors.h \
 	rte/oshrun/program.c rte/oshrun/program.h \
+	rte/oshrun/program_kind.c rte/oshrun/program_kind.h \
 	rte/oshrun/reaper.c rte/oshrun/reaper.h \
 	rte/oshrun/say.c rte/oshrun/say.h \
 	rte/oshrun/server.c rte/oshrun/server.h \

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "job.h"
+#include "program_kind.h"
 #include "say.h"
 
 /*
@@ -50,6 +51,12 @@ static const char *hint_for(int sig)
 	}
 }
 
+/* What a PE leaves out that ends without finalizing. */
+static const char *finalizer(const struct job *job)
+{
+	return job->other_program ? "PMIx_Finalize" : "shmem_finalize";
+}
+
 static void say_signal(struct job *job, int pe, int status)
 {
 	char name[128], rest[64];
@@ -61,7 +68,7 @@ static void say_signal(struct job *job, int pe, int status)
 
 void supervise_report_exits(struct job *job)
 {
-	char name[128], rest[64], more[48] = "";
+	char name[128], rest[64], more[48] = "", early[48] = "";
 	const struct pe *pe = &job->pes[job->worst];
 
 	if (job->explained)
@@ -69,8 +76,9 @@ void supervise_report_exits(struct job *job)
 	job->explained = true;
 	if (job->failures > 1)
 		snprintf(more, sizeof more, ", and %d more with codes up to that", job->failures - 1);
-	say("%s exited with code %d%s%s%s", name_pe(job, job->worst, name, sizeof name), job->code,
-	    pe->phase == PE_CONNECTED ? " without calling shmem_finalize" : "", more,
+	if (pe->phase == PE_CONNECTED)
+		snprintf(early, sizeof early, " without calling %s", finalizer(job));
+	say("%s exited with code %d%s%s%s", name_pe(job, job->worst, name, sizeof name), job->code, early, more,
 	    and_the_rest(job, job->worst, rest, sizeof rest));
 }
 
@@ -107,7 +115,21 @@ static int find_absent(const struct job *job)
 	return -1;
 }
 
-#define ABSENT "exited without calling shmem_init, and other PEs wait for it"
+/* For a PE that ended with 0 and that others wait for. */
+static void fail_unfinished(struct job *job, int pe, const char *how)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, "%s without calling %s", how, finalizer(job));
+	fail_early(job, pe, text);
+}
+
+static void fail_absent(struct job *job, int pe)
+{
+	fail_early(job, pe,
+		   job->other_program ? "exited without calling PMIx_Init, and other PEs wait for it"
+				      : "exited without calling shmem_init, and other PEs wait for it");
+}
 
 static void judge_exit(struct job *job, int number, int code)
 {
@@ -116,11 +138,11 @@ static void judge_exit(struct job *job, int number, int code)
 	if (pe->phase == PE_CONNECTED && code)
 		fail_exit(job);
 	else if (pe->phase == PE_CONNECTED)
-		fail_early(job, number, "exited without calling shmem_finalize");
+		fail_unfinished(job, number, "exited");
 	else if (pe->phase == PE_STARTED && job->connected && code)
 		fail_exit(job);
 	else if (pe->phase == PE_STARTED && job->connected)
-		fail_early(job, number, ABSENT);
+		fail_absent(job, number);
 	else if (pe->phase == PE_STARTED && code && job->phase == JOB_RUNNING) {
 		job->phase = JOB_GRACE;
 		job->deadline = job_clock() + GRACE;
@@ -224,6 +246,9 @@ void supervise_children(struct job *job)
 
 static void pe_connects(struct job *job, int pe)
 {
+	if (!job->program_known)
+		job->other_program = program_is_other(job->pes[pe].pid);
+	job->program_known = true;
 	if (job->pes[pe].phase != PE_CONNECTED)
 		job->connected++;
 	job->pes[pe].phase = PE_CONNECTED;
@@ -231,7 +256,7 @@ static void pe_connects(struct job *job, int pe)
 	if (job->phase == JOB_GRACE)
 		fail_exit(job);
 	else if (job->absent && job->phase == JOB_RUNNING)
-		fail_early(job, find_absent(job), ABSENT);
+		fail_absent(job, find_absent(job));
 }
 
 static void pe_finalizes(struct job *job, int pe)
@@ -283,7 +308,7 @@ void supervise_lost(struct job *job)
 
 	job->lost_deadline = 0;
 	if (is_running(job) && !pe->gone && pe->phase == PE_CONNECTED)
-		fail_early(job, job->lost_pe, "lost its program: that ended without calling shmem_finalize");
+		fail_unfinished(job, job->lost_pe, "lost its program: that ended");
 }
 
 void supervise_grace(struct job *job)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OSHRUN_PROGRAM_KIND_H
+#define OSHRUN_PROGRAM_KIND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Whether a process that has connected to PMIx runs a program that is not of OpenSHMEM: PMIx is mapped, and neither a
+ * library nor the executable contains an OpenSHMEM. Messages then do not speak of its routines. Returns false if the
+ * process cannot be examined, or if it only started the one that connected.
+ */
+bool program_is_other(pid_t pid);
+
+#endif
