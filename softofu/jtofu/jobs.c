@@ -18,6 +18,8 @@ static struct {
 	struct known *first, *own; /* all jobs, newest first; the job of this process */
 	jtofu_rank_t own_rank;
 	int initialised; /* calls of jtofu_initialize that jtofu_finalize has not matched */
+	bool asked;	 /* jtofu_initialize was called: it alone decides from then on */
+	bool implied;	 /* the job is the launcher's, without a call */
 } jtofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void jobs_lock(void)
@@ -30,14 +32,6 @@ void jobs_unlock(void)
 	pthread_mutex_unlock(&jtofu.lock);
 }
 
-const struct rank_map *jobs_own(uint32_t *rank)
-{
-	if (!jtofu.own)
-		return NULL;
-	*rank = jtofu.own_rank;
-	return jtofu.own->map;
-}
-
 static struct known **find_job(jtofu_job_id_t id)
 {
 	struct known **known = &jtofu.first;
@@ -45,13 +39,6 @@ static struct known **find_job(jtofu_job_id_t id)
 	while (*known && (*known)->id != id)
 		known = &(*known)->next;
 	return known;
-}
-
-const struct rank_map *jobs_find(jtofu_job_id_t job_id)
-{
-	struct known *known = *find_job(job_id);
-
-	return known ? known->map : NULL;
 }
 
 static int add_job(jtofu_job_id_t id, const void *mapinfo)
@@ -88,11 +75,70 @@ static void drop_job(struct known **known)
 	free(gone);
 }
 
+/* Whether a launcher or the user has described a job. */
+static bool is_launched(const struct settings *settings)
+{
+	return settings->ranks > 1 || settings->job[0] || settings->run;
+}
+
+/*
+ * On the machine MPI_Init initialises jTofu, so programs of MPI do not. Here the MPI is another one: the first query
+ * takes the launcher's job, as job 0, unless the program ever initialises jTofu itself.
+ */
+static void take_launched_job(void)
+{
+	struct rank_map *map;
+	struct settings settings;
+
+	if (jtofu.asked || jtofu.implied)
+		return;
+	settings_read(&settings);
+	if (!is_launched(&settings))
+		return;
+	map = rank_map_make(&settings.grid,
+			    (uint32_t)(settings.ranks ? settings.ranks : node_grid_capacity(&settings.grid)));
+	if (map && add_job(0, map) == JTOFU_SUCCESS) {
+		jtofu.own = jtofu.first;
+		jtofu.own_rank = (jtofu_rank_t)settings.rank;
+		jtofu.implied = true;
+	}
+	free(map);
+}
+
+static void drop_implied_job(void)
+{
+	if (!jtofu.implied)
+		return;
+	drop_job(find_job(0));
+	jtofu.implied = false;
+	jtofu.own = NULL;
+}
+
+const struct rank_map *jobs_own(uint32_t *rank)
+{
+	take_launched_job();
+	if (!jtofu.own)
+		return NULL;
+	*rank = jtofu.own_rank;
+	return jtofu.own->map;
+}
+
+const struct rank_map *jobs_find(jtofu_job_id_t job_id)
+{
+	struct known *known;
+
+	take_launched_job();
+	known = *find_job(job_id);
+	return known ? known->map : NULL;
+}
+
 int jtofu_initialize(jtofu_job_id_t job_id, jtofu_rank_t rank, const void *mapinfo)
 {
 	int code = JTOFU_SUCCESS;
 
 	jobs_lock();
+	jtofu.asked = true;
+	drop_implied_job();
 	if (!jtofu.initialised) {
 		code = add_job(job_id, mapinfo);
 		if (!code && rank >= jtofu.first->map->ranks) {

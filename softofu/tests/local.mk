@@ -90,6 +90,7 @@ EXTRA_DIST += \
 	softofu/tests/api.tsv \
 	softofu/tests/mpi/chain.cc \
 	softofu/tests/mpi/check.h \
+	softofu/tests/mpi/launched_job.c \
 	softofu/tests/mpi/messages.c \
 	softofu/tests/mpi/neighbours.cc \
 	softofu/tests/mpi/pingpong.c \

@@ -75,6 +75,85 @@ mpi()
 	objdump -d a64 | grep -q mfence
 }
 
+@test "the machine's counter counts with its frequency, and spoils no register" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	cat >counter.c <<-'END'
+		#define _GNU_SOURCE
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <time.h>
+
+		static inline uint64_t now(void)
+		{
+			uint64_t count;
+
+			__asm__ volatile("isb\n mrs %0, CNTVCT_EL0" : "=r"(count)::"memory");
+			return count;
+		}
+
+		int main(int argc, char **argv)
+		{
+			uint64_t frequency, before, after, sum = 0, small[16];
+
+			(void)argv;
+			__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+			before = now();
+			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+			after = now();
+			for (int i = 0; i < 16; i++) {
+				uint64_t a = (uint64_t)argc + i, b = a * 3, c = b ^ a, t = now(), u;
+
+				__asm__ volatile("mrs %0, cntvct_el0" : "=r"(u));
+				small[i] = a + b + c + (t <= u);
+			}
+			for (int i = 0; i < 16; i++)
+				sum += small[i] - (uint64_t)((1 + i) + (1 + i) * 3 + (((1 + i) * 3) ^ (1 + i)));
+			printf("%llu %s %llu\n", (unsigned long long)frequency,
+			       after - before >= frequency / 10 && after - before < frequency * 30 ? "right" : "wrong",
+			       (unsigned long long)sum);
+			return 0;
+		}
+	END
+	for level in -O0 -O2 '-O3 -fPIC' '-O2 -mcmodel=large'; do
+		# shellcheck disable=SC2086
+		"${CC:-cc}" $level -Wall -Wextra -I "$TOP/softofu/include" -include softofu-a64.h counter.c -o counter
+		run ./counter
+		[ "$output" = "100000000 right 16" ]
+	done
+	printf 'void f(void) { long x; __asm__("mrs %%0, midr_el1" : "=r"(x)); }\n' >other.c
+	run ! "${CC:-cc}" -c -I "$TOP/softofu/include" -include softofu-a64.h other.c
+	[[ "$output" == *"knows CNTVCT_EL0 and CNTFRQ_EL0 only"* ]]
+}
+
+@test "clients with -fcommon and -mcmodel=large link, with 3 GB of static data, too" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	cat >client.c <<-'END'
+		#include <stdio.h>
+		#include <utofu.h>
+		#include <jtofu.h>
+
+		int shared_count;
+		char large[3ul << 30];
+		extern utofu_vcq_hdl_t handle;
+
+		int main(void)
+		{
+			utofu_tni_id_t *tnis;
+			size_t count;
+			int (*volatile create)(utofu_tni_id_t, unsigned long, utofu_vcq_hdl_t *) = utofu_create_vcq;
+			int code = utofu_get_onesided_tnis(&tnis, &count);
+
+			large[sizeof large - 1] = 1;
+			return code || create(tnis[0], 0, &handle) || utofu_free_vcq(handle) || shared_count ||
+			       jtofu_query_max_proc_per_node() >= 0;
+		}
+	END
+	printf '#include <utofu.h>\nint shared_count;\nutofu_vcq_hdl_t handle;\n' >second.c
+	"${CC:-cc}" -O2 -fcommon -mcmodel=large -I "$TOP/softofu/include" client.c second.c -o client \
+		-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu -Wl,-rpath,"$TOP_BUILDDIR/.libs"
+	./client
+}
+
 @test "every communication brings the notices it was asked for: alone, under oshrun, under mpirun" {
 	"$TESTS/utofu_notices"
 	on 2 "$TESTS/utofu_notices"
@@ -108,6 +187,13 @@ rank 4 at 0 0 0 0 1 0 of 2 1 1 2 3 2, logically 0 1 0, first of 1: 4" ]
 	[ "$status" -eq 0 ]
 	grep -q '^rank 2 at 2 0 0 0 0 0 of 4 1 1 1 1 1, logically 2 0 0, first of 2: 2$' <<<"$output"
 	grep -q '^rank 5 at 3 0 0 0 0 0 of 4 1 1 1 1 1, logically 3 0 0, first of 2: 4$' <<<"$output"
+}
+
+@test "oshrun does not speak of OpenSHMEM to programs that are not of it" {
+	run on 2 "$TESTS/pmix_map" leave
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"exited without calling PMIx_Finalize"* ]]
+	[[ "$output" != *shmem* ]]
 }
 
 @test "where no map is published, each process makes the same from its settings" {
@@ -191,7 +277,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 @test "programs that exchange ids by MPI: ping-pong, neighbours in C++, a chain of sessions in C++, a layer of messages, places" {
 	command -v mpirun >/dev/null && command -v mpicxx >/dev/null || skip "there is no MPI"
 	link=(-L "$TOP_BUILDDIR/.libs" -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs")
-	for name in pingpong messages; do
+	for name in pingpong messages launched_job; do
 		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/softofu/tests/mpi/$name.c" -o $name "${link[@]}"
 	done
 	mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/topology.c" \
@@ -205,6 +291,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 			"$TOP/softofu/tests/mpi/$name.cc" -o $name "${link[@]}"
 	done
 	mpi 2 ./pingpong
+	SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 mpi 4 ./launched_job 2
 	mpi 3 ./neighbours
 	SOFTOFU_SPS=block mpi 3 ./chain
 	mpi 3 ./messages
