@@ -27,7 +27,7 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-dist_man3_MANS = docs/man/shmemx_exchange.3 docs/man/shmemx_plan.3 docs/man/shmemx_rdma.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
+dist_man3_MANS = docs/man/shmem.hpp.3 docs/man/shmemx_exchange.3 docs/man/shmemx_plan.3 docs/man/shmemx_rdma.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
 shmemx_stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
 shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
 	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy shmemx_exchange_create_grid shmemx_exchange_send \
@@ -106,7 +106,7 @@ conformance-page:
 .PHONY: clean-headers install-man3-pages uninstall-man3-pages conformance-page
 
 # The pages about the source, but for those of protocols.
-EXTRA_DIST += docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
+EXTRA_DIST += docs/cpp.md docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
 	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
 	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/waiting.md

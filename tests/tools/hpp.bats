@@ -37,6 +37,15 @@ setup()
 	done
 }
 
+@test "the example of the manual page" {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$TOP/docs/man/shmem.hpp.3" | sed -e '1,/^\.Bd/d' -e '/^\.Ed/d' -e 's/\\\\/\\/g' >example.cc
+	passes example.cc
+	"$OSHCXX" -std=c++11 -O2 -o example example.cc
+	runs_everywhere example 'sum ('
+	run "$OSHRUN" -q -n 3 ./example
+	[ "$output" = 'sum (10.5,9)' ]
+}
+
 @test "what one PE leaves by an exception does not hang the others" {
 	cat >throws.cc <<'END_OF_FILE'
 #include <shmem.hpp>

@@ -48,6 +48,18 @@ int main(void)
 }
 END
 	cp ring.c ring.cc
+	cat >owners.cc <<'END'
+#include <shmem.hpp>
+#include <cstdio>
+int main()
+{
+	shmem::job job;
+	shmem::array<long> box(1, -1);
+	box.on((job.my_pe() + 1) % job.n_pes())[0] = job.my_pe();
+	shmem_barrier_all();
+	std::printf("PE %d got %ld\n", job.my_pe(), box[0]);
+}
+END
 }
 
 runs_as_ring()
@@ -74,6 +86,7 @@ PE 2 got 1" ]
 @test "programs, headers, libraries and packages are there" {
 	for file in bin/oshcc bin/oshcxx bin/oshc++ bin/oshrun bin/oshinfo bin/oshmem_info bin/osh_info bin/torusplan \
 		include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/mpp/shmemx.h \
+		include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp share/man/man3/shmem.hpp.3 \
 		"$lib/libtorushmem.so" "$lib/pkgconfig/torushmem.pc" "$lib/pkgconfig/openshmem.pc" \
 		"$lib/cmake/OpenSHMEM/OpenSHMEMConfig.cmake" share/aclocal/ax_openshmem.m4; do
 		[ -s "$MOVED/$file" ] || {
@@ -122,6 +135,8 @@ PE 2 got 1" ]
 	runs_as_ring ./ring
 	oshc++ -Wall -Wextra -Werror -o ring ring.cc
 	runs_as_ring ./ring
+	oshcxx -std=c++11 -Wall -Wextra -Werror -o owners owners.cc
+	runs_as_ring ./owners
 }
 
 @test "a staged tree is found where it stands" {
@@ -253,6 +268,9 @@ check_foreign()
 		# shellcheck disable=SC2086 # the stage has no blanks in its name
 		cc -o ring ring.c $flags -Wl,-rpath,"$STAGE$libdir"
 		runs_as_ring ./ring
+		# shellcheck disable=SC2086
+		c++ -std=c++11 -o owners owners.cc $flags -Wl,-rpath,"$STAGE$libdir"
+		runs_as_ring ./owners
 	done
 	[ "$(pkg-config --modversion openshmem)" = 1.6 ]
 }
@@ -349,6 +367,9 @@ project(ring LANGUAGES C CXX)
 find_package(OpenSHMEM 1.5 REQUIRED COMPONENTS C CXX)
 add_executable(ring ring.c)
 add_executable(ringxx ring.cc)
+add_executable(ringhpp owners.cc)
+set_target_properties(ringhpp PROPERTIES CXX_STANDARD 20 CXX_EXTENSIONS OFF)
+target_link_libraries(ringhpp PRIVATE OpenSHMEM::OpenSHMEM)
 add_executable(ringa ring.c)
 target_link_libraries(ring PRIVATE OpenSHMEM::OpenSHMEM)
 target_link_libraries(ringxx PRIVATE OpenSHMEM::OpenSHMEM)
