@@ -18,11 +18,15 @@ docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.
 INSTALL_DATA_HOOKS += install-man-links
 UNINSTALL_HOOKS += uninstall-man-links
 
+OVERVIEW_LINKS = oshmem:openshmem oshmem:shmem oshmem:torushmem
+
 install-man-links:
 	$(LINKS) make "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
+	$(LINKS) make "$(DESTDIR)$(man7dir)" '$(transform)' .7 $(OVERVIEW_LINKS)
 
 uninstall-man-links:
 	$(LINKS) remove "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
+	$(LINKS) remove "$(DESTDIR)$(man7dir)" '$(transform)' .7 $(OVERVIEW_LINKS)
 
 .PHONY: install-man-links uninstall-man-links
 
@@ -38,7 +42,13 @@ shmemx_plan_links = shmemx_broadcast_init shmemx_reduce_init shmemx_allreduce_in
 	shmemx_neighbours_init shmemx_plan_start shmemx_plan_test shmemx_plan_wait shmemx_plan_free
 shmemx_rdma_links = shmemx_rdma_register shmemx_rdma_unregister shmemx_rdma_put shmemx_rdma_get shmemx_rdma_send shmemx_rdma_receive \
 	shmemx_rdma_test shmemx_rdma_wait
+# Manual pages of the routines: one for each text or page of docs/man/man3, and for every other routine one that refers to it.
 man3_texts = \
+	docs/man/man3/shmemx_exchange.3 \
+	docs/man/man3/shmemx_grid.3 \
+	docs/man/man3/shmemx_plan.3 \
+	docs/man/man3/shmemx_rdma.3 \
+	docs/man/man3/shmemx_stats.3 \
 	docs/man/man3/shmem_alltoall.txt \
 	docs/man/man3/shmem_atomic_fetch.txt \
 	docs/man/man3/shmem_barrier_all.txt \
@@ -71,29 +81,25 @@ man3_texts = \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
 noinst_DATA = docs/man/man3.stamp
-EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh $(man3_texts) docs/protocols/plans.md
+EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp
 
-docs/man/man3.stamp: docs/man/make-man3.sh $(man3_texts) tests/conformance/openshmem-1.6.tsv include/shmem.h
+docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk $(man3_texts) tests/conformance/openshmem-1.6.tsv tests/conformance/additions.tsv include/shmem.h
 	$(AM_V_GEN)rm -rf docs/man/man3-pages && $(MKDIR_P) docs/man && \
-		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance/openshmem-1.6.tsv \
+		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance \
 			$(top_srcdir)/docs/man/man3 include/shmem.h docs/man/man3-pages && touch $@
 
+man3dir = $(mandir)/man3
 INSTALL_DATA_HOOKS += install-man3-pages
 UNINSTALL_HOOKS += uninstall-man3-pages
 
-MAN3_LINKS = $(shmemx_links:%=shmemx_exchange:%) $(shmemx_grid_links:%=shmemx_grid:%) $(shmemx_plan_links:%=shmemx_plan:%) \
-	$(shmemx_stats_links:%=shmemx_stats:%) $(shmemx_rdma_links:%=shmemx_rdma:%)
-
-# automake renames the pages of dist_man3_MANS by $(transform); the others and the links follow.
+# automake would rename the pages by $(transform), but not the names in the links.
 install-man3-pages: docs/man/man3.stamp
 	$(MKDIR_P) "$(DESTDIR)$(man3dir)" && \
 		$(SHELL) $(top_srcdir)/tools/install-pages.sh install docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)' $(INSTALL_DATA)
-	$(LINKS) make "$(DESTDIR)$(man3dir)" '$(transform)' .3 $(MAN3_LINKS)
 
 uninstall-man3-pages: docs/man/man3.stamp
 	$(SHELL) $(top_srcdir)/tools/install-pages.sh uninstall docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)'
-	$(LINKS) remove "$(DESTDIR)$(man3dir)" '$(transform)' .3 $(MAN3_LINKS)
 
 clean-local: clean-headers clean-guide
 	rm -rf docs/man/man3-pages
