@@ -55,23 +55,32 @@ bench_stopwatch_SOURCES = bench/stopwatch.c
 bench_stopwatch_LDADD =
 
 EXTRA_DIST += \
+	bench/answers \
 	bench/breakdown \
 	bench/compare \
 	bench/compare-neighbours \
 	bench/confirm \
+	bench/draw.awk \
+	bench/figures \
+	bench/figures.awk \
 	bench/make-page \
 	bench/make-plots \
+	bench/medians.awk \
 	bench/neighbours.awk \
+	bench/neighbours_medians.awk \
 	bench/neighbours_mpi.c \
 	bench/plots.awk \
 	bench/report.awk \
 	bench/running.sh \
 	bench/stats.awk \
 	bench/targets \
+	bench/words.awk \
 	docs/performance \
 	docs/performance.md \
+	docs/records \
 	docs/torus-performance.md \
-	tests/tools/bench.bats
+	tests/tools/bench.bats \
+	tests/tools/figures.bats
 
 bench_hello_SOURCES = bench/hello.c
 
@@ -86,15 +95,20 @@ performance: all
 		echo "no Open MPI at $(COMPARE_OSHCC) to compare with (Debian: openmpi-bin libopenmpi-dev)"; set --; \
 	fi; \
 	$(SHELL) $(top_srcdir)/bench/compare --build '$(abs_top_builddir)' --page $(top_srcdir)/docs/performance.md \
-		$(COMPARE_FLAGS) "$$@"
+		--keep $(top_srcdir)/docs/records/compare $(COMPARE_FLAGS) "$$@"
+	@$(SHELL) $(top_srcdir)/bench/figures
 
-.PHONY: performance
+# Every figure and plot of the pages again, from docs/records; prints what changed.
+figures:
+	@$(SHELL) $(top_srcdir)/bench/figures
+
+.PHONY: figures performance
 
 # Collectives on tori that nobody has at hand; with SimGrid those in which links are shared, too.
 simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_allreduce.c bench/simulate_schedule.c
 bench_simulate_SOURCES = $(simulate_shared)
 bench_simulate_LDADD = libtorusthink.la
-EXTRA_DIST += bench/simulate_grid.cpp bench/simulate-page docs/performance/simulated-broadcast.svg
+EXTRA_DIST += bench/simulate_grid.cpp bench/simulate-record
 if WITH_SIMGRID
 noinst_PROGRAMS += bench/simulate-grid
 bench_simulate_grid_SOURCES = $(simulate_shared) bench/simulate_grid.cpp

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Data for one plot from the records of bench/compare; used with stats.awk before it. Writes blocks that gnuplot knows
-# by number: first a line with the name of who, then x, median, lower and upper quartile; a block per curve.
+# Draws one plot of what bench/compare measured; used with stats.awk or medians.awk, words.awk and draw.awk before it.
 #
 #   group, measure, variant   which records; a variant may be several with a comma between; * is any
 #   x                         bytes, pes, window (the number at the end of the variant) or variant
 #   whos                      who, with commas between: ours,openmpi,floor; a floor's curve is the fastest method
-#   floor                     measure/variant of the floor, or measure/* for the fastest
+#   floor                     measure/variant of the floor, or measure/* for the fastest; with > and a name: the place beside which it is drawn
+#   kind                      time, bandwidth (of curves), or bars
+#   title, output             of the drawing; the file
 
 BEGIN {
-	load(records)
+	load(records, ratios)
+	split(floor, beside, ">")
+	draw_begin(kind == "bars" ? "bars" : "curves", "log", title, kind == "bandwidth" ? "B/s" : "s")
+	draw_axis(x == "bytes" ? "bytes" : "number", x == "bytes" ? "" : x == "pes" ? "PEs" : "messages in a window")
 	n = split(whos, who, ",")
 	for (w = 1; w <= n; w++)
 		if (who[w] == "floor") {
@@ -16,7 +20,17 @@ BEGIN {
 				floor_curve()
 		} else
 			curve(who[w])
-	exit
+	if (!Draw_points)
+		exit 1
+	draw_end(output)
+}
+
+function add_point(who, at, median, low, high)
+{
+	if (kind == "bandwidth")
+		draw_point(who, at, at / median * 1e9, at / high * 1e9, at / low * 1e9)
+	else
+		draw_point(who, at, median * 1e-9, low * 1e-9, high * 1e-9)
 }
 
 function wanted_variant(v,    i, n, all)
@@ -55,7 +69,7 @@ function in_group(name)
 	return name == group || (group ~ /\*$/ && index(name, substr(group, 1, length(group) - 1)) == 1)
 }
 
-function curve(who,    i, g, state, any)
+function curve(who,    i, g, state)
 {
 	for (i = 1; i <= Key_count; i++) {
 		split(Keys[i], g, ",")
@@ -64,17 +78,13 @@ function curve(who,    i, g, state, any)
 		state = main_state(Keys[i], who)
 		if (state == "" || !find_state(Keys[i], who, state))
 			continue
-		if (!any++)
-			printf "\"%s\"\n", who
-		printf "%s %.6g %.6g %.6g\n", place(g), Median, Low, High
+		add_point(who, place(g), Median, Low, High)
 	}
-	if (any)
-		printf "\n\n"
 }
 
-function floor_curve(    i, g, m, state, best, order, count, b, any)
+function floor_curve(    i, g, m, state, best, order, count, b)
 {
-	split(floor, m, "/")
+	split(beside[1], m, "/")
 	for (i = 1; i <= Key_count; i++) {
 		split(Keys[i], g, ",")
 		if (!in_group(g[1]) || g[2] != m[1] || (m[2] != "*" && m[2] != g[3]))
@@ -83,6 +93,10 @@ function floor_curve(    i, g, m, state, best, order, count, b, any)
 		if (state == "" || !find_state(Keys[i], "floor", state))
 			continue
 		b = place(g)
+		if (beside[2] != "") {
+			b = beside[2]
+			sub(/\*/, g[3], b)
+		}
 		if (!(b in best))
 			order[++count] = b
 		if (!(b in best) || Median < best[b]) {
@@ -91,11 +105,6 @@ function floor_curve(    i, g, m, state, best, order, count, b, any)
 			high[b] = High
 		}
 	}
-	for (i = 1; i <= count; i++) {
-		if (!any++)
-			print "\"floor\""
-		printf "%s %.6g %.6g %.6g\n", order[i], best[order[i]], low[order[i]], high[order[i]]
-	}
-	if (any)
-		printf "\n\n"
+	for (i = 1; i <= count; i++)
+		add_point("floor", order[i], best[order[i]], low[order[i]], high[order[i]])
 }

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tables from the records of bench/compare; used with stats.awk before it.
+# Tables from the records of bench/compare; used with stats.awk or medians.awk and words.awk before it.
 #
 #   mode=targets   what must hold: a row for each line of the file "targets", in Markdown
 #   mode=lacking   the groups in which some row was not seen by all in one state often enough
 #   mode=all       everything that was measured by more than one
-#   mode=medians   CSV of the medians, for plots and for whoever wants to read on
+#   mode=answers   how fast it is beside the others: the rows that a user asks for
+#   mode=medians   CSV of the medians, which the tree keeps
+#   mode=ratios    CSV of how two measures compare, round by round, which the tree keeps
 #
 # records, targets: files. wanted: rounds that are enough (lacking).
 
 BEGIN {
-	load(records)
-	if (mode == "all")
+	load(records, ratios)
+	if (mode == "ratios")
+		print "group,measure,variant,bytes,pes,who,their_measure,their_variant,their_pes,state,rounds,ratio,low,high"
+	if (mode == "all" || mode == "ratios")
 		all_measured()
-	else if (mode == "medians")
+	if (mode == "medians")
 		medians()
-	else
+	else if (mode == "answers")
+		answers()
+	else if (mode != "all")
 		rows()
 	exit
 }
@@ -32,8 +38,9 @@ function rows(    line, f, o)
 			f[o] = trim(f[o])
 		target(f)
 	}
-	for (o in Lacking)
-		print o
+	if (mode == "lacking")
+		for (o in Lacking)
+			print o
 	if (mode == "targets")
 		printf "\n%d met, %d not met, %d not known.\n", Met, Missed, Unknown
 }
@@ -68,6 +75,11 @@ function target_against(f, other,    i, g, m, range)
 		print_target(f, other)
 }
 
+function with_range()
+{
+	return digits(Ratio) (Ratio_low < Ratio_high ? " (" digits(Ratio_low) "–" digits(Ratio_high) ")" : "")
+}
+
 # One size of a row.
 function weigh(key, g, f, other,    theirs, state, n)
 {
@@ -85,7 +97,7 @@ function weigh(key, g, f, other,    theirs, state, n)
 			Lacking[g[1]] = 1
 		if (n && Ratio > Worst) {
 			Worst = Ratio
-			Worst_text = digits(Ratio) " (" digits(Ratio_low) "–" digits(Ratio_high) ")"
+			Worst_text = with_range()
 			Worst_size = g[4]
 			Worst_state = state
 			find_state(key, "ours", state)
@@ -184,11 +196,13 @@ function print_target(f, other,    ratio, floor, verdict, state, ours)
 
 function all_measured(    i, o, g, state, ours, theirs)
 {
-	print "| measure | variant | size | PEs | state | ours | other | ratio |"
-	print "|---|---|---|---|---|---|---|---|"
+	if (mode == "all") {
+		print "| measure | variant | size | PEs | state | ours | other | ratio |"
+		print "|---|---|---|---|---|---|---|---|"
+	}
 	for (i = 1; i <= Key_count; i++) {
 		split(Keys[i], g, ",")
-		if (g[4] != 0 && g[4] != 4 && g[4] != 8 && g[4] != 4096 && g[4] != 1048576)
+		if (mode == "all" && g[4] != 0 && g[4] != 4 && g[4] != 8 && g[4] != 4096 && g[4] != 1048576)
 			continue
 		for (o = 1; o <= Who_count; o++) {
 			if (Whos[o] == "ours" || Whos[o] == "floor")
@@ -196,13 +210,14 @@ function all_measured(    i, o, g, state, ours, theirs)
 			state = common_state(Keys[i], "ours", Keys[i], Whos[o])
 			if (state == "" || !compare(Keys[i], "ours", Keys[i], Whos[o], state))
 				continue
+			if (mode != "all")
+				continue
 			find_state(Keys[i], Whos[o], state)
 			theirs = amount(Median, Unit[Keys[i]])
 			find_state(Keys[i], "ours", state)
 			ours = amount(Median, Unit[Keys[i]])
-			printf "| %s | %s | %s | %s | %s | %s | %s | %s (%s–%s) |\n", g[2], g[3],
-				g[4] + 0 ? size(g[4]) : "", g[5], state, ours, theirs, digits(Ratio),
-				digits(Ratio_low), digits(Ratio_high)
+			printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", g[2], g[3],
+				g[4] + 0 ? size(g[4]) : "", g[5], state, ours, theirs, with_range()
 		}
 	}
 }
@@ -218,4 +233,48 @@ function medians(    i, o, state, n)
 					printf "%s,%s,%s,%d,%.6g,%.6g,%.6g,%s\n", Keys[i], Whos[o], state, n, Median,
 						Low, High, Unit[Keys[i]]
 			}
+}
+
+# What users ask for, in words; of each the medians and how many times the other's time is ours.
+function answers(    line, f, i, o, state, n)
+{
+	printf "| what | torushmem |"
+	for (o = 1; o <= Who_count; o++)
+		if (Whos[o] != "ours" && Whos[o] != "floor")
+			printf " %s | times its time is ours |", Whos[o] == "openmpi" ? "Open MPI" : Whos[o]
+	printf "\n|---|---|"
+	for (o = 1; o <= Who_count; o++)
+		if (Whos[o] != "ours" && Whos[o] != "floor")
+			printf "---|---|"
+	print ""
+	while ((getline line < targets) > 0) {
+		if (line ~ /^#/ || split(line, f, ";") != 2)
+			continue
+		f[2] = trim(f[2])
+		state = best_state(f[2], "ours")
+		if (state == "")
+			continue
+		find_state(f[2], "ours", state)
+		printf "| %s | %s |", trim(f[1]), amount(Median, Unit[f[2]])
+		for (o = 1; o <= Who_count; o++)
+			if (Whos[o] != "ours" && Whos[o] != "floor")
+				answer_of(f[2], Whos[o])
+		print ""
+	}
+}
+
+function best_state(key, who)
+{
+	return common_state(key, who, key, who)
+}
+
+function answer_of(key, other,    state)
+{
+	state = common_state(key, "ours", key, other)
+	if (state == "" || !compare(key, "ours", key, other, state)) {
+		printf " | |"
+		return
+	}
+	find_state(key, other, state)
+	printf " %s | %s |", amount(Median, Unit[key]), times(1 / Ratio)
 }

@@ -65,26 +65,6 @@ function find_state(key, who, state,    id, i, n, v)
 	return n
 }
 
-# The state in which both were seen most often; "" if in none. Mixed ones say nothing.
-function common_state(key1, who1, key2, who2,    state, n1, n2, best, most)
-{
-	most = 0
-	best = ""
-	for (state in States) {
-		if (state == "mixed")
-			continue
-		n1 = Count[key1 SUBSEP who1 SUBSEP state] + 0
-		n2 = Count[key2 SUBSEP who2 SUBSEP state] + 0
-		if (n2 < n1)
-			n1 = n2
-		if (n1 > most || (n1 == most && n1 > 0 && state == "near")) {
-			most = n1
-			best = state
-		}
-	}
-	return best
-}
-
 # How one compares with the other in that state: Ratio_low, Ratio and Ratio_high are the least, the median and the greatest
 # ratio of the rounds that saw both, for the machine is not the same in all; returns the number of such rounds. Where there
 # is none, Ratio is that of the medians, and 1 is returned.
@@ -111,41 +91,15 @@ function compare(key1, who1, key2, who2, state,    id1, id2, i, j, n, r, m1)
 	Ratio_low = r[1]
 	Ratio = quantile(r, n, 0.5)
 	Ratio_high = r[n]
+	if (mode == "ratios")
+		print_pair(key1, key2, who2, state, n)
 	return n
 }
 
-# --- Text ---
-
-function trim(s)
+# A line of ratios.csv.
+function print_pair(key1, key2, who2, state, n,    h)
 {
-	sub(/^[ \t]+/, "", s)
-	sub(/[ \t]+$/, "", s)
-	return s
-}
-
-function digits(x)
-{
-	return sprintf(x < 0.1 ? "%.3f" : x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x)
-}
-
-function amount(x, unit)
-{
-	if (unit != "ns")
-		return digits(x) " " unit
-	if (x < 1e3)
-		return digits(x) " ns"
-	if (x < 1e6)
-		return digits(x / 1e3) " µs"
-	if (x < 1e9)
-		return digits(x / 1e6) " ms"
-	return digits(x / 1e9) " s"
-}
-
-function size(bytes)
-{
-	if (bytes >= 1048576 && bytes % 1048576 == 0)
-		return bytes / 1048576 " MiB"
-	if (bytes >= 1024 && bytes % 1024 == 0)
-		return bytes / 1024 " KiB"
-	return bytes " B"
+	split(key2, h, ",")
+	if (!Printed[key1, key2, who2, state]++)
+		printf "%s,%s,%s,%s,%s,%s,%d,%.6g,%.6g,%.6g\n", key1, who2, h[2], h[3], h[5], state, n, Ratio, Ratio_low, Ratio_high
 }
