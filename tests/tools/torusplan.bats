@@ -51,7 +51,7 @@ refused()
 }
 
 @test "mistakes are refused in one line" {
-	refused "no command; there are show, place, tni, routes and watch"
+	refused "no command; there are show, place, tni, routes and view"
 	refused "unknown command shwo; did you mean show?" shwo
 	refused "unknown command frobnicate; there are" frobnicate
 	refused "no machine; give --shape" show
@@ -337,8 +337,8 @@ END
 	done
 }
 
-@test "watch of what is no text ends at once, in one line" {
-	run timeout 10 "$TORUSPLAN" watch /dev/zero
+@test "view of what is no text ends at once, in one line" {
+	run timeout 10 "$TORUSPLAN" view /dev/zero
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
 	[ "${#lines[@]}" -eq 1 ]

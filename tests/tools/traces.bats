@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# SHMEM_TRACE: the file can be read, has every call, and an arrow for every message; torusplan watch makes a page of it.
+# SHMEM_TRACE: the file can be read, has every call, and an arrow for every message; torusplan view makes a page of it.
 
 setup_file()
 {
@@ -247,7 +247,7 @@ END
 	run python3 "$BATS_FILE_TMPDIR/calls.py" "$BATS_TEST_TMPDIR/t.json" 4
 	[ "$status" -eq 0 ]
 	[ "${output% links}" -ge 4 ]
-	run "$TOP_BUILDDIR/torusplan" watch "$BATS_TEST_TMPDIR/t.json"
+	run "$TOP_BUILDDIR/torusplan" view "$BATS_TEST_TMPDIR/t.json"
 	[ "$status" -eq 0 ]
 	[ "$output" = "$BATS_TEST_TMPDIR/t.html" ]
 	! grep -Eq 'https?://' <(sed '/id="trace"/d; s#http://www.w3.org/2000/svg##' "$BATS_TEST_TMPDIR/t.html")
@@ -256,12 +256,56 @@ END
 @test "the page works in a browser" {
 	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no Chromium here"
 	"$OSHRUN" -q -n 4 env SHMEM_TRACE="$BATS_TEST_TMPDIR/t.json" SHMEM_NODE_PES=1 SHMEM_TORUS=2x2m "$BATS_FILE_TMPDIR/ring"
-	"$TOP_BUILDDIR/torusplan" watch "$BATS_TEST_TMPDIR/t.json" --output "$BATS_TEST_TMPDIR/page.html"
+	"$TOP_BUILDDIR/torusplan" view "$BATS_TEST_TMPDIR/t.json" --output "$BATS_TEST_TMPDIR/page.html"
 	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$BATS_TEST_TMPDIR/profile" --dump-dom \
 		"file://$BATS_TEST_TMPDIR/page.html" >"$BATS_TEST_TMPDIR/dom" 2>"$BATS_TEST_TMPDIR/said"
 	grep -q 'data-links="[1-9]' "$BATS_TEST_TMPDIR/dom"
 	[ "$(grep -o '<circle' "$BATS_TEST_TMPDIR/dom" | wc -l)" -eq 4 ]
 	grep -q '<p id="problem"></p>' "$BATS_TEST_TMPDIR/dom"
+}
+
+@test "the page opens at the busiest moment; its button plays, its selector shows one axis, thin links carry nothing" {
+	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no Chromium here"
+	# On a ring of four: 2 bytes in the first step, 30 in the fourth, then nothing.
+	cat >"$BATS_TEST_TMPDIR/t.json" <<-'END'
+		{"traceEvents":[{"name":"torus","ph":"M","pid":0,"args":{"shape":"4x2m","pes":8,"place":[0,1,2,3,4,5,6,7],"step":1000,"end":8000}},
+		{"name":"link 0,0 x+","cat":"link","ph":"C","ts":0,"args":{"kB/s":2}},{"name":"link 0,0 x+","cat":"link","ph":"C","ts":1000,"args":{"kB/s":0}},
+		{"name":"link 3,0 y+","cat":"link","ph":"C","ts":3000,"args":{"kB/s":20}},{"name":"link 3,0 y+","cat":"link","ph":"C","ts":4000,"args":{"kB/s":0}},
+		{"name":"link 3,1 x+","cat":"link","ph":"C","ts":3000,"args":{"kB/s":10}},{"name":"link 3,1 x+","cat":"link","ph":"C","ts":4000,"args":{"kB/s":0}}]}
+	END
+	"$TOP_BUILDDIR/torusplan" view "$BATS_TEST_TMPDIR/t.json" --output "$BATS_TEST_TMPDIR/page.html"
+	# What a reader would do, and what is to be seen then.
+	sed '/<\/body>/d; /<\/html>/d' "$BATS_TEST_TMPDIR/page.html" >"$BATS_TEST_TMPDIR/used.html"
+	cat >>"$BATS_TEST_TMPDIR/used.html" <<-'END'
+		<script>
+		const lines = () => [...document.querySelectorAll("#drawing line")], seen = document.body.dataset;
+		const width = line => parseFloat(getComputedStyle(line).strokeWidth);
+		seen.opened = byId("when").value + " " + byId("now").textContent;
+		seen.drawn = lines().length + " " + lines().filter(line => width(line) < 1).length;
+		seen.scale = byId("greatest").textContent;
+		byId("axis").value = "1";
+		byId("axis").dispatchEvent(new Event("change"));
+		seen.axis = lines().filter(line => getComputedStyle(line).display !== "none").length + " " + byId("busiest").rows[1].cells[0].textContent;
+		byId("when").value = 0;
+		byId("when").dispatchEvent(new Event("input"));
+		seen.first = lines().filter(line => width(line) > 1).length;
+		byId("most").click();
+		seen.again = byId("when").value;
+		byId("play").click();
+		seen.button = byId("play").textContent;
+		setTimeout(() => { byId("play").click(); seen.played = byId("when").value !== "3" ? "yes" : "no"; seen.stopped = byId("play").textContent; }, 100);
+		</script>
+	END
+	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$BATS_TEST_TMPDIR/profile" --virtual-time-budget=2000 --dump-dom \
+		"file://$BATS_TEST_TMPDIR/used.html" 2>"$BATS_TEST_TMPDIR/said" | grep -o '<body[^>]*>' >"$BATS_TEST_TMPDIR/body"
+	cat "$BATS_TEST_TMPDIR/body"
+	for seen in 'opened="3 3.000 ms of 8.000"' 'drawn="24 22"' 'scale="20 kB/s"' 'axis="8 3,0 y+"' 'first="1"' 'again="3"' 'button="Pause"' \
+		'played="yes"' 'stopped="Play"'; do
+		grep -qF "data-$seen" "$BATS_TEST_TMPDIR/body" || {
+			echo "not $seen"
+			return 1
+		}
+	done
 }
 
 @test "the last events are stored, and a message counts the others" {
@@ -375,7 +419,7 @@ leave_parts()
 	[ "$status" -eq 0 ]
 	[ "$output" = "oshrun: the trace of 3 PEs that ended early is in t.json" ]
 	whole 0,1
-	run "$TOP_BUILDDIR/torusplan" watch t.json
+	run "$TOP_BUILDDIR/torusplan" view t.json
 	[ "$status" -ne 0 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ "$output" == *'ended early'* ]]
@@ -457,7 +501,7 @@ leave_parts()
 	echo '{"traceEvents":[' >"$BATS_TEST_TMPDIR/bad.json"
 	for words in "$BATS_TEST_TMPDIR/bad.json" /nonexistent.json ''; do
 		# shellcheck disable=SC2086
-		run "$TOP_BUILDDIR/torusplan" watch $words
+		run "$TOP_BUILDDIR/torusplan" view $words
 		[ "$status" -ne 0 ]
 		[ "${#lines[@]}" -eq 1 ]
 	done

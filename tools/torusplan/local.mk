@@ -14,18 +14,18 @@ torusplan_SOURCES = \
 	tools/torusplan/tni.c \
 	tools/torusplan/torusplan.h \
 	tools/torusplan/trees.c \
-	tools/torusplan/watch.c
-nodist_torusplan_SOURCES = tools/torusplan/trees_page.h tools/torusplan/watch_page.h
+	tools/torusplan/view.c
+nodist_torusplan_SOURCES = tools/torusplan/trees_page.h tools/torusplan/view_page.h
 BUILT_SOURCES += $(nodist_torusplan_SOURCES)
 CLEANFILES += $(nodist_torusplan_SOURCES)
 
 # A page as a C string, a line for each of its lines.
 PAGE_AS_STRING = $(MKDIR_P) tools/torusplan && sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/'
-tools/torusplan/watch_page.h: tools/torusplan/watch.html
-	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/watch.html >$@.new && mv $@.new $@
+tools/torusplan/view_page.h: tools/torusplan/view.html
+	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/view.html >$@.new && mv $@.new $@
 tools/torusplan/trees_page.h: tools/torusplan/trees.html
 	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/trees.html >$@.new && mv $@.new $@
-tools/torusplan/watch.$(OBJEXT): tools/torusplan/watch_page.h
+tools/torusplan/view.$(OBJEXT): tools/torusplan/view_page.h
 tools/torusplan/trees.$(OBJEXT): tools/torusplan/trees_page.h
 
 torusplan_LDADD = libtorusthink.la librtebase.la -lm
@@ -34,7 +34,7 @@ dist_man1_MANS += docs/man/torusplan.1
 
 EXTRA_DIST += \
 	tools/torusplan/trees.html \
-	tools/torusplan/watch.html \
+	tools/torusplan/view.html \
 	tests/machines/show \
 	tests/tools/torusplan.bats \
 	$(TEST_MACHINES)

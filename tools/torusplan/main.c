@@ -21,7 +21,7 @@ static const struct command commands[] = {
 		 BIT(OPT_VOLUME) | BIT(OPT_ASSIGN)},
 	{"routes", "addresses and routes for hosts that are cabled as a torus, as ip commands", run_routes,
 	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
-	{"watch", "a page with the torus and the load of its links over time, from a trace of SHMEM_TRACE", run_watch,
+	{"view", "a page with the torus and the load of its links over time, from a trace of SHMEM_TRACE", run_view,
 	 ANY | BIT(OPT_TRACE) | BIT(OPT_OUTPUT)},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -53,7 +53,7 @@ static void print_help(void)
 	     "  torusplan place --shape 4mx6mx8mx2x3x2 --dims 12x16x12 --format openmpi\n"
 	     "  torusplan tni --tile 2x2 --tnis 6 --volume x=2,y=1 --assign best\n"
 	     "  torusplan routes --shape 3x3x3 --address 10.60.0.0/16 --host 4\n"
-	     "  torusplan watch trace.json");
+	     "  torusplan view trace.json");
 }
 
 static int finish(int code)
@@ -73,7 +73,7 @@ static int refuse_command(const char *word)
 	nearest = text_nearest(word, names, COMMANDS);
 	if (nearest)
 		return say("unknown command %s; did you mean %s?", word, nearest);
-	return say("unknown command %s; there are show, place, tni, routes and watch, see torusplan --help", word);
+	return say("unknown command %s; there are show, place, tni, routes and view, see torusplan --help", word);
 }
 
 int main(int argc, char **argv)
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	if (argc < 2)
-		return say("no command; there are show, place, tni, routes and watch, see torusplan --help");
+		return say("no command; there are show, place, tni, routes and view, see torusplan --help");
 	if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
 		print_help();
 		return finish(0);

@@ -90,7 +90,7 @@ int run_show(const char *const value[OPTIONS]);
 int run_place(const char *const value[OPTIONS]);
 int run_tni(const char *const value[OPTIONS]);
 int run_routes(const char *const value[OPTIONS]);
-int run_watch(const char *const value[OPTIONS]);
+int run_view(const char *const value[OPTIONS]);
 
 /* A drawing for a browser. Returns 0 or an exit code. */
 int draw_svg(const struct machine *machine, const char *path);

@@ -14,7 +14,7 @@
 #define LARGEST_TRACE (4UL << 30)
 
 static const char page[] =
-#include "tools/torusplan/watch_page.h"
+#include "tools/torusplan/view_page.h"
 	;
 
 static char *read_all(const char *name)
@@ -86,14 +86,14 @@ static void name_page(char *name, size_t size, const char *trace)
 	snprintf(name, size, "%.*s.html", (int)length, trace);
 }
 
-int run_watch(const char *const value[OPTIONS])
+int run_view(const char *const value[OPTIONS])
 {
 	char *trace, name[4096];
 	FILE *file;
 	bool written;
 
 	if (!value[OPT_TRACE])
-		return say("watch needs the trace: torusplan watch TRACE.json");
+		return say("view needs the trace: torusplan view TRACE.json");
 	trace = read_all(value[OPT_TRACE]);
 	if (!trace)
 		return FAILED;
