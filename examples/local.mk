@@ -38,3 +38,12 @@ dist_examples_DATA = \
 	examples/stencil.c \
 	examples/upwind.c \
 	examples/wilson.h
+
+# In C++: built by tests/tools/hpp.bats, for the build of the tree needs no C++ compiler.
+examplescxxdir = $(docdir)/examples/cxx
+dist_examplescxx_DATA = \
+	examples/cxx/Makefile \
+	examples/cxx/halo.hpp \
+	examples/cxx/heat.cc \
+	examples/cxx/lattice.cc \
+	examples/cxx/stencil.cc

@@ -46,6 +46,51 @@ setup()
 	[ "$output" = 'sum (10.5,9)' ]
 }
 
+# prints PES PROGRAM OPTIONS...: what the program prints that is no time, in C and in C++, and that is the same
+prints()
+{
+	for folder in "$BATS_FILE_TMPDIR/c" "$BATS_FILE_TMPDIR/c/cxx"; do
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$1" "$folder/$2" "${@:3}" >"out.${folder##*/}" || return
+		sed -i -e '/^microseconds\|^communication takes/d' -e 's/, [0-9.]* us each//' "out.${folder##*/}"
+	done
+	grep -qx PASS out.cxx
+	grep -q "$numbers" out.cxx
+	diff out.c out.cxx
+}
+
+@test "stencil, heat and lattice print the numbers of those in C, to the last bit" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	cp -r "$TOP/examples" "$BATS_FILE_TMPDIR/c"
+	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c" OSHCC="${OSHCC##*/}" stencil heat lattice
+	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c/cxx" OSHCXX="${OSHCXX##*/}" CXXFLAGS="-std=c++11 -O2 $STRICT"
+	for with in $(compilers 'c++14 c++20' | tr ' ' ,); do
+		for program in stencil heat lattice; do
+			compile "${with/,/ }" -fsyntax-only "$TOP/examples/cxx/$program.cc"
+		done
+	done
+	for settings in SHMEM_PATHS=local SHMEM_NODE_PES=2; do
+		export "${settings?}"
+		for pes in 1 3 4; do
+			numbers='^ *450 ' prints $pes stencil --size 37 --tolerance 1e-3
+			numbers='^sum of all points: [0-9.]*$' prints $pes heat --side 6 --iterations 40
+			numbers='^sum of all points: [0-9.]*$' prints $pes lattice --side 4 --iterations 20
+		done
+		numbers='1mx2mx2m' prints 4 heat --side 5 --iterations 30 --open --grid 1,2,2
+		numbers='m' prints 3 lattice --side 3 --iterations 20 --open
+		numbers='PASS' prints 4 heat --side 1 --iterations 10
+		unset "${settings%%=*}"
+	done
+	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/lattice" --side 3 --grid 1,1,1,2
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"lattice: where it wraps, 3 points make two even ones neighbours; give an even --side"* ]]
+	for program in stencil heat lattice; do
+		run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/$program" --help
+		[ "$status" -eq 0 ] && [ "$(grep -c '^usage:' <<<"$output")" -eq 1 ]
+		run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/$program" --nonsense
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "what one PE leaves by an exception does not hang the others" {
 	cat >throws.cc <<'END_OF_FILE'
 #include <shmem.hpp>
