@@ -30,18 +30,9 @@ uninstall-man-links:
 
 .PHONY: install-man-links uninstall-man-links
 
-# Manual pages of the routines: one for each text, and for every other routine one that refers to it.
-dist_man3_MANS = docs/man/shmem.hpp.3 docs/man/shmemx_exchange.3 docs/man/shmemx_plan.3 docs/man/shmemx_rdma.3 docs/man/shmemx_grid.3 docs/man/shmemx_stats.3
-shmemx_stats_links = shmemx_stats_enabled shmemx_stats_count shmemx_stats_name shmemx_stats_read shmemx_stats_reset
-shmemx_links = shmemx_exchange_create shmemx_exchange_buffer shmemx_exchange_start shmemx_exchange_test shmemx_exchange_wait \
-	shmemx_exchange_received shmemx_exchange_release shmemx_exchange_destroy shmemx_exchange_create_grid shmemx_exchange_send \
-	shmemx_exchange_sent shmemx_pack shmemx_unpack
-shmemx_grid_links = shmemx_grid_create shmemx_grid_sizes shmemx_grid_coordinates shmemx_grid_pe shmemx_grid_neighbour \
-	shmemx_grid_shift shmemx_grid_report shmemx_torus_shape shmemx_torus_coordinates shmemx_torus_hops shmemx_torus_source
-shmemx_plan_links = shmemx_broadcast_init shmemx_reduce_init shmemx_allreduce_init shmemx_allgather_init shmemx_alltoall_init \
-	shmemx_neighbours_init shmemx_plan_start shmemx_plan_test shmemx_plan_wait shmemx_plan_free
-shmemx_rdma_links = shmemx_rdma_register shmemx_rdma_unregister shmemx_rdma_put shmemx_rdma_get shmemx_rdma_send shmemx_rdma_receive \
-	shmemx_rdma_test shmemx_rdma_wait
+# shmem.hpp is no routine, and has a page of its own.
+dist_man3_MANS = docs/man/shmem.hpp.3
+
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other routine one that refers to it.
 man3_texts = \
 	docs/man/man3/shmemx_exchange.3 \
