@@ -65,8 +65,8 @@ struct job {
 	int count;
 	struct pe *pes;
 	int alive;
-	int absent;    /* exited without ever connecting */
-	int connected; /* in PE_CONNECTED and alive */
+	int absent;			   /* exited without ever connecting */
+	int connected;			   /* in PE_CONNECTED and alive */
 	bool program_known, other_program; /* other_program: not of OpenSHMEM, see program_kind.h */
 	char **environment;
 	char *trace; /* the file that SHMEM_TRACE names, NULL: no PE has named one */
