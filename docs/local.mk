@@ -3,7 +3,7 @@
 
 dist_man1_MANS += docs/man/oshcc.1 docs/man/oshinfo.1
 nodist_man7_MANS = docs/man/oshmem.7
-dist_man7_MANS = docs/man/shmem_check.7
+dist_man7_MANS += docs/man/shmem_check.7
 CLEANFILES += docs/man/oshmem.7
 EXTRA_DIST += docs/man/oshmem.7.in docs/man/settings-table.sh
 
@@ -71,7 +71,7 @@ man3_texts = \
 	docs/man/man3/shmem_test.txt \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
-noinst_DATA = docs/man/man3.stamp
+noinst_DATA += docs/man/man3.stamp
 EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp
 

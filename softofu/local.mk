@@ -107,6 +107,16 @@ softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
 pkgconfig_DATA += softofu/softofu.pc
 softofu/softofu.pc: softofu/softofu.pc.in
 
+# For pkg-config, which prefers it: programs that are built with this tree before it is installed.
+noinst_DATA += softofu/softofu-uninstalled.pc
+CLEANFILES += softofu/softofu-uninstalled.pc
+softofu/softofu-uninstalled.pc: softofu/softofu.pc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(FILL) $(top_srcdir)/softofu/softofu.pc.in $(FILL_VALUES) | \
+		sed -e 's|^libdir=.*|libdir=$(abs_top_builddir)/.libs|' -e 's|^includedir=.*|includedir=$(abs_top_srcdir)/softofu/include|' \
+			-e 's|^mpiincludedir=.*|mpiincludedir=$(abs_top_srcdir)/softofu/fjmpi|' >$@.tmp && mv $@.tmp $@
+
+dist_man7_MANS += docs/man/softofu.7
+
 # The names some programs link: jTofu is in libtofutop on the machine.
 SOFTOFU_LINKS = libtofucom:libutofu libjtofu:libtofutop
 install-softofu-links:

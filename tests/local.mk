@@ -206,6 +206,7 @@ EXTRA_DIST += \
 	tests/tools/deadlock.c \
 	tests/tools/deadlocks.bats \
 	tests/tools/libfabric.bats \
+	tests/tools/manuals.bats \
 	tests/tools/distros.bats \
 	tests/tools/examples.bats \
 	tests/tools/guide.bats \

@@ -224,6 +224,7 @@ check_foreign()
 	[ "$(readlink bin/oshcxx-torus) $(readlink bin/oshc++-torus)" = "oshcc-torus oshcc-torus" ]
 	[ "$(readlink bin/oshmem_info-torus) $(readlink bin/osh_info-torus)" = "oshinfo-torus oshinfo-torus" ]
 	[ "$(readlink share/man/man1/oshc++-torus.1)" = oshcc-torus.1 ]
+	[ "$(readlink share/man/man7/torushmem-torus.7)" = oshmem-torus.7 ]
 	[ "$(cat share/man/man3/shmem_iput-torus.3)" = ".so man3/shmem_put-torus.3" ]
 	[ -s share/man/man3/shmem_put-torus.3 ] && [ -s share/man/man3/shmemx_exchange_start-torus.3 ]
 	run find bin share/man/man1 share/man/man3 ! -type d ! -name '*-torus*'
