@@ -42,6 +42,7 @@ oshinfo_SOURCES = \
 	tools/oshinfo/report_paths.c \
 	tools/oshinfo/report.c \
 	tools/oshinfo/report.h \
+	tools/oshinfo/report_print.c \
 	tools/oshinfo/report_settings.c \
 	tools/oshinfo/report_ofi.c \
 	tools/oshinfo/report_tofu.c \

@@ -66,6 +66,59 @@ fact()
 	[ "$("$OSHINFO" --parseable --settings)" = "$("$OSHINFO" --parsable --settings)" ]
 }
 
+@test "columns do not break: values of a section begin below each other, whatever they are" {
+	export SHMEM_TORUS=2x2 SHMEM_TRACE=/a/name/that/is/longer/than/any/other/value/of/a/setting.json
+	"$OSHINFO" >"$BATS_TEST_TMPDIR/said"
+	# Each label is followed by two blanks, and all values of a section begin at one column, as does a note, which has no label.
+	awk '/^[^ ]/ { section = $0; at = 0 } section == "Settings" || !/^  / { next }
+		/^  [^ ]/ { match($0, /[^ ]   *[^ ]/); here = RSTART + RLENGTH - 1 } /^   / { match($0, /[^ ]/); here = RSTART }
+		at && here != at { print section ": " $0; bad = 1 } { at = here } END { exit bad }' "$BATS_TEST_TMPDIR/said"
+	sed -n '/^Settings/,$p' "$BATS_TEST_TMPDIR/said" | sed 1d >"$BATS_TEST_TMPDIR/settings"
+	[ "$(grep -c 'SHMEM_' "$BATS_TEST_TMPDIR/settings")" -ge 30 ]
+	[ "$(sed -n 's/ \(default\|environment\)$//p' "$BATS_TEST_TMPDIR/settings" | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
+	[ "$(grep -o '^  SHMEM_[A-Z_]*  *' "$BATS_TEST_TMPDIR/settings" | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "a narrow terminal: lines go on in their column" {
+	COLUMNS=60 "$OSHINFO" --all >"$BATS_TEST_TMPDIR/narrow"
+	# Only words that are longer by themselves stand out: names of files.
+	run grep -E '^.{61}' "$BATS_TEST_TMPDIR/narrow"
+	[ "$(printf '%s\n' "$output" | grep -c '[^ ] [^ ]')" -eq 0 ]
+	[ "$(tr -s ' \n' '  ' <"$BATS_TEST_TMPDIR/narrow")" = "$("$OSHINFO" --all | tr -s ' \n' '  ')" ]
+}
+
+@test "--json has the same facts as --parsable, whatever is in the environment" {
+	command -v python3 >/dev/null || skip "no python3 to read JSON with"
+	export UCX_TLS=$'a"b\\c \xff \xc3\xa4 \x01' SHMEM_NOSUCH=1 SHMEM_NOTSUCH=2
+	for more in '' --all --settings; do
+		# shellcheck disable=SC2086 # an option or none
+		"$OSHINFO" --json $more >"$BATS_TEST_TMPDIR/facts.json"
+		# shellcheck disable=SC2086
+		"$OSHINFO" --parsable $more >"$BATS_TEST_TMPDIR/facts"
+		python3 - "$BATS_TEST_TMPDIR" <<'END'
+import json, sys
+tree = json.load(open(sys.argv[1] + '/facts.json', encoding='utf-8'))
+lines = []
+def walk(name, node):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            walk(name + '.' + key if name else key, value)
+    elif isinstance(node, list):
+        for value in node:
+            walk(name, value)
+    else:
+        lines.append('%s:%s' % (name, node))
+walk('', tree)
+text = open(sys.argv[1] + '/facts', encoding='utf-8', errors='replace').read().split('\n')[:-1]
+moving = ('limits.dev_shm_free', 'machine.share')
+assert [l for l in lines if not l.startswith(moving)] == [l for l in text if not l.startswith(moving)], (lines, text)
+assert sorted(tree['settings']['unknown']) == ['SHMEM_NOSUCH', 'SHMEM_NOTSUCH']
+assert tree['environment']['UCX_TLS'] == 'a"b\\c \ufffd \u00e4 \u0001'
+assert 'machine' not in tree or isinstance(tree['machine']['memory'], int)
+END
+	done
+}
+
 @test "the machine is described as the system does" {
 	[ "$(fact machine.usable)" -eq "$(nproc)" ]
 	[ "$(fact machine.threads)" -ge "$(nproc)" ]

@@ -10,21 +10,21 @@
 
 #include "report.h"
 #include "rte/text.h"
-#include "shmem.h"
 
 static const char *const option_names[] = {
-	"--all", "--parsable", "--parseable", "--settings", "--version", "--help",
+	"--all", "--json", "--parsable", "--parseable", "--settings", "--version", "--help",
 };
 
 static void print_help(void)
 {
-	puts("usage: oshinfo [--all] [--parsable] [--settings]\n"
+	puts("usage: oshinfo [--all] [--parsable | --json] [--settings]\n"
 	     "\n"
 	     "Says what this torushmem is, what it finds on this machine, and why it does not find the rest.\n"
 	     "\n"
 	     "  -a, --all        also what each setting does, and every device of every UCX transport\n"
 	     "      --settings   only the settings, with their values and where these come from\n"
 	     "      --parsable   one fact a line, section.key:value, for scripts\n"
+	     "      --json       the same as JSON: an object of sections\n"
 	     "  -V, --version    the version\n"
 	     "  -h, --help       this text\n"
 	     "\n"
@@ -43,14 +43,6 @@ static int refuse(const char *word)
 	else
 		fprintf(stderr, "oshinfo: unknown option %s; see oshinfo --help\n", word);
 	return 2;
-}
-
-static void print_title(const struct report *report)
-{
-	if (report->parsable)
-		printf("version:%s\nspecification:%d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-	else
-		printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
 }
 
 static int finish(void)
@@ -72,7 +64,9 @@ int main(int argc, char **argv)
 		if (!strcmp(word, "-a") || !strcmp(word, "--all")) {
 			report.all = true;
 		} else if (!strcmp(word, "--parsable") || !strcmp(word, "--parseable")) {
-			report.parsable = true;
+			report.form = PARSABLE;
+		} else if (!strcmp(word, "--json")) {
+			report.form = JSON;
 		} else if (!strcmp(word, "--settings")) {
 			only_settings = true;
 		} else if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
@@ -85,7 +79,7 @@ int main(int argc, char **argv)
 			return refuse(word);
 		}
 	}
-	print_title(&report);
+	print_begin(&report);
 	if (!only_settings) {
 		report_build(&report);
 		report_machine(&report);
@@ -98,5 +92,7 @@ int main(int argc, char **argv)
 		report_launchers(&report);
 	}
 	report_settings(&report);
+	report_end(&report);
+	print_end(&report);
 	return finish();
 }

@@ -3,20 +3,67 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LABEL_WIDTH 18
+static void *must_have(void *memory)
+{
+	if (!memory) {
+		fputs("oshinfo: no memory left\n", stderr);
+		exit(1);
+	}
+	return memory;
+}
+
+static void print_and_drop_rows(struct report *report)
+{
+	if (report->section && report->count) {
+		print_section(report);
+		report->begun = true;
+	}
+	for (int i = 0; i < report->count; i++) {
+		free(report->rows[i].key);
+		free(report->rows[i].label);
+		free(report->rows[i].value);
+		free(report->rows[i].values);
+	}
+	report->count = 0;
+}
 
 void report_section(struct report *report, const char *key, const char *title)
 {
+	print_and_drop_rows(report);
 	report->section = key;
-	if (!report->parsable)
-		printf("\n%s\n", title);
+	report->title = title;
 }
 
-/* Prints the value with blanks for line ends: one fact is one line, for scripts. */
-static void print_value(const char *format, va_list args)
+void report_end(struct report *report)
+{
+	print_and_drop_rows(report);
+	free(report->rows);
+	report->rows = NULL;
+}
+
+static struct report_row *add_row(struct report *report, enum row_kind kind, const char *key, const char *label)
+{
+	struct report_row *row;
+
+	if (report->count == report->room) {
+		report->room = 2 * report->room + 16;
+		report->rows = must_have(realloc(report->rows, (size_t)report->room * sizeof *report->rows));
+	}
+	row = &report->rows[report->count++];
+	*row = (struct report_row){.kind = kind,
+				   .key = must_have(strdup(key)),
+				   .label = must_have(strdup(label)),
+				   .origin = "",
+				   .help = ""};
+	return row;
+}
+
+/* The value with blanks for line ends: one fact is one line, for scripts. */
+static char *one_line(const char *format, va_list args)
 {
 	char value[8192];
 
@@ -24,19 +71,15 @@ static void print_value(const char *format, va_list args)
 	for (char *c = value; *c; c++)
 		if (*c == '\n')
 			*c = ' ';
-	puts(value);
+	return must_have(strdup(value));
 }
 
 void report_fact(struct report *report, const char *key, const char *label, const char *format, ...)
 {
 	va_list args;
 
-	if (report->parsable)
-		printf("%s.%s:", report->section, key);
-	else
-		printf("  %-*s ", LABEL_WIDTH, label);
 	va_start(args, format);
-	print_value(format, args);
+	add_row(report, ROW_FACT, key, label)->value = one_line(format, args);
 	va_end(args);
 }
 
@@ -44,13 +87,25 @@ void report_note(struct report *report, const char *key, const char *format, ...
 {
 	va_list args;
 
-	if (report->parsable)
-		printf("%s.%s:", report->section, key);
-	else
-		printf("  %-*s ", LABEL_WIDTH, "");
 	va_start(args, format);
-	print_value(format, args);
+	add_row(report, ROW_NOTE, key, "")->value = one_line(format, args);
 	va_end(args);
+}
+
+void report_setting(struct report *report, const char *name, const char *value, const char *origin, const char *help,
+		    const char *values)
+{
+	struct report_row *row = add_row(report, ROW_SETTING, name, name);
+
+	row->value = must_have(strdup(value));
+	row->origin = origin;
+	row->help = help;
+	row->values = must_have(strdup(values));
+}
+
+void report_item(struct report *report, const char *key, const char *line, const char *value)
+{
+	add_row(report, ROW_ITEM, key, line)->value = must_have(strdup(value));
 }
 
 bool read_line(const char *path, char *line, size_t size)

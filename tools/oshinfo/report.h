@@ -6,13 +6,34 @@
 #include <stddef.h>
 
 /*
- * What oshinfo prints, in one of two forms: for people (a heading, then "label   value" lines) or
- * for scripts (--parsable: "section.key:value", one line each; the value is all after the first colon).
+ * What oshinfo prints, in one of three forms: for people (a heading, then columns), or for scripts: --parsable
+ * ("section.key:value", one line each; the value is all after the first colon), or --json (an object of sections).
+ *
+ * Sections add rows, and a section is printed when the next one begins or the report ends: columns are as wide as their rows.
  */
+enum report_form { FOR_PEOPLE, PARSABLE, JSON };
+
+enum row_kind {
+	ROW_FACT,
+	ROW_NOTE,    /* stands under the fact before it */
+	ROW_SETTING, /* three columns */
+	ROW_ITEM     /* one of a list of whole lines */
+};
+
+struct report_row {
+	enum row_kind kind;
+	char *key, *label, *value;
+	const char *origin, *help; /* of settings */
+	char *values;		   /* that it may have, in words */
+};
+
 struct report {
-	bool parsable;
-	bool all; /* the long form: with help texts, every device */
-	const char *section;
+	enum report_form form;
+	bool all;   /* the long form: with help texts, every device */
+	bool begun; /* a section has been printed */
+	const char *section, *title;
+	struct report_row *rows;
+	int count, room;
 };
 
 void report_section(struct report *report, const char *key, const char *title);
@@ -23,6 +44,21 @@ void report_fact(struct report *report, const char *key, const char *label, cons
 
 /* A line under the fact before it; the same as a fact of its own for scripts. */
 void report_note(struct report *report, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A setting; its help and the values that it may have are for the long form. */
+void report_setting(struct report *report, const char *name, const char *value, const char *origin, const char *help,
+		    const char *values);
+
+/* One of a list: a line for people, the key and the value for scripts. The section has no other rows with this key. */
+void report_item(struct report *report, const char *key, const char *line, const char *value);
+
+/* Prints the last section. */
+void report_end(struct report *report);
+
+/* Of report_print.c: the section whose rows are there, and what stands around the sections. */
+void print_section(const struct report *report);
+void print_begin(const struct report *report);
+void print_end(const struct report *report);
 
 /* The sections, each in a file of its own. */
 void report_build(struct report *report);

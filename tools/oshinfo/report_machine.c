@@ -126,7 +126,7 @@ static void report_bytes(struct report *report, const char *key, const char *lab
 {
 	char size[32];
 
-	if (report->parsable)
+	if (report->form != FOR_PEOPLE)
 		report_fact(report, key, label, "%llu", bytes);
 	else
 		report_fact(report, key, label, "%s%s", text_size(bytes, size), remark);
@@ -171,7 +171,7 @@ static void report_limit(struct report *report, int resource, const char *key, c
 		report_fact(report, key, label, "unlimited");
 	else
 		report_fact(report, key, label, "%llu%s", (unsigned long long)limit.rlim_cur,
-			    report->parsable ? "" : unit);
+			    report->form == FOR_PEOPLE ? unit : "");
 }
 
 static void report_shared_memory(struct report *report)

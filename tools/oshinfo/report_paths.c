@@ -101,5 +101,5 @@ void report_paths(struct report *report)
 	report_local(report);
 	report_membarrier(report);
 	report_huge_pages(report, "huge_pages", "huge pages", "shmem_enabled");
-	report_huge_pages(report, "huge_pages_alone", "huge pages for a PE alone on its node", "enabled");
+	report_huge_pages(report, "huge_pages_alone", "huge pages, PE alone", "enabled");
 }

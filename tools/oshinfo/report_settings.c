@@ -10,45 +10,13 @@
 
 extern char **environ;
 
-static void report_setting(struct report *report, enum setting_id id)
-{
-	const struct setting *setting = &settings_table[id];
-	char key[96], values[128];
-
-	if (!report->parsable) {
-		char label[64];
-
-		snprintf(label, sizeof label, "%-22s", setting->name);
-		report_fact(report, "", label, "%-12s %s", *setting_text(id) ? setting_text(id) : "-",
-			    setting_origin(id));
-		if (report->all)
-			printf("      %s%s%s\n", setting->help, setting->values[0] ? "; value: " : "",
-			       setting->values[0] ? setting_values(id, values, sizeof values) : "");
-		return;
-	}
-	snprintf(key, sizeof key, "%s.value", setting->name);
-	report_fact(report, key, "", "%s", setting_text(id));
-	snprintf(key, sizeof key, "%s.origin", setting->name);
-	report_fact(report, key, "", "%s", setting_origin(id));
-	if (report->all) {
-		snprintf(key, sizeof key, "%s.help", setting->name);
-		report_fact(report, key, "", "%s", setting->help);
-		snprintf(key, sizeof key, "%s.values", setting->name);
-		report_fact(report, key, "", "%s",
-			    setting->values[0] ? setting_values(id, values, sizeof values) : "any");
-	}
-}
-
 static void report_unknown(const char *name, const char *nearest, void *arg)
 {
-	struct report *report = arg;
+	char line[256];
 
-	if (report->parsable)
-		report_fact(report, "unknown", "", "%s", name);
-	else if (nearest)
-		printf("  %s is set, but no setting has this name; did you mean %s?\n", name, nearest);
-	else
-		printf("  %s is set, but no setting has this name\n", name);
+	snprintf(line, sizeof line, "%s is set, but no setting has this name%s%s%s", name,
+		 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	report_item(arg, "unknown", line, name);
 }
 
 /* UCX and PMIx read the environment too; what is set there explains many a surprise. */
@@ -73,8 +41,14 @@ static void report_foreign(struct report *report)
 void report_settings(struct report *report)
 {
 	report_section(report, "settings", "Settings");
-	for (int i = 0; i < SETTING_COUNT; i++)
-		report_setting(report, (enum setting_id)i);
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting *setting = &settings_table[i];
+		enum setting_id id = (enum setting_id)i;
+		char values[128];
+
+		report_setting(report, setting->name, setting_text(id), setting_origin(id), setting->help,
+			       setting->values[0] ? setting_values(id, values, sizeof values) : "any");
+	}
 	settings_check_names(report_unknown, report);
 	report_foreign(report);
 }
