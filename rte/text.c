@@ -184,3 +184,14 @@ char *text_of_file(const char *path, char *problem, size_t size)
 {
 	return text_of_large_file(path, LARGEST_FILE, problem, size);
 }
+
+size_t text_fit(const char *text, size_t room)
+{
+	size_t fit = strlen(text);
+
+	if (fit <= room)
+		return fit;
+	for (fit = room; fit && text[fit] != ' '; fit--)
+		;
+	return fit ? fit : strcspn(text, " ");
+}

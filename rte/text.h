@@ -22,6 +22,9 @@ const char *text_size(size_t bytes, char buffer[32]);
 /* "1,3-5" into a set of flags of the given length; false if it is not such a list or leaves the range. */
 bool text_parse_list(const char *text, bool *flags, size_t length);
 
+/* Bytes of the text that fit into a line of so many, up to a blank at which it breaks; at least its first word. */
+size_t text_fit(const char *text, size_t room);
+
 /* All of a text file of up to 256 MiB, to be freed; NULL: problem says why not. */
 char *text_of_file(const char *path, char *problem, size_t size);
 

@@ -113,6 +113,9 @@ void api_forget_contexts(struct shmemx_team *team);
 
 /* The trace of SHMEM_TRACE, if that is set. Start it after the heap is up, stop it before the heap goes. */
 void api_trace_start(void);
+
+/* What the job says when it starts, with SHMEM_INFO and the like. */
+void api_print_start(void);
 void api_trace_stop(void);
 
 /* Call before a report that this PE and another one may both make: the PE with the lower number makes it, if it can. */

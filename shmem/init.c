@@ -15,11 +15,6 @@
 #include <unistd.h>
 
 #include "comms/wait/deadlock.h"
-#include "comms/core/globals.h"
-#include "comms/topology/job_torus.h"
-#include "comms/torus/disjoint_trees.h"
-#include "rte/settings.h"
-#include "rte/text.h"
 
 enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all others to end so, too */
 
@@ -31,78 +26,6 @@ static struct {
 	atomic_bool global_exit;
 	int exit_status;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void warn_of_setting(const char *name, const char *nearest, void *unused)
-{
-	(void)unused;
-	if (nearest)
-		rte_report(NULL, "warning: no setting is called %s; did you mean %s? (oshinfo lists them)", name,
-			   nearest);
-	else
-		rte_report(NULL, "warning: no setting is called %s (oshinfo lists them)", name);
-}
-
-static const char *value_or_none(enum setting_id id)
-{
-	const char *text = setting_text(id);
-
-	return text[0] ? text : "(not set)";
-}
-
-static void print_torus(void)
-{
-	const struct torus_job *job = comms_torus();
-	char shape[TORUS_TEXT], machine[TORUS_TEXT], text[TORUS_SPREAD_TEXT];
-	struct torus_spread spread;
-
-	printf("Torus: %s, from %s%s\n", torus_shape_text(&job->sites.shape, shape), torus_source_text(job->source),
-	       torus_job_logical(job) ? " (logical: nobody says how they are cabled)" : "");
-	if (job->sites.nodes < job->machine.places)
-		printf("  %d of the %d places of %s\n", job->sites.nodes, job->machine.places,
-		       torus_shape_text(&job->machine, machine));
-	if (job->sites.share)
-		printf("  with cables that are dead or slow\n");
-	if (job->sites.nodes > 1 && !torus_job_logical(job))
-		printf("  %d trees lead from PE 0's node to all others, no two of them over one link\n",
-		       torus_trees_left(&job->sites, torus_job_place(job, 0)));
-	if (job->sites.nodes > 1 && torus_spread_find(&spread, &job->sites)) {
-		printf("  hops between nodes: %.2f on average; %s\n", spread.mean, torus_spread_text(&spread, text));
-		torus_spread_free(&spread);
-	}
-}
-
-static void print_info(void)
-{
-	char heap[32];
-
-	printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-	printf("PEs: %d, of which %d on this node by load and store%s%s\n", comms.n_pes, comms.n_node,
-	       comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
-	if (comms_network_connections())
-		printf("Connections: %s\n", comms_network_connections());
-	printf("Symmetric heap: %s per PE, %s\n", text_size(comms.heap_size, heap), comms.pages);
-	printf("Global data: %zu bytes, %s%s\n", globals.size, globals.why_private ? "private: " : "shared",
-	       globals.why_private ? globals.why_private : "");
-	print_torus();
-	printf("Settings:\n");
-	for (int i = 0; i < SETTING_COUNT; i++)
-		printf("  %-22s %-12s (%s) %s\n", settings_table[i].name, value_or_none(i), setting_origin(i),
-		       settings_table[i].help);
-	fflush(stdout);
-}
-
-static void print_start_lines(void)
-{
-	if (comms.pe != 0)
-		return;
-	settings_check_names(warn_of_setting, NULL);
-	if (setting_given(SETTING_INFO)) {
-		print_info();
-	} else if (setting_given(SETTING_VERSION)) {
-		printf("torushmem %s, OpenSHMEM %d.%d\n", PACKAGE_VERSION, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-		fflush(stdout);
-	}
-}
 
 /* Only handlers that run before the libraries begin to go down receive the exit status. */
 static void note_exit_status(int status, void *unused)
@@ -142,7 +65,7 @@ static void start_library(const char *routine)
 	api_plans_start();
 	api_trace_start();
 	deadlock_start(&api_world.group, api_thread_level <= SHMEM_THREAD_FUNNELED);
-	print_start_lines();
+	api_print_start();
 }
 
 /* The level in force: what the first initialise call asked for; any is possible. */

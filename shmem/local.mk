@@ -6,7 +6,7 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/collectives.c shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/topologies.c \
 	shmem/heap.c shmem/info.c shmem/init.c shmem/locks.c shmem/operators.c shmem/operators.h \
 	shmem/order.c shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c \
-	shmem/removed.c shmem/rma.c shmem/scan.c shmem/sets.c shmem/signals.c shmem/sync.c \
+	shmem/removed.c shmem/rma.c shmem/scan.c shmem/sets.c shmem/signals.c shmem/start_report.c shmem/sync.c \
 	shmem/team_handles.c shmem/teams.c shmem/words.c shmem/words.h
 # What is beyond the standard: shmemx.h, statistics, traces.
 libtorushmem_la_SOURCES += shmem/ext/exchange.c shmem/ext/exchange.h \

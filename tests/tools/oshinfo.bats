@@ -215,6 +215,28 @@ END
 	[[ "$output" == *"SHMEM_SYMETRIC_SIZE is set, but no setting has this name; did you mean SHMEM_SYMMETRIC_SIZE?"* ]]
 }
 
+@test "SHMEM_INFO prints one screen: what the job found, and the settings that it changes" {
+	hello=${TOP_BUILDDIR}/examples/hello
+	for job in '2' '6 SHMEM_NODE_PES=1 SHMEM_PATHS=local,ucx SHMEM_TORUS=2x3 SHMEM_SYMMETRIC_SIZE=20m SHMEM_HUGE_PAGES=no SHMEM_SPIN=0'; do
+		# shellcheck disable=SC2086 # a number and settings
+		set -- $job
+		run env SHMEM_INFO=1 "${@:2}" "$OSHRUN" -q -n "$1" "$hello"
+		[ "$status" -eq 0 ]
+		printf '%s\n' "$output" | grep -v '^Hello' >"$BATS_TEST_TMPDIR/said"
+		cat "$BATS_TEST_TMPDIR/said"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/said")" -le 24 ]
+		[ "$(awk 'length > 80' "$BATS_TEST_TMPDIR/said" | wc -l)" -eq 0 ]
+		for setting in SHMEM_INFO=1 "${@:2}"; do
+			tr -s ' \n' '  ' <"$BATS_TEST_TMPDIR/said" | grep -Fq " $setting "
+		done
+		# The standard wants help for these.
+		for name in SHMEM_VERSION SHMEM_INFO SHMEM_SYMMETRIC_SIZE SHMEM_DEBUG; do
+			grep -q "^  $name  *[a-z]" "$BATS_TEST_TMPDIR/said"
+		done
+		! grep -q SHMEM_BACKTRACE "$BATS_TEST_TMPDIR/said" || false
+	done
+}
+
 @test "inside a job it says so" {
 	run "$OSHRUN" -n 1 "$OSHINFO" --parsable
 	[ "$status" -eq 0 ]

@@ -152,8 +152,25 @@ static void check_nearest(void)
 	EXPECT(text_nearest(longer, words, 4) == NULL, "a word longer than any");
 }
 
+static void check_fit(void)
+{
+	static const struct {
+		const char *text;
+		size_t room, fit;
+	} rows[] = {
+		{"", 5, 0},	     {"all of it", 9, 9},	   {"all of it", 100, 9},
+		{"all of it", 8, 6}, {"all of it", 6, 6},	   {"all of it", 5, 3},
+		{"all of it", 2, 3}, {"/a/long/path then", 4, 12}, {"unbroken", 3, 8},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		EXPECT(text_fit(rows[i].text, rows[i].room) == rows[i].fit, "\"%s\" in %zu: got %zu, expected %zu",
+		       rows[i].text, rows[i].room, text_fit(rows[i].text, rows[i].room), rows[i].fit);
+}
+
 int main(void)
 {
+	check_fit();
 	check_sizes();
 	check_sizes_for_people();
 	check_lists();

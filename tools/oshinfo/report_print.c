@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "rte/text.h"
 #include "shmem.h"
 
 enum {
@@ -30,28 +31,16 @@ static int columns_of_terminal(void)
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Bytes of the text that fit, without the blank at which the line breaks; all of a word that is longer. */
-static size_t bytes_that_fit(const char *text, size_t room)
-{
-	size_t fit = strlen(text);
-
-	if (fit <= room)
-		return fit;
-	for (fit = room; fit && text[fit] != ' '; fit--)
-		;
-	return fit ? fit : strcspn(text, " ");
-}
-
 /* A text that begins at a column, and goes on there in further lines. */
 static void print_at(const char *text, int at, int columns)
 {
 	size_t room = columns - at < NARROWEST ? strlen(text) : (size_t)(columns - at);
-	size_t fit = bytes_that_fit(text, room);
+	size_t fit = text_fit(text, room);
 
 	printf("%.*s\n", (int)fit, text);
 	for (text += fit; *text; text += fit) {
 		text += strspn(text, " ");
-		fit = bytes_that_fit(text, room);
+		fit = text_fit(text, room);
 		printf("%*s%.*s\n", at, "", (int)fit, text);
 	}
 }
