@@ -185,6 +185,7 @@ EXTRA_DIST += \
 	tests/lib/check.h \
 	tests/lib/huge.h \
 	tests/lib/left.sh \
+	tests/lib/on_terminal \
 	tests/lib/page_blocks.py \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "softofu/nic/carrier.h"
 #include "softofu/nic/descriptor.h"
@@ -52,7 +54,28 @@ static struct {
 	struct replay_net *network;
 	bool show_messages;
 	const struct torus_shape *shape;
+	time_t begun;
 } replay;
+
+/* A line on the terminal in replays that take more than two seconds; at the end it goes. */
+static void show_progress(bool end)
+{
+	static time_t shown;
+	time_t now = time(NULL);
+	size_t done = 0, of = 0;
+
+	if (end && shown)
+		fputs("\r\033[K", stderr);
+	if (end || now - replay.begun < 2 || now == shown || !isatty(STDERR_FILENO) ||
+	    (replay.show_messages && isatty(STDOUT_FILENO)))
+		return;
+	for (int i = 0; i < replay.n_ranks; i++) {
+		done += replay.ranks[i].next;
+		of += replay.ranks[i].count;
+	}
+	shown = now;
+	fprintf(stderr, "\rsoftofu-replay: %zu of %zu records, %ld s\033[K", done, of, (long)(now - replay.begun));
+}
 
 void replay_fail(const char *format, ...)
 {
@@ -276,10 +299,16 @@ static void go_on(struct rank *rank)
 
 static void run_replay(void)
 {
-	do
+	unsigned steps = 0;
+
+	replay.begun = time(NULL);
+	do {
 		for (int i = 0; i < replay.n_ranks; i++)
 			go_on(&replay.ranks[i]);
-	while (replay_net_step(replay.network));
+		if (++steps % 4096 == 0)
+			show_progress(false);
+	} while (replay_net_step(replay.network));
+	show_progress(true);
 	for (int i = 0; i < replay.n_ranks; i++)
 		if (replay.ranks[i].next < replay.ranks[i].count)
 			replay_fail(

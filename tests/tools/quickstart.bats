@@ -120,6 +120,18 @@ system_of()
 	[ "$output" = "quickstart: unknown argument 'chekc'; try ./quickstart --help" ]
 }
 
+@test "on a terminal a step that takes long shows for how long, and what it does" {
+	command -v python3 >/dev/null || skip "no python3 to make a terminal with"
+	sed -i 's/^all: ;/all: ; @echo compiling.something; sleep 3;/' "$tree/autogen.sh"
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$top/tests/lib/on_terminal" 60 both "$tree/quickstart" >said
+	cat -v said
+	[[ "$(<said)" == *$'\r  build      '[0-9]*' s: compiling.something'* ]]
+	[[ "$(<said)" == *$'\r\e[K  build      done in '*' s'* ]]
+	"$tree/quickstart" >said
+	[[ "$(<said)" != *$'\r'* ]]
+}
+
 @test "--dry-run of our own tree changes nothing" {
 	before=$(ls -la "$top")
 	run "$top/quickstart" --dry-run

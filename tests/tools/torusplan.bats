@@ -344,3 +344,12 @@ END
 	[ "${#lines[@]}" -eq 1 ]
 	[ "$output" = "torusplan: /dev/zero: not a text" ]
 }
+
+@test "routes of thousands of hosts show on a terminal how far they are, and nowhere else" {
+	command -v python3 >/dev/null || skip "no python3 to make a terminal with"
+	terminal=$BATS_TEST_DIRNAME/../lib/on_terminal
+	python3 "$terminal" 20 stderr sh -c '"$1" routes --shape 16x16x16 --host all & sleep 5; kill $!' sh "$TORUSPLAN" >said
+	grep -q $'\rtorusplan: hosts: [0-9]* of 4096, [0-9]* s' said
+	python3 "$terminal" 20 stderr "$TORUSPLAN" routes --shape 4x4 --host all >said
+	[ ! -s said ]
+}

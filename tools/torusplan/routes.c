@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "comms/torus/routes.h"
+#include "rte/progress.h"
 #include "torusplan.h"
 
 #define MOST_HOSTS 16384
@@ -148,8 +149,11 @@ static int print_commands(const struct plan *plan, const struct torus_routes *ro
 	int node, code;
 
 	if (!strcmp(host, "all")) {
-		for (node = 0; node < plan->machine->sites.nodes; node++)
+		for (node = 0; node < plan->machine->sites.nodes; node++) {
+			progress_line("torusplan: hosts", node, plan->machine->sites.nodes);
 			print_host(plan, routes, node);
+		}
+		progress_line("torusplan: hosts", node, node);
 		return 0;
 	}
 	code = machine_node(plan->machine, OPT_HOST, host, &node);
