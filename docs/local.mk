@@ -31,6 +31,7 @@ uninstall-man-links:
 .PHONY: install-man-links uninstall-man-links
 
 # shmem.hpp is no routine, and has a page of its own.
+# A page of the header for C++, which has examples of its own kind.
 dist_man3_MANS = docs/man/shmem.hpp.3
 
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other routine one that refers to it.
@@ -80,7 +81,6 @@ docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk $(man3_texts) tests
 		AWK='$(AWK)' $(SHELL) $(top_srcdir)/docs/man/make-man3.sh $(top_srcdir)/tests/conformance \
 			$(top_srcdir)/docs/man/man3 include/shmem.h docs/man/man3-pages && touch $@
 
-man3dir = $(mandir)/man3
 INSTALL_DATA_HOOKS += install-man3-pages
 UNINSTALL_HOOKS += uninstall-man3-pages
 
