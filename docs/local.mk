@@ -15,8 +15,8 @@ docs/man/oshmem.7: docs/man/oshmem.7.in docs/man/settings-table.sh rte/settings.
 			sed -e '/^@SETTINGS@$$/{r $@.table' -e 'd' -e '}' >$@.tmp && \
 		rm -f $@.table && mv $@.tmp $@
 
-INSTALL_DATA_HOOKS += install-man-links
-UNINSTALL_HOOKS += uninstall-man-links
+INSTALL_DATA_HOOKS += install-man-links install-docs
+UNINSTALL_HOOKS += uninstall-man-links uninstall-docs
 
 OVERVIEW_LINKS = oshmem:openshmem oshmem:shmem oshmem:torushmem
 
@@ -28,7 +28,17 @@ uninstall-man-links:
 	$(LINKS) remove "$(DESTDIR)$(man1dir)" '$(transform)' .1 $(TOOL_LINKS)
 	$(LINKS) remove "$(DESTDIR)$(man7dir)" '$(transform)' .7 $(OVERVIEW_LINKS)
 
-.PHONY: install-man-links uninstall-man-links
+# Pages for readers, of the whole tree: whatever part of it lists a page for make dist has it installed.
+INSTALL_DOCS = $(SHELL) $(top_srcdir)/tools/install-docs.sh
+EXTRA_DIST += tools/install-docs.sh
+
+install-docs:
+	$(INSTALL_DOCS) install "$(top_srcdir)" "$(DESTDIR)$(docdir)" $(EXTRA_DIST)
+
+uninstall-docs:
+	$(INSTALL_DOCS) uninstall "$(top_srcdir)" "$(DESTDIR)$(docdir)" $(EXTRA_DIST)
+
+.PHONY: install-man-links uninstall-man-links install-docs uninstall-docs
 
 # shmem.hpp is no routine, and has a page of its own.
 # A page of the header for C++, which has examples of its own kind.
@@ -106,7 +116,7 @@ conformance-page:
 EXTRA_DIST += docs/cpp.md docs/glossary.md docs/tour.md docs/decisions/README.md docs/decisions/accept-filter.md \
 	docs/decisions/collectives.md docs/decisions/errors.md docs/decisions/launcher.md docs/decisions/libfabric.md docs/decisions/memory.md \
 	docs/decisions/observing.md docs/decisions/paths.md docs/decisions/plans.md \
-	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/waiting.md
+	docs/decisions/testing.md docs/decisions/tofu.md docs/decisions/torus.md docs/decisions/ucx.md docs/decisions/versions.md docs/decisions/waiting.md docs/packages.md
 
 # The guide. make guide: as pages with a search, in the folder guide.
 EXTRA_DIST += docs/guide/index.md docs/guide/01-one-sided.md docs/guide/02-first-job.md docs/guide/03-symmetric-memory.md \

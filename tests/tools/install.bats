@@ -349,6 +349,15 @@ make_tofu()
 	ldd version | grep -q "$plain/$lib/softofu/libtofucom.so"
 }
 
+@test "pages for readers are installed, and the links between them hold" {
+	cd "$MOVED/share/doc/torushmem"
+	[ -s README.md ] && [ -s CHANGELOG.md ] && [ -s docs/tofu.md ]
+	grep -q "^## $(sed -n 's/^AC_INIT(\[torushmem\], \[\(.*\)\])/\1/p' "${TOP_SRCDIR:-$BATS_TEST_DIRNAME/../..}/configure.ac")\$" CHANGELOG.md
+	grep -o '](docs/[a-z/_-]*\.[a-z]*' README.md | cut -c 3- | while read -r page; do
+		[ -s "$page" ] || { echo "README.md: $page is missing" && return 1; }
+	done
+}
+
 @test "pkg-config, the archive with what it needs" {
 	[ -e "$MOVED/$lib/libtorushmem.a" ] || skip "built without an archive"
 	export PKG_CONFIG_PATH="$MOVED/$lib/pkgconfig"
