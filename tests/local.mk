@@ -175,6 +175,7 @@ EXTRA_DIST += \
 	tests/conformance/openshmem-1.6.tsv \
 	tests/distros/inside \
 	tests/distros/machine \
+	tests/distros/packages \
 	tests/distros/page.awk \
 	tests/distros/run \
 	tests/distros/sources.awk \

@@ -9,7 +9,7 @@
 
 BEGIN {
 	FS = "\t"
-	steps = split("quickstart api tools sanitizers hosts compilers", step, " ")
+	steps = split("quickstart api tools sanitizers hosts compilers packages", step, " ")
 	split("hello 1.5 get8/inside 1.25 fetch_add8/inside 1.25 put8+quiet/inside 1.25", pair, " ")
 	for (i = 1; i in pair; i += 2)
 		most[pair[i]] = pair[i + 1]
@@ -117,13 +117,14 @@ END {
 	print "tested, stand in each line, for a run replaces the lines of what it ran. A + behind a commit means"
 	print "that the tree had changes."
 	print ""
-	print "| release | UCX | PMIx | Open MPI | quickstart | API | tools | sanitizers | hosts | compilers | tested |"
-	print "|---|---|---|---|---|---|---|---|---|---|---|"
+	print "| release | UCX | PMIx | Open MPI | quickstart | API | tools | sanitizers | hosts | compilers | packages | tested |"
+	print "|---|---|---|---|---|---|---|---|---|---|---|---|"
 	printf "%s", summary
 	print ""
 	print "Lines of the step api are paths of `tests/run --help`; lines of hosts are launchers, which are to"
 	print "put four PEs on four hosts, and paths on hosts made of namespaces by `tests/cluster/cluster`. A"
 	print "compiler's line counts the tests of the API on one machine and the warnings of the whole build."
+	print "Lines of packages are explained in [packages.md](packages.md)."
 	print "Figures stand beside what bare PMIx (hello: a start of two PEs by"
 	print "`oshrun`) and `ucx_perftest` over TCP (the others) take on the same machine in turn."
 	print ""
