@@ -101,11 +101,61 @@ system_of()
 	command_of pkg-config 'case " $NO_MODULE " in *" $2 "*) exit 1 ;; esac'
 	run "$tree/quickstart"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"Fedora Linux 43 is not made from Debian; needed is what Debian has as: gcc "*" libpmix-dev "*"PASS -n 4"* ]]
+	[[ "$output" == *"Fedora Linux 43 has no apt-get that this script could use, "*"dnf install gcc gcc-c++ "*" pmix-devel "*"PASS -n 4"* ]]
 	run env NO_MODULE=pmix "$tree/quickstart"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"missing    pmix (for pkg-config)"*"quickstart: install what is missing, "* ]]
 	[ ! -e "$APT_TRACE" ]
+}
+
+# there: all tools and modules that the build needs; a uname that says what $KERNEL does
+there()
+{
+	for tool in gcc g++ make autoconf automake libtoolize; do
+		command -v "$tool" >/dev/null || command_of "$tool" :
+	done
+	command_of pkg-config :
+	# shellcheck disable=SC2016
+	command_of uname 'echo "${KERNEL:-Linux}"'
+}
+
+# names LIKE ID KERNEL COMMAND MORE: on this system the command is printed, nothing is installed, and the stencil runs.
+names()
+{
+	rm -rf "$tree/build" "$tree/configure"
+	system_of "$2" "$1" "System $2"
+	run env KERNEL="$3" "$tree/quickstart"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"to install them: $4 "*" hwloc"*"$5"*"PASS -n 4"* ]]
+	[ ! -e "$APT_TRACE" ]
+	run env KERNEL="$3" "$tree/quickstart" --dry-run check
+	[[ "$output" == *"to install them: $4 "*" bats"* ]]
+}
+
+@test "Fedora, openSUSE, Arch, Alpine and macOS: their packages are named, and it goes on without apt-get" {
+	there
+	names '' fedora Linux 'dnf install gcc gcc-c++' ''
+	names 'rhel centos fedora' rocky Linux 'dnf install gcc gcc-c++' ''
+	names 'suse opensuse' opensuse-tumbleweed Linux 'zypper install gcc gcc-c++' ''
+	names '' arch Linux 'pacman -S --needed gcc' ''
+	names arch manjaro Linux 'pacman -S --needed gcc' ''
+	names '' alpine Linux 'apk add build-base' 'UCX and PMIx have to be built'
+	names '' '' Darwin 'brew install gcc' 'needs Linux'
+}
+
+@test "elsewhere, what is missing ends it in one line, also with --no-install" {
+	there
+	command_of pkg-config 'exit 1'
+	system_of fedora '' 'Fedora Linux 43'
+	for option in '' --no-install; do
+		# shellcheck disable=SC2086 # an option or none
+		run "$tree/quickstart" $option
+		[ "$status" -eq 1 ]
+		[[ "${lines[-1]}" == "quickstart: install what is missing, by the packages of this system, and run me again: ucx "*"hwloc (for pkg-config)" ]]
+	done
+	system_of haiku '' 'Haiku'
+	run "$tree/quickstart"
+	[[ "$output" == *"needed is what Debian has as: gcc "*" libpmix-dev "* ]]
 }
 
 @test "--help" {
