@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Packages: docs/packages.md. Nothing of this is built or installed by make.
+# Packages: docs/packages.md. make all and make install leave this alone.
 
 EXTRA_DIST += \
 	debian/changelog \
@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	debian/libtorushmem-dev.prerm \
 	debian/libtorushmem-dev.triggers \
 	debian/libtorushmem0.install \
+	debian/libtorushmem0.symbols \
 	debian/plain-names \
 	debian/rules \
 	debian/softofu.install \
@@ -27,3 +28,31 @@ EXTRA_DIST += \
 	debian/torushmem-bin.prerm \
 	debian/torushmem-bin.triggers \
 	debian/torushmem-doc.install
+
+EXTRA_DIST += \
+	packaging/container/Containerfile \
+	packaging/modules/torushmem.lua.in \
+	packaging/modules/torushmem.tcl.in \
+	packaging/spack/packages/torushmem/package.py \
+	packaging/spack/repo.yaml
+
+# Modules for environment-modules (Tcl) and Lmod (Lua), in a folder that module use is told of: a site has its own.
+moduledir = $(datadir)/modulefiles
+install-modules:
+	$(MKDIR_P) "$(DESTDIR)$(moduledir)/torushmem"
+	for kind in tcl lua; do \
+		$(FILL) $(top_srcdir)/packaging/modules/torushmem.$$kind.in $(FILL_VALUES) mandir='$(mandir)' aclocaldir='$(aclocaldir)' \
+			>"$(DESTDIR)$(moduledir)/torushmem/$(PACKAGE_VERSION).$$kind" || exit 1; \
+	done
+	cd "$(DESTDIR)$(moduledir)/torushmem" && mv $(PACKAGE_VERSION).tcl $(PACKAGE_VERSION)
+
+.PHONY: install-modules
+
+# What the library exports, with the version that brought it (docs/decisions/versions.md). Lines of symbols that are gone stay,
+# and tests/tools/packages.bats names them.
+symbols: libtorushmem.la
+	$(SHELL) $(top_srcdir)/packaging/list-symbols.sh .libs/libtorushmem.so.0 $(PACKAGE_VERSION) $(top_srcdir)/debian/libtorushmem0.symbols
+
+.PHONY: symbols
+
+EXTRA_DIST += packaging/list-symbols.sh tests/tools/packages.bats tests/tools/spack_recipe.py

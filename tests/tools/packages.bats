@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What packages are made of, as far as no package has to be built: tests/distros/run RELEASE --steps packages does that.
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	TOP=$(cd "${BATS_TEST_FILENAME%/*}/../.." && pwd)
+	export TOP
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return
+	version=$(sed -n 's/^AC_INIT(\[torushmem\], \[\(.*\)\])/\1/p' "$TOP/configure.ac")
+	[ -n "$version" ]
+}
+
+# The names that Debian's packages give programs, as debian/rules tells configure.
+transform()
+{
+	printf 'include %s\nsay: ; @echo '\''$(TRANSFORM)'\''\n' "$TOP/debian/rules" >say.mk
+	make -s -f say.mk say
+}
+
+@test "one version: configure.ac, CHANGELOG.md, debian/changelog, Spack's recipe, the library" {
+	[ "$(sed -n 's/^## //p' "$TOP/CHANGELOG.md" | head -n 1)" = "$version" ]
+	[ "$(sed -n '1s/^torushmem (\([^-]*\)-.*/\1/p' "$TOP/debian/changelog")" = "$version" ]
+	grep -q "version(\"$version\"" "$TOP/packaging/spack/packages/torushmem/package.py"
+	[[ "$("$TOP_BUILDDIR/oshinfo" --version)" == *"$version"* ]]
+}
+
+@test "two runs of make dist give the same bytes, and every file of debian/ and packaging/ is in them" {
+	for run in first second; do
+		make -s -C "$TOP_BUILDDIR" dist >log 2>&1 || { tail log && return 1; }
+		mv "$TOP_BUILDDIR/torushmem-$version.tar.xz" "$run"
+		sleep 1
+	done
+	cmp first second
+	tar -tf first | sed "s|^torushmem-$version/||" | sort >there
+	(cd "$TOP" && find debian packaging ! -type d ! -name local.mk | sort) >wanted
+	run comm -13 there wanted
+	[ "$output" = "" ]
+	tar -tvf first | awk '$2 != "0/0" || $1 ~ /^.....w/ || $1 ~ /^........w/ { print; bad = 1 } END { exit bad }'
+}
+
+@test "the library exports the symbols of debian/libtorushmem0.symbols: more are listed by make symbols, fewer need a new soname" {
+	[ -e "$TOP_BUILDDIR/.libs/libtorushmem.so" ] || skip "built without a shared library"
+	sed -n 's/^ \([a-z0-9_]*\)@Base .*/\1/p' "$TOP/debian/libtorushmem0.symbols" | sort >listed
+	[ "$(wc -l <listed)" -gt 1000 ]
+	nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem.so" | awk '{ print $3 }' | sort >exported
+	run comm -23 listed exported
+	[ "$output" = "" ]
+	run comm -13 listed exported
+	[ "$output" = "" ]
+	grep -q "^$(objdump -p "$TOP_BUILDDIR/.libs/libtorushmem.so" | awk '/SONAME/ { print $2 }') libtorushmem0 " \
+		"$TOP/debian/libtorushmem0.symbols"
+}
+
+@test "make install fills every pattern of debian/*.install, under the names of Debian's packages, and each file is in one package" {
+	grep -q 'HAVE_SOFTOFU 1' "$TOP_BUILDDIR/config.h" || skip "configured --disable-softofu"
+	names=$(transform)
+	[[ "$names" == *"s:^oshcc\$:&.torushmem:;"* ]]
+	mkdir tree
+	make -s -C "$TOP_BUILDDIR" install DESTDIR="$PWD/stage" program_transform_name="${names//\$/\$\$}" >log 2>&1 ||
+		{ tail log && return 1; }
+	prefix=$("$TOP_BUILDDIR/oshinfo" --parsable | sed -n 's/^build.prefix://p')
+	mkdir -p tree/usr/lib/arch tree/usr/include/torushmem tree/usr/share/torushmem
+	cp -a "stage$prefix/bin" tree/usr
+	cp -a "stage$prefix/share" tree/usr
+	cp -a "stage$prefix/lib/." tree/usr/lib/arch
+	cp -a "stage$prefix/include/." tree/usr/include/torushmem
+	mv tree/usr/share/doc/torushmem tree/usr/share/doc/torushmem-doc
+	: >tree/usr/share/torushmem/plain-names
+	rm -f tree/usr/lib/arch/*.la tree/usr/lib/arch/softofu/*.la
+	cd tree
+	for list in "$TOP"/debian/*.install; do
+		while read -r pattern; do
+			# shellcheck disable=SC2086 # a pattern
+			set -- $pattern
+			[ -e "$1" ] || { echo "$list: nothing is $pattern" && return 1; }
+			find "$@" ! -type d
+		done <"$list"
+	done | sort >../packed
+	[ "$(uniq -d ../packed)" = "" ]
+	find usr ! -type d | sort >../installed
+	# What a configure option adds (installed tests) has a package of its own, or none.
+	run comm -13 ../packed ../installed
+	[ "$output" = "" ]
+}
+
+@test "Spack's recipe loads, and configure knows what it is given" {
+	command -v python3 >/dev/null || skip "no python3"
+	recipe=$TOP/packaging/spack/packages/torushmem/package.py
+	script=${BATS_TEST_FILENAME%/*}/spack_recipe.py
+	"$TOP/configure" --help >help
+	for variants in '+ofi +softofu +static +checks' '~ofi ~softofu ~static ~checks' ''; do
+		# shellcheck disable=SC2086 # words
+		python3 "$script" "$recipe" ucx=/ucx pmix=/pmix hwloc=/hwloc libfabric=/ofi $variants >said
+		for option in $(sed -n 's/^configure //p' said); do
+			name=${option%%=*}
+			case $name in
+			--enable-static | --disable-static) ;;
+			*) grep -qE -- "--(enable|disable|with|without)-${name#--*-}([[ =]|\$)" help || { echo "$option" && return 1; } ;;
+			esac
+		done
+	done
+	python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h '~ofi' '~softofu' >said
+	grep -qx 'configure --with-ucx=/u --with-pmix=/p --with-hwloc=/h --without-ofi --disable-softofu --enable-static --enable-argument-checks' said
+	grep -qx "git file://$TOP" said
+	grep -qx 'depends_on ucx@1.10:' said
+	run python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h +nothing
+	[ "$status" -ne 0 ]
+}
+
+@test "make install-modules: a module in Tcl and one in Lua, with nothing left to fill in" {
+	make -s -C "$TOP_BUILDDIR" install-modules DESTDIR="$PWD/stage" moduledir=/modules
+	prefix=$("$TOP_BUILDDIR/oshinfo" --parsable | sed -n 's/^build.prefix://p')
+	for file in "stage/modules/torushmem/$version" "stage/modules/torushmem/$version.lua"; do
+		grep -q "PATH.*$prefix/bin" "$file"
+		run grep -F @ "$file"
+		[ "$output" = "" ]
+	done
+	head -n 1 "stage/modules/torushmem/$version" | grep -q '^#%Module'
+}
+
+@test "scripts of packages pass shellcheck" {
+	command -v shellcheck >/dev/null || skip "no shellcheck"
+	cd "$TOP"
+	shellcheck debian/plain-names debian/*.postinst debian/*.prerm
+	shellcheck -s sh -x -P SCRIPTDIR debian/tests/readme debian/tests/cxx debian/tests/cmake debian/tests/utofu debian/tests/beside-openmpi
+	shellcheck tools/below-prefix.sh tools/dist-tar.sh tools/install-docs.sh
+}
