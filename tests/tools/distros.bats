@@ -280,14 +280,14 @@ https proxy: none" ]
 	results sid 'version|glibc|2.42' 'hosts|slurm4|0|1|0|7|2026-01-05|abc|ended with status 2 and no result'
 	run -0 "$distros/run" --page --results results
 	[ "$(sed -n 's/^## \([a-z]*\):.*/\1/p' results.md | paste -s -d ' ')" = "bookworm trixie sid" ]
-	[ "$(row_of '^| \[trixie\]')" = "| [trixie](#trixie-debian-gnulinux-13-trixie) | 1.18.1 | 5.0.7 | | – | 242, **2 failed** | – | – | – | 60 | 2026-01-02 to 2026-01-03 |" ]
-	[ "$(row_of '^| \[bookworm\]')" = "| [bookworm](#bookworm-debian-gnulinux-12-bookworm) | 1.13.1 | | | 1 | – | – | – | – | – | 2026-01-04 |" ]
-	[[ "$(row_of '^| \[sid\]')" == *"| – | – | – | – | 0, **1 failed** | – | 2026-01-05 |" ]]
+	[ "$(row_of '^| \[trixie\]')" = "| [trixie](#trixie-debian-gnulinux-13-trixie) | 1.18.1 | 5.0.7 | | – | 242, **2 failed** | – | – | – | 60 | – | 2026-01-02 to 2026-01-03 |" ]
+	[ "$(row_of '^| \[bookworm\]')" = "| [bookworm](#bookworm-debian-gnulinux-12-bookworm) | 1.13.1 | | | 1 | – | – | – | – | – | – | 2026-01-04 |" ]
+	[[ "$(row_of '^| \[sid\]')" == *"| – | – | – | – | 0, **1 failed** | – | – | 2026-01-05 |" ]]
 	[ "$(row_of '^| api | ucx-tcp')" = "| api | ucx-tcp | 40 | **2** | 1 | 90 | 2026-01-03 | abd+ | |" ]
 	[ "$(row_of '^| compilers')" = "| compilers | gcc-14 | 60 | 0 | 0 | 50 | 2026-01-02 | abc | 0 warnings |" ]
 	[ "$(row_of '^| hello')" = "| hello | 20.00 ms | 10.00 ms | 2.00 | **1.5** | 2026-01-02 | abc |" ]
 	[[ "$(row_of '^| get8/inside')" == *"| 1.12 | 1.25 |"* ]]
-	[ "$(row_of '^Not run' | tail -n 2 | head -n 1)" = "Not run: quickstart, tools, sanitizers, hosts." ]
+	[ "$(row_of '^Not run' | tail -n 2 | head -n 1)" = "Not run: quickstart, tools, sanitizers, hosts, packages." ]
 }
 
 @test "--page without results says what to do" {
@@ -388,7 +388,7 @@ make_small_root()
 	mkdir -p root/bin root/usr/bin
 	cp -Ln root/usr/bin/* root/bin/* root/bin 2>/dev/null || true
 	cp -Ln root/bin/* root/usr/bin 2>/dev/null || true
-	cp "$distros/inside" "$distros/machine" work
+	cp "$distros/inside" "$distros/machine" "$distros/packages" work
 	echo "foreign=" >work/request
 }
 
