@@ -41,7 +41,6 @@ uninstall-docs:
 .PHONY: install-man-links uninstall-man-links install-docs uninstall-docs
 
 # shmem.hpp is no routine, and has a page of its own.
-# A page of the header for C++, which has examples of its own kind.
 dist_man3_MANS = docs/man/shmem.hpp.3
 
 # Manual pages of the routines: one for each text or page of docs/man/man3, and for every other routine one that refers to it.
