@@ -188,6 +188,7 @@ EXTRA_DIST += \
 	tests/lib/left.sh \
 	tests/lib/on_terminal \
 	tests/lib/page_blocks.py \
+	tests/lib/plan.sh \
 	tests/lib/shapes.h \
 	tests/lib/steps.h \
 	tests/lib/stops.h \
