@@ -39,11 +39,17 @@ const struct measure measures[] =
 	 {"histogram", "program: counts in bins shared out to all PEs", 1, histogram_bins},
 	 {NULL, NULL, 0, NULL}};
 
-/* bench breakdown starts jobs of its own, by a script. */
+/*
+ * bench breakdown starts jobs of its own, by a script of the sources, which a build tree finds by its Makefile. Other libraries' benchmarks,
+ * and ours where it is installed, have no build tree.
+ */
 void driver_hand_over(int argc, char *argv[])
 {
-#ifdef BREAKDOWN
-	char build[4096], **words = calloc((size_t)argc + 4, sizeof *words);
+	static const char find[] =
+		"tree=$0; sources=$(sed -n 's/^abs_top_srcdir = //p' \"$tree/Makefile\" 2>/dev/null); "
+		"[ -f \"$sources/bench/breakdown\" ] || { echo 'bench: breakdown is for a build tree of torushmem' >&2; exit 2; }; "
+		"exec sh \"$sources/bench/breakdown\" --build \"$tree\" \"$@\"";
+	char build[4096], **words = calloc((size_t)argc + 3, sizeof *words);
 	ssize_t length = readlink("/proc/self/exe", build, sizeof build - 1);
 
 	if (argc < 2 || strcmp(argv[1], "breakdown") || length < 0 || !words) {
@@ -54,16 +60,13 @@ void driver_hand_over(int argc, char *argv[])
 	for (int up = 0; up < 2 && strrchr(build, '/'); up++) /* from bench/bench to the build tree */
 		*strrchr(build, '/') = '\0';
 	words[0] = "sh";
-	words[1] = BREAKDOWN;
-	words[2] = "--build";
+	words[1] = "-c";
+	words[2] = (char *)find;
 	words[3] = build;
 	memcpy(words + 4, argv + 2, (size_t)(argc - 2) * sizeof *words);
 	execvp("sh", words);
-	fprintf(stderr, "bench: no shell to run %s\n", BREAKDOWN);
+	fprintf(stderr, "bench: no shell to run bench/breakdown\n");
 	exit(1);
-#else
-	(void)argc, (void)argv;
-#endif
 }
 
 /* The first access to another PE's page costs a page fault, which is not what is to be measured. */

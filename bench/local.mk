@@ -23,7 +23,6 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/stencil.c \
 	bench/strided.c \
 	bench/sync.c
-bench_bench_CPPFLAGS = $(AM_CPPFLAGS) -DBREAKDOWN='"$(abs_top_srcdir)/bench/breakdown"'
 bench_bench_LDADD = libtorushmem.la -lm
 
 bench_floor_SOURCES = $(bench_shared) \
