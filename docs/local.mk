@@ -101,7 +101,7 @@ install-man3-pages: docs/man/man3.stamp
 uninstall-man3-pages: docs/man/man3.stamp
 	$(SHELL) $(top_srcdir)/tools/install-pages.sh uninstall docs/man/man3-pages "$(DESTDIR)$(man3dir)" '$(transform)'
 
-clean-local: clean-headers clean-guide
+clean-local: clean-headers clean-guide clean-verify
 	rm -rf docs/man/man3-pages
 
 # docs/conformance.md, in the source tree, after tests have changed.
