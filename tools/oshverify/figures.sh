@@ -36,7 +36,7 @@ all_pes()
 	if [ -n "$path_launcher" ]; then
 		pes_of_hosts | cut -d , -f 1
 	else
-		nproc | awk '{ print $1 < 2 ? 2 : $1 > 16 ? 16 : $1 }'
+		nproc | awk '{ print ($1 < 2 ? 2 : $1 > 16 ? 16 : $1) }'
 	fi
 }
 

@@ -218,22 +218,37 @@ function write_figure(i,    theirs_ns, ratio) {
 		time_text(theirs_ns), (ratio > 1.2 ? "worse" : ratio < 0.9 ? "better" : ""), ratio
 }
 
+# Those to look at first: what ucx_perftest measures too, and what all PEs do together.
+function is_main(i) {
+	return their_test(figure[i, "measure"], figure[i, "variant"]) != "" || figure[i, "pes"] > 2 || figure[i, "measure"] == "sync"
+}
+
+function write_table(path, main, summary,    i, n) {
+	for (i = 1; i <= figures; i++)
+		n += figure[i, "path"] == path && is_main(i) == main
+	if (!n)
+		return
+	printf "<details%s><summary>%s</summary><div class=\"scroll\"><table><tr><th>What</th><th>How</th><th class=\"n\">Size</th><th class=\"n\">PEs</th><th class=\"n\">Time</th>", (main ? " open" : ""), summary
+	print "<th class=\"n wide\">Quartiles</th><th class=\"n\">ucx_perftest</th><th class=\"n\">Ratio</th></tr>"
+	for (i = 1; i <= figures; i++)
+		if (figure[i, "path"] == path && is_main(i) == main)
+			write_figure(i)
+	print "</table></div></details>"
+}
+
 function write_figures(    i, path) {
 	if (!figures)
 		return
 	print "<h2>Figures</h2><p class=\"soft\">Time of one operation: the median of several samples" \
 		(perftests ? "; beside it what ucx_perftest takes for the same, and how many times that ours takes" : "; ucx_perftest was not there to compare with") ".</p>"
 	for (i = 1; i <= figures; i++) {
-		if (figure[i, "path"] != path) {
-			if (path != "")
-				print "</table></div></details>"
-			path = figure[i, "path"]
-			print "<details open><summary>" text(path) "</summary><div class=\"scroll\"><table><tr><th>What</th><th>How</th><th class=\"n\">Size</th><th class=\"n\">PEs</th><th class=\"n\">Time</th>" \
-				"<th class=\"n wide\">Quartiles</th><th class=\"n\">ucx_perftest</th><th class=\"n\">Ratio</th></tr>"
-		}
-		write_figure(i)
+		if (figure[i, "path"] == path)
+			continue
+		path = figure[i, "path"]
+		print "<h3>" text(path) "</h3>"
+		write_table(path, 1, "the main ones")
+		write_table(path, 0, "all others")
 	}
-	print "</table></div></details>"
 }
 
 function write_machine(    i, key, section, last) {

@@ -16,7 +16,7 @@ begin_report()
 		: >"$work/$file"
 	done
 	for end in html json; do
-		: >>"$output.$end" || fail "--output $output: $output.$end cannot be written; give another name"
+		(: >>"$output.$end") 2>/dev/null || fail "--output $output: $output.$end cannot be written; give another name"
 	done
 }
 
