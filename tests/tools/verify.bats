@@ -149,7 +149,7 @@ is_json()
 	done
 	printf 'on node %s (10.1.2.3, fe80::1:2:3), nodes and x%sx\n' "$name" "$name" >text
 	printf '%s\thost0\n' "$name" >private
-	run awk -v names=no -f "$TOP_BUILDDIR/oshverify-data/redact.awk" private text
+	run awk -v names=no -v private=private -f "$TOP_BUILDDIR/oshverify-data/redact.awk" text
 	[ "$output" = "on node host0 ((address), (address)), nodes and x${name}x" ]
 }
 

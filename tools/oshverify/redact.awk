@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Replaces what is private: the first file has lines "what<tab>by what", and the second is the text. Words are replaced whole, so that a host
+# Replaces what is private in a text: the file "private" has lines "what<tab>by what". Words are replaced whole, so that a host
 # called "node" does not change "nodes". Addresses go, too, unless names are wanted.
 
 function is_inside(c) {
@@ -21,23 +21,25 @@ function replaced(text, what, by,    out, at, before, after) {
 	return out text
 }
 
-FNR == NR {
-	split($0, pair, "\t")
-	if (pair[1] != "" && pair[1] != "localhost") {
+# Longer ones first: a full name before the short one in it.
+function read_private(    line, pair, i, j, keep) {
+	while ((getline line < private) > 0) {
+		split(line, pair, "\t")
+		if (pair[1] == "" || pair[1] == "localhost")
+			continue
 		what[++count] = pair[1]
 		by[count] = pair[2]
 	}
-	next
-}
-
-# Longer ones first: a full name before the short one in it.
-FNR == 1 {
 	for (i = 1; i <= count; i++)
 		for (j = i + 1; j <= count; j++)
 			if (length(what[j]) > length(what[i])) {
 				keep = what[i]; what[i] = what[j]; what[j] = keep
 				keep = by[i]; by[i] = by[j]; by[j] = keep
 			}
+}
+
+BEGIN {
+	read_private()
 }
 
 {

@@ -128,7 +128,7 @@ private_words()
 redact()
 {
 	private_words >"$work/private"
-	awk -v names="$with_host_names" -f "$data/redact.awk" "$work/private" - || exit
+	awk -v names="$with_host_names" -v private="$work/private" -f "$data/redact.awk"
 }
 
 # All that is known, as one stream: "fact", "result", "figure", "perftest" and "said" in front of each line.
