@@ -3,7 +3,7 @@
 
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp
-mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
+mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h include/mpp/shmem.fh
 nodist_include_HEADERS = include/shmem.h include/pshmem.h
 
 header_parts = include/make-header.sh include/prototypes.def include/types.def include/generics.def \
@@ -21,7 +21,7 @@ include/pshmem.h: include/pshmem.h.in $(header_parts)
 	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/pshmem.h.in p "$(VERSION)" >$@.new && mv $@.new $@
 
 # The compiler wrapper of a build tree finds them all in one folder.
-plain_headers = shmemx.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h
+plain_headers = shmemx.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh
 BUILT_SOURCES += include/stamp
 CLEANFILES += include/stamp
 

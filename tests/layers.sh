@@ -38,5 +38,7 @@ forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/toru
 forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'
 forbid shmem 'softofu/'
+# The Fortran interface is a program like others: it sees what is installed.
+forbid fortran 'comms/|rte/|shmem/|softofu/|pshmem\.h|\.\./'
 [ "$bad" = 0 ] && echo "layers: calls go down only"
 exit "$bad"

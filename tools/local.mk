@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The tools a user calls (oshcc, oshinfo) and the files by which other build systems find us.
 
-# --- Compiler wrappers: one script under three names, in the build folder as installed ---
+# --- Compiler wrappers: one script under several names, in the build folder as installed ---
 
 bin_SCRIPTS = oshcc
 noinst_SCRIPTS = oshcxx oshc++
@@ -21,14 +21,22 @@ FILL_VALUES = \
 	PREFIX_LIBDIR="`$(BELOW_PREFIX) '$(libdir)'`" PREFIX_BINDIR="`$(BELOW_PREFIX) '$(bindir)'`" \
 	PREFIX_INCLUDEDIR="`$(BELOW_PREFIX) '$(includedir)'`" \
 	OSHCC="`echo oshcc | sed '$(transform)'`" OSHCXX="`echo oshcxx | sed '$(transform)'`" OSHRUN="`echo oshrun | sed '$(transform)'`" \
-	CC='$(CC)' CXX='$(CXX)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
+	OSHFORT="`echo oshfort | sed '$(transform)'`" \
+	CC='$(CC)' CXX='$(CXX)' FC='$(FC)' WRAPPER_RPATH='$(WRAPPER_RPATH)' \
 	PRIVATE_LIBS='$(TORUSHMEM_PRIVATE_LIBS)'
 
 oshcc: tools/oshcc.in tools/fill.sh Makefile
 	$(AM_V_GEN)rm -f $@ && $(FILL) $(top_srcdir)/tools/oshcc.in $(FILL_VALUES) >$@.tmp && \
 		chmod 755 $@.tmp && mv $@.tmp $@
 
-oshcxx oshc++: oshcc
+if WITH_FORTRAN
+fortran_wrappers = oshfort oshf90 oshf77
+FORTRAN_LINKS = oshcc:oshfort oshcc:oshf90 oshcc:oshf77
+endif
+noinst_SCRIPTS += $(fortran_wrappers)
+CLEANFILES += $(fortran_wrappers)
+
+oshcxx oshc++ $(fortran_wrappers): oshcc
 	$(AM_V_GEN)rm -f $@ && $(LN_S) oshcc $@
 
 # --- oshinfo ---
@@ -65,6 +73,9 @@ oshinfo_LDADD = libtorusthink.la librtebase.la $(UCX_LIBS) $(PMIX_LIBS) $(HWLOC_
 
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = tools/pkg/torushmem.pc tools/pkg/openshmem.pc
+if WITH_FORTRAN
+pkgconfig_DATA += tools/pkg/torushmem-fortran.pc
+endif
 cmakedir = $(libdir)/cmake/OpenSHMEM
 cmake_DATA = tools/pkg/OpenSHMEMConfig.cmake tools/pkg/OpenSHMEMConfigVersion.cmake
 aclocaldir = $(datadir)/aclocal
@@ -72,6 +83,7 @@ dist_aclocal_DATA = tools/pkg/ax_openshmem.m4
 CLEANFILES += $(pkgconfig_DATA) $(cmake_DATA)
 EXTRA_DIST += \
 	tools/pkg/torushmem.pc.in \
+	tools/pkg/torushmem-fortran.pc.in \
 	tools/pkg/openshmem.pc.in \
 	tools/pkg/OpenSHMEMConfig.cmake.in \
 	tools/pkg/OpenSHMEMConfigVersion.cmake.in
@@ -79,6 +91,7 @@ EXTRA_DIST += \
 $(pkgconfig_DATA) $(cmake_DATA): tools/fill.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(FILL) $(top_srcdir)/$@.in $(FILL_VALUES) >$@.tmp && mv $@.tmp $@
 tools/pkg/torushmem.pc: tools/pkg/torushmem.pc.in tools/below-prefix.sh
+tools/pkg/torushmem-fortran.pc: tools/pkg/torushmem-fortran.pc.in tools/below-prefix.sh
 tools/pkg/openshmem.pc: tools/pkg/openshmem.pc.in
 tools/pkg/OpenSHMEMConfig.cmake: tools/pkg/OpenSHMEMConfig.cmake.in
 tools/pkg/OpenSHMEMConfigVersion.cmake: tools/pkg/OpenSHMEMConfigVersion.cmake.in
@@ -97,7 +110,7 @@ install-data-hook: $(INSTALL_DATA_HOOKS)
 uninstall-hook: $(UNINSTALL_HOOKS)
 
 LINKS = $(SHELL) $(top_srcdir)/tools/links.sh
-TOOL_LINKS = oshcc:oshcxx oshcc:oshc++ oshinfo:oshmem_info oshinfo:osh_info
+TOOL_LINKS = oshcc:oshcxx oshcc:oshc++ $(FORTRAN_LINKS) oshinfo:oshmem_info oshinfo:osh_info
 EXTRA_DIST += tools/links.sh tools/install-pages.sh
 
 install-tool-links:

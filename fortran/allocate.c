@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fortran.h"
+
+/* One element of an array of integers, which has those of 4 or 8 bytes. */
+static int64_t integer_at(const array *integers, int i)
+{
+	const char *at = (const char *)integers->base_addr + i * integers->dim[0].sm;
+
+	return integers->elem_len == 8 ? *(const int64_t *)(const void *)at : *(const int *)(const void *)at;
+}
+
+static void check_length(const array *integers, int rank, const char *argument, const char *routine)
+{
+	int n = integers ? (int)integers->dim[0].extent : 0;
+
+	if (integers && n != rank)
+		fortran_die(routine, "%s has %d elements, and the pointer has rank %d; give one for each dimension",
+			    argument, n, rank);
+}
+
+/* The lower bounds are 1, as those of an array that allocate makes. */
+static size_t shape_array(array *a, const array *shape, const array *lower, const char *routine)
+{
+	size_t bytes = a->elem_len;
+
+	check_length(shape, a->rank, "shape", routine);
+	check_length(lower, a->rank, "lower", routine);
+	if (!shape && a->rank > 0)
+		fortran_die(routine, "there is no shape, and the pointer has rank %d; give a size for each dimension",
+			    a->rank);
+	for (int i = 0; i < a->rank; i++) {
+		int64_t extent = integer_at(shape, i);
+
+		a->dim[i].lower_bound = lower ? (CFI_index_t)integer_at(lower, i) : 1;
+		a->dim[i].extent = extent > 0 ? (CFI_index_t)extent : 0;
+		a->dim[i].sm = (CFI_index_t)bytes;
+		if (__builtin_mul_overflow(bytes, (size_t)a->dim[i].extent, &bytes))
+			fortran_die(routine, "shape(%d)=%lld: the array would have more bytes than there are addresses",
+				    i + 1, (long long)extent);
+	}
+	return bytes;
+}
+
+void fortran_allocate(array *a, const array *shape, const array *lower, int *stat, const char *routine)
+{
+	size_t bytes = shape_array(a, shape, lower, routine);
+	void *memory = shmem_malloc(bytes > 0 ? bytes : 1); /* an empty array is associated, too */
+
+	a->base_addr = memory;
+	if (stat)
+		*stat = memory ? 0 : 1;
+	else if (!memory)
+		fortran_die(
+			routine,
+			"there are no %zu bytes of symmetric memory for a; set SHMEM_SYMMETRIC_SIZE, or give stat to go on without them",
+			bytes);
+}
+
+void fortran_deallocate(array *a, const char *routine)
+{
+	if (!a->base_addr)
+		fortran_die(routine, "a is not associated");
+	shmem_free(a->base_addr);
+	a->base_addr = NULL;
+}
+
+void fortran_ptr(const array *dest, array *pointer, int pe, const char *routine)
+{
+	if (dest->rank != pointer->rank)
+		fortran_die(routine, "dest has rank %d and pointer has rank %d; they must have the same rank",
+			    dest->rank, pointer->rank);
+	fortran_elements(dest, "dest", routine);
+	pointer->base_addr = shmem_ptr(dest->base_addr, pe);
+	for (int i = 0; i < dest->rank; i++) {
+		pointer->dim[i] = dest->dim[i];
+		pointer->dim[i].lower_bound = 1;
+	}
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The Fortran interface: a library of its own over the C routines, the module shmem and the include file shmem.fh. Everything that has a
+# line per type or routine is made from the tables.
+
+fortran_tables = \
+	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh \
+	fortran/shmem.f90.in fortran/types.tsv
+EXTRA_DIST += $(fortran_tables)
+
+fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in
+MAKE_FORTRAN = CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/fortran/make-fortran.sh
+made_of_tables = fortran/shmem.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh
+CLEANFILES += $(made_of_tables) include/shmem.mod include/shmemx.mod
+
+fortran/shmem.f90: $(fortran_sources)
+	@$(MKDIR_P) fortran
+	$(AM_V_GEN)$(MAKE_FORTRAN) module "$(VERSION)" >$@.new && mv $@.new $@
+fortran/typed.c: $(fortran_sources)
+	@$(MKDIR_P) fortran
+	$(AM_V_GEN)$(MAKE_FORTRAN) typed "$(VERSION)" >$@.new && mv $@.new $@
+fortran/legacy_calls.c: $(fortran_sources)
+	@$(MKDIR_P) fortran
+	$(AM_V_GEN)$(MAKE_FORTRAN) legacy "$(VERSION)" >$@.new && mv $@.new $@
+include/shmem.fh: $(fortran_sources)
+	@$(MKDIR_P) include
+	$(AM_V_GEN)$(MAKE_FORTRAN) include "$(VERSION)" >$@.new && mv $@.new $@
+
+if WITH_FORTRAN
+lib_LTLIBRARIES += libtorushmem_fortran.la
+BUILT_SOURCES += include/shmem.fh
+libtorushmem_fortran_la_SOURCES = \
+	fortran/allocate.c \
+	fortran/bodies.h \
+	fortran/collectives.c \
+	fortran/fortran.h \
+	fortran/legacy.c \
+	fortran/legacy.h \
+	fortran/rma.c \
+	fortran/sections.c \
+	fortran/setup.c \
+	fortran/waits.c
+nodist_libtorushmem_fortran_la_SOURCES = fortran/shmem.f90 fortran/typed.c fortran/legacy_calls.c
+libtorushmem_fortran_la_CPPFLAGS = $(AM_CPPFLAGS) $(FORTRAN_CFLAGS)
+# As in the C library; routines that Fortran calls have no prototypes, and their frames name them in messages.
+libtorushmem_fortran_la_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS) $(FRAME_CFLAGS) -Wno-missing-prototypes -fvisibility=hidden
+libtorushmem_fortran_la_FCFLAGS = $(FC_MODOUT)include $(FCFLAGS)
+libtorushmem_fortran_la_LDFLAGS = -version-info 0:0:0 -no-undefined
+libtorushmem_fortran_la_LIBADD = libtorushmem.la
+
+# The module of this compiler, and its source for others.
+nodist_include_HEADERS += fortran/shmem.f90 include/shmem.fh
+modules = include/shmem.mod
+include/shmem.mod: libtorushmem_fortran.la
+	@test -f $@ && touch $@
+nodist_include_HEADERS += $(modules)
+endif
