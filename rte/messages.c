@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "rte.h"
 #include "settings.h"
 
@@ -20,12 +21,12 @@ static int my_number(void)
 /* One write, so that lines of several PEs do not tear. */
 static void write_line(const char *routine, const char *format, va_list arguments)
 {
-	char line[1024];
+	char line[1024], name[128];
 	int length = snprintf(line, sizeof line, "torushmem: PE %d: ", my_number()), more;
 
-	if (routine) /* a profiling twin's name is the user's name with a p in front */
+	if (routine)
 		length += snprintf(line + length, sizeof line - (size_t)length,
-				   "%s: ", strncmp(routine, "pshmem_", 7) ? routine : routine + 1);
+				   "%s: ", caller_name(routine, name, sizeof name));
 	more = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
 	length += more;
 	if (length > (int)sizeof line - 2)

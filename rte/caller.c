@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "caller.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CALLER_FRAMES = 24 };
+static const char caller_library[] = "libtorushmem_fortran.", caller_prefix[] = "torushmemf_";
+
+/* torushmemf_ctx_put__real8 is shmem_put, torushmemf_team_destroy is shmem_team_destroy, and shmem_put8_ is SHMEM_PUT8 of OpenSHMEM 1.3. */
+static void caller_fortran_name(const char *symbol, char *name, size_t size)
+{
+	const char *word = symbol, *end;
+
+	if (!strncmp(symbol, caller_prefix, sizeof caller_prefix - 1)) {
+		word += sizeof caller_prefix - 1;
+		end = strstr(word, "__");
+		if (end && !strncmp(word, "ctx_", 4))
+			word += 4;
+		snprintf(name, size, "shmem_%.*s", end ? (int)(end - word) : (int)strlen(word), word);
+		return;
+	}
+	snprintf(name, size, "%s", symbol);
+	for (size_t i = 0; name[i]; i++)
+		name[i] = (char)toupper((unsigned char)name[i]);
+	for (size_t length = strlen(name); length > 0 && name[length - 1] == '_'; length--)
+		name[length - 1] = '\0';
+}
+
+/* The outermost call that is in the Fortran library; NULL: none is. */
+static const char *caller_fortran_symbol(void)
+{
+	void *frames[CALLER_FRAMES];
+	int n = backtrace(frames, CALLER_FRAMES);
+	const char *found = NULL;
+	Dl_info info;
+
+	for (int i = 0; i < n; i++)
+		if (dladdr(frames[i], &info) && info.dli_fname && info.dli_sname &&
+		    strstr(info.dli_fname, caller_library))
+			found = info.dli_sname;
+	return found;
+}
+
+const char *caller_name(const char *routine, char *buffer, size_t size)
+{
+	const char *symbol = caller_fortran_symbol();
+
+	if (symbol) {
+		caller_fortran_name(symbol, buffer, size);
+		return buffer;
+	}
+	return strncmp(routine, "pshmem_", 7) ? routine : routine + 1;
+}
