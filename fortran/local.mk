@@ -53,4 +53,36 @@ modules = include/shmem.mod
 include/shmem.mod: libtorushmem_fortran.la
 	@test -f $@ && touch $@
 nodist_include_HEADERS += $(modules)
+
+# --- Tests: programs like the others of tests/api, over what they share ---
+
+FORTRAN_TESTS = tests/api/fortran_setup tests/api/fortran_types
+check_PROGRAMS += $(FORTRAN_TESTS)
+check_LIBRARIES += tests/fortran/libcases.a
+AM_FCFLAGS = $(FC_MODOUT)tests/fortran $(FC_MODINC)include $(FC_MODINC)tests/fortran
+tests_fortran_libcases_a_SOURCES = tests/fortran/check.f90
+nodist_tests_fortran_libcases_a_SOURCES = tests/fortran/cases.f90
+tests/fortran/cases.f90: $(fortran_sources) tests/fortran/cases.awk tests/fortran/type.f90.in
+	@$(MKDIR_P) tests/fortran
+	$(AM_V_GEN)$(MAKE_FORTRAN) rows "$(VERSION)" >$@.rows && $(AWK) -f $(srcdir)/tests/fortran/cases.awk $@.rows \
+		$(srcdir)/fortran/types.tsv $(srcdir)/tests/fortran/type.f90.in >$@.new && rm -f $@.rows && mv $@.new $@
+CLEANFILES += tests/fortran/cases.f90 tests/fortran/*.mod
+# Many lines, which run once.
+tests/fortran/cases.$(OBJEXT): FCFLAGS = -O0
+tests/fortran/check.$(OBJEXT): include/shmem.mod
+tests/fortran/cases.$(OBJEXT): tests/fortran/check.$(OBJEXT)
+tests/api/fortran_types.$(OBJEXT): tests/fortran/cases.$(OBJEXT)
+tests/api/fortran_setup.$(OBJEXT): tests/fortran/check.$(OBJEXT)
+fortran_test_libs = tests/fortran/libcases.a libtorushmem_fortran.la libtorushmem.la
+tests_api_fortran_types_SOURCES = tests/api/fortran_types.f90
+tests_api_fortran_types_LDADD = $(fortran_test_libs)
+tests_api_fortran_setup_SOURCES = tests/api/fortran_setup.f90
+tests_api_fortran_setup_LDADD = $(fortran_test_libs)
 endif
+
+EXTRA_DIST += \
+	tests/fortran/cases.awk \
+	tests/fortran/old_fixed.f \
+	tests/fortran/old_free.f90 \
+	tests/fortran/type.f90.in \
+	tests/tools/fortran.bats

@@ -235,7 +235,7 @@ choose_pes()
 # run_tags SOURCE: what the comment "run: ..." of a test says.
 run_tags()
 {
-	sed -n '1,5s|^/\* run: \(.*\) \*/$|\1|p' "$1"
+	sed -n -e '1,5s|^/\* run: \(.*\) \*/$|\1|p' -e '1,5s|^! run: \(.*\)$|\1|p' "$1"
 }
 
 # plan_test NAME TAGS: a line for each run of the test.

@@ -1,0 +1,148 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! A program of OpenSHMEM 1.3 as they were written: fixed form, implicit types, COMMON, pSync there too, a volatile flag, and Cray
+! pointers. Names come in any case.
+      PROGRAM OLDFIX
+      INCLUDE 'mpp/shmem.fh'
+      PARAMETER (N = 6)
+      INTEGER PSYNC(SHMEM_REDUCE_SYNC_SIZE)
+      INTEGER PSYNC2(SHMEM_COLLECT_SYNC_SIZE)
+      DOUBLE PRECISION X(N), Y(N), Z(N), WORK(N), ALL(N * 8)
+      REAL R(N), S(N)
+      COMPLEX C(N), D(N), CWORK(N)
+      LOGICAL FLAGS(N), GOT(N)
+      CHARACTER*8 TEXT, CAME
+      INTEGER FLAG, IV(N), IW(N), IWORK(N), LOCK, NCOUNT
+      INTEGER*8 LONG
+      VOLATILE FLAG
+      COMMON /SYMM/ X, Y, Z, WORK, ALL, C, D, CWORK, LONG, R, S,        &
+     &  FLAGS, GOT, FLAG, IV, IW, IWORK, LOCK, NCOUNT
+      COMMON /SYNCS/ PSYNC, PSYNC2
+      COMMON /WORDS/ TEXT, CAME
+      INTEGER MY_PE, NUM_PES
+      INTEGER*8 SHMEM_INT8_FADD
+      POINTER (P, A(*))
+      DOUBLE PRECISION A
+      DATA PSYNC /SHMEM_REDUCE_SYNC_SIZE*SHMEM_SYNC_VALUE/
+      DATA PSYNC2 /SHMEM_COLLECT_SYNC_SIZE*SHMEM_SYNC_VALUE/
+
+      CALL START_PES(0)
+      ME = MY_PE()
+      NP = NUM_PES()
+      NEXT = MOD(ME + 1, NP)
+      LAST = MOD(ME + NP - 1, NP)
+      DO 10 I = 1, N
+        X(I) = 100 * ME + I
+        R(I) = ME - I
+        C(I) = CMPLX(ME, I)
+        IV(I) = I + ME
+        FLAGS(I) = MOD(I + ME, 2) .EQ. 0
+        Y(I) = 0
+   10 CONTINUE
+      WRITE (TEXT, '(A4, I4)') 'text', ME
+      FLAG = 0
+      LOCK = 0
+      NCOUNT = 0
+      LONG = 0
+      CALL SHMEM_BARRIER_ALL
+
+!     Puts of each type, then a flag
+      CALL SHMEM_DOUBLE_PUT(Y, X, N, NEXT)
+      CALL Shmem_Real_Put(S, R, N, NEXT)
+      CALL SHMEM_COMPLEX_PUT(D, C, N, NEXT)
+      CALL SHMEM_LOGICAL_PUT(GOT, FLAGS, N, NEXT)
+      CALL SHMEM_INTEGER_PUT(IW, IV, N, NEXT)
+      CALL SHMEM_CHARACTER_PUT(CAME, TEXT, 8, NEXT)
+      CALL SHMEM_FENCE
+      CALL SHMEM_PUT4(FLAG, 7, 1, NEXT)
+      CALL SHMEM_INT4_WAIT_UNTIL(FLAG, SHMEM_CMP_GE, 7)
+      IF (Y(N) .NE. 100 * LAST + N) CALL BAD('SHMEM_DOUBLE_PUT')
+      IF (S(2) .NE. LAST - 2) CALL BAD('SHMEM_REAL_PUT')
+      IF (D(3) .NE. CMPLX(LAST, 3)) CALL BAD('SHMEM_COMPLEX_PUT')
+      IF (GOT(1) .NEQV. MOD(1 + LAST, 2) .EQ. 0) CALL BAD('LOGICAL_PUT')
+      IF (IW(4) .NE. 4 + LAST) CALL BAD('SHMEM_INTEGER_PUT')
+      READ (CAME, '(4X, I4)') I
+      IF (I .NE. LAST) CALL BAD('SHMEM_CHARACTER_PUT')
+      CALL SHMEM_BARRIER_ALL
+
+!     Gets, strides, bytes, and forms without a wait
+      CALL SHMEM_GET8(Y, X, N, NEXT)
+      IF (Y(1) .NE. 100 * NEXT + 1) CALL BAD('SHMEM_GET8')
+      CALL SHMEM_IGET64(Y, X, 1, 2, 3, LAST)
+      IF (Y(3) .NE. 100 * LAST + 5) CALL BAD('SHMEM_IGET64')
+      CALL SHMEM_GETMEM(IW, IV, 4 * N, LAST)
+      IF (IW(1) .NE. 1 + LAST) CALL BAD('SHMEM_GETMEM')
+      CALL SHMEM_GET32_NBI(IW, IV, N, NEXT)
+      CALL SHMEM_QUIET
+      IF (IW(N) .NE. N + NEXT) CALL BAD('SHMEM_GET32_NBI')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_DOUBLE_IPUT(Z, X, 2, 1, 3, NEXT)
+      CALL SHMEM_BARRIER_ALL
+      IF (Z(5) .NE. 100 * LAST + 3) CALL BAD('SHMEM_DOUBLE_IPUT')
+
+!     Atomics, locks
+      I = SHMEM_INT4_FINC(NCOUNT, 0)
+      IF (SHMEM_INT8_FADD(LONG, 1_8, NEXT) .NE. 0) CALL BAD('INT8_FADD')
+      CALL SHMEM_INT8_WAIT_UNTIL(LONG, SHMEM_CMP_EQ, 1_8)
+      I = SHMEM_INT4_CSWAP(FLAG, 7, 9, NEXT)
+      IF (I .NE. 7) CALL BAD('SHMEM_INT4_CSWAP')
+      CALL SHMEM_BARRIER_ALL
+      IF (FLAG .NE. 9) CALL BAD('what SHMEM_INT4_CSWAP wrote')
+      IF (SHMEM_REAL8_SWAP(X(1), 1D0, ME) .NE. 100 * ME + 1)            &
+     &  CALL BAD('SHMEM_REAL8_SWAP')
+      X(1) = 100 * ME + 1
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .EQ. 0 .AND. NCOUNT .NE. NP) CALL BAD('SHMEM_INT4_FINC')
+      NCOUNT = 0
+      CALL SHMEM_BARRIER_ALL
+      DO 20 I = 1, 25
+        CALL SHMEM_SET_LOCK(LOCK)
+        CALL SHMEM_GET4(J, NCOUNT, 1, 0)
+        CALL SHMEM_PUT4(NCOUNT, J + 1, 1, 0)
+        CALL SHMEM_CLEAR_LOCK(LOCK)
+   20 CONTINUE
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .EQ. 0 .AND. NCOUNT .NE. 25 * NP) CALL BAD('SET_LOCK')
+      IF (SHMEM_TEST_LOCK(LOCK) .EQ. 0) CALL SHMEM_CLEAR_LOCK(LOCK)
+
+!     Collectives on an active set of all
+      CALL SHMEM_REAL8_SUM_TO_ALL(Z, X, N, 0, 0, NP, WORK, PSYNC)
+      IF (Z(2) .NE. 50D0 * NP * (NP - 1) + 2 * NP)                      &
+     &  CALL BAD('SHMEM_REAL8_SUM_TO_ALL')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_INT4_MAX_TO_ALL(IW, IV, N, 0, 0, NP, IWORK, PSYNC)
+      IF (IW(3) .NE. 2 + NP) CALL BAD('SHMEM_INT4_MAX_TO_ALL')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_COMP4_SUM_TO_ALL(D, C, N, 0, 0, NP, CWORK, PSYNC)
+      IF (AIMAG(D(3)) .NE. 3 * NP) CALL BAD('SHMEM_COMP4_SUM_TO_ALL')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_BROADCAST8(Y, X, N, 0, 0, 0, NP, PSYNC2)
+      IF (ME .NE. 0 .AND. Y(N) .NE. N) CALL BAD('SHMEM_BROADCAST8')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_FCOLLECT64(ALL, X, 2, 0, 0, NP, PSYNC2)
+      IF (ALL(2 * NP) .NE. 100 * (NP - 1) + 2) CALL BAD('FCOLLECT64')
+      CALL SHMEM_BARRIER(0, 0, NP, PSYNC)
+
+!     Memory
+      CALL SHPALLOC(P, 2 * 100, IERR, 0)
+      IF (IERR .NE. 0) CALL BAD('SHPALLOC')
+      A(100) = ME
+      CALL SHMEM_BARRIER_ALL
+      CALL SHMEM_GET64(Y, A(100), 1, NEXT)
+      IF (Y(1) .NE. NEXT) CALL BAD('memory of SHPALLOC')
+      CALL SHMEM_BARRIER_ALL
+      CALL SHPCLMOVE(P, 2 * 5000, IERR, 1)
+      IF (A(100) .NE. ME) CALL BAD('SHPCLMOVE')
+      CALL SHPDEALLC(P, IERR, 1)
+      IF (.NOT. SHMEM_PE_ACCESSIBLE(NP - 1)) CALL BAD('PE_ACCESSIBLE')
+      IF (SHMEM_PTR(X, ME) .NE. LOC(X)) CALL BAD('SHMEM_PTR')
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .EQ. 0) PRINT *, 'all is well'
+      CALL SHMEM_FINALIZE
+      END
+
+      SUBROUTINE BAD(WHAT)
+      CHARACTER*(*) WHAT
+      PRINT *, 'not so: ', WHAT
+      CALL FLUSH(6)
+      CALL SHMEM_GLOBAL_EXIT(1)
+      END

@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Fortran: oshfort, programs of OpenSHMEM 1.3 on each path, mistakes that the compiler finds, and messages that name the routine.
+
+setup_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+}
+
+setup()
+{
+	OSHRUN=${OSHRUN:-$TOP_BUILDDIR/oshrun}
+	OSHFORT=$TOP_BUILDDIR/oshfort
+	SOURCES=${BATS_TEST_FILENAME%/*}/../fortran
+	[ -x "$OSHFORT" ] || skip "this build has no Fortran"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# on_paths COMMAND...: over load and store, UCX over TCP, both, and a Tofu box where there is one.
+on_paths()
+{
+	"$OSHRUN" -n 2 "$@" || return
+	"$OSHRUN" -n 3 "$@" || return
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self "$OSHRUN" -n 3 "$@" || return
+	SHMEM_NODE_PES=2 "$OSHRUN" -n 4 "$@" || return
+	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] ||
+		SHMEM_PATHS=tofu SOFTOFU_SHAPE=3x1x1x1x1x1 "$OSHRUN" -n 3 "$@"
+}
+
+# program LINES...: a program that uses the module, in program.f90.
+program()
+{
+	{
+		printf '%s\n' 'program try' 'use shmem' 'implicit none' 'integer, save :: i, n(4)' 'real(8), save :: x(4), y(4)'
+		printf '%s\n' "$@" 'end program'
+	} >program.f90
+}
+
+# refused TEXT: the compiler takes program.f90 for a mistake, and says so.
+refused()
+{
+	run "$OSHFORT" -c program.f90
+	[ "$status" -ne 0 ] && [[ "$output" == *"$1"* ]]
+}
+
+# stops TEXT: program.f90 compiles, and ends with this message.
+stops()
+{
+	"$OSHFORT" -Wall -std=f2018 program.f90 -o program
+	run "$OSHRUN" -n 2 ./program
+	echo "$output"
+	[ "$status" -ne 0 ] && [[ "$output" == *"$1"* ]]
+}
+
+@test "a program in fixed form of OpenSHMEM 1.3 runs on every path" {
+	"$OSHFORT" -Wall -Werror -fcray-pointer "$SOURCES/old_fixed.f" -o old
+	on_paths ./old
+}
+
+@test "a program in free form of OpenSHMEM 1.3 runs on every path" {
+	"$OSHFORT" -Wall -Werror -std=f2018 "$SOURCES/old_free.f90" -o old
+	on_paths ./old
+}
+
+@test "routines of OpenSHMEM 1.3 have the names that compilers make of them" {
+	names=$(nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem_fortran.so" | sed 's/.* //')
+	while read -r name _; do
+		case $name in
+		'' | '#') continue ;;
+		esac
+		for form in "${name}_" "${name}__" "${name^^}"; do
+			grep -qx "$form" <<<"$names" || { echo "$form is missing" && false; }
+		done
+	done <"${BATS_TEST_FILENAME%/*}/../../fortran/legacy.def"
+	# a program without the include file, whose compiler adds an underscore more or upper-cases
+	printf '%s\n' 'program t' 'integer me' 'external num_pes' 'integer num_pes' 'call start_pes(0)' \
+		'if (num_pes() /= 2) error stop' 'call shmem_barrier_all()' 'call shmem_finalize()' 'end' >two.f90
+	"$OSHFORT" -fsecond-underscore two.f90 -o two
+	"$OSHRUN" -n 2 ./two
+}
+
+@test "every routine of the C interface that is not deprecated is in the module" {
+	all=$(sed -n 's/^  public :: //p' "$TOP_BUILDDIR/fortran/shmem.f90" | tr ',' '\n' | tr -d ' ' | sort -u)
+	typed=$(awk '!/^#/ && NF { print $1 }' "${BATS_TEST_FILENAME%/*}/../../include/generics.def")
+	# what is in C: without types, without sizes in bits, without deprecated ones
+	# a context is an argument in Fortran, not another name
+	grep -E '^[^#(]*(shmem_[a-z_0-9]*)\(' "$TOP_BUILDDIR/include/shmem.h" | grep -v -e DEPRECATED -e '^#' |
+		sed -E 's/^[^(]*[ *](shmem_[a-z_0-9]*)\(.*/\1/' | grep -vE '[0-9]' | sort -u >c
+	for name in $(grep -vE "_($(echo $typed | tr ' ' '|'))$" c); do
+		grep -qx "$name" <<<"$all" || grep -qx "${name/shmem_ctx_/shmem_}" <<<"$all" || case $name in
+		shmem_alltoallsmem) ;; # strides in bytes: sections have them
+		*) echo "$name is not in the module" && false ;;
+		esac
+	done
+	[ "$(wc -l <c)" -gt 300 ]
+}
+
+@test "the compiler refuses types that differ" {
+	program 'call shmem_put(x, n, 1)'
+	refused "no specific subroutine for the generic ‘shmem_put’"
+}
+
+@test "the compiler refuses an atomic of a type that has none" {
+	program 'call shmem_atomic_add(x(1), 1.0d0, 1)'
+	refused "no specific subroutine for the generic ‘shmem_atomic_add’"
+}
+
+@test "the compiler refuses a constant as a destination" {
+	program 'call shmem_put(1.0d0, x(1), 1)'
+	refused "shmem_put"
+}
+
+@test "arrays of different sizes end the job with a message" {
+	program 'call shmem_init()' 'call shmem_put(x, y(1:3), 1)' 'call shmem_finalize()'
+	stops "shmem_put: dest has 4 elements and source has 3"
+}
+
+@test "a shape that does not fit the pointer ends the job with a message" {
+	program 'call work()' 'contains' 'subroutine work()' 'real(8), pointer :: p(:, :)' 'call shmem_init()' \
+		'call shmem_allocate(p, [4])' 'end subroutine'
+	stops "shmem_allocate: shape has 1 elements, and the pointer has rank 2"
+}
+
+@test "a section with gaps where none may be ends the job with a message" {
+	program 'call shmem_init()' 'call shmem_fcollect(SHMEM_TEAM_WORLD, x, y(1:3:2))'
+	stops "shmem_fcollect: source is a section with gaps, in dimension 1"
+}
+
+@test "messages of the library name the routine of Fortran" {
+	program 'call shmem_init()' 'call shmem_put(x, y, 7)'
+	stops "shmem_put: pe=7"
+	program 'call shmem_init()' 'call shmem_put(x(1:3:2), y(1:2), 7)'
+	stops "shmem_put: pe=7"
+	program 'call shmem_init()' 'call shmem_atomic_inc(n(1), -1)'
+	stops "shmem_atomic_inc: pe=-1"
+	program 'call work()' 'contains' 'subroutine work()' 'real(8) :: mine(4)' 'call shmem_init()' 'mine = 1' \
+		'call shmem_put(mine, y, 1 - shmem_my_pe())' 'end subroutine'
+	stops "shmem_put: dest="
+}
+
+@test "messages of the library name the routine of OpenSHMEM 1.3" {
+	printf '%s\n' "include 'shmem.fh'" 'integer, save :: x(4)' 'call shmem_init()' 'call shmem_put4(x, x, 4, 9)' end >old.f90
+	"$OSHFORT" old.f90 -o old
+	run "$OSHRUN" -n 2 ./old
+	[ "$status" -ne 0 ] && [[ "$output" == *"SHMEM_PUT4: pe=9"* ]]
+	printf '%s\n' "include 'shmem.fh'" 'integer, save :: x(4)' 'call shmem_init()' 'call shmem_put4(x, x, -4, 0)' end >old.f90
+	"$OSHFORT" old.f90 -o old
+	run "$OSHRUN" -n 2 ./old
+	[ "$status" -ne 0 ] && [[ "$output" == *"SHMEM_PUT4: nelems=-4 is negative"* ]]
+}
+
+@test "oshfort shows what it does" {
+	[ "$("$OSHFORT" -showme:libs)" = "torushmem_fortran torushmem" ]
+	[[ "$("$OSHFORT" -show a.f90 -o a)" == *" a.f90 -o a "*"-ltorushmem_fortran -ltorushmem" ]]
+	[[ "$("$OSHFORT" --showme:version)" == *"language: Fortran"* ]]
+	[[ "$(OSHFORT_FC=other "$TOP_BUILDDIR/oshf90" -showme:command)" == other ]]
+	[[ "$("$TOP_BUILDDIR/oshf77" --help)" == *"Calls the Fortran compiler"* ]]
+}
+
+@test "the C library knows nothing of Fortran" {
+	run grep -c . <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem.so" | grep -i -e fortran -e torushmemf -e 'shmem_[a-z_0-9]*_$')
+	[ "$output" = 0 ]
+}
