@@ -4,7 +4,7 @@
 
 fortran_tables = \
 	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh \
-	fortran/shmem.f90.in fortran/types.tsv
+	fortran/shmem.f90.in fortran/synopsis.awk fortran/types.tsv
 EXTRA_DIST += $(fortran_tables)
 
 fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in

@@ -5,6 +5,7 @@
 #   typed    the C routines behind its type-generic names
 #   include  shmem.fh, the include file of OpenSHMEM 1.3
 #   legacy   the C routines behind it
+#   synopsis lines "name<tab>call" of the module's names, for the manual pages
 #   rows     lines "name form set type" of the type-generic names, for the tests
 # $CPP is the preprocessor, $AWK awk.
 set -eu
@@ -85,6 +86,7 @@ typed)
 	generics c
 	;;
 rows) generics rows ;;
+synopsis) sh "$0" module "$version" | run_awk -f "$here/synopsis.awk" ;;
 include | legacy)
 	constants 'p' >"$work/constants"
 	run_awk -v want="$what" -v version="$version" -v constants="$work/constants" -f "$here/legacy.awk" "$here/legacy.def"

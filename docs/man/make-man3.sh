@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make-man3.sh LISTS TEXTS SHMEM.H FOLDER: the manual pages of the routines. LISTS is the folder with openshmem-1.6.tsv and
+# make-man3.sh LISTS TEXTS SHMEM.H FORTRAN FOLDER: the manual pages of the routines. LISTS is the folder with openshmem-1.6.tsv and
 # additions.tsv, which know the families; TEXTS the folder with a text for each page of the standard's routines (man3.awk
-# says what is in it) and a whole page for each extension; SHMEM.H the header with the prototypes. In FOLDER comes each page,
+# says what is in it) and a whole page for each extension; SHMEM.H the header with the prototypes,
+# FORTRAN what "make-fortran.sh synopsis" writes. In FOLDER comes each page,
 # and for each other name that it has one that refers to it.
 set -eu
 LC_ALL=C
 export LC_ALL
-lists=$1 texts=$2 header=$3 folder=$4
+lists=$1 texts=$2 header=$3 fortran=$4 folder=$5
 here=$(dirname "$0")
 mkdir -p "$folder"
 for text in "$texts"/*.txt; do
-	${AWK:-awk} -v page="$(basename "$text" .txt)" -v folder="$folder" -v header="$header" -v text="$text" \
+	${AWK:-awk} -v page="$(basename "$text" .txt)" -v folder="$folder" -v header="$header" -v fortran="$fortran" -v text="$text" \
 		-f "$here/man3.awk" "$lists/openshmem-1.6.tsv" "$lists/additions.tsv"
 done
 for whole in "$texts"/*.3; do

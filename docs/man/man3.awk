@@ -238,6 +238,30 @@ function print_names(    k, head, heads, old_heads, n, list, i)
 	print ".Nd " title >page_file
 }
 
+# How Fortran programs call these, and the names that only they have; -v fortran= names a file of lines "name<tab>call".
+function print_fortran(    line, call, i, n, list)
+{
+	while ((getline line < fortran) > 0)
+		call[substr(line, 1, index(line, "\t") - 1)] = substr(line, index(line, "\t") + 1)
+	close(fortran)
+	n = n_names
+	for (i = 1; i <= n_names; i++)
+		list[i] = names[i]
+	if (page == "shmem_malloc") {
+		list[++n] = "shmem_allocate"
+		list[++n] = "shmem_deallocate"
+	}
+	for (i = 1; i <= n; i++)
+		if (list[i] in call) {
+			if (!fortran_shown++)
+				print ".Pp\nFortran:\n.Bd -literal\nuse shmem" >page_file
+			wrap(call[list[i]])
+			delete call[list[i]]
+		}
+	if (fortran_shown)
+		print ".Ed" >page_file
+}
+
 function print_synopsis(    k, key, m, i, list, line)
 {
 	print ".Sh SYNOPSIS\n.In shmem.h\n.Bd -literal" >page_file
@@ -262,6 +286,7 @@ function print_synopsis(    k, key, m, i, list, line)
 		wrap(later[i])
 	}
 	print ".Ed" >page_file
+	print_fortran()
 	if (with_ctx)
 		print ".Pp\nEach of these also has a form with\n.Li ctx_\nin its name and a context as its first argument." >page_file
 }
