@@ -32,6 +32,7 @@ libtorushmem_fortran_la_SOURCES = \
 	fortran/allocate.c \
 	fortran/bodies.h \
 	fortran/collectives.c \
+	fortran/extensions.c \
 	fortran/fortran.h \
 	fortran/legacy.c \
 	fortran/legacy.h \
@@ -39,24 +40,29 @@ libtorushmem_fortran_la_SOURCES = \
 	fortran/sections.c \
 	fortran/setup.c \
 	fortran/waits.c
-nodist_libtorushmem_fortran_la_SOURCES = fortran/shmem.f90 fortran/typed.c fortran/legacy_calls.c
+# The modules are compiled in their order, which automake does not know.
+fortran/modules.f90: fortran/shmem.f90 fortran/shmemx.f90
+	$(AM_V_GEN)cat fortran/shmem.f90 $(srcdir)/fortran/shmemx.f90 >$@.new && mv $@.new $@
+CLEANFILES += fortran/modules.f90
+nodist_libtorushmem_fortran_la_SOURCES = fortran/modules.f90 fortran/typed.c fortran/legacy_calls.c
 libtorushmem_fortran_la_CPPFLAGS = $(AM_CPPFLAGS) $(FORTRAN_CFLAGS)
 # As in the C library; routines that Fortran calls have no prototypes, and their frames name them in messages.
 libtorushmem_fortran_la_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS) $(FRAME_CFLAGS) -Wno-missing-prototypes -fvisibility=hidden
-libtorushmem_fortran_la_FCFLAGS = $(FC_MODOUT)include $(FCFLAGS)
+libtorushmem_fortran_la_FCFLAGS = $(FC_MODOUT)include $(FC_MODINC)include
 libtorushmem_fortran_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 libtorushmem_fortran_la_LIBADD = libtorushmem.la
 
 # The module of this compiler, and its source for others.
 nodist_include_HEADERS += fortran/shmem.f90 include/shmem.fh
-modules = include/shmem.mod
-include/shmem.mod: libtorushmem_fortran.la
+include_HEADERS += fortran/shmemx.f90
+modules = include/shmem.mod include/shmemx.mod
+$(modules): libtorushmem_fortran.la
 	@test -f $@ && touch $@
 nodist_include_HEADERS += $(modules)
 
 # --- Tests: programs like the others of tests/api, over what they share ---
 
-FORTRAN_TESTS = tests/api/fortran_setup tests/api/fortran_types
+FORTRAN_TESTS = tests/api/fortran_extensions tests/api/fortran_setup tests/api/fortran_types
 check_PROGRAMS += $(FORTRAN_TESTS)
 check_LIBRARIES += tests/fortran/libcases.a
 AM_FCFLAGS = $(FC_MODOUT)tests/fortran $(FC_MODINC)include $(FC_MODINC)tests/fortran
@@ -72,10 +78,12 @@ tests/fortran/cases.$(OBJEXT): FCFLAGS = -O0
 tests/fortran/check.$(OBJEXT): include/shmem.mod
 tests/fortran/cases.$(OBJEXT): tests/fortran/check.$(OBJEXT)
 tests/api/fortran_types.$(OBJEXT): tests/fortran/cases.$(OBJEXT)
-tests/api/fortran_setup.$(OBJEXT): tests/fortran/check.$(OBJEXT)
+tests/api/fortran_extensions.$(OBJEXT) tests/api/fortran_setup.$(OBJEXT): tests/fortran/check.$(OBJEXT)
 fortran_test_libs = tests/fortran/libcases.a libtorushmem_fortran.la libtorushmem.la
 tests_api_fortran_types_SOURCES = tests/api/fortran_types.f90
 tests_api_fortran_types_LDADD = $(fortran_test_libs)
+tests_api_fortran_extensions_SOURCES = tests/api/fortran_extensions.f90
+tests_api_fortran_extensions_LDADD = $(fortran_test_libs)
 tests_api_fortran_setup_SOURCES = tests/api/fortran_setup.f90
 tests_api_fortran_setup_LDADD = $(fortran_test_libs)
 endif
