@@ -158,7 +158,7 @@ _Static_assert(sizeof(real16) == 16, "a long double is what Fortran calls real*1
 typedef void (*fold)(void *into, const void *other, int n);
 
 static void reduce_real16(void *dest, const void *source, int nreduce, int start, int log_stride, int size, long *psync,
-			  fold fold, const char *routine)
+			  fold combine, const char *routine)
 {
 	size_t bytes = (size_t)nreduce * 16;
 	char *result = malloc(2 * bytes + 1), *other = result + bytes;
@@ -169,7 +169,7 @@ static void reduce_real16(void *dest, const void *source, int nreduce, int start
 	for (int i = 0; i < size; i++) {
 		shmem_getmem(i == 0 ? result : other, source, bytes, start + (i << log_stride));
 		if (i > 0)
-			fold(result, other, nreduce);
+			combine(result, other, nreduce);
 	}
 	shmem_barrier(start, log_stride, size, psync);
 	memcpy(dest, result, bytes);

@@ -9,7 +9,7 @@ set -u
 LC_ALL=C
 export LC_ALL
 cd "$1" || exit 1
-folders=$(for folder in bench comms examples include rte shmem softofu tests tools; do [ -d "$folder" ] && echo "$folder"; done)
+folders=$(for folder in bench comms examples fortran include rte shmem softofu tests tools; do [ -d "$folder" ] && echo "$folder"; done)
 pages=$(find CONTRIBUTING.md docs/tour.md docs/decisions docs/protocols -name '*.md' 2>/dev/null | sort)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
