@@ -406,24 +406,3 @@ counts_are_known()
 	sh "$HERE/make-page" >page.md
 	diff "$TOP/docs/conformance.md" page.md
 }
-
-@test "every routine has a manual page, and the pages are without a fault" {
-	sh "$TOP/docs/man/make-man3.sh" "$LIST" "$TOP/docs/man/man3" "$INCLUDE/shmem.h" pages
-	for name in $(awk -F '\t' '$2 == "function" || $2 == "generic" { print $1 }' "$LIST"); do
-		[ -s "pages/$name.3" ] || {
-			echo "no page $name"
-			return 1
-		}
-	done
-	grep -L '^\.so ' pages/*.3 >real
-	[ "$(wc -l <real)" -eq "$(find "$TOP/docs/man/man3" -name '*.txt' | wc -l)" ]
-	while read -r page; do
-		grep -q "^\.Nm $(basename "$page" .3)\( ,\)*$" "$page"
-		[ -z "$(command -v mandoc)" ] || mandoc -T lint -W warning "$page"
-	done <real
-	# What a page refers to is there.
-	sed -n 's/^\.Xr \(shmem[a-z_0-9]*\) 3.*/\1/p; s/^\.so man3\/\(.*\)\.3$/\1/p' pages/*.3 | sort -u >named
-	while read -r name; do
-		[ -s "pages/$name.3" ]
-	done <named
-}
