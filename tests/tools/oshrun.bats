@@ -358,7 +358,7 @@ own_mounts() {
 @test "a PE that exits nonzero ends the job" {
 	osh 5 -q -n 4 "$PEER" init fence @1:exit=3 sleep=2 fence finalize
 	[ "$status" -eq 3 ]
-	one_line 'PE 1 .*exited with code 3 without calling shmem_finalize; ending the other 3'
+	one_line 'PE 1 .*exited with code 3 without calling PMIx_Finalize; ending the other 3'
 	osh 5 -q -n 4 "$PEER" @1:exit=4 init fence sleep=60
 	[ "$status" -eq 4 ]
 	one_line 'PE 1 .*exited with code 4'
@@ -370,16 +370,16 @@ own_mounts() {
 @test "a PE that exits with 0 and without finalize ends the job" {
 	osh 5 -q -n 4 "$PEER" init fence @3:exit=0 fence sleep=60
 	[ "$status" -eq 1 ]
-	one_line 'PE 3 .*without calling shmem_finalize'
+	one_line 'PE 3 .*without calling PMIx_Finalize'
 }
 
 @test "a PE that never connects while others wait ends the job" {
 	osh 5 -q -n 4 "$PEER" @0:exit=0 init fence sleep=60
 	[ "$status" -eq 1 ]
-	one_line 'PE 0 .*without calling shmem_init'
+	one_line 'PE 0 .*without calling PMIx_Init'
 	osh 5 -q -n 4 "$PEER" @0:sleep=0.3 @0:exit=0 init fence sleep=60
 	[ "$status" -eq 1 ]
-	one_line 'PE 0 .*without calling shmem_init'
+	one_line 'PE 0 .*without calling PMIx_Init'
 }
 
 @test "a program that dies inside a wrapper that lives on ends the job" {
@@ -403,7 +403,7 @@ own_mounts() {
 	[[ "$output" == *"PE 1 "*"exited with code 7"* && "$output" != *shmem_finalize* ]]
 	osh 10 -q -n 3 "$PEER" init fence up=0 up=1 @1:exit=3 fence sleep=60
 	[ "$status" -eq 3 ]
-	one_line 'PE 1 .*exited with code 3 without calling shmem_finalize; ending the other 2'
+	one_line 'PE 1 .*exited with code 3 without calling PMIx_Finalize; ending the other 2'
 }
 
 @test "the library's ends: said, global_exit, and any other abort" {
