@@ -86,9 +86,9 @@ transform()
 	done | sort >../packed
 	[ "$(uniq -d ../packed)" = "" ]
 	find usr ! -type d | sort >../installed
-	# What a configure option adds (installed tests) has a package of its own, or none.
-	run comm -13 ../packed ../installed
-	[ "$output" = "" ]
+	# Debian's packages are configured without Fortran (debian/rules).
+	comm -13 ../packed ../installed | grep -vE '/oshf(ort|77|90)|fortran|\.(mod|f90|fh)$' >../unpacked || true
+	[ ! -s ../unpacked ] || { cat ../unpacked && return 1; }
 }
 
 @test "Spack's recipe loads, and configure knows what it is given" {
