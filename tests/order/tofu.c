@@ -45,6 +45,8 @@ static void start_tofu(const char *net)
 {
 	setenv("SOFTOFU_SHAPE", npes == 3 ? "3x1x1x1x1x1" : "2x1x1x1x1x1", 1);
 	setenv("SOFTOFU_ORDER", "posted", 1);
+	/* Without it an aligned line is one copy of the kernel's, inside of which no order can be explored. */
+	setenv("SOFTOFU_TEAR", "yes", 1);
 	setenv("SOFTOFU_MRQ_SIZE", "16", 1);
 	if (net)
 		setenv("SOFTOFU_NET", net, 1);
