@@ -52,8 +52,8 @@
  * peer        comms/core/peers.h; peer->driver is the network's own pointer, which connect or the first operation sets and
  *             forget frees. No other file reads it
  * place       struct comms_place: a peer, a segment of its memory, and an offset there
- * channel     orders and completes its own operations. NULL is the default one, which all threads use; a private one is used by
- *             one thread at a time
+ * channel     orders and completes its own operations; the network defines what it is, and the core keeps the pointer alone.
+ *             NULL is the default one, which all threads use; a private one is used by one thread at a time
  * request     the core's record of a notification; request->driver is room for the network's own record
  * served      a PE is served when other PEs' operations on its memory go on
  */
@@ -202,7 +202,7 @@ enum {
 struct comms_network {
 	const char *name;
 	unsigned traits;       /* NETWORK_..., or'ed */
-	enum counters_row row; /* of SHMEM_STATS */
+	enum counters_row row; /* of SHMEM_STATS: ROW_NAME, from networks.def */
 	/* longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes silently sets it */
 	long longest_wait;
 

@@ -8,7 +8,7 @@
  *
  * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a fence on every processor that
  * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store. A wake between that poll and the
- * futex changes word, so that futex_wait returns at once.
+ * futex changes word, so that futex_wait returns at once. A storing PE that does not run passes a fence when it is switched.
  * docs/protocols/order/wakeups.md goes through the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread
  * of this PE, or where membarrier is missing) are seen because every sleep ends after a bounded time.
  */
