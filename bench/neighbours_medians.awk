@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Reads the records of bench/compare-neighbours (where,round,measure,work,transport,bytes,nanoseconds) and prints what the tree keeps: the
-# median of each, and how our time compares with it, round by round.
-
-function sort_values(v, n,    i, j, x)
-{
-	for (i = 2; i <= n; i++) {
-		x = v[i]
-		for (j = i - 1; j >= 1 && v[j] > x; j--)
-			v[j + 1] = v[j]
-		v[j + 1] = x
-	}
-}
+# median of each, and how our time compares with it, round by round. stats.awk sorts.
 
 function median(v, n)
 {
 	sort_values(v, n)
-	return n ? (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2 : 0
+	return n ? quantile(v, n, 0.5) : 0
 }
 
 function time(key, transport,    i, n, v)

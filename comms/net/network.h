@@ -26,7 +26,7 @@
  * words       PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each.
  *             A flag is 8 bytes wide
  * order       Notifications without a request that this PE sends to one flag take effect in the order of the calls: a flag that
- *             counts never goes back. Whoever uses a request waits for it before the next notification to that flag. Other
+ *             counts never goes back. A caller with a request waits for it before its next notification to that flag. Other
  *             operations are ordered by fence alone
  * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act (queue
  *             pairs, say), the first operation sends B a message over what B published, and B's network answers from open on
@@ -45,7 +45,7 @@
  *             for nothing, and leave a handshake to the first operation
  * counting    The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks
  *             trace_take_event which event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
- * loss        Whoever finds that a peer is lost calls rte_let_others_speak before rte_die: the launcher may know why
+ * loss        A network that finds a peer lost calls rte_let_others_speak before rte_die: the launcher may know why
  *
  * Words used here:
  *

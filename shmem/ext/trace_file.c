@@ -96,7 +96,7 @@ static void load_write(struct plain_text *text)
 	free(link_loads.bytes);
 }
 
-/* What torusplan watch needs to draw it. */
+/* What torusplan view needs to draw it. */
 static void write_torus(struct plain_text *text)
 {
 	const struct torus_shape *shape = &comms_torus()->sites.shape;

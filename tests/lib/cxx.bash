@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # For the tests of C++: $OSHCXX with every compiler and standard, $STRICT warnings, on every path.
 
+# begin_cxx_file WARNINGS: for setup_file; skips the file where there is no C++ compiler
+begin_cxx_file()
+{
+	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
+	need_built
+	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
+	export OSHCXX="${OSHCC%cc}cxx" TOP="${BATS_TEST_FILENAME%/*}/../.." STRICT=$1
+	command -v "$("$OSHCXX" --showme:command | sed 's/ .*//')" >/dev/null || skip "no C++ compiler"
+	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"
+}
+
 # compilers [STANDARDS]: the C++ compilers of this machine with the standards that they know, "compiler standard" lines.
 compilers()
 {

@@ -5,12 +5,8 @@
 
 setup_file()
 {
-	. "${BATS_TEST_FILENAME%/*}/../lib/built.bash"
-	need_built
-	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
-	export OSHCXX="${OSHCC%cc}cxx" TOP="${BATS_TEST_FILENAME%/*}/../.." STRICT='-Wall -Wextra -pedantic -Werror'
-	command -v "$("$OSHCXX" --showme:command | sed 's/ .*//')" >/dev/null || skip "no C++ compiler"
-	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"
+	. "${BATS_TEST_FILENAME%/*}/../lib/cxx.bash"
+	begin_cxx_file '-Wall -Wextra -pedantic -Werror'
 }
 
 setup()

@@ -17,7 +17,7 @@ forget_launcher()
 	}
 }
 
-# Whoever starts us by srun or mpirun gets one run, not one of each process.
+# Started by srun or mpirun, one process runs the tests, not each.
 leave_launcher()
 {
 	rank=${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}}

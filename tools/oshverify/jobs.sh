@@ -115,7 +115,7 @@ judge()
 	fi
 }
 
-# Whoever stops us wants to see what was found until then.
+# A run that is stopped still reports what it found until then.
 stop_at_signal()
 {
 	trap '' INT TERM HUP
