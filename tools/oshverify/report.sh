@@ -63,14 +63,14 @@ note_settings()
 	done
 }
 
-# The names of the network's devices on each host, where they differ.
+# How many kinds of hosts there are. UCX names its devices in any order, so words are compared, not lines.
 note_hosts()
 {
 	[ "$host_count" -gt 1 ] || return 0
 	find_path hosts
 	pes=$(pes_of_hosts | cut -d , -f 1)
 	# shellcheck disable=SC2016 # for the shells of the job
-	line=$(job_line "$pes" 60 '' sh -c '"$0" --parsable | grep -E "^(machine.(system|cores|memory)|ucx|ofi|tofu.library)" | cksum | sed "s/^/same /"' "$oshinfo")
+	line=$(job_line "$pes" 60 '' sh -c '"$0" --parsable | grep -E "^(machine.(system|cores|memory)|ucx|ofi|tofu.library)" | tr ", " "\n\n" | sort | cksum | sed "s/^/same /"' "$oshinfo")
 	run_line 60 "$line" "$work/out"
 	kinds=$(grep '^same ' "$work/out" | sort -u | wc -l)
 	note hosts "$host_count"
