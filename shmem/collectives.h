@@ -18,7 +18,8 @@
  *
  * A collective may write to a member's dest as soon as this PE calls it (the program ensures that every dest is ready),
  * but may read a member's source only after that member has entered. So a collective that puts needs one barrier, at the
- * end; one that gets needs a barrier at each end.
+ * end; one that gets needs a barrier at each end. Between neighbours there is no barrier that could tell anybody else: data goes into a
+ * buffer of struct scratch by edge and parity, in as many pieces as it needs, and the receiver copies it (docs/protocols/node.md).
  */
 struct set {
 	struct comms_group *group;

@@ -21,10 +21,13 @@
  * finds, rte_die_together for what all PEs find alike (start, find). A library that only some machines have is loaded by dlopen
  * in find, so that programs start without it.
  *
+ * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in notify.h, comms_buffer in buffers.h there;
+ * comms_peer and comms.segments in comms/core/comms.h. peers_network_info is in comms/core/peers.h.
+ *
  * Duties that no single function has:
  *
- * words       PEs poll aligned words of 4 and 8 bytes. A put or get of such a word, an atomic, and a flag are one access each.
- *             A flag is 8 bytes wide
+ * words       PEs poll aligned words of 4 and 8 bytes. A put or get of a word that is aligned at the peer, an atomic, and a flag are
+ *             one access each, wherever the word lies here. A flag is 8 bytes wide
  * order       Notifications without a request that this PE sends to one flag take effect in the order of the calls: a flag that
  *             counts never goes back. A caller with a request waits for it before its next notification to that flag. Other
  *             operations are ordered by fence alone
@@ -34,11 +37,12 @@
  * progress    A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
  *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and notify. A
  *             network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
- * thread      A network creates its thread before open returns, or never: comms/wait/deadlock.c counts threads that come later
- *             as the program's. There is none before finish with SHMEM_PROGRESS_THREAD=no. From finish to rest this PE is
- *             served in any case
- * threads     Several threads call operations, progress, served and the reports at once, also in a program of one thread:
- *             SHMEM_CHECK, hang reports and the executor of plans have their own. One thread at a time calls the rest
+ * thread      A network creates its thread before open returns, or in finish, and at no other time: comms/wait/deadlock.c counts threads
+ *             that come between as the program's, and it has stopped before finish. With SHMEM_PROGRESS_THREAD=no there is none
+ *             before finish. From finish to rest this PE is served in any case
+ * threads     Several threads call operations, channel_open and channel_close, progress, served, wait, wake and the reports at
+ *             once, also in a program of one thread: SHMEM_CHECK, hang reports and the executor of plans have their own. One
+ *             thread at a time calls each of the others
  * waits       Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get
  *             and notify in turn: no function holds a lock while it waits. One that "waits for nothing" may wait for a free
  *             record of the network's own, by progress. connect, share and unshare are called with a lock of the core: they wait
@@ -69,8 +73,8 @@ struct network_piece {
 /*
  * Data in up to two pieces, then a flag, to one peer. The flag changes after the data is there. Two sorts:
  *
- * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag. A quiet of the
- *              channel waits for it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until
+ * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag (COMMS_SWAP sets it,
+ *              COMMS_ADD adds value to it). A quiet of the channel waits for it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until
  *              that quiet, else it may be reused on return
  * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically.
  *              Without a request the source may be reused on return. With one the call waits for nothing; the network sets
@@ -214,16 +218,18 @@ struct comms_network {
 	 *           the launcher says, which are alike on all hosts; it is quick. Ends the job with a message if not, and must
 	 *           is true
 	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments
-	 *           (comms.segments)
+	 *           (comms.segments; one of size 0 needs nothing). It does not wait for peers, and COMMS_WAIT calls no progress yet
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it.
 	 *           It may be large, but every PE reads that of each PE it connects to: nothing that grows with the job
 	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first
 	 *           of all is with this PE itself, before open; PEs of this node follow like others. No other thread knows the
 	 *           record yet
-	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one
+	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one. The last step of comms_start:
+	 *           no operation of this PE comes before it has returned. Those of other PEs may, for no barrier follows; what they
+	 *           send is carried out from open on
 	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
 	 * rest      All PEs have finished: serves no longer
-	 * forget    Frees peer->driver
+	 * forget    Frees peer->driver, which may still be NULL. A job that ends with an error calls none of these
 	 * stop      Undoes start
 	 * leave     Undoes find, also where start was not called
 	 */
@@ -240,17 +246,21 @@ struct comms_network {
 
 	/* --- Operations: comms/ops/carry.c and comms/ops/ops.c call them --- */
 
-	/* For contexts. NULL from open: no memory. A channel is quiet when it is closed. */
+	/* For contexts. NULL from open: no memory. The core has called quiet on a channel before it closes it. */
 	struct comms_channel *(*channel_open)(bool private);
 	void (*channel_close)(struct comms_channel *channel);
 
-	/* Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the channel. */
+	/*
+	 * Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the channel. bytes is
+	 * never 0.
+	 */
 	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
 		    bool nbi);
 	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
 	/*
-	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation. A network that lacks some
-	 * sends them to the target's library, as UCX does (net/ucx/ucx_target.c).
+	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation, and is here on return, or with nbi
+	 * after the next quiet; amo has taken effect by then. A network that lacks some sends them to the target's library, as UCX
+	 * does (net/ucx/ucx_target.c).
 	 */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
 	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
@@ -259,7 +269,7 @@ struct comms_network {
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
 	/* Puts, atomics and counted notifications after a fence take effect at a peer after those before it. */
 	void (*fence)(struct comms_channel *channel);
-	/* Waits until all operations of the channel have taken effect; towards these PEs only. */
+	/* Waits until all operations of the channel have taken effect; towards these PEs only, of which one may be there twice. */
 	void (*quiet)(struct comms_channel *channel);
 	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
 	/* Waits until everything that ever left this PE has taken effect, also what no quiet waits for. */
