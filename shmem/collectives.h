@@ -82,7 +82,8 @@ typedef void combine_t(void *out, const void *low, const void *high, size_t coun
 
 /*
  * With SHMEM_CHECK set: do all members call the same routine with the same two numbers and the same dest? Ends the job with a
- * message where one differs from the first member. The names belong to the numbers; NULL: there is no such number.
+ * message where one differs from the first member. The names belong to the numbers; NULL: there is no such number. A dest
+ * that need not be symmetric is given as NULL.
  */
 void set_must_agree(const struct set *set, const char *name, long value, const char *name2, long value2,
 		    const void *dest);
@@ -130,7 +131,6 @@ void api_reductions_start(void);
 void api_gathers_start(void);
 void api_alltoalls_start(void);
 
-/* The whole collective for one member. Sizes are in bytes unless they are counts. */
 /*
  * The trees of a torus that a broadcast or a reduction takes between nodes; none where another algorithm is faster. All members call
  * this together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
@@ -149,6 +149,7 @@ combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
 struct words_method;
 bool set_find_method(combine_t *combine, struct words_method *method);
 
+/* The whole collective for one member; shmem/collectives.c has the routines that call them. Sizes are in bytes unless they are counts. */
 void set_broadcast(const struct set *set, void *dest, const void *source, size_t bytes, int root, bool root_too);
 void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes);
 void set_collect(const struct set *set, void *dest, const void *source, size_t bytes);
@@ -209,15 +210,16 @@ struct agreement {
 	long routine, value, value2, dest;
 };
 
-/*
- * Every member of a team has this in the team's slot; docs/protocols/node.md lists who may write what when. Numbers that come with
- * a word are counts of calls, which grow alike in all members.
- */
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
 	uint64_t ready_queue;		/* of this member's NIC: see comms/net/sessions.h */
 };
 
+/*
+ * Every member of a team has this in the team's slot; docs/protocols/node.md lists who may write what when. Numbers that come with
+ * a word are counts of calls, or of pieces, which grow alike in all members. Most of COMMS_SCRATCH_BYTES (comms/core/system.h) is in use: it
+ * may grow, at the price of so much more for each team, with COMMS_SLOT_BYTES.
+ */
 struct scratch {
 	struct agreement agreement;
 	char called[64];				     /* the routine whose arguments are compared */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # pages.sh SRCDIR: the files and the functions that CONTRIBUTING, the tour, the pages of protocols and those of decisions name exist,
-# pages wrap at 100 columns, links lead to files and headings that exist, and pages for users have no word of tests/words.tsv. Fails and
+# pages wrap at 100 columns, links lead to files and headings that exist, and pages have no word of tests/words.tsv. Fails and
 # names the page and the name or the line where that does not hold. Only what stands between backquotes is a name; a function's has an
 # underscore, and is neither in comments alone nor in tests of the API or of single functions alone. Tables, code that is indented by four
 # blanks, and pages that a program makes ("Made by" in their first lines) may be wider; the README has at most 120 lines.
@@ -90,11 +90,16 @@ for page in $(find README.md CONTRIBUTING.md docs softofu -name '*.md' 2>/dev/nu
 	done
 done
 
-# Words for users, without code.
-find README.md docs/guide docs/testing.md docs/measuring.md docs/security.md -name '*.md' 2>/dev/null | sort | xargs awk -F '\t' '
+# Words of pages, without code and commands.
+find README.md CONTRIBUTING.md CHANGELOG.md docs softofu \( -name '*.md' -o -path '*/man/*.[1-8]*' -o -path '*/man/man3/*.txt' \) 2>/dev/null |
+	sort | xargs awk -F '\t' '
 	FILENAME == "tests/words.tsv" { word[$1] = $2; next }
+	FNR == 1 { code = 0; made = 0 }
+	FNR < 6 && /^(<!-- )?Made by/ { made = 1 }
 	/^ *```/ { code = !code }
-	code { next }
+	/^\.Bd -literal/ { code = 1 }
+	/^\.Ed/ { code = 0 }
+	code || made || /^\./ || /^    / { next }
 	{
 		line = tolower($0)
 		gsub(/`[^`]*`/, "", line)

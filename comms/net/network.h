@@ -84,12 +84,12 @@ struct network_notification {
 	struct comms_peer *peer;
 	enum comms_segment_id segment; /* of both pieces */
 	struct network_piece piece[2]; /* the first one goes first; bytes is 0: nothing */
-	/* the offset of the first piece is in this memory of the peer; NULL: in the segment */
+	/* the offset of the first piece is in this memory of the peer; NULL: in the segment, as in all that are counted */
 	const struct comms_buffer *buffer;
 	enum comms_segment_id flag_segment;
 	size_t flag_offset;	   /* COMMS_NO_FLAG: there is no flag */
 	uint64_t value;		   /* with a request, request->value is the same */
-	uint8_t completion;	   /* not 0: a number that the peer's listen gave, instead of the flag */
+	uint8_t completion;	   /* not 0: a number that the peer's listen gave, instead of the flag; 0 if counted */
 	struct comms_batch *batch; /* not NULL: a network with batching may keep the notification until send_batch */
 	bool counted, nbi;
 	struct comms_channel *channel;
@@ -218,7 +218,7 @@ struct comms_network {
 	 *           the launcher says, which are alike on all hosts; it is quick. Ends the job with a message if not, and must
 	 *           is true
 	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments
-	 *           (comms.segments; one of size 0 needs nothing). It does not wait for peers, and COMMS_WAIT calls no progress yet
+	 *           (comms.segments, whole; one of size 0 needs nothing; a NIC that pins pages commits them all). It does not wait for peers, and COMMS_WAIT calls no progress yet
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it.
 	 *           It may be large, but every PE reads that of each PE it connects to: nothing that grows with the job
 	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first
@@ -252,7 +252,7 @@ struct comms_network {
 
 	/*
 	 * Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the channel. bytes is
-	 * never 0.
+	 * never 0, and may be more than the NIC takes in one message. source, dest and result are any memory of this process.
 	 */
 	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
 		    bool nbi);
@@ -280,7 +280,7 @@ struct comms_network {
 	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */
 	bool (*served)(void);
 
-	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO). */
+	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO). traffic comes with zeros. */
 	void (*count_traffic)(struct comms_traffic *traffic);
 	/* Writes "; operations under way to PEs 1, 3", or "". */
 	void (*name_under_way)(char *text, size_t size);

@@ -20,7 +20,7 @@ struct comms_flag {
 /* Sets a flag, after all that this PE has stored before. */
 void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
-/* Puts data, then sets a flag. The source may be reused on return. */
+/* Puts data, then sets a flag. The source may be reused on return. pe may be this PE. */
 void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe,
 		      const char *routine);
 

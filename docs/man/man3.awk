@@ -3,7 +3,7 @@
 # reads. Variables: page, its name; text, the file with the text; header, shmem.h; folder, where the page goes, and for each other
 # routine of its families a page that refers to it.
 #
-# A text begins with lines "families: GROUP/FAMILY..." (* for all of a group), "title: ...", "see: PAGE..." and, for what is
+# A text begins with lines "names: GROUP/FAMILY..." (* for all of a group), "title: ...", "see: PAGE..." and, for what is
 # deprecated, "instead: OLD=NEW...", with + for a blank. The rest is mdoc.
 
 BEGIN {
@@ -19,8 +19,8 @@ BEGIN {
 function read_text(    line, i, words, n, at)
 {
 	while ((getline line < text) > 0) {
-		if (line ~ /^families: /)
-			n_families = split(substr(line, 11), family_list, " ")
+		if (line ~ /^names: /)
+			n_families = split(substr(line, 8), family_list, " ")
 		else if (line ~ /^title: /)
 			title = substr(line, 8)
 		else if (line ~ /^see: /)

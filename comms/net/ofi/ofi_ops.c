@@ -5,7 +5,8 @@
  * Completion: an operation is counted, by the channel it belongs to, until libfabric has reported that it has taken effect (FI_DELIVERY_COMPLETE).
  * Order: providers differ in what they promise, so a fence waits until everything has taken effect.
  * Atomics: the provider's. Whether they are atomic with the processor's is not known, so PEs of a node use the provider's, too
- * (NETWORK_OWN_ATOMICS). Puts of a word of 4 or 8 bytes are atomics: who waits for the word never sees half of it.
+ * (NETWORK_OWN_ATOMICS). Puts of a word of 4 or 8 bytes are atomics: a PE that waits for the word never sees half of it. Gets of a word are
+ * reads: libfabric does not promise one access, but NICs read an aligned word at once, and so do tcp's copies.
  */
 #include "ofi_inside.h"
 
