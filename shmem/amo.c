@@ -7,66 +7,103 @@
 
 #include <string.h>
 
-/* A copy for the network, so that the path on the node keeps the members in registers. */
-#define IN_MEMORY(ATOMIC) (&(struct comms_atomic){(ATOMIC).op, (ATOMIC).width, (ATOMIC).operand, (ATOMIC).compare})
+/* An atomic, in parts that fit registers: on the node none of it is ever in memory. */
+struct amo_kind {
+	enum comms_amo op;
+	unsigned width;
+};
+struct amo_values {
+	uint64_t operand, compare;
+};
 
 COMMS_INLINE bool misaligned(const void *address, size_t width)
 {
 	return (uintptr_t)address & (width - 1);
 }
 
-COMMS_INLINE uint64_t amo_here(const struct comms_peer *peer, const void *word, void *here, struct comms_atomic atomic)
+static struct comms_atomic in_memory(struct amo_kind kind, struct amo_values values)
 {
-	uint64_t old = atomic.width == 8
-			       ? comms_amo_64(atomic.op, here, atomic.operand, atomic.compare)
-			       : comms_amo_32(atomic.op, here, (uint32_t)atomic.operand, (uint32_t)atomic.compare);
+	return (struct comms_atomic){kind.op, kind.width, values.operand, values.compare};
+}
 
-	if (atomic.op != COMMS_FETCH)
-		comms_wake_at(peer, word, atomic.width);
+/* What load and store do not reach, or what is wrong. Apart, so that the others need no stack. */
+COMMS_APART uint64_t amo_fetch_far(shmem_ctx_t ctx, void *word, struct amo_kind kind, struct amo_values values, int pe,
+				   const char *routine)
+{
+	const struct comms_atomic atomic = in_memory(kind, values);
+
+	return comms_channel_amo_fetch(api_channel(ctx), word, &atomic, pe, routine);
+}
+
+COMMS_APART void amo_post_far(shmem_ctx_t ctx, void *word, struct amo_kind kind, uint64_t operand, int pe,
+			      const char *routine)
+{
+	const struct comms_atomic atomic = in_memory(kind, (struct amo_values){operand, 0});
+
+	comms_channel_amo(api_channel(ctx), word, &atomic, pe, routine);
+}
+
+COMMS_INLINE uint64_t amo_here(const struct comms_peer *peer, const void *word, void *here, struct amo_kind kind,
+			       struct amo_values values)
+{
+	uint64_t old = kind.width == 8
+			       ? comms_amo_64(kind.op, here, values.operand, values.compare)
+			       : comms_amo_32(kind.op, here, (uint32_t)values.operand, (uint32_t)values.compare);
+
+	if (kind.op != COMMS_FETCH)
+		comms_wake_at(peer, word, kind.width);
 	return old;
 }
 
-COMMS_INLINE uint64_t amo_fetch(shmem_ctx_t ctx, const void *dest, struct comms_atomic atomic, int pe,
-				const char *routine)
+COMMS_INLINE uint64_t amo_fetch(shmem_ctx_t ctx, const void *dest, struct amo_kind kind, struct amo_values values,
+				int pe, const char *routine)
 {
 	void *word = (void *)(uintptr_t)dest, *here; /* atomic_fetch takes a const pointer */
 	struct comms_peer *peer;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(word, atomic.width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(word, atomic.width)))
-		return comms_channel_amo_fetch(api_channel(ctx), word, IN_MEMORY(atomic), pe, routine);
-	return amo_here(peer, word, here, atomic);
+	here = comms_reach_atomically(word, kind.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(word, kind.width)))
+		return amo_fetch_far(ctx, word, kind, values, pe, routine);
+	return amo_here(peer, word, here, kind, values);
 }
 
-COMMS_INLINE void amo_post(shmem_ctx_t ctx, void *dest, struct comms_atomic atomic, int pe, const char *routine)
+COMMS_INLINE void amo_post(shmem_ctx_t ctx, void *dest, struct amo_kind kind, uint64_t operand, int pe,
+			   const char *routine)
 {
 	struct comms_peer *peer;
 	void *here;
 
 	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(dest, atomic.width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(dest, atomic.width)))
-		comms_channel_amo(api_channel(ctx), dest, IN_MEMORY(atomic), pe, routine);
+	here = comms_reach_atomically(dest, kind.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(dest, kind.width)))
+		amo_post_far(ctx, dest, kind, operand, pe, routine);
 	else
-		amo_here(peer, dest, here, atomic);
+		amo_here(peer, dest, here, kind, (struct amo_values){operand, 0});
 }
 
-COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, const void *dest, struct comms_atomic atomic, int pe,
-				const char *routine)
+struct amo_target {
+	const void *word;
+	int pe;
+};
+
+COMMS_INLINE void amo_fetch_nbi(shmem_ctx_t ctx, void *result, struct amo_target target, struct amo_kind kind,
+				struct amo_values values, const char *routine)
 {
-	void *word = (void *)(uintptr_t)dest, *here;
+	void *word = (void *)(uintptr_t)target.word, *here;
+	int pe = api_target(ctx, target.pe, routine);
 	struct comms_peer *peer;
 	uint64_t old;
 
-	pe = api_target(ctx, pe, routine);
-	here = comms_reach_atomically(word, atomic.width, pe, &peer);
-	if (COMMS_UNLIKELY(!here || misaligned(word, atomic.width))) {
-		comms_channel_amo_fetch_nbi(api_channel(ctx), result, word, IN_MEMORY(atomic), pe, routine);
+	here = comms_reach_atomically(word, kind.width, pe, &peer);
+	if (COMMS_UNLIKELY(!here || misaligned(word, kind.width))) {
+		const struct comms_atomic atomic = in_memory(kind, values);
+
+		comms_channel_amo_fetch_nbi(api_channel(ctx), result, word, &atomic, pe, routine);
 		return;
 	}
-	old = amo_here(peer, word, here, atomic);
-	memcpy(result, &old, atomic.width); /* the low half is in front, see below */
+	old = amo_here(peer, word, here, kind, values);
+	memcpy(result, &old, kind.width); /* the low half is in front, see below */
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by copying them to the front");
@@ -87,18 +124,21 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are widened by 
 FOR_EXT_TYPES(DEFINE_BITS)
 
 /* The bodies: FETCH returns the old value, POST does not, NBI stores it. W is the width. */
-#define ATOMIC(OP, WIDTH, OPERAND, COND) ((struct comms_atomic){OP, WIDTH, OPERAND, COND})
+#define KIND(OP, WIDTH) ((struct amo_kind){OP, WIDTH})
+#define VALUES(OPERAND, COND) ((struct amo_values){OPERAND, COND})
 #define FETCH(NAME, OP, OPERAND, COND) \
-	return NAME##_of_bits(amo_fetch(ctx, dest, ATOMIC(OP, W, OPERAND, COND), pe, __func__));
-#define POST(OP, OPERAND) amo_post(ctx, dest, ATOMIC(OP, W, OPERAND, 0), pe, __func__);
-#define NBI(OP, OPERAND, COND) amo_fetch_nbi(ctx, fetch, dest, ATOMIC(OP, W, OPERAND, COND), pe, __func__);
-#define READ(TYPE) ATOMIC(COMMS_FETCH, sizeof(TYPE), 0, 0)
+	return NAME##_of_bits(amo_fetch(ctx, dest, KIND(OP, W), VALUES(OPERAND, COND), pe, __func__));
+#define POST(OP, OPERAND) amo_post(ctx, dest, KIND(OP, W), OPERAND, pe, __func__);
+#define NBI(OP, OPERAND, COND) \
+	amo_fetch_nbi(ctx, fetch, (struct amo_target){dest, pe}, KIND(OP, W), VALUES(OPERAND, COND), __func__);
+#define READ(TYPE) KIND(COMMS_FETCH, sizeof(TYPE)), VALUES(0, 0)
 #define V(NAME) bits_of_##NAME(value)
 
 #define EXT(NAME, TYPE)                                                                                              \
 	API_BOTH(TYPE, NAME##_atomic_fetch, return NAME##_of_bits(amo_fetch(ctx, source, READ(TYPE), pe, __func__)); \
 		 , const TYPE *source, int pe)                                                                       \
-	API_BOTH(void, NAME##_atomic_fetch_nbi, amo_fetch_nbi(ctx, fetch, source, READ(TYPE), pe, __func__);         \
+	API_BOTH(void, NAME##_atomic_fetch_nbi,                                                                      \
+		 amo_fetch_nbi(ctx, fetch, (struct amo_target){source, pe}, READ(TYPE), __func__);                   \
 		 , TYPE * fetch, const TYPE *source, int pe)                                                         \
 	API_BOTH(void, NAME##_atomic_set, enum {W = sizeof(TYPE)};                                                   \
 		 POST(COMMS_SWAP, V(NAME)), TYPE * dest, TYPE value, int pe)                                         \
@@ -165,8 +205,7 @@ FOR_AMO_TYPES(OLD_AMO)
 #undef shmem_swap
 API long pshmem_swap(long *dest, long value, int pe)
 {
-	const struct comms_atomic atomic = {COMMS_SWAP, sizeof(long), bits_of_long(value), 0};
-
-	return long_of_bits(amo_fetch(SHMEM_CTX_DEFAULT, dest, atomic, pe, __func__));
+	return long_of_bits(amo_fetch(SHMEM_CTX_DEFAULT, dest, KIND(COMMS_SWAP, sizeof(long)),
+				      VALUES(bits_of_long(value), 0), pe, __func__));
 }
 PROFILED(shmem_swap)

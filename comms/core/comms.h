@@ -25,6 +25,7 @@
 #define COMMS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define COMMS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define COMMS_INLINE static inline __attribute__((always_inline))
+#define COMMS_APART static __attribute__((noinline))
 
 enum comms_segment_id { COMMS_HEAP, COMMS_GLOBALS, COMMS_SEGMENTS };
 
