@@ -6,7 +6,8 @@
  * in their own, then take the other parts from the others. Every part is computed once, so all have the same bits. On a torus
  * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
  * at the same time (comms/coll/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
- * all parts go round (comms/coll/torus_allreduce.c). takes_ring_allreduce and set_reduce_trees choose.
+ * all parts go round (comms/coll/torus_allreduce.c). plan_torus chooses, by set_reduce_trees and
+ * takes_ring_allreduce.
  */
 #include "reduce.h"
 

@@ -267,7 +267,10 @@ struct comms_network {
 			  const struct comms_atomic *atomic, void *result, bool nbi);
 	/* The counted ones are from carry.c, the library's own from comms/ops/notify.c. */
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
-	/* Puts, atomics and counted notifications after a fence take effect at a peer after those before it. */
+	/*
+	 * Puts, atomics and counted notifications after a fence take effect at a peer after those before it. The core calls quiet instead
+	 * where the processor stores to the same peers.
+	 */
 	void (*fence)(struct comms_channel *channel);
 	/* Waits until all operations of the channel have taken effect; towards these PEs only, of which one may be there twice. */
 	void (*quiet)(struct comms_channel *channel);

@@ -63,14 +63,14 @@ uint64_t carry_atomic(const struct target *t, const struct comms_atomic *a)
 }
 
 /*
- * A peer may be reached by both (heap by store, globals through the network). Stores that follow a fence could
- * overtake what the network still carries, so then order needs completion.
+ * A peer may be reached by both: heap by store and globals through the network, or puts by store and atomics through the
+ * network. Stores that follow a fence could overtake what the network still carries, so then order needs completion.
  */
 void carry_fence(struct comms_channel *channel)
 {
 	if (!comms.network)
 		return;
-	if (globals.fd < 0 && comms.n_node > 1)
+	if (comms.network_atomics || (globals.fd < 0 && comms.n_node > 1))
 		comms.network->quiet(channel);
 	else
 		comms.network->fence(channel);
