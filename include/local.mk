@@ -4,13 +4,14 @@
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h include/mpp/shmem.fh
-nodist_include_HEADERS = include/shmem.h include/pshmem.h
+made_headers = include/shmem.h include/pshmem.h
+nodist_include_HEADERS = $(made_headers)
 
 header_parts = include/make-header.sh include/prototypes.def include/types.def include/generics.def \
 	include/types.awk include/generics.awk include/overloads.awk
 EXTRA_DIST += $(header_parts) include/shmem.h.in include/pshmem.h.in
-BUILT_SOURCES += $(nodist_include_HEADERS)
-CLEANFILES += $(nodist_include_HEADERS)
+BUILT_SOURCES += $(made_headers)
+CLEANFILES += $(made_headers)
 
 include/shmem.h: include/shmem.h.in $(header_parts)
 	@$(MKDIR_P) include
