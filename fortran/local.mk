@@ -55,6 +55,7 @@ libtorushmem_fortran_la_LIBADD = libtorushmem.la
 # The module of this compiler, and its source for others.
 nodist_include_HEADERS += fortran/shmem.f90 include/shmem.fh
 include_HEADERS += fortran/shmemx.f90
+mppinclude_HEADERS += include/mpp/shmem.fh
 modules = include/shmem.mod include/shmemx.mod
 $(modules): libtorushmem_fortran.la
 	@test -f $@ && touch $@

@@ -3,7 +3,7 @@
 
 mppincludedir = $(includedir)/mpp
 include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp
-mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h include/mpp/shmem.fh
+mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 made_headers = include/shmem.h include/pshmem.h
 nodist_include_HEADERS = $(made_headers)
 

@@ -48,6 +48,22 @@ int main(void)
 }
 END
 	cp ring.c ring.cc
+	cat >ring.f90 <<'END'
+program ring
+  use shmem
+  implicit none
+  integer :: me, n
+  integer, save :: box = -1
+
+  call shmem_init()
+  me = shmem_my_pe()
+  n = shmem_n_pes()
+  call shmem_p(box, me, mod(me + 1, n))
+  call shmem_barrier_all()
+  print '(a,i0,a,i0)', 'PE ', me, ' got ', box
+  call shmem_finalize()
+end program
+END
 	cat >owners.cc <<'END'
 #include <shmem.hpp>
 #include <cstdio>
@@ -152,6 +168,59 @@ PE 2 got 1" ]
 		[ "$status" -eq 0 ]
 		[[ "$output" == "torushmem "* ]]
 	done
+}
+
+@test "Fortran of a moved tree: oshfort, the archives, pkg-config and CMake" {
+	[ -x "$MOVED/bin/oshfort" ] || skip "built without Fortran"
+	for name in oshfort oshf90 oshf77; do
+		"$name" -Wall -Werror -o ring ring.f90
+		runs_as_ring ./ring
+	done
+	if [ -e "$MOVED/$lib/libtorushmem_fortran.a" ]; then
+		oshfort -static-libtorushmem -o ring ring.f90
+		run ldd ./ring
+		[[ "$output" != *libtorushmem* ]]
+		runs_as_ring ./ring
+	fi
+	# pkg-config says a blank as a backslash and a blank, so this tree has none in its name.
+	plain="$BATS_TEST_TMPDIR/plain"
+	cp -a "$MOVED" "$plain"
+	export PKG_CONFIG_PATH="$plain/$lib/pkgconfig"
+	[ "$(pkg-config --define-prefix --variable=oshfort torushmem-fortran)" = "$plain/bin/oshfort" ]
+	# shellcheck disable=SC2046 # flags
+	$(oshfort --showme:command) -o ring ring.f90 $(pkg-config --define-prefix --cflags --libs torushmem-fortran) -Wl,-rpath,"$plain/$lib"
+	ldd ring | grep -q "$plain/$lib/libtorushmem_fortran.so.0"
+	runs_as_ring ./ring
+	command -v cmake >/dev/null || skip "no cmake"
+	cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(ring LANGUAGES C Fortran)
+find_package(OpenSHMEM 1.6 REQUIRED COMPONENTS C Fortran)
+add_executable(ring ring.f90)
+target_link_libraries(ring PRIVATE OpenSHMEM::Fortran)
+END
+	cmake -S . -B out -DCMAKE_PREFIX_PATH="$MOVED" >log 2>&1 || { cat log && return 1; }
+	cmake --build out >log 2>&1 || { cat log && return 1; }
+	runs_as_ring out/ring
+}
+
+@test "--without-fortran: no Fortran compiler is needed, and nothing of Fortran is built or installed" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES FC F77
+	mkdir programs without
+	find /usr/local/bin /usr/bin /bin -maxdepth 1 ! -type d ! -name '*fortran*' ! -name '*flang*' ! -name 'f[79]*' \
+		-exec ln -sf -t programs {} +
+	programs=$PWD/programs
+	cd without
+	PATH=$programs run command -v gfortran f77 f90 f95 flang
+	[ "$output" = "" ]
+	PATH=$programs "${TOP_SRCDIR:-$BATS_TEST_DIRNAME/../..}/configure" -q --without-fortran >log 2>&1 || { tail log && return 1; }
+	PATH=$programs make -n install >wanted 2>/dev/null
+	grep -q libtorushmem.la wanted
+	run grep -nE 'libtorushmem_fortran|oshf(ort|90|77)|\.(mod|f90|fh)\b|torushmem-fortran' wanted
+	[ "$output" = "" ]
+	PATH=$programs run "${TOP_SRCDIR:-$BATS_TEST_DIRNAME/../..}/configure" --with-fortran
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"configure: error: --with-fortran: there is no Fortran compiler that has"* ]]
 }
 
 @test "the archive: oshcc -static-libtorushmem" {
