@@ -195,6 +195,7 @@ EXTRA_DIST += \
 	tests/lib/tori.h \
 	tests/lib/types.h \
 	tests/lib/unit.h \
+	tests/lib/wrong_sum.c \
 	tests/run \
 	tests/suppressions/lsan.supp \
 	tests/suppressions/tsan.supp \

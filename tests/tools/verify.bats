@@ -11,20 +11,7 @@ setup_file()
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	export VERIFY="$TOP_BUILDDIR/oshverify" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	cd "$BATS_FILE_TMPDIR" || return
-	# A library with a fault: sums of long are one too large.
-	cat >fault.c <<'END'
-#include <pshmem.h>
-
-int shmem_long_sum_reduce(shmem_team_t team, long *to, const long *from, size_t count)
-{
-	int result = pshmem_long_sum_reduce(team, to, from, count);
-
-	if (count > 0)
-		to[0]++;
-	return result;
-}
-END
-	"$OSHCC" -shared -fPIC fault.c -o fault.so
+	"$OSHCC" -shared -fPIC "$TOP_SRCDIR/tests/lib/wrong_sum.c" -o fault.so
 	# The same job for ever.
 	cat >stuck.c <<'END'
 #include <shmem.h>
