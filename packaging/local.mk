@@ -9,6 +9,8 @@ EXTRA_DIST += \
 	debian/libtorushmem-dev.postinst \
 	debian/libtorushmem-dev.prerm \
 	debian/libtorushmem-dev.triggers \
+	debian/libtorushmem-fortran0.install \
+	debian/libtorushmem-fortran0.symbols \
 	debian/libtorushmem0.install \
 	debian/libtorushmem0.symbols \
 	debian/plain-names \
@@ -20,14 +22,17 @@ EXTRA_DIST += \
 	debian/tests/cmake \
 	debian/tests/control \
 	debian/tests/cxx \
+	debian/tests/fortran \
 	debian/tests/lib \
 	debian/tests/readme \
 	debian/tests/utofu \
+	debian/tests/verify \
 	debian/torushmem-bin.install \
 	debian/torushmem-bin.postinst \
 	debian/torushmem-bin.prerm \
 	debian/torushmem-bin.triggers \
-	debian/torushmem-doc.install
+	debian/torushmem-doc.install \
+	debian/torushmem-tests.install
 
 EXTRA_DIST += \
 	packaging/container/Containerfile \
@@ -48,10 +53,13 @@ install-modules:
 
 .PHONY: install-modules
 
-# What the library exports, with the version that brought it (docs/decisions/versions.md). Lines of symbols that are gone stay,
+# What the libraries export, with the version that brought it (docs/decisions/versions.md). Lines of symbols that are gone stay,
 # and tests/tools/packages.bats names them.
-symbols: libtorushmem.la
-	$(SHELL) $(top_srcdir)/packaging/list-symbols.sh .libs/libtorushmem.so.0 $(PACKAGE_VERSION) $(top_srcdir)/debian/libtorushmem0.symbols
+LIST_SYMBOLS = $(SHELL) $(top_srcdir)/packaging/list-symbols.sh
+symbols: $(lib_LTLIBRARIES)
+	$(LIST_SYMBOLS) .libs/libtorushmem.so.0 libtorushmem0 $(PACKAGE_VERSION) $(top_srcdir)/debian/libtorushmem0.symbols
+	test ! -e libtorushmem_fortran.la || $(LIST_SYMBOLS) .libs/libtorushmem_fortran.so.0 libtorushmem-fortran0 $(PACKAGE_VERSION) \
+		$(top_srcdir)/debian/libtorushmem-fortran0.symbols
 
 .PHONY: symbols
 

@@ -54,6 +54,9 @@ class AutotoolsPackage:
     def enable_or_disable(self, name, variant=None):
         return ["--%s-%s" % ("enable" if self.spec.on[variant or name] else "disable", name)]
 
+    def with_or_without(self, name):
+        return ["--%s-%s" % ("with" if self.spec.on[name] else "without", name)]
+
 
 def decorator(*words, **options):
     return lambda function: function

@@ -25,6 +25,7 @@ class Torushmem(AutotoolsPackage):
     version("main", branch="main")
     version("0.2.0", tag="v0.2.0")
 
+    variant("fortran", default=True, description="The modules shmem and shmemx, shmem.fh, and oshfort")
     variant("ofi", default=False, description="Networks by libfabric, such as Slingshot, EFA and Omni-Path")
     variant("softofu", default=True, description="A Tofu network in software, with uTofu and jTofu")
     variant("static", default=True, description="Also install libtorushmem.a")
@@ -32,6 +33,7 @@ class Torushmem(AutotoolsPackage):
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
 
     depends_on("autoconf@2.69:", type="build")
     depends_on("automake@1.16:", type="build")
@@ -44,7 +46,7 @@ class Torushmem(AutotoolsPackage):
     depends_on("hwloc@2:")
     depends_on("libfabric@1.11:", when="+ofi")
 
-    # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself.
+    # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself. oshcxx and oshfort are links to it.
     filter_compiler_wrappers("oshcc", relative_root="bin")
 
     def autoreconf(self, spec, prefix):
@@ -58,6 +60,7 @@ class Torushmem(AutotoolsPackage):
             args.append("--with-ofi=" + str(spec["libfabric"].prefix))
         else:
             args.append("--without-ofi")
+        args += self.with_or_without("fortran")
         args += self.enable_or_disable("softofu")
         args += self.enable_or_disable("static")
         args += self.enable_or_disable("argument-checks", variant="checks")
@@ -66,6 +69,8 @@ class Torushmem(AutotoolsPackage):
     def setup_dependent_build_environment(self, env, dependent_spec):
         env.set("OSHCC", str(self.prefix.bin.oshcc))
         env.set("OSHCXX", str(self.prefix.bin.oshcxx))
+        if self.spec.satisfies("+fortran"):
+            env.set("OSHFORT", str(self.prefix.bin.oshfort))
         env.set("OSHRUN", str(self.prefix.bin.oshrun))
 
     @run_after("install")
