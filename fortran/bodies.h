@@ -8,6 +8,8 @@
 
 #include "fortran.h"
 
+#include <shmemx.h>
+
 #define PARAMETER_DEFAULT
 #define CONTEXT_DEFAULT SHMEM_CTX_DEFAULT
 #define PARAMETER_GIVEN shmem_ctx_t ctx,
@@ -194,7 +196,7 @@
 	}
 
 /* Memory */
-#define BODY_allocate(SYMBOL, ROUTINE)                                                      \
+#define BODY_allocate(SYMBOL, ROUTINE, CODE)                                                \
 	API void SYMBOL(array *a, const array *shape, const array *lower, int *stat)        \
 	{                                                                                   \
 		fortran_allocate(a, shape, lower, stat, ROUTINE);                           \
@@ -203,15 +205,35 @@
 	{                                                                                   \
 		fortran_allocate(a, shape, lower, stat, ROUTINE);                           \
 	}
-#define BODY_deallocate(SYMBOL, ROUTINE)        \
+#define BODY_deallocate(SYMBOL, ROUTINE, CODE)  \
 	API void SYMBOL(array *a)               \
 	{                                       \
 		fortran_deallocate(a, ROUTINE); \
 	}
-#define BODY_ptr(SYMBOL, ROUTINE)                                  \
+#define BODY_ptr(SYMBOL, ROUTINE, CODE)                            \
 	API void SYMBOL(const array *dest, array *pointer, int pe) \
 	{                                                          \
 		fortran_ptr(dest, pointer, pe, ROUTINE);           \
+	}
+
+/* Plans */
+#define BODY_reduce_init(SYMBOL, ROUTINE, CODE)                                                                       \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int PE_root, int executor, \
+			shmemx_plan_t *plan, int *stat)                                                               \
+	{                                                                                                             \
+		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                   \
+		int status = shmemx_reduce_init(team, dest->base_addr, source->base_addr, n, CODE, (shmemx_op_t)op,   \
+						PE_root, executor, plan);                                             \
+		FINISH(status, stat)                                                                                  \
+	}
+#define BODY_allreduce_init(SYMBOL, ROUTINE, CODE)                                                                     \
+	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int executor,               \
+			shmemx_plan_t *plan, int *stat)                                                                \
+	{                                                                                                              \
+		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                    \
+		int status = shmemx_allreduce_init(team, dest->base_addr, source->base_addr, n, CODE, (shmemx_op_t)op, \
+						   executor, plan);                                                    \
+		FINISH(status, stat)                                                                                   \
 	}
 
 #endif

@@ -21,11 +21,20 @@
  * allocate.c     symmetric memory for pointers
  * bodies.h       what each generic name does with arrays; fortran/generics.awk makes a routine of it for each type
  * setup.c        routines without a type
+ * grid.c, exchange.c, plans.c, rdma.c, stats.c   behind the module shmemx
  * legacy.c       what the routines of OpenSHMEM 1.3's Fortran interface need; fortran/legacy.awk makes them of fortran/legacy.def
  */
 
 #define API __attribute__((visibility("default")))
 #define FORTRAN_LIKELY(condition) __builtin_expect(condition, 1)
+
+/* The status that C returns is an optional argument of Fortran. */
+#define FORTRAN_STATUS(stat, call)         \
+	do {                               \
+		int status_ = call;        \
+		if (stat)                  \
+			*(stat) = status_; \
+	} while (0)
 
 typedef CFI_cdesc_t array;
 
@@ -37,6 +46,9 @@ size_t fortran_elements(const array *a, const char *argument, const char *routin
 
 /* The same for an array that must be contiguous. */
 size_t fortran_contiguous(const array *a, const char *argument, const char *routine);
+
+/* A text of C to a character variable, filled up with blanks or cut off. */
+void fortran_text(const array *variable, const char *text);
 
 /* One array's contiguous runs, in the order of its elements. */
 struct runs {
@@ -61,6 +73,9 @@ struct pieces {
 void fortran_pieces_begin(struct pieces *pieces, const array *dest, const array *source, const char *routine);
 /* False: there are no more. The first piece of empty arrays has no bytes. */
 bool fortran_pieces_next(struct pieces *pieces);
+
+/* Copies an array to one of as many elements. */
+void fortran_copy(const array *dest, const array *source, const char *routine);
 
 enum fortran_way { FORTRAN_BLOCKING, FORTRAN_NBI };
 void fortran_put(shmem_ctx_t ctx, const array *dest, const array *source, int pe, enum fortran_way way,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the type-generic part of the Fortran interface. Reads, in this order: the C type table (lines "name|C type|rma|amo|ext|bits|old|
-# minmax|logic|sum|Fortran"), fortran/types.tsv, the prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def
+# minmax|logic|sum|Fortran|code"), fortran/types.tsv, the prototypes of shmem.h one a line, include/generics.def, and fortran/generics.def
 # with the names that only Fortran has. Writes what -v want= says:
-#   f90    interface blocks for the module
+#   f90    interface blocks for the module, which is shmem, or shmemx with -v extensions=1
 #   c      the routines behind them: scalars are passed on to C, arrays go to the BODY_ macros of fortran/bodies.h
 #   rows   lines "generic form set type", for the tests
-#   names  the generic names
+#   names  the generic names of the module
 # The prototypes of int32, which has every routine, are the pattern for all types.
 
 BEGIN {
@@ -18,7 +18,13 @@ BEGIN {
 FNR == 1 { part++ }
 /^#/ || NF == 0 { next }
 
-part == 1 && $11 != "none" { c_name[$11] = $1; c_type[$11] = $2; for (i = 3; i <= 10; i++) column[$11, i] = $i }
+part == 1 && $11 != "none" {
+	c_name[$11] = $1
+	c_type[$11] = $2
+	code[$11] = "SHMEMX_" $12
+	for (i = 3; i <= 10; i++)
+		column[$11, i] = $i
+}
 part == 1 { c_type_of[$1] = $2; next }
 
 part == 2 {
@@ -56,7 +62,7 @@ function is_foreign(type)
 function takes_part(type, set, name)
 {
 	if (set == "own")
-		return own_set[type] != "text" && !is_foreign(type)
+		return !(type in own_set && own_set[type] == "text") && !is_foreign(type)
 	if (type in own_set) {
 		if (set == "logic")
 			return own_set[type] == "logic"
@@ -294,6 +300,7 @@ part >= 4 && !place_known {
 		place[sets[i]] = i + 2
 }
 
+part == 4 && extensions { next }
 part == 4 {
 	split($0, row, / +/)
 	if (("shmem_" pattern "_" row[1]) in parameters)
@@ -308,7 +315,7 @@ part == 5 && /^@/ {
 	own = row[1]
 	own_in = row[2]
 	own_procedures = $0
-	sub(/^[^ ]* [^ ]* /, "", own_procedures)
+	sub(/^[^ ]* [^ ]* */, "", own_procedures)
 	own_interface = own_text = ""
 	next
 }
@@ -322,28 +329,39 @@ function for_type(text, type)
 	return text
 }
 
-function emit_own(    t, type, names)
+function is_other_module(name)
 {
-	if (own == "")
+	return (name ~ /^shmemx/) != (extensions + 0)
+}
+
+function emit_own(    t, type, names, short)
+{
+	short = own
+	sub(/^shmemx?_/, "", short)
+	if (own == "" || (want == "names" || want == "f90") && is_other_module(own))
 		return
-	if (want == "names")
-		print "shmem_" own
+	if (want == "names") {
+		print own
+		return
+	}
 	if (want == "f90")
-		printf "\n  interface shmem_%s\n", own
+		printf "\n  interface %s\n", own
 	for (t = 1; t <= types; t++) {
 		type = order[t]
-		if (!takes_part(type, own_in, own))
+		if (!takes_part(type, own_in, short))
 			continue
-		if (want == "f90") {
+		if (want == "f90" && own_procedures == "")
+			printf "%s", for_type(own_text, type)
+		else if (want == "f90") {
 			names = for_type(own_procedures, type)
 			gsub(/ /, "\n    procedure :: ", names)
 			print "    procedure :: " names
 			foreign_interfaces = foreign_interfaces for_type(own_interface, type)
 			foreign_procedures = foreign_procedures "\n" for_type(own_text, type)
 		} else if (want == "c")
-			printf "BODY_%s(torushmemf_%s__%s, \"shmem_%s\")\n", own, own, type, own
+			printf "BODY_%s(torushmemf_%s__%s, \"%s\", %s)\n", short, short, type, own, code[type]
 		else if (want == "rows")
-			print own, "own", own_in, type
+			print short, "own", own_in, type
 	}
 	if (want == "f90")
 		print "  end interface"
@@ -351,7 +369,7 @@ function emit_own(    t, type, names)
 
 END {
 	emit_own()
-	if (want == "f90") {
+	if (want == "f90" && !extensions) {
 		print "\n  ! --- What the module hands on to C: default logicals, which C does not have, and pointers ---\n\n  interface"
 		printf "%s  end interface\n\ncontains\n%s", foreign_interfaces, foreign_procedures
 	}

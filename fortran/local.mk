@@ -4,17 +4,21 @@
 
 fortran_tables = \
 	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh \
-	fortran/shmem.f90.in fortran/synopsis.awk fortran/types.tsv
+	fortran/shmem.f90.in fortran/shmemx.f90.in fortran/synopsis.awk fortran/types.tsv
 EXTRA_DIST += $(fortran_tables)
 
-fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in
+fortran_sources = $(fortran_tables) include/prototypes.def include/types.def include/generics.def include/shmem.h.in \
+	include/shmemx.h
 MAKE_FORTRAN = CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/fortran/make-fortran.sh
-made_of_tables = fortran/shmem.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh
+made_of_tables = fortran/shmem.f90 fortran/shmemx.f90 fortran/typed.c fortran/legacy_calls.c include/shmem.fh
 CLEANFILES += $(made_of_tables) include/shmem.mod include/shmemx.mod
 
 fortran/shmem.f90: $(fortran_sources)
 	@$(MKDIR_P) fortran
 	$(AM_V_GEN)$(MAKE_FORTRAN) module "$(VERSION)" >$@.new && mv $@.new $@
+fortran/shmemx.f90: $(fortran_sources)
+	@$(MKDIR_P) fortran
+	$(AM_V_GEN)$(MAKE_FORTRAN) modulex "$(VERSION)" >$@.new && mv $@.new $@
 fortran/typed.c: $(fortran_sources)
 	@$(MKDIR_P) fortran
 	$(AM_V_GEN)$(MAKE_FORTRAN) typed "$(VERSION)" >$@.new && mv $@.new $@
@@ -32,17 +36,21 @@ libtorushmem_fortran_la_SOURCES = \
 	fortran/allocate.c \
 	fortran/bodies.h \
 	fortran/collectives.c \
-	fortran/extensions.c \
+	fortran/exchange.c \
 	fortran/fortran.h \
+	fortran/grid.c \
 	fortran/legacy.c \
 	fortran/legacy.h \
+	fortran/plans.c \
+	fortran/rdma.c \
 	fortran/rma.c \
 	fortran/sections.c \
 	fortran/setup.c \
+	fortran/stats.c \
 	fortran/waits.c
 # The modules are compiled in their order, which automake does not know.
 fortran/modules.f90: fortran/shmem.f90 fortran/shmemx.f90
-	$(AM_V_GEN)cat fortran/shmem.f90 $(srcdir)/fortran/shmemx.f90 >$@.new && mv $@.new $@
+	$(AM_V_GEN)cat fortran/shmem.f90 fortran/shmemx.f90 >$@.new && mv $@.new $@
 CLEANFILES += fortran/modules.f90
 nodist_libtorushmem_fortran_la_SOURCES = fortran/modules.f90 fortran/typed.c fortran/legacy_calls.c
 libtorushmem_fortran_la_CPPFLAGS = $(AM_CPPFLAGS) $(FORTRAN_CFLAGS)
@@ -56,6 +64,7 @@ libtorushmem_fortran_la_LIBADD = libtorushmem.la
 nodist_include_HEADERS += fortran/shmem.f90 include/shmem.fh
 include_HEADERS += fortran/shmemx.f90
 mppinclude_HEADERS += include/mpp/shmem.fh
+nodist_include_HEADERS += fortran/shmem.f90 fortran/shmemx.f90 include/shmem.fh
 modules = include/shmem.mod include/shmemx.mod
 $(modules): libtorushmem_fortran.la
 	@test -f $@ && touch $@

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make-fortran.sh WHAT VERSION: makes a part of the Fortran interface from the tables, on standard output. WHAT is
 #   module   the source of the module shmem
+#   modulex  the source of the module shmemx
 #   typed    the C routines behind its type-generic names
 #   include  shmem.fh, the include file of OpenSHMEM 1.3
 #   legacy   the C routines behind it
-#   synopsis lines "name<tab>call" of the module's names, for the manual pages
+#   synopsis lines "name<tab>call" of the modules' names, for the manual pages
 #   rows     lines "name form set type" of the type-generic names, for the tests
 # $CPP is the preprocessor, $AWK awk.
 set -eu
@@ -42,18 +43,20 @@ types()
 	cat >"$work/types.c" <<'END'
 #include "types.def"
 #define ROW(X, name, code, type, rma, amo, ext, bits, old, minmax, logic, sum, generic, fortran) \
-	name|type|rma|amo|ext|bits|old|minmax|logic|sum|fortran;
+	name|type|rma|amo|ext|bits|old|minmax|logic|sum|fortran|code;
 TYPE_TABLE(ROW, X)
 END
 	preprocess "$work/types.c" | tr ';' '\n' | sed -e 's/^ *//' -e 's/ *| */|/g' | grep '|'
 }
 
-# generics WANT: see generics.awk.
+# generics WANT [OPTION...]: see generics.awk.
 generics()
 {
+	want=$1
+	shift
 	types >"$work/types"
 	prototypes >"$work/prototypes"
-	run_awk -v want="$1" -f "$here/generics.awk" "$work/types" "$here/types.tsv" "$work/prototypes" "$tables/generics.def" \
+	run_awk -v want="$want" "$@" -f "$here/generics.awk" "$work/types" "$here/types.tsv" "$work/prototypes" "$tables/generics.def" \
 		"$here/generics.def"
 }
 
@@ -64,12 +67,21 @@ constants()
 		sed -e 's/1L << 0$/1/' -e 's/1L << 1$/2/' -e 's/1L << 2$/4/' -e 's/L$//'
 }
 
-case $what in
-module)
-	constants '/Deprecated: arrays/q;p' |
-		sed -e 's/^SHMEM_SIGNAL_/&OP_/' -e 's/^\([^ ]*\) \(.*\)/  integer(c_int), parameter, public :: \1 = \2/' >"$work/constants"
-	generics names | sed 's/^/  public :: /' >"$work/public"
-	generics f90 >"$work/generics"
+# The same of shmemx.h, and the operations of its reductions.
+extension_constants()
+{
+	sed -n 's/^#define \(SHMEMX_[A-Z_0-9]*\) (*\(-*[0-9][0-9]*\))*\( .*\)*$/\1 \2/p' "$tables/shmemx.h"
+	sed -n 's/^typedef enum { \(.*\) } shmemx_op_t;/\1/p' "$tables/shmemx.h" | tr -d ' ' | tr ',' '\n' | run_awk '{ print $0, NR - 1 }'
+}
+
+# fill_in TEMPLATE [OPTION...]: the template of a module with its constants, which come on standard input, and generic names.
+fill_in()
+{
+	template=$1
+	shift
+	sed 's/^\([^ ]*\) \(.*\)/  integer(c_int), parameter, public :: \1 = \2/' >"$work/constants"
+	generics names "$@" | sed 's/^/  public :: /' >"$work/public"
+	generics f90 "$@" >"$work/generics"
 	sed -e "s/@VERSION@/$version/" -e 's/@SPEC@/1.6/' \
 		-e "/^@CONSTANTS@\$/{r $work/constants
 d
@@ -77,8 +89,12 @@ d
 d
 }" -e "/^@GENERICS@\$/{r $work/generics
 d
-}" "$here/shmem.f90.in"
-	;;
+}" "$template"
+}
+
+case $what in
+module) constants '/Deprecated: arrays/q;p' | sed 's/^SHMEM_SIGNAL_/&OP_/' | fill_in "$here/shmem.f90.in" ;;
+modulex) extension_constants | fill_in "$here/shmemx.f90.in" -v extensions=1 ;;
 typed)
 	echo '/* SPDX-License-Identifier: BSD-3-Clause */'
 	echo '/* Made by fortran/make-fortran.sh: what the type-generic names of the module shmem call. */'
@@ -86,7 +102,11 @@ typed)
 	generics c
 	;;
 rows) generics rows ;;
-synopsis) sh "$0" module "$version" | run_awk -f "$here/synopsis.awk" ;;
+synopsis)
+	for module in module modulex; do
+		sh "$0" $module "$version" | run_awk -f "$here/synopsis.awk"
+	done
+	;;
 include | legacy)
 	constants 'p' >"$work/constants"
 	run_awk -v want="$what" -v version="$version" -v constants="$work/constants" -f "$here/legacy.awk" "$here/legacy.def"

@@ -27,6 +27,14 @@ void fortran_die(const char *routine, const char *format, ...)
 	exit(1);
 }
 
+void fortran_text(const array *variable, const char *text)
+{
+	size_t length = strlen(text);
+
+	memset(variable->base_addr, ' ', variable->elem_len);
+	memcpy(variable->base_addr, text, length < variable->elem_len ? length : variable->elem_len);
+}
+
 size_t fortran_elements(const array *a, const char *argument, const char *routine)
 {
 	size_t elements = 1;
@@ -142,6 +150,15 @@ bool fortran_pieces_next(struct pieces *pieces)
 	pieces->bytes = bytes;
 	pieces->elements = bytes / pieces->from.array->elem_len;
 	return true;
+}
+
+void fortran_copy(const array *dest, const array *source, const char *routine)
+{
+	struct pieces pieces;
+
+	fortran_pieces_begin(&pieces, dest, source, routine);
+	while (fortran_pieces_next(&pieces))
+		memcpy(pieces.dest, pieces.source, pieces.bytes);
 }
 
 size_t fortran_team_size(shmem_team_t team, const char *routine)

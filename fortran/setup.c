@@ -5,18 +5,11 @@
  */
 #include "fortran.h"
 
-#define STATUS(stat, call)                 \
-	do {                               \
-		int status_ = call;        \
-		if (stat)                  \
-			*(stat) = status_; \
-	} while (0)
-
 /* --- Set-up and query --- */
 
 API void torushmemf_init_thread(int requested, int *provided, int *stat)
 {
-	STATUS(stat, shmem_init_thread(requested, provided));
+	FORTRAN_STATUS(stat, shmem_init_thread(requested, provided));
 }
 
 API void torushmemf_query_initialized(bool *initialized)
@@ -40,12 +33,9 @@ API bool torushmemf_addr_accessible(const array *addr, int pe)
 API void torushmemf_info_get_name(const array *name)
 {
 	char text[SHMEM_MAX_NAME_LEN];
-	size_t length;
 
 	shmem_info_get_name(text);
-	length = strlen(text);
-	memset(name->base_addr, ' ', name->elem_len);
-	memcpy(name->base_addr, text, length < name->elem_len ? length : name->elem_len);
+	fortran_text(name, text);
 }
 
 API void torushmemf_pcontrol(int level)
@@ -99,7 +89,7 @@ API int torushmemf_team_n_pes(shmem_team_t team)
 
 API void torushmemf_team_get_config(shmem_team_t team, int config_mask, shmem_team_config_t *config, int *stat)
 {
-	STATUS(stat, shmem_team_get_config(team, config_mask, config));
+	FORTRAN_STATUS(stat, shmem_team_get_config(team, config_mask, config));
 }
 
 API int torushmemf_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
@@ -110,8 +100,8 @@ API int torushmemf_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_te
 API void torushmemf_team_split_strided(shmem_team_t parent, int start, int stride, int size, shmem_team_t *team,
 				       const shmem_team_config_t *config, const int *config_mask, int *stat)
 {
-	STATUS(stat,
-	       shmem_team_split_strided(parent, start, stride, size, config, config_mask ? *config_mask : 0, team));
+	FORTRAN_STATUS(stat, shmem_team_split_strided(parent, start, stride, size, config,
+						      config_mask ? *config_mask : 0, team));
 }
 
 API void torushmemf_team_split_2d(shmem_team_t parent, int xrange, shmem_team_t *xaxis, shmem_team_t *yaxis,
@@ -119,7 +109,7 @@ API void torushmemf_team_split_2d(shmem_team_t parent, int xrange, shmem_team_t 
 {
 	long mask = config_mask ? *config_mask : 0;
 
-	STATUS(stat, shmem_team_split_2d(parent, xrange, config, mask, xaxis, config, mask, yaxis));
+	FORTRAN_STATUS(stat, shmem_team_split_2d(parent, xrange, config, mask, xaxis, config, mask, yaxis));
 }
 
 API void torushmemf_team_destroy(shmem_team_t *team)
@@ -130,19 +120,19 @@ API void torushmemf_team_destroy(shmem_team_t *team)
 
 API void torushmemf_team_sync(shmem_team_t team, int *stat)
 {
-	STATUS(stat, shmem_team_sync(team));
+	FORTRAN_STATUS(stat, shmem_team_sync(team));
 }
 
 /* --- Contexts and sessions --- */
 
 API void torushmemf_ctx_create(int options, shmem_ctx_t *ctx, int *stat)
 {
-	STATUS(stat, shmem_ctx_create(options, ctx));
+	FORTRAN_STATUS(stat, shmem_ctx_create(options, ctx));
 }
 
 API void torushmemf_team_create_ctx(shmem_team_t team, int options, shmem_ctx_t *ctx, int *stat)
 {
-	STATUS(stat, shmem_team_create_ctx(team, options, ctx));
+	FORTRAN_STATUS(stat, shmem_team_create_ctx(team, options, ctx));
 }
 
 API void torushmemf_ctx_destroy(shmem_ctx_t *ctx)
@@ -153,7 +143,7 @@ API void torushmemf_ctx_destroy(shmem_ctx_t *ctx)
 
 API void torushmemf_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team, int *stat)
 {
-	STATUS(stat, shmem_ctx_get_team(ctx, team));
+	FORTRAN_STATUS(stat, shmem_ctx_get_team(ctx, team));
 }
 
 API void torushmemf_ctx_session_start(shmem_ctx_t ctx, int options, const shmem_ctx_session_config_t *config,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The synopses of the manual pages: a line "name<tab>call" for each public name, from the source of the module.
+# The synopses of the manual pages: a line "name<tab>call" for each public name, from the source of a module.
 
 # A statement may go on in the next line.
 /&$/ { sub(/ *&$/, ""); held = held $0; next }
 { $0 = held $0; held = "" }
 
-/^ *interface shmem_/ { generic = $2; next }
+/^ *interface shmemx?_/ { generic = $2; next }
 /^ *end interface/ { generic = ""; next }
 
 /^ *(subroutine|function) / {
@@ -33,7 +33,7 @@
 }
 /^ *end (subroutine|function)/ {
 	shown = generic != "" ? generic : name
-	if (shown !~ /^shmem_/ || shown in done)
+	if (shown !~ /^shmemx?_/ || shown in done)
 		next
 	done[shown] = 1
 	line = (kind == "function" ? "answer = " : "call ") shown "("

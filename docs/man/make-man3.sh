@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make-man3.sh LISTS TEXTS SHMEM.H FORTRAN FOLDER: the manual pages of the routines. LISTS is the folder with openshmem-1.6.tsv and
 # additions.tsv, which know the families; TEXTS the folder with a text for each page of the standard's routines (man3.awk
-# says what is in it) and a whole page for each extension; SHMEM.H the header with the prototypes,
+# says what is in it) and a whole page for each extension (extension.awk adds how Fortran calls it); SHMEM.H the header with the prototypes,
 # FORTRAN what "make-fortran.sh synopsis" writes. In FOLDER comes each page,
 # and for each other name that it has one that refers to it.
 set -eu
@@ -13,11 +13,11 @@ here=$(dirname "$0")
 mkdir -p "$folder"
 for text in "$texts"/*.txt; do
 	${AWK:-awk} -v page="$(basename "$text" .txt)" -v folder="$folder" -v header="$header" -v fortran="$fortran" -v text="$text" \
-		-f "$here/man3.awk" "$lists/openshmem-1.6.tsv" "$lists/additions.tsv"
+		-f "$here/wrap.awk" -f "$here/man3.awk" "$lists/openshmem-1.6.tsv" "$lists/additions.tsv"
 done
 for whole in "$texts"/*.3; do
 	page=$(basename "$whole" .3)
-	cp "$whole" "$folder/$page.3"
+	${AWK:-awk} -v page_file="$folder/$page.3" -v fortran="$fortran" -f "$here/wrap.awk" -f "$here/extension.awk" "$whole"
 	sed -n -e '/^\.Sh NAME/,/^\.Nd/ s/^\.Nm \([^ ]*\).*/\1/p' "$whole" | while read -r name; do
 		[ "$name" = "$page" ] || echo ".so man3/$page.3" >"$folder/$name.3"
 	done

@@ -168,19 +168,6 @@ function remark(status, name, between,    said)
 	return said
 }
 
-function wrap(line,    cut, indent)
-{
-	for (indent = ""; length(indent line) > 76; indent = "    ") {
-		for (cut = 76 - length(indent); cut > 0 && substr(line, cut, 2) != ", "; cut--)
-			;
-		if (!cut)
-			break
-		print indent substr(line, 1, cut) >page_file
-		line = substr(line, cut + 2)
-	}
-	print indent line >page_file
-}
-
 # declare(LINE, NAME, STATUS): a line of the synopsis, now or, if it is deprecated, behind the others.
 function declare(line, name, status)
 {

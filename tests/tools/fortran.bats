@@ -94,6 +94,12 @@ stops()
 		esac
 	done
 	[ "$(wc -l <c)" -gt 300 ]
+	all=$(sed -n 's/^  public :: //p' "$TOP_BUILDDIR/fortran/shmemx.f90" | tr ',' '\n' | tr -d ' ')
+	sed -n 's/^[a-z].*[ *]\(shmemx_[a-z_]*\)(.*/\1/p' "${BATS_TEST_FILENAME%/*}/../../include/shmemx.h" >c
+	for name in $(grep -vx -e shmemx_pack -e shmemx_unpack c); do # sections do what these do
+		grep -qx "$name" <<<"$all" || { echo "$name is not in the module" && false; }
+	done
+	[ "$(wc -l <c)" -gt 40 ]
 }
 
 @test "the compiler refuses types that differ" {
@@ -103,6 +109,13 @@ stops()
 
 @test "the compiler refuses an atomic of a type that has none" {
 	program 'call shmem_atomic_add(x(1), 1.0d0, 1)'
+	refused "no specific subroutine for the generic"
+}
+
+@test "the compiler refuses a plan of a sum of texts" {
+	program 'use_shmemx' 'type(shmemx_plan_t) :: plan' 'character(len=4), save :: t(2)' \
+		'call shmemx_allreduce_init(SHMEM_TEAM_WORLD, t, t, SHMEMX_SUM, SHMEMX_PLAN_AUTO, plan)'
+	sed -i -e '/use_shmemx/d' -e 's/^use shmem$/use shmem\nuse shmemx/' program.f90
 	refused "no specific subroutine for the generic"
 }
 
@@ -156,6 +169,20 @@ stops()
 	[[ "$("$OSHFORT" --showme:version)" == *"language: Fortran"* ]]
 	[[ "$(OSHFORT_FC=other "$TOP_BUILDDIR/oshf90" -showme:command)" == other ]]
 	[[ "$("$TOP_BUILDDIR/oshf77" --help)" == *"Calls the Fortran compiler"* ]]
+}
+
+@test "a face that is larger than its edge ends the job with a message, as does one that does not fit" {
+	program 'call work()' 'contains' 'subroutine work()' 'use shmemx' 'use iso_c_binding' 'type(shmem_team_t) :: grid' \
+		'type(shmemx_exchange_t) :: e' 'call shmem_init()' \
+		'call shmemx_grid_create(SHMEM_TEAM_WORLD, [2], [.true._c_bool], .false._c_bool, grid)' \
+		'call shmemx_exchange_create_grid(grid, [16_c_int64_t, 16_c_int64_t], 0, e)' 'call shmemx_exchange_send(e, 0, x)' \
+		'end subroutine'
+	stops "shmemx_exchange_send: edge=0: source has 32 bytes, and the edge carries 16 at most"
+	sed -i 's/send(e, 0, x)/pack(e, 0, x(1:3))/' program.f90
+	stops "shmemx_exchange_pack: edge=0: source has 24 bytes, and the edge carries 16 at most"
+	sed -i 's/call shmemx_exchange_pack(e, 0, x(1:3))/call shmemx_exchange_send(e, 0, x(1:2))\ncall shmemx_exchange_receive(e, 1, y)/' \
+		program.f90
+	stops "shmemx_exchange_receive: edge=1: the message has 16 bytes, and dest has room for 32"
 }
 
 @test "the C library knows nothing of Fortran" {
