@@ -47,3 +47,14 @@ dist_examplescxx_DATA = \
 	examples/cxx/heat.cc \
 	examples/cxx/lattice.cc \
 	examples/cxx/stencil.cc
+
+# In Fortran: built by tests/tools/fortran_examples.bats, as there may be no Fortran compiler.
+examplesfortrandir = $(docdir)/examples/fortran
+dist_examplesfortran_DATA = \
+	examples/fortran/Makefile \
+	examples/fortran/halo.f90 \
+	examples/fortran/heat.f90 \
+	examples/fortran/lattice.f90 \
+	examples/fortran/solver.f90 \
+	examples/fortran/stencil.f90 \
+	examples/fortran/wilson.f90

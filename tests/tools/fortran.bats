@@ -171,6 +171,50 @@ stops()
 	[[ "$("$TOP_BUILDDIR/oshf77" --help)" == *"Calls the Fortran compiler"* ]]
 }
 
+# alike PES PROGRAM OPTIONS...: the program prints in Fortran what it prints in C, but for times and how numbers are written
+alike()
+{
+	for language in c fortran; do
+		folder=.
+		[ $language = fortran ] || folder=$TOP_BUILDDIR/examples
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$1" "$folder/$2" "${@:3}" >out || { cat out && return 1; }
+		sed -e '/^microseconds\|^communication takes\|^an iteration:\|iterations in/d' -e 's/, [0-9.]* us each//' \
+			-e 's/\([0-9]\)E\([+-][0-9]\)/\1e\2/g' out |
+			awk '/^sum of all points/ { printf "sum %.17g\n", $NF; next } { print }' >out.$language
+	done
+	grep -qx PASS out.fortran
+	grep -q "$numbers" out.fortran
+	diff out.c out.fortran
+}
+
+@test "the examples print the numbers of those in C, to the last bit" {
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES "${!SHMEM_@}"
+	cp "${BATS_TEST_FILENAME%/*}"/../../examples/fortran/* .
+	PATH="$TOP_BUILDDIR:$PATH" make -s FFLAGS='-O2 -std=f2018 -Wall -Wextra -pedantic -Werror'
+	for settings in SHMEM_PATHS=local SHMEM_NODE_PES=2; do
+		export "${settings?}"
+		for pes in 1 3 4; do
+			numbers='^ *450 ' alike $pes stencil --size 37 --tolerance 1e-3
+			numbers='^sum [0-9]' alike $pes heat --side 6 --iterations 40
+			numbers='^sum [0-9]' alike $pes lattice --side 4 --iterations 20
+			numbers='^[1-9][0-9]* iterations' alike $pes solver --side 2
+		done
+		numbers='1mx2mx2m' alike 4 heat --side 5 --iterations 30 --open --grid 1,2,2
+		numbers='m' alike 3 lattice --side 3 --iterations 20 --open
+		numbers='PASS' alike 4 heat --side 1 --iterations 10
+		unset "${settings%%=*}"
+	done
+	run "$OSHRUN" -q -n 2 ./lattice --side 3 --grid 1,1,1,2
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"lattice: where it wraps, 3 points make two even ones neighbours; give an even --side"* ]]
+	for program in stencil heat lattice solver; do
+		run "$OSHRUN" -q -n 2 ./$program --help
+		[ "$status" -eq 0 ] && [ "$(grep -c '^usage:' <<<"$output")" -eq 1 ]
+		run "$OSHRUN" -q -n 2 ./$program --nonsense
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "a face that is larger than its edge ends the job with a message, as does one that does not fit" {
 	program 'call work()' 'contains' 'subroutine work()' 'use shmemx' 'use iso_c_binding' 'type(shmem_team_t) :: grid' \
 		'type(shmemx_exchange_t) :: e' 'call shmem_init()' \
