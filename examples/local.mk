@@ -48,7 +48,7 @@ dist_examplescxx_DATA = \
 	examples/cxx/lattice.cc \
 	examples/cxx/stencil.cc
 
-# In Fortran: built by tests/tools/fortran_examples.bats, as there may be no Fortran compiler.
+# In Fortran: built by tests/tools/fortran.bats, for there may be no Fortran compiler.
 examplesfortrandir = $(docdir)/examples/fortran
 dist_examplesfortran_DATA = \
 	examples/fortran/Makefile \

@@ -69,10 +69,68 @@ void fortran_ptr(const array *dest, array *pointer, int pe, const char *routine)
 	if (dest->rank != pointer->rank)
 		fortran_die(routine, "dest has rank %d and pointer has rank %d; they must have the same rank",
 			    dest->rank, pointer->rank);
+	if (dest->elem_len != pointer->elem_len)
+		fortran_die(
+			routine,
+			"an element of dest has %zu bytes and one of pointer has %zu; they must have the same length",
+			dest->elem_len, pointer->elem_len);
 	fortran_elements(dest, "dest", routine);
 	pointer->base_addr = shmem_ptr(dest->base_addr, pe);
 	for (int i = 0; i < dest->rank; i++) {
 		pointer->dim[i] = dest->dim[i];
 		pointer->dim[i].lower_bound = 1;
 	}
+}
+
+/*
+ * Types that are no types of C: Fortran sets the pointer itself, to memory with these extents and lower bounds.
+ */
+
+/* A pointer of this rank, to elements of so many bytes. */
+static array *native_pointer(void *descriptor, int rank, int bytes)
+{
+	array *pointer = descriptor;
+
+	memset(pointer, 0, sizeof(CFI_CDESC_T(CFI_MAX_RANK)));
+	pointer->rank = (CFI_rank_t)rank;
+	pointer->elem_len = (size_t)bytes;
+	return pointer;
+}
+
+static void show_bounds(const array *pointer, int64_t *extents, int64_t *first)
+{
+	for (int i = 0; i < pointer->rank; i++) {
+		extents[i] = pointer->dim[i].extent;
+		first[i] = pointer->dim[i].lower_bound;
+	}
+}
+
+API void torushmemf_allocate_native(int rank, int bytes, const array *shape, const array *lower, void **memory,
+				    int64_t *extents, int64_t *first, int *stat)
+{
+	CFI_CDESC_T(CFI_MAX_RANK) descriptor;
+	array *a = native_pointer(&descriptor, rank, bytes);
+
+	fortran_allocate(a, shape, lower, stat, "shmem_allocate");
+	*memory = a->base_addr;
+	show_bounds(a, extents, first);
+}
+
+API void torushmemf_deallocate_native(const array *a)
+{
+	if (!a)
+		fortran_die("shmem_deallocate", "a is not associated");
+	shmem_free(a->base_addr);
+}
+
+API void torushmemf_ptr_native(const array *dest, int rank, int bytes, int pe, void **memory, int64_t *extents,
+			       int64_t *first)
+{
+	CFI_CDESC_T(CFI_MAX_RANK) descriptor;
+	array *pointer = native_pointer(&descriptor, rank, bytes);
+
+	fortran_contiguous(dest, "dest", "shmem_ptr");
+	fortran_ptr(dest, pointer, pe, "shmem_ptr");
+	*memory = pointer->base_addr;
+	show_bounds(pointer, extents, first);
 }

@@ -61,6 +61,8 @@ function is_foreign(type)
 
 function takes_part(type, set, name)
 {
+	if (set == "native")
+		return is_foreign(type) || own_set[type] == "text"
 	if (set == "own")
 		return !(type in own_set && own_set[type] == "text") && !is_foreign(type)
 	if (type in own_set) {
@@ -320,13 +322,38 @@ part == 5 && /^@/ {
 	next
 }
 part == 5 && /^%/ { own_interface = own_text; own_text = ""; next }
-part == 5 { own_text = own_text $0 "\n" }
+part == 5 && /^\*/ { of_ranks = of_ranks substr($0, 2) "\n"; next }
+part == 5 {
+	own_text = own_text (of_ranks == "" ? "" : for_ranks(of_ranks)) $0 "\n"
+	of_ranks = ""
+}
 
-function for_type(text, type)
+function for_type(text, type,    local)
 {
+	local = declaration[type]
+	sub(/len=\*/, "len=len(a)", local)
+	gsub(/LOCAL/, local, text)
 	gsub(/OF/, "__" type, text)
 	gsub(/TYPE/, declaration[type], text)
 	return text
+}
+
+# Lines of fortran/generics.def, for all ranks.
+function for_ranks(text,    rank, d, colons, firsts, one, all)
+{
+	for (rank = 1; rank <= 15; rank++) {
+		colons = firsts = ""
+		for (d = 1; d <= rank; d++) {
+			colons = colons (d == 1 ? "(" : ", ") ":"
+			firsts = firsts (d == 1 ? "" : d == 9 ? ", \\&\n          " : ", ") "first(" d "):"
+		}
+		one = text
+		gsub(/COLONS/, colons ")", one)
+		gsub(/FIRSTS/, firsts, one)
+		gsub(/RANK/, rank, one)
+		all = all one
+	}
+	return all
 }
 
 function is_other_module(name)
@@ -338,10 +365,11 @@ function emit_own(    t, type, names, short)
 {
 	short = own
 	sub(/^shmemx?_/, "", short)
-	if (own == "" || (want == "names" || want == "f90") && is_other_module(own))
+	if (own == "" || (want == "names" || want == "f90") && is_other_module(own) || want == "c" && own_in == "native")
 		return
 	if (want == "names") {
-		print own
+		if (!named[own]++)
+			print own
 		return
 	}
 	if (want == "f90")

@@ -135,6 +135,18 @@ stops()
 	stops "shmem_allocate: shape has 1 elements, and the pointer has rank 2"
 }
 
+@test "pointers of types that C does not have: what does not fit ends the job with a message" {
+	program 'call work()' 'contains' 'subroutine work()' 'logical, pointer :: p(:, :), q(:)' 'logical, save :: l(6)' \
+		'nullify (p)' 'call shmem_init()' 'call shmem_allocate(p, [4])' 'end subroutine'
+	stops "shmem_allocate: shape has 1 elements, and the pointer has rank 2"
+	sed -i 's/call shmem_allocate(p, .4.)/call shmem_deallocate(p)/' program.f90
+	stops "shmem_deallocate: a is not associated"
+	sed -i 's/call shmem_deallocate(p)/call shmem_ptr(l, p, 0)/' program.f90
+	stops "shmem_ptr: dest has rank 1 and pointer has rank 2"
+	sed -i 's/call shmem_ptr(l, p, 0)/call shmem_ptr(l(1:5:2), q, 0)/' program.f90
+	stops "shmem_ptr: dest is a section with gaps, in dimension 1"
+}
+
 @test "a section with gaps where none may be ends the job with a message" {
 	program 'call shmem_init()' 'call shmem_fcollect(SHMEM_TEAM_WORLD, x, y(1:3:2))'
 	stops "shmem_fcollect: source is a section with gaps, in dimension 1"
