@@ -3,7 +3,7 @@
 # line per type or routine is made from the tables.
 
 fortran_tables = \
-	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh \
+	fortran/generics.awk fortran/generics.def fortran/legacy.awk fortran/legacy.def fortran/make-fortran.sh fortran/own.awk \
 	fortran/shmem.f90.in fortran/shmemx.f90.in fortran/synopsis.awk fortran/types.tsv
 EXTRA_DIST += $(fortran_tables)
 

@@ -56,7 +56,7 @@ generics()
 	shift
 	types >"$work/types"
 	prototypes >"$work/prototypes"
-	run_awk -v want="$want" "$@" -f "$here/generics.awk" "$work/types" "$here/types.tsv" "$work/prototypes" "$tables/generics.def" \
+	run_awk -v want="$want" "$@" -f "$here/generics.awk" -f "$here/own.awk" "$work/types" "$here/types.tsv" "$work/prototypes" "$tables/generics.def" \
 		"$here/generics.def"
 }
 
