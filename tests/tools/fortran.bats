@@ -241,7 +241,33 @@ alike()
 	stops "shmemx_exchange_receive: edge=1: the message has 16 bytes, and dest has room for 32"
 }
 
-@test "the C library knows nothing of Fortran" {
-	run grep -c . <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem.so" | grep -i -e fortran -e torushmemf -e 'shmem_[a-z_0-9]*_$')
+@test "the Fortran library is a file of its own; the C library knows nothing of Fortran" {
+	libraries=$TOP_BUILDDIR/.libs
+	run grep -c . <(nm -D --defined-only "$libraries/libtorushmem.so" | grep -i -e fortran -e torushmemf -e 'shmem_[a-z_0-9]*_$')
 	[ "$output" = 0 ]
+	[ "$(nm -D --defined-only "$libraries/libtorushmem_fortran.so" | grep -c ' torushmemf_')" -gt 500 ]
+	! nm -D --defined-only "$libraries/libtorushmem_fortran.so" | grep -E ' shmemx?_[a-z0-9_]*[a-z0-9]$' || false # C has these
+	! readelf -d "$libraries/libtorushmem.so" | grep -i fortran || false
+	readelf -d "$libraries/libtorushmem_fortran.so" | grep -q 'NEEDED.*libtorushmem\.so'
+}
+
+@test "a build for C needs no Fortran compiler" {
+	mkdir bin build
+	for file in /usr/bin/* /bin/* /usr/local/bin/*; do
+		case ${file##*/} in
+		*fortran* | *flang* | *f77 | *f90 | *f95) ;;
+		*) [ -e "bin/${file##*/}" ] || ln -s "$file" bin/ ;;
+		esac
+	done
+	cd build
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES FC
+	PATH=$BATS_TEST_TMPDIR/bin "${BATS_TEST_FILENAME%/*}/../../configure" -q >log 2>&1 || { cat log && false; }
+	PATH=$BATS_TEST_TMPDIR/bin make -n all >commands
+	grep -q 'libtorushmem\.la' commands
+	run grep -c -e 'libtorushmem_fortran\.la' -e 'modules\.f90' -e 'GEN *" oshfort' commands
+	echo "$output"
+	[ "$output" = 0 ]
+	PATH=$BATS_TEST_TMPDIR/bin run "${BATS_TEST_FILENAME%/*}/../../configure" -q --with-fortran
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"--with-fortran: there is no Fortran compiler that has assumed-rank arguments"*"apt-get install gfortran"* ]]
 }
