@@ -100,7 +100,11 @@ endif
 
 EXTRA_DIST += \
 	tests/fortran/cases.awk \
+	tests/fortran/copies.c \
+	tests/fortran/copies.f90 \
 	tests/fortran/old_fixed.f \
 	tests/fortran/old_free.f90 \
+	tests/fortran/putter.c \
+	tests/fortran/putter.f90 \
 	tests/fortran/type.f90.in \
 	tests/tools/fortran.bats

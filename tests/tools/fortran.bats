@@ -183,6 +183,22 @@ stops()
 	[[ "$("$TOP_BUILDDIR/oshf77" --help)" == *"Calls the Fortran compiler"* ]]
 }
 
+@test "a section goes to C where it is, or is copied once" {
+	"${OSHCC:-$TOP_BUILDDIR/oshcc}" -O0 -fno-builtin -c "$SOURCES/copies.c"
+	"$OSHFORT" -O2 -Wall -Werror -std=f2018 "$SOURCES/copies.f90" copies.o -o copies
+	"$OSHRUN" -n 1 ./copies
+}
+
+@test "a put of a number takes at most ten instructions more than from C" {
+	command -v valgrind >/dev/null || skip "no valgrind"
+	. "${BATS_TEST_FILENAME%/*}/../lib/cxx.bash"
+	"${OSHCC:-$TOP_BUILDDIR/oshcc}" -O2 "$SOURCES/putter.c" -o from-c
+	"$OSHFORT" -O2 "$SOURCES/putter.f90" -o from-fortran
+	counts_of_putter from-c from-fortran
+	echo "$(cat count.from-c) $(cat count.from-fortran)"
+	[ "$(cat count.from-fortran)" -le $(($(cat count.from-c) + 10000)) ]
+}
+
 # alike PES PROGRAM OPTIONS...: the program prints in Fortran what it prints in C, but for times and how numbers are written
 alike()
 {
