@@ -103,6 +103,7 @@ EXTRA_DIST += \
 	tests/fortran/copies.c \
 	tests/fortran/copies.f90 \
 	tests/fortran/old_fixed.f \
+	tests/fortran/old_forms.f \
 	tests/fortran/old_free.f90 \
 	tests/fortran/putter.c \
 	tests/fortran/putter.f90 \

@@ -63,6 +63,11 @@ stops()
 	on_paths ./old
 }
 
+@test "forms of old benchmarks and test suites run on every path" {
+	"$OSHFORT" -Wall -Werror -fcray-pointer "$SOURCES/old_forms.f" -o old
+	on_paths ./old
+}
+
 @test "routines of OpenSHMEM 1.3 have the names that compilers make of them" {
 	names=$(nm -D --defined-only "$TOP_BUILDDIR/.libs/libtorushmem_fortran.so" | sed 's/.* //')
 	while read -r name _; do
