@@ -83,6 +83,7 @@ UNIT_TESTS = \
 	tests/unit/traces \
 	tests/unit/torus_job \
 	tests/unit/torus_barrier_rounds \
+	tests/unit/torus_cabling \
 	tests/unit/torus_model \
 	tests/unit/torus_disjoint_trees \
 	tests/unit/torus_ring_schedule \
@@ -133,6 +134,7 @@ tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_words_SOURCES = tests/unit/words.c shmem/words.c shmem/words.h
 tests_unit_words_LDADD =
 tests_unit_torus_barrier_rounds_LDADD = libtorusthink.la
+tests_unit_torus_cabling_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_disjoint_trees_LDADD = libtorusthink.la
 tests_unit_torus_ring_schedule_LDADD = libtorusthink.la

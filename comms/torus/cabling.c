@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cabling.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cabling_parts.h"
+
+static bool index_ports(struct cabling_work *work)
+{
+	const struct cabling *cabling = work->cabling;
+
+	work->first = calloc((size_t)cabling->hosts + 1, sizeof *work->first);
+	if (!work->first)
+		return false;
+	for (int p = 0; p < cabling->ports; p++) {
+		work->first[cabling->port[p].host + 1]++;
+		work->links += cabling_peer(cabling, p) > p;
+	}
+	for (int h = 0; h < cabling->hosts; h++)
+		work->first[h + 1] += work->first[h];
+	return true;
+}
+
+/* --- Where there is no torus --- */
+
+static void explain_no_cables(struct torus_found *found, const struct cabling *cabling)
+{
+	int shared = 0, silent = 0;
+
+	for (int p = 0; p < cabling->ports; p++)
+		shared += cabling->port[p].shared;
+	for (int h = 0; h < cabling->hosts; h++)
+		silent += cabling->silent[h];
+	if (silent == cabling->hosts)
+		torus_refuse(found->why, "no host answers");
+	else if (shared)
+		torus_refuse(found->why, "the hosts are at a switch: %d ports see more than one other", shared);
+	else
+		torus_refuse(found->why, "no port of these hosts is cabled to a port of another one of them");
+}
+
+static bool has_too_many_ports(struct torus_found *found, const struct cabling_work *work)
+{
+	for (int h = 0; h < work->cabling->hosts; h++)
+		if (work->first[h + 1] - work->first[h] > CABLING_PORTS)
+			return !torus_refuse(found->why, "%s has more than %d ports", work->cabling->name[h],
+					     CABLING_PORTS);
+	return false;
+}
+
+/* Cables that lead to neighbours are to be most cables, and to be most of those that the shape has. */
+static bool is_torus(struct torus_found *found, const struct cabling_work *work, const struct cabling_layout *layout)
+{
+	const struct cabling *cabling = work->cabling;
+	int placed = 0, with_cables = 0, cables = 0;
+	char text[TORUS_TEXT];
+
+	if (!layout->place)
+		return torus_refuse(found->why, "the %d cables between the hosts follow no axes", work->links);
+	for (int h = 0; h < cabling->hosts; h++) {
+		placed += layout->place[h] >= 0;
+		with_cables += !cabling->silent[h];
+	}
+	if (4 * placed < 3 * with_cables)
+		return torus_refuse(found->why, "cables join no more than %d of the %d hosts", placed, with_cables);
+	for (int p = 0; p < layout->shape.places; p++)
+		for (int d = 0; d < 2 * layout->shape.axes; d += 2) {
+			int next = torus_neighbour(&layout->shape, p, d);
+
+			cables += next >= 0 && next != p && layout->host[p] >= 0 && layout->host[next] >= 0;
+		}
+	if (3 * layout->explained < 2 * work->links || 3 * layout->explained < 2 * cables)
+		return torus_refuse(found->why,
+				    "the cables do not make one: of %d cables, %d fit into %s, which has %d",
+				    work->links, layout->explained, torus_shape_text(&layout->shape, text), cables);
+	return true;
+}
+
+/* By the ports' names; by squares of cables where these explain more. */
+static bool lay_out(struct cabling_work *work, struct cabling_layout *layout)
+{
+	struct cabling_layout other = {.place = NULL};
+	struct cabling_rule rule;
+
+	if (!cabling_find_rule(work) || !cabling_lay_out(work, layout))
+		return false;
+	if (layout->place && 10 * layout->explained >= 8 * work->links)
+		return true;
+	rule = work->rule;
+	work->rule.label = malloc(((size_t)work->cabling->ports + 1) * sizeof *rule.label);
+	if (!work->rule.label || !cabling_make_up_rule(work) || !cabling_lay_out(work, &other)) {
+		cabling_forget_rule(&rule);
+		cabling_layout_free(&other);
+		return false;
+	}
+	if (other.place && (!layout->place || other.explained > layout->explained)) {
+		cabling_forget_rule(&rule);
+		cabling_layout_free(layout);
+		*layout = other;
+	} else {
+		cabling_forget_rule(&work->rule);
+		work->rule = rule;
+		cabling_layout_free(&other);
+	}
+	return true;
+}
+
+static bool describe(struct torus_found *found, struct cabling_work *work, struct cabling_layout *layout)
+{
+	int *expected = malloc((size_t)work->cabling->hosts * sizeof *expected);
+	bool good = expected && cabling_put_in_order(work, layout, expected, &found->ordered);
+
+	if (good && is_torus(found, work, layout)) {
+		found->shape = layout->shape;
+		found->ruled = !work->rule.made_up;
+		memcpy(found->place, layout->place, (size_t)work->cabling->hosts * sizeof *found->place);
+		good = cabling_find_faults(found, work, layout, expected);
+	}
+	free(expected);
+	return good;
+}
+
+bool torus_cabling_find(struct torus_found *found, const struct cabling *cabling)
+{
+	struct cabling_work work = {.cabling = cabling};
+	struct cabling_layout layout = {.place = NULL};
+	bool good;
+
+	memset(found, 0, sizeof *found);
+	found->place = malloc((size_t)cabling->hosts * sizeof *found->place);
+	found->direction = malloc((size_t)cabling->ports + 1);
+	good = found->place && found->direction && index_ports(&work);
+	for (int h = 0; good && h < cabling->hosts; h++)
+		found->place[h] = -1;
+	if (good)
+		memset(found->direction, -1, (size_t)cabling->ports);
+	if (good && work.links == 0)
+		explain_no_cables(found, cabling);
+	else if (good && !has_too_many_ports(found, &work)) {
+		good = lay_out(&work, &layout);
+		if (good && layout.place)
+			good = describe(found, &work, &layout);
+		else if (good)
+			is_torus(found, &work, &layout);
+	}
+	cabling_layout_free(&layout);
+	cabling_forget_rule(&work.rule);
+	free(work.first);
+	if (!good)
+		torus_found_free(found);
+	return good;
+}
+
+void torus_found_free(struct torus_found *found)
+{
+	for (int i = 0; i < found->faults; i++)
+		free(found->fault[i]);
+	free(found->fault);
+	free(found->flaw);
+	free(found->place);
+	free(found->direction);
+	memset(found, 0, sizeof *found);
+}

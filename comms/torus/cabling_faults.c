@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is wrong with the cabling, in words and as flaws of a shape file. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cabling_parts.h"
+
+#define LONGEST 512
+
+struct inspection {
+	struct torus_found *found;
+	const struct cabling_work *work;
+	const struct cabling_layout *layout;
+	const int *expected;
+	bool *told;  /* by port: a fault names it */
+	bool failed; /* no memory */
+};
+
+__attribute__((format(printf, 2, 3))) static void add_fault(struct inspection *in, const char *format, ...)
+{
+	struct torus_found *found = in->found;
+	char text[LONGEST], **fault;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	fault = realloc(found->fault, ((size_t)found->faults + 1) * sizeof *fault);
+	if (!fault) {
+		in->failed = true;
+		return;
+	}
+	found->fault = fault;
+	found->fault[found->faults] = strdup(text);
+	in->failed = in->failed || !found->fault[found->faults];
+	found->faults += found->fault[found->faults] != NULL;
+}
+
+static void add_flaw(struct inspection *in, int place, int direction, float share)
+{
+	struct torus_found *found = in->found;
+	struct torus_flaw *flaw = realloc(found->flaw, ((size_t)found->flaws + 1) * sizeof *flaw);
+
+	if (!flaw) {
+		in->failed = true;
+		return;
+	}
+	found->flaw = flaw;
+	found->flaw[found->flaws++] = (struct torus_flaw){place, direction, share};
+}
+
+static const char *host_name(const struct inspection *in, int host)
+{
+	return in->work->cabling->name[host];
+}
+
+static const char *port_host(const struct inspection *in, int port)
+{
+	return host_name(in, in->work->cabling->port[port].host);
+}
+
+static const char *port_name(const struct inspection *in, int port)
+{
+	return in->work->cabling->port[port].name;
+}
+
+/* Where the rule has a port lead; -1: the rule does not say. A pair with one label has no down. */
+static int direction_by_rule(const struct inspection *in, int port)
+{
+	const struct cabling_rule *rule = &in->work->rule;
+	int step = cabling_step_of(rule, rule->label[port]),
+	    place = in->layout->place[in->work->cabling->port[port].host];
+
+	if (step >= 0 && place >= 0 && rule->up[step / 2] == rule->down[step / 2])
+		step |= torus_coordinate(&in->layout->shape, place, step / 2) != 0;
+	return step;
+}
+
+/* --- Directions of the ports --- */
+
+static void find_directions(struct inspection *in)
+{
+	const struct cabling *cabling = in->work->cabling;
+
+	for (int p = 0; p < cabling->ports; p++) {
+		int peer = cabling_peer(cabling, p), from = in->layout->place[cabling->port[p].host], to;
+
+		in->found->direction[p] = -1;
+		to = peer < 0 ? -1 : in->layout->place[cabling->port[peer].host];
+		if (from >= 0 && to >= 0)
+			in->found->direction[p] =
+				(signed char)cabling_direction(&in->layout->shape, from, to, direction_by_rule(in, p));
+	}
+}
+
+/* The port of a host that leads in this direction; -1: none. */
+static int port_towards(const struct inspection *in, int host, int direction)
+{
+	for (int p = in->work->first[host]; p < in->work->first[host + 1]; p++)
+		if (in->found->direction[p] == direction)
+			return p;
+	return -1;
+}
+
+/* The port of a host that should lead in this direction; -1: none. */
+static int port_meant_for(const struct inspection *in, int host, int direction)
+{
+	if (in->work->rule.made_up)
+		return -1;
+	for (int p = in->work->first[host]; p < in->work->first[host + 1]; p++)
+		if (in->work->rule.label[p] >= 0 && direction_by_rule(in, p) == direction)
+			return p;
+	return -1;
+}
+
+/* Of two cables to one neighbour, where there should be one, that by the rule is it. */
+static void leave_one_of_two(struct inspection *in)
+{
+	const struct cabling *cabling = in->work->cabling;
+
+	for (int p = 0; p < cabling->ports; p++) {
+		int host = cabling->port[p].host, direction = in->found->direction[p], peer;
+
+		if (direction < 0 || direction == direction_by_rule(in, p) ||
+		    (in->layout->shape.axis[direction / 2].size == 2 && in->layout->shape.axis[direction / 2].ring))
+			continue;
+		for (int q = in->work->first[host]; q < in->work->first[host + 1]; q++)
+			if (q != p && in->found->direction[q] == direction && in->found->direction[p] >= 0) {
+				peer = cabling_peer(cabling, p);
+				in->found->direction[p] = in->found->direction[peer] = -1;
+			}
+	}
+}
+
+/*
+ * A pair with two cables: both ports lead in both directions, and each is to have one. Where the port meant for the other direction has taken
+ * this one as well, cabling_direction gave both the same.
+ */
+static void part_pairs(struct inspection *in)
+{
+	const struct torus_shape *shape = &in->layout->shape;
+
+	for (int h = 0; h < in->work->cabling->hosts; h++)
+		for (int a = 0; a < shape->axes; a++) {
+			int up = port_towards(in, h, 2 * a);
+
+			if (shape->axis[a].size != 2 || !shape->axis[a].ring || port_towards(in, h, 2 * a + 1) >= 0)
+				continue;
+			for (int p = up + 1; up >= 0 && p < in->work->first[h + 1]; p++)
+				if (in->found->direction[p] == 2 * a) {
+					int peer = cabling_peer(in->work->cabling, p);
+
+					in->found->direction[p] = (signed char)(2 * a + 1);
+					in->found->direction[peer] = (signed char)(2 * a);
+					break;
+				}
+		}
+}
+
+/* --- Hosts --- */
+
+static void report_hosts(struct inspection *in)
+{
+	const struct cabling *cabling = in->work->cabling;
+	char text[TORUS_TEXT], other_text[TORUS_TEXT];
+
+	for (int h = 0; h < cabling->hosts; h++) {
+		int place = in->layout->place[h];
+
+		if (cabling->silent[h])
+			add_fault(in, "%s does not answer%s%s", host_name(in, h),
+				  place >= 0 ? "; it should be at " : "",
+				  place >= 0 ? torus_place_text(&in->layout->shape, place, text) : "");
+		else if (place < 0)
+			add_fault(in, "%s: no cable leads to it", host_name(in, h));
+	}
+	for (int h = 0; h < cabling->hosts; h++) {
+		int place = in->layout->place[h], wanted = in->expected[h], other;
+
+		if (place < 0 || wanted < 0 || place == wanted)
+			continue;
+		other = in->layout->host[wanted];
+		torus_place_text(&in->layout->shape, place, text);
+		torus_place_text(&in->layout->shape, wanted, other_text);
+		if (other >= 0 && in->expected[other] == place && other > h)
+			add_fault(in, "%s and %s are in each other's places: %s is at %s and %s at %s",
+				  host_name(in, h), host_name(in, other), host_name(in, h), text, host_name(in, other),
+				  other_text);
+		else if (other < 0 || in->expected[other] != place)
+			add_fault(in, "%s is at %s; by the order of names it should be at %s", host_name(in, h), text,
+				  other_text);
+	}
+}
+
+static void report_holes(struct inspection *in)
+{
+	char text[TORUS_TEXT];
+
+	for (int p = 0; p < in->layout->shape.places; p++)
+		if (in->layout->host[p] < 0)
+			add_fault(in, "no host is at %s", torus_place_text(&in->layout->shape, p, text));
+}
+
+/* --- Ports in which another port's cable is --- */
+
+static bool is_misplaced(const struct inspection *in, int port)
+{
+	int meant = direction_by_rule(in, port);
+
+	return meant >= 0 && in->found->direction[port] >= 0 && in->found->direction[port] != meant;
+}
+
+/* Ports that hold each other's cables, round from this one. Two of them are swapped. */
+static void report_swapped(struct inspection *in, int port)
+{
+	int host = in->work->cabling->port[port].host, count = 0, at = port, last = port;
+	char list[LONGEST / 2] = "";
+	size_t length = 0;
+
+	do {
+		in->told[at] = true;
+		length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", count ? ", " : "",
+					   port_name(in, at));
+		length = length < sizeof list ? length : sizeof list - 1;
+		count++;
+		last = at;
+		at = port_meant_for(in, host, in->found->direction[at]);
+	} while (at >= 0 && at != port && is_misplaced(in, at) && !in->told[at]);
+	if (at == port && count == 2)
+		add_fault(in, "ports %s and %s of %s are swapped", port_name(in, port), port_name(in, last),
+			  host_name(in, host));
+	else if (at == port)
+		add_fault(in, "ports %s of %s have each other's cables: each leads where the next one should", list,
+			  host_name(in, host));
+	else if (at >= 0)
+		add_fault(in, "the cable of port %s of %s is in port %s", port_name(in, at), host_name(in, host),
+			  port_name(in, last));
+	else
+		add_fault(in, "port %s of %s leads to %s; by the rule of the others it should not", port_name(in, last),
+			  host_name(in, host), port_host(in, cabling_peer(in->work->cabling, last)));
+}
+
+/* The port that should be at the other end of this one's cable; -1: there is none. */
+static int partner_by_rule(const struct inspection *in, int port)
+{
+	int direction = in->work->rule.made_up ? -1 : direction_by_rule(in, port), place, host;
+
+	if (direction < 0)
+		return -1;
+	place = in->layout->place[in->work->cabling->port[port].host];
+	place = place < 0 ? -1 : torus_neighbour(&in->layout->shape, place, direction);
+	host = place < 0 ? -1 : in->layout->host[place];
+	return host < 0 ? -1 : port_meant_for(in, host, direction ^ 1);
+}
+
+/* A cable between hosts that are no neighbours. Where a second one makes up for it, their ends are swapped. */
+static void report_stray(struct inspection *in, int port)
+{
+	int peer = cabling_peer(in->work->cabling, port), wanted = partner_by_rule(in, port), other;
+
+	in->told[port] = in->told[peer] = true;
+	other = wanted < 0 ? -1 : cabling_peer(in->work->cabling, wanted);
+	if (other >= 0 && !in->told[other] && !in->told[wanted] && in->found->direction[wanted] < 0) {
+		in->told[wanted] = in->told[other] = true;
+		add_fault(
+			in,
+			"the cables in port %s of %s and port %s of %s are swapped: %s %s leads to %s %s, and %s %s to %s %s",
+			port_name(in, peer), port_host(in, peer), port_name(in, wanted), port_host(in, wanted),
+			port_host(in, port), port_name(in, port), port_host(in, peer), port_name(in, peer),
+			port_host(in, other), port_name(in, other), port_host(in, wanted), port_name(in, wanted));
+		return;
+	}
+	if (wanted >= 0)
+		in->told[wanted] = true;
+	add_fault(in, "port %s of %s leads to port %s of %s, which is no neighbour%s%s%s%s", port_name(in, port),
+		  port_host(in, port), port_name(in, peer), port_host(in, peer),
+		  wanted < 0 ? "" : "; it should lead to port ", wanted < 0 ? "" : port_name(in, wanted),
+		  wanted < 0 ? "" : " of ", wanted < 0 ? "" : port_host(in, wanted));
+}
+
+static void report_ports(struct inspection *in)
+{
+	const struct cabling *cabling = in->work->cabling;
+
+	for (int p = 0; p < cabling->ports; p++) {
+		int peer = cabling->port[p].peer;
+
+		if (peer > p && cabling->port[peer].host == cabling->port[p].host &&
+		    cabling_step_of(&in->work->rule, in->work->rule.label[p]) >= 0)
+			add_fault(in, "ports %s and %s of %s are cabled to each other", port_name(in, p),
+				  port_name(in, peer), port_host(in, p));
+		if (!in->told[p] && !in->work->rule.made_up && is_misplaced(in, p))
+			report_swapped(in, p);
+	}
+	for (int p = 0; p < cabling->ports; p++)
+		if (!in->told[p] && cabling_peer(cabling, p) > p && in->found->direction[p] < 0 &&
+		    in->layout->place[cabling->port[p].host] >= 0 &&
+		    in->layout->place[cabling->port[cabling_peer(cabling, p)].host] >= 0)
+			report_stray(in, p);
+}
+
+/* --- Cables --- */
+
+static void describe_end(const struct inspection *in, int host, int port, int direction, char *text, size_t size)
+{
+	if (port >= 0)
+		snprintf(text, size, "port %s of %s", port_name(in, port), host_name(in, host));
+	else
+		snprintf(text, size, "%s (%s)", host_name(in, host), torus_direction_name(direction));
+}
+
+/* No cable leads from here to the neighbour. A fault of a port may have said so already. */
+static void report_dead(struct inspection *in, int place, int direction)
+{
+	const struct cabling *cabling = in->work->cabling;
+	int next = torus_neighbour(&in->layout->shape, place, direction), host = in->layout->host[place],
+	    other = in->layout->host[next], port = port_meant_for(in, host, direction),
+	    far = port_meant_for(in, other, direction ^ 1);
+	char from[LONGEST / 4], to[LONGEST / 4];
+	const char *why = "nothing comes through";
+
+	add_flaw(in, place, direction, 0);
+	if ((port >= 0 && in->told[port]) || (far >= 0 && in->told[far]))
+		return;
+	if ((port >= 0 && !cabling->port[port].carrier) || (far >= 0 && !cabling->port[far].carrier))
+		why = "no carrier";
+	else if (port < 0 || far < 0)
+		why = "no such cable";
+	describe_end(in, host, port, direction, from, sizeof from);
+	describe_end(in, other, far, direction ^ 1, to, sizeof to);
+	add_fault(in, "the cable from %s to %s is dead: %s", from, to, why);
+}
+
+/* What most cables run at; 0: not known. */
+static int usual_speed(const struct cabling *cabling)
+{
+	int usual = 0, most = 0;
+
+	for (int p = 0; p < cabling->ports; p++) {
+		int same = 0, speed = cabling_peer(cabling, p) < 0 ? 0 : cabling->port[p].speed;
+
+		if (speed <= 0 || speed == usual)
+			continue;
+		for (int q = 0; q < cabling->ports; q++)
+			same += cabling_peer(cabling, q) >= 0 && cabling->port[q].speed == speed;
+		if (same > most) {
+			most = same;
+			usual = speed;
+		}
+	}
+	return usual;
+}
+
+static void report_slow(struct inspection *in, int port, int usual)
+{
+	const struct cabling *cabling = in->work->cabling;
+	int peer = cabling_peer(cabling, port), speed = cabling->port[port].speed, other = cabling->port[peer].speed;
+
+	speed = other > 0 && other < speed ? other : speed;
+	if (speed <= 0 || speed >= usual)
+		return;
+	add_flaw(in, in->layout->place[cabling->port[port].host], in->found->direction[port],
+		 (float)speed / (float)usual);
+	add_fault(in, "the cable from port %s of %s to port %s of %s runs at %d Mbit/s, most others at %d",
+		  port_name(in, port), port_host(in, port), port_name(in, peer), port_host(in, peer), speed, usual);
+}
+
+static void report_cables(struct inspection *in)
+{
+	const struct torus_shape *shape = &in->layout->shape;
+	const struct cabling *cabling = in->work->cabling;
+	int usual = usual_speed(cabling);
+
+	for (int place = 0; place < shape->places; place++)
+		for (int d = 0; d < 2 * shape->axes; d += 2) {
+			int next = torus_neighbour(shape, place, d), host = in->layout->host[place], port;
+
+			if (next < 0 || host < 0 || in->layout->host[next] < 0 || cabling->silent[host] ||
+			    cabling->silent[in->layout->host[next]])
+				continue;
+			port = port_towards(in, host, d);
+			if (port < 0)
+				report_dead(in, place, d);
+			else
+				report_slow(in, port, usual);
+		}
+}
+
+bool cabling_find_faults(struct torus_found *found, const struct cabling_work *work,
+			 const struct cabling_layout *layout, const int *expected)
+{
+	struct inspection in = {found, work, layout, expected, calloc((size_t)work->cabling->ports + 1, sizeof(bool)),
+				false};
+
+	if (!in.told)
+		return false;
+	find_directions(&in);
+	part_pairs(&in);
+	leave_one_of_two(&in);
+	report_hosts(&in);
+	report_holes(&in);
+	report_ports(&in);
+	report_cables(&in);
+	free(in.told);
+	return !in.failed;
+}
