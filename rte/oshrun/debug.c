@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "rte/arguments.h"
 #include "program.h"
 #include "say.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "rte/arguments.h"
 #include "launchers.h"
 #include "rte/settings.h"
 

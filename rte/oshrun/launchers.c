@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "rte/arguments.h"
 #include "environment.h"
 #include "launcher_options.h"
 #include "rte/settings.h"

@@ -5,12 +5,10 @@ bin_PROGRAMS += oshrun
 
 oshrun_SOURCES = \
 	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
-	rte/oshrun/arguments.c rte/oshrun/arguments.h \
 	rte/oshrun/bind.c rte/oshrun/bind.h \
 	rte/oshrun/debug.c rte/oshrun/debug.h \
 	rte/oshrun/dry_run.c rte/oshrun/dry_run.h \
 	rte/oshrun/environment.c rte/oshrun/environment.h \
-	rte/oshrun/hosts.c rte/oshrun/hosts.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \
 	rte/oshrun/job_info.c rte/oshrun/job_info.h \

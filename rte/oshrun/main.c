@@ -13,7 +13,7 @@
 #include "debug.h"
 #include "dry_run.h"
 #include "environment.h"
-#include "hosts.h"
+#include "rte/hosts.h"
 #include "job.h"
 #include "join_trace.h"
 #include "launchers.h"
@@ -178,6 +178,20 @@ static int apply_per_host(const struct launcher *launcher, struct options *optio
 	return -1;
 }
 
+static int read_hosts(struct hosts *hosts, const struct options *options)
+{
+	char problem[160];
+
+	memset(hosts, 0, sizeof *hosts);
+	if (options->hosts && !hosts_read_list(hosts, options->hosts, problem, sizeof problem))
+		say("--host %s: %s", options->hosts, problem);
+	else if (options->hostfile && !hosts_read_file(hosts, options->hostfile, problem, sizeof problem))
+		say("--hostfile %s: %s", options->hostfile, problem);
+	else
+		return -1;
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -190,7 +204,7 @@ int main(int argc, char **argv)
 	if (code < 0 && options.join_trace)
 		code = join_trace(options.join_trace) ? 0 : 1;
 	if (code < 0)
-		code = hosts_read(&hosts, &options);
+		code = read_hosts(&hosts, &options);
 	if (code < 0)
 		code = launcher_choose(&launcher, &options, &hosts);
 	if (code < 0)

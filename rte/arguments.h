@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef OSHRUN_ARGUMENTS_H
-#define OSHRUN_ARGUMENTS_H
+#ifndef RTE_ARGUMENTS_H
+#define RTE_ARGUMENTS_H
 
 #include <stddef.h>
 

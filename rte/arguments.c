@@ -17,8 +17,8 @@ void arguments_add(struct arguments *arguments, const char *format, ...)
 	length = vasprintf(&argument, format, values);
 	va_end(values);
 	if (!longer || length < 0) {
-		/* oshrun must not execute an incomplete command line. */
-		fputs("oshrun: out of memory\n", stderr);
+		/* An incomplete command line must not be executed. */
+		fputs("out of memory for a command line\n", stderr);
 		exit(1);
 	}
 	arguments->list = longer;

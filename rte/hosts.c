@@ -9,11 +9,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "say.h"
-
-#define GO_ON (-1)
-#define MISTAKE 2
-
 bool hosts_is_here(const char *name)
 {
 	static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
@@ -61,24 +56,23 @@ static bool split_host(char *text, int *slots)
 	return text[0] != '\0';
 }
 
-static int read_host_list(struct hosts *hosts, const char *list)
+bool hosts_read_list(struct hosts *hosts, const char *list, char *problem, size_t size)
 {
 	char *copy = strdup(list), *rest = copy, *name;
-	int code = GO_ON;
+	bool good = true;
 
-	while (copy && (name = strsep(&rest, ","))) {
+	memset(hosts, 0, sizeof *hosts);
+	while (copy && good && (name = strsep(&rest, ","))) {
 		int slots;
 
-		if (split_host(name, &slots)) {
+		good = split_host(name, &slots);
+		if (good)
 			add_host(hosts, name, slots);
-			continue;
-		}
-		say("--host %s: not a list of hosts; give names with commas between, as in node1,node2:4", list);
-		code = MISTAKE;
-		break;
 	}
+	if (!good)
+		snprintf(problem, size, "not a list of hosts; give names with commas between, as in node1,node2:4");
 	free(copy);
-	return code;
+	return good;
 }
 
 /* "node7", "node7:4", "node7 slots=4 max_slots=8"; anything behind # is a comment. False: none of these. */
@@ -107,42 +101,30 @@ static bool read_host_line(struct hosts *hosts, char *line)
 	return true;
 }
 
-static int read_hostfile(struct hosts *hosts, const char *path)
+bool hosts_read_file(struct hosts *hosts, const char *path, char *problem, size_t room)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
 	size_t size = 0;
-	int number = 0, code = GO_ON;
+	int number = 0;
+	bool good = true;
 
+	memset(hosts, 0, sizeof *hosts);
 	if (!file) {
-		say("--hostfile %s: cannot be read: %s", path, strerror(errno));
-		return MISTAKE;
+		snprintf(problem, room, "cannot be read: %s", strerror(errno));
+		return false;
 	}
-	while (code == GO_ON && getline(&line, &size, file) >= 0) {
+	while (good && getline(&line, &size, file) >= 0) {
 		number++;
-		if (!read_host_line(hosts, line)) {
-			say("--hostfile %s: line %d is not a host; write one per line, as in: node1 slots=4", path,
-			    number);
-			code = MISTAKE;
-		}
+		good = read_host_line(hosts, line);
 	}
+	if (!good)
+		snprintf(problem, room, "line %d is not a host; write one per line, as in: node1 slots=4", number);
+	else if (!hosts->names.count)
+		snprintf(problem, room, "names no host");
 	free(line);
 	fclose(file);
-	if (code == GO_ON && !hosts->names.count) {
-		say("--hostfile %s: names no host", path);
-		code = MISTAKE;
-	}
-	return code;
-}
-
-int hosts_read(struct hosts *hosts, const struct options *options)
-{
-	memset(hosts, 0, sizeof *hosts);
-	if (options->hosts)
-		return read_host_list(hosts, options->hosts);
-	if (options->hostfile)
-		return read_hostfile(hosts, options->hostfile);
-	return GO_ON;
+	return good && hosts->names.count;
 }
 
 void hosts_forget(struct hosts *hosts)

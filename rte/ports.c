@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ports.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
+#include <netpacket/packet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_PORTS 64
+#define TENTATIVE 0x40 /* in /proc/net/if_inet6: other hosts are asked whether they have the address */
+#define OF_LINK 0x20
+
+static bool port_has(const char *name, const char *what)
+{
+	char path[80];
+
+	snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, what);
+	return access(path, F_OK) == 0;
+}
+
+static bool may_have_cable(const struct ifaddrs *entry)
+{
+	const struct sockaddr_ll *link = (const void *)entry->ifa_addr;
+
+	if (!link || link->sll_family != AF_PACKET)
+		return false;
+	if (entry->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT | IFF_NOARP))
+		return false;
+	if (link->sll_hatype != ARPHRD_ETHER && link->sll_hatype != ARPHRD_INFINIBAND)
+		return false;
+	return !port_has(entry->ifa_name, "master") && !port_has(entry->ifa_name, "bridge") &&
+	       !port_has(entry->ifa_name, "bonding");
+}
+
+static int read_speed(const char *name)
+{
+	char path[80];
+	int speed = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &speed) != 1 || speed < 0)
+		speed = 0;
+	fclose(file);
+	return speed;
+}
+
+static void fill_port(struct port *port, const struct ifaddrs *entry)
+{
+	const struct sockaddr_ll *link = (const void *)entry->ifa_addr;
+
+	memset(port, 0, sizeof *port);
+	snprintf(port->name, sizeof port->name, "%s", entry->ifa_name);
+	port->index = (unsigned)link->sll_ifindex;
+	snprintf(port->hardware, sizeof port->hardware, "%02x:%02x:%02x:%02x:%02x:%02x", link->sll_addr[0],
+		 link->sll_addr[1], link->sll_addr[2], link->sll_addr[3], link->sll_addr[4], link->sll_addr[5]);
+	port->carrier = (entry->ifa_flags & IFF_UP) && (entry->ifa_flags & IFF_RUNNING);
+}
+
+static struct port *port_called(struct port *port, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(port[i].name, name))
+			return &port[i];
+	return NULL;
+}
+
+/* Networks of up to four addresses are what cables get. */
+static bool is_network(const struct ifaddrs *entry)
+{
+	const struct sockaddr_in *mask = (const void *)entry->ifa_netmask;
+
+	return entry->ifa_addr && entry->ifa_addr->sa_family == AF_INET && mask &&
+	       (~ntohl(mask->sin_addr.s_addr) & UINT32_MAX) > 3;
+}
+
+static int list_ports(struct port *port, int most)
+{
+	struct ifaddrs *all, *entry;
+	int count = 0;
+
+	if (getifaddrs(&all))
+		return 0;
+	for (entry = all; entry && count < most; entry = entry->ifa_next)
+		if (may_have_cable(entry))
+			fill_port(&port[count++], entry);
+	for (entry = all; entry; entry = entry->ifa_next) {
+		struct port *of = is_network(entry) ? port_called(port, count, entry->ifa_name) : NULL;
+
+		if (of)
+			of->network = true;
+	}
+	freeifaddrs(all);
+	return count;
+}
+
+static void read_link_addresses(struct port *port, int count)
+{
+	FILE *file = fopen("/proc/net/if_inet6", "re");
+	unsigned index, prefix, scope, flags;
+	char name[IF_NAMESIZE];
+
+	while (file && fscanf(file, "%*s %x %x %x %x %15s", &index, &prefix, &scope, &flags, name) == 5) {
+		struct port *of = scope == OF_LINK ? port_called(port, count, name) : NULL;
+
+		if (of && (flags & TENTATIVE))
+			of->waits = true;
+		else if (of)
+			of->can_probe = true;
+	}
+	if (file)
+		fclose(file);
+}
+
+int ports_list(struct port *port, int most)
+{
+	int count = list_ports(port, most);
+
+	for (int i = 0; i < count; i++)
+		port[i].speed = port[i].carrier ? read_speed(port[i].name) : 0;
+	read_link_addresses(port, count);
+	return count;
+}
+
+bool ports_cabled(void)
+{
+	struct port port[MOST_PORTS];
+	int count = list_ports(port, MOST_PORTS), cabled = 0;
+
+	for (int i = 0; i < count; i++)
+		cabled += port[i].carrier && !port[i].network;
+	return cabled >= 2;
+}
