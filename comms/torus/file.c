@@ -29,6 +29,14 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader, 
 	return false;
 }
 
+const char *torus_file_port(const struct torus_file *file, int place, int direction)
+{
+	for (int i = 0; i < file->ports; i++)
+		if (file->port[i].place == place && file->port[i].direction == direction)
+			return file->port[i].name;
+	return torus_direction_name(direction);
+}
+
 bool torus_host_name(const char *pattern, int number, char *name, size_t size)
 {
 	size_t before = strcspn(pattern, "#"), digits = strspn(pattern + before, "#");
@@ -182,7 +190,8 @@ static bool has_cable(const struct torus_shape *shape, int place, int direction)
 	return shape->axis[direction / 2].size > 1 && torus_neighbour(shape, place, direction) >= 0;
 }
 
-static bool read_cable(struct reader *reader, const char *text, int place, float share)
+/* -1: there is none, and it was said why. */
+static int read_direction(struct reader *reader, const char *text, int place)
 {
 	const struct torus_shape *shape = &reader->file->shape;
 	char where[TORUS_TEXT];
@@ -191,12 +200,39 @@ static bool read_cable(struct reader *reader, const char *text, int place, float
 	while (direction < 2 * shape->axes && strcmp(text, torus_direction_name(direction)) != 0)
 		direction++;
 	if (direction == 2 * shape->axes)
-		return refuse(reader, "%.60s: not a direction; give one of x+ to %s", text,
-			      torus_direction_name(direction - 1));
-	if (!has_cable(shape, place, direction))
-		return refuse(reader, "%.60s: no cable leaves %s in this direction", text,
-			      torus_place_text(shape, place, where));
-	return add_flaw(reader, place, direction, share);
+		refuse(reader, "%.60s: not a direction; give one of x+ to %s", text,
+		       torus_direction_name(direction - 1));
+	else if (!has_cable(shape, place, direction))
+		refuse(reader, "%.60s: no cable leaves %s in this direction", text,
+		       torus_place_text(shape, place, where));
+	else
+		return direction;
+	return -1;
+}
+
+static bool read_cable(struct reader *reader, const char *text, int place, float share)
+{
+	int direction = read_direction(reader, text, place);
+
+	return direction >= 0 && add_flaw(reader, place, direction, share);
+}
+
+static bool read_port(struct reader *reader, char **word)
+{
+	struct torus_file *file = reader->file;
+	struct torus_port *port = file->port;
+	int place, direction;
+
+	if (!read_where(reader, word[0], &place) || (direction = read_direction(reader, word[1], place)) < 0)
+		return false;
+	/* Room grows where the number is a power of two. */
+	if ((file->ports & (file->ports - 1)) == 0)
+		port = realloc(port, (file->ports ? 2 * (size_t)file->ports : 1) * sizeof *port);
+	if (!port)
+		return refuse(reader, "no memory for so many ports");
+	file->port = port;
+	file->port[file->ports] = (struct torus_port){place, direction, strdup(word[2])};
+	return file->port[file->ports++].name || refuse(reader, "no memory for so many ports");
 }
 
 static bool read_dead(struct reader *reader, char **word)
@@ -245,6 +281,7 @@ static const struct {
 	{"host", 2, 2, read_host, "a name and coordinates, as in: host node7 1,0,1"},
 	{"hosts", 1, 1, read_pattern, "one value"},
 	{"dead", 1, 2, read_dead, "a host and perhaps a direction, as in: dead node7 x+"},
+	{"port", 3, 3, read_port, "a host, a direction and an interface, as in: port node7 x+ eth2"},
 	{"slow", 2, 3, read_slow, "a number, a host and perhaps a direction, as in: slow 4 node7 x+"},
 };
 
@@ -256,7 +293,8 @@ static bool read_statement(struct reader *reader, char **word, int words)
 	while (s < count && strcmp(word[0], statements[s].name) != 0)
 		s++;
 	if (s == count)
-		return refuse(reader, "%.60s: no such statement; there are shape, pes, host, hosts, dead and slow",
+		return refuse(reader,
+			      "%.60s: no such statement; there are shape, pes, host, hosts, dead, slow and port",
 			      word[0]);
 	if (words - 1 < statements[s].least || words - 1 > statements[s].most)
 		return refuse(reader, "%s: it takes %s", word[0], statements[s].takes);
@@ -371,5 +409,8 @@ void torus_file_free(struct torus_file *file)
 	free(file->place);
 	free(file->dead_name);
 	free(file->flaw);
+	for (int i = 0; i < file->ports; i++)
+		free(file->port[i].name);
+	free(file->port);
 	memset(file, 0, sizeof *file);
 }

@@ -15,6 +15,7 @@
  *     dead node7 x+           the cable that leaves there in this direction carries nothing, neither to nor fro
  *     slow 4 node7 x+         it takes four times as long as others
  *     slow 4 1,0,1            so do all cables of the host there
+ *     port node7 x+ eth2      the interface of the cable that leaves there in this direction; else it is called x+
  *
  * Places without a host are holes, and so are those of dead ones.
  */
@@ -28,11 +29,21 @@ struct torus_file {
 	char **dead_name;
 	int flaws;
 	struct torus_flaw *flaw; /* dead and slow cables */
+	int ports;
+	struct torus_port *port; /* interfaces that are not named after their directions */
+};
+
+struct torus_port {
+	int place, direction;
+	char *name;
 };
 
 /* Reads the text of a shape file. False: problem says which line is wrong and why. */
 bool torus_file_read(struct torus_file *file, const char *text, char problem[TORUS_PROBLEM]);
 void torus_file_free(struct torus_file *file);
+
+/* The interface of the cable that leaves a place in a direction. */
+const char *torus_file_port(const struct torus_file *file, int place, int direction);
 
 /* "node###" with 7 is "node007". False: no run of #, or more than one. */
 bool torus_host_name(const char *pattern, int number, char *name, size_t size);

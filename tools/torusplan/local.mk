@@ -3,6 +3,11 @@
 
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \
+	tools/torusplan/agent.c tools/torusplan/agent.h \
+	tools/torusplan/discover.c \
+	tools/torusplan/gather.c tools/torusplan/gather.h \
+	tools/torusplan/records.c tools/torusplan/records.h \
+	tools/torusplan/remote.c tools/torusplan/remote.h \
 	tools/torusplan/drawing.h \
 	tools/torusplan/machine.c \
 	tools/torusplan/main.c \

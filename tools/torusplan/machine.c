@@ -5,6 +5,16 @@
 #include "rte/text.h"
 #include "torusplan.h"
 
+static bool fill_from_file(struct machine *machine)
+{
+	machine->whole = machine->file.shape;
+	machine->pes = machine->file.pes;
+	return torus_sites_some(&machine->sites, &machine->box, &machine->whole, machine->file.place,
+				machine->file.hosts) &&
+	       torus_sites_mark(&machine->sites, &machine->box, &machine->whole, machine->file.flaw,
+				machine->file.flaws);
+}
+
 static int read_file(struct machine *machine, const char *path)
 {
 	char problem[TORUS_PROBLEM], *text = text_of_file(path, problem, sizeof problem);
@@ -16,13 +26,19 @@ static int read_file(struct machine *machine, const char *path)
 	free(text);
 	if (!good)
 		return say("--file %s: %s", path, problem);
-	machine->whole = machine->file.shape;
-	machine->pes = machine->file.pes;
-	if (!torus_sites_some(&machine->sites, &machine->box, &machine->whole, machine->file.place,
-			      machine->file.hosts) ||
-	    !torus_sites_mark(&machine->sites, &machine->box, &machine->whole, machine->file.flaw, machine->file.flaws))
+	if (!fill_from_file(machine))
 		return say("--file %s: no memory for so many places", path);
 	return 0;
+}
+
+int machine_of_text(struct machine *machine, const char *text)
+{
+	char problem[TORUS_PROBLEM];
+
+	memset(machine, 0, sizeof *machine);
+	if (!torus_file_read(&machine->file, text, problem))
+		return say("%s", problem);
+	return fill_from_file(machine) ? 0 : say("no memory for so many places");
 }
 
 static int read_shape(struct machine *machine, const char *const value[OPTIONS])

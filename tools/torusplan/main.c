@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent.h"
 #include "rte/text.h"
 #include "torusplan.h"
 
@@ -21,6 +22,10 @@ static const struct command commands[] = {
 		 BIT(OPT_VOLUME) | BIT(OPT_ASSIGN)},
 	{"routes", "addresses and routes for hosts that are cabled as a torus, as ip commands", run_routes,
 	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
+	{"discover", "which torus the cables between hosts make, and what is wrong with them", run_discover,
+	 ANY | BIT(OPT_HOSTFILE) | BIT(OPT_HOST_LIST) | BIT(OPT_OUTPUT) | BIT(OPT_ROUTES) | BIT(OPT_TIMEOUT) |
+		 BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_SVG) | BIT(OPT_PAGE) | BIT(OPT_ADDRESS) | BIT(OPT_DEVICE) |
+		 BIT(OPT_NO_CYCLES)},
 	{"view", "a page with the torus and the load of its links over time, from a trace of SHMEM_TRACE", run_view,
 	 ANY | BIT(OPT_TRACE) | BIT(OPT_OUTPUT)},
 };
@@ -42,7 +47,8 @@ static void print_help(void)
 {
 	puts("usage: torusplan COMMAND [options]\n"
 	     "\n"
-	     "Plans for a torus on paper: what a shape offers and how best to use it. Starts and changes nothing.\n");
+	     "Plans for a torus on paper: what a shape offers and how best to use it. Changes nothing; only discover\n"
+	     "starts something, on the hosts that it is to look at.\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].purpose);
 	puts("\n"
@@ -53,6 +59,7 @@ static void print_help(void)
 	     "  torusplan place --shape 4mx6mx8mx2x3x2 --dims 12x16x12 --format openmpi\n"
 	     "  torusplan tni --tile 2x2 --tnis 6 --volume x=2,y=1 --assign best\n"
 	     "  torusplan routes --shape 3x3x3 --address 10.60.0.0/16 --host 4\n"
+	     "  torusplan discover --hostfile hosts --output torus.shape\n"
 	     "  torusplan view trace.json");
 }
 
@@ -73,7 +80,8 @@ static int refuse_command(const char *word)
 	nearest = text_nearest(word, names, COMMANDS);
 	if (nearest)
 		return say("unknown command %s; did you mean %s?", word, nearest);
-	return say("unknown command %s; there are show, place, tni, routes and view, see torusplan --help", word);
+	return say("unknown command %s; there are show, place, tni, routes, discover and view, see torusplan --help",
+		   word);
 }
 
 int main(int argc, char **argv)
@@ -82,7 +90,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	if (argc < 2)
-		return say("no command; there are show, place, tni, routes and view, see torusplan --help");
+		return say("no command; there are show, place, tni, routes, discover and view, see torusplan --help");
 	if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
 		print_help();
 		return finish(0);
@@ -91,6 +99,9 @@ int main(int argc, char **argv)
 		printf("torusplan (torushmem) %s\n", PACKAGE_VERSION);
 		return finish(0);
 	}
+	/* What discover starts on the hosts. */
+	if (!strcmp(word, "agent") && (argc == 3 || argc == 4))
+		return finish(agent_run(argv[2], argv[3]));
 	for (size_t i = 0; i < COMMANDS; i++) {
 		bool done;
 		int code;

@@ -39,6 +39,10 @@ static const struct option_row {
 	[OPT_DEVICE] = {"--device", "NAME", "the interface that has the host's own address (lo)"},
 	[OPT_NO_CYCLES] = {"--no-cycles", NULL, "routes without channel cycles, some of them longer"},
 	[OPT_BATCH] = {"--batch", NULL, "for ip -batch: only addresses and routes, without the word ip"},
+	[OPT_HOSTFILE] = {"--hostfile", "FILE", "the hosts, one a line, as for oshrun"},
+	[OPT_HOST_LIST] = {"-H", "A,B", "the hosts, with commas between"},
+	[OPT_ROUTES] = {"--routes", NULL, "also print the commands for the routes of all hosts"},
+	[OPT_TIMEOUT] = {"--timeout", "SECONDS", "how long to wait for hosts that do not answer (10)"},
 	[OPT_TRACE] = {"TRACE.json", NULL, "what SHMEM_TRACE has written"},
 	[OPT_HELP] = {"--help", NULL, "print this"},
 	[OPT_VERSION] = {"--version", NULL, "print the version"},
@@ -94,6 +98,8 @@ static int find(const struct command *command, const char *word, size_t length)
 		return OPT_HELP;
 	if (length == 2 && !memcmp(word, "-V", 2))
 		return OPT_VERSION;
+	if (length == 6 && !memcmp(word, "--host", 6) && takes(command, OPT_HOST_LIST))
+		return OPT_HOST_LIST;
 	for (int id = 0; id < OPTIONS; id++)
 		if (takes(command, id) && strlen(rows[id].name) == length && !memcmp(rows[id].name, word, length))
 			return id;

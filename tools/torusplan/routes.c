@@ -54,6 +54,16 @@ static int read_network(struct plan *plan, const char *text)
 
 /* --- Commands of one host --- */
 
+/* The interface of a cable: what a shape file says, else it is named after the direction. */
+static const char *port_of(const struct plan *plan, int place, int direction)
+{
+	const struct machine *machine = plan->machine;
+
+	return torus_file_port(&machine->file,
+			       torus_box_outside(&machine->box, &machine->whole, &machine->sites.shape, place),
+			       direction);
+}
+
 static void print_settings(const struct plan *plan, int place)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
@@ -62,7 +72,7 @@ static void print_settings(const struct plan *plan, int place)
 	puts("echo 1 >/proc/sys/net/ipv4/ip_forward\necho 0 >/proc/sys/net/ipv4/conf/all/rp_filter");
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (torus_sites_share(sites, place, direction) > 0)
-			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", torus_direction_name(direction));
+			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", port_of(plan, place, direction));
 }
 
 static void print_host(const struct plan *plan, const struct torus_routes *routes, int node)
@@ -80,7 +90,7 @@ static void print_host(const struct plan *plan, const struct torus_routes *route
 	printf("%saddress add %s/32 dev %s\n%slink set %s up\n", ip, own, plan->device, ip, plan->device);
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (torus_sites_share(sites, place, direction) > 0)
-			printf("%slink set %s up\n", ip, torus_direction_name(direction));
+			printf("%slink set %s up\n", ip, port_of(plan, place, direction));
 	for (int n = 0; n < sites->nodes; n++) {
 		int direction, next;
 
@@ -89,7 +99,7 @@ static void print_host(const struct plan *plan, const struct torus_routes *route
 		direction = routes->next[(size_t)n * (size_t)sites->shape.places + (size_t)place];
 		next = torus_neighbour(&sites->shape, place, direction);
 		printf("%sroute add %s/32 via %s dev %s onlink src %s\n", ip, address_of(plan, n, to),
-		       address_of(plan, sites->node[next], via), torus_direction_name(direction), own);
+		       address_of(plan, sites->node[next], via), port_of(plan, place, direction), own);
 	}
 }
 
@@ -180,11 +190,18 @@ static int print_routes(const struct plan *plan, const char *host)
 	return code;
 }
 
+int show_routes(const struct machine *machine, const char *host, const char *const value[OPTIONS])
+{
+	struct plan plan = {machine, 0, value[OPT_DEVICE] ? value[OPT_DEVICE] : "lo", value[OPT_NO_CYCLES] != NULL,
+			    value[OPT_BATCH] != NULL};
+	int code = read_network(&plan, value[OPT_ADDRESS] ? value[OPT_ADDRESS] : "10.60.0.0/16");
+
+	return code ? code : print_routes(&plan, host);
+}
+
 int run_routes(const char *const value[OPTIONS])
 {
 	struct machine machine;
-	struct plan plan = {&machine, 0, value[OPT_DEVICE] ? value[OPT_DEVICE] : "lo", value[OPT_NO_CYCLES] != NULL,
-			    value[OPT_BATCH] != NULL};
 	int code = machine_read(&machine, value);
 
 	if (code)
@@ -192,9 +209,7 @@ int run_routes(const char *const value[OPTIONS])
 	if (machine.logical)
 		code = say("--nodes: routes need cables that are there, not a shape made up; give --shape or --file");
 	if (code == 0)
-		code = read_network(&plan, value[OPT_ADDRESS] ? value[OPT_ADDRESS] : "10.60.0.0/16");
-	if (code == 0)
-		code = print_routes(&plan, value[OPT_HOST]);
+		code = show_routes(&machine, value[OPT_HOST], value);
 	machine_free(&machine);
 	return code;
 }

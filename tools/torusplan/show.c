@@ -121,6 +121,23 @@ static void show_links(const struct machine *machine)
 	}
 }
 
+int show_machine(const struct machine *machine, int root, const char *const value[OPTIONS])
+{
+	int code = value[OPT_SVG] && !value[OPT_TREES] ? draw_svg(machine, value[OPT_SVG]) : 0;
+
+	if (code)
+		return code;
+	show_box(machine);
+	show_shape(machine);
+	show_flaws(machine);
+	if (machine->sites.nodes == machine->sites.shape.places)
+		show_virtual(&machine->sites.shape);
+	code = show_trees(machine, root, value);
+	if (value[OPT_LINKS])
+		show_links(machine);
+	return code;
+}
+
 int run_show(const char *const value[OPTIONS])
 {
 	struct machine machine;
@@ -133,18 +150,8 @@ int run_show(const char *const value[OPTIONS])
 	if (code == 0 && (value[OPT_PAGE] || value[OPT_KIND]) && !value[OPT_TREES])
 		code = say("%s is about trees; give --trees as well",
 			   options_name(value[OPT_PAGE] ? OPT_PAGE : OPT_KIND));
-	if (code == 0 && value[OPT_SVG] && !value[OPT_TREES])
-		code = draw_svg(&machine, value[OPT_SVG]);
-	if (code == 0) {
-		show_box(&machine);
-		show_shape(&machine);
-		show_flaws(&machine);
-		if (machine.sites.nodes == machine.sites.shape.places)
-			show_virtual(&machine.sites.shape);
-		code = show_trees(&machine, root, value);
-		if (value[OPT_LINKS])
-			show_links(&machine);
-	}
+	if (code == 0)
+		code = show_machine(&machine, root, value);
 	machine_free(&machine);
 	return code;
 }

@@ -41,6 +41,10 @@ enum option_id {
 	OPT_DEVICE,
 	OPT_NO_CYCLES,
 	OPT_BATCH,
+	OPT_HOSTFILE,
+	OPT_HOST_LIST,
+	OPT_ROUTES,
+	OPT_TIMEOUT,
 	OPT_TRACE,
 	OPT_HELP,
 	OPT_VERSION,
@@ -86,6 +90,14 @@ int machine_place(const struct machine *machine, int node);
 int machine_node(const struct machine *machine, enum option_id id, const char *text, int *node);
 const char *machine_host(const struct machine *machine, int node, char *buffer, size_t size);
 
+/* From the text of a shape file. */
+int machine_of_text(struct machine *machine, const char *text);
+
+int show_machine(const struct machine *machine, int root, const char *const value[OPTIONS]);
+/* What the routes are worth; the commands of a host, or of all, if one is named. */
+int show_routes(const struct machine *machine, const char *host, const char *const value[OPTIONS]);
+
+int run_discover(const char *const value[OPTIONS]);
 int run_show(const char *const value[OPTIONS]);
 int run_place(const char *const value[OPTIONS]);
 int run_tni(const char *const value[OPTIONS]);

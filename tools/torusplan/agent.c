@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* torusplan agent: says what the ports of this host are, and who is at their other ends. See agent.h. */
+#include "agent.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rte/ports.h"
+#include "torusplan.h"
+
+enum { MOST_PORTS = 64, MOST_HEARD = 1024 };
+#define EACH_MS 20	  /* between probes */
+#define PATIENCE_MS 3000  /* for addresses that may not be used yet */
+#define LIFETIME_MS 60000 /* if nobody ends the input */
+
+struct agent {
+	const char *session;
+	char host[AGENT_NAME];
+	struct port port[MOST_PORTS];
+	int ports, socket;
+	char heard[MOST_HEARD][AGENT_LINE]; /* lines printed, each once */
+	int count;
+};
+
+__attribute__((format(printf, 2, 3))) static void agent_say(const struct agent *agent, const char *format, ...)
+{
+	va_list arguments;
+
+	printf(AGENT_MARK " %s %s ", agent->session, agent->host);
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* --- What the kernel and lldpd know --- */
+
+static void print_addresses(const struct agent *agent)
+{
+	struct ifaddrs *all;
+	char text[INET_ADDRSTRLEN];
+
+	if (getifaddrs(&all))
+		return;
+	for (struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
+		const struct sockaddr_in *address = (const void *)entry->ifa_addr;
+
+		if (address && address->sin_family == AF_INET &&
+		    ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+			agent_say(agent, "address %s", inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
+	}
+	freeifaddrs(all);
+}
+
+static bool is_port(const struct agent *agent, const char *name)
+{
+	for (int p = 0; p < agent->ports; p++)
+		if (!strcmp(agent->port[p].name, name))
+			return true;
+	return false;
+}
+
+static void print_neighbours(const struct agent *agent)
+{
+	FILE *file = fopen("/proc/net/arp", "re");
+	char line[256], address[64], hardware[64], name[IF_NAMESIZE];
+	unsigned flags;
+
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "%63s %*s %x %63s %*s %15s", address, &flags, hardware, name) == 4 && flags &&
+		    is_port(agent, name))
+			agent_say(agent, "neighbour %s %s %s", name, address, hardware);
+	if (file)
+		fclose(file);
+}
+
+static void print_routes(const struct agent *agent)
+{
+	FILE *file = fopen("/proc/net/route", "re");
+	char line[256], name[IF_NAMESIZE], text[INET_ADDRSTRLEN];
+	struct in_addr gateway;
+	unsigned value;
+
+	while (file && fgets(line, sizeof line, file)) {
+		if (sscanf(line, "%15s %*x %x", name, &value) != 2 || value == 0 || !is_port(agent, name))
+			continue;
+		gateway.s_addr = value;
+		agent_say(agent, "route %s %s", name, inet_ntop(AF_INET, &gateway, text, sizeof text));
+	}
+	if (file)
+		fclose(file);
+}
+
+/* "lldp.eth0.chassis.name=node7" and "lldp.eth0.port.ifname=eth1", or with port.descr. */
+static void print_lldp(const struct agent *agent)
+{
+	FILE *output = popen("lldpcli -f keyvalue show neighbors 2>/dev/null", "re");
+	char line[AGENT_LINE], port[IF_NAMESIZE], key[64], value[AGENT_NAME], host[AGENT_NAME] = "",
+									      of[IF_NAMESIZE] = "";
+
+	while (output && fgets(line, sizeof line, output)) {
+		if (sscanf(line, "lldp.%15[^.].%63[^=]=%255s", port, key, value) != 3)
+			continue;
+		if (!strcmp(key, "chassis.name")) {
+			snprintf(host, sizeof host, "%s", value);
+			snprintf(of, sizeof of, "%s", port);
+		} else if ((!strcmp(key, "port.ifname") || !strcmp(key, "port.descr")) && !strcmp(of, port)) {
+			agent_say(agent, "lldp %s %s %s", port, host, value);
+			of[0] = '\0';
+		}
+	}
+	if (output)
+		pclose(output);
+}
+
+static void print_ports(const struct agent *agent)
+{
+	bool all = true;
+
+	for (int p = 0; p < agent->ports; p++) {
+		const struct port *port = &agent->port[p];
+
+		agent_say(agent, "port %s %s %d %d %d %d", port->name, port->hardware, port->carrier, port->can_probe,
+			  port->network, port->speed);
+		all = all && (port->can_probe || !port->carrier);
+	}
+	print_addresses(agent);
+	/* Probes are better, where there can be some. */
+	if (!all) {
+		print_neighbours(agent);
+		print_routes(agent);
+		print_lldp(agent);
+	}
+	agent_say(agent, "ready");
+}
+
+/* --- Probes --- */
+
+static bool open_socket(struct agent *agent)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(AGENT_UDP_PORT)};
+	int yes = 1, no = 0;
+
+	agent->socket = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (agent->socket < 0)
+		return false;
+	setsockopt(agent->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	setsockopt(agent->socket, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+	setsockopt(agent->socket, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &no, sizeof no);
+	setsockopt(agent->socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, &yes, sizeof yes);
+	if (!bind(agent->socket, (struct sockaddr *)&address, sizeof address))
+		return true;
+	close(agent->socket);
+	agent->socket = -1;
+	return false;
+}
+
+/* One that cannot be sent is sent again soon; a cable that is pulled meanwhile is none of our business. */
+static void send_probes(const struct agent *agent)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(AGENT_UDP_PORT)};
+	char text[AGENT_LINE];
+
+	inet_pton(AF_INET6, "ff02::1", &to.sin6_addr);
+	for (int p = 0; p < agent->ports; p++) {
+		int length = snprintf(text, sizeof text, AGENT_MARK " %s %s %s", agent->session, agent->host,
+				      agent->port[p].name);
+
+		if (!agent->port[p].carrier || !agent->port[p].can_probe)
+			continue;
+		to.sin6_scope_id = agent->port[p].index;
+		sendto(agent->socket, text, (size_t)length, 0, (struct sockaddr *)&to, sizeof to);
+	}
+}
+
+static const char *port_of_index(const struct agent *agent, unsigned index)
+{
+	for (int p = 0; p < agent->ports; p++)
+		if (agent->port[p].index == index)
+			return agent->port[p].name;
+	return NULL;
+}
+
+static void hear_probe(struct agent *agent, const char *text, unsigned index)
+{
+	const char *port = port_of_index(agent, index);
+	char session[AGENT_NAME], host[AGENT_NAME], name[IF_NAMESIZE], line[AGENT_LINE];
+	int i = 0;
+
+	if (!port || sscanf(text, AGENT_MARK " %255s %255s %15s", session, host, name) != 3 ||
+	    strcmp(session, agent->session) != 0)
+		return;
+	snprintf(line, sizeof line, "%s %.255s %s", port, host, name);
+	while (i < agent->count && strcmp(agent->heard[i], line) != 0)
+		i++;
+	if (i < agent->count || agent->count == MOST_HEARD)
+		return;
+	memcpy(agent->heard[agent->count++], line, sizeof line);
+	agent_say(agent, "heard %s", line);
+}
+
+static void take_probes(struct agent *agent)
+{
+	char text[AGENT_LINE], control[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	struct iovec part = {text, sizeof text - 1};
+
+	for (;;) {
+		struct msghdr message = {.msg_iov = &part,
+					 .msg_iovlen = 1,
+					 .msg_control = control,
+					 .msg_controllen = sizeof control};
+		ssize_t length = recvmsg(agent->socket, &message, 0);
+
+		if (length < 0)
+			return;
+		text[length] = '\0';
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+			struct in6_pktinfo info;
+
+			if (c->cmsg_level != IPPROTO_IPV6 || c->cmsg_type != IPV6_PKTINFO)
+				continue;
+			memcpy(&info, CMSG_DATA(c), sizeof info);
+			hear_probe(agent, text, info.ipi6_ifindex);
+		}
+	}
+}
+
+static bool input_ended(void)
+{
+	char bytes[64];
+	ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+
+	return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+static void probe(struct agent *agent)
+{
+	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = agent->socket, .events = POLLIN}};
+	int left = LIFETIME_MS;
+
+	for (;;) {
+		if (agent->socket >= 0)
+			send_probes(agent);
+		/* An arrival ends the pause, which does no harm. */
+		poll(fds, 2, EACH_MS);
+		if (agent->socket >= 0)
+			take_probes(agent);
+		left -= EACH_MS;
+		if ((fds[0].revents && input_ended()) || left < 0 || ferror(stdout))
+			return;
+	}
+}
+
+static void list_ports_soon(struct agent *agent)
+{
+	for (int waited = 0;; waited += EACH_MS) {
+		bool waits = false;
+
+		agent->ports = ports_list(agent->port, MOST_PORTS);
+		for (int p = 0; p < agent->ports; p++)
+			waits = waits || (agent->port[p].carrier && agent->port[p].waits && !agent->port[p].can_probe);
+		if (!waits || waited >= PATIENCE_MS)
+			return;
+		poll(NULL, 0, EACH_MS);
+	}
+}
+
+int agent_run(const char *session, const char *host)
+{
+	struct agent *agent = calloc(1, sizeof *agent);
+	const char *slurm = getenv("SLURMD_NODENAME");
+
+	if (!agent)
+		return say("agent: no memory");
+	agent->session = session;
+	if (host || slurm)
+		snprintf(agent->host, sizeof agent->host, "%s", host ? host : slurm);
+	else
+		gethostname(agent->host, sizeof agent->host - 1);
+	list_ports_soon(agent);
+	if (!open_socket(agent))
+		for (int p = 0; p < agent->ports; p++)
+			agent->port[p].can_probe = false;
+	print_ports(agent);
+	probe(agent);
+	free(agent);
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gather.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "records.h"
+#include "remote.h"
+
+#define AT_ONCE 64 /* hosts that have not answered yet; sshd refuses more */
+#define QUIET 0.3  /* seconds without news, after which silent ports have nobody at their other end */
+
+/* What has come of a line. */
+struct line {
+	char text[2 * AGENT_LINE];
+	size_t length;
+};
+
+struct listener {
+	struct remote remote;
+	struct records records;
+	struct line *line; /* by start */
+	bool *ready;	   /* by host */
+	bool *counted;	   /* by start: is no more in the way of others */
+	int readies, under_way;
+	double news; /* when the last line came */
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int host_of_line(const struct listener *listener, const char *name)
+{
+	const struct arguments *names = &listener->remote.hosts->names;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (records_same_host(names->list[i], name))
+			return (int)i;
+	return -1;
+}
+
+static void start_is_through(struct listener *listener, int start)
+{
+	if (!listener->counted[start])
+		listener->under_way--;
+	listener->counted[start] = true;
+}
+
+/* What a login prints before the agent speaks is not ours. */
+static void take_line(struct listener *listener, int start, const char *line)
+{
+	char session[64], name[AGENT_NAME];
+	const char *mark = strstr(line, AGENT_MARK " ");
+	int host, used = 0;
+
+	if (!mark || sscanf(mark, AGENT_MARK " %63s %255s %n", session, name, &used) != 2 || !used ||
+	    strcmp(session, listener->remote.session) != 0)
+		return;
+	host = host_of_line(listener, name);
+	if (host < 0)
+		return;
+	listener->news = now();
+	if (!strcmp(mark + used, "ready") && !listener->ready[host]) {
+		listener->ready[host] = true;
+		listener->readies++;
+		start_is_through(listener, start);
+	} else {
+		records_take(&listener->records, host, mark + used);
+	}
+}
+
+static void take_output(struct listener *listener, int start)
+{
+	struct line *line = &listener->line[start];
+	int *fd = &listener->remote.output[start];
+	char bytes[8192];
+	ssize_t got = read(*fd, bytes, sizeof bytes);
+
+	if (got < 0 && errno == EINTR)
+		return;
+	for (ssize_t i = 0; i < got; i++) {
+		if (bytes[i] != '\n') {
+			if (line->length < sizeof line->text - 1)
+				line->text[line->length++] = bytes[i];
+			continue;
+		}
+		line->text[line->length] = '\0';
+		line->length = 0;
+		take_line(listener, start, line->text);
+	}
+	if (got > 0)
+		return;
+	close(*fd);
+	*fd = -1;
+	start_is_through(listener, start);
+}
+
+static bool anybody_left(const struct listener *listener)
+{
+	for (int i = 0; i < listener->remote.begun; i++)
+		if (listener->remote.output[i] >= 0)
+			return true;
+	return listener->remote.begun < listener->remote.starts;
+}
+
+/* All hosts that will answer have done so, and of each port that can hear it is known what it hears, or nothing more comes. */
+static bool is_enough(const struct listener *listener)
+{
+	int hosts = (int)listener->remote.hosts->names.count;
+
+	if (listener->remote.begun < listener->remote.starts || listener->under_way > 0)
+		return false;
+	if (listener->readies < hosts && listener->remote.by_srun && anybody_left(listener))
+		return false;
+	return records_all_heard(&listener->records) || now() - listener->news > QUIET;
+}
+
+static void listen_once(struct listener *listener, struct pollfd *fds)
+{
+	int count = 0, begun = listener->remote.begun;
+
+	while (listener->remote.begun < listener->remote.starts && listener->under_way < AT_ONCE) {
+		listener->under_way++;
+		remote_begin(&listener->remote);
+		if (listener->remote.output[listener->remote.begun - 1] < 0)
+			start_is_through(listener, listener->remote.begun - 1);
+		listener->news = now();
+	}
+	begun = listener->remote.begun;
+	for (int i = 0; i < begun; i++)
+		fds[count++] = (struct pollfd){.fd = listener->remote.output[i], .events = POLLIN};
+	if (poll(fds, (nfds_t)count, 20) <= 0)
+		return;
+	for (int i = 0; i < begun; i++)
+		if (fds[i].revents)
+			take_output(listener, i);
+}
+
+static bool prepare(struct listener *listener, const struct hosts *hosts, struct pollfd **fds, char *problem,
+		    size_t size)
+{
+	size_t count = hosts->names.count;
+
+	if (!remote_prepare(&listener->remote, hosts, problem, size))
+		return false;
+	listener->line = calloc(count, sizeof *listener->line);
+	listener->ready = calloc(count, sizeof *listener->ready);
+	listener->counted = calloc(count, sizeof *listener->counted);
+	*fds = calloc(count, sizeof **fds);
+	if (listener->line && listener->ready && listener->counted && *fds)
+		return true;
+	snprintf(problem, size, "no memory for %zu hosts", count);
+	return false;
+}
+
+bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds, char *problem, size_t size)
+{
+	struct listener listener = {.readies = 0};
+	struct pollfd *fds = NULL;
+	double end = now() + seconds;
+	bool good = prepare(&listener, hosts, &fds, problem, size);
+
+	listener.news = now();
+	while (good && !is_enough(&listener) && now() < end && anybody_left(&listener))
+		listen_once(&listener, fds);
+	remote_end(&listener.remote);
+	if (good && !records_join(&listener.records, hosts, listener.ready, &gathered->cabling)) {
+		good = false;
+		snprintf(problem, size, "no memory for the ports of %zu hosts", hosts->names.count);
+	}
+	gathered->answered = listener.readies;
+	records_free(&listener.records);
+	free(listener.line);
+	free(listener.ready);
+	free(listener.counted);
+	free(fds);
+	return good;
+}
+
+void gathered_free(struct gathered *gathered)
+{
+	records_free_cabling(&gathered->cabling);
+}

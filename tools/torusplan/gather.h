@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUSPLAN_GATHER_H
+#define TORUSPLAN_GATHER_H
+
+#include "comms/torus/cabling.h"
+#include "rte/hosts.h"
+
+/* What the agents of torusplan discover say, and the cables that follow from it. */
+struct gathered {
+	struct cabling cabling;
+	int answered; /* hosts */
+};
+
+/* Starts an agent on each host and listens to them, for at most so many seconds. False: problem says why there is nothing. */
+bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds, char *problem, size_t size);
+void gathered_free(struct gathered *gathered);
+
+#endif

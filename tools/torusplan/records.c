@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool records_same_host(const char *name, const char *other)
+{
+	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
+
+	if (name[length] && other[other_length])
+		return !strcmp(name, other);
+	return length == other_length && !strncmp(name, other, length);
+}
+
+/* Room grows where the number is a power of two. */
+static void *grown(void *list, int count, size_t size)
+{
+	return count & (count - 1) ? list : realloc(list, (count ? 2 * (size_t)count : 1) * size);
+}
+
+static void take_port(struct records *records, int host, const char *rest)
+{
+	struct record_port port = {.host = host}, *list;
+	int carrier, can_probe, network;
+
+	if (sscanf(rest, "%15s %17s %d %d %d %d", port.name, port.hardware, &carrier, &can_probe, &network,
+		   &port.speed) != 6)
+		return;
+	port.carrier = carrier;
+	port.can_probe = can_probe;
+	port.network = network;
+	list = grown(records->port, records->ports, sizeof *list);
+	if (!list) {
+		records->failed = true;
+		return;
+	}
+	records->port = list;
+	records->port[records->ports++] = port;
+}
+
+static struct record_port *port_called(const struct records *records, int host, const char *name)
+{
+	for (int p = 0; p < records->ports; p++)
+		if (records->port[p].host == host && !strcmp(records->port[p].name, name))
+			return &records->port[p];
+	return NULL;
+}
+
+void records_take(struct records *records, int host, const char *line)
+{
+	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp", "heard"};
+	struct record record = {.host = host}, *list;
+	struct record_port *port;
+	char kind[16];
+	int used = 0, k = 0, words;
+
+	if (sscanf(line, "%15s %n", kind, &used) != 1)
+		return;
+	if (!strcmp(kind, "port")) {
+		take_port(records, host, line + used);
+		return;
+	}
+	while (k < RECORD_KINDS && strcmp(kinds[k], kind) != 0)
+		k++;
+	record.kind = (enum record_kind)k;
+	if (k == RECORD_ADDRESS)
+		words = sscanf(line + used, "%255s", record.text) + 2;
+	else
+		words = sscanf(line + used, "%15s %255s %63s", record.port, record.text, record.more) +
+			(k == RECORD_ROUTE);
+	list = k == RECORD_KINDS || words < 3 ? NULL : grown(records->record, records->records, sizeof *list);
+	if (!list)
+		return;
+	records->record = list;
+	records->record[records->records++] = record;
+	port = k == RECORD_HEARD ? port_called(records, host, record.port) : NULL;
+	if (port)
+		port->heard = true;
+}
+
+bool records_all_heard(const struct records *records)
+{
+	for (int p = 0; p < records->ports; p++)
+		if (records->port[p].carrier && records->port[p].can_probe && !records->port[p].network &&
+		    !records->port[p].heard)
+			return false;
+	return records->ports > 0;
+}
+
+/* --- Cables --- */
+
+struct joiner {
+	const struct records *records;
+	const struct hosts *hosts;
+	struct cabling *cabling;
+};
+
+static int port_index(const struct joiner *joiner, int host, const char *name)
+{
+	const struct record_port *port = host < 0 ? NULL : port_called(joiner->records, host, name);
+
+	return port ? (int)(port - joiner->records->port) : -1;
+}
+
+static int host_called(const struct joiner *joiner, const char *name)
+{
+	for (size_t h = 0; h < joiner->hosts->names.count; h++)
+		if (records_same_host(joiner->hosts->names.list[h], name))
+			return (int)h;
+	return -1;
+}
+
+/* A port at whose other end there are two is at a switch, and so are these two. */
+static void join_ports(const struct joiner *joiner, int port, int other)
+{
+	struct cabling_port *list = joiner->cabling->port;
+
+	if (port < 0 || other < 0 || port == other || list[port].peer == other)
+		return;
+	if (list[port].peer >= 0 || list[other].peer >= 0) {
+		list[port].shared = list[other].shared = true;
+		if (list[port].peer >= 0)
+			list[list[port].peer].shared = true;
+		if (list[other].peer >= 0)
+			list[list[other].peer].shared = true;
+		return;
+	}
+	list[port].peer = other;
+	list[other].peer = port;
+}
+
+static int port_of_hardware(const struct joiner *joiner, const char *hardware)
+{
+	for (int p = 0; p < joiner->records->ports; p++)
+		if (!strcmp(joiner->records->port[p].hardware, hardware))
+			return p;
+	return -1;
+}
+
+static bool has_address(const struct joiner *joiner, int host, const char *address)
+{
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+
+		if (record->kind == RECORD_ADDRESS && record->host == host && !strcmp(record->text, address))
+			return true;
+	}
+	return false;
+}
+
+/* The port from which the owner of the gateway routes to this host. */
+static int port_of_gateway(const struct joiner *joiner, int host, const char *gateway)
+{
+	for (int r = 0; r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+
+		if (record->kind == RECORD_ROUTE && record->host != host &&
+		    has_address(joiner, record->host, gateway) && has_address(joiner, host, record->text))
+			return port_index(joiner, record->host, record->port);
+	}
+	return -1;
+}
+
+static int other_end(const struct joiner *joiner, const struct record *record)
+{
+	switch (record->kind) {
+	case RECORD_HEARD:
+	case RECORD_LLDP: return port_index(joiner, host_called(joiner, record->text), record->more);
+	case RECORD_NEIGHBOUR: return port_of_hardware(joiner, record->more);
+	case RECORD_ROUTE: return port_of_gateway(joiner, record->host, record->text);
+	default: return -1;
+	}
+}
+
+/*
+ * Probes first. Where a port cannot send any, the kernel's tables count, which may be of yesterday: lldpd's words, then neighbours,
+ * then routes, each only for ports of which nothing better is known.
+ */
+static void join_by(const struct joiner *joiner, enum record_kind kind)
+{
+	bool *known = calloc((size_t)joiner->cabling->ports + 1, sizeof *known);
+
+	for (int p = 0; known && p < joiner->cabling->ports; p++)
+		known[p] = joiner->cabling->port[p].peer >= 0 || joiner->cabling->port[p].shared;
+	for (int r = 0; known && r < joiner->records->records; r++) {
+		const struct record *record = &joiner->records->record[r];
+		int port = record->kind == kind ? port_index(joiner, record->host, record->port) : -1, other;
+
+		if (port < 0 || (kind != RECORD_HEARD && (joiner->records->port[port].can_probe || known[port] ||
+							  !joiner->records->port[port].carrier)))
+			continue;
+		other = other_end(joiner, record);
+		if (other >= 0 && (kind == RECORD_HEARD || !known[other]))
+			join_ports(joiner, port, other);
+	}
+	free(known);
+}
+
+static int compare_ports(const void *left, const void *right)
+{
+	const struct record_port *one = left, *other = right;
+
+	return one->host != other->host ? one->host - other->host : strcmp(one->name, other->name);
+}
+
+bool records_join(struct records *records, const struct hosts *hosts, const bool *ready, struct cabling *cabling)
+{
+	static const enum record_kind order[] = {RECORD_HEARD, RECORD_LLDP, RECORD_NEIGHBOUR, RECORD_ROUTE};
+	struct joiner joiner = {records, hosts, cabling};
+	bool *silent = calloc(hosts->names.count, sizeof *silent);
+
+	cabling->hosts = (int)hosts->names.count;
+	cabling->ports = records->ports;
+	cabling->name = (const char *const *)hosts->names.list;
+	cabling->port = calloc((size_t)records->ports + 1, sizeof *cabling->port);
+	cabling->silent = silent;
+	if (!silent || !cabling->port || records->failed)
+		return false;
+	if (records->ports)
+		qsort(records->port, (size_t)records->ports, sizeof *records->port, compare_ports);
+	for (int h = 0; h < cabling->hosts; h++)
+		silent[h] = !ready[h];
+	for (int p = 0; p < records->ports; p++) {
+		struct record_port *from = &records->port[p];
+
+		cabling->port[p] =
+			(struct cabling_port){from->host, strdup(from->name), -1, from->carrier, false, from->speed};
+		if (!cabling->port[p].name)
+			return false;
+	}
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+		join_by(&joiner, order[i]);
+	return true;
+}
+
+void records_free(struct records *records)
+{
+	free(records->port);
+	free(records->record);
+}
+
+void records_free_cabling(struct cabling *cabling)
+{
+	for (int p = 0; cabling->port && p < cabling->ports; p++)
+		free((char *)cabling->port[p].name);
+	free(cabling->port);
+	free((bool *)cabling->silent);
+}
