@@ -16,6 +16,7 @@
 
 #define AT_ONCE 64 /* hosts that have not answered yet; sshd refuses more */
 #define QUIET 0.3  /* seconds without news, after which silent ports have nobody at their other end */
+#define SETTLED 0.08 /* where all ports have heard somebody: at a switch they hear more */
 
 /* What has come of a line. */
 struct line {
@@ -124,7 +125,7 @@ static bool is_enough(const struct listener *listener)
 		return false;
 	if (listener->readies < hosts && listener->remote.by_srun && anybody_left(listener))
 		return false;
-	return records_all_heard(&listener->records) || now() - listener->news > QUIET;
+	return now() - listener->news > (records_all_heard(&listener->records) ? SETTLED : QUIET);
 }
 
 static void listen_once(struct listener *listener, struct pollfd *fds)
