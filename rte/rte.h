@@ -91,6 +91,9 @@ bool rte_fence_within(int seconds);
 /* The full name of the file that SHMEM_TRACE names. */
 #define RTE_KEY_TRACE "torushmem.trace"
 
+/* The entry of the environment in which oshrun hands on the torus that it found, a shape file with ; in place of newlines. */
+#define RTE_TORUS_FOUND "OSHRUN_TORUS_FOUND"
+
 /* Is oshrun the launcher of this PE, on this host? */
 bool rte_by_oshrun(void);
 

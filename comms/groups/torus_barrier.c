@@ -6,7 +6,6 @@
 #include "comms/topology/group.h"
 #include "comms/topology/job_torus.h"
 #include "rte/rte.h"
-#include "rte/settings.h"
 #include "comms/torus/barrier_rounds.h"
 
 /* A word takes some 20 us from one host to the next one over the kernel's network, and 1 us for each further hop. */
@@ -15,7 +14,7 @@
 /* Asked before anything has to be found out: most jobs have no torus, and are not to wait for it at their start. */
 static bool somebody_knows(void)
 {
-	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || comms.map;
+	return comms_torus_is_given() || comms.map;
 }
 
 static void find_places(struct torus_sites *sites, const struct comms_group *nodes)

@@ -104,33 +104,40 @@ static bool same_host(const char *name, const char *other)
 	return length == other_length && !strncmp(name, other, length);
 }
 
+/* The number of a host in the file, and of the dead ones behind those that live; -1: it is not there. */
+static int number_in_file(const struct torus_file *file, const char *name, int likely)
+{
+	/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
+	for (int i = 0; i < file->hosts; i++)
+		if (same_host(name, file->name[(likely + i) % file->hosts]))
+			return (likely + i) % file->hosts;
+	for (int i = 0; i < file->dead; i++)
+		if (same_host(name, file->dead_name[i]))
+			return file->hosts + i;
+	return -1;
+}
+
 static void find_hosts(struct survey *survey, const struct torus_file *file, const char *path)
 {
 	char name[HOST_NAME];
 
-	for (int n = 0, h = 0; n < survey->nodes; n++) {
-		int compared = 0, dead = 0;
-
+	for (int n = 0, h = -1; n < survey->nodes; n++) {
 		if (!rte_host(survey->first_pe[n], name, sizeof name))
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
 					 survey->first_pe[n]);
-		/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
-		while (compared < file->hosts && !same_host(name, file->name[h % file->hosts]))
-			compared++, h++;
-		while (compared == file->hosts && dead < file->dead && !same_host(name, file->dead_name[dead]))
-			dead++;
-		if (compared == file->hosts && dead < file->dead)
+		h = number_in_file(file, name, h + 1);
+		if (h >= file->hosts)
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
 					 "line out, or start on other hosts",
 					 path, name, survey->first_pe[n]);
-		if (compared == file->hosts)
+		if (h < 0)
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: host %s, where PE %d is, is not in it; add a line: host "
 					 "%s and its coordinates",
 					 path, name, survey->first_pe[n], name);
-		survey->place[n] = file->place[h++ % file->hosts];
+		survey->place[n] = file->place[h];
 	}
 }
 
@@ -187,6 +194,44 @@ static bool setting_knows(struct survey *survey)
 	return true;
 }
 
+/* Also false where the job uses names of hosts that discovery was not asked about. */
+static bool find_all_hosts(struct survey *survey, const struct torus_file *file)
+{
+	char name[HOST_NAME];
+
+	for (int n = 0, h = -1; n < survey->nodes; n++) {
+		h = rte_host(survey->first_pe[n], name, sizeof name) ? number_in_file(file, name, h + 1) : -1;
+		if (h < 0 || h >= file->hosts)
+			return false;
+		survey->place[n] = file->place[h];
+	}
+	return true;
+}
+
+static bool cables_know(struct survey *survey)
+{
+	char problem[TORUS_PROBLEM], *text = getenv(RTE_TORUS_FOUND);
+	struct torus_file file;
+	bool good;
+
+	text = text && text[0] && comms.node_size == 0 ? strdup(text) : NULL;
+	for (char *at = text; at && *at; at++)
+		*at = *at == ';' ? '\n' : *at;
+	good = text && torus_file_read(&file, text, problem);
+	free(text);
+	if (!good)
+		return false;
+	good = find_all_hosts(survey, &file);
+	if (good) {
+		survey->machine = file.shape;
+		survey->flaw = file.flaw;
+		survey->flaws = file.flaws;
+		file.flaw = NULL;
+	}
+	torus_file_free(&file);
+	return good;
+}
+
 static bool number_knows(struct survey *survey)
 {
 	torus_shape_guess(&survey->machine, survey->nodes, 3);
@@ -200,7 +245,7 @@ static const struct {
 	bool (*knows)(struct survey *survey);
 } sources[] = {
 	{TORUS_FROM_VENDOR, vendor_knows},   {TORUS_FROM_LAUNCHER, launcher_knows}, {TORUS_FROM_FILE, file_knows},
-	{TORUS_FROM_SETTING, setting_knows}, {TORUS_LOGICAL, number_knows},
+	{TORUS_FROM_SETTING, setting_knows}, {TORUS_FROM_CABLES, cables_know},	    {TORUS_LOGICAL, number_knows},
 };
 
 static struct torus_job *make_job_torus(void)
@@ -249,9 +294,14 @@ const struct torus_job *comms_torus(void)
 	return job;
 }
 
+bool comms_torus_is_given(void)
+{
+	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || getenv(RTE_TORUS_FOUND);
+}
+
 void comms_torus_start(void)
 {
-	if (setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
+	if (comms_torus_is_given())
 		comms_torus();
 }
 

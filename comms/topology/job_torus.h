@@ -11,6 +11,9 @@
  */
 const struct torus_job *comms_torus(void);
 
+/* Does a setting or oshrun give a shape? Then it has been read already. */
+bool comms_torus_is_given(void);
+
 /* At the start: a shape that the user gives is read now, so that mistakes are reported. */
 void comms_torus_start(void);
 void comms_torus_stop(void);

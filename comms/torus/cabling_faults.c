@@ -9,16 +9,7 @@
 
 #define LONGEST 512
 
-struct inspection {
-	struct torus_found *found;
-	const struct cabling_work *work;
-	const struct cabling_layout *layout;
-	const int *expected;
-	bool *told;  /* by port: a fault names it */
-	bool failed; /* no memory */
-};
-
-__attribute__((format(printf, 2, 3))) static void add_fault(struct inspection *in, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_fault(struct cabling_inspection *in, const char *format, ...)
 {
 	struct torus_found *found = in->found;
 	char text[LONGEST], **fault;
@@ -38,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void add_fault(struct inspection *i
 	found->faults += found->fault[found->faults] != NULL;
 }
 
-static void add_flaw(struct inspection *in, int place, int direction, float share)
+static void add_flaw(struct cabling_inspection *in, int place, int direction, float share)
 {
 	struct torus_found *found = in->found;
 	struct torus_flaw *flaw = realloc(found->flaw, ((size_t)found->flaws + 1) * sizeof *flaw);
@@ -51,117 +42,24 @@ static void add_flaw(struct inspection *in, int place, int direction, float shar
 	found->flaw[found->flaws++] = (struct torus_flaw){place, direction, share};
 }
 
-static const char *host_name(const struct inspection *in, int host)
+static const char *host_name(const struct cabling_inspection *in, int host)
 {
 	return in->work->cabling->name[host];
 }
 
-static const char *port_host(const struct inspection *in, int port)
+static const char *port_host(const struct cabling_inspection *in, int port)
 {
 	return host_name(in, in->work->cabling->port[port].host);
 }
 
-static const char *port_name(const struct inspection *in, int port)
+static const char *port_name(const struct cabling_inspection *in, int port)
 {
 	return in->work->cabling->port[port].name;
 }
 
-/* Where the rule has a port lead; -1: the rule does not say. A pair with one label has no down. */
-static int direction_by_rule(const struct inspection *in, int port)
-{
-	const struct cabling_rule *rule = &in->work->rule;
-	int step = cabling_step_of(rule, rule->label[port]),
-	    place = in->layout->place[in->work->cabling->port[port].host];
-
-	if (step >= 0 && place >= 0 && rule->up[step / 2] == rule->down[step / 2])
-		step |= torus_coordinate(&in->layout->shape, place, step / 2) != 0;
-	return step;
-}
-
-/* --- Directions of the ports --- */
-
-static void find_directions(struct inspection *in)
-{
-	const struct cabling *cabling = in->work->cabling;
-
-	for (int p = 0; p < cabling->ports; p++) {
-		int peer = cabling_peer(cabling, p), from = in->layout->place[cabling->port[p].host], to;
-
-		in->found->direction[p] = -1;
-		to = peer < 0 ? -1 : in->layout->place[cabling->port[peer].host];
-		if (from >= 0 && to >= 0)
-			in->found->direction[p] =
-				(signed char)cabling_direction(&in->layout->shape, from, to, direction_by_rule(in, p));
-	}
-}
-
-/* The port of a host that leads in this direction; -1: none. */
-static int port_towards(const struct inspection *in, int host, int direction)
-{
-	for (int p = in->work->first[host]; p < in->work->first[host + 1]; p++)
-		if (in->found->direction[p] == direction)
-			return p;
-	return -1;
-}
-
-/* The port of a host that should lead in this direction; -1: none. */
-static int port_meant_for(const struct inspection *in, int host, int direction)
-{
-	if (in->work->rule.made_up)
-		return -1;
-	for (int p = in->work->first[host]; p < in->work->first[host + 1]; p++)
-		if (in->work->rule.label[p] >= 0 && direction_by_rule(in, p) == direction)
-			return p;
-	return -1;
-}
-
-/* Of two cables to one neighbour, where there should be one, that by the rule is it. */
-static void leave_one_of_two(struct inspection *in)
-{
-	const struct cabling *cabling = in->work->cabling;
-
-	for (int p = 0; p < cabling->ports; p++) {
-		int host = cabling->port[p].host, direction = in->found->direction[p], peer;
-
-		if (direction < 0 || direction == direction_by_rule(in, p) ||
-		    (in->layout->shape.axis[direction / 2].size == 2 && in->layout->shape.axis[direction / 2].ring))
-			continue;
-		for (int q = in->work->first[host]; q < in->work->first[host + 1]; q++)
-			if (q != p && in->found->direction[q] == direction && in->found->direction[p] >= 0) {
-				peer = cabling_peer(cabling, p);
-				in->found->direction[p] = in->found->direction[peer] = -1;
-			}
-	}
-}
-
-/*
- * A pair with two cables: both ports lead in both directions, and each is to have one. Where the port meant for the other direction has taken
- * this one as well, cabling_direction gave both the same.
- */
-static void part_pairs(struct inspection *in)
-{
-	const struct torus_shape *shape = &in->layout->shape;
-
-	for (int h = 0; h < in->work->cabling->hosts; h++)
-		for (int a = 0; a < shape->axes; a++) {
-			int up = port_towards(in, h, 2 * a);
-
-			if (shape->axis[a].size != 2 || !shape->axis[a].ring || port_towards(in, h, 2 * a + 1) >= 0)
-				continue;
-			for (int p = up + 1; up >= 0 && p < in->work->first[h + 1]; p++)
-				if (in->found->direction[p] == 2 * a) {
-					int peer = cabling_peer(in->work->cabling, p);
-
-					in->found->direction[p] = (signed char)(2 * a + 1);
-					in->found->direction[peer] = (signed char)(2 * a);
-					break;
-				}
-		}
-}
-
 /* --- Hosts --- */
 
-static void report_hosts(struct inspection *in)
+static void report_hosts(struct cabling_inspection *in)
 {
 	const struct cabling *cabling = in->work->cabling;
 	char text[TORUS_TEXT], other_text[TORUS_TEXT];
@@ -194,7 +92,7 @@ static void report_hosts(struct inspection *in)
 	}
 }
 
-static void report_holes(struct inspection *in)
+static void report_holes(struct cabling_inspection *in)
 {
 	char text[TORUS_TEXT];
 
@@ -205,15 +103,15 @@ static void report_holes(struct inspection *in)
 
 /* --- Ports in which another port's cable is --- */
 
-static bool is_misplaced(const struct inspection *in, int port)
+static bool is_misplaced(const struct cabling_inspection *in, int port)
 {
-	int meant = direction_by_rule(in, port);
+	int meant = cabling_direction_by_rule(in, port);
 
 	return meant >= 0 && in->found->direction[port] >= 0 && in->found->direction[port] != meant;
 }
 
 /* Ports that hold each other's cables, round from this one. Two of them are swapped. */
-static void report_swapped(struct inspection *in, int port)
+static void report_swapped(struct cabling_inspection *in, int port)
 {
 	int host = in->work->cabling->port[port].host, count = 0, at = port, last = port;
 	char list[LONGEST / 2] = "";
@@ -226,7 +124,7 @@ static void report_swapped(struct inspection *in, int port)
 		length = length < sizeof list ? length : sizeof list - 1;
 		count++;
 		last = at;
-		at = port_meant_for(in, host, in->found->direction[at]);
+		at = cabling_port_meant_for(in, host, in->found->direction[at]);
 	} while (at >= 0 && at != port && is_misplaced(in, at) && !in->told[at]);
 	if (at == port && count == 2)
 		add_fault(in, "ports %s and %s of %s are swapped", port_name(in, port), port_name(in, last),
@@ -243,20 +141,20 @@ static void report_swapped(struct inspection *in, int port)
 }
 
 /* The port that should be at the other end of this one's cable; -1: there is none. */
-static int partner_by_rule(const struct inspection *in, int port)
+static int partner_by_rule(const struct cabling_inspection *in, int port)
 {
-	int direction = in->work->rule.made_up ? -1 : direction_by_rule(in, port), place, host;
+	int direction = in->work->rule.made_up ? -1 : cabling_direction_by_rule(in, port), place, host;
 
 	if (direction < 0)
 		return -1;
 	place = in->layout->place[in->work->cabling->port[port].host];
 	place = place < 0 ? -1 : torus_neighbour(&in->layout->shape, place, direction);
 	host = place < 0 ? -1 : in->layout->host[place];
-	return host < 0 ? -1 : port_meant_for(in, host, direction ^ 1);
+	return host < 0 ? -1 : cabling_port_meant_for(in, host, direction ^ 1);
 }
 
 /* A cable between hosts that are no neighbours. Where a second one makes up for it, their ends are swapped. */
-static void report_stray(struct inspection *in, int port)
+static void report_stray(struct cabling_inspection *in, int port)
 {
 	int peer = cabling_peer(in->work->cabling, port), wanted = partner_by_rule(in, port), other;
 
@@ -280,7 +178,7 @@ static void report_stray(struct inspection *in, int port)
 		  wanted < 0 ? "" : " of ", wanted < 0 ? "" : port_host(in, wanted));
 }
 
-static void report_ports(struct inspection *in)
+static void report_ports(struct cabling_inspection *in)
 {
 	const struct cabling *cabling = in->work->cabling;
 
@@ -303,7 +201,8 @@ static void report_ports(struct inspection *in)
 
 /* --- Cables --- */
 
-static void describe_end(const struct inspection *in, int host, int port, int direction, char *text, size_t size)
+static void describe_end(const struct cabling_inspection *in, int host, int port, int direction, char *text,
+			 size_t size)
 {
 	if (port >= 0)
 		snprintf(text, size, "port %s of %s", port_name(in, port), host_name(in, host));
@@ -312,12 +211,12 @@ static void describe_end(const struct inspection *in, int host, int port, int di
 }
 
 /* No cable leads from here to the neighbour. A fault of a port may have said so already. */
-static void report_dead(struct inspection *in, int place, int direction)
+static void report_dead(struct cabling_inspection *in, int place, int direction)
 {
 	const struct cabling *cabling = in->work->cabling;
 	int next = torus_neighbour(&in->layout->shape, place, direction), host = in->layout->host[place],
-	    other = in->layout->host[next], port = port_meant_for(in, host, direction),
-	    far = port_meant_for(in, other, direction ^ 1);
+	    other = in->layout->host[next], port = cabling_port_meant_for(in, host, direction),
+	    far = cabling_port_meant_for(in, other, direction ^ 1);
 	char from[LONGEST / 4], to[LONGEST / 4];
 	const char *why = "nothing comes through";
 
@@ -353,7 +252,7 @@ static int usual_speed(const struct cabling *cabling)
 	return usual;
 }
 
-static void report_slow(struct inspection *in, int port, int usual)
+static void report_slow(struct cabling_inspection *in, int port, int usual)
 {
 	const struct cabling *cabling = in->work->cabling;
 	int peer = cabling_peer(cabling, port), speed = cabling->port[port].speed, other = cabling->port[peer].speed;
@@ -367,7 +266,7 @@ static void report_slow(struct inspection *in, int port, int usual)
 		  port_name(in, port), port_host(in, port), port_name(in, peer), port_host(in, peer), speed, usual);
 }
 
-static void report_cables(struct inspection *in)
+static void report_cables(struct cabling_inspection *in)
 {
 	const struct torus_shape *shape = &in->layout->shape;
 	const struct cabling *cabling = in->work->cabling;
@@ -380,7 +279,7 @@ static void report_cables(struct inspection *in)
 			if (next < 0 || host < 0 || in->layout->host[next] < 0 || cabling->silent[host] ||
 			    cabling->silent[in->layout->host[next]])
 				continue;
-			port = port_towards(in, host, d);
+			port = cabling_port_towards(in, host, d);
 			if (port < 0)
 				report_dead(in, place, d);
 			else
@@ -391,14 +290,12 @@ static void report_cables(struct inspection *in)
 bool cabling_find_faults(struct torus_found *found, const struct cabling_work *work,
 			 const struct cabling_layout *layout, const int *expected)
 {
-	struct inspection in = {found, work, layout, expected, calloc((size_t)work->cabling->ports + 1, sizeof(bool)),
-				false};
+	struct cabling_inspection in =
+		{found, work, layout, expected, calloc((size_t)work->cabling->ports + 1, sizeof(bool)), false};
 
 	if (!in.told)
 		return false;
-	find_directions(&in);
-	part_pairs(&in);
-	leave_one_of_two(&in);
+	cabling_find_directions(&in);
 	report_hosts(&in);
 	report_holes(&in);
 	report_ports(&in);

@@ -5,8 +5,9 @@
 #include "cabling.h"
 
 /*
- * The steps of torus_cabling_find, in order: labels of ports (cabling_labels.c), sizes and layouts (cabling_layout.c), rings,
- * meshes and the order of names (cabling_order.c), what is wrong (cabling_faults.c).
+ * The steps of torus_cabling_find, in order: labels of ports (cabling_labels.c), sizes (cabling_sizes.c) and
+ * layouts (cabling_layout.c), rings and meshes (cabling_rings.c), the order of names (cabling_order.c), where ports lead
+ * (cabling_directions.c), what is wrong (cabling_faults.c).
  */
 enum { CABLING_PORTS = 64 /* of a host, at most */ };
 
@@ -44,6 +45,11 @@ void cabling_forget_rule(struct cabling_rule *rule);
 int cabling_step_of(const struct cabling_rule *rule, int label);
 bool cabling_labels_agree(const struct cabling_rule *rule, int label, int other);
 
+/* Grows a layout from one host, or takes the hosts as they are listed; takes it if it is better. False: no memory. */
+bool cabling_try_seed(const struct cabling_work *work, const struct torus_shape *shape, int seed,
+		      struct cabling_layout *best);
+bool cabling_try_list(const struct cabling_work *work, const struct torus_shape *shape, struct cabling_layout *best);
+
 /* False: no memory. The best layout has no place if nothing fits. */
 bool cabling_lay_out(const struct cabling_work *work, struct cabling_layout *best);
 bool cabling_layout_make(struct cabling_layout *layout, const struct torus_shape *shape, int hosts);
@@ -53,8 +59,40 @@ int cabling_explained(const struct cabling_work *work, const struct cabling_layo
 /* Are the places neighbours, or would they be with all axes rings? The direction from the one, or -1; wanted if it fits. */
 int cabling_direction(const struct torus_shape *shape, int from, int to, int wanted);
 
+/* From a place of the layout to one of another shape: axis i of it is axis from[i] of the layout, counted down and shifted. */
+struct cabling_turn {
+	int axes, from[TORUS_AXES];
+	bool down[TORUS_AXES];
+	int shift[TORUS_AXES];
+};
+
+int cabling_turn_place(const struct cabling_turn *turn, const struct torus_shape *old, const struct torus_shape *shape,
+		       int place);
+void cabling_turn_layout(struct cabling_work *work, struct cabling_layout *layout, const struct cabling_turn *turn);
+struct cabling_turn cabling_no_turn(const struct torus_shape *shape);
+void cabling_drop_axes_of_one(struct cabling_work *work, struct cabling_layout *layout);
+
+/* Marks which axes are rings, and shifts meshes to their beginnings. False: no memory. */
+bool cabling_find_rings(struct cabling_work *work, struct cabling_layout *layout);
+
 /* Turns, shifts and cuts the layout: which axes are rings, and a host named first at place 0. expected: by host, -1. */
 bool cabling_put_in_order(struct cabling_work *work, struct cabling_layout *layout, int *expected, bool *ordered);
+
+struct cabling_inspection {
+	struct torus_found *found;
+	const struct cabling_work *work;
+	const struct cabling_layout *layout;
+	const int *expected;
+	bool *told;  /* by port: a fault names it */
+	bool failed; /* no memory */
+};
+
+/* Where the rule has a port lead; -1: the rule does not say. */
+int cabling_direction_by_rule(const struct cabling_inspection *in, int port);
+/* The port of a host that leads, or should lead, in a direction; -1: none. */
+int cabling_port_towards(const struct cabling_inspection *in, int host, int direction);
+int cabling_port_meant_for(const struct cabling_inspection *in, int host, int direction);
+void cabling_find_directions(struct cabling_inspection *in);
 
 /* Fills in directions, flaws and faults. */
 bool cabling_find_faults(struct torus_found *found, const struct cabling_work *work,

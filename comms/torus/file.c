@@ -29,24 +29,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct reader *reader, 
 	return false;
 }
 
-const char *torus_file_port(const struct torus_file *file, int place, int direction)
-{
-	for (int i = 0; i < file->ports; i++)
-		if (file->port[i].place == place && file->port[i].direction == direction)
-			return file->port[i].name;
-	return torus_direction_name(direction);
-}
-
-bool torus_host_name(const char *pattern, int number, char *name, size_t size)
-{
-	size_t before = strcspn(pattern, "#"), digits = strspn(pattern + before, "#");
-	const char *after = pattern + before + digits;
-
-	if (!digits || strchr(after, '#'))
-		return false;
-	return (size_t)snprintf(name, size, "%.*s%0*d%s", (int)before, pattern, (int)digits, number, after) < size;
-}
-
 static bool add_host(struct reader *reader, const char *name, int place)
 {
 	struct torus_file *file = reader->file;
@@ -397,20 +379,4 @@ bool torus_file_read(struct torus_file *file, const char *text, char problem[TOR
 	if (!good)
 		torus_file_free(file);
 	return good;
-}
-
-void torus_file_free(struct torus_file *file)
-{
-	for (int i = 0; i < file->hosts; i++)
-		free(file->name[i]);
-	for (int i = 0; i < file->dead; i++)
-		free(file->dead_name[i]);
-	free(file->name);
-	free(file->place);
-	free(file->dead_name);
-	free(file->flaw);
-	for (int i = 0; i < file->ports; i++)
-		free(file->port[i].name);
-	free(file->port);
-	memset(file, 0, sizeof *file);
 }

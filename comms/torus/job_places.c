@@ -10,8 +10,12 @@
 
 const char *torus_source_text(enum torus_source source)
 {
-	static const char *const texts[TORUS_SOURCES] = {"the vendor's library", "the launcher", "SHMEM_TORUS_FILE",
-							 "SHMEM_TORUS", "the number of nodes"};
+	static const char *const texts[TORUS_SOURCES] = {"the vendor's library",
+							 "the launcher",
+							 "SHMEM_TORUS_FILE",
+							 "SHMEM_TORUS",
+							 "the cables, as oshrun found them",
+							 "the number of nodes"};
 
 	return texts[source];
 }

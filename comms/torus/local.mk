@@ -9,10 +9,14 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_line.c \
 	comms/torus/by_swaps.c \
 	comms/torus/cabling.c comms/torus/cabling.h comms/torus/cabling_parts.h \
+	comms/torus/cabling_directions.c \
 	comms/torus/cabling_faults.c \
 	comms/torus/cabling_labels.c \
 	comms/torus/cabling_layout.c \
 	comms/torus/cabling_order.c \
+	comms/torus/cabling_rings.c \
+	comms/torus/cabling_sizes.c \
+	comms/torus/file_hosts.c \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/program_grid.c comms/torus/program_grid.h \
 	comms/torus/tree_set.c \

@@ -9,6 +9,7 @@
 
 #include "rte/arguments.h"
 #include "launchers.h"
+#include "rte/rte.h"
 #include "rte/settings.h"
 
 extern char **environ;
@@ -16,7 +17,8 @@ extern char **environ;
 static bool is_passed_on(const char *entry)
 {
 	return strchr(entry, '=') &&
-	       (!strncmp(entry, "SHMEM_", 6) || !strncmp(entry, "SMA_", 4) || !strncmp(entry, "UCX_", 4));
+	       (!strncmp(entry, "SHMEM_", 6) || !strncmp(entry, "SMA_", 4) || !strncmp(entry, "UCX_", 4) ||
+		!strncmp(entry, RTE_TORUS_FOUND "=", sizeof RTE_TORUS_FOUND));
 }
 
 /* Adds -x for all variables that the library reads and for those that the user named. Their values are in our environment already. */

@@ -11,6 +11,7 @@
 
 #include "rte/arguments.h"
 #include "environment.h"
+#include "find_torus.h"
 #include "launcher_options.h"
 #include "rte/settings.h"
 #include "rte/text.h"
@@ -256,6 +257,8 @@ int launcher_run(struct launcher *launcher, const struct options *options, const
 	environment_free(environment);
 	if (!environment)
 		return 1;
+	if (!options->dry_run)
+		find_torus(launcher, options, hosts);
 	launcher_command(&command, launcher, options, hosts);
 	if (options->verbose)
 		say("handing over to %s", launcher->path);

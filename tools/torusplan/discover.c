@@ -3,11 +3,36 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cache.h"
 #include "comms/torus/cabling.h"
+#include "discover.h"
 #include "gather.h"
 #include "torusplan.h"
+
+/* The hosts that a batch system gave. */
+static int read_allocation(struct hosts *hosts)
+{
+	static const char *const files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"};
+	char problem[TORUS_PROBLEM];
+
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		if (getenv(files[i]))
+			return hosts_read_file(hosts, getenv(files[i]), problem, sizeof problem)
+				       ? 0
+				       : say("%s=%s: %s", files[i], getenv(files[i]), problem);
+	if (getenv("SLURM_JOB_NODELIST")) {
+		FILE *names = popen("scontrol show hostnames", "re");
+		char name[256];
+
+		while (names && fscanf(names, "%255s", name) == 1)
+			arguments_add(&hosts->names, "%s", name);
+		if (names)
+			pclose(names);
+		return hosts->names.count ? 0 : say("scontrol does not name the hosts of this allocation; give -H");
+	}
+	return say("no hosts; give --hostfile FILE, or -H with their names, as in -H node1,node2");
+}
 
 static int read_hosts(struct hosts *hosts, const char *const value[OPTIONS])
 {
@@ -15,76 +40,11 @@ static int read_hosts(struct hosts *hosts, const char *const value[OPTIONS])
 
 	if (value[OPT_HOSTFILE] && value[OPT_HOST_LIST])
 		return say("--hostfile and -H both name the hosts; give one of them");
-	if (!value[OPT_HOSTFILE] && !value[OPT_HOST_LIST])
-		return say("no hosts; give --hostfile FILE, or -H with their names, as in -H node1,node2");
 	if (value[OPT_HOSTFILE] && !hosts_read_file(hosts, value[OPT_HOSTFILE], problem, sizeof problem))
 		return say("--hostfile %s: %s", value[OPT_HOSTFILE], problem);
 	if (value[OPT_HOST_LIST] && !hosts_read_list(hosts, value[OPT_HOST_LIST], problem, sizeof problem))
 		return say("-H %s: %s", value[OPT_HOST_LIST], problem);
-	return 0;
-}
-
-/* --- A shape file --- */
-
-static void write_ports(FILE *file, const struct torus_found *found, const struct cabling *cabling)
-{
-	for (int p = 0; p < cabling->ports; p++) {
-		const struct cabling_port *port = &cabling->port[p];
-
-		if (found->direction[p] >= 0 && strcmp(port->name, torus_direction_name(found->direction[p])) != 0)
-			fprintf(file, "port %s %s %s\n", cabling->name[port->host],
-				torus_direction_name(found->direction[p]), port->name);
-	}
-}
-
-static const char *host_at(const struct torus_found *found, const struct cabling *cabling, int place)
-{
-	for (int h = 0; h < cabling->hosts; h++)
-		if (found->place[h] == place)
-			return cabling->name[h];
-	return "";
-}
-
-static void write_flaws(FILE *file, const struct torus_found *found, const struct cabling *cabling)
-{
-	for (int i = 0; i < found->flaws; i++) {
-		const struct torus_flaw *flaw = &found->flaw[i];
-
-		if (flaw->share > 0)
-			fprintf(file, "slow %.4g ", 1 / (double)flaw->share);
-		else
-			fputs("dead ", file);
-		fprintf(file, "%s %s\n", host_at(found, cabling, flaw->place), torus_direction_name(flaw->direction));
-	}
-}
-
-static char *shape_file(const struct torus_found *found, const struct cabling *cabling)
-{
-	char *text = NULL, place[TORUS_TEXT], day[32] = "";
-	time_t now = time(NULL);
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-
-	if (!file)
-		return NULL;
-	strftime(day, sizeof day, "%Y-%m-%d %H:%M", localtime(&now));
-	fprintf(file, "# Found by torusplan discover, %s.\nshape %s\n", day, torus_shape_text(&found->shape, place));
-	for (int h = 0; h < cabling->hosts; h++)
-		if (found->place[h] >= 0)
-			fprintf(file, "host %s %s\n", cabling->name[h],
-				torus_place_text(&found->shape, found->place[h], place));
-	for (int h = 0; h < cabling->hosts; h++)
-		if (found->place[h] >= 0 && cabling->silent[h])
-			fprintf(file, "dead %s\n", cabling->name[h]);
-	write_ports(file, found, cabling);
-	write_flaws(file, found, cabling);
-	for (int i = 0; i < found->faults; i++)
-		fprintf(file, "# wrong: %s\n", found->fault[i]);
-	if (fclose(file)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return hosts->names.count ? 0 : read_allocation(hosts);
 }
 
 static int write_output(const char *path, const char *text)
@@ -128,46 +88,91 @@ static int report_torus(const struct torus_found *found, const struct gathered *
 	return code;
 }
 
-static int report(const struct torus_found *found, const struct gathered *gathered, const char *const value[OPTIONS])
+static int report(const struct torus_found *found, const struct gathered *gathered, const char *text,
+		  const char *const value[OPTIONS])
 {
-	char *text;
 	int code;
 
 	if (found->shape.axes == 0) {
 		printf("no torus here: %s\n", found->why);
 		return FAILED;
 	}
-	text = shape_file(found, &gathered->cabling);
-	if (!text)
-		return say("no memory for a shape file");
 	code = value[OPT_OUTPUT] ? write_output(value[OPT_OUTPUT], text) : 0;
-	if (code == 0)
-		code = report_torus(found, gathered, text, value);
+	return code ? code : report_torus(found, gathered, text, value);
+}
+
+/* For a job that starts: the line, and of what is wrong no more than that there is something. */
+static int report_line(const struct torus_found *found, const struct gathered *gathered, const char *line)
+{
+	puts(line);
+	if (found->shape.axes && found->faults)
+		say("the cabling of the hosts has %d fault%s, the first: %s; torusplan discover names all",
+		    found->faults, found->faults == 1 ? "" : "s", found->fault[0]);
+	else if (gathered->answered < gathered->cabling.hosts)
+		say("%d of %d hosts did not answer in time, so nothing is known of their cables; SHMEM_TORUS_DISCOVER=no "
+		    "asks no more",
+		    gathered->cabling.hosts - gathered->answered, gathered->cabling.hosts);
+	return 0;
+}
+
+/* A torus that hosts did not answer for is none to start a job on. Without one the line is empty. */
+static int conclude(const struct torus_found *found, const struct gathered *gathered, const struct hosts *hosts,
+		    const char *const value[OPTIONS])
+{
+	bool usable = found->shape.axes && gathered->answered == gathered->cabling.hosts;
+	char *text = found->shape.axes ? found_file(found, &gathered->cabling) : strdup("");
+	char *line = text ? found_line(usable ? text : "") : NULL;
+	int code;
+
+	if (line)
+		cache_write(hosts, line);
+	if (!line)
+		code = say("no memory for a shape file");
+	else if (value[OPT_CACHED])
+		code = report_line(found, gathered, line);
+	else
+		code = report(found, gathered, text, value);
 	free(text);
+	free(line);
+	return code;
+}
+
+static int discover(const struct hosts *hosts, int seconds, const char *const value[OPTIONS])
+{
+	struct gathered gathered = {.answered = 0};
+	struct torus_found found;
+	char problem[TORUS_PROBLEM];
+	int code;
+
+	if (!gather(&gathered, hosts, seconds, problem, sizeof problem)) {
+		code = say("%s", problem);
+	} else if (!torus_cabling_find(&found, &gathered.cabling)) {
+		code = say("no memory for the cables of %zu hosts", hosts->names.count);
+	} else {
+		code = conclude(&found, &gathered, hosts, value);
+		torus_found_free(&found);
+	}
+	gathered_free(&gathered);
 	return code;
 }
 
 int run_discover(const char *const value[OPTIONS])
 {
 	struct hosts hosts = {.slots = 0};
-	struct gathered gathered = {.answered = 0};
-	struct torus_found found;
-	char problem[TORUS_PROBLEM];
 	int code = read_hosts(&hosts, value), seconds;
+	char *line = NULL;
 
 	if (code == 0 && !options_number(value, OPT_TIMEOUT, 1, 3600, 10, &seconds))
 		code = MISTAKE;
 	if (code == 0 && value[OPT_PAGE] && !value[OPT_TREES])
 		code = say("%s is about trees; give --trees as well", options_name(OPT_PAGE));
-	if (code == 0 && !gather(&gathered, &hosts, seconds, problem, sizeof problem))
-		code = say("%s", problem);
-	if (code == 0 && !torus_cabling_find(&found, &gathered.cabling)) {
-		code = say("no memory for the cables of %zu hosts", hosts.names.count);
-	} else if (code == 0) {
-		code = report(&found, &gathered, value);
-		torus_found_free(&found);
-	}
-	gathered_free(&gathered);
+	if (code == 0 && value[OPT_CACHED])
+		line = cache_read(&hosts);
+	if (line)
+		puts(line);
+	else if (code == 0)
+		code = discover(&hosts, seconds, value);
+	free(line);
 	hosts_forget(&hosts);
 	return code;
 }

@@ -24,8 +24,8 @@ static const struct command commands[] = {
 	 ANY | WHERE | BIT(OPT_ADDRESS) | BIT(OPT_HOST) | BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES) | BIT(OPT_BATCH)},
 	{"discover", "which torus the cables between hosts make, and what is wrong with them", run_discover,
 	 ANY | BIT(OPT_HOSTFILE) | BIT(OPT_HOST_LIST) | BIT(OPT_OUTPUT) | BIT(OPT_ROUTES) | BIT(OPT_TIMEOUT) |
-		 BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_SVG) | BIT(OPT_PAGE) | BIT(OPT_ADDRESS) | BIT(OPT_DEVICE) |
-		 BIT(OPT_NO_CYCLES)},
+		 BIT(OPT_CACHED) | BIT(OPT_LINKS) | BIT(OPT_TREES) | BIT(OPT_SVG) | BIT(OPT_PAGE) | BIT(OPT_ADDRESS) |
+		 BIT(OPT_DEVICE) | BIT(OPT_NO_CYCLES)},
 	{"view", "a page with the torus and the load of its links over time, from a trace of SHMEM_TRACE", run_view,
 	 ANY | BIT(OPT_TRACE) | BIT(OPT_OUTPUT)},
 };

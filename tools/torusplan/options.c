@@ -43,6 +43,8 @@ static const struct option_row {
 	[OPT_HOST_LIST] = {"-H", "A,B", "the hosts, with commas between"},
 	[OPT_ROUTES] = {"--routes", NULL, "also print the commands for the routes of all hosts"},
 	[OPT_TIMEOUT] = {"--timeout", "SECONDS", "how long to wait for hosts that do not answer (10)"},
+	[OPT_CACHED] = {"--cached", NULL,
+			"print only the shape file, as one line, perhaps that of the last hour; jobs start with it"},
 	[OPT_TRACE] = {"TRACE.json", NULL, "what SHMEM_TRACE has written"},
 	[OPT_HELP] = {"--help", NULL, "print this"},
 	[OPT_VERSION] = {"--version", NULL, "print the version"},

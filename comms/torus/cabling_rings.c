@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which axes are rings, and where a mesh begins. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cabling_parts.h"
+
+/* --- Moving all hosts --- */
+
+int cabling_turn_place(const struct cabling_turn *turn, const struct torus_shape *old, const struct torus_shape *shape,
+		       int place)
+{
+	int at[TORUS_AXES];
+
+	for (int a = 0; a < turn->axes; a++) {
+		int size = shape->axis[a].size, c = torus_coordinate(old, place, turn->from[a]);
+
+		at[a] = ((turn->down[a] ? size - 1 - c : c) + turn->shift[a]) % size;
+	}
+	return torus_place_at(shape, at);
+}
+
+void cabling_turn_layout(struct cabling_work *work, struct cabling_layout *layout, const struct cabling_turn *turn)
+{
+	struct torus_shape old = layout->shape;
+	struct cabling_rule rule = work->rule;
+
+	layout->shape.axes = work->rule.axes = turn->axes;
+	for (int a = 0; a < turn->axes; a++) {
+		int from = turn->from[a];
+
+		layout->shape.axis[a] = old.axis[from];
+		work->rule.up[a] = turn->down[a] ? rule.down[from] : rule.up[from];
+		work->rule.down[a] = turn->down[a] ? rule.up[from] : rule.down[from];
+	}
+	torus_shape_complete(&layout->shape);
+	for (int p = 0; p < layout->shape.places; p++)
+		layout->host[p] = -1;
+	for (int h = 0; h < work->cabling->hosts; h++)
+		if (layout->place[h] >= 0) {
+			layout->place[h] = cabling_turn_place(turn, &old, &layout->shape, layout->place[h]);
+			layout->host[layout->place[h]] = h;
+		}
+}
+
+struct cabling_turn cabling_no_turn(const struct torus_shape *shape)
+{
+	struct cabling_turn turn = {.axes = shape->axes};
+
+	for (int a = 0; a < shape->axes; a++)
+		turn.from[a] = a;
+	return turn;
+}
+
+void cabling_drop_axes_of_one(struct cabling_work *work, struct cabling_layout *layout)
+{
+	struct cabling_turn turn = {0};
+
+	for (int a = 0; a < layout->shape.axes; a++)
+		if (layout->shape.axis[a].size > 1)
+			turn.from[turn.axes++] = a;
+	if (turn.axes)
+		cabling_turn_layout(work, layout, &turn);
+}
+
+/* --- Rings and meshes --- */
+
+/* Cables from coordinate c to the next one, round the ring; of a pair, all between the two. Returns false: no memory. */
+static bool count_crossings(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int **count)
+{
+	const struct torus_shape *shape = &layout->shape;
+
+	*count = calloc((size_t)shape->axis[axis].size, sizeof **count);
+	for (int p = 0; *count && p < work->cabling->ports; p++) {
+		int peer = cabling_peer(work->cabling, p), from, to, direction;
+
+		if (peer < 0)
+			continue;
+		from = layout->place[work->cabling->port[p].host];
+		to = layout->place[work->cabling->port[peer].host];
+		direction = from < 0 || to < 0 ? -1 : cabling_direction(shape, from, to, -1);
+		if (direction == 2 * axis)
+			(*count)[torus_coordinate(shape, from, axis)]++;
+	}
+	return *count != NULL;
+}
+
+static bool has_port(const struct cabling_work *work, int host, int label)
+{
+	for (int p = work->first[host]; host >= 0 && p < work->first[host + 1]; p++)
+		if (work->rule.label[p] == label || (work->rule.made_up && work->rule.label[p] < 0))
+			return true;
+	return false;
+}
+
+/* In a row that is alone, whether its ends have ports for the cable that would close it. */
+static bool ends_have_ports(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int last)
+{
+	const struct torus_shape *shape = &layout->shape;
+	int size = shape->axis[axis].size, first = (last + 1) % size;
+
+	return layout->host[last] >= 0 && layout->host[first] >= 0 &&
+	       has_port(work, layout->host[last], work->rule.up[axis]) &&
+	       has_port(work, layout->host[first], work->rule.down[axis]);
+}
+
+/* Pairs of hosts at two neighbouring places along the axis. */
+static int count_pairs(const struct cabling_layout *layout, int axis)
+{
+	int pairs = 0;
+
+	for (int p = 0; p < layout->shape.places; p++) {
+		int next =
+			torus_coordinate(&layout->shape, p, axis) ? -1 : torus_neighbour(&layout->shape, p, 2 * axis);
+
+		pairs += next >= 0 && layout->host[p] >= 0 && layout->host[next] >= 0;
+	}
+	return pairs;
+}
+
+/* Of a pair with one cable, the lower host's port is the one called up. Is it the other way round for most pairs? */
+static bool upper_is_lower(const struct cabling_work *work, const struct cabling_layout *layout, int axis)
+{
+	const struct cabling_rule *rule = &work->rule;
+	int more = 0;
+
+	if (rule->up[axis] == rule->down[axis])
+		return false;
+	for (int p = 0; p < work->cabling->ports; p++) {
+		int place = layout->place[work->cabling->port[p].host];
+
+		if (place >= 0 && cabling_peer(work->cabling, p) >= 0 && rule->label[p] == rule->up[axis])
+			more += torus_coordinate(&layout->shape, place, axis) ? 1 : -1;
+	}
+	return more > 0;
+}
+
+static bool find_ring(const struct cabling_work *work, struct cabling_layout *layout, int axis, int *shift)
+{
+	struct torus_axis *of = &layout->shape.axis[axis];
+	int *count, least = 0;
+
+	*shift = 0;
+	if (!count_crossings(work, layout, axis, &count))
+		return false;
+	for (int c = 1; c < of->size; c++)
+		if (count[c] < count[least])
+			least = c;
+	if (of->size == 2) {
+		/* Both ends of a cable count it. */
+		of->ring = count[0] + count[1] >= 3 * count_pairs(layout, axis);
+		*shift = !of->ring && upper_is_lower(work, layout, axis);
+	} else if (count[least] == 0 &&
+		   (layout->shape.places > of->size || !ends_have_ports(work, layout, axis, least))) {
+		of->ring = false;
+		*shift = of->size - 1 - least;
+	}
+	free(count);
+	return true;
+}
+
+bool cabling_find_rings(struct cabling_work *work, struct cabling_layout *layout)
+{
+	struct cabling_turn turn = cabling_no_turn(&layout->shape);
+
+	/* All axes are rings until all are known: so a place beyond the end is a place. */
+	struct cabling_layout rings = *layout;
+
+	for (int a = 0; a < turn.axes; a++) {
+		struct cabling_layout one = *layout;
+
+		if (!find_ring(work, &one, a, &turn.shift[a]))
+			return false;
+		rings.shape.axis[a].ring = one.shape.axis[a].ring;
+	}
+	cabling_turn_layout(work, layout, &turn);
+	for (int a = 0; a < turn.axes; a++)
+		layout->shape.axis[a].ring = rings.shape.axis[a].ring;
+	return true;
+}

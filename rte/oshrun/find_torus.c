@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "find_torus.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "rte/arguments.h"
+#include "rte/ports.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "say.h"
+
+#define HOSTS_SECONDS "5"   /* for hosts to answer */
+#define MOST_SECONDS 8.0    /* for all of it */
+#define LONGEST (100 << 10) /* of an entry of the environment the kernel takes 128 KiB */
+
+enum { DISCOVER_AUTO, DISCOVER_YES, DISCOVER_NO }; /* in the order of the setting's words */
+
+static bool includes_this_host(const struct hosts *hosts)
+{
+	for (size_t h = 0; h < hosts->names.count; h++)
+		if (hosts_is_here(hosts->names.list[h]))
+			return true;
+	return hosts->names.count == 0;
+}
+
+/* On one or two hosts there is nothing to gain. Jobs at a switch end here, after a look at the ports of this host. */
+static bool is_worth_it(const struct hosts *hosts)
+{
+	int wanted = setting_choice(SETTING_TORUS_DISCOVER);
+
+	if (wanted == DISCOVER_NO || setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
+		return false;
+	if (hosts->names.count > 0 && hosts->names.count < 3)
+		return false;
+	return wanted == DISCOVER_YES || (includes_this_host(hosts) && ports_cabled());
+}
+
+/* torusplan is where oshrun is, and has the same letters around its name. */
+static bool find_torusplan(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
+	char *base, *own, tail[NAME_MAX + 1];
+
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	base = strrchr(path, '/');
+	own = base ? strstr(base, "oshrun") : NULL;
+	if (!own)
+		return false;
+	snprintf(tail, sizeof tail, "%s", own + strlen("oshrun"));
+	snprintf(own, (size_t)(PATH_MAX - (own - path)), "torusplan%s", tail);
+	return access(path, X_OK) == 0;
+}
+
+static _Noreturn void become_torusplan(const struct arguments *command, int output, bool quiet)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	dup2(null, STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	if (quiet)
+		dup2(null, STDERR_FILENO);
+	execv(command->list[0], command->list);
+	_exit(127);
+}
+
+/* What it prints, as far as there is room, within the time; what is longer is of no use. */
+static void read_answer(int fd, char *text, size_t room)
+{
+	double end = job_clock() + MOST_SECONDS;
+	size_t length = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && length < room - 1) {
+		struct pollfd poller = {.fd = fd, .events = POLLIN};
+		double left = end - job_clock();
+
+		if (left <= 0 || poll(&poller, 1, (int)(left * 1000) + 1) <= 0)
+			break;
+		got = read(fd, text + length, room - 1 - length);
+		length += got > 0 ? (size_t)got : 0;
+	}
+	text[got == 0 ? length : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
+static void ask_torusplan(const struct arguments *command, bool quiet, char *text, size_t room)
+{
+	int ends[2], status;
+	pid_t pid;
+
+	text[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (pid == 0)
+		become_torusplan(command, ends[1], quiet);
+	close(ends[1]);
+	if (pid > 0)
+		read_answer(ends[0], text, room);
+	close(ends[0]);
+	if (pid > 0 && !text[0])
+		kill(pid, SIGTERM);
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status != 0)
+		text[0] = '\0';
+}
+
+static void make_command(struct arguments *command, const char *path, const struct launcher *launcher,
+			 const struct options *options)
+{
+	const char *hostfile = options->hostfile ? options->hostfile : options->hosts ? NULL : launcher->hostfile;
+
+	arguments_add(command, "%s", path);
+	arguments_add(command, "discover");
+	arguments_add(command, "--cached");
+	arguments_add(command, "--timeout=" HOSTS_SECONDS);
+	if (options->hosts)
+		arguments_add(command, "-H=%s", options->hosts);
+	else if (hostfile)
+		arguments_add(command, "--hostfile=%s", hostfile);
+}
+
+void find_torus(const struct launcher *launcher, const struct options *options, const struct hosts *hosts)
+{
+	struct arguments command = {0};
+	char path[PATH_MAX], *text;
+
+	unsetenv(RTE_TORUS_FOUND);
+	if (!is_worth_it(hosts) || !find_torusplan(path))
+		return;
+	text = malloc(LONGEST);
+	if (!text)
+		return;
+	make_command(&command, path, launcher, options);
+	ask_torusplan(&command, options->quiet, text, LONGEST);
+	if (text[0])
+		setenv(RTE_TORUS_FOUND, text, 1);
+	if (options->verbose)
+		say("torus by its cables: %s", text[0] ? text : "none found");
+	arguments_free(&command);
+	free(text);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUSPLAN_DISCOVER_H
+#define TORUSPLAN_DISCOVER_H
+
+#include "comms/torus/cabling.h"
+
+/* The text of a shape file, to be freed; NULL: no memory. */
+char *found_file(const struct torus_found *found, const struct cabling *cabling);
+
+/* A shape file without comments and ports, with ; at the ends of lines; to be freed. */
+char *found_line(const char *text);
+
+#endif
