@@ -121,6 +121,29 @@ static void read_link_addresses(struct port *port, int count)
 		fclose(file);
 }
 
+/* A line with one number; fallback: it cannot be read. */
+static int read_number(const char *name, const char *file_name, int fallback)
+{
+	char path[IF_NAMESIZE + 64];
+	int number;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/sys/net/ipv6/conf/%s/%s", name, file_name);
+	file = fopen(path, "re");
+	if (!file)
+		return fallback;
+	if (fscanf(file, "%d", &number) != 1)
+		number = fallback;
+	fclose(file);
+	return number;
+}
+
+/* The kernel gives addresses of the link a moment after the carrier, unless it has been told not to. */
+static bool will_have_address(const char *name)
+{
+	return read_number(name, "disable_ipv6", 1) == 0 && read_number(name, "addr_gen_mode", 1) != 1;
+}
+
 int ports_list(struct port *port, int most)
 {
 	int count = list_ports(port, most);
@@ -128,6 +151,8 @@ int ports_list(struct port *port, int most)
 	for (int i = 0; i < count; i++)
 		port[i].speed = port[i].carrier ? read_speed(port[i].name) : 0;
 	read_link_addresses(port, count);
+	for (int i = 0; i < count; i++)
+		port[i].waits = port[i].waits || (!port[i].can_probe && will_have_address(port[i].name));
 	return count;
 }
 

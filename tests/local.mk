@@ -158,6 +158,7 @@ EXTRA_DIST += \
 	tests/cluster/cluster \
 	tests/cluster/cluster.bats \
 	tests/cluster/choices \
+	tests/cluster/discover.bats \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
 	tests/cluster/hidden \

@@ -50,6 +50,11 @@ static bool has_too_many_ports(struct torus_found *found, const struct cabling_w
 	return false;
 }
 
+static bool speaks(const struct cabling *cabling, int host)
+{
+	return host >= 0 && !cabling->silent[host];
+}
+
 /* Cables that lead to neighbours are to be most cables, and to be most of those that the shape has. */
 static bool is_torus(struct torus_found *found, const struct cabling_work *work, const struct cabling_layout *layout)
 {
@@ -69,7 +74,8 @@ static bool is_torus(struct torus_found *found, const struct cabling_work *work,
 		for (int d = 0; d < 2 * layout->shape.axes; d += 2) {
 			int next = torus_neighbour(&layout->shape, p, d);
 
-			cables += next >= 0 && next != p && layout->host[p] >= 0 && layout->host[next] >= 0;
+			cables += next >= 0 && next != p && speaks(cabling, layout->host[p]) &&
+				  speaks(cabling, layout->host[next]);
 		}
 	if (3 * layout->explained < 2 * work->links || 3 * layout->explained < 2 * cables)
 		return torus_refuse(found->why,
@@ -78,7 +84,7 @@ static bool is_torus(struct torus_found *found, const struct cabling_work *work,
 	return true;
 }
 
-/* By the ports' names; by squares of cables where these explain more. */
+/* By the ports' names; by squares of cables where these explain more, or as much with fewer axes: what looks like a rule may be chance. */
 static bool lay_out(struct cabling_work *work, struct cabling_layout *layout)
 {
 	struct cabling_layout other = {.place = NULL};
@@ -86,7 +92,7 @@ static bool lay_out(struct cabling_work *work, struct cabling_layout *layout)
 
 	if (!cabling_find_rule(work) || !cabling_lay_out(work, layout))
 		return false;
-	if (layout->place && 10 * layout->explained >= 8 * work->links)
+	if (layout->place && layout->explained == work->links && work->rule.named)
 		return true;
 	rule = work->rule;
 	work->rule.label = malloc(((size_t)work->cabling->ports + 1) * sizeof *rule.label);
@@ -95,7 +101,8 @@ static bool lay_out(struct cabling_work *work, struct cabling_layout *layout)
 		cabling_layout_free(&other);
 		return false;
 	}
-	if (other.place && (!layout->place || other.explained > layout->explained)) {
+	if (other.place && (!layout->place || other.explained > layout->explained ||
+			    (other.explained == layout->explained && work->rule.axes < rule.axes))) {
 		cabling_forget_rule(&rule);
 		cabling_layout_free(layout);
 		*layout = other;
@@ -114,7 +121,6 @@ static bool describe(struct torus_found *found, struct cabling_work *work, struc
 
 	if (good && is_torus(found, work, layout)) {
 		found->shape = layout->shape;
-		found->ruled = !work->rule.made_up;
 		memcpy(found->place, layout->place, (size_t)work->cabling->hosts * sizeof *found->place);
 		good = cabling_find_faults(found, work, layout, expected);
 	}

@@ -93,15 +93,21 @@ static bool has_port(const struct cabling_work *work, int host, int label)
 	return false;
 }
 
+/* The next host along a row that is alone, up or down from a place, over those that are silent. */
+static int host_beside(const struct cabling_layout *layout, int place, int direction)
+{
+	for (int i = 0; i < layout->shape.places && layout->host[place] < 0; i++)
+		place = torus_neighbour(&layout->shape, place, direction);
+	return layout->host[place];
+}
+
 /* In a row that is alone, whether its ends have ports for the cable that would close it. */
 static bool ends_have_ports(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int last)
 {
-	const struct torus_shape *shape = &layout->shape;
-	int size = shape->axis[axis].size, first = (last + 1) % size;
+	int first = torus_neighbour(&layout->shape, last, 2 * axis);
+	int upper = host_beside(layout, last, 2 * axis + 1), lower = host_beside(layout, first, 2 * axis);
 
-	return layout->host[last] >= 0 && layout->host[first] >= 0 &&
-	       has_port(work, layout->host[last], work->rule.up[axis]) &&
-	       has_port(work, layout->host[first], work->rule.down[axis]);
+	return has_port(work, upper, work->rule.up[axis]) && has_port(work, lower, work->rule.down[axis]);
 }
 
 /* Pairs of hosts at two neighbouring places along the axis. */
@@ -150,10 +156,15 @@ static bool find_ring(const struct cabling_work *work, struct cabling_layout *la
 		/* Both ends of a cable count it. */
 		of->ring = count[0] + count[1] >= 3 * count_pairs(layout, axis);
 		*shift = !of->ring && upper_is_lower(work, layout, axis);
-	} else if (count[least] == 0 &&
-		   (layout->shape.places > of->size || !ends_have_ports(work, layout, axis, least))) {
-		of->ring = false;
-		*shift = of->size - 1 - least;
+	} else if (count[least] == 0) {
+		of->ring = layout->shape.places == of->size;
+		/* A row that is alone and has gaps: one of them is its end, unless all may be cables that are dead. */
+		for (int c = 0; of->ring && c < of->size; c++)
+			if (count[c] == 0 && !ends_have_ports(work, layout, axis, c)) {
+				of->ring = false;
+				least = c;
+			}
+		*shift = of->ring ? 0 : of->size - 1 - least;
 	}
 	free(count);
 	return true;

@@ -44,14 +44,14 @@ refused()
 	run "$TORUSPLAN" --help
 	[ "$status" -eq 0 ]
 	[[ "$output" == "usage: torusplan COMMAND "* ]]
-	for command in show place tni routes; do
+	for command in show place tni routes discover view; do
 		[[ "$output" == *"  $command "* ]]
 		[[ "$("$TORUSPLAN" "$command" -h)" == "usage: torusplan $command "* ]]
 	done
 }
 
 @test "mistakes are refused in one line" {
-	refused "no command; there are show, place, tni, routes and view"
+	refused "no command; there are show, place, tni, routes, discover and view"
 	refused "unknown command shwo; did you mean show?" shwo
 	refused "unknown command frobnicate; there are" frobnicate
 	refused "no machine; give --shape" show
@@ -67,6 +67,11 @@ refused()
 	refused "--hosts node: not a pattern" show --shape 4 --hosts node
 	refused "--root 9: no such node; give a number from 0 to 3" show --shape 4 --root 9
 	refused "--svg /nowhere/a.svg: cannot be written: No such file" show --shape 4 --svg /nowhere/a.svg
+	refused "no hosts; give --hostfile FILE, or -H" discover
+	refused "--hostfile and -H both name the hosts" discover --hostfile a -H b
+	refused "-H a,,b: not a list of hosts" discover -H a,,b
+	refused "--hostfile /nowhere: cannot be read: No such file" discover --hostfile /nowhere
+	refused "--timeout 0: not a whole number from 1 to" discover -H a --timeout 0
 	refused "--file /nowhere: cannot be read: No such file" show --file /nowhere
 	refused "no grid; give its sizes" place --shape 4x4
 	refused "--dims 4x5: a grid of 20 PEs does not fit 16 nodes with 1 PEs each" place --shape 4x4 --dims 4x5

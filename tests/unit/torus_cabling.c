@@ -247,6 +247,8 @@ static const struct {
 	{"3mx3", "exchange h1 h5", "3mx3", "h1 and h5 are in each other's places: h1 is at 1,2 and h5 at 0,1"},
 	{"3mx3", "exchange h0 h1", "3mx3", "h0 and h1 are in each other's places: h0 is at 0,1 and h1 at 0,0"},
 	{"3x3x3", "silent h13", "3x3x3", "h13 does not answer; it should be at 1,1,1"},
+	{"5", "silent h2", "5", "h2 does not answer; it should be at 2"},
+	{"5m", "silent h2", "5m", "h2 does not answer; it should be at 2"},
 	{"3x3x3", "slow h13 x+", "3x3x3",
 	 "the cable from port x+ of h13 to port x- of h22 runs at 1000 Mbit/s, most others at 10000"},
 	{"4x4x4", "cut h9 z+;swap h14 x+ y-;exchange h50 h51", "4x4x4",
@@ -269,8 +271,65 @@ static void check_rows(void)
 	}
 }
 
+/* --- Numbered ports, by a rule and without one --- */
+
+/* Each host with a port is cabled to hosts that the shape has as neighbours. */
+static void check_places(const struct torus_found *found, const char *what)
+{
+	for (int p = 0; p < bed.cabling.ports; p++) {
+		const struct cabling_port *port = &bed.port[p];
+		int from = found->place[port->host], to;
+
+		if (port->peer < 0)
+			continue;
+		to = found->place[bed.port[port->peer].host];
+		EXPECT(from >= 0 && to >= 0 && found->direction[p] >= 0 &&
+			       torus_neighbour(&found->shape, from, found->direction[p]) == to,
+		       "%s: port %s of h%d leads elsewhere", what, port->name, port->host);
+	}
+}
+
+static void check_numbered(const char *shape, enum naming naming, const char *done, int faults)
+{
+	char what[300], text[TORUS_TEXT];
+	struct torus_found found;
+
+	snprintf(what, sizeof what, "%s numbered %s, %s", shape, naming == NUMBERED ? "by a rule" : "at random", done);
+	make_bed(shape, naming);
+	damage(done);
+	sort_hosts();
+	EXPECT(torus_cabling_find(&found, &bed.cabling), "memory");
+	EXPECT(found.shape.axes > 0 && !strcmp(torus_shape_text(&found.shape, text), shape), "%s: found %s %s", what,
+	       found.shape.axes ? text : "none:", found.why);
+	/* In a row, all but two may follow a rule by chance, and these are called wrong. */
+	EXPECT(faults < 0 ? found.faults <= 2 : found.faults == faults, "%s: %d faults, not %d, the first: %s", what,
+	       found.faults, faults, found.faults ? found.fault[0] : "");
+	if (found.shape.axes && !done[0])
+		check_places(&found, what);
+	torus_found_free(&found);
+}
+
+static void check_all_numbered(void)
+{
+	static const char *const shapes[] = {"5",     "7",     "3x3",	"4x4",	   "5x4",    "3mx3", "4mx5m", "3x3x3",
+					     "4x4x4", "2x3x4", "5x3x2", "3x3x3x3", "6mx4x3", "2dx5", "8"};
+
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		check_numbered(shapes[i], NUMBERED, "", 0);
+		check_numbered(shapes[i], NUMBERED, "cut h1 eth8", 1);
+	}
+	check_numbered("3x3x3", NUMBERED, "swap h14 eth8 eth11", 1);
+	check_numbered("4x4", NUMBERED, "cross h3 eth8 h9 eth8", 1);
+	check_numbered("4x4", NUMBERED, "exchange h3 h9", 1);
+	for (int round = 0; round < 20; round++)
+		for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+			if (!strchr(shapes[i], '4')) /* without a rule, a ring of four and two pairs are the same */
+				check_numbered(shapes[i], AT_RANDOM, "", strchr(shapes[i], 'x') ? 0 : -1);
+}
+
 int main(void)
 {
 	check_rows();
+	check_all_numbered();
 	return unit_failures != 0;
 }

@@ -21,6 +21,7 @@
 
 enum { MOST_PORTS = 64, MOST_HEARD = 1024 };
 #define EACH_MS 20	  /* between probes */
+#define ROUNDS 3	  /* of probes for a newline */
 #define PATIENCE_MS 3000  /* for addresses that may not be used yet */
 #define LIFETIME_MS 60000 /* if nobody ends the input */
 
@@ -237,28 +238,32 @@ static void take_probes(struct agent *agent)
 	}
 }
 
-static bool input_ended(void)
+/* Newlines ask for rounds of probes. Returns false at the end of the input. */
+static bool read_input(int *rounds)
 {
 	char bytes[64];
 	ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
 
-	return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+	if (got > 0 && memchr(bytes, '\n', (size_t)got))
+		*rounds = ROUNDS;
+	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 static void probe(struct agent *agent)
 {
 	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = agent->socket, .events = POLLIN}};
-	int left = LIFETIME_MS;
+	int rounds = 0;
 
-	for (;;) {
+	for (int left = LIFETIME_MS; left > 0 && !ferror(stdout); left -= EACH_MS) {
 		if (agent->socket >= 0)
 			send_probes(agent);
 		/* An arrival ends the pause, which does no harm. */
 		poll(fds, 2, EACH_MS);
 		if (agent->socket >= 0)
 			take_probes(agent);
-		left -= EACH_MS;
-		if ((fds[0].revents && input_ended()) || left < 0 || ferror(stdout))
+		if (rounds > 0 && --rounds == 0)
+			agent_say(agent, "done");
+		if (fds[0].revents && !read_input(&rounds))
 			return;
 	}
 }

@@ -12,6 +12,8 @@
  *   route PORT A.B.C.D               a gateway that is reached over the port
  *   lldp PORT HOST ITS-PORT          what lldpd says
  *   ready                            all of these have been printed, and it sends probes from now on
+ *   done                             for a newline that discover has sent: since then it has sent probes through each port, and
+ *                                    looked for those of others
  *   heard PORT HOST ITS-PORT         a probe came in
  *
  * A probe is a datagram to all nodes of the link, over IPv6: AGENT_MARK, session, host and port of the sender.

@@ -15,8 +15,7 @@
 #include "remote.h"
 
 #define AT_ONCE 64 /* hosts that have not answered yet; sshd refuses more */
-#define QUIET 0.3  /* seconds without news, after which silent ports have nobody at their other end */
-#define SETTLED 0.08 /* where all ports have heard somebody: at a switch they hear more */
+#define ROUNDS 2   /* in the first all have sent probes, in the second all have looked for them */
 
 /* What has come of a line. */
 struct line {
@@ -30,8 +29,8 @@ struct listener {
 	struct line *line; /* by start */
 	bool *ready;	   /* by host */
 	bool *counted;	   /* by start: is no more in the way of others */
-	int readies, under_way;
-	double news; /* when the last line came */
+	int *rounds;	   /* by host: how often it was done */
+	int readies, under_way, round;
 };
 
 static double now(void)
@@ -72,11 +71,12 @@ static void take_line(struct listener *listener, int start, const char *line)
 	host = host_of_line(listener, name);
 	if (host < 0)
 		return;
-	listener->news = now();
 	if (!strcmp(mark + used, "ready") && !listener->ready[host]) {
 		listener->ready[host] = true;
 		listener->readies++;
 		start_is_through(listener, start);
+	} else if (!strcmp(mark + used, "done")) {
+		listener->rounds[host]++;
 	} else {
 		records_take(&listener->records, host, mark + used);
 	}
@@ -116,16 +116,28 @@ static bool anybody_left(const struct listener *listener)
 	return listener->remote.begun < listener->remote.starts;
 }
 
-/* All hosts that will answer have done so, and of each port that can hear it is known what it hears, or nothing more comes. */
-static bool is_enough(const struct listener *listener)
+/* All hosts that will answer have done so. By srun, it is the end of all when nothing more comes. */
+static bool all_begun(const struct listener *listener)
 {
-	int hosts = (int)listener->remote.hosts->names.count;
-
 	if (listener->remote.begun < listener->remote.starts || listener->under_way > 0)
 		return false;
-	if (listener->readies < hosts && listener->remote.by_srun && anybody_left(listener))
+	return !listener->remote.by_srun || listener->readies == (int)listener->remote.hosts->names.count;
+}
+
+/* Once all agents are there: a newline to each, and when all have done what it asks for, another one. */
+static bool is_enough(struct listener *listener)
+{
+	if (!all_begun(listener))
 		return false;
-	return now() - listener->news > (records_all_heard(&listener->records) ? SETTLED : QUIET);
+	for (size_t h = 0; h < listener->remote.hosts->names.count; h++) {
+		int start = listener->remote.by_srun ? 0 : (int)h;
+
+		if (listener->ready[h] && listener->remote.output[start] >= 0 && listener->rounds[h] < listener->round)
+			return false;
+	}
+	if (listener->round++ < ROUNDS)
+		remote_send_newline(&listener->remote);
+	return listener->round > ROUNDS;
 }
 
 static void listen_once(struct listener *listener, struct pollfd *fds)
@@ -137,7 +149,6 @@ static void listen_once(struct listener *listener, struct pollfd *fds)
 		remote_begin(&listener->remote);
 		if (listener->remote.output[listener->remote.begun - 1] < 0)
 			start_is_through(listener, listener->remote.begun - 1);
-		listener->news = now();
 	}
 	begun = listener->remote.begun;
 	for (int i = 0; i < begun; i++)
@@ -160,7 +171,8 @@ static bool prepare(struct listener *listener, const struct hosts *hosts, struct
 	listener->ready = calloc(count, sizeof *listener->ready);
 	listener->counted = calloc(count, sizeof *listener->counted);
 	*fds = calloc(count, sizeof **fds);
-	if (listener->line && listener->ready && listener->counted && *fds)
+	listener->rounds = calloc(count, sizeof *listener->rounds);
+	if (listener->line && listener->ready && listener->counted && listener->rounds && *fds)
 		return true;
 	snprintf(problem, size, "no memory for %zu hosts", count);
 	return false;
@@ -173,7 +185,6 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 	double end = now() + seconds;
 	bool good = prepare(&listener, hosts, &fds, problem, size);
 
-	listener.news = now();
 	while (good && !is_enough(&listener) && now() < end && anybody_left(&listener))
 		listen_once(&listener, fds);
 	remote_end(&listener.remote);
@@ -186,6 +197,7 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 	free(listener.line);
 	free(listener.ready);
 	free(listener.counted);
+	free(listener.rounds);
 	free(fds);
 	return good;
 }

@@ -52,7 +52,6 @@ void records_take(struct records *records, int host, const char *line)
 {
 	static const char *const kinds[RECORD_KINDS] = {"address", "neighbour", "route", "lldp", "heard"};
 	struct record record = {.host = host}, *list;
-	struct record_port *port;
 	char kind[16];
 	int used = 0, k = 0, words;
 
@@ -75,18 +74,6 @@ void records_take(struct records *records, int host, const char *line)
 		return;
 	records->record = list;
 	records->record[records->records++] = record;
-	port = k == RECORD_HEARD ? port_called(records, host, record.port) : NULL;
-	if (port)
-		port->heard = true;
-}
-
-bool records_all_heard(const struct records *records)
-{
-	for (int p = 0; p < records->ports; p++)
-		if (records->port[p].carrier && records->port[p].can_probe && !records->port[p].network &&
-		    !records->port[p].heard)
-			return false;
-	return records->ports > 0;
 }
 
 /* --- Cables --- */

@@ -11,7 +11,7 @@
 struct record_port {
 	int host;
 	char name[IF_NAMESIZE], hardware[18];
-	bool carrier, can_probe, network, heard;
+	bool carrier, can_probe, network;
 	int speed;
 };
 
@@ -38,9 +38,6 @@ struct records {
 
 /* A line of an agent, see agent.h. Lines that are none are left out. */
 void records_take(struct records *records, int host, const char *line);
-
-/* Has each port heard somebody that could? */
-bool records_all_heard(const struct records *records);
 
 /* Names of hosts, one of which may have its domain. */
 bool records_same_host(const char *name, const char *other);

@@ -41,6 +41,7 @@ bool remote_prepare(struct remote *remote, const struct hosts *hosts, char *prob
 	size_t count = hosts->names.count;
 
 	memset(remote, 0, sizeof *remote);
+	signal(SIGPIPE, SIG_IGN);
 	remote->hosts = hosts;
 	remote->by_srun = in_slurm();
 	remote->starts = remote->by_srun ? 1 : (int)count;
@@ -110,6 +111,7 @@ static void make_command(const struct remote *remote, int start, struct argument
 
 static void become_command(const int in[2], const int out[2], char **words)
 {
+	signal(SIGPIPE, SIG_DFL);
 	dup2(in[0], STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	execvp(words[0], words);
@@ -138,6 +140,13 @@ void remote_begin(struct remote *remote)
 	remote->input[start] = in[1];
 	remote->output[start] = out[0];
 	arguments_free(&command);
+}
+
+void remote_send_newline(const struct remote *remote)
+{
+	for (int i = 0; i < remote->begun; i++)
+		if (remote->output[i] >= 0 && write(remote->input[i], "\n", 1) < 0)
+			continue; /* it has just ended, which its output will say */
 }
 
 void remote_end(struct remote *remote)

@@ -28,6 +28,9 @@ bool remote_prepare(struct remote *remote, const struct hosts *hosts, char *prob
 /* Begins the next start. */
 void remote_begin(struct remote *remote);
 
+/* To all commands that still run. */
+void remote_send_newline(const struct remote *remote);
+
 /* Ends all commands, and waits for them, not for long. */
 void remote_end(struct remote *remote);
 

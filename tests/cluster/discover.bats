@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# torusplan discover on hosts cabled as a torus, with cables cut, cables swapped and hosts exchanged; and jobs that use what is
+# found without a setting. Larger shapes come with make check-long. Needs root.
+
+bats_require_minimum_version 1.5.0
+
+load "$TOP_SRCDIR/tests/lib/cluster.bash"
+
+setup()
+{
+	need_cluster
+}
+
+on()
+{
+	timeout 60 "$cluster" exec --name "$name" "$@"
+}
+
+up()
+{
+	"$cluster" up --name "$name" --share "$TOP_BUILDDIR" --share "$PWD" "$@"
+}
+
+# discover CODE OPTIONS...: on the first host
+discover()
+{
+	run on h0 env -C "$PWD" "$TOP_BUILDDIR/torusplan" discover --hostfile /run/cluster/hostfile "${@:2}"
+	printf '%s\n' "$output"
+	[ "$status" -eq "$1" ]
+}
+
+# found SHAPE CODE [WRONG...]: the shape, and all that is wrong, in these words.
+found()
+{
+	discover "$2" --output found.shape
+	grep -qx "shape $1" found.shape
+	printf '%s\n' "${@:3}" | sed '/^$/d' >expected
+	printf '%s\n' "$output" | sed -n 's/^wrong  *//p' | diff expected -
+}
+
+# The places are those that the cluster has.
+places_are_right()
+{
+	"$cluster" hosts --name "$name" | sed 's/^\(h[0-9]*\) .* at \([0-9,]*\).*/host \1 \2/' | diff - <(grep '^host' found.shape)
+}
+
+whole() # SHAPE
+{
+	up --torus "$1"
+	found "$1" 0
+	places_are_right
+	"$cluster" down --name "$name"
+}
+
+with_cut() # SHAPE HOST PORT WRONG
+{
+	up --torus "$1"
+	"$cluster" cut --name "$name" "$2" "$3"
+	found "$1" 1 "$4"
+	places_are_right
+	grep -q '^dead ' found.shape
+	"$cluster" down --name "$name"
+}
+
+with_wrong() # SHAPE PAIRS WRONG...
+{
+	up --torus "$1" --wrong "$2"
+	found "$1" 1 "${@:3}"
+	"$cluster" down --name "$name"
+}
+
+@test "rings, tori and meshes are found as they are" {
+	whole 5
+	whole 3mx3
+	whole 2x2
+	[ "${TEST_LONG:-no}" = no ] || for shape in 4x4 2x3x4 3x3x3; do
+		whole "$shape"
+	done
+}
+
+@test "a cable that is cut is named" {
+	with_cut 5 h4 x+ 'the cable from port x+ of h4 to port x- of h0 is dead: no carrier'
+	with_cut 3mx3 h4 y- 'the cable from port y+ of h3 to port y- of h4 is dead: no carrier'
+	[ "${TEST_LONG:-no}" = yes ] || return 0
+	with_cut 4x4 h0 x+ 'the cable from port x+ of h0 to port x- of h4 is dead: no carrier'
+	with_cut 2x3x4 h1 x+ 'the cable from port x+ of h1 to port x- of h13 is dead: no carrier'
+	with_cut 3x3x3 h13 z- 'the cable from port z+ of h12 to port z- of h13 is dead: no carrier'
+}
+
+@test "cables that are swapped are named, and the shape file has the ports as they are" {
+	with_wrong 3mx3 h4:x+=h4:y- 'ports x+ and y- of h4 are swapped'
+	grep -qx 'port h4 x+ y-' found.shape && grep -qx 'port h4 y- x+' found.shape
+	"$TOP_BUILDDIR/torusplan" routes --file found.shape --host h4 >routes
+	grep -q 'route add 10.60.0.8/32 via 10.60.0.8 dev y- ' routes
+	with_wrong 5 h0:x+=h2:x+ \
+		'the cables in port x- of h3 and port x- of h1 are swapped: h0 x+ leads to h3 x-, and h2 x+ to h1 x-'
+	[ "${TEST_LONG:-no}" = yes ] || return 0
+	with_wrong 4x4 h5:x+=h5:x- 'ports x+ and x- of h5 are swapped'
+	with_wrong 2x3x4 h7:y+=h7:z- 'ports y+ and z- of h7 are swapped'
+	with_wrong 3x3x3 h3:x+=h6:x+ \
+		'the cables in port x- of h15 and port x- of h12 are swapped: h3 x+ leads to h15 x-, and h6 x+ to h12 x-'
+}
+
+@test "hosts in wrong places are named" {
+	with_wrong 5 h1=h2 "h1 and h2 are in each other's places: h1 is at 2 and h2 at 1"
+	with_wrong 3mx3 h1=h2 "h1 and h2 are in each other's places: h1 is at 0,2 and h2 at 0,1"
+	[ "${TEST_LONG:-no}" = yes ] || return 0
+	with_wrong 4x4 h5=h7 "h5 and h7 are in each other's places: h5 is at 1,3 and h7 at 1,1"
+	with_wrong 2x3x4 h1=h2 "h1 and h2 are in each other's places: h1 is at 0,0,2 and h2 at 0,0,1"
+	with_wrong 3x3x3 h5=h7,h14:x+=h14:y- "h5 and h7 are in each other's places: h5 is at 0,2,1 and h7 at 0,1,2" \
+		'ports x+ and y- of h14 are swapped'
+}
+
+@test "at a switch there is no torus, and jobs do not look for one" {
+	up --switch 4
+	discover 1
+	[ "$output" = 'no torus here: the hosts are at a switch: 4 ports see more than one other' ]
+	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" SHMEM_INFO=1 "$TOP_BUILDDIR/oshrun" --hostfile /run/cluster/hostfile \
+		-n 4 "$TOP_BUILDDIR/examples/hello"
+	[ "$status" -eq 0 ] && [[ "$output" == *'from the number of nodes'* ]]
+	[ ! -e cache ]
+}
+
+@test "a host that does not answer is a hole, and named" {
+	up --torus 3x3
+	"$cluster" lose --name "$name" h4
+	discover 1 --output found.shape
+	[[ "$output" == *'wrong      h4 does not answer; it should be at 1,1'* ]]
+	grep -qx 'dead h4' found.shape
+}
+
+job() # SETTINGS...: the torus line of its report
+{
+	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" SHMEM_INFO=1 "$@" "$TOP_BUILDDIR/oshrun" \
+		--hostfile /run/cluster/hostfile -n 5 "$TOP_BUILDDIR/examples/hello"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "a job uses the torus without a setting, keeps it for the next one, and can be told not to" {
+	up --torus 5
+	job SHMEM_TORUS_DISCOVER=no
+	[[ "$output" == *'from the number of nodes'* ]] && [ ! -e cache ]
+	job SHMEM_TORUS=5m
+	[[ "$output" == *'Torus: 5m, from SHMEM_TORUS'* ]] && [ ! -e cache ]
+	job
+	[[ "$output" == *'Torus: 5, from the cables, as oshrun found them'* ]]
+	# What is kept is used: as a mesh, say.
+	sed -i 's/shape 5;/shape 5m;/' cache/torushmem/torus-*
+	job
+	[[ "$output" == *'Torus: 5m, from the cables, as oshrun found them'* ]]
+	# But not beyond an hour, and not when a port of this host has changed.
+	touch -d '2 hours ago' cache/torushmem/torus-*
+	job
+	[[ "$output" == *'Torus: 5, from the cables'* ]]
+	sed -i 's/shape 5;/shape 5m;/' cache/torushmem/torus-*
+	"$cluster" cut --name "$name" h0 x+
+	"$cluster" join --name "$name" h0 x+
+	job
+	[[ "$output" == *'Torus: 5, from the cables'* ]]
+}
+
+@test "twenty-seven hosts are found within two seconds" {
+	[ "${TEST_LONG:-no}" = yes ] || skip "with make check-long"
+	up --torus 3x3x3
+	start=$(date +%s%N)
+	discover 0
+	taken=$((($(date +%s%N) - start) / 1000000))
+	echo "$taken ms"
+	[ "$taken" -lt 2000 ]
+}
