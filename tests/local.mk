@@ -84,6 +84,7 @@ UNIT_TESTS = \
 	tests/unit/torus_job \
 	tests/unit/torus_barrier_rounds \
 	tests/unit/torus_cabling \
+	tests/unit/torus_records \
 	tests/unit/torus_model \
 	tests/unit/torus_disjoint_trees \
 	tests/unit/torus_ring_schedule \
@@ -134,6 +135,8 @@ tests_unit_torus_job_LDADD = libtorusthink.la
 tests_unit_words_SOURCES = tests/unit/words.c shmem/words.c shmem/words.h
 tests_unit_words_LDADD =
 tests_unit_torus_barrier_rounds_LDADD = libtorusthink.la
+tests_unit_torus_records_SOURCES = tests/unit/torus_records.c tools/torusplan/records.c tools/torusplan/records.h
+tests_unit_torus_records_LDADD = librtebase.la
 tests_unit_torus_cabling_LDADD = libtorusthink.la
 tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_disjoint_trees_LDADD = libtorusthink.la

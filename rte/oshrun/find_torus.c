@@ -36,10 +36,11 @@ static bool includes_this_host(const struct hosts *hosts)
 static bool is_worth_it(const struct hosts *hosts)
 {
 	int wanted = setting_choice(SETTING_TORUS_DISCOVER);
+	const char *nodes = getenv("SLURM_JOB_NUM_NODES");
 
 	if (wanted == DISCOVER_NO || setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0])
 		return false;
-	if (hosts->names.count > 0 && hosts->names.count < 3)
+	if (hosts->names.count ? hosts->names.count < 3 : nodes && atoi(nodes) < 3)
 		return false;
 	return wanted == DISCOVER_YES || (includes_this_host(hosts) && ports_cabled());
 }

@@ -161,6 +161,25 @@ job() # SETTINGS...: the torus line of its report
 	[[ "$output" == *'Torus: 5, from the cables'* ]]
 }
 
+@test "without IPv6 the kernel's tables count" {
+	up --torus 3x3
+	for host in 0 1 2 3 4 5 6 7 8; do
+		on "h$host" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6'
+	done
+	found 3x3 0
+	places_are_right
+	"$cluster" cut --name "$name" h4 y+
+	found 3x3 1 'the cable from port y+ of h4 to port y- of h5 is dead: no carrier'
+}
+
+@test "in an allocation of Slurm, hosts and the way to them are its own" {
+	need_cluster slurmctld
+	up --torus 3x3 --slurm
+	run on h0 env -C "$PWD" timeout 50 salloc -N 9 "$TOP_BUILDDIR/torusplan" discover --output found.shape
+	[ "$status" -eq 0 ] && [[ "$output" == *'cabling    nothing is wrong'* ]]
+	places_are_right
+}
+
 @test "twenty-seven hosts are found within two seconds" {
 	[ "${TEST_LONG:-no}" = yes ] || skip "with make check-long"
 	up --torus 3x3x3

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tools/torusplan/records.h: cables from what agents say, by each way in which they know it, and when they contradict each other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/unit.h"
+#include "tools/torusplan/records.h"
+
+static struct hosts hosts;
+static struct records records;
+static struct cabling cabling;
+
+/* Three hosts in a ring: port "up" of each leads to "down" of the next. */
+static void begin(bool can_probe)
+{
+	char problem[100], line[100];
+
+	EXPECT(hosts_read_list(&hosts, "a,b,c.example.org", problem, sizeof problem), "%s", problem);
+	memset(&records, 0, sizeof records);
+	for (int h = 0; h < 3; h++) {
+		snprintf(line, sizeof line, "port up 02:00:00:00:00:%d0 1 %d 0 1000", h, can_probe);
+		records_take(&records, h, line);
+		snprintf(line, sizeof line, "port down 02:00:00:00:00:%d1 1 %d 0 1000", h, can_probe);
+		records_take(&records, h, line);
+		snprintf(line, sizeof line, "address 10.0.0.%d", h + 1);
+		records_take(&records, h, line);
+	}
+}
+
+/* The port at the other end, as "b down"; "": none; "switch". */
+static const char *behind(int host, const char *port)
+{
+	static char text[40];
+
+	text[0] = '\0';
+	for (int p = 0; p < cabling.ports; p++) {
+		const struct cabling_port *of = &cabling.port[p];
+
+		if (of->host != host || strcmp(of->name, port) != 0)
+			continue;
+		if (of->shared)
+			return "switch";
+		if (of->peer >= 0)
+			snprintf(text, sizeof text, "%c %s", 'a' + cabling.port[of->peer].host,
+				 cabling.port[of->peer].name);
+	}
+	return text;
+}
+
+static void join(void)
+{
+	static const bool ready[3] = {true, true, true};
+
+	EXPECT(records_join(&records, &hosts, ready, &cabling), "memory");
+}
+
+static void end(void)
+{
+	records_free_cabling(&cabling);
+	records_free(&records);
+	hosts_forget(&hosts);
+}
+
+static void expect_ring(const char *by)
+{
+	join();
+	EXPECT(!strcmp(behind(0, "up"), "b down"), "%s: %s", by, behind(0, "up"));
+	EXPECT(!strcmp(behind(1, "up"), "c down"), "%s: %s", by, behind(1, "up"));
+	EXPECT(!strcmp(behind(2, "up"), "a down"), "%s: %s", by, behind(2, "up"));
+	end();
+}
+
+static void check_each_way(void)
+{
+	begin(true);
+	records_take(&records, 0, "heard up b down");
+	records_take(&records, 1, "heard down a up");
+	records_take(&records, 1, "heard up c down");
+	records_take(&records, 0, "heard down c.example.org up");
+	expect_ring("probes, two of them heard at one end only");
+
+	begin(false);
+	records_take(&records, 0, "lldp up b down");
+	records_take(&records, 1, "lldp up c.example.org down");
+	records_take(&records, 0, "lldp down c up");
+	expect_ring("lldpd");
+
+	begin(false);
+	records_take(&records, 0, "neighbour up 10.0.0.2 02:00:00:00:00:11");
+	records_take(&records, 2, "neighbour down 10.0.0.2 02:00:00:00:00:10");
+	records_take(&records, 2, "neighbour up 10.0.0.1 02:00:00:00:00:01");
+	expect_ring("neighbours");
+
+	begin(false);
+	records_take(&records, 0, "route up 10.0.0.2");
+	records_take(&records, 1, "route down 10.0.0.1");
+	records_take(&records, 1, "route up 10.0.0.3");
+	records_take(&records, 2, "route down 10.0.0.2");
+	records_take(&records, 2, "route up 10.0.0.1");
+	records_take(&records, 0, "route down 10.0.0.3");
+	expect_ring("routes");
+}
+
+/* Tables are of yesterday, perhaps; what probes say is so. */
+static void check_contradictions(void)
+{
+	begin(true);
+	records_take(&records, 0, "heard up b down");
+	records_take(&records, 0, "neighbour up 10.0.0.3 02:00:00:00:00:20");
+	records_take(&records, 1, "neighbour up 10.0.0.3 02:00:00:00:00:21");
+	join();
+	EXPECT(!strcmp(behind(0, "up"), "b down"), "a probe, not a neighbour: %s", behind(0, "up"));
+	EXPECT(!strcmp(behind(1, "up"), ""), "no probe where there could be one: %s", behind(1, "up"));
+	end();
+
+	begin(true);
+	records_take(&records, 0, "heard up b down");
+	records_take(&records, 0, "heard up c.example.org down");
+	records_take(&records, 1, "heard down c.example.org down");
+	join();
+	EXPECT(!strcmp(behind(0, "up"), "switch"), "two are heard: %s", behind(0, "up"));
+	EXPECT(!strcmp(behind(1, "down"), "switch") && !strcmp(behind(2, "down"), "switch"), "all three are at it");
+	end();
+}
+
+static void check_noise(void)
+{
+	static const char *const lines[] = {"",
+					    "port",
+					    "port up",
+					    "heard",
+					    "heard up",
+					    "heard up nobody down",
+					    "heard up b nowhere",
+					    "lldp up b",
+					    "welcome to this host",
+					    "address"};
+
+	begin(true);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		records_take(&records, 0, lines[i]);
+	join();
+	EXPECT(cabling.ports == 6 && !strcmp(behind(0, "up"), ""), "%d ports, %s", cabling.ports, behind(0, "up"));
+	end();
+}
+
+int main(void)
+{
+	check_each_way();
+	check_contradictions();
+	check_noise();
+	return unit_failures != 0;
+}
