@@ -6,7 +6,7 @@
 #include "cabling_parts.h"
 
 #define LIKELY_SIZES 4
-#define MANY_TRIES (1L << 24) /* times hosts: on large machines fewer first hosts are tried */
+#define MANY_TRIES (1L << 21) /* times hosts: on large machines fewer first hosts are tried */
 
 static int host_along(const struct cabling_work *work, int host, int axis, bool upwards)
 {
@@ -141,7 +141,7 @@ bool cabling_lay_out(const struct cabling_work *work, struct cabling_layout *bes
 	}
 	if (!try_likely(work, likely, counts, best))
 		return false;
-	if (best->place && best->explained == work->links && best->placed == work->cabling->hosts)
+	if (best->place && 10 * best->explained >= 9 * work->links && best->placed == work->cabling->hosts)
 		return true;
 	return try_factors(work, sizes, 0, work->cabling->hosts, best);
 }
