@@ -161,6 +161,23 @@ job() # SETTINGS...: the torus line of its report
 	[[ "$output" == *'Torus: 5, from the cables'* ]]
 }
 
+# The bytes on the busiest cable, as hundredths of a broadcast of 8 MiB.
+busiest() # SETTING=VALUE
+{
+	on h0 env -C "$PWD" "$TOP_BUILDDIR/oshrun" -q --hostfile /run/cluster/hostfile -x SHMEM_SYMMETRIC_SIZE=64m -x "$1" -n 9 \
+		"$TOP_BUILDDIR/tests/cluster/torus_times" broadcast 8m | awk '{ print int(100 * $4 / $2) }'
+}
+
+@test "without a setting, a broadcast shares the cables as with one" {
+	up --torus 3x3 --rate 50mbit
+	share=$(busiest SHMEM_TORUS_DISCOVER=auto)
+	echo "$share"
+	[ "$share" -le 35 ]
+	share=$(busiest SHMEM_TORUS_DISCOVER=no)
+	echo "$share"
+	[ "$share" -ge 90 ]
+}
+
 @test "without IPv6 the kernel's tables count" {
 	up --torus 3x3
 	for host in 0 1 2 3 4 5 6 7 8; do
