@@ -5,7 +5,6 @@
 
 #include "cabling_parts.h"
 
-#define AGREED 3 /* votes of a cable whose ends agree by the rule; else it has one */
 #define REPAIRS 4
 
 bool cabling_layout_make(struct cabling_layout *layout, const struct torus_shape *shape, int hosts)
@@ -77,7 +76,7 @@ struct votes {
 	int places, place[CABLING_PORTS], votes[CABLING_PORTS];
 };
 
-static void vote_for(struct votes *votes, int place, int count)
+static void vote_for(struct votes *votes, int place)
 {
 	int i = 0;
 
@@ -89,7 +88,7 @@ static void vote_for(struct votes *votes, int place, int count)
 		votes->place[votes->places] = place;
 		votes->votes[votes->places++] = 0;
 	}
-	votes->votes[i] += count;
+	votes->votes[i]++;
 }
 
 /* A neighbour says where its own port leads. Of a pair with one label, down and up lead to the same place. */
@@ -107,8 +106,7 @@ static void collect_votes(const struct cabling_work *work, const struct cabling_
 		at = layout->place[work->cabling->port[peer].host];
 		step = cabling_step_of(rule, rule->label[peer]);
 		if (at >= 0 && step >= 0)
-			vote_for(votes, torus_neighbour(&layout->shape, at, step),
-				 cabling_labels_agree(rule, rule->label[p], rule->label[peer]) ? AGREED : 1);
+			vote_for(votes, torus_neighbour(&layout->shape, at, step));
 	}
 }
 
