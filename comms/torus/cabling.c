@@ -55,32 +55,55 @@ static bool speaks(const struct cabling *cabling, int host)
 	return host >= 0 && !cabling->silent[host];
 }
 
-/* Cables that lead to neighbours are to be most cables, and to be most of those that the shape has. */
+/* Cables that a host has in the shape, to hosts that speak. */
+static int cables_meant(const struct cabling *cabling, const struct cabling_layout *layout, int host)
+{
+	int cables = 0, place = layout->place[host];
+
+	for (int d = 0; place >= 0 && speaks(cabling, host) && d < 2 * layout->shape.axes; d++) {
+		int next = torus_neighbour(&layout->shape, place, d);
+
+		cables += next >= 0 && next != place && speaks(cabling, layout->host[next]);
+	}
+	return cables;
+}
+
+static int ports_of(const struct cabling_work *work, int host)
+{
+	int ports = 0;
+
+	for (int p = work->first[host]; p < work->first[host + 1]; p++)
+		ports += !work->cabling->port[p].shared;
+	return ports;
+}
+
+/* Most cables are to lead to neighbours, most of those that the shape has are to be there, and most hosts are to have the ports for it. */
 static bool is_torus(struct torus_found *found, const struct cabling_work *work, const struct cabling_layout *layout)
 {
 	const struct cabling *cabling = work->cabling;
-	int placed = 0, with_cables = 0, cables = 0;
+	int placed = 0, speaking = 0, ends = 0, lacking = 0;
 	char text[TORUS_TEXT];
 
 	if (!layout->place)
 		return torus_refuse(found->why, "the %d cables between the hosts follow no axes", work->links);
 	for (int h = 0; h < cabling->hosts; h++) {
-		placed += layout->place[h] >= 0;
-		with_cables += !cabling->silent[h];
-	}
-	if (4 * placed < 3 * with_cables)
-		return torus_refuse(found->why, "cables join no more than %d of the %d hosts", placed, with_cables);
-	for (int p = 0; p < layout->shape.places; p++)
-		for (int d = 0; d < 2 * layout->shape.axes; d += 2) {
-			int next = torus_neighbour(&layout->shape, p, d);
+		int meant = cables_meant(cabling, layout, h);
 
-			cables += next >= 0 && next != p && speaks(cabling, layout->host[p]) &&
-				  speaks(cabling, layout->host[next]);
-		}
-	if (3 * layout->explained < 2 * work->links || 3 * layout->explained < 2 * cables)
+		placed += layout->place[h] >= 0;
+		speaking += !cabling->silent[h];
+		ends += meant;
+		lacking += meant > ports_of(work, h);
+	}
+	torus_shape_text(&layout->shape, text);
+	if (4 * placed < 3 * speaking)
+		return torus_refuse(found->why, "cables join no more than %d of the %d hosts", placed, speaking);
+	if (4 * lacking > speaking)
+		return torus_refuse(found->why, "the cables do not make one: for %s, %d of the %d hosts lack ports",
+				    text, lacking, speaking);
+	if (10 * layout->explained < 7 * work->links || 3 * layout->explained < ends)
 		return torus_refuse(found->why,
 				    "the cables do not make one: of %d cables, %d fit into %s, which has %d",
-				    work->links, layout->explained, torus_shape_text(&layout->shape, text), cables);
+				    work->links, layout->explained, text, ends / 2);
 	return true;
 }
 

@@ -327,9 +327,80 @@ static void check_all_numbered(void)
 				check_numbered(shapes[i], AT_RANDOM, "", strchr(shapes[i], 'x') ? 0 : -1);
 }
 
+/* --- Cables that make no torus, and switches --- */
+
+/* As many hosts, each with as many ports, and no cable yet. */
+static void make_hosts(int hosts, int ports)
+{
+	bed.cabling = (struct cabling){hosts, hosts * ports, bed.names, bed.silent, bed.port};
+	for (int h = 0; h < hosts; h++) {
+		snprintf(bed.name[h], sizeof bed.name[h], "h%d", h);
+		bed.names[h] = bed.name[h];
+		bed.silent[h] = false;
+		for (int i = 0; i < ports; i++) {
+			int p = h * ports + i;
+
+			snprintf(bed.port_name[p], sizeof bed.port_name[p], "eth%d", i);
+			bed.port[p] = (struct cabling_port){h, bed.port_name[p], -1, true, false, 10000};
+		}
+	}
+}
+
+static void check_none(const char *what, const char *why)
+{
+	struct torus_found found;
+
+	EXPECT(torus_cabling_find(&found, &bed.cabling), "memory");
+	EXPECT(found.shape.axes == 0 && strstr(found.why, why), "%s: %d axes, %s", what, found.shape.axes, found.why);
+	torus_found_free(&found);
+}
+
+static void check_others(void)
+{
+	make_hosts(4, 1);
+	check_none("no cable", "no port of these hosts is cabled");
+	for (int h = 0; h < 4; h++)
+		bed.port[h].shared = true;
+	check_none("a switch", "the hosts are at a switch: 4 ports");
+	for (int h = 0; h < 4; h++)
+		bed.silent[h] = true;
+	check_none("nobody", "no host answers");
+
+	make_hosts(4, 3);
+	for (int h = 0; h < 4; h++)
+		for (int other = h + 1; other < 4; other++)
+			join_ports(h * 3 + other - 1, other * 3 + h);
+	check_none("all to all", "the cables do not make one");
+
+	make_hosts(7, 6);
+	for (int other = 1; other < 7; other++)
+		join_ports(other - 1, other * 6);
+	check_none("a star", "");
+
+	make_hosts(8, 2);
+	for (int h = 0; h < 8; h++)
+		join_ports(h * 2, (h / 4 * 4 + (h + 1) % 4) * 2 + 1);
+	check_none("two rings", "8 of the 8 hosts lack ports");
+}
+
+/* Each host of a torus has one more port, at a switch. */
+static void check_beside_a_switch(void)
+{
+	make_hosts(9, 5);
+	for (int h = 0; h < 9; h++) {
+		join_ports(h * 5, (h / 3 * 3 + (h + 1) % 3) * 5 + 1);
+		join_ports(h * 5 + 2, (h + 3) % 9 * 5 + 3);
+		bed.port[h * 5 + 4].shared = true;
+		bed.port[h * 5 + 4].peer = (h + 1) % 9 * 5 + 4;
+	}
+	check_found("beside a switch", "3x3", "");
+}
+
 int main(void)
 {
 	check_rows();
+	check_others();
+	check_beside_a_switch();
 	check_all_numbered();
 	return unit_failures != 0;
 }
