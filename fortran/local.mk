@@ -61,8 +61,6 @@ libtorushmem_fortran_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 libtorushmem_fortran_la_LIBADD = libtorushmem.la
 
 # The module of this compiler, and its source for others.
-nodist_include_HEADERS += fortran/shmem.f90 include/shmem.fh
-include_HEADERS += fortran/shmemx.f90
 mppinclude_HEADERS += include/mpp/shmem.fh
 nodist_include_HEADERS += fortran/shmem.f90 fortran/shmemx.f90 include/shmem.fh
 modules = include/shmem.mod include/shmemx.mod
