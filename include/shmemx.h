@@ -213,4 +213,50 @@ size_t shmemx_unpack(void *array, const void *from, size_t element, int dims, co
 }
 #endif
 
+/*
+ * C++: plans of reductions take the type from the pointers. The fixed-width codes are those of all integers of that size and sign.
+ */
+#if defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEMX_NO_OVERLOADS)
+template <typename T, typename Result = int> struct shmemx_type_code {
+	static_assert(shmemx_type<T>::sum,
+		      "shmemx_reduce_init and shmemx_allreduce_init are for pointers to " SHMEMX_TYPES_SUM);
+	static constexpr bool is_real = T(0.5) != T(0), is_signed = T(-1) < T(0);
+	static constexpr shmemx_type_t value = is_real	   ? (sizeof(T) == 4   ? SHMEMX_FLOAT
+							      : sizeof(T) == 8 ? SHMEMX_DOUBLE
+									       : SHMEMX_LONGDOUBLE)
+					       : is_signed ? (sizeof(T) == 1   ? SHMEMX_INT8
+							      : sizeof(T) == 2 ? SHMEMX_INT16
+							      : sizeof(T) == 4 ? SHMEMX_INT32
+									       : SHMEMX_INT64)
+							   : (sizeof(T) == 1   ? SHMEMX_UINT8
+							      : sizeof(T) == 2 ? SHMEMX_UINT16
+							      : sizeof(T) == 4 ? SHMEMX_UINT32
+									       : SHMEMX_UINT64);
+};
+#ifdef SHMEMX_HAS_COMPLEX
+template <typename C> struct shmemx_type_code<C, typename shmemx_complex<C>::result> {
+	static constexpr shmemx_type_t value = sizeof(C) == 16 ? SHMEMX_COMPLEXD : SHMEMX_COMPLEXF;
+};
+__extension__ template <> struct shmemx_type_code<double _Complex, int> {
+	static constexpr shmemx_type_t value = SHMEMX_COMPLEXD;
+};
+__extension__ template <> struct shmemx_type_code<float _Complex, int> {
+	static constexpr shmemx_type_t value = SHMEMX_COMPLEXF;
+};
+#endif
+
+template <typename T>
+inline int shmemx_reduce_init(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op, int PE_root,
+			      int executor, shmemx_plan_t *plan)
+{
+	return shmemx_reduce_init(team, dest, source, nreduce, shmemx_type_code<T>::value, op, PE_root, executor, plan);
+}
+template <typename T>
+inline int shmemx_allreduce_init(shmem_team_t team, T *dest, const T *source, size_t nreduce, shmemx_op_t op,
+				 int executor, shmemx_plan_t *plan)
+{
+	return shmemx_allreduce_init(team, dest, source, nreduce, shmemx_type_code<T>::value, op, executor, plan);
+}
+#endif
+
 #endif

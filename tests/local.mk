@@ -235,6 +235,7 @@ EXTRA_DIST += \
 	tests/tools/progs/histogram.c \
 	tests/tools/progs/old_style.c \
 	tests/tools/progs/owners.cc \
+	tests/tools/progs/plans.cc \
 	tests/tools/progs/rod.c \
 	tests/tools/torus.bats \
 	tests/tools/torus/fabric.c \

@@ -24,7 +24,26 @@ setup()
 	done
 }
 
-@test "the program of that test calls every name of the table" {
+@test "plans of reductions of every type, in every standard, run on every path" {
+	for standard in c++11 c++20; do
+		compilers $standard | while read -r with; do
+			for option in '' -DCOMPLEX_FIRST; do
+				# shellcheck disable=SC2086 # an option or none
+				compile "$with" $option "$TOP/tests/tools/progs/plans.cc" -o plans
+			done
+			runs_everywhere plans 'plans: right'
+		done
+	done
+	printf '%s\n' '#include <shmemx.h>' 'struct pair { int a; };' 'int wrong(pair *p, shmemx_plan_t *plan);' 'int wrong(pair *p, shmemx_plan_t *plan)' \
+		'{' 'return shmemx_allreduce_init(SHMEM_TEAM_WORLD, p, p, 1, SHMEMX_SUM, 0, plan);' '}' >wrong.cc
+	compilers 'c++11 c++20' | while read -r with; do
+		run compile "$with" -fsyntax-only wrong.cc
+		[ "$status" -ne 0 ]
+		grep -q 'error: .*shmemx_reduce_init and shmemx_allreduce_init are for pointers to float, double' <<<"$output" || { echo "$output" && false; }
+	done
+}
+
+@test "the program of the first test calls every name of the table" {
 	sed -n 's/^\([a-z_]*\) .*/\1/p' "$TOP/include/generics.def" >names
 	[ "$(wc -l <names)" -gt 60 ]
 	while read -r name; do
