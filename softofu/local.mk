@@ -41,7 +41,7 @@ libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET
 libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libsoftofunet_la_LIBADD = -lm
 
-softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la
+softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la libfjmpi.la
 libtofucom_la_SOURCES = \
 	softofu/nic/completion.c \
 	softofu/nic/carrier.h \
@@ -86,12 +86,19 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
+# RDMA of Fujitsu's MPI, for mpi-ext.h. It knows no MPI.
+libfjmpi_la_SOURCES = softofu/fjmpi/fjmpi_rdma.c
+libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
+libfjmpi_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libfjmpi_la_LIBADD = libtofucom.la
+libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_rdma_'
+
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 SOFTOFU_LIBS = libtofucom.la libjtofu.la
 
 # make softofu: what is installed, without the rest of the tree.
-softofu: $(SOFTOFU_LIBS) softofu-replay$(EXEEXT)
+softofu: $(SOFTOFU_LIBS) libfjmpi.la softofu-replay$(EXEEXT)
 
 softofuinclude_HEADERS = \
 	softofu/include/jtofu.h \
@@ -102,7 +109,7 @@ softofuinclude_HEADERS = \
 
 # In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
 softofumpidir = $(softofuincludedir)/mpi
-softofumpi_HEADERS = softofu/fjmpi/mpi-ext.h
+softofumpi_HEADERS = softofu/fjmpi/fjmpi_persistent.h softofu/fjmpi/fjmpi_rdma.h softofu/fjmpi/mpi-ext.h
 
 pkgconfig_DATA += softofu/softofu.pc
 softofu/softofu.pc: softofu/softofu.pc.in

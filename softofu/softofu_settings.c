@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -79,6 +80,60 @@ static uint64_t mix_hash(uint64_t hash, const char *text)
 	return (hash ^ 0xff) * 0x100000001b3;
 }
 
+/* Whether a process has PMI_RANK in its environment, as processes of a job of MPICH's launcher do. */
+static bool has_pmi_rank(long pid)
+{
+	char path[64], *entry = NULL;
+	size_t room = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%ld/environ", pid);
+	file = fopen(path, "re");
+	while (file && !found && getdelim(&entry, &room, '\0', file) > 0)
+		found = strncmp(entry, "PMI_RANK=", 9) == 0;
+	free(entry);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Parent of a process, and when the process began, in ticks since the machine did. */
+static bool read_parent(long pid, long *parent, unsigned long long *began)
+{
+	char path[64], line[1024];
+	const char *rest;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	file = fopen(path, "re");
+	rest = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+	if (file)
+		fclose(file);
+	return rest &&
+	       sscanf(rest, ") %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		      parent, began) == 2;
+}
+
+/*
+ * MPICH's launcher names no job. The nearest ancestor that is not of the job is the launcher's process on this
+ * machine, the same for all ranks.
+ */
+static bool name_by_ancestor(char *name, size_t room)
+{
+	unsigned long long began;
+	long pid = getpid(), parent;
+
+	while (pid > 1 && read_parent(pid, &parent, &began)) {
+		if (!has_pmi_rank(pid)) {
+			snprintf(name, room, "%ld began at %llu", pid, began);
+			return true;
+		}
+		pid = parent;
+	}
+	return false;
+}
+
 /*
  * Sets the name of the job, which all its processes share and no other job has. Launchers reuse names, so the name
  * also depends on the address of the server.
@@ -89,11 +144,12 @@ static void set_job_name(struct settings *settings)
 					    "PMI_JOBID",   "SLURM_JOB_ID",   NULL};
 	const char *name = first_of(names);
 	uint64_t hash = 0xcbf29ce484222325;
+	char ancestor[64] = "";
 
 	settings->job[0] = '\0';
-	if (!name)
+	if (!name && !(getenv("PMI_RANK") && name_by_ancestor(ancestor, sizeof ancestor)))
 		return;
-	hash = mix_hash(hash, getenv(name));
+	hash = mix_hash(hash, name ? getenv(name) : ancestor);
 	if (name != names[0])
 		for (char **entry = environ; *entry; entry++)
 			if (!strncmp(*entry, "PMIX_SERVER_URI", 15) || !strncmp(*entry, "SLURM_STEP_ID=", 14))

@@ -3,9 +3,9 @@
 #define SOFTOFU_MPI_EXT_H
 
 /*
- * Places of the ranks of an MPI job in the Tofu network: the FJMPI_Topology_* functions of Fujitsu's MPI, over jTofu
- * and any MPI. This header includes the mpi-ext.h of that MPI. The bodies are here, since a library of them would fit
- * one MPI only.
+ * Extensions of Fujitsu's MPI, for any MPI: places of ranks (FJMPI_Topology_*, over jTofu), RDMA (FJMPI_Rdma_*, over
+ * uTofu), persistent requests (FJMPI_Prequest_*) and persistent collectives (MPIX_*_init). This header includes the
+ * mpi-ext.h of that MPI. The bodies are here, since a library of them would fit one MPI only.
  *
  * The view of a node is its logical coordinates, as many as the shape of the job has axes, or the six of the machine,
  * counted from its corner or from that of the job. Names and arguments are Fujitsu's; the numbers behind the names
@@ -22,7 +22,9 @@
 #endif
 
 #include <jtofu.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include "fjmpi_rdma.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -243,8 +245,129 @@ static inline int FJMPI_Topology_rel_rank2xyzabc(int rank, int *x, int *y, int *
 	return fjmpi_six(rank, FJMPI_TOFU_REL, into);
 }
 
+/* --- RDMA --- */
+
+/*
+ * A NIC is its number, as a flag and for FJMPI_Rdma_poll_cq. All paths are the default one. A call never waits until an
+ * operation has left, so FJMPI_RDMA_IMMEDIATE_RETURN changes nothing.
+ */
+#define FJMPI_RDMA_NIC0 0
+#define FJMPI_RDMA_NIC1 1
+#define FJMPI_RDMA_NIC2 2
+#define FJMPI_RDMA_NIC3 3
+#define FJMPI_RDMA_LOCAL_NIC0 0
+#define FJMPI_RDMA_LOCAL_NIC1 1
+#define FJMPI_RDMA_LOCAL_NIC2 2
+#define FJMPI_RDMA_LOCAL_NIC3 3
+#define FJMPI_RDMA_REMOTE_NIC0 (0 << 4)
+#define FJMPI_RDMA_REMOTE_NIC1 (1 << 4)
+#define FJMPI_RDMA_REMOTE_NIC2 (2 << 4)
+#define FJMPI_RDMA_REMOTE_NIC3 (3 << 4)
+#define FJMPI_RDMA_PATH0 (0 << 8)
+#define FJMPI_RDMA_PATH1 (1 << 8)
+#define FJMPI_RDMA_PATH2 (2 << 8)
+#define FJMPI_RDMA_PATH3 (3 << 8)
+#define FJMPI_RDMA_REMOTE_NOTICE (1 << 12)
+#define FJMPI_RDMA_STRONG_ORDER (1 << 13)
+#define FJMPI_RDMA_IMMEDIATE_RETURN (1 << 14)
+
+#define FJMPI_RDMA_ERROR ((uint64_t)-1) /* in place of an address */
+#define FJMPI_RDMA_NOTICE 1		/* an operation of this rank is complete at both sides */
+#define FJMPI_RDMA_HALFWAY_NOTICE 2	/* a put of another rank's with FJMPI_RDMA_REMOTE_NOTICE has arrived */
+
+struct FJMPI_Rdma_cq {
+	int pid; /* the other rank, in MPI_COMM_WORLD */
+	int tag;
+};
+
+/* Call on all ranks of MPI_COMM_WORLD. */
+static inline int FJMPI_Rdma_init(void)
+{
+	unsigned char mine[FJMPI_RDMA_BLOCK_BYTES], *all;
+	int rank, ranks, bad, any;
+
+	if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || MPI_Comm_size(MPI_COMM_WORLD, &ranks) != MPI_SUCCESS)
+		return MPI_ERR_OTHER;
+	all = (unsigned char *)malloc((size_t)ranks * sizeof mine);
+	bad = fjmpi_rdma_open(rank, ranks, mine) != 0 || !all;
+	/* A rank that failed must not leave the others in the exchange. */
+	if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD) != MPI_SUCCESS || any ||
+	    MPI_Allgather(mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, MPI_COMM_WORLD) !=
+		    MPI_SUCCESS)
+		bad = 1;
+	else
+		fjmpi_rdma_connect(all);
+	free(all);
+	return bad ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* Must not be called before the other ranks' operations with this rank are complete. */
+static inline int FJMPI_Rdma_finalize(void)
+{
+	return fjmpi_rdma_close() ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static inline uint64_t FJMPI_Rdma_reg_mem(int memid, const volatile void *start, size_t length)
+{
+	return fjmpi_rdma_register(memid, (void *)(uintptr_t)start, length);
+}
+
+static inline int FJMPI_Rdma_dereg_mem(int memid)
+{
+	return fjmpi_rdma_deregister(memid) ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+/* FJMPI_RDMA_ERROR until that rank has registered the memory. Programs wait for that, so a mistake ends the job. */
+static inline uint64_t FJMPI_Rdma_get_remote_addr(int pid, int memid)
+{
+	uint64_t address = FJMPI_RDMA_ERROR;
+
+	if (fjmpi_rdma_find(pid, memid, &address))
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	return address;
+}
+
+static inline int fjmpi_move(struct fjmpi_rdma_move move, int flags)
+{
+	move.local_nic = flags & 0xf;
+	move.remote_nic = flags >> 4 & 0xf;
+	move.flags |= (flags & FJMPI_RDMA_STRONG_ORDER ? (unsigned)FJMPI_RDMA_MOVE_ORDERED : 0) |
+		      (flags & FJMPI_RDMA_REMOTE_NOTICE ? (unsigned)FJMPI_RDMA_MOVE_NOTIFY : 0);
+	return fjmpi_rdma_move(&move) ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+static inline int FJMPI_Rdma_put(int pid, int tag, uint64_t raddr, uint64_t laddr, size_t length, int flags)
+{
+	struct fjmpi_rdma_move move = {pid, tag, 0, 0, raddr, laddr, length, 0};
+
+	return fjmpi_move(move, flags);
+}
+
+static inline int FJMPI_Rdma_get(int pid, int tag, uint64_t raddr, uint64_t laddr, size_t length, int flags)
+{
+	struct fjmpi_rdma_move move = {pid, tag, 0, 0, raddr, laddr, length, FJMPI_RDMA_MOVE_GET};
+
+	return fjmpi_move(move, flags);
+}
+
+/* FJMPI_RDMA_NOTICE, FJMPI_RDMA_HALFWAY_NOTICE, or 0. Programs wait for one of them, so an error ends the job. */
+static inline int FJMPI_Rdma_poll_cq(int nic, struct FJMPI_Rdma_cq *cq)
+{
+	int pid = -1, tag = -1, found = fjmpi_rdma_poll(nic, &pid, &tag);
+
+	if (found < 0)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	if (found > 0 && cq) {
+		cq->pid = pid;
+		cq->tag = tag;
+	}
+	return found;
+}
+
 #ifdef __cplusplus
 }
 #endif
+
+#include "fjmpi_persistent.h"
 
 #endif

@@ -90,9 +90,11 @@ EXTRA_DIST += \
 	softofu/tests/api.tsv \
 	softofu/tests/mpi/chain.cc \
 	softofu/tests/mpi/check.h \
+	softofu/tests/mpi/fjmpi_rdma.c \
 	softofu/tests/mpi/launched_job.c \
 	softofu/tests/mpi/messages.c \
 	softofu/tests/mpi/neighbours.cc \
+	softofu/tests/mpi/persistent.cc \
 	softofu/tests/mpi/pingpong.c \
 	softofu/tests/mpi/topology.c \
 	softofu/tests/softofu.bats \

@@ -30,6 +30,31 @@ mpi()
 		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) mpirun --map-by slot:OVERSUBSCRIBE -n "$@"
 }
 
+# each_mpi FUNCTION: with MPICC, MPICXX and an array MPIRUN of Debian's Open MPI and of its MPICH, else of the MPI there is
+each_mpi()
+{
+	local kind found=
+
+	for kind in openmpi mpich; do
+		command -v mpicxx.$kind >/dev/null && command -v mpirun.$kind >/dev/null || continue
+		found+=" $kind"
+		MPICC=mpicc.$kind MPICXX=mpicxx.$kind MPIRUN=(mpirun.$kind)
+		[ $kind = mpich ] || MPIRUN+=(--map-by slot:OVERSUBSCRIBE)
+		"$1"
+	done
+	if [ -z "$found" ]; then
+		command -v mpicxx >/dev/null && command -v mpirun >/dev/null || skip "there is no MPI"
+		MPICC=mpicc MPICXX=mpicxx MPIRUN=(mpirun --map-by slot:OVERSUBSCRIBE)
+		"$1"
+	fi
+}
+
+mpirun_each()
+{
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "${MPIRUN[@]}" -n "$@"
+}
+
 @test "every name of uTofu and jTofu has its type and value, and every function is there" {
 	awk -f "$TOP/softofu/tests/api.awk" "$TOP/softofu/tests/api.tsv" >names.c
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -I "$TOP/softofu/include" names.c -o names \
@@ -48,6 +73,8 @@ mpi()
 		diff wanted there
 		run ! grep -E 'torushmem|ucp|pmix' <(ldd "$TOP_BUILDDIR/.libs/lib${library#*:}.so")
 	done
+	run ! grep -E 'torushmem|ucp|pmix|libmpi' <(ldd "$TOP_BUILDDIR/.libs/libfjmpi.so")
+	run ! grep -v ' T fjmpi_rdma_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
 }
 
 @test "headers are C and C++ without a warning" {
@@ -304,6 +331,57 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 	for name in pingpong messages; do
 		SOFTOFU_NET=packets:errors=1e-3 mpi 2 ./$name
 	done
+}
+
+fjmpi_rdma()
+{
+	"$MPICC" -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" \
+		"$TOP/softofu/tests/mpi/fjmpi_rdma.c" -o rdma -L "$TOP_BUILDDIR/.libs" -lfjmpi -ltofucom -ljtofu \
+		"-Wl,-rpath,$TOP_BUILDDIR/.libs"
+	for ranks in 1 2 3; do
+		run mpirun_each "$ranks" ./rdma
+		echo "$MPICC: $output"
+		[ "$output" = "$ranks ranks" ]
+	done
+	SOFTOFU_SHAPE=2x1x1 SOFTOFU_RANKS_PER_NODE=2 SOFTOFU_TEAR=yes run mpirun_each 4 ./rdma
+	[ "$output" = "4 ranks" ]
+	SOFTOFU_NET=packets:errors=1e-3 run mpirun_each 2 ./rdma
+	[ "$output" = "2 ranks" ]
+	run mpirun_each 1 ./rdma mistakes
+	[ "$status" -eq 0 ]
+	for line in "FJMPI_Rdma_init: it was called before" "memid=512: memory ids are 0 to 511" \
+		"memid=8: nothing is registered" \
+		"tag=15: tags are 0 to 14" "pid=-1: there is no such rank" \
+		"length=16777216: at most 16777215 bytes in one call" "no registered memory of rank 0 has 8 bytes there" \
+		"laddr=0x11: no registered memory of this rank" "flags: NICs are 0 to 3"; do
+		grep -q "^softofu: rank 0: .*$line" <<<"$output"
+	done
+	[ "$(grep -c '^softofu:' <<<"$output")" -eq 9 ]
+	run mpirun_each 1 ./rdma find
+	[ "$status" -ne 0 ]
+	grep -q '^softofu: rank 0: FJMPI_Rdma_get_remote_addr: pid=1: there is no such rank; the job has ranks 0 to 0' <<<"$output"
+	run mpirun_each 1 ./rdma poll
+	[ "$status" -ne 0 ]
+	grep -q '^softofu: rank 0: FJMPI_Rdma_poll_cq: NIC 4: NICs are 0 to 3' <<<"$output"
+}
+
+@test "RDMA of Fujitsu's MPI over Open MPI and MPICH: last words, counted puts, notified targets, tags, ids, mistakes" {
+	each_mpi fjmpi_rdma
+}
+
+persistent()
+{
+	"$MPICXX" -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" \
+		-I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/persistent.cc" -o persistent
+	for ranks in 1 2 5; do
+		run mpirun_each "$ranks" ./persistent
+		echo "$MPICXX: $output"
+		[ "$output" = "$ranks ranks" ]
+	done
+}
+
+@test "persistent requests and collectives of Fujitsu's MPI over Open MPI and MPICH" {
+	each_mpi persistent
 }
 
 @test "barrier gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
