@@ -28,13 +28,14 @@ static struct net_port *port_of(const struct net *net, const struct net_link *li
 int64_t net_link_room(const struct net *net, const struct net_link *link, int channel)
 {
 	uint32_t n = link->used[channel];
+	int64_t freed;
 
 	if (link->next - link->acknowledged == (uint32_t)net->settings.window || link->limit[channel] == n)
 		return NET_NEVER;
 	if (link->span != NET_HERE)
 		return 0;
-	return *net_freed_at(net, net_slot_number(net, link->to, net_input_of_link(link->enters, channel), n)) +
-	       net->hop_time;
+	freed = *net_freed_at(net, net_slot_number(net, link->to, net_input_of_link(link->enters, channel), n));
+	return freed ? freed + net->hop_time : 0; /* 0: it was never used */
 }
 
 /* Stamps a packet that starts over the link now. Its last byte cannot leave before the time at which it came. */

@@ -36,10 +36,11 @@ struct net_settings {
 
 	/* The clock. Rates are in GB/s, which is bytes in a nanosecond, times in ns. */
 	double link_rate, tni_rate;
-	double hop_time;  /* of a router and the cable behind it */
-	double send_time; /* from the post to the NIC until the first byte is at the router */
-	double take_time; /* from the last byte at the TNI until the NIC knows */
-	int envelope;	  /* bytes that a packet takes on a link besides its payload */
+	double hop_time;      /* of a router and the cable behind it */
+	double send_time;     /* from the post to the NIC until the first byte is at the router */
+	double take_time;     /* from the last byte at the TNI until the NIC knows */
+	double software_time; /* of a process, between reading notices and sending; softofu-replay alone charges it */
+	int envelope;	      /* bytes that a packet takes on a link besides its payload */
 
 	/* Faults. */
 	double packet_errors; /* share of packets, and of answers to them, that a link damages or loses */

@@ -73,10 +73,10 @@ static void add_locked(const struct record *record)
 
 /* --- What a process has read --- */
 
-static void add_read(uint64_t message)
+static void add_read(uint64_t message, uint32_t notice_type)
 {
 	if (message)
-		add_locked(&(struct record){.kind = RECORD_READ, .message = message});
+		add_locked(&(struct record){.kind = RECORD_READ, .what = notice_type, .message = message});
 }
 
 void record_read(struct vcq *vcq, const struct mrq_entry *notice)
@@ -87,10 +87,10 @@ void record_read(struct vcq *vcq, const struct mrq_entry *notice)
 		return;
 	later = vcq->later && notice->type == UTOFU_MRQ_TYPE_RMT_PUT ? &vcq->later[notice->edata] : NULL;
 	if (!later || !later->on) {
-		add_read(notice->message);
+		add_read(notice->message, notice->type);
 		return;
 	}
-	add_read(later->message); /* the one before, which it never said it needed */
+	add_read(later->message, UTOFU_MRQ_TYPE_RMT_PUT); /* the one before, which it never said it needed */
 	later->message = notice->message;
 }
 
@@ -123,7 +123,7 @@ bool softofu_record_when_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on)
 		vcq->later = calloc(UINT8_MAX + 1, sizeof *vcq->later);
 	can = vcq->later != NULL;
 	if (can) {
-		add_read(vcq->later[edata].message);
+		add_read(vcq->later[edata].message, UTOFU_MRQ_TYPE_RMT_PUT);
 		vcq->later[edata] = (struct later){.on = on};
 	}
 	leave_recording(vcq);
@@ -137,7 +137,7 @@ void softofu_record_needed(utofu_vcq_hdl_t vcq_hdl, uint8_t edata)
 	if (!vcq)
 		return;
 	if (vcq->later) {
-		add_read(vcq->later[edata].message);
+		add_read(vcq->later[edata].message, UTOFU_MRQ_TYPE_RMT_PUT);
 		vcq->later[edata].message = 0;
 	}
 	leave_recording(vcq);

@@ -18,7 +18,7 @@
 enum record_kind { RECORD_SENT, RECORD_SENT_BY_SESSION, RECORD_READ, RECORD_RELEASED };
 
 struct record {
-	uint32_t kind, what; /* what: the kind of the descriptor */
+	uint32_t kind, what; /* what: the kind of the descriptor, or the type of the notice that was read */
 	uint64_t message;    /* rank << 32, and which of that rank's; the one sent, or the one that this follows from */
 	uint64_t from, to;   /* VCQ ids */
 	uint64_t bytes;

@@ -3,9 +3,10 @@
  * softofu-replay FOLDER: the time that a recorded run (SOFTOFU_RECORD=FOLDER) would have taken on the machine. The
  * settings of the grid and the network come from the environment, as in the run.
  *
- * A process repeats its actions in order: it sends as soon as it has read what it had read before; computing takes no
- * time. A session sends when it was released. The network decides when messages arrive; all of them are in it at
- * once.
+ * A process repeats its actions in order: it sends as soon as it has read what it had read before, and the time of the
+ * software has passed; computing takes no time. A session sends when it was released. The network decides when
+ * messages arrive; all of them are in it at once. The local notice of a put comes with an acknowledgement, a message
+ * of no bytes on the way back.
  */
 #include "softofu/replay/replay.h"
 
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "softofu/include/utofu.h"
 #include "softofu/nic/carrier.h"
 #include "softofu/nic/descriptor.h"
 #include "softofu/nic/recording.h"
@@ -25,14 +27,16 @@
 
 struct message {
 	const struct record *sent;
-	bool is_answer; /* the answer of a get or an atomic operation is under way */
-	int64_t arrived;
+	bool is_answer; /* the answer of a get or an atomic operation, or the acknowledgement of a put, is under way */
+	bool wants_answer; /* a put whose sender has read its local notice */
+	int64_t arrived, acknowledged;
 };
 
 struct rank {
 	struct record *records;
 	size_t count, next;
 	int64_t clock;
+	bool runs_software; /* it has read something and not sent yet */
 	struct message *messages;
 	size_t n_messages;
 };
@@ -54,6 +58,7 @@ static struct {
 	struct replay_net *network;
 	bool show_messages;
 	const struct torus_shape *shape;
+	int64_t software; /* picoseconds */
 	time_t begun;
 } replay;
 
@@ -111,7 +116,7 @@ static bool read_rank(const char *folder, int number, struct rank *rank)
 	fseek(file, 0, SEEK_END);
 	bytes = ftell(file);
 	rewind(file);
-	*rank = (struct rank){.count = (size_t)bytes / sizeof *rank->records};
+	*rank = (struct rank){.count = (size_t)bytes / sizeof *rank->records, .runs_software = true};
 	rank->records = replay_memory(malloc((size_t)bytes + 1));
 	if (fread(rank->records, sizeof *rank->records, rank->count, file) != rank->count)
 		replay_fail("%s: %s", path, strerror(errno));
@@ -177,7 +182,10 @@ static int by_message(const void *left, const void *right)
 static void sort_out(const struct record *record)
 {
 	if (record->kind <= RECORD_SENT_BY_SESSION)
-		*message_of(record->message) = (struct message){record, false, NOT_YET};
+		*message_of(record->message) =
+			(struct message){.sent = record, .arrived = NOT_YET, .acknowledged = NOT_YET};
+	if (record->kind == RECORD_READ && record->what == UTOFU_MRQ_TYPE_LCL_PUT)
+		message_of(record->message)->wants_answer = true;
 	if (record->kind == RECORD_SENT_BY_SESSION)
 		session_of(record->queue, record->place)->sent[record->place] = record;
 	if (record->kind == RECORD_RELEASED) {
@@ -207,7 +215,7 @@ static uint64_t recorded_bytes(const struct message *message)
 	switch (message->sent->what) {
 	case KIND_GET: return message->is_answer ? message->sent->bytes : 0;
 	case KIND_ARMW: return (message->is_answer ? 1 : 2) * sizeof(uint64_t);
-	default: return message->sent->bytes;
+	default: return message->is_answer ? 0 : message->sent->bytes;
 	}
 }
 
@@ -266,11 +274,17 @@ static void release_sessions(uint64_t number, int64_t time)
 static void message_arrived(uint64_t number, int64_t time)
 {
 	struct message *message = message_of(number);
+	bool is_put = message->sent->what != KIND_GET && message->sent->what != KIND_ARMW;
 
-	if (!message->is_answer && (message->sent->what == KIND_GET || message->sent->what == KIND_ARMW)) {
+	if (is_put && message->is_answer) {
+		message->acknowledged = time;
+		return;
+	}
+	if (!message->is_answer && (!is_put || message->wants_answer)) {
 		message->is_answer = true;
 		post_message(message, time);
-		return;
+		if (!is_put)
+			return;
 	}
 	message->arrived = time;
 	if (replay.show_messages && message->sent->what != KIND_NOP)
@@ -280,20 +294,33 @@ static void message_arrived(uint64_t number, int64_t time)
 	release_sessions(number, time);
 }
 
+/* When the notice that a process has read could be read. */
+static int64_t notice_time(const struct record *read)
+{
+	const struct message *message = message_of(read->message);
+
+	return read->what == UTOFU_MRQ_TYPE_LCL_PUT && message->sent->what != KIND_NOP ? message->acknowledged
+										       : message->arrived;
+}
+
 /* Repeats the actions of a rank as far as it can. */
 static void go_on(struct rank *rank)
 {
 	for (; rank->next < rank->count; rank->next++) {
 		const struct record *record = &rank->records[rank->next];
 
-		if (record->kind == RECORD_SENT)
+		if (record->kind == RECORD_SENT) {
+			rank->clock += rank->runs_software ? replay.software : 0;
+			rank->runs_software = false;
 			post_message(message_of(record->message), rank->clock);
+		}
 		if (record->kind != RECORD_READ)
 			continue;
-		if (message_of(record->message)->arrived == NOT_YET)
+		if (notice_time(record) == NOT_YET)
 			return;
-		if (message_of(record->message)->arrived > rank->clock)
-			rank->clock = message_of(record->message)->arrived;
+		if (notice_time(record) > rank->clock)
+			rank->clock = notice_time(record);
+		rank->runs_software = true;
 	}
 }
 
@@ -324,12 +351,16 @@ int main(int argc, char **argv)
 	struct net_settings plan;
 	struct settings settings;
 
+	if (argc == 2 && !strcmp(argv[1], "--published"))
+		return published_print();
 	replay.show_messages = argc == 3 && !strcmp(argv[1], "--messages");
 	if (argc != 2 + replay.show_messages || argv[argc - 1][0] == '-') {
-		puts("usage: softofu-replay [--messages] FOLDER\n\n"
+		puts("usage: softofu-replay [--messages] FOLDER\n"
+		     "       softofu-replay --published\n\n"
 		     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine. SOFTOFU_SHAPE,\n"
 		     "SOFTOFU_RANKS_PER_NODE and SOFTOFU_HOLES are to be as they were; SOFTOFU_NET=packets:... sets the network.\n\n"
-		     "  --messages   also say when each message has arrived");
+		     "  --messages   also say when each message has arrived\n"
+		     "  --published  compare the model with published figures");
 		return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
 	}
 	settings_read(&settings);
@@ -338,6 +369,7 @@ int main(int argc, char **argv)
 	if (!packets_plan(&settings, &plan))
 		return 1;
 	replay.shape = &plan.shape;
+	replay.software = (int64_t)(plan.software_time * 1000);
 	read_ranks(argv[argc - 1]);
 	for (int i = 0; i < replay.n_ranks; i++)
 		for (size_t r = 0; r < replay.ranks[i].count; r++)

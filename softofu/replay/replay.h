@@ -20,6 +20,10 @@ void replay_net_post(struct replay_net *wire, const struct net_message *message,
 /* Does the next thing that is due. Returns false if nothing is. */
 bool replay_net_step(struct replay_net *wire);
 struct net *replay_net_state(struct replay_net *wire);
+void replay_net_close(struct replay_net *wire);
+
+/* published.c: prints what is published beside what the network gives. Returns the exit status. */
+int published_print(void);
 
 _Noreturn void replay_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *replay_memory(void *got);

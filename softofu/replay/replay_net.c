@@ -23,6 +23,7 @@ struct receive_queue {
 
 struct replay_net {
 	struct net *net;
+	size_t bytes;			      /* of it */
 	int tnis, queues;		      /* of all nodes; of a TNI: one for each CQ and class */
 	struct queue *queue;		      /* messages that are due */
 	int *next_queue, *waiting;	      /* of each TNI: the queue to serve next, and its number of messages */
@@ -51,6 +52,7 @@ struct replay_net *replay_net_open(const struct net_settings *settings, replay_n
 	if (!bytes)
 		replay_fail("%s", problem);
 	network->net = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	network->bytes = bytes;
 	if (network->net == MAP_FAILED)
 		replay_fail("no memory for a network of %zu bytes", bytes);
 	if (!net_create(network->net, settings, problem))
@@ -65,6 +67,18 @@ struct replay_net *replay_net_open(const struct net_settings *settings, replay_n
 		replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->receive_queues));
 	network->arrived = arrived;
 	return network;
+}
+
+void replay_net_close(struct replay_net *network)
+{
+	munmap(network->net, network->bytes);
+	free(network->queue);
+	free(network->next_queue);
+	free(network->waiting);
+	free(network->known);
+	free(network->receive_queues);
+	free(network->later);
+	free(network);
 }
 
 /* --- Messages that are not due yet --- */
