@@ -14,6 +14,7 @@ BEGIN {
 	read_torus(kept "/torus.tsv")
 	read_simulated(kept "/simulate.tsv")
 	read_cluster(kept "/cluster.tsv")
+	read_lattice(kept "/lattice.tsv")
 	if (mode == "list")
 		for (i = 1; i <= Figures; i++)
 			print Figure_key[i] "\t" Figure[Figure_key[i]]
@@ -89,6 +90,18 @@ function read_simulated(file,    line, f)
 		keep("simulate:" f[1] "," f[2] ",ms", f[7] " ms")
 		keep("simulate:" f[1] "," f[2] ",links", f[8] " times")
 		Simulated[++Simulations] = line
+	}
+	close(file)
+}
+
+function read_lattice(file,    line, f)
+{
+	while ((getline line < file) > 0) {
+		if (line ~ /^#/ || split(line, f, "\t") < 7)
+			continue
+		keep("lattice:" f[1] "," f[2] "," f[3] "," f[4] ",us", f[6] " us")
+		keep("lattice:" f[1] "," f[2] "," f[3] "," f[4] ",rate", f[7] " GB/s")
+		Lattice[++Lattices] = line
 	}
 	close(file)
 }
@@ -194,6 +207,8 @@ function table_of(what, a, b, c)
 		torus_table(a "," b, c)
 	else if (what == "simulated")
 		simulated_table(a == "allreduce")
+	else if (what == "lattice")
+		lattice_table(a)
 	else
 		complain("there is no table " what)
 }
@@ -225,6 +240,16 @@ function simulated_table(allreduce,    i, f)
 		split(Simulated[i], f, "\t")
 		if ((f[2] == "allreduce") == allreduce)
 			made = made "| " f[1] " |" (allreduce ? "" : " " f[2] " | " f[4] " |") " " f[5] " | " f[6] " | " f[7] " | " f[8] " |\n"
+	}
+}
+
+function lattice_table(program,    i, f)
+{
+	made = "| nodes | TNIs | network | us of an iteration | GB/s of a node |\n|---|---|---|---|---|\n"
+	for (i = 1; i <= Lattices; i++) {
+		split(Lattice[i], f, "\t")
+		if (f[1] == program)
+			made = made "| " f[2] " | " f[3] " | " f[4] " | " f[6] " | " f[7] " |\n"
 	}
 }
 

@@ -62,6 +62,7 @@ EXTRA_DIST += \
 	bench/draw.awk \
 	bench/figures \
 	bench/figures.awk \
+	bench/lattice-record \
 	bench/make-page \
 	bench/make-plots \
 	bench/medians.awk \
@@ -75,6 +76,7 @@ EXTRA_DIST += \
 	bench/targets \
 	bench/words.awk \
 	docs/performance \
+	docs/lattice-qcd.md \
 	docs/performance.md \
 	docs/records \
 	docs/torus-performance.md \

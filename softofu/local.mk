@@ -77,7 +77,7 @@ libtofucom_la_LDFLAGS = -version-info 1:0:0 -no-undefined -Wl,-Bsymbolic -export
 
 # What a recorded run would have taken on the machine.
 bin_PROGRAMS += softofu-replay
-softofu_replay_SOURCES = softofu/replay/published.c softofu/replay/replay.c softofu/replay/replay.h softofu/replay/replay_net.c softofu/nic/ids.c softofu/nic/packets_plan.c
+softofu_replay_SOURCES = softofu/replay/published.c softofu/replay/replay.c softofu/replay/replay.h softofu/replay/replay_net.c softofu/replay/replay_options.c softofu/replay/tnis.c softofu/nic/ids.c softofu/nic/packets_plan.c
 dist_man1_MANS += docs/man/softofu-replay.1
 softofu_replay_CFLAGS = $(AM_CFLAGS)
 softofu_replay_LDADD = libsoftofugrid.la libsoftofunet.la -lpthread

@@ -11,7 +11,6 @@
 #include "softofu/replay/replay.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,8 @@ struct message {
 	bool is_answer; /* the answer of a get or an atomic operation, or the acknowledgement of a put, is under way */
 	bool wants_answer; /* a put whose sender has read its local notice */
 	int64_t arrived, acknowledged;
+	size_t edge; /* between which VCQs */
+	int reader;  /* rank that reads its arrival */
 };
 
 struct rank {
@@ -37,6 +38,7 @@ struct rank {
 	size_t count, next;
 	int64_t clock;
 	bool runs_software; /* it has read something and not sent yet */
+	bool may_go_on;	    /* it is in the list of those that may have something to do */
 	struct message *messages;
 	size_t n_messages;
 };
@@ -51,6 +53,7 @@ struct session {
 static struct {
 	struct rank *ranks;
 	int n_ranks;
+	int *runnable, n_runnable; /* ranks that may have something to do */
 	struct session *sessions;
 	size_t n_sessions;
 	const struct record **released; /* records of releases, by message */
@@ -80,25 +83,6 @@ static void show_progress(bool end)
 	}
 	shown = now;
 	fprintf(stderr, "\rsoftofu-replay: %zu of %zu records, %ld s\033[K", done, of, (long)(now - replay.begun));
-}
-
-void replay_fail(const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("softofu-replay: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-void *replay_memory(void *got)
-{
-	if (!got)
-		replay_fail("no memory");
-	return got;
 }
 
 /* --- Reading --- */
@@ -173,30 +157,10 @@ static struct message *message_of(uint64_t number)
 
 static int by_message(const void *left, const void *right)
 {
-	uint64_t a = (*(const struct record *const *)left)->message,
-		 b = (*(const struct record *const *)right)->message;
+	const struct record *a = *(const struct record *const *)left, *b = *(const struct record *const *)right;
 
-	return (a > b) - (a < b);
+	return (a->message > b->message) - (a->message < b->message);
 }
-
-static void sort_out(const struct record *record)
-{
-	if (record->kind <= RECORD_SENT_BY_SESSION)
-		*message_of(record->message) =
-			(struct message){.sent = record, .arrived = NOT_YET, .acknowledged = NOT_YET};
-	if (record->kind == RECORD_READ && record->what == UTOFU_MRQ_TYPE_LCL_PUT)
-		message_of(record->message)->wants_answer = true;
-	if (record->kind == RECORD_SENT_BY_SESSION)
-		session_of(record->queue, record->place)->sent[record->place] = record;
-	if (record->kind == RECORD_RELEASED) {
-		replay.released =
-			replay_memory(realloc(replay.released, (replay.n_released + 1) * sizeof *replay.released));
-		replay.released[replay.n_released++] = record;
-		session_of(record->queue, record->place + record->steps);
-	}
-}
-
-/* --- Running --- */
 
 static struct net_address replay_address(uint64_t id)
 {
@@ -209,6 +173,40 @@ static struct net_address replay_address(uint64_t id)
 		coordinates[a] = name.coords[a];
 	return (struct net_address){torus_place_at(replay.shape, coordinates), (int)name.tni, (int)name.cq};
 }
+
+static void sort_out(const struct record *record)
+{
+	if (record->kind <= RECORD_SENT_BY_SESSION)
+		*message_of(record->message) =
+			(struct message){.sent = record, .arrived = NOT_YET, .acknowledged = NOT_YET};
+	if (record->kind <= RECORD_SENT_BY_SESSION && record->what != KIND_NOP)
+		message_of(record->message)->edge =
+			tnis_add(record->from, record->to, record->bytes,
+				 (struct net_address[]){replay_address(record->from), replay_address(record->to)});
+	if (record->kind == RECORD_READ && record->what == UTOFU_MRQ_TYPE_LCL_PUT)
+		message_of(record->message)->wants_answer = true;
+	if (record->kind == RECORD_SENT_BY_SESSION)
+		session_of(record->queue, record->place)->sent[record->place] = record;
+	if (record->kind == RECORD_RELEASED) {
+		replay.released =
+			replay_memory(realloc(replay.released, (replay.n_released + 1) * sizeof *replay.released));
+		replay.released[replay.n_released++] = record;
+		session_of(record->queue, record->place + record->steps);
+	}
+}
+
+static void note_readers(void)
+{
+	for (int i = 0; i < replay.n_ranks; i++)
+		for (size_t r = 0; r < replay.ranks[i].count; r++) {
+			const struct record *read = &replay.ranks[i].records[r];
+
+			if (read->kind == RECORD_READ && read->message >> 32 != (uint64_t)i)
+				message_of(read->message)->reader = i;
+		}
+}
+
+/* --- Running --- */
 
 static uint64_t recorded_bytes(const struct message *message)
 {
@@ -224,15 +222,19 @@ static void message_arrived(uint64_t number, int64_t time);
 static void post_message(struct message *message, int64_t time)
 {
 	const struct record *sent = message->sent;
+	struct net_address sender, target;
 
 	if (sent->what == KIND_NOP) {
 		message_arrived(sent->message, time);
 		return;
 	}
+	sender = replay_address(sent->from);
+	target = replay_address(sent->to);
+	tnis_of(message->edge, &sender.tni, &target.tni);
 	replay_net_post(replay.network,
 			&(struct net_message){
-				.from = replay_address(message->is_answer ? sent->to : sent->from),
-				.to = replay_address(message->is_answer ? sent->from : sent->to),
+				.from = message->is_answer ? target : sender,
+				.to = message->is_answer ? sender : target,
 				.class = message->is_answer ? NET_REPLY : NET_REQUEST,
 				.bytes = (uint32_t)recorded_bytes(message),
 				.time = time,
@@ -271,11 +273,20 @@ static void release_sessions(uint64_t number, int64_t time)
 	}
 }
 
+static void let_go_on(int rank)
+{
+	if (!replay.ranks[rank].may_go_on)
+		replay.runnable[replay.n_runnable++] = rank;
+	replay.ranks[rank].may_go_on = true;
+}
+
 static void message_arrived(uint64_t number, int64_t time)
 {
 	struct message *message = message_of(number);
 	bool is_put = message->sent->what != KIND_GET && message->sent->what != KIND_ARMW;
 
+	let_go_on((int)(number >> 32));
+	let_go_on(message->reader);
 	if (is_put && message->is_answer) {
 		message->acknowledged = time;
 		return;
@@ -329,9 +340,16 @@ static void run_replay(void)
 	unsigned steps = 0;
 
 	replay.begun = time(NULL);
+	replay.runnable = replay_memory(malloc((size_t)replay.n_ranks * sizeof *replay.runnable));
+	for (int i = 0; i < replay.n_ranks; i++)
+		let_go_on(i);
 	do {
-		for (int i = 0; i < replay.n_ranks; i++)
-			go_on(&replay.ranks[i]);
+		while (replay.n_runnable > 0) {
+			struct rank *rank = &replay.ranks[replay.runnable[--replay.n_runnable]];
+
+			rank->may_go_on = false;
+			go_on(rank);
+		}
 		if (++steps % 4096 == 0)
 			show_progress(false);
 	} while (replay_net_step(replay.network));
@@ -348,21 +366,17 @@ static void run_replay(void)
 
 int main(int argc, char **argv)
 {
+	struct replay_options options = {.choice = TNIS_AS_RECORDED};
 	struct net_settings plan;
 	struct settings settings;
 
 	if (argc == 2 && !strcmp(argv[1], "--published"))
 		return published_print();
-	replay.show_messages = argc == 3 && !strcmp(argv[1], "--messages");
-	if (argc != 2 + replay.show_messages || argv[argc - 1][0] == '-') {
-		puts("usage: softofu-replay [--messages] FOLDER\n"
-		     "       softofu-replay --published\n\n"
-		     "What a run recorded with SOFTOFU_RECORD=FOLDER would have taken on the machine. SOFTOFU_SHAPE,\n"
-		     "SOFTOFU_RANKS_PER_NODE and SOFTOFU_HOLES are to be as they were; SOFTOFU_NET=packets:... sets the network.\n\n"
-		     "  --messages   also say when each message has arrived\n"
-		     "  --published  compare the model with published figures");
+	if (!replay_read_options(argc, argv, &options)) {
+		replay_usage();
 		return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
 	}
+	replay.show_messages = options.show_messages;
 	settings_read(&settings);
 	if (!settings.net)
 		settings.net = "";
@@ -370,10 +384,13 @@ int main(int argc, char **argv)
 		return 1;
 	replay.shape = &plan.shape;
 	replay.software = (int64_t)(plan.software_time * 1000);
-	read_ranks(argv[argc - 1]);
+	read_ranks(options.folder);
 	for (int i = 0; i < replay.n_ranks; i++)
 		for (size_t r = 0; r < replay.ranks[i].count; r++)
 			sort_out(&replay.ranks[i].records[r]);
+	note_readers();
+	if (options.choice != TNIS_AS_RECORDED)
+		tnis_assign(options.choice, plan.tnis);
 	if (replay.n_released)
 		qsort(replay.released, replay.n_released, sizeof *replay.released, by_message);
 	replay.network = replay_net_open(&plan, message_arrived);

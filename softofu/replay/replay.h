@@ -22,6 +22,26 @@ bool replay_net_step(struct replay_net *wire);
 struct net *replay_net_state(struct replay_net *wire);
 void replay_net_close(struct replay_net *wire);
 
+/* tnis.c: which TNIs carry the messages, instead of those that did. */
+enum tni_choice { TNIS_AS_RECORDED, TNIS_BY_DIRECTION, TNIS_ROUND_ROBIN, TNIS_BALANCED };
+
+/* replay_options.c */
+struct replay_options {
+	const char *folder;
+	bool show_messages;
+	enum tni_choice choice;
+};
+
+/* Returns false if the options make no sense. */
+bool replay_read_options(int argc, char **argv, struct replay_options *options);
+void replay_usage(void);
+
+/* Adds a message to the edge between two VCQs, whose addresses are ends. Returns the number of the edge. */
+size_t tnis_add(uint64_t from, uint64_t to, uint64_t bytes, const struct net_address ends[2]);
+/* Call when all messages were added. */
+void tnis_assign(enum tni_choice how, int tni_count);
+void tnis_of(size_t edge, int *sends, int *arrives);
+
 /* published.c: prints what is published beside what the network gives. Returns the exit status. */
 int published_print(void);
 

@@ -18,7 +18,7 @@ struct queue {
 
 struct receive_queue {
 	struct net_address at;
-	int class;
+	int class, next; /* of its node; -1: none */
 };
 
 struct replay_net {
@@ -29,6 +29,7 @@ struct replay_net {
 	int *next_queue, *waiting;	      /* of each TNI: the queue to serve next, and its number of messages */
 	struct receive_queue *receive_queues; /* targets of messages */
 	int n_receive_queues;
+	int *first_of_node; /* receive queue of each node; -1: none */
 	bool *known;
 	struct post **later; /* messages that are not due yet, a heap by time */
 	size_t count, room;
@@ -65,6 +66,9 @@ struct replay_net *replay_net_open(const struct net_settings *settings, replay_n
 	network->known = replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->known));
 	network->receive_queues =
 		replay_memory(calloc((size_t)(network->tnis * network->queues), sizeof *network->receive_queues));
+	network->first_of_node = replay_memory(malloc((size_t)settings->shape.places * sizeof *network->first_of_node));
+	for (int node = 0; node < settings->shape.places; node++)
+		network->first_of_node[node] = -1;
 	network->arrived = arrived;
 	return network;
 }
@@ -77,6 +81,7 @@ void replay_net_close(struct replay_net *network)
 	free(network->waiting);
 	free(network->known);
 	free(network->receive_queues);
+	free(network->first_of_node);
 	free(network->later);
 	free(network);
 }
@@ -160,10 +165,12 @@ static void know_receive_queue(struct replay_net *network, const struct net_mess
 	int number =
 		tni_of(network, &message->to) * network->queues + message->to.cq * NET_CLASSES + (int)message->class;
 
-	if (!network->known[number])
-		network->receive_queues[network->n_receive_queues++] =
-			(struct receive_queue){message->to, (int)message->class};
+	if (network->known[number])
+		return;
 	network->known[number] = true;
+	network->receive_queues[network->n_receive_queues] =
+		(struct receive_queue){message->to, (int)message->class, network->first_of_node[message->to.node]};
+	network->first_of_node[message->to.node] = network->n_receive_queues++;
 }
 
 static void send_waiting(struct replay_net *network, int tni)
@@ -206,32 +213,38 @@ static bool packet_arrived(void *context, const struct net_packet *packet, const
 	return true;
 }
 
-static void take_all(struct replay_net *network)
+static void take_all(struct replay_net *network, int node)
 {
-	for (int d = 0; d < network->n_receive_queues; d++)
+	for (int d = network->first_of_node[node]; d >= 0; d = network->receive_queues[d].next)
 		while (net_waiting(network->net, &network->receive_queues[d].at, network->receive_queues[d].class))
 			net_take(network->net, &network->receive_queues[d].at, network->receive_queues[d].class, 8,
 				 packet_arrived, network);
 }
 
-static int64_t next_due(struct net *net)
+/* The port that is due next; -1: none. */
+static int32_t next_port(struct net *net)
 {
 	const int32_t *seats = net_part(net, net->agenda);
 
-	return atomic_load_explicit(&net->agenda_length, memory_order_relaxed) > 0 ? net_port(net, seats[1])->due
-										   : NET_NEVER;
+	return atomic_load_explicit(&net->agenda_length, memory_order_relaxed) > 0 ? seats[1] : -1;
 }
 
+/* What a port does fills receive queues and empties queues of TNIs at its own node alone. */
 bool replay_net_step(struct replay_net *network)
 {
-	if (network->count > 0 && network->later[0]->message.time <= next_due(network->net)) {
+	int32_t port = next_port(network->net);
+	int tnis = net_settings(network->net)->tnis, node;
+
+	if (network->count > 0 &&
+	    network->later[0]->message.time <= (port < 0 ? NET_NEVER : net_port(network->net, port)->due)) {
 		release_post(network, take_earliest(network));
 		return true;
 	}
 	if (net_step(network->net, 1) <= 0)
 		return false;
-	take_all(network);
-	for (int t = 0; t < network->tnis; t++)
-		send_waiting(network, t);
+	node = port / network->net->ports;
+	take_all(network, node);
+	for (int t = 0; t < tnis; t++)
+		send_waiting(network, node * tnis + t);
 	return true;
 }

@@ -384,6 +384,32 @@ persistent()
 	each_mpi persistent
 }
 
+# iterations_take CHOICE: microseconds that 8 more iterations take by the replay
+iterations_take()
+{
+	for n in 4 12; do
+		"$TOP_BUILDDIR/softofu-replay" --tnis "$1" record$n | sed -n 's/^modelled: \([0-9.]*\) us.*/\1/p'
+	done | awk '{ t[NR] = $1 } END { printf "%.1f\n", t[2] - t[1] }'
+}
+
+@test "lattice QCD with four ranks on a node, recorded, and replayed with other TNIs than it used" {
+	export SOFTOFU_SHAPE=1x1x1x2x3x2 SOFTOFU_RANKS_PER_NODE=4
+	for n in 4 12; do
+		mkdir record$n
+		SOFTOFU_RECORD=record$n run on 48 "$TESTS/lattice_exchange" $n 23040
+		[ "$output" = "48 ranks exchanged $n times 23040 bytes with 8 neighbours" ]
+	done
+	recorded=$(iterations_take recorded) direction=$(iterations_take direction)
+	robin=$(iterations_take round-robin) balanced=$(iterations_take balanced)
+	echo "$recorded $direction $robin $balanced"
+	# The program takes TNIs by direction. Six of 32 messages for a TNI take less time than eight.
+	[ "$recorded" = "$direction" ]
+	awk -v d="$direction" -v r="$robin" -v b="$balanced" 'BEGIN { exit !(r > 0 && r < d && b < d) }'
+	run "$TOP_BUILDDIR/softofu-replay" --tnis best record4
+	[ "$status" -eq 1 ]
+	[ "$output" = "softofu-replay: --tnis best: recorded, direction, round-robin or balanced is wanted" ]
+}
+
 @test "barrier gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
 	for ranks in 1 2 3 4; do
 		on "$ranks" "$TESTS/gate_reductions"
