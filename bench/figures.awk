@@ -15,6 +15,7 @@ BEGIN {
 	read_simulated(kept "/simulate.tsv")
 	read_cluster(kept "/cluster.tsv")
 	read_lattice(kept "/lattice.tsv")
+	read_softofu(kept "/softofu.tsv")
 	if (mode == "list")
 		for (i = 1; i <= Figures; i++)
 			print Figure_key[i] "\t" Figure[Figure_key[i]]
@@ -91,6 +92,16 @@ function read_simulated(file,    line, f)
 		keep("simulate:" f[1] "," f[2] ",links", f[8] " times")
 		Simulated[++Simulations] = line
 	}
+	close(file)
+}
+
+function read_softofu(file,    line, f)
+{
+	while ((getline line < file) > 0)
+		if (line !~ /^#/ && split(line, f, "\t") >= 4) {
+			keep("softofu:" f[1] "," f[2] ",seconds", f[3] " s")
+			keep("softofu:" f[1] "," f[2] ",memory", f[4] " KiB")
+		}
 	close(file)
 }
 

@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	bench/neighbours_mpi.c \
 	bench/plots.awk \
 	bench/report.awk \
+	bench/softofu-record \
 	bench/running.sh \
 	bench/stats.awk \
 	bench/targets \

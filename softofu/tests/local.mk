@@ -8,6 +8,7 @@ SOFTOFU_TESTS = \
 	softofu/tests/errors \
 	softofu/tests/gate_reductions \
 	softofu/tests/lattice_exchange \
+	softofu/tests/many_ranks \
 	softofu/tests/mrq_depth \
 	softofu/tests/utofu_notices \
 	softofu/tests/strong_order \
@@ -25,6 +26,8 @@ softofu_tests_gate_reductions_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_gate_reductions_LDADD = $(SOFTOFU_LIBS) -lm
 softofu_tests_lattice_exchange_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_lattice_exchange_LDADD = $(SOFTOFU_LIBS)
+softofu_tests_many_ranks_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
+softofu_tests_many_ranks_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_mrq_depth_CPPFLAGS = $(SOFTOFU_CPPFLAGS)
 softofu_tests_mrq_depth_LDADD = $(SOFTOFU_LIBS)
 softofu_tests_utofu_notices_CPPFLAGS = $(SOFTOFU_CPPFLAGS)

@@ -384,6 +384,19 @@ persistent()
 	each_mpi persistent
 }
 
+@test "four and 48 ranks on a node put to each other; with --long 1,000 nodes of one and of four ranks" {
+	rows="8:4:2 48:48:1 96:48:2"
+	[ "${TEST_LONG:-no}" = no ] || rows+=" 1000:1:10x10x10 4000:4:10x10x10"
+	for row in $rows; do
+		IFS=: read -r ranks per_node shape <<<"$row"
+		mkdir "meet$ranks"
+		SOFTOFU_SHAPE=$shape SOFTOFU_RANKS_PER_NODE=$per_node run on "$ranks" "$TESTS/many_ranks" "meet$ranks"
+		echo "$row: $output"
+		[[ "$output" =~ ^$ranks\ ranks,\ ([0-9]+)\ KiB\ of\ rank\ 0\ alone$ ]]
+		[ "${BASH_REMATCH[1]}" -lt 2048 ]
+	done
+}
+
 # iterations_take CHOICE: microseconds that 8 more iterations take by the replay
 iterations_take()
 {
