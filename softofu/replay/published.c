@@ -7,9 +7,9 @@
 enum { SMALL = 8, LARGE = 1 << 20, TNIS = 6 };
 
 static const char *const sources[] = {
-	"Ajima et al., The Tofu Interconnect D, IEEE CLUSTER 2018, abstract: 0.49 us, 38.1 GB/s, 93 % of 6.8 GB/s",
+	"Ajima et al., The Tofu Interconnect D, IEEE CLUSTER 2018, abstract; 93 % of a link of 6.8 GB/s",
 	"comments in the source of UTF (yutaka-ishikawa/utf): what a put over one link reaches",
-	"a simulator's calibration on two nodes of Fugaku: 1400 ns and 1 ns for each 6.3 bytes, posted and polled",
+	"a simulator's calibration on two nodes of Fugaku: 1400 ns + bytes / 6.3, posted and polled",
 };
 
 static int64_t last_arrival;
