@@ -112,12 +112,21 @@ function write_tiles(    i, torus) {
 	print "</div>"
 }
 
+# All of them at a glance; what each said is below.
+function write_failed_names(    i) {
+	print "<h2>What failed</h2><div class=\"chips\">"
+	for (i = 1; i <= results; i++)
+		if (is_bad(i))
+			printf "<span class=\"chip r\"><a href=\"#f%d\">%s on %s</a></span>\n", i, text(result[i, "name"]), text(result[i, "path"])
+	print "</div>"
+}
+
 function write_failures(    i, shown) {
 	for (i = 1; i <= results; i++) {
 		if (!is_bad(i))
 			continue
 		if (!shown++)
-			print "<h2>What failed</h2>"
+			write_failed_names()
 		printf "<div class=\"failure\" id=\"f%d\"><h3>%s on %s, %s</h3>", i, text(result[i, "name"]), text(result[i, "path"]), plural(result[i, "pes"], "PE")
 		if (result[i, "result"] == "timeout")
 			printf "<p>Stopped after %s s, its limit of time is %s s", result[i, "seconds"], result[i, "limit"]
@@ -210,7 +219,7 @@ function write_figure(i,    theirs_ns, ratio) {
 		printf "<td class=\"n\">%s %s</td><td class=\"wide\"></td>", figure[i, "value"] + 0, text(figure[i, "unit"])
 	theirs_ns = their_value(i)
 	if (theirs_ns == "") {
-		print "<td></td><td></td></tr>"
+		print (perftests ? "<td></td><td></td>" : "") "</tr>"
 		return
 	}
 	ratio = figure[i, "value"] / theirs_ns
@@ -229,7 +238,7 @@ function write_table(path, main, summary,    i, n) {
 	if (!n)
 		return
 	printf "<details%s><summary>%s</summary><div class=\"scroll\"><table><tr><th>What</th><th>How</th><th class=\"n\">Size</th><th class=\"n\">PEs</th><th class=\"n\">Time</th>", (main ? " open" : ""), summary
-	print "<th class=\"n wide\">Quartiles</th><th class=\"n\">ucx_perftest</th><th class=\"n\">Ratio</th></tr>"
+	print "<th class=\"n wide\">Quartiles</th>" (perftests ? "<th class=\"n\">ucx_perftest</th><th class=\"n\">Ratio</th>" : "") "</tr>"
 	for (i = 1; i <= figures; i++)
 		if (figure[i, "path"] == path && is_main(i) == main)
 			write_figure(i)
@@ -240,7 +249,7 @@ function write_figures(    i, path) {
 	if (!figures)
 		return
 	print "<h2>Figures</h2><p class=\"soft\">Time of one operation: the median of several samples" \
-		(perftests ? "; beside it what ucx_perftest takes for the same, and how many times that ours takes" : "; ucx_perftest was not there to compare with") ".</p>"
+		(perftests ? "; beside it what ucx_perftest takes for the same, and how many times that ours takes" : "; nothing of ucx_perftest is there to compare with") ".</p>"
 	for (i = 1; i <= figures; i++) {
 		if (figure[i, "path"] == path)
 			continue
