@@ -238,7 +238,7 @@ function write_table(path, main, summary,    i, n) {
 	if (!n)
 		return
 	printf "<details%s><summary>%s</summary><div class=\"scroll\"><table><tr><th>What</th><th>How</th><th class=\"n\">Size</th><th class=\"n\">PEs</th><th class=\"n\">Time</th>", (main ? " open" : ""), summary
-	print "<th class=\"n wide\">Quartiles</th>" (perftests ? "<th class=\"n\">ucx_perftest</th><th class=\"n\">Ratio</th>" : "") "</tr>"
+	print "<th class=\"n wide\">Quartiles</th>" (perftests ? "<th class=\"n\">ucx_<wbr>perftest</th><th class=\"n\">Ratio</th>" : "") "</tr>"
 	for (i = 1; i <= figures; i++)
 		if (figure[i, "path"] == path && is_main(i) == main)
 			write_figure(i)
