@@ -142,7 +142,7 @@ END {
 	print "# Exchanges with neighbours, next to MPI\n\n<!-- Made by bench/neighbours.awk. -->\n"
 	print "How fast is an exchange (`man shmemx_exchange`), next to what MPI programs do? Two PEs, each on a core of its own; medians; "
 	print about ". Both programs are [bench/neighbours_main.c](../bench/neighbours_main.c) with another transport, and run in turn."
-	print "Every message is written and read as a whole. A column of times says how many times ours the other's time is.\n"
+	print "Every message is written and read as a whole. A column of times is the other's time divided by ours.\n"
 	answers()
 	print "\nOn your machine: `make && bench/compare-neighbours --build .`, between two hosts made of namespaces with `--hosts` (as root). `--mpicc` and"
 	print "`--mpirun` name another MPI."

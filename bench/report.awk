@@ -241,7 +241,7 @@ function answers(    line, f, i, o, state, n)
 	printf "| what | torushmem |"
 	for (o = 1; o <= Who_count; o++)
 		if (Whos[o] != "ours" && Whos[o] != "floor")
-			printf " %s | times its time is ours |", Whos[o] == "openmpi" ? "Open MPI" : Whos[o]
+			printf " %s | its time / ours |", Whos[o] == "openmpi" ? "Open MPI" : Whos[o]
 	printf "\n|---|---|"
 	for (o = 1; o <= Who_count; o++)
 		if (Whos[o] != "ours" && Whos[o] != "floor")
