@@ -8,6 +8,7 @@
  * it was read.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,7 +230,7 @@ RDMA_API uint64_t fjmpi_rdma_register(int memory_id, void *start, size_t bytes)
 	memory.version = ++rdma.version;
 	memory.check = rdma_check_word(&memory);
 	rdma.memory[memory_id] = memory;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	atomic_thread_fence(memory_order_seq_cst);
 	return rdma_address(memory_id);
 }
 

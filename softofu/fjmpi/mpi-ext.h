@@ -307,7 +307,7 @@ static inline int FJMPI_Rdma_finalize(void)
 	return fjmpi_rdma_close() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static inline uint64_t FJMPI_Rdma_reg_mem(int memid, const volatile void *start, size_t length)
+static inline uint64_t FJMPI_Rdma_reg_mem(int memid, const void *start, size_t length)
 {
 	return fjmpi_rdma_register(memid, (void *)(uintptr_t)start, length);
 }
