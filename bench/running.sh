@@ -168,7 +168,7 @@ perftest()
 {
 	# shellcheck disable=SC2046,SC2016 # a list of settings; a script for another shell
 	env $(settings_of "$1") "$stopwatch" -q -l 6 sh -c '
-		# Built with MPI, it expects mpirun unless it is told not to.
+		# Built with MPI, it expects mpirun unless an option says otherwise.
 		ucx_perftest -h 2>&1 | grep -q -e "^ *-P " && no_mpi="-P 0" || no_mpi=
 		ucx_perftest $no_mpi -c 1 -p "$2" >/dev/null 2>&1 &
 		sleep 0.3

@@ -138,7 +138,7 @@ static int read_number(const char *name, const char *file_name, int fallback)
 	return number;
 }
 
-/* The kernel gives addresses of the link a moment after the carrier, unless it has been told not to. */
+/* The kernel gives addresses of the link a moment after the carrier, unless a setting forbids that. */
 static bool will_have_address(const char *name)
 {
 	return read_number(name, "disable_ipv6", 1) == 0 && read_number(name, "addr_gen_mode", 1) != 1;

@@ -44,7 +44,7 @@ static void warn_of_outsider(int start, int log_stride, int size, const char *ro
 		rte_report(
 			routine,
 			"warning: PE_start=%d, logPE_stride=%d, PE_size=%d: the caller is not in this set, so the call does nothing; "
-			"others like it do nothing in silence",
+			"others like it do nothing, too, without a warning",
 			start, log_stride, size);
 }
 

@@ -6,7 +6,7 @@
  * leads its node and the leader any other; then on each node. Nobody waits but for its own data, so the
  * root, and with it the parent of a member, may be another one in the next broadcast while a word of this one is
  * still on its way. So each broadcast has a word of its own, chosen by its number; all run a barrier often enough
- * that there is a word for every broadcast in flight.
+ * that there is a word for every broadcast that is under way.
  *
  * Large: where the nodes are on a torus, down several trees at once that share no link (comms/coll/tree_collective.c); there a parent waits until
  * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get

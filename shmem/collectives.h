@@ -195,7 +195,7 @@ void set_reduce_words(const struct set *team, uint64_t *words, size_t count, enu
 #define NODES_AT_ONCE 1024   /* that do so */
 
 /*
- * A small piece comes in one line with the word that shows it. Only for collectives in which each member hears from each other one, directly or
+ * A small piece comes in one line with the word that shows it. Only for collectives in which each member waits for each other one, directly or
  * through others: then a slot of the piece before the last is free again (docs/protocols/node.md). Others need words of their own.
  */
 #define SMALL_PIECE 48

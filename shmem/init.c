@@ -2,8 +2,8 @@
 /*
  * Coming up and going down.
  *
- * Initialise calls nest; only the last finalize lets go. A program may end without it in four ways, told
- * apart by the handler that runs at exit: start_pes needs none (we finalize for it), shmem_global_exit
+ * Initialise calls nest; only the last finalize lets go. A program may end without it in four ways, which the
+ * handler that runs at exit distinguishes: start_pes needs none (we finalize for it), shmem_global_exit
  * wants none, a child of fork has nothing to finalize, and anything else is a mistake that we name.
  */
 #include "api.h"

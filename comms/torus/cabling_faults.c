@@ -118,14 +118,14 @@ static void report_swapped(struct cabling_inspection *in, int port)
 	size_t length = 0;
 
 	do {
-		in->told[at] = true;
+		in->reported[at] = true;
 		length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", count ? ", " : "",
 					   port_name(in, at));
 		length = length < sizeof list ? length : sizeof list - 1;
 		count++;
 		last = at;
 		at = cabling_port_meant_for(in, host, in->found->direction[at]);
-	} while (at >= 0 && at != port && is_misplaced(in, at) && !in->told[at]);
+	} while (at >= 0 && at != port && is_misplaced(in, at) && !in->reported[at]);
 	if (at == port && count == 2)
 		add_fault(in, "ports %s and %s of %s are swapped", port_name(in, port), port_name(in, last),
 			  host_name(in, host));
@@ -158,10 +158,10 @@ static void report_stray(struct cabling_inspection *in, int port)
 {
 	int peer = cabling_peer(in->work->cabling, port), wanted = partner_by_rule(in, port), other;
 
-	in->told[port] = in->told[peer] = true;
+	in->reported[port] = in->reported[peer] = true;
 	other = wanted < 0 ? -1 : cabling_peer(in->work->cabling, wanted);
-	if (other >= 0 && !in->told[other] && !in->told[wanted] && in->found->direction[wanted] < 0) {
-		in->told[wanted] = in->told[other] = true;
+	if (other >= 0 && !in->reported[other] && !in->reported[wanted] && in->found->direction[wanted] < 0) {
+		in->reported[wanted] = in->reported[other] = true;
 		add_fault(
 			in,
 			"the cables in port %s of %s and port %s of %s are swapped: %s %s leads to %s %s, and %s %s to %s %s",
@@ -171,7 +171,7 @@ static void report_stray(struct cabling_inspection *in, int port)
 		return;
 	}
 	if (wanted >= 0)
-		in->told[wanted] = true;
+		in->reported[wanted] = true;
 	add_fault(in, "port %s of %s leads to port %s of %s, which is no neighbour%s%s%s%s", port_name(in, port),
 		  port_host(in, port), port_name(in, peer), port_host(in, peer),
 		  wanted < 0 ? "" : "; it should lead to port ", wanted < 0 ? "" : port_name(in, wanted),
@@ -189,11 +189,11 @@ static void report_ports(struct cabling_inspection *in)
 		    cabling_step_of(&in->work->rule, in->work->rule.label[p]) >= 0)
 			add_fault(in, "ports %s and %s of %s are cabled to each other", port_name(in, p),
 				  port_name(in, peer), port_host(in, p));
-		if (!in->told[p] && !in->work->rule.made_up && is_misplaced(in, p))
+		if (!in->reported[p] && !in->work->rule.made_up && is_misplaced(in, p))
 			report_swapped(in, p);
 	}
 	for (int p = 0; p < cabling->ports; p++)
-		if (!in->told[p] && cabling_peer(cabling, p) > p && in->found->direction[p] < 0 &&
+		if (!in->reported[p] && cabling_peer(cabling, p) > p && in->found->direction[p] < 0 &&
 		    in->layout->place[cabling->port[p].host] >= 0 &&
 		    in->layout->place[cabling->port[cabling_peer(cabling, p)].host] >= 0)
 			report_stray(in, p);
@@ -221,7 +221,7 @@ static void report_dead(struct cabling_inspection *in, int place, int direction)
 	const char *why = "nothing comes through";
 
 	add_flaw(in, place, direction, 0);
-	if ((port >= 0 && in->told[port]) || (far >= 0 && in->told[far]))
+	if ((port >= 0 && in->reported[port]) || (far >= 0 && in->reported[far]))
 		return;
 	if ((port >= 0 && !cabling->port[port].carrier) || (far >= 0 && !cabling->port[far].carrier))
 		why = "no carrier";
@@ -308,7 +308,7 @@ bool cabling_find_faults(struct torus_found *found, const struct cabling_work *w
 	struct cabling_inspection in =
 		{found, &ruled, layout, expected, calloc((size_t)work->cabling->ports + 1, sizeof(bool)), false};
 
-	if (!in.told)
+	if (!in.reported)
 		return false;
 	cabling_find_directions(&in);
 	ruled.rule.made_up = ruled.rule.made_up || !follow_rule(&in);
@@ -317,6 +317,6 @@ bool cabling_find_faults(struct torus_found *found, const struct cabling_work *w
 	report_holes(&in);
 	report_ports(&in);
 	report_cables(&in);
-	free(in.told);
+	free(in.reported);
 	return !in.failed;
 }

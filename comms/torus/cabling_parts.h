@@ -83,8 +83,8 @@ struct cabling_inspection {
 	const struct cabling_work *work;
 	const struct cabling_layout *layout;
 	const int *expected;
-	bool *told;  /* by port: a fault names it */
-	bool failed; /* no memory */
+	bool *reported; /* by port: a fault names it */
+	bool failed;	/* no memory */
 };
 
 /* Where the rule has a port lead; -1: the rule does not say. */

@@ -145,7 +145,7 @@ static void print_advice(void)
 			    "SHMEM_HANG_SECONDS") == 0)
 		rte_report(
 			NULL,
-			"has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, tells who waits for whom",
+			"has waited for %d s in %s; SHMEM_HANG_SECONDS=%d, or oshrun --timeout, reports which PEs wait for which",
 			ADVICE / 1000, mine.routine, ADVICE / 1000);
 }
 

@@ -34,7 +34,7 @@ static void receive(uint64_t round, size_t bytes, size_t marker, uint64_t *torn)
 	*torn += !whole;
 }
 
-/* A word tells the sender that the receiver is done: the last one of the sender's own message. */
+/* A word shows the sender that the receiver is done: the last one of the sender's own message. */
 static void acknowledge(uint64_t round)
 {
 	OK(utofu_put_piggyback8(vcq, peer, round, to, 8, 0, UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL));

@@ -125,7 +125,7 @@ static void exchange_hosts(int one, int other)
 	memcpy(bed.name[other], kept, 16);
 }
 
-static void silence(int host)
+static void make_silent(int host)
 {
 	bed.silent[host] = true;
 	for (int p = 0; p < bed.cabling.ports; p++)
@@ -153,7 +153,7 @@ static void damage(const char *text)
 		else if (!strcmp(verb, "exchange"))
 			exchange_hosts(host_called(a), host_called(b));
 		else if (!strcmp(verb, "silent"))
-			silence(host_called(a));
+			make_silent(host_called(a));
 		else if (!strcmp(verb, "slow"))
 			bed.port[port_called(a, b)].speed = 1000;
 	}

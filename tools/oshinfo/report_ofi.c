@@ -18,7 +18,7 @@ static bool is_of(const struct fi_info *info, const char *provider, const char *
 }
 
 /* Is it of a provider, and of a device of it, that the list has named before? */
-static bool is_told(const struct fi_info *first, const struct fi_info *info, bool device)
+static bool is_reported(const struct fi_info *first, const struct fi_info *info, bool device)
 {
 	for (; first != info; first = first->next)
 		if (is_of(first, info->fabric_attr->prov_name, device ? info->domain_attr->name : NULL))
@@ -32,7 +32,7 @@ static void report_provider(struct report *report, const struct fi_info *first, 
 	size_t used = 0;
 
 	for (const struct fi_info *info = first; info && used < sizeof devices; info = info->next)
-		if (is_of(info, provider, NULL) && !is_told(first, info, true))
+		if (is_of(info, provider, NULL) && !is_reported(first, info, true))
 			used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", used ? ", " : "",
 						 info->domain_attr->name);
 	snprintf(key, sizeof key, "provider.%d", number);
@@ -59,7 +59,7 @@ void report_ofi(struct report *report)
 		report_fact(report, "path", "path", "could be used, by %s; name it: SHMEM_PATHS=local,ofi",
 			    providers->fabric_attr->prov_name);
 	for (const struct fi_info *info = providers; info; info = info->next)
-		if (!is_told(providers, info, false))
+		if (!is_reported(providers, info, false))
 			report_provider(report, providers, info->fabric_attr->prov_name, number++);
 	ofi_library.freeinfo(providers);
 }

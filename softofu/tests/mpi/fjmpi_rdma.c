@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RDMA as programs of Fujitsu's MPI use it: a last word that the receiver polls, after a get has shown that it may be
- * overwritten; many puts that are counted; a put that notifies its target; fifteen tags in flight on each NIC; memory
+ * overwritten; many puts that are counted; a put that notifies its target; fifteen tags at once on each NIC; memory
  * that is registered late, and again; and every mistake.
  */
 #include <mpi.h>
@@ -141,7 +141,7 @@ static void notified(void)
 }
 
 /* All tags of all NICs to all ranks at once; each comes back once. */
-static void tags_in_flight(void)
+static void all_tags_at_once(void)
 {
 	static char out[1 << 12], in[1 << 12];
 	uint64_t mine = FJMPI_Rdma_reg_mem(509, out, sizeof out), there;
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 			last_words(nic);
 		counted_puts();
 		notified();
-		tags_in_flight();
+		all_tags_at_once();
 		all_ids();
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
