@@ -46,7 +46,9 @@ dist_examplescxx_DATA = \
 	examples/cxx/halo.hpp \
 	examples/cxx/heat.cc \
 	examples/cxx/lattice.cc \
-	examples/cxx/stencil.cc
+	examples/cxx/solver.cc \
+	examples/cxx/stencil.cc \
+	examples/cxx/wilson.hpp
 
 # In Fortran: built by tests/tools/fortran.bats, for there may be no Fortran compiler.
 examplesfortrandir = $(docdir)/examples/fortran

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What heat.cc and lattice.cc share: ../halo.h in C++, without its measurements. A lattice of D dimensions is cut in blocks, one for each PE;
-// around its block a PE has ghost points, copies of the outermost points of its neighbours' blocks.
+// What heat.cc, lattice.cc and solver.cc share: ../halo.h in C++, without its measurements. A lattice of D dimensions is cut in blocks, one
+// for each PE. In heat.cc and lattice.cc a PE has ghost points around its block, copies of the outermost points of its neighbours' blocks.
 #ifndef EXAMPLES_HALO_HPP
 #define EXAMPLES_HALO_HPP
 
@@ -102,19 +102,19 @@ struct end_exchange {
 	void operator()(shmemx_exchange_t exchange) const { shmemx_exchange_destroy(exchange); }
 };
 
-// Rule has update(block, next, now, box), which computes the points of a box, and first(block, size of the lattice, point).
-template <int D, typename Rule> class halo {
+// The PEs as a grid, a block of the same sides for each, and the exchange that joins neighbours.
+template <int D> class halo_grid {
 public:
-	halo(const char *name, const point<D> &side, const std::array<int, D> &sizes, bool wraps, long iterations)
-		: iterations_(iterations), team_(make_grid(sizes, wraps)), mine_(side, begin(side)), sides_(whole_of(side)),
-		  now_(mine_.points()), next_(Rule::in_place ? 0 : mine_.points())
+	// A message has so many bytes for each point of a face. PE 0 says what grid it is.
+	halo_grid(const char *name, const point<D> &side, const std::array<int, D> &sizes, bool wraps, std::size_t bytes_of_point)
+		: side_(side), team_(make_team(sizes, wraps))
 	{
 		std::size_t bytes[2 * D];
 		shmemx_exchange_t exchange;
 		shmemx_grid_report_t report;
 
 		for (int e = 0; e < 2 * D; e++)
-			bytes[e] = sizeof(double) * mine_.layer(e / 2, 1).points();
+			bytes[e] = bytes_of_point * block<D>(side, {}).layer(e / 2, 1).points();
 		shmem::detail::check(shmemx_exchange_create_grid(team_, bytes, SHMEMX_EDGE_EACH_ITERATION, &exchange),
 				     "shmemx_exchange_create_grid");
 		exchange_.reset(exchange);
@@ -123,13 +123,64 @@ public:
 			return;
 		std::printf("%s: blocks of %zu points along each of %d dimensions, %d PEs as", name, side[0], D, shmem_n_pes());
 		for (int d = 0; d < D; d++)
-			std::printf("%s%d%s", d ? "x" : " ", grid_[d], wraps_[d] ? "" : "m");
+			std::printf("%s%d%s", d ? "x" : " ", sizes_[d], wraps_[d] ? "" : "m");
 		std::printf("\nplaced %s: %.2f hops between neighbours, %.2f in rank order; messages of %zu bytes\n", report.how,
 			    report.after.mean_hops, report.before.mean_hops, bytes[0]);
 	}
 
-	const point<D> &sides() const { return sides_; }
+	const shmem::team &team() const { return team_; }
+	shmemx_exchange_t exchange() const { return exchange_.get(); }
 	bool wraps(int dim) const { return wraps_[dim] != 0; }
+	bool has(int edge) const { return shmemx_grid_neighbour(team_, edge / 2, edge % 2 ? -1 : 1) >= 0; }
+
+	block<D> whole() const
+	{
+		point<D> sides = side_;
+
+		for (int d = 0; d < D; d++)
+			sides[d] *= static_cast<std::size_t>(sizes_[d]);
+		return block<D>(sides, {});
+	}
+	block<D> block_of(int pe) const
+	{
+		std::array<int, D> at;
+		point<D> begin = side_;
+
+		shmemx_grid_coordinates(team_, pe, at.data());
+		for (int d = 0; d < D; d++)
+			begin[d] *= static_cast<std::size_t>(at[d]);
+		return block<D>(side_, begin);
+	}
+	block<D> mine() const { return block_of(team_.my_pe()); }
+
+private:
+	shmem_team_t make_team(const std::array<int, D> &sizes, bool wraps)
+	{
+		shmem_team_t grid;
+
+		wraps_.fill(wraps);
+		shmem::detail::check(shmemx_grid_create(SHMEM_TEAM_WORLD, D, sizes.data(), wraps_.data(), 1, &grid), "shmemx_grid_create");
+		shmemx_grid_sizes(grid, sizes_.data(), nullptr);
+		return grid;
+	}
+
+	const point<D> side_;
+	std::array<int, D> wraps_, sizes_;
+	shmem::team team_;
+	std::unique_ptr<shmemx_exchange_t, end_exchange> exchange_;
+};
+
+// Rule has update(block, next, now, box), which computes the points of a box, and first(block, size of the lattice, point).
+template <int D, typename Rule> class halo {
+public:
+	halo(const char *name, const point<D> &side, const std::array<int, D> &sizes, bool wraps, long iterations)
+		: iterations_(iterations), grid_(name, side, sizes, wraps, sizeof(double)), mine_(grid_.mine()), whole_(grid_.whole()),
+		  now_(mine_.points()), next_(Rule::in_place ? 0 : mine_.points())
+	{
+	}
+
+	const point<D> &sides() const { return whole_.side; }
+	bool wraps(int dim) const { return grid_.wraps(dim); }
 
 	// By all PEs, then by PE 0 alone; PE 0 says whether all is the same. Returns the exit code.
 	int run(Rule rule)
@@ -151,58 +202,31 @@ public:
 	}
 
 private:
-	shmem_team_t make_grid(const std::array<int, D> &sizes, bool wraps)
-	{
-		shmem_team_t grid;
-
-		wraps_.fill(wraps);
-		shmem::detail::check(shmemx_grid_create(SHMEM_TEAM_WORLD, D, sizes.data(), wraps_.data(), 1, &grid), "shmemx_grid_create");
-		shmemx_grid_sizes(grid, grid_.data(), nullptr);
-		return grid;
-	}
-	point<D> whole_of(const point<D> &side) const
-	{
-		point<D> whole = side;
-
-		for (int d = 0; d < D; d++)
-			whole[d] *= static_cast<std::size_t>(grid_[d]);
-		return whole;
-	}
-	point<D> begin(const point<D> &side, int pe = -1) const
-	{
-		std::array<int, D> at;
-		point<D> from = side;
-
-		shmemx_grid_coordinates(team_, pe < 0 ? team_.my_pe() : pe, at.data());
-		for (int d = 0; d < D; d++)
-			from[d] *= static_cast<std::size_t>(at[d]);
-		return from;
-	}
 	void fill(const Rule &rule, const block<D> &b, double *to) const
 	{
-		b.each(b.inside(), [&](const point<D> &p) { to[b.at(p)] = rule.first(b, sides_, p); });
+		b.each(b.inside(), [&](const point<D> &p) { to[b.at(p)] = rule.first(b, whole_.side, p); });
 	}
-	bool has(int edge) const { return shmemx_grid_neighbour(team_, edge / 2, edge % 2 ? -1 : 1) >= 0; }
 
 	// Send the faces, compute what needs no ghost point, wait for the neighbours' faces, compute the rest.
 	void sweep(const Rule &rule)
 	{
+		const shmemx_exchange_t exchange = grid_.exchange();
 		double *now = now_.data(), *next = Rule::in_place ? now : next_.data();
 		box<D> bulk = mine_.inside();
 
 		for (int e = 0; e < 2 * D; e++)
-			if (has(e))
-				mine_.pack(shmemx_exchange_buffer(exchange_.get(), e), now, mine_.layer(e / 2, e % 2 ? 1 : mine_.side[e / 2]));
-		shmemx_exchange_start(exchange_.get(), SHMEMX_ALL_EDGES, SIZE_MAX);
+			if (grid_.has(e))
+				mine_.pack(shmemx_exchange_buffer(exchange, e), now, mine_.layer(e / 2, e % 2 ? 1 : mine_.side[e / 2]));
+		shmemx_exchange_start(exchange, SHMEMX_ALL_EDGES, SIZE_MAX);
 		for (int d = 0; d < D; d++)
 			bulk.first[d] = 2, bulk.counts[d] = mine_.side[d] > 2 ? mine_.side[d] - 2 : 0;
 		rule.update(mine_, next, now, bulk);
-		shmemx_exchange_wait(exchange_.get(), SHMEMX_ALL_EDGES, nullptr);
+		shmemx_exchange_wait(exchange, SHMEMX_ALL_EDGES, nullptr);
 		for (int e = 0; e < 2 * D; e++)
-			if (has(e))
-				mine_.unpack(now, shmemx_exchange_received(exchange_.get(), e, nullptr),
+			if (grid_.has(e))
+				mine_.unpack(now, shmemx_exchange_received(exchange, e, nullptr),
 					     mine_.layer(e / 2, e % 2 ? 0 : mine_.side[e / 2] + 1));
-		shmemx_exchange_release(exchange_.get(), SHMEMX_ALL_EDGES);
+		shmemx_exchange_release(exchange, SHMEMX_ALL_EDGES);
 		boundary(rule, next, now);
 	}
 	// Along each dimension the two outermost layers, without the points that were in one before.
@@ -217,23 +241,23 @@ private:
 				rule.update(mine_, next, now, part);
 			}
 	}
-	std::vector<double> solve_alone(Rule rule, const block<D> &whole) const
+	std::vector<double> solve_alone(Rule rule) const
 	{
-		std::vector<double> now(whole.points()), next(whole.points());
+		std::vector<double> now(whole_.points()), next(whole_.points());
 
-		fill(rule, whole, now.data());
+		fill(rule, whole_, now.data());
 		for (long sweep = 0; sweep < iterations_ * Rule::sweeps; sweep++) {
 			rule.begin(sweep);
 			for (int e = 0; e < 2 * D; e++) {
-				const box<D> face = whole.layer(e / 2, e % 2 ? 1 : whole.side[e / 2]);
+				const box<D> face = whole_.layer(e / 2, e % 2 ? 1 : whole_.side[e / 2]);
 				std::vector<double> points(face.points());
 
-				if (!wraps_[e / 2])
+				if (!grid_.wraps(e / 2))
 					continue;
-				whole.pack(points.data(), now.data(), face);
-				whole.unpack(now.data(), points.data(), whole.layer(e / 2, e % 2 ? whole.side[e / 2] + 1 : 0));
+				whole_.pack(points.data(), now.data(), face);
+				whole_.unpack(now.data(), points.data(), whole_.layer(e / 2, e % 2 ? whole_.side[e / 2] + 1 : 0));
 			}
-			rule.update(whole, Rule::in_place ? now.data() : next.data(), now.data(), whole.inside());
+			rule.update(whole_, Rule::in_place ? now.data() : next.data(), now.data(), whole_.inside());
 			if (!Rule::in_place)
 				now.swap(next);
 		}
@@ -241,24 +265,23 @@ private:
 	}
 	int compare(const Rule &rule)
 	{
-		const block<D> whole(sides_, point<D>());
-		const std::vector<double> alone = solve_alone(rule, whole);
+		const std::vector<double> alone = solve_alone(rule);
 		std::vector<double> theirs(mine_.points()), got(mine_.inside().points()), right(got.size());
 		std::size_t blocks = 0;
 		double sum = 0;
 
-		for (int pe = 0; pe < team_.n_pes(); pe++) {
+		for (int pe = 0; pe < grid_.team().n_pes(); pe++) {
 			box<D> there = mine_.inside();
-			const point<D> from = begin(mine_.side, pe);
+			const point<D> from = grid_.block_of(pe).begin;
 
 			for (int d = 0; d < D; d++)
 				there.first[d] += from[d];
-			now_.on(team_.translate_pe(pe)).get(theirs.data(), theirs.size());
+			now_.on(grid_.team().translate_pe(pe)).get(theirs.data(), theirs.size());
 			mine_.pack(got.data(), theirs.data(), mine_.inside());
-			whole.pack(right.data(), alone.data(), there);
+			whole_.pack(right.data(), alone.data(), there);
 			blocks += std::memcmp(got.data(), right.data(), got.size() * sizeof(double)) != 0;
 		}
-		whole.each(whole.inside(), [&](const point<D> &p) { sum += alone[whole.at(p)]; });
+		whole_.each(whole_.inside(), [&](const point<D> &p) { sum += alone[whole_.at(p)]; });
 		std::printf("sum of all points: %.17g\nblocks that differ from the serial answer: %zu\n%s\n", sum, blocks,
 			    blocks ? "FAIL" : "PASS");
 		std::fflush(stdout);
@@ -266,12 +289,9 @@ private:
 	}
 
 	const long iterations_;
-	std::array<int, D> wraps_, grid_;
-	shmem::team team_;
-	const block<D> mine_;
-	const point<D> sides_; // of the whole lattice
+	const halo_grid<D> grid_;
+	const block<D> mine_, whole_;
 	shmem::array<double> now_, next_;
-	std::unique_ptr<shmemx_exchange_t, end_exchange> exchange_;
 };
 
 // What the command line asks for.

@@ -47,20 +47,20 @@ prints()
 {
 	for folder in "$BATS_FILE_TMPDIR/c" "$BATS_FILE_TMPDIR/c/cxx"; do
 		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n "$1" "$folder/$2" "${@:3}" >"out.${folder##*/}" || return
-		sed -i -e '/^microseconds\|^communication takes/d' -e 's/, [0-9.]* us each//' "out.${folder##*/}"
+		sed -i -e '/^microseconds\|^communication takes\|^an iteration:\|iterations in/d' -e 's/, [0-9.]* us each//' "out.${folder##*/}"
 	done
 	grep -qx PASS out.cxx
 	grep -q "$numbers" out.cxx
 	diff out.c out.cxx
 }
 
-@test "stencil, heat and lattice print the numbers of those in C, to the last bit" {
+@test "stencil, heat, lattice and solver print the numbers of those in C, to the last bit" {
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	cp -r "$TOP/examples" "$BATS_FILE_TMPDIR/c"
-	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c" OSHCC="${OSHCC##*/}" stencil heat lattice
+	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c" OSHCC="${OSHCC##*/}" stencil heat lattice solver
 	PATH="${OSHCC%/*}:$PATH" make -s -C "$BATS_FILE_TMPDIR/c/cxx" OSHCXX="${OSHCXX##*/}" CXXFLAGS="-std=c++11 -O2 $STRICT"
 	for with in $(compilers 'c++14 c++20' | tr ' ' ,); do
-		for program in stencil heat lattice; do
+		for program in stencil heat lattice solver; do
 			compile "${with/,/ }" -fsyntax-only "$TOP/examples/cxx/$program.cc"
 		done
 	done
@@ -70,6 +70,7 @@ prints()
 			numbers='^ *450 ' prints $pes stencil --size 37 --tolerance 1e-3
 			numbers='^sum of all points: [0-9.]*$' prints $pes heat --side 6 --iterations 40
 			numbers='^sum of all points: [0-9.]*$' prints $pes lattice --side 4 --iterations 20
+			numbers='^[1-9][0-9]* iterations, which leave [0-9.]*e-11 of b$' prints $pes solver --side 2
 		done
 		numbers='1mx2mx2m' prints 4 heat --side 5 --iterations 30 --open --grid 1,2,2
 		numbers='m' prints 3 lattice --side 3 --iterations 20 --open
@@ -79,7 +80,13 @@ prints()
 	run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/lattice" --side 3 --grid 1,1,1,2
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"lattice: where it wraps, 3 points make two even ones neighbours; give an even --side"* ]]
-	for program in stencil heat lattice; do
+	for options in '--side 3' --open; do
+		# shellcheck disable=SC2086 # a list of options
+		run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/solver" $options
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"solver: the lattice wraps in blocks that begin with an even site; give an even --side and no --open"* ]]
+	done
+	for program in stencil heat lattice solver; do
 		run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/$program" --help
 		[ "$status" -eq 0 ] && [ "$(grep -c '^usage:' <<<"$output")" -eq 1 ]
 		run "$OSHRUN" -q -n 2 "$BATS_FILE_TMPDIR/c/cxx/$program" --nonsense
