@@ -51,6 +51,7 @@ dist_examplescxx_DATA = \
 	examples/cxx/wilson.hpp
 
 # In Fortran: built by tests/tools/fortran.bats, for there may be no Fortran compiler.
+if WITH_FORTRAN
 examplesfortrandir = $(docdir)/examples/fortran
 dist_examplesfortran_DATA = \
 	examples/fortran/Makefile \
@@ -60,3 +61,4 @@ dist_examplesfortran_DATA = \
 	examples/fortran/solver.f90 \
 	examples/fortran/stencil.f90 \
 	examples/fortran/wilson.f90
+endif
