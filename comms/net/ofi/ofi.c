@@ -53,15 +53,14 @@ void ofi_leave(void)
 static void open_queue(void)
 {
 	struct fi_cq_attr attr = {.size = OFI_REQUESTS, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD};
-	int code = fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL);
 
-	if (code == 0) {
-		ofi_check(fi_control(&ofi.cq->fid, FI_GETWAIT, &ofi.event), "fi_control");
-		return;
-	}
-	attr.wait_obj = FI_WAIT_NONE;
 	ofi.event = -1;
-	ofi_check(fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL), "fi_cq_open");
+	if (fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL) == 0) {
+		ofi_check(fi_control(&ofi.cq->fid, FI_GETWAIT, &ofi.event), "fi_control");
+	} else {
+		attr.wait_obj = FI_WAIT_NONE;
+		ofi_check(fi_cq_open(ofi.domain, &attr, &ofi.cq, NULL), "fi_cq_open");
+	}
 }
 
 static void open_endpoint(void)
@@ -177,14 +176,13 @@ void ofi_forget(struct comms_peer *peer)
 
 void ofi_stop(void)
 {
+	struct fid *opened[] = {&ofi.ep->fid, &ofi.cq->fid, &ofi.av->fid, &ofi.domain->fid, &ofi.fabric->fid};
+
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (ofi.memory[i].mr)
 			fi_close(&ofi.memory[i].mr->fid);
 	memset(ofi.memory, 0, sizeof ofi.memory);
-	fi_close(&ofi.ep->fid);
-	fi_close(&ofi.cq->fid);
-	fi_close(&ofi.av->fid);
-	fi_close(&ofi.domain->fid);
-	fi_close(&ofi.fabric->fid);
+	for (size_t i = 0; i < sizeof opened / sizeof opened[0]; i++)
+		fi_close(opened[i]);
 	free(ofi.requests);
 }

@@ -135,7 +135,8 @@ struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *
 /* Data that the caller may change on return, or (with a waiter) when the waiter is 0. */
 void ofi_start_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter);
 void ofi_start_put(const struct transfer *put, const void *source, struct ofi_end end);
-void ofi_start_get(const struct transfer *get, void *dest, struct ofi_end end);
+/* Puts from, or gets to, this memory, in pieces as long as the provider allows. */
+void ofi_start_pieces(const struct transfer *transfer, void *here, struct ofi_end end);
 void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end);
 
 /* ofi_notify.c */

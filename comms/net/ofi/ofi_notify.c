@@ -28,15 +28,6 @@ static struct transfer piece_transfer(const struct network_notification *n, int 
 	return put;
 }
 
-static void ofi_put_data(const struct network_notification *n, struct ofi_end end)
-{
-	for (int i = 0; i < 2; i++) {
-		const struct transfer put = piece_transfer(n, i);
-
-		ofi_start_put(&put, n->piece[i].source, end);
-	}
-}
-
 static struct comms_place flag_place(const struct network_notification *n)
 {
 	return (struct comms_place){n->peer, n->flag_segment, n->flag_offset};
@@ -47,23 +38,23 @@ static void notify_now(const struct network_notification *n, atomic_int *pending
 {
 	const enum comms_amo op = n->counted ? n->op : COMMS_SWAP;
 	const struct comms_place flag = flag_place(n);
+	const bool in_order = stays_in_order(n);
 	atomic_int waiter = 0;
 
-	if (!stays_in_order(n))
-		ofi_put_data(n, (struct ofi_end){.counter = &waiter});
-	else if (n->nbi)
-		ofi_put_data(n, (struct ofi_end){.counter = pending});
-	else
-		for (int i = 0; i < 2; i++) {
-			const struct transfer put = piece_transfer(n, i);
+	for (int i = 0; i < 2; i++) {
+		const struct transfer put = piece_transfer(n, i);
 
+		if (in_order && !n->nbi)
 			ofi_start_put_copied(&put, n->piece[i].source, pending, &waiter);
-		}
+		else
+			ofi_start_put(&put, n->piece[i].source,
+				      (struct ofi_end){.counter = in_order ? pending : &waiter});
+	}
 	ofi_wait_for(&waiter);
 	if (n->flag_offset == COMMS_NO_FLAG)
 		return;
 	ofi_atomic(&flag, &(struct comms_atomic){op, sizeof n->value, n->value, 0},
-		   (struct ofi_end){.counter = n->counted || stays_in_order(n) ? pending : &waiter});
+		   (struct ofi_end){.counter = n->counted || in_order ? pending : &waiter});
 	ofi_wait_for(&waiter);
 }
 
@@ -79,7 +70,11 @@ static void notify_later(struct comms_request *request, const struct network_not
 		*flag = ofi_transfer(TRANSFER_ATOMIC, &place, sizeof n->value);
 		flag->atomic = (struct comms_atomic){COMMS_SWAP, sizeof n->value, n->value, 0};
 	}
-	ofi_put_data(n, end);
+	for (int i = 0; i < 2; i++) {
+		const struct transfer put = piece_transfer(n, i);
+
+		ofi_start_put(&put, n->piece[i].source, end);
+	}
 	if (has_flag && at_once)
 		ofi_start_request(ofi_begin(flag, end));
 	if (ofi_notification_less(request))
@@ -127,7 +122,7 @@ static void get_from_buffer(struct comms_request *request, struct comms_peer *pe
 				     .bytes = to->bytes};
 
 	ofi_notification_open(request, false);
-	ofi_start_get(&get, to->dest, (struct ofi_end){.notification = request});
+	ofi_start_pieces(&get, to->dest, (struct ofi_end){.notification = request});
 	ofi_notification_less(request);
 }
 

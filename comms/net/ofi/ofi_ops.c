@@ -44,14 +44,13 @@ static void put_word(const struct transfer *put, const void *source, struct ofi_
 	ofi_start_request(ofi_begin(&atomic, end));
 }
 
-/* In pieces as long as the provider allows. */
-static void start_pieces(const struct transfer *transfer, char *here, struct ofi_end end)
+void ofi_start_pieces(const struct transfer *transfer, void *here, struct ofi_end end)
 {
 	struct transfer piece = *transfer;
 
 	for (size_t at = 0; at < transfer->bytes; at += piece.bytes) {
 		piece.there = transfer->there + at;
-		piece.here = here + at;
+		piece.here = (char *)here + at;
 		piece.bytes = transfer->bytes - at < ofi.most_bytes ? transfer->bytes - at : ofi.most_bytes;
 		ofi_start_request(ofi_begin(&piece, end));
 	}
@@ -62,7 +61,7 @@ void ofi_start_put(const struct transfer *put, const void *source, struct ofi_en
 	if (is_word(put))
 		put_word(put, source, end);
 	else
-		start_pieces(put, (char *)(uintptr_t)source, end);
+		ofi_start_pieces(put, (void *)(uintptr_t)source, end);
 }
 
 void ofi_start_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter)
@@ -70,7 +69,7 @@ void ofi_start_put_copied(const struct transfer *put, const void *source, atomic
 	struct ofi_request *request;
 
 	if (put->bytes > OFI_STAGING) {
-		start_pieces(put, (char *)(uintptr_t)source, (struct ofi_end){.counter = waiter});
+		ofi_start_pieces(put, (void *)(uintptr_t)source, (struct ofi_end){.counter = waiter});
 	} else if (is_word(put)) {
 		put_word(put, source, (struct ofi_end){.counter = pending});
 	} else if (put->bytes > 0) {
@@ -78,11 +77,6 @@ void ofi_start_put_copied(const struct transfer *put, const void *source, atomic
 		request->transfer.here = memcpy(request->staging, source, put->bytes);
 		ofi_start_request(request);
 	}
-}
-
-void ofi_start_get(const struct transfer *get, void *dest, struct ofi_end end)
-{
-	start_pieces(get, dest, end);
 }
 
 static void ofi_put(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
@@ -103,23 +97,21 @@ static void ofi_get(struct comms_channel *channel, const struct comms_place *the
 	const struct transfer transfer = ofi_transfer(TRANSFER_GET, there, bytes);
 	atomic_int waiter = 0;
 
-	ofi_start_get(&transfer, dest, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter});
+	ofi_start_pieces(&transfer, dest, (struct ofi_end){.counter = nbi ? ofi_pending(channel) : &waiter});
 	ofi_wait_for(&waiter);
 }
 
 /* --- Atomics --- */
 
+/* Of a narrow word libfabric reads 4 bytes of the operands, the low half. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half is in front");
+
 static struct transfer atomic_transfer(enum transfer_kind kind, const struct comms_place *there,
 				       const struct comms_atomic *atomic)
 {
-	const uint32_t operand = (uint32_t)atomic->operand, compare = (uint32_t)atomic->compare;
 	struct transfer transfer = ofi_transfer(kind, there, atomic->width);
 
 	transfer.atomic = *atomic;
-	if (atomic->width == sizeof(uint32_t)) { /* libfabric reads 4 bytes there */
-		memcpy(&transfer.atomic.operand, &operand, sizeof operand);
-		memcpy(&transfer.atomic.compare, &compare, sizeof compare);
-	}
 	return transfer;
 }
 
