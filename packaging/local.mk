@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	debian/plain-names \
 	debian/rules \
 	debian/softofu.install \
+	debian/softofu.lintian-overrides \
 	debian/source/format \
 	debian/source/lintian-overrides \
 	debian/tests/beside-openmpi \
