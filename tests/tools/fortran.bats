@@ -273,6 +273,7 @@ alike()
 }
 
 @test "a build for C needs no Fortran compiler" {
+	[ "${TEST_LONG:-no}" = yes ] || skip "takes half a minute: make check-long"
 	mkdir bin build
 	for file in /usr/bin/* /bin/* /usr/local/bin/*; do
 		case ${file##*/} in

@@ -423,6 +423,7 @@ own_mounts() {
 
 # libpmix uses the record of a fence that it has freed when PEs in it and PEs outside are lost together: oshrun stops it before it ends them.
 @test "valgrind finds nothing in oshrun that ends PEs while some are in a fence" {
+	[ "${TEST_LONG:-no}" = yes ] || skip "takes half a minute: make check-long"
 	local ending code
 
 	command -v valgrind >/dev/null || skip "no valgrind here"
