@@ -12,7 +12,10 @@ void peers_publish(uint64_t agreement);
 bool peers_agreement(int pe, uint64_t *agreement);
 void peers_stop(void);
 
-/* What a peer published for the network, by network->describe; kept as long as the peer's record. NULL: the PE is alone in its job, and no network starts. */
+/*
+ * What a peer published for the network, by network->describe; kept as long as the peer's record. NULL: the PE is alone in
+ * its job, and no network starts.
+ */
 const void *peers_network_info(const struct comms_peer *peer, size_t *size);
 /* The first bytes of the same, also of a PE that this one is not connected to. False: they cannot be had. */
 bool peers_read_network_info(int pe, void *into, size_t bytes);
