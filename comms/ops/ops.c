@@ -16,13 +16,11 @@
 
 static void put_or_hold(const struct held *p)
 {
-	struct target t;
-
 	if (p->bytes == 0) {
 		comms_check_pe(p->pe, p->routine);
 		return;
 	}
-	t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
+	struct target t = target_check(p->dest, p->bytes, "dest", p->pe, p->routine);
 	target_count(&t, SIDE_THERE, p->bytes, p->channel);
 	if (!comms.checks || !reorder_hold(p))
 		carry_put(p, &t);
@@ -30,13 +28,11 @@ static void put_or_hold(const struct held *p)
 
 static void get_or_hold(const struct held *g)
 {
-	struct target t;
-
 	if (g->bytes == 0) {
 		comms_check_pe(g->pe, g->routine);
 		return;
 	}
-	t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
+	struct target t = target_check(g->source, g->bytes, "source", g->pe, g->routine);
 	target_count(&t, SIDE_HERE, g->bytes, g->channel);
 	if (!comms.checks || !reorder_hold(g))
 		carry_get(g, &t);
@@ -111,9 +107,6 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 				 const struct comms_atomic *atomic, int pe, const char *routine)
 {
 	COMMS_CALL(routine, atomic->width, pe);
-	struct comms_near outer;
-	struct target t;
-
 	if (comms.checks) {
 		/* The atomic is carried out now, and only its result is held back. */
 		uint64_t old = comms_channel_amo_fetch(channel, dest, atomic, pe, routine), copy;
@@ -124,8 +117,9 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 			store_result(result, old, atomic->width);
 		return;
 	}
-	t = target_check_word(dest, atomic->width, pe, routine);
-	outer = comms_near_note(routine, result, atomic->width, pe);
+	struct target t = target_check_word(dest, atomic->width, pe, routine);
+	struct comms_near outer = comms_near_note(routine, result, atomic->width, pe);
+
 	target_count(&t, SIDE_THERE, atomic->width, channel);
 	if (!t.here) {
 		comms_near_write(result, atomic->width);

@@ -36,13 +36,11 @@ struct target target_find(const void *address, int pe)
 
 struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine)
 {
-	struct target t;
-	size_t size;
-
 	comms_check_pe(pe, routine);
 	comms_check_symmetric(address, bytes, argument, routine);
-	t = target_find(address, pe);
-	size = t.place.peer->remote_size[t.place.segment];
+	struct target t = target_find(address, pe);
+	size_t size = t.place.peer->remote_size[t.place.segment];
+
 	if (pe != comms.pe && ((t.place.segment == COMMS_GLOBALS && !t.place.peer->same_program) ||
 			       t.place.offset > size || bytes > size - t.place.offset))
 		complain_of_remote(&t, bytes, routine);

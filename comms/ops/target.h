@@ -5,7 +5,10 @@
 #include "ops.h"
 #include "comms/observe/counters.h"
 
-/* Where an operation goes. */
+/*
+ * Where an operation goes. Initialise one with the function that makes it: assigned later it is made elsewhere and copied by wider
+ * loads than it was stored with, for which the processor waits.
+ */
 struct target {
 	struct comms_place place;
 	void *here; /* where this process loads and stores it, NULL: the network carries the operation */
