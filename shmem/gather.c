@@ -220,18 +220,25 @@ static void gather_blocks(const struct set *set, const struct layout *layout, vo
 	}
 }
 
-void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes)
+/* Blocks of one size. */
+static void gather_equal_blocks(const struct set *set, void *dest, const void *source, size_t bytes)
 {
 	struct layout layout = {bytes, NULL, 0, set->group->size};
 
+	if (set->team && set->group->on_node)
+		set_exchange_blocks(set, dest, source, 0, bytes);
+	else
+		gather_blocks(set, &layout, dest, source);
+}
+
+void set_fcollect(const struct set *set, void *dest, const void *source, size_t bytes)
+{
 	set_note(set, dest, (size_t)set->group->size * bytes, source, bytes);
 	set_check_agreement(set, "the number of bytes", (long)bytes, NULL, 0, dest);
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, bytes}, false);
-	if (bytes > 0 && set->team && set->group->on_node)
-		set_exchange_blocks(set, dest, source, 0, bytes);
-	else if (bytes > 0)
-		gather_blocks(set, &layout, dest, source);
+	if (bytes > 0)
+		gather_equal_blocks(set, dest, source, bytes);
 }
 
 /* How much each member of a team brings, by way of the scratch, as many at a time as it holds. */
@@ -240,6 +247,11 @@ static void exchange_counts(const struct set *set, size_t *counts, uint64_t mine
 	uint64_t *shown = team_scratch(set->team)->counts;
 	int n = set->group->size;
 
+	if (n <= COUNTS) {
+		gather_equal_blocks(set, shown, &mine, sizeof mine);
+		memcpy(counts, shown, (size_t)n * sizeof *shown);
+		return;
+	}
 	for (int first = 0; first < n; first += COUNTS) {
 		struct layout layout = {sizeof mine, NULL, first, n - first < COUNTS ? n : first + COUNTS};
 
@@ -267,6 +279,7 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 	int n = set->group->size;
 	size_t *at = malloc(((size_t)n + 1) * sizeof *at), sum = 0;
 	struct layout layout = {0, at, 0, n};
+	bool equal = true;
 
 	if (!at)
 		rte_die(set->routine, "no memory for the sizes of %d PEs", n);
@@ -279,11 +292,14 @@ void set_collect(const struct set *set, void *dest, const void *source, size_t b
 	for (int i = 0; i <= n; i++) {
 		size_t here = i < n ? at[i] : 0;
 
+		equal = equal && (i == n || here == bytes);
 		at[i] = sum;
 		sum += here;
 	}
 	set_check_overlap(set, (struct set_span){dest, sum}, (struct set_span){source, bytes}, false);
-	if (sum > 0)
+	if (sum > 0 && equal)
+		gather_equal_blocks(set, dest, source, bytes);
+	else if (sum > 0)
 		gather_blocks(set, &layout, dest, source);
 	else
 		set_sync(set); /* the scratch is free again */
