@@ -42,9 +42,10 @@ static struct message *claim_slot(const struct shmemx_exchange *x, struct edge *
 
 	if (edge->each_iteration)
 		exchange_check_number(x, &x->sending, number, routine);
-	if (!has_room(edge, number))
+	if (!has_room(edge, number)) {
 		hang_note_peer(routine, "a release of", edge->pe);
-	COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
+		COMMS_WAIT(edge->receive_bytes > 0 ? COMMS_ANYWHERE : &edge->mine->released, has_room(edge, number));
+	}
 	if (edge->slot_here[s])
 		return edge->slot_here[s];
 	await_sent(edge, s);
