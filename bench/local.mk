@@ -91,7 +91,7 @@ COMPARE_OSHCC = /usr/bin/oshcc
 COMPARE_OSHRUN = /usr/bin/oshrun --allow-run-as-root --oversubscribe --mca osc ^rdma
 
 performance: all
-	@if $(COMPARE_OSHCC) --showme:version 2>/dev/null | grep -q 'Open MPI'; then \
+	@if $(COMPARE_OSHCC) --showme:version 2>&1 | grep -Eq 'Open (MPI|SHMEM)'; then \
 		set -- --against NAME=openmpi OSHCC='$(COMPARE_OSHCC)' OSHRUN='$(COMPARE_OSHRUN)'; \
 	else \
 		echo "no Open MPI at $(COMPARE_OSHCC) to compare with (Debian: openmpi-bin libopenmpi-dev)"; set --; \
