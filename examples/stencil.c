@@ -12,7 +12,8 @@
  *
  * Is it safe to write into a neighbour's memory without asking? There are two copies of the block, present
  * and next. When I have computed iteration k, its edges of k-1 had come to me from all neighbours; so they
- * had finished k-1, and read the ghosts of k-2 for the last time. Those are the ones I overwrite.
+ * had finished k-1, and read the ghosts of k-2 for the last time. Those are the ones I overwrite. The signals
+ * alternate for the same reason: two puts with signal have no order, so the edge of k may overtake that of k-1.
  */
 #include <getopt.h>
 #include <math.h>
@@ -43,8 +44,8 @@ struct place {
 	int west_columns;
 };
 
-/* Symmetric: the number of the last iteration whose edge came from that side. */
-static uint64_t arrived[SIDES];
+/* Symmetric: the number of the last even and of the last odd iteration whose edge came from that side. */
+static uint64_t arrived[2][SIDES];
 
 static double my_change, change; /* of all points in one iteration, squared and summed up */
 
@@ -135,26 +136,27 @@ static void copy_column(double *to, int to_step, const double *from, int from_st
 static void send_edges(const struct place *p, double *block, double *columns_in[2], double *column_out, uint64_t k)
 {
 	int s = p->stride;
+	uint64_t *signal = arrived[k % 2];
 
 	/* My first row becomes the row below my northern neighbour's last one; and so on round the block. */
-	shmem_double_put_signal(&block[(p->north_rows + 1) * s + 1], &block[s + 1], (size_t)p->columns, &arrived[SOUTH],
+	shmem_double_put_signal(&block[(p->north_rows + 1) * s + 1], &block[s + 1], (size_t)p->columns, &signal[SOUTH],
 				k, SHMEM_SIGNAL_SET, p->neighbour[NORTH]);
-	shmem_double_put_signal(&block[1], &block[p->rows * s + 1], (size_t)p->columns, &arrived[NORTH], k,
+	shmem_double_put_signal(&block[1], &block[p->rows * s + 1], (size_t)p->columns, &signal[NORTH], k,
 				SHMEM_SIGNAL_SET, p->neighbour[SOUTH]);
 
 	copy_column(column_out, 1, &block[s + 1], s, p->rows);
-	shmem_double_put_signal(columns_in[1], column_out, (size_t)p->rows, &arrived[EAST], k, SHMEM_SIGNAL_SET,
+	shmem_double_put_signal(columns_in[1], column_out, (size_t)p->rows, &signal[EAST], k, SHMEM_SIGNAL_SET,
 				p->neighbour[WEST]);
 	/* put_signal has taken what it needs: the buffer may be used again at once. */
 	copy_column(column_out, 1, &block[s + p->columns], s, p->rows);
-	shmem_double_put_signal(columns_in[0], column_out, (size_t)p->rows, &arrived[WEST], k, SHMEM_SIGNAL_SET,
+	shmem_double_put_signal(columns_in[0], column_out, (size_t)p->rows, &signal[WEST], k, SHMEM_SIGNAL_SET,
 				p->neighbour[EAST]);
 }
 
 static void receive_edges(const struct place *p, double *block, double *columns_in[2], uint64_t k)
 {
 	for (int side = 0; side < SIDES; side++)
-		shmem_signal_wait_until(&arrived[side], SHMEM_CMP_GE, k);
+		shmem_signal_wait_until(&arrived[k % 2][side], SHMEM_CMP_GE, k);
 	copy_column(&block[p->stride], p->stride, columns_in[0], 1, p->rows);
 	copy_column(&block[p->stride + p->columns + 1], p->stride, columns_in[1], 1, p->rows);
 }

@@ -92,7 +92,7 @@ public:
 		  blocks_{shmem::array<double>(bytes_), shmem::array<double>(bytes_)},
 		  columns_in_{{shmem::array<double>(most_rows_), shmem::array<double>(most_rows_)},
 			      {shmem::array<double>(most_rows_), shmem::array<double>(most_rows_)}},
-		  arrived_(sides), change_(1), source_(bytes_), column_out_(most_rows_)
+		  arrived_{shmem::array<std::uint64_t>(sides), shmem::array<std::uint64_t>(sides)}, change_(1), source_(bytes_), column_out_(most_rows_)
 	{
 		for (int r = 0; r < p_.rows; r++)
 			for (int c = 0; c < p_.columns; c++)
@@ -177,14 +177,14 @@ private:
 	}
 	void send(double *dest, const double *source, int n, side arrives, long k, side to)
 	{
-		shmem_put_signal(dest, source, static_cast<std::size_t>(n), &arrived_[arrives], static_cast<std::uint64_t>(k),
+		shmem_put_signal(dest, source, static_cast<std::size_t>(n), &arrived_[k % 2][arrives], static_cast<std::uint64_t>(k),
 				 SHMEM_SIGNAL_SET, p_.neighbour[to]);
 	}
 	void receive_edges(long k)
 	{
 		double *block = blocks_[k % 2].data();
 
-		for (std::uint64_t &signal : arrived_)
+		for (std::uint64_t &signal : arrived_[k % 2])
 			shmem_signal_wait_until(&signal, SHMEM_CMP_GE, static_cast<std::uint64_t>(k));
 		copy_column(&block[p_.at(1, 0)], p_.stride, columns_in_[k % 2][0].data(), 1, p_.rows);
 		copy_column(&block[p_.at(1, p_.columns + 1)], p_.stride, columns_in_[k % 2][1].data(), 1, p_.rows);
@@ -217,7 +217,7 @@ private:
 	const std::size_t most_rows_, bytes_;
 	shmem::array<double> blocks_[2];	// of even and of odd iterations, with a frame of ghost points
 	shmem::array<double> columns_in_[2][2]; // for them, from west and east
-	shmem::array<std::uint64_t> arrived_;	// the last iteration whose edge came from that side
+	shmem::array<std::uint64_t> arrived_[2]; // the last even and odd iteration whose edge came from that side
 	shmem::array<double> change_;		// of all points in one iteration, squared and summed up
 	std::vector<double> source_, column_out_;
 };

@@ -23,9 +23,10 @@ module poisson
   end type
 
   ! Symmetric: two blocks with a frame of ghost points, for even and odd iterations; for these also the columns that came from
-  ! west and east, and the last iteration whose edge came from each side.
+  ! west and east, and the last iteration of each kind whose
+  ! edge came from each side.
   real(c_double), pointer, asynchronous :: blocks(:, :, :) => null(), columns_in(:, :, :) => null()
-  integer(c_int64_t), save, asynchronous :: arrived(4) = 0
+  integer(c_int64_t), save, asynchronous :: arrived(4, 2) = 0
   real(c_double), save :: my_change, change ! of all points in one iteration, squared and summed up
 
 contains
@@ -94,13 +95,13 @@ contains
     integer, intent(in) :: i ! of the block
     integer(c_int64_t), intent(in) :: k
     call shmem_put_signal(blocks(1:p%columns, p%north_rows + 1, i), blocks(1:p%columns, 1, i), &
-      arrived(south), k, SHMEM_SIGNAL_OP_SET, p%neighbour(north))
+      arrived(south, i), k, SHMEM_SIGNAL_OP_SET, p%neighbour(north))
     call shmem_put_signal(blocks(1:p%columns, 0, i), blocks(1:p%columns, p%rows, i), &
-      arrived(north), k, SHMEM_SIGNAL_OP_SET, p%neighbour(south))
+      arrived(north, i), k, SHMEM_SIGNAL_OP_SET, p%neighbour(south))
     call shmem_put_signal(columns_in(1:p%rows, 2, i), blocks(1, 1:p%rows, i), &
-      arrived(east), k, SHMEM_SIGNAL_OP_SET, p%neighbour(west))
+      arrived(east, i), k, SHMEM_SIGNAL_OP_SET, p%neighbour(west))
     call shmem_put_signal(columns_in(1:p%rows, 1, i), blocks(p%columns, 1:p%rows, i), &
-      arrived(west), k, SHMEM_SIGNAL_OP_SET, p%neighbour(east))
+      arrived(west, i), k, SHMEM_SIGNAL_OP_SET, p%neighbour(east))
   end subroutine
 
   subroutine receive_edges(p, i, k)
@@ -110,7 +111,7 @@ contains
     integer(c_int64_t) :: came
     integer :: side
     do side = north, east
-      came = shmem_signal_wait_until(arrived(side), SHMEM_CMP_GE, k)
+      came = shmem_signal_wait_until(arrived(side, i), SHMEM_CMP_GE, k)
     end do
     blocks(0, 1:p%rows, i) = columns_in(1:p%rows, 1, i)
     blocks(p%columns + 1, 1:p%rows, i) = columns_in(1:p%rows, 2, i)
