@@ -28,18 +28,19 @@
  *
  * words       PEs poll aligned words of 4 and 8 bytes. A put or get of a word that is aligned at the peer, an atomic, and a flag are
  *             one access each, wherever the word lies here. A flag is 8 bytes wide
- * order       Notifications without a request that this PE sends to one flag take effect in the order of the calls: a flag that
- *             counts never goes back. A caller with a request waits for it before its next notification to that flag. Other
- *             operations are ordered by fence alone
+ * order       Notifications of the library's own (not counted) without a request that this PE sends to one flag take effect in
+ *             the order of the calls: a flag that counts never goes back. A caller with a request waits for it before its next
+ *             notification to that flag. All else, counted notifications too, is ordered by fence alone
  * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act (queue
  *             pairs, say), the first operation sends B a message over what B published, and B's network answers from open on
- * oneself     With NETWORK_OWN_ATOMICS a PE's atomics on its own memory come here, too; its puts and gets there do not
+ * oneself     With NETWORK_OWN_ATOMICS a PE's atomics on its own memory come here, too; its puts and gets there do not.
+ *             Notifications may also go to PEs of this node that stores reach (comms.loopback, buffers)
  * progress    A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
  *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and notify. A
  *             network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
  * thread      A network creates its thread before open returns, or in finish, and at no other time: comms/wait/deadlock.c counts threads
  *             that come between as the program's, and it has stopped before finish. With SHMEM_PROGRESS_THREAD=no there is none
- *             before finish. From finish to rest this PE is served in any case
+ *             before finish: the network reads it by setting_bool, which leaves its value as it is for "auto". From finish to rest this PE is served in any case
  * threads     Several threads call operations, channel_open and channel_close, progress, served, wait, wake and the reports at
  *             once, also in a program of one thread: SHMEM_CHECK, hang reports and the executor of plans have their own. One
  *             thread at a time calls each of the others
@@ -58,7 +59,8 @@
  * place       struct comms_place: a peer, a segment of its memory, and an offset there
  * channel     orders and completes its own operations; the network defines what it is, and the core keeps the pointer alone.
  *             NULL is the default one, which all threads use; a private one is used by one thread at a time
- * request     the core's record of a notification; request->driver is room for the network's own record
+ * request     the core's record of a notification; request->driver is room for the network's own record, and holds what its
+ *             last use left
  * served      a PE is served when other PEs' operations on its memory go on
  */
 
@@ -78,7 +80,7 @@ struct network_piece {
  *              that quiet, else it may be reused on return
  * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically.
  *              Without a request the source may be reused on return. With one the call waits for nothing; the network sets
- *              request->under_way to true, and to false when the flag has changed and the source and the request may be reused
+ *              request->under_way to true, and to false, by a store with release order, when the flag has changed and the source and the request may be reused
  */
 struct network_notification {
 	struct comms_peer *peer;
@@ -87,9 +89,9 @@ struct network_notification {
 	/* the offset of the first piece is in this memory of the peer; NULL: in the segment, as in all that are counted */
 	const struct comms_buffer *buffer;
 	enum comms_segment_id flag_segment;
-	size_t flag_offset;	   /* COMMS_NO_FLAG: there is no flag */
-	uint64_t value;		   /* with a request, request->value is the same */
-	uint8_t completion;	   /* not 0: a number that the peer's listen gave, instead of the flag; 0 if counted */
+	size_t flag_offset; /* COMMS_NO_FLAG: there is no flag */
+	uint64_t value;	    /* with a request, request->value is the same */
+	uint8_t completion; /* not 0: a number that the peer's listen gave; flag_offset is COMMS_NO_FLAG. 0 if counted */
 	struct comms_batch *batch; /* not NULL: a network with batching may keep the notification until send_batch */
 	bool counted, nbi;
 	struct comms_channel *channel;
@@ -98,8 +100,9 @@ struct network_notification {
 
 /*
  * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c compares
- * the sums over all PEs: equal sums, and nothing pending, mean that nothing is on its way. A network whose NIC carries out
- * everything reports pending alone.
+ * the sums over all PEs: equal sums, and nothing pending, mean that nothing is on its way. Answers and
+ * acknowledgements do not count; an operation that waits for an answer is pending. A network whose NIC carries out everything
+ * reports pending alone, and the messages with completion numbers.
  */
 struct comms_traffic {
 	uint64_t sent, carried_out;
@@ -173,8 +176,8 @@ struct network_offload {
 /* A wait that blocks in the network, so that a PE that sleeps still serves others. */
 struct network_blocking {
 	/*
-	 * Blocks until the network has something to do, wake is called, or the time is over; at once if the word has another
-	 * value already. NETWORK_BLOCK_NOT, and at once: another thread of this PE makes progress, so the caller may sleep on
+	 * Blocks until the network has something to do or the time is over, at most 20 ms or longest_wait; at once if the word has
+	 * another value already. It compares the word once before it blocks. NETWORK_BLOCK_NOT, and at once: another thread of this PE makes progress, so the caller may sleep on
 	 * the word.
 	 */
 	enum network_block {
@@ -182,7 +185,7 @@ struct network_blocking {
 		NETWORK_BLOCKED,
 		NETWORK_BLOCKED_AND_PROGRESSED
 	} (*wait)(_Atomic uint32_t *word, uint32_t value, long nanoseconds);
-	/* Ends a wait, and makes the network's thread serve the command lists: the core calls it when it adds one. */
+	/* The core has added a command list: makes the network's thread serve the lists; nothing where there is no thread. */
 	void (*wake)(void);
 };
 
@@ -204,7 +207,7 @@ enum {
 /* --- The core of the contract --- */
 
 struct comms_network {
-	const char *name;
+	const char *name;      /* as SHMEM_INFO prints it; SHMEM_PATHS has the name in networks.def */
 	unsigned traits;       /* NETWORK_..., or'ed */
 	enum counters_row row; /* of SHMEM_STATS: ROW_NAME, from networks.def */
 	/* longest sleep in ns; 0: unlimited, since arrivals wake the PE. A network whose NIC writes silently sets it */
@@ -214,9 +217,11 @@ struct comms_network {
 	 * Its life, in this order (comms/start.c; connect and forget: comms/core/peers.c). All but start, describe, finish and
 	 * stop may be NULL: nothing to do.
 	 *
-	 * find      Can this job use the network? Called first of all, in every job. It looks at libraries, settings and what
-	 *           the launcher says, which are alike on all hosts; it is quick. Ends the job with a message if not, and must
-	 *           is true
+	 * find      Can this job use the network? Called first of all, if SHMEM_PATHS names it and no network before it in
+	 *           networks.def was taken. It looks at libraries, settings and what the launcher says, which are alike on all
+	 *           hosts; it is quick. If the answer is no and must is true (the user has set SHMEM_PATHS, and the job has more
+	 *           than one PE) it ends the job with a message; else it returns false and leaves nothing, for leave is called for
+	 *           the chosen network only
 	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments
 	 *           (comms.segments, whole; one of size 0 needs nothing; a NIC that pins pages commits them all). It does not wait for peers, and COMMS_WAIT calls no progress yet
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it.
@@ -259,8 +264,8 @@ struct comms_network {
 	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
 	/*
 	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation, and is here on return, or with nbi
-	 * after the next quiet; amo has taken effect by then. A network that lacks some sends them to the target's library, as UCX
-	 * does (net/ucx/ucx_target.c).
+	 * after the next quiet; amo has taken effect by then. A network that lacks some sends them to the target's library, which
+	 * checks the place and calls comms_amo_32 or comms_amo_64 (comms/ops/ops.h); it has no NETWORK_OWN_ATOMICS.
 	 */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
 	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
@@ -272,13 +277,19 @@ struct comms_network {
 	 * where the processor stores to the same peers.
 	 */
 	void (*fence)(struct comms_channel *channel);
-	/* Waits until all operations of the channel have taken effect; towards these PEs only, of which one may be there twice. */
+	/*
+	 * Waits until all operations of the channel have taken effect; towards these PEs only. One may be there twice, be
+	 * this PE, or be one that this PE has not connected to (peer->driver is NULL).
+	 */
 	void (*quiet)(struct comms_channel *channel);
 	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
 	/* Waits until everything that ever left this PE has taken effect, also what no quiet waits for. */
 	void (*complete)(void);
 
-	/* Moves whatever can move, and waits for nothing. True: something happened. Each poll of a wait calls it (comms/wait/wait.c). */
+	/*
+	 * Moves whatever can move, and waits for nothing. True: something happened, and the caller wakes this PE's other threads. Each
+	 * poll of a wait calls it (comms/wait/wait.c).
+	 */
 	bool (*progress)(void);
 	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */
 	bool (*served)(void);
