@@ -170,7 +170,7 @@ took()
 	export SOFTOFU_SHAPE=$1 SOFTOFU_RECORD=$BATS_TEST_TMPDIR/record
 	rm -rf "$SOFTOFU_RECORD"
 	mkdir "$SOFTOFU_RECORD"
-	timeout -k 2 40 "$OSHRUN" -q -n "${@:2}" >/dev/null
+	timeout -k 2 120 "$OSHRUN" -q -n "${@:2}" >/dev/null
 	env ${REPLAY_NET:+"SOFTOFU_NET=$REPLAY_NET"} "$TOP_BUILDDIR/softofu-replay" "$SOFTOFU_RECORD" | sed -n 's/^modelled: \([0-9]*\)\.\([0-9]*\) us.*/\1\2/p'
 }
 
@@ -213,12 +213,13 @@ near()
 
 @test "replayed: a halo exchange, TNIs round-robin and by direction" {
 	export SOFTOFU_RANKS_PER_NODE=4 SHMEM_TOFU_LOOPBACK=yes REPLAY_NET=packets:preset=tofud-nominal
-	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait
+	# 16 messages of a node, of 480 x 1024 bytes, at 36.3 and 27.2 GB/s, but for what the first and the last of each sweep wait (3 %
+	# and 1 %). How a run begins and ends depends on when its processes run, some 10 us: of eight sweeps that is less than 1 %.
 	for tnis in round-robin:216847 direction:289129; do
 		export SHMEM_TOFU_TNIS=${tnis%:*}
-		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 2)
-		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 4)
-		near $(((many - few) / 2)) "${tnis#*:}" 5
+		few=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 1)
+		many=$(took 3x3 36 "$TOP_BUILDDIR/examples/poisson" --grid 6,6 --side 60 --scale 1024 --iterations 9)
+		near $(((many - few) / 8)) "${tnis#*:}" 5
 	done
 }
 
