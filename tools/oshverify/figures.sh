@@ -80,7 +80,7 @@ perftest_path()
 	[ "$(seconds_left)" -gt 0 ] || return 0
 	server=127.0.0.1
 	[ -z "$path_launcher" ] || server=$(echo "$host_names" | head -n 1)
-	line=$(job_line 2 120 "$(settings_of_figures 2)" sh "$data/perftest-pair" "$perftest" "$server" $((20000 + ($$ + number) % 20000)))
+	line=$(job_line 2 120 "$(settings_of_figures 2)" sh "$data/perftest-pair" "$perftest" "$server" $((20000 + ($$ + number) % 12000)))
 	run_line 120 "$line" "$work/out"
 	judge 0 120
 	sed -n "s/^perftest \([a-z_]*\) \([0-9]*\) \([0-9.]*\)$/$path	\1	\2	\3/p" "$work/out" >>"$work/perftest"
