@@ -60,3 +60,11 @@ finds()
 	finds 'write "notify, or say" instead of' README.md 'It tells the others.'
 	finds 'more than 120 lines' README.md "$(printf 'line\n%.0s' {1..60})"
 }
+
+@test "programs of the guide give the same in every order that the standard allows" {
+	[ "${TEST_LONG:-no}" = yes ] || skip "takes a minute: make check-long"
+	for seed in 1 2 3 4; do
+		"$TOP/tests/blocks" --set SHMEM_CHECK=1 --set SHMEM_CHECK_SEED=$seed "$TOP/docs/guide/04-puts-and-signals.md" \
+			"$TOP/docs/guide/07-stencils.md"
+	done
+}
