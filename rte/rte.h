@@ -2,6 +2,7 @@
 #ifndef RTE_RTE_H
 #define RTE_RTE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,6 +130,12 @@ _Noreturn void rte_die_together(const char *routine, const char *format, ...) __
  * and the job ends during the wait.
  */
 void rte_let_others_speak(void);
+
+/*
+ * Starts a thread of the library. Signals that somebody sends go to the program's threads, whose handlers do not expect others;
+ * those of its own mistakes are reported like theirs. Returns 0 or an error number.
+ */
+int rte_start_thread(pthread_t *thread, void *(*run)(void *));
 
 /*
  * Installs handlers for the signals that end the process: they report the PE, the routine that it was in, and the calls that led there

@@ -101,19 +101,14 @@ static void *run_executor(void *unused)
 	return unused;
 }
 
-/* Signals are the program's business, and its threads'. */
 void comms_executor_start(const char *routine)
 {
-	sigset_t every, before;
 	int problem = 0;
 
 	pthread_mutex_lock(&executor.lock);
 	if (!executor.running) {
-		sigfillset(&every);
-		pthread_sigmask(SIG_SETMASK, &every, &before);
 		atomic_store_explicit(&executor.stop, false, memory_order_relaxed);
-		problem = pthread_create(&executor.thread, NULL, run_executor, NULL);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		problem = rte_start_thread(&executor.thread, run_executor);
 		executor.running = problem == 0;
 		atomic_store_explicit(&wait_lists.own_threads, executor.running, memory_order_relaxed);
 	}

@@ -21,33 +21,36 @@
  * finds, rte_die_together for what all PEs find alike (start, find). A library that only some machines have is loaded by dlopen
  * in find, so that programs start without it.
  *
- * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in notify.h, comms_buffer in buffers.h there;
- * comms_peer and comms.segments in comms/core/comms.h. peers_network_info is in comms/core/peers.h.
+ * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in notify.h, comms_buffer in
+ * buffers.h there; comms_peer and comms.segments in comms/core/comms.h. peers_network_info is in comms/core/peers.h.
  *
  * Duties that no single function has:
  *
- * words       PEs poll aligned words of 4 and 8 bytes. A put or get of a word that is aligned at the peer, an atomic, and a flag are
- *             one access each, wherever the word lies here. A flag is 8 bytes wide
+ * words       PEs poll aligned words of 4 and 8 bytes. A put or get of a word that is aligned at the peer, an atomic, and a
+ *             flag are one access each, wherever the word lies here. A flag is 8 bytes wide
  * order       Notifications of the library's own (not counted) without a request that this PE sends to one flag take effect in
  *             the order of the calls: a flag that counts never goes back. A caller with a request waits for it before its next
  *             notification to that flag. All else, counted notifications too, is ordered by fence alone
- * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act (queue
- *             pairs, say), the first operation sends B a message over what B published, and B's network answers from open on
+ * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act
+ *             (queue pairs, say), the first operation sends B a message over what B published, and B's network answers from
+ *             open on. A NIC that only puts writes it into the sender's slot of a table with a slot for each PE, in memory of
+ *             the network's own; describe publishes the table's address alone
  * oneself     With NETWORK_OWN_ATOMICS a PE's atomics on its own memory come here, too; its puts and gets there do not.
  *             Notifications may also go to PEs of this node that stores reach (comms.loopback, buffers)
  * progress    A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
- *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and notify. A
- *             network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
- * thread      A network creates its thread before open returns, or in finish, and at no other time: comms/wait/deadlock.c counts threads
- *             that come between as the program's, and it has stopped before finish. With SHMEM_PROGRESS_THREAD=no there is none
- *             before finish: the network reads it by setting_bool, which leaves its value as it is for "auto". From finish to rest this PE is served in any case
+ *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and
+ *             notify. A network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
+ * thread      A network creates its thread by rte_start_thread, before open returns, or in finish, and at no other time:
+ *             comms/wait/deadlock.c counts threads that come between as the program's, and it has stopped before finish. With
+ *             SHMEM_PROGRESS_THREAD=no there is none before finish: the network reads it by setting_bool, which leaves its
+ *             value as it is for "auto". From finish to rest this PE is served in any case
  * threads     Several threads call operations, channel_open and channel_close, progress, served, wait, wake and the reports at
  *             once, also in a program of one thread: SHMEM_CHECK, hang reports and the executor of plans have their own. One
  *             thread at a time calls each of the others
- * waits       Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put, get
- *             and notify in turn: no function holds a lock while it waits. One that "waits for nothing" may wait for a free
- *             record of the network's own, by progress. connect, share and unshare are called with a lock of the core: they wait
- *             for nothing, and leave a handshake to the first operation
+ * waits       Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put,
+ *             get and notify in turn: no function holds a lock while it waits. One that "waits for nothing" may wait for a
+ *             free record of the network's own, by progress. connect, share and unshare are called with a lock of the core:
+ *             they wait for nothing, and leave a handshake to the first operation
  * counting    The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks
  *             trace_take_event which event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
  * loss        A network that finds a peer lost calls rte_let_others_speak before rte_die: the launcher may know why
@@ -75,12 +78,13 @@ struct network_piece {
 /*
  * Data in up to two pieces, then a flag, to one peer. The flag changes after the data is there. Two sorts:
  *
- * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag (COMMS_SWAP sets it,
- *              COMMS_ADD adds value to it). A quiet of the channel waits for it, and a fence of the channel orders it. request is NULL; nbi: the source stays as it is until
- *              that quiet, else it may be reused on return
- * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read atomically.
- *              Without a request the source may be reused on return. With one the call waits for nothing; the network sets
- *              request->under_way to true, and to false, by a store with release order, when the flag has changed and the source and the request may be reused
+ * counted      an operation of the program (put with signal). op, an atomic like those of amo, changes the flag (COMMS_SWAP
+ *              sets it, COMMS_ADD adds value to it). A quiet of the channel waits for it, and a fence of the channel orders
+ *              it. request is NULL; nbi: the source stays as it is until that quiet, else it may be reused on return
+ * not counted  one of the library's own, which no quiet waits for. The flag becomes value by a store that PEs read
+ *              atomically. Without a request the source may be reused on return. With one the call waits for nothing; the
+ *              network sets request->under_way to true, and to false, by a store with release order, when the flag has
+ *              changed and the source and the request may be reused
  */
 struct network_notification {
 	struct comms_peer *peer;
@@ -99,16 +103,18 @@ struct network_notification {
 };
 
 /*
- * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c compares
- * the sums over all PEs: equal sums, and nothing pending, mean that nothing is on its way. Answers and
- * acknowledgements do not count; an operation that waits for an answer is pending. A network whose NIC carries out everything
- * reports pending alone, and the messages with completion numbers.
+ * Messages of this PE since the start: what it has sent, and what it has carried out for others. comms/wait/deadlock.c
+ * compares the sums over all PEs: equal sums, and nothing pending, mean that nothing is on its way. A message is counted as
+ * sent before it leaves, and as carried out when its effect is in memory. Answers and acknowledgements do not count; an
+ * operation that waits for an answer is pending. A network whose NIC carries out everything reports pending alone, and the
+ * messages with completion numbers.
  */
 struct comms_traffic {
 	uint64_t sent, carried_out;
-	unsigned notify; /* how many of them a notification without data is */
-	bool pending;	 /* something is under way that these numbers do not show */
-	bool blind;	 /* puts may be under way that no number shows */
+	unsigned
+		notify; /* how many of them one notification without a request is, with up to 32 bytes of data or none */
+	bool pending;	/* something is under way that these numbers do not show */
+	bool blind;	/* puts may be under way that no number shows */
 };
 
 /* Memory that is not symmetric, and that others may put to and get from: comms/ops/buffers.h. All networks have this. */
@@ -176,9 +182,9 @@ struct network_offload {
 /* A wait that blocks in the network, so that a PE that sleeps still serves others. */
 struct network_blocking {
 	/*
-	 * Blocks until the network has something to do or the time is over, at most 20 ms or longest_wait; at once if the word has
-	 * another value already. It compares the word once before it blocks. NETWORK_BLOCK_NOT, and at once: another thread of this PE makes progress, so the caller may sleep on
-	 * the word.
+	 * Blocks until the network has something to do or the time is over, at most 20 ms or longest_wait; at once if the
+	 * word has another value already. It compares the word once before it blocks. NETWORK_BLOCK_NOT, and at once: another
+	 * thread of this PE makes progress, so the caller may sleep on the word.
 	 */
 	enum network_block {
 		NETWORK_BLOCK_NOT,
@@ -218,20 +224,21 @@ struct comms_network {
 	 * stop may be NULL: nothing to do.
 	 *
 	 * find      Can this job use the network? Called first of all, if SHMEM_PATHS names it and no network before it in
-	 *           networks.def was taken. It looks at libraries, settings and what the launcher says, which are alike on all
-	 *           hosts; it is quick. If the answer is no and must is true (the user has set SHMEM_PATHS, and the job has more
-	 *           than one PE) it ends the job with a message; else it returns false and leaves nothing, for leave is called for
-	 *           the chosen network only
+	 *           networks.def was taken. It looks at libraries, settings and what the launcher says, which are alike on
+	 *           all hosts; it is quick. If the answer is no and must is true (the user has set SHMEM_PATHS, and the job
+	 *           has more than one PE) it ends the job with a message; else it returns false and leaves nothing, for leave
+	 *           is called for the chosen network only
 	 * start     The job has peers that only a network reaches. Makes what operations need, and registers the segments
-	 *           (comms.segments, whole; one of size 0 needs nothing; a NIC that pins pages commits them all). It does not wait for peers, and COMMS_WAIT calls no progress yet
+	 *           (comms.segments, whole; one of size 0 needs nothing; a NIC that pins pages commits them all). It does not
+	 *           wait for peers, and COMMS_WAIT calls no progress yet
 	 * describe  Returns what other PEs need to connect to this one, in memory that the caller frees. The core publishes it.
 	 *           It may be large, but every PE reads that of each PE it connects to: nothing that grows with the job
-	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published. The first
-	 *           of all is with this PE itself, before open; PEs of this node follow like others. No other thread knows the
-	 *           record yet
-	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one. The last step of comms_start:
-	 *           no operation of this PE comes before it has returned. Those of other PEs may, for no barrier follows; what they
-	 *           send is carried out from open on
+	 * connect   All PEs have published; the first contact with a peer. peers_network_info has what it published, never
+	 *           NULL. The first of all is with this PE itself, before open; PEs of this node follow like others. No other
+	 *           thread knows the record yet
+	 * open      Takes connections, and serves other PEs from now on, in a thread if there is one. The last step of
+	 *           comms_start: no operation of this PE comes before it has returned. Those of other PEs may, for no barrier
+	 *           follows; what they send is carried out from open on
 	 * finish    Completes all operations of this PE. From here on the loss of a peer is no error; peers are still served
 	 * rest      All PEs have finished: serves no longer
 	 * forget    Frees peer->driver, which may still be NULL. A job that ends with an error calls none of these
@@ -256,16 +263,19 @@ struct comms_network {
 	void (*channel_close)(struct comms_channel *channel);
 
 	/*
-	 * Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the channel. bytes is
-	 * never 0, and may be more than the NIC takes in one message. source, dest and result are any memory of this process.
+	 * Without nbi, the source may be reused, or the data is here, on return. With nbi, after the next quiet of the
+	 * channel. bytes is never 0, and may be more than the NIC takes in one message. source, dest and result are any
+	 * memory of this process: a NIC that needs registered memory here copies small data through memory of its own and
+	 * registers the rest for the operation, like tofu_ops.c.
 	 */
 	void (*put)(struct comms_channel *channel, const struct comms_place *there, const void *source, size_t bytes,
 		    bool nbi);
 	void (*get)(struct comms_channel *channel, const struct comms_place *there, void *dest, size_t bytes, bool nbi);
 	/*
-	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation, and is here on return, or with nbi
-	 * after the next quiet; amo has taken effect by then. A network that lacks some sends them to the target's library, which
-	 * checks the place and calls comms_amo_32 or comms_amo_64 (comms/ops/ops.h); it has no NETWORK_OWN_ATOMICS.
+	 * Atomics of 4 or 8 bytes, all of enum comms_amo. The result has the width of the operation, and is here on return,
+	 * or with nbi after the next quiet; amo has taken effect by then. A network that lacks some sends them to the
+	 * target's library, which checks the place and calls comms_amo_32 or comms_amo_64 (comms/ops/ops.h); it has no
+	 * NETWORK_OWN_ATOMICS.
 	 */
 	void (*amo)(struct comms_channel *channel, const struct comms_place *there, const struct comms_atomic *atomic);
 	void (*amo_fetch)(struct comms_channel *channel, const struct comms_place *there,
@@ -273,13 +283,13 @@ struct comms_network {
 	/* The counted ones are from carry.c, the library's own from comms/ops/notify.c. */
 	void (*notify)(struct comms_request *request, const struct network_notification *notification);
 	/*
-	 * Puts, atomics and counted notifications after a fence take effect at a peer after those before it. The core calls quiet instead
-	 * where the processor stores to the same peers.
+	 * Puts, atomics and counted notifications after a fence take effect at a peer after those before it. The core calls
+	 * quiet instead where the processor stores to the same peers.
 	 */
 	void (*fence)(struct comms_channel *channel);
 	/*
 	 * Waits until all operations of the channel have taken effect; towards these PEs only. One may be there twice, be
-	 * this PE, or be one that this PE has not connected to (peer->driver is NULL).
+	 * this PE, or be one that this PE has not connected to (peer->driver is NULL). It may wait for more than these PEs.
 	 */
 	void (*quiet)(struct comms_channel *channel);
 	void (*quiet_pes)(struct comms_channel *channel, const int *pes, size_t n);
@@ -287,8 +297,8 @@ struct comms_network {
 	void (*complete)(void);
 
 	/*
-	 * Moves whatever can move, and waits for nothing. True: something happened, and the caller wakes this PE's other threads. Each
-	 * poll of a wait calls it (comms/wait/wait.c).
+	 * Moves whatever can move, and waits for nothing. True: something happened, and the caller wakes this PE's other
+	 * threads. Each poll of a wait calls it (comms/wait/wait.c).
 	 */
 	bool (*progress)(void);
 	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */

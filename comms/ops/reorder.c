@@ -352,7 +352,7 @@ void reorder_start(void)
 	reorder.calls = reorder.departures = reorder.overtaken = 0;
 	reorder.stopping = false;
 	reorder.held = malloc(MOST * sizeof *reorder.held);
-	if (!reorder.held || pthread_create(&reorder.thread, NULL, let_old_leave, NULL))
+	if (!reorder.held || rte_start_thread(&reorder.thread, let_old_leave))
 		rte_die("shmem_init", "SHMEM_CHECK: no memory, or no thread, to hold operations back");
 }
 

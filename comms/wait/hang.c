@@ -172,7 +172,7 @@ static void start_reporter(int report, int64_t longer_than)
 			pthread_join(hang.reporter, NULL);
 		hang.report = (unsigned)report;
 		hang.longer_than = longer_than;
-		hang.begun = hang.reporting = pthread_create(&hang.reporter, NULL, report_in_thread, NULL) == 0;
+		hang.begun = hang.reporting = rte_start_thread(&hang.reporter, report_in_thread) == 0;
 	}
 	pthread_mutex_unlock(&hang.lock);
 }

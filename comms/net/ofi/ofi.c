@@ -150,8 +150,6 @@ void ofi_connect(struct comms_peer *peer)
 	const struct published *theirs = peers_network_info(peer, &size);
 	struct ofi_peer *driver;
 
-	if (!theirs)
-		return;
 	driver = calloc(1, sizeof *driver);
 	if (!driver)
 		rte_die(NULL, "no memory for the record of PE %d", peer->pe);

@@ -94,7 +94,7 @@ void ofi_serve(const char *routine)
 	if (ofi.served)
 		return;
 	atomic_store_explicit(&ofi.stopping, false, memory_order_seq_cst);
-	error = pthread_create(&ofi.server, NULL, ofi_run_server, NULL);
+	error = rte_start_thread(&ofi.server, ofi_run_server);
 	if (error)
 		rte_die(routine, "no thread to serve other nodes (%s); raise ulimit -u", strerror(error));
 	ofi.served = true;

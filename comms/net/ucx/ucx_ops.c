@@ -143,7 +143,7 @@ static void ucx_amo(struct comms_channel *channel, const struct comms_place *the
 /* Where puts are UCX's, only a flush shows that they have arrived. */
 static void ucx_count_traffic(struct comms_traffic *traffic)
 {
-	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_relaxed);
+	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_acquire);
 	traffic->sent = atomic_load_explicit(&ucx.sent, memory_order_relaxed);
 	traffic->pending = atomic_load_explicit(&ucx.results, memory_order_relaxed) > 0 ||
 			   atomic_load_explicit(&ucx.partial, memory_order_relaxed) > 0;

@@ -174,7 +174,7 @@ static void start_server(void)
 	int error;
 
 	atomic_store_explicit(&ucx.resting, false, memory_order_seq_cst);
-	error = pthread_create(&ucx.server, NULL, ucx_run_server, NULL);
+	error = rte_start_thread(&ucx.server, ucx_run_server);
 	if (error)
 		rte_die("shmem_init",
 			"no thread to serve other nodes (%s); raise ulimit -u, or set "
