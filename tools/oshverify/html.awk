@@ -84,6 +84,13 @@ function write_verdict(    bad, line) {
 	print " &middot; " duration(fact["seconds"]) "</small></div>"
 }
 
+# Why something is not there, without what to do about it, which the page says under Machine.
+function brief(what) {
+	if (what ~ /^no: /)
+		sub(/ *[(;].*/, "", what)
+	return what
+}
+
 # The devices of a network that are there.
 function devices(section,    i, key, out) {
 	for (i = 1; i <= lists["info"]; i++) {
@@ -106,8 +113,8 @@ function write_tiles(    i, torus) {
 	tile("UCX", of_info("build.ucx"))
 	tile("PMIx", of_info("build.pmix"))
 	tile("UCX devices", devices("ucx"))
-	tile("libfabric", of_info("ofi.path"))
-	tile("Tofu", of_info("tofu.library") != "" ? of_info("tofu.library") : of_info("tofu.path"))
+	tile("libfabric", brief(of_info("ofi.path")))
+	tile("Tofu", of_info("tofu.library") != "" ? of_info("tofu.library") : brief(of_info("tofu.path")))
 	tile("Torus", torus)
 	print "</div>"
 }
@@ -223,7 +230,7 @@ function write_figure(i,    theirs_ns, ratio) {
 		return
 	}
 	ratio = figure[i, "value"] / theirs_ns
-	printf "<td class=\"n\" title=\"%s\">%s</td><td class=\"n %s\">%.2f</td></tr>\n", their_test(figure[i, "measure"], figure[i, "variant"]), \
+	printf "<td class=\"n\" title=\"%s\">%s</td><td class=\"n %s\">" (ratio < 0.1 ? "%.1g" : "%.2f") "</td></tr>\n", their_test(figure[i, "measure"], figure[i, "variant"]), \
 		time_text(theirs_ns), (ratio > 1.2 ? "worse" : ratio < 0.9 ? "better" : ""), ratio
 }
 
