@@ -86,12 +86,12 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
-# RDMA of Fujitsu's MPI, for mpi-ext.h. It knows no MPI.
-libfjmpi_la_SOURCES = softofu/fjmpi/fjmpi_rdma.c
+# RDMA and places of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
+libfjmpi_la_SOURCES = softofu/fjmpi/fjmpi_rdma.c softofu/fjmpi/fjmpi_topology.c
 libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 libfjmpi_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libfjmpi_la_LIBADD = libtofucom.la
-libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_rdma_'
+libfjmpi_la_LIBADD = libtofucom.la libjtofu.la
+libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_(rdma|topology)_'
 
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
@@ -109,7 +109,15 @@ softofuinclude_HEADERS = \
 
 # In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
 softofumpidir = $(softofuincludedir)/mpi
-softofumpi_HEADERS = softofu/fjmpi/fjmpi_persistent.h softofu/fjmpi/fjmpi_rdma.h softofu/fjmpi/mpi-ext.h
+softofumpi_HEADERS = \
+	softofu/fjmpi/fjmpi.f90 \
+	softofu/fjmpi/fjmpi_persistent.h \
+	softofu/fjmpi/fjmpi_rdma.h \
+	softofu/fjmpi/fjmpi_topology.h \
+	softofu/fjmpi/mpi-ext.h \
+	softofu/fjmpi/mpi_ext.f90 \
+	softofu/fjmpi/mpi_f08_ext.f90 \
+	softofu/fjmpi/mpif-ext.h
 
 pkgconfig_DATA += softofu/softofu.pc
 softofu/softofu.pc: softofu/softofu.pc.in

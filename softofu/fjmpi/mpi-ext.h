@@ -7,9 +7,7 @@
  * uTofu), persistent requests (FJMPI_Prequest_*) and persistent collectives (MPIX_*_init). This header includes the
  * mpi-ext.h of that MPI. The bodies are here, since a library of them would fit one MPI only.
  *
- * The view of a node is its logical coordinates, as many as the shape of the job has axes, or the six of the machine,
- * counted from its corner or from that of the job. Names and arguments are Fujitsu's; the numbers behind the names
- * are ours.
+ * Names and arguments are Fujitsu's; the numbers behind the names are ours. fjmpi_topology.h explains views.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
@@ -21,47 +19,26 @@
 #endif
 #endif
 
-#include <jtofu.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "fjmpi_rdma.h"
+#include "fjmpi_topology.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define FJMPI_SUCCESS MPI_SUCCESS
-#define FJMPI_LOGICAL 0
-#define FJMPI_TOFU_SYS 1
-#define FJMPI_TOFU_REL 2
+#define FJMPI_LOGICAL FJMPI_VIEW_LOGICAL
+#define FJMPI_TOFU_SYS FJMPI_VIEW_SYS
+#define FJMPI_TOFU_REL FJMPI_VIEW_REL
 #define FJMPI_ERR_TOPOLOGY_NODE_SHARED_JOB (MPI_ERR_LASTCODE + 1) /* not had here: a job has its nodes alone */
 
-/* jTofu is opened for each question, under a number of our own: the program may use it for itself before, after, or never. */
-enum { FJMPI_JOB = 0x664a4d70, FJMPI_RANKS_PER_NODE = 48, FJMPI_AXES = 6 };
-
-static inline int fjmpi_open(void)
+static inline int fjmpi_me(void)
 {
-	void *map = NULL;
-	size_t bytes;
-	unsigned int ranks;
-	int rank, code;
+	int rank = -1;
 
-	if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
-	    jtofu_create_mapinfo_by_envvars(&map, &bytes, &ranks) != JTOFU_SUCCESS)
-		return MPI_ERR_OTHER;
-	code = jtofu_initialize(FJMPI_JOB, (jtofu_rank_t)rank, map);
-	/* It is the first job of a program that does not use jTofu, and one more of a program that does. */
-	if (code == JTOFU_SUCCESS)
-		jtofu_add_job(FJMPI_JOB, map);
-	free(map);
-	return code == JTOFU_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-static inline int fjmpi_close(int code)
-{
-	jtofu_delete_job(FJMPI_JOB);
-	jtofu_finalize();
-	return code == JTOFU_SUCCESS ? MPI_SUCCESS : MPI_ERR_ARG;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	return rank;
 }
 
 static inline int fjmpi_translate(MPI_Comm from, int rank, MPI_Comm to)
@@ -80,117 +57,57 @@ static inline int fjmpi_translate(MPI_Comm from, int rank, MPI_Comm to)
 	return translated;
 }
 
-/* The logical axes of the job, up to the last that has more than one node. */
-static inline int fjmpi_axes(union jtofu_log_coords *all)
-{
-	int axes = 3;
-
-	if (jtofu_query_log_size(all) != JTOFU_SUCCESS)
-		return 0;
-	while (axes > 1 && all->a[axes - 1] == 1)
-		axes--;
-	return axes;
-}
-
 static inline int FJMPI_Topology_get_shape(int *x, int *y, int *z)
 {
-	int *const size[3] = {x, y, z};
-	union jtofu_log_coords all;
-	int code = fjmpi_open(), axes;
+	int size[3];
 
-	if (code != MPI_SUCCESS)
-		return code;
-	axes = fjmpi_axes(&all);
-	for (int axis = 0; axis < 3 && axes > 0; axis++)
-		*size[axis] = axis < axes ? (int)all.a[axis] : 0;
-	return fjmpi_close(axes > 0 ? JTOFU_SUCCESS : JTOFU_ERR_INTERNAL);
+	if (fjmpi_topology_shape(fjmpi_me(), size) < 0)
+		return MPI_ERR_OTHER;
+	*x = size[0];
+	*y = size[1];
+	*z = size[2];
+	return MPI_SUCCESS;
 }
 
 static inline int FJMPI_Topology_get_dimension(int *dimension)
 {
-	int size[3], code = FJMPI_Topology_get_shape(&size[0], &size[1], &size[2]);
+	int size[3], axes = fjmpi_topology_shape(fjmpi_me(), size);
 
-	if (code == MPI_SUCCESS)
-		*dimension = size[2] ? 3 : size[1] ? 2 : 1;
-	return code;
-}
-
-static inline int fjmpi_logical(int rank, int most, int *coords)
-{
-	union jtofu_log_coords at;
-	int code = jtofu_query_log_coords(FJMPI_JOB, (jtofu_rank_t)rank, &at);
-
-	for (int axis = 0; axis < most && axis < 3 && code == JTOFU_SUCCESS; axis++)
-		coords[axis] = (int)at.a[axis];
-	return code;
-}
-
-static inline int fjmpi_physical(int rank, int relative, int most, int *coords)
-{
-	union jtofu_phys_coords at, corner, size;
-	int code = jtofu_query_phys_coords(FJMPI_JOB, (jtofu_rank_t)rank, &at);
-
-	jtofu_query_ref_coords(&corner);
-	jtofu_query_sys_size(&size);
-	for (int axis = 0; axis < most && axis < FJMPI_AXES && code == JTOFU_SUCCESS; axis++)
-		coords[axis] = relative ? (at.a[axis] + size.a[axis] - corner.a[axis]) % size.a[axis] : at.a[axis];
-	return code;
+	if (axes < 0)
+		return MPI_ERR_OTHER;
+	*dimension = axes;
+	return MPI_SUCCESS;
 }
 
 static inline int FJMPI_Topology_get_coords(MPI_Comm comm, int rank, int view, int most, int *coords)
 {
-	int code, world = fjmpi_translate(comm, rank, MPI_COMM_WORLD);
+	int world = fjmpi_translate(comm, rank, MPI_COMM_WORLD);
 
 	if (world == MPI_UNDEFINED)
 		return MPI_ERR_RANK;
 	if (view < FJMPI_LOGICAL || view > FJMPI_TOFU_REL || most < 1 || !coords)
 		return MPI_ERR_ARG;
-	code = fjmpi_open();
-	if (code != MPI_SUCCESS)
-		return code;
-	return fjmpi_close(view == FJMPI_LOGICAL ? fjmpi_logical(world, most, coords)
-						 : fjmpi_physical(world, view == FJMPI_TOFU_REL, most, coords));
-}
-
-static inline int fjmpi_on_node(int view, const int *coords, jtofu_rank_t *ranks, size_t *count)
-{
-	union jtofu_log_coords logical = {{0, 0, 0}}, all;
-	union jtofu_phys_coords physical, corner, size;
-
-	if (view == FJMPI_LOGICAL) {
-		for (int axis = 0, axes = fjmpi_axes(&all); axis < axes; axis++)
-			logical.a[axis] = (uint32_t)coords[axis];
-		return jtofu_query_ranks_from_log_coords(FJMPI_JOB, &logical, FJMPI_RANKS_PER_NODE, ranks, count);
-	}
-	jtofu_query_ref_coords(&corner);
-	jtofu_query_sys_size(&size);
-	for (int axis = 0; axis < FJMPI_AXES; axis++)
-		physical.a[axis] = (uint8_t)(view == FJMPI_TOFU_REL ? (coords[axis] + corner.a[axis]) % size.a[axis]
-								    : coords[axis]);
-	return jtofu_query_ranks_from_phys_coords(FJMPI_JOB, &physical, FJMPI_RANKS_PER_NODE, ranks, count);
+	return fjmpi_topology_place(fjmpi_me(), world, view, most, coords) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 /* Ranks of the communicator on a node, at most so many. */
 static inline int FJMPI_Topology_get_ranks(MPI_Comm comm, int view, const int *coords, int most, int *count, int *ranks)
 {
-	jtofu_rank_t there[FJMPI_RANKS_PER_NODE];
-	size_t found = 0;
-	int code;
+	int there[FJMPI_RANKS_PER_NODE], found;
 
 	if (view < FJMPI_LOGICAL || view > FJMPI_TOFU_REL || most < 1 || !coords || !count || !ranks)
 		return MPI_ERR_ARG;
-	code = fjmpi_open();
-	if (code != MPI_SUCCESS)
-		return code;
-	code = fjmpi_close(fjmpi_on_node(view, coords, there, &found));
+	found = fjmpi_topology_ranks(fjmpi_me(), view, coords, there);
+	if (found < 0)
+		return MPI_ERR_ARG;
 	*count = 0;
-	for (size_t i = 0; i < found && *count < most && code == MPI_SUCCESS; i++) {
-		int rank = fjmpi_translate(MPI_COMM_WORLD, (int)there[i], comm);
+	for (int i = 0; i < found && *count < most; i++) {
+		int rank = fjmpi_translate(MPI_COMM_WORLD, there[i], comm);
 
 		if (rank != MPI_UNDEFINED)
 			ranks[(*count)++] = rank;
 	}
-	return code;
+	return MPI_SUCCESS;
 }
 
 /* The names of the K computer's days, for ranks of the world. */

@@ -97,6 +97,10 @@ EXTRA_DIST += \
 	softofu/tests/mpi/chain.cc \
 	softofu/tests/mpi/check.h \
 	softofu/tests/mpi/fjmpi_rdma.c \
+	softofu/tests/mpi/fortran_included.f \
+	softofu/tests/mpi/fortran_persistent.f90 \
+	softofu/tests/mpi/fortran_places.f90 \
+	softofu/tests/mpi/fortran_places_f08.f90 \
 	softofu/tests/mpi/launched_job.c \
 	softofu/tests/mpi/messages.c \
 	softofu/tests/mpi/neighbours.cc \

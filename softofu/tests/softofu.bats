@@ -74,7 +74,7 @@ mpirun_each()
 		run ! grep -E 'torushmem|ucp|pmix' <(ldd "$TOP_BUILDDIR/.libs/lib${library#*:}.so")
 	done
 	run ! grep -E 'torushmem|ucp|pmix|libmpi' <(ldd "$TOP_BUILDDIR/.libs/libfjmpi.so")
-	run ! grep -v ' T fjmpi_rdma_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
+	run ! grep -Ev ' T fjmpi_(rdma|topology)_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
 }
 
 @test "headers are C and C++ without a warning" {
@@ -308,7 +308,7 @@ rank 2 at 1 0 0 0 0 0 of 2 1 1 2 3 2, logically 1 0 0, first of 1: 2" ]
 		mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" "$TOP/softofu/tests/mpi/$name.c" -o $name "${link[@]}"
 	done
 	mpicc -std=gnu11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/topology.c" \
-		-o topology "${link[@]}"
+		-o topology "${link[@]}" -lfjmpi
 	SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2 run mpi 5 ./topology
 	[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
 	SOFTOFU_SHAPE=2x1x1x1x3x1 SOFTOFU_HOLES=1,0,0,0,0,0 run mpi 4 ./topology
@@ -382,6 +382,43 @@ persistent()
 
 @test "persistent requests and collectives of Fujitsu's MPI over Open MPI and MPICH" {
 	each_mpi persistent
+}
+
+fortran()
+{
+	local fc=${MPICC/mpicc/mpifort} flags=(-O1 -Wall -fimplicit-none) name
+
+	command -v "$fc" >/dev/null || return 0
+	# A folder for each: modules fit one MPI.
+	mkdir -p "$fc"
+	cd "$fc" || return
+	for name in fjmpi mpi_ext mpi_f08_ext; do
+		"$fc" "${flags[@]}" -c -I "$TOP/softofu/fjmpi" "$TOP/softofu/fjmpi/$name.f90"
+	done
+	for name in places.f90 persistent.f90 places_f08.f90 included.f; do
+		"$fc" "${flags[@]}" -I . -I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/fortran_$name" *.o -o "${name%.*}" \
+			-L "$TOP_BUILDDIR/.libs" -lfjmpi -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs"
+	done
+	export SOFTOFU_SHAPE=3x1x1 SOFTOFU_RANKS_PER_NODE=2
+	for name in places places_f08; do
+		run mpirun_each 5 ./$name
+		echo "$fc $name: $output"
+		[ "$output" = "5 ranks in 1 dimensions: 3 0 0" ]
+	done
+	run mpirun_each 4 ./included
+	[ "$output" = "2 ranks on a node" ]
+	for ranks in 1 2 5; do
+		run mpirun_each "$ranks" ./persistent
+		echo "$fc persistent: $output"
+		[ "$output" = "$ranks ranks" ]
+	done
+	unset SOFTOFU_SHAPE SOFTOFU_RANKS_PER_NODE
+	cd ..
+}
+
+@test "Fujitsu's MPI in Fortran over Open MPI and MPICH: mpi_ext, mpi_f08_ext and mpif-ext.h" {
+	command -v gfortran >/dev/null || skip "there is no gfortran"
+	each_mpi fortran
 }
 
 @test "four and 48 ranks on a node put to each other; with --long 1,000 nodes of one and of four ranks" {

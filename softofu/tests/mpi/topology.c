@@ -2,6 +2,7 @@
 /* Places of ranks, as programs ask Fujitsu's MPI. Every answer must agree with what uTofu says about the rank. */
 #include <mpi.h>
 #include <mpi-ext.h>
+#include <jtofu.h>
 #include <stdio.h>
 #include <string.h>
 #include <utofu.h>

@@ -1,0 +1,259 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
+! Extensions of Fujitsu's MPI in Fortran, for any MPI: places of ranks and persistent requests. Compile this file, then
+! mpi_ext.f90 and mpi_f08_ext.f90 as the program uses them, with the program's mpifort: modules fit one compiler and one MPI
+! only. Link -lfjmpi. Programs that include mpif-ext.h need this file alone.
+!
+! Names and arguments are Fujitsu's, as programs have them. A persistent request is one of the MPI below.
+
+module fjmpi_library
+  use, intrinsic :: iso_c_binding, only: c_int
+  implicit none
+  include 'mpif-ext.h'
+  integer, parameter :: fjmpi_axes = 6, fjmpi_ranks_per_node = 48
+
+  interface
+    integer(c_int) function fjmpi_topology_shape(me, size) bind(C)
+      import :: c_int
+      integer(c_int), value :: me
+      integer(c_int), intent(out) :: size(3)
+    end function
+
+    integer(c_int) function fjmpi_topology_place(me, rank, view, most, coords) bind(C)
+      import :: c_int
+      integer(c_int), value :: me, rank, view, most
+      integer(c_int), intent(inout) :: coords(*)
+    end function
+
+    integer(c_int) function fjmpi_topology_ranks(me, view, coords, ranks) bind(C)
+      import :: c_int
+      integer(c_int), value :: me, view
+      integer(c_int), intent(in) :: coords(*)
+      integer(c_int), intent(out) :: ranks(*)
+    end function
+  end interface
+
+contains
+
+  ! The same process in another communicator, or MPI_UNDEFINED.
+  integer function fjmpi_translate(from, rank, to) result(there)
+    use mpi
+    integer, intent(in) :: from, rank, to
+    integer :: size, here_group, there_group, one(1), translated(1), ierror
+
+    there = MPI_UNDEFINED
+    call MPI_Comm_size(from, size, ierror)
+    if (ierror /= MPI_SUCCESS .or. rank < 0 .or. rank >= size) return
+    one(1) = rank
+    call MPI_Comm_group(from, here_group, ierror)
+    call MPI_Comm_group(to, there_group, ierror)
+    call MPI_Group_translate_ranks(here_group, 1, one, there_group, translated, ierror)
+    call MPI_Group_free(here_group, ierror)
+    call MPI_Group_free(there_group, ierror)
+    there = translated(1)
+  end function
+
+  integer function fjmpi_me()
+    use mpi
+    integer :: ierror
+
+    call MPI_Comm_rank(MPI_COMM_WORLD, fjmpi_me, ierror)
+  end function
+end module
+
+! --- Places of ranks ---
+
+subroutine FJMPI_Topology_get_shape(x, y, z, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(out) :: x, y, z, ierror
+  integer :: size(3)
+
+  ierror = MPI_ERR_OTHER
+  if (fjmpi_topology_shape(fjmpi_me(), size) < 0) return
+  x = size(1)
+  y = size(2)
+  z = size(3)
+  ierror = MPI_SUCCESS
+end subroutine
+
+subroutine FJMPI_Topology_get_dimension(dimensions, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(out) :: dimensions, ierror
+  integer :: size(3), axes
+
+  ierror = MPI_ERR_OTHER
+  axes = fjmpi_topology_shape(fjmpi_me(), size)
+  if (axes < 0) return
+  dimensions = axes
+  ierror = MPI_SUCCESS
+end subroutine
+
+subroutine FJMPI_Topology_get_coords(comm, rank, view, most, coords, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: comm, rank, view, most
+  integer, intent(inout) :: coords(*)
+  integer, intent(out) :: ierror
+  integer :: world
+
+  world = fjmpi_translate(comm, rank, MPI_COMM_WORLD)
+  if (world == MPI_UNDEFINED) then
+    ierror = MPI_ERR_RANK
+  else if (view < FJMPI_LOGICAL .or. view > FJMPI_TOFU_REL .or. most < 1) then
+    ierror = MPI_ERR_ARG
+  else if (fjmpi_topology_place(fjmpi_me(), world, view, most, coords) < 0) then
+    ierror = MPI_ERR_OTHER
+  else
+    ierror = MPI_SUCCESS
+  end if
+end subroutine
+
+! Ranks of the communicator on a node, at most so many.
+subroutine FJMPI_Topology_get_ranks(comm, view, coords, most, count, ranks, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: comm, view, coords(*), most
+  integer, intent(out) :: count, ierror
+  integer, intent(inout) :: ranks(*)
+  integer :: there(fjmpi_ranks_per_node), found, rank, i
+
+  ierror = MPI_ERR_ARG
+  if (view < FJMPI_LOGICAL .or. view > FJMPI_TOFU_REL .or. most < 1) return
+  found = fjmpi_topology_ranks(fjmpi_me(), view, coords, there)
+  if (found < 0) return
+  count = 0
+  do i = 1, found
+    rank = fjmpi_translate(MPI_COMM_WORLD, there(i), comm)
+    if (rank == MPI_UNDEFINED .or. count == most) cycle
+    count = count + 1
+    ranks(count) = rank
+  end do
+  ierror = MPI_SUCCESS
+end subroutine
+
+! The names of the K computer's days, for ranks of the world.
+
+subroutine FJMPI_Topology_rank2x(rank, x, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: rank
+  integer, intent(out) :: x, ierror
+  integer :: at(1)
+
+  call FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_LOGICAL, 1, at, ierror)
+  if (ierror /= MPI_SUCCESS) return
+  x = at(1)
+end subroutine
+
+subroutine FJMPI_Topology_rank2xy(rank, x, y, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: rank
+  integer, intent(out) :: x, y, ierror
+  integer :: at(2)
+
+  call FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_LOGICAL, 2, at, ierror)
+  if (ierror /= MPI_SUCCESS) return
+  x = at(1)
+  y = at(2)
+end subroutine
+
+subroutine FJMPI_Topology_rank2xyz(rank, x, y, z, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: rank
+  integer, intent(out) :: x, y, z, ierror
+  integer :: at(3)
+
+  call FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_LOGICAL, 3, at, ierror)
+  if (ierror /= MPI_SUCCESS) return
+  x = at(1)
+  y = at(2)
+  z = at(3)
+end subroutine
+
+subroutine FJMPI_Topology_sys_rank2xyzabc(rank, x, y, z, a, b, c, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: rank
+  integer, intent(out) :: x, y, z, a, b, c, ierror
+  integer :: at(6)
+
+  call FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_TOFU_SYS, 6, at, ierror)
+  if (ierror /= MPI_SUCCESS) return
+  x = at(1)
+  y = at(2)
+  z = at(3)
+  a = at(4)
+  b = at(5)
+  c = at(6)
+end subroutine
+
+subroutine FJMPI_Topology_rel_rank2xyzabc(rank, x, y, z, a, b, c, ierror)
+  use mpi
+  use fjmpi_library
+  implicit none
+  integer, intent(in) :: rank
+  integer, intent(out) :: x, y, z, a, b, c, ierror
+  integer :: at(6)
+
+  call FJMPI_Topology_get_coords(MPI_COMM_WORLD, rank, FJMPI_TOFU_REL, 6, at, ierror)
+  if (ierror /= MPI_SUCCESS) return
+  x = at(1)
+  y = at(2)
+  z = at(3)
+  a = at(4)
+  b = at(5)
+  c = at(6)
+end subroutine
+
+! --- Persistent requests ---
+
+subroutine FJMPI_Prequest_send_init(buf, count, datatype, dest, tag, comm, request, ierror)
+  implicit none
+  integer :: buf(*)
+  integer, intent(in) :: count, datatype, dest, tag, comm
+  integer, intent(out) :: request, ierror
+  external :: MPI_Send_init
+
+  call MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror)
+end subroutine
+
+subroutine FJMPI_Prequest_recv_init(buf, count, datatype, source, tag, comm, request, ierror)
+  implicit none
+  integer :: buf(*)
+  integer, intent(in) :: count, datatype, source, tag, comm
+  integer, intent(out) :: request, ierror
+  external :: MPI_Recv_init
+
+  call MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror)
+end subroutine
+
+subroutine FJMPI_Prequest_start(request, ierror)
+  implicit none
+  integer, intent(inout) :: request
+  integer, intent(out) :: ierror
+  external :: MPI_Start
+
+  call MPI_Start(request, ierror)
+end subroutine
+
+subroutine FJMPI_Prequest_startall(count, requests, ierror)
+  implicit none
+  integer, intent(in) :: count
+  integer, intent(inout) :: requests(*)
+  integer, intent(out) :: ierror
+  external :: MPI_Startall
+
+  call MPI_Startall(count, requests, ierror)
+end subroutine
