@@ -165,8 +165,9 @@ static bool take_arrived(struct nic *nic, const struct net_address *at)
  */
 static void sweep(struct nic *nic)
 {
-	for (uint32_t i = 0; i < nic->job->vcqs && i < atomic_load_explicit(&nic->job->next_vcq, memory_order_relaxed);
-	     i++)
+	uint32_t used = atomic_load_explicit(&nic->job->used_vcqs, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < used; i++)
 		if (atomic_load_explicit(&job_vcq(nic->job, i)->live, memory_order_relaxed) == 1) {
 			struct net_address at = net_address_of(nic, shared_vcq_id(job_vcq(nic->job, i)));
 

@@ -19,8 +19,10 @@
  *
  * With a launcher: the memory is a memfd. Each process binds a socket with the abstract name
  * softofu/USER/JOB/PROCESS/DESCRIPTOR, which the kernel removes when the process ends. A new process reads the names
- * in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living one. The name softofu/USER/JOB/lock is bound
- * by the process that is doing so, as a lock: otherwise two could both create the memory.
+ * in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living one. Its own name is valid if that process
+ * still lives once it is bound: so at any time the memory has a name. Whoever finds no process binds the name
+ * softofu/USER/JOB/lock, as a lock, and creates the memory; its own name follows when the memory is filled. Thousands
+ * of processes may join at once, so those that find one take no lock.
  *
  * With a run directory: the memory is the file softofu-job in it. A joining process locks byte 0 of the file. All
  * users hold a read lock on byte 1: a process that can lock byte 1 for writing is alone, and the content is of a
@@ -28,35 +30,31 @@
  */
 #define PATIENCE 20000 /* milliseconds */
 
-static int bound_socket(const char *name)
+static int unix_socket(void)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	size_t length = strlen(name);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	memcpy(address.sun_path + 1, name, length);
-	if (!bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)))
-		return fd;
-	length = (size_t)errno;
-	close(fd);
-	errno = (int)length;
-	return -1;
+	return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-static int lock_job_name(const char *job)
+static socklen_t name_address(struct sockaddr_un *address, const char *name)
 {
-	char name[96];
+	size_t length = strlen(name);
 
-	snprintf(name, sizeof name, "softofu/%u/%s/lock", (unsigned)getuid(), job);
-	for (int waited = 0; waited < PATIENCE; waited++) {
-		int fd = bound_socket(name);
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	memcpy(address->sun_path + 1, name, length);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+}
 
-		if (fd >= 0 || errno != EADDRINUSE)
-			return fd;
-		usleep(1000);
-	}
+static int bound_socket(const char *name)
+{
+	struct sockaddr_un address;
+	socklen_t length = name_address(&address, name);
+	int fd = unix_socket(), error;
+
+	if (fd < 0 || !bind(fd, (struct sockaddr *)&address, length))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
 	return -1;
 }
 
@@ -81,18 +79,27 @@ static int open_own(const char *path)
 	return fd;
 }
 
-static int open_member(const char *entry)
+/* A process of the job, by its name. */
+struct member {
+	int pid, fd;
+};
+
+static void member_name(char name[96], const char *job, const struct member *member)
+{
+	snprintf(name, 96, "softofu/%u/%s/%d/%d", (unsigned)getuid(), job, member->pid, member->fd);
+}
+
+static int open_member(const char *entry, struct member *member)
 {
 	char path[64];
-	int pid, fd;
 
-	if (sscanf(entry, "%d/%d", &pid, &fd) != 2)
+	if (sscanf(entry, "%d/%d", &member->pid, &member->fd) != 2)
 		return -1;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", member->pid, member->fd);
 	return open_own(path);
 }
 
-static int find_member(const char *job)
+static int find_member(const char *job, struct member *member)
 {
 	char mine[96], line[512];
 	FILE *names = fopen("/proc/net/unix", "re");
@@ -104,11 +111,51 @@ static int find_member(const char *job)
 		const char *name = strchr(line, '@');
 
 		if (name && !strncmp(name, mine, length))
-			found = open_member(name + length);
+			found = open_member(name + length, member);
 	}
 	if (names)
 		fclose(names);
 	return found;
+}
+
+static bool is_bound(const char *name)
+{
+	int fd = unix_socket();
+	struct sockaddr_un address;
+	socklen_t length = name_address(&address, name);
+	bool bound = fd >= 0 && !connect(fd, (struct sockaddr *)&address, length);
+
+	if (fd >= 0)
+		close(fd);
+	return bound;
+}
+
+static bool bind_member_name(struct rendezvous *found)
+{
+	char name[96];
+
+	member_name(name, found->job, &(struct member){(int)getpid(), found->job_fd});
+	found->member_fd = bound_socket(name);
+	return found->member_fd >= 0;
+}
+
+/* Joins a process that lives. */
+static bool join_member(struct rendezvous *found)
+{
+	struct member member;
+	char name[96];
+
+	found->job_fd = find_member(found->job, &member);
+	if (found->job_fd < 0)
+		return false;
+	member_name(name, found->job, &member);
+	if (bind_member_name(found) && is_bound(name))
+		return true;
+	if (found->member_fd >= 0)
+		close(found->member_fd);
+	close(found->job_fd);
+	found->member_fd = found->job_fd = -1;
+	return false;
 }
 
 static int new_memory(uint64_t bytes)
@@ -122,22 +169,27 @@ static int new_memory(uint64_t bytes)
 	return -1;
 }
 
-static bool join_by_name(struct rendezvous *found, const char *job, uint64_t bytes)
+static bool join_by_name(struct rendezvous *found, uint64_t bytes)
 {
-	char name[96];
+	char lock[96];
 
-	found->lock_fd = lock_job_name(job);
+	snprintf(lock, sizeof lock, "softofu/%u/%s/lock", (unsigned)getuid(), found->job);
+	for (int waited = 0; waited < PATIENCE; waited++) {
+		if (join_member(found))
+			return true;
+		found->lock_fd = bound_socket(lock);
+		if (found->lock_fd >= 0 || errno != EADDRINUSE)
+			break;
+		usleep(1000);
+	}
 	if (found->lock_fd < 0)
 		return false;
-	found->job_fd = find_member(job);
-	found->first = found->job_fd < 0;
-	if (found->first)
-		found->job_fd = new_memory(bytes);
-	if (found->job_fd < 0)
-		return false;
-	snprintf(name, sizeof name, "softofu/%u/%s/%d/%d", (unsigned)getuid(), job, (int)getpid(), found->job_fd);
-	found->member_fd = bound_socket(name);
-	return found->member_fd >= 0;
+	/* Another process may have created the memory before this one had the lock. */
+	if (join_member(found))
+		return true;
+	found->first = true;
+	found->job_fd = new_memory(bytes);
+	return found->job_fd >= 0;
 }
 
 static bool lock_byte(int fd, off_t byte, short type, bool wait)
@@ -188,8 +240,9 @@ static bool join_in_directory(struct rendezvous *found, const char *directory, u
 
 bool rendezvous_join(struct rendezvous *found, const struct settings *settings, uint64_t bytes)
 {
-	*found = (struct rendezvous){-1, -1, false, -1};
-	if (settings->run) {
+	*found = (struct rendezvous){.job_fd = -1, .member_fd = -1, .lock_fd = -1, .job = settings->job};
+	found->in_directory = settings->run != NULL;
+	if (found->in_directory) {
 		if (join_in_directory(found, settings->run, bytes))
 			return true;
 		fprintf(stderr, "softofu: SOFTOFU_RUN_DIRECTORY=%s cannot be used: %s\n", settings->run,
@@ -197,7 +250,7 @@ bool rendezvous_join(struct rendezvous *found, const struct settings *settings, 
 		return false;
 	}
 	if (settings->job[0]) {
-		if (join_by_name(found, settings->job, bytes))
+		if (join_by_name(found, bytes))
 			return true;
 		fprintf(stderr,
 			"softofu: the processes of this job do not find each other (/proc and sockets are needed): "
@@ -213,13 +266,20 @@ bool rendezvous_join(struct rendezvous *found, const struct settings *settings, 
 	return false;
 }
 
-void rendezvous_done(struct rendezvous *found)
+bool rendezvous_done(struct rendezvous *found)
 {
+	bool good = true;
+
+	if (found->in_directory)
+		lock_byte(found->job_fd, 0, F_UNLCK, false);
+	else if (found->first && found->job[0])
+		good = bind_member_name(found);
 	if (found->lock_fd >= 0)
 		close(found->lock_fd);
-	else if (found->member_fd < 0)
-		lock_byte(found->job_fd, 0, F_UNLCK, false);
 	found->lock_fd = -1;
+	if (!good)
+		fprintf(stderr, "softofu: the processes of this job will not find each other: %s\n", strerror(errno));
+	return good;
 }
 
 void rendezvous_leave(const char *directory, int job_fd)

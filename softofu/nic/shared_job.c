@@ -91,7 +91,7 @@ static void clear_after_former(struct nic *nic)
 	struct job *job = nic->job;
 
 	job_lock(&job->making);
-	for (uint32_t i = 0; i < job->vcqs && i < atomic_load_explicit(&job->next_vcq, memory_order_relaxed); i++)
+	for (uint32_t i = 0; i < atomic_load_explicit(&job->used_vcqs, memory_order_relaxed); i++)
 		if (atomic_load_explicit(&job_vcq(job, i)->live, memory_order_relaxed) &&
 		    job_vcq(job, i)->rank == (uint32_t)nic->rank)
 			vcq_release(nic, i);
@@ -102,17 +102,17 @@ static void clear_after_former(struct nic *nic)
 
 static bool enter_job(struct nic *nic)
 {
-	int32_t before = atomic_load_explicit(&nic->me->pid, memory_order_relaxed);
+	int32_t before = atomic_load_explicit(&nic->me->pid, memory_order_relaxed), me = (int32_t)getpid();
+	bool mine = !before || before == me || (kill(before, 0) && errno == ESRCH);
 
-	if (before && before != (int32_t)getpid() && !(kill(before, 0) && errno == ESRCH)) {
-		fprintf(stderr, "softofu: rank %d is taken by process %d; give each process its own SOFTOFU_RANK\n",
-			nic->rank, (int)before);
-		return false;
-	}
-	if (before)
+	if (mine && before)
 		clear_after_former(nic);
-	atomic_store_explicit(&nic->me->pid, (int32_t)getpid(), memory_order_relaxed);
-	return true;
+	if (mine && atomic_compare_exchange_strong_explicit(&nic->me->pid, &before, me, memory_order_relaxed,
+							    memory_order_relaxed))
+		return true;
+	fprintf(stderr, "softofu: rank %d is taken by process %d; give each process its own SOFTOFU_RANK\n", nic->rank,
+		(int)before);
+	return false;
 }
 
 static bool map_job(struct nic *nic)
@@ -122,7 +122,7 @@ static bool map_job(struct nic *nic)
 	char problem[NET_PROBLEM];
 	struct job plan = {0};
 	struct rendezvous found;
-	bool entered;
+	bool entered, findable;
 
 	if (through_net && !packets_plan(&nic->settings, &net))
 		return false;
@@ -130,7 +130,6 @@ static bool map_job(struct nic *nic)
 	if (!rendezvous_join(&found, &nic->settings, plan.bytes))
 		return false;
 	nic->job_fd = found.job_fd;
-	nic->member_fd = found.member_fd;
 	nic->job = mmap(NULL, plan.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, found.job_fd, 0);
 	if (nic->job == MAP_FAILED) {
 		fprintf(stderr, "softofu: %llu bytes of address space cannot be had: %s; see ulimit -v\n",
@@ -153,8 +152,9 @@ static bool map_job(struct nic *nic)
 	}
 	nic->me = job_process(nic->job, (uint32_t)nic->rank);
 	entered = enter_job(nic);
-	rendezvous_done(&found);
-	return entered;
+	findable = rendezvous_done(&found);
+	nic->member_fd = found.member_fd;
+	return entered && findable;
 }
 
 /* Not by atexit: functions that were registered before us may still communicate. */

@@ -128,7 +128,8 @@ struct job {
 	uint64_t bytes, vcq_bytes, mrq_size, processes_at, node_nics_at, vcqs_at;
 	uint64_t taking_at, net_at; /* 0: there is no network */
 	uint32_t processes, node_nics, vcqs;
-	_Atomic uint32_t next_vcq;
+	uint32_t first_free_vcq;    /* no VCQ before it is free; with making */
+	_Atomic uint32_t used_vcqs; /* no VCQ from it on was ever used */
 	_Atomic uint32_t
 		net_reported; /* whether a process reports the failure of the network, or has done so (packets.c) */
 };
@@ -201,11 +202,12 @@ void process_wake(struct process *process);
 struct rendezvous {
 	int job_fd;
 	int member_fd; /* makes this process findable as long as it lives */
-	bool first;
-	int lock_fd; /* no other process joins until it is closed */
+	bool first, in_directory;
+	int lock_fd; /* no other process creates the memory until it is closed */
+	const char *job;
 };
 bool rendezvous_join(struct rendezvous *rendezvous, const struct settings *settings, uint64_t bytes);
-void rendezvous_done(struct rendezvous *rendezvous);
+bool rendezvous_done(struct rendezvous *rendezvous);
 void rendezvous_leave(const char *directory, int job_fd); /* the last process removes the file */
 
 #endif

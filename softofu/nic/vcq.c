@@ -124,25 +124,25 @@ static int choose_cq(struct nic *nic, unsigned tni, int component, bool alone, u
 	return UTOFU_ERR_FULL;
 }
 
+/*
+ * With job->making. Every shared VCQ that a process looks at costs it a page of page tables, so jobs of thousands of
+ * ranks must not look at all of them.
+ */
 static int claim_shared_vcq(struct nic *nic, uint32_t *number)
 {
 	struct job *job = nic->job;
+	uint32_t at = job->first_free_vcq;
 
-	for (uint32_t tries = 0; tries < job->vcqs; tries++) {
-		uint32_t at = tries, next = atomic_load_explicit(&job->next_vcq, memory_order_relaxed), none = 0;
-
-		if (at < next && atomic_load_explicit(&job_vcq(job, at)->live, memory_order_relaxed))
-			continue;
-		if (!atomic_compare_exchange_strong_explicit(&job_vcq(job, at)->live, &none, 2, memory_order_acquire,
-							     memory_order_relaxed))
-			continue;
-		while (next <= at && !atomic_compare_exchange_weak_explicit(&job->next_vcq, &next, at + 1,
-									    memory_order_relaxed, memory_order_relaxed))
-			;
-		*number = at;
-		return UTOFU_SUCCESS;
-	}
-	return UTOFU_ERR_OUT_OF_RESOURCE;
+	while (at < job->vcqs && atomic_load_explicit(&job_vcq(job, at)->live, memory_order_relaxed))
+		at++;
+	job->first_free_vcq = at;
+	if (at == job->vcqs)
+		return UTOFU_ERR_OUT_OF_RESOURCE;
+	atomic_store_explicit(&job_vcq(job, at)->live, 2, memory_order_relaxed);
+	if (at >= atomic_load_explicit(&job->used_vcqs, memory_order_relaxed))
+		atomic_store_explicit(&job->used_vcqs, at + 1, memory_order_relaxed);
+	*number = at;
+	return UTOFU_SUCCESS;
 }
 
 static void clear_shared_vcq(struct nic *nic, struct shared_vcq *shared)
@@ -254,6 +254,8 @@ void vcq_release(struct nic *nic, uint32_t number)
 	atomic_store_explicit(&job_node_nic(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
 			      memory_order_relaxed);
 	atomic_store_explicit(&shared->live, 0, memory_order_release);
+	if (number < nic->job->first_free_vcq)
+		nic->job->first_free_vcq = number;
 }
 
 int vcq_free(struct vcq *vcq)
@@ -262,7 +264,9 @@ int vcq_free(struct vcq *vcq)
 
 	queue_drain(vcq);
 	pthread_mutex_lock(&nic->lock);
+	job_lock(&nic->job->making);
 	vcq_release(nic, vcq->number);
+	job_unlock(&nic->job->making);
 	atomic_store_explicit(&vcq->live, false, memory_order_relaxed);
 	free(vcq->toq);
 	free(vcq->tcq);
@@ -276,9 +280,11 @@ int vcq_free(struct vcq *vcq)
 
 void vcq_release_all(struct nic *nic)
 {
+	job_lock(&nic->job->making);
 	for (int i = 0; i < nic->vcq_count; i++)
 		if (atomic_load_explicit(&nic->vcqs[i].live, memory_order_relaxed))
 			vcq_release(nic, nic->vcqs[i].number);
+	job_unlock(&nic->job->making);
 }
 
 void vcq_report(struct nic *nic)

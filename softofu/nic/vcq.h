@@ -58,7 +58,8 @@ struct vcq {
 struct vcq *vcq_table(int *count);
 int vcq_create(struct nic *nic, unsigned tni, int component, unsigned long flags, struct vcq **vcq);
 int vcq_free(struct vcq *vcq);
-void vcq_release(struct nic *nic, uint32_t number); /* makes it invisible to other processes */
+/* Makes it invisible to other processes. Call with job->making. */
+void vcq_release(struct nic *nic, uint32_t number);
 void vcq_release_all(struct nic *nic);
 void vcq_report(struct nic *nic);
 
