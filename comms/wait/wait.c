@@ -47,6 +47,7 @@
 static struct {
 	bool have_membarrier;
 	long yield_longest; /* ns */
+	int sharers;	    /* PEs of this node for each processor, at least 1 */
 #if PROCESSOR_HAS_EVENTS
 	uint64_t ticks_per_poll;
 #endif
@@ -99,6 +100,7 @@ void wait_start(void)
 
 	comms.oversubscribed = comms.system->oversubscribed = rte.n_local > processors;
 	waits.yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
+	waits.sharers = rte.n_local > processors ? rte.n_local / processors : 1;
 	allow_stops();
 	comms.bare_polls = comms.oversubscribed ? 0 : POLLS_WITHOUT_PAUSE;
 	if (setting_number(SETTING_SPIN, &spins))
@@ -233,17 +235,30 @@ static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanos
 	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !contention_is_there() ? comms_spins() : 0;
 }
 
+static bool network_needs_polls(void)
+{
+	return comms.network && comms.network->longest_wait > 0;
+}
+
+/* PEs that share a processor and wait for the network poll it less often each, or hundreds would leave no time for anything else. */
+static long longest_sleep(long otherwise)
+{
+	long longest = network_needs_polls() ? comms.network->longest_wait * waits.sharers : otherwise;
+
+	return longest < SLEEP_LONGEST ? longest : SLEEP_LONGEST;
+}
+
 /* The longer the wait, the longer each timed wait: a wakeup ends it at once anyway. */
 unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 {
-	long longest = comms.network && comms.network->longest_wait ? comms.network->longest_wait : SLEEP_LONGEST;
+	long longest = longest_sleep(SLEEP_LONGEST);
 	long length = SLEEP_SHORTEST << (*sleeps < 9 ? *sleeps : 9);
 	struct timespec timeout = {0, length < longest ? length : longest};
 	unsigned polls;
 
 	++*sleeps;
 	polls = block_on_word(&comms.system->wakeup.word, key, timeout.tv_nsec, &timeout);
-	if (longest < SLEEP_LONGEST)
+	if (network_needs_polls())
 		comms.network->progress();
 	comms_sleep_cancel();
 	if (comms_lists_active())
@@ -255,8 +270,7 @@ unsigned comms_sleep(uint32_t key, unsigned *sleeps)
 
 void comms_sleep_idle(uint32_t key)
 {
-	const struct timespec length = {0, comms.network && comms.network->longest_wait ? comms.network->longest_wait
-											: SLEEP_WITH_LISTS};
+	const struct timespec length = {0, longest_sleep(SLEEP_WITH_LISTS)};
 
 	futex(&comms.system->wakeup.word, FUTEX_WAIT, key, &length);
 	comms_sleep_cancel();
