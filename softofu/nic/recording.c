@@ -50,7 +50,7 @@ void record_sent(struct vcq *vcq, const struct descriptor *what, uint64_t place)
 		.from = shared_vcq_id(vcq->shared),
 		.to = id_plain(what->vcq_id),
 		.bytes = what->length,
-		.queue = vcq->number,
+		.queue = session ? vcq->number : 0,
 		.place = place,
 	};
 

@@ -22,7 +22,7 @@ struct record {
 	uint64_t message;    /* rank << 32, and which of that rank's; the one sent, or the one that this follows from */
 	uint64_t from, to;   /* VCQ ids */
 	uint64_t bytes;
-	uint64_t queue; /* session's number in the job */
+	uint64_t queue; /* session's number in the job; 0 without a session */
 	uint64_t place; /* of the command in the session, or of the first released one */
 	uint64_t steps;
 };

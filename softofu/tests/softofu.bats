@@ -442,13 +442,25 @@ iterations_take()
 	done | awk '{ t[NR] = $1 } END { printf "%.1f\n", t[2] - t[1] }'
 }
 
+# written_as_recorded RANKS ITERATIONS FOLDER: what one process writes without starting the ranks is what they recorded
+written_as_recorded()
+{
+	mkdir "$3.written"
+	SOFTOFU_RANKS=$1 run "$TESTS/lattice_exchange" "$2" 23040 "$3.written"
+	[ "$output" = "$1 ranks would exchange $2 times 23040 bytes with 8 neighbours" ]
+	[ "$(find "$3.written" -type f -size +0 | wc -l)" -eq "$1" ]
+	diff -r "$3" "$3.written"
+}
+
 @test "lattice QCD with four ranks on a node, recorded, and replayed with other TNIs than it used" {
 	export SOFTOFU_SHAPE=1x1x1x2x3x2 SOFTOFU_RANKS_PER_NODE=4
 	for n in 4 12; do
 		mkdir record$n
 		SOFTOFU_RECORD=record$n run on 48 "$TESTS/lattice_exchange" $n 23040
 		[ "$output" = "48 ranks exchanged $n times 23040 bytes with 8 neighbours" ]
+		written_as_recorded 48 $n record$n
 	done
+	export SOFTOFU_NET=packets:preset=tofud-nominal
 	recorded=$(iterations_take recorded) direction=$(iterations_take direction)
 	robin=$(iterations_take round-robin) balanced=$(iterations_take balanced)
 	echo "$recorded $direction $robin $balanced"
@@ -458,6 +470,25 @@ iterations_take()
 	run "$TOP_BUILDDIR/softofu-replay" --tnis best record4
 	[ "$status" -eq 1 ]
 	[ "$output" = "softofu-replay: --tnis best: recorded, direction, round-robin or balanced is wanted" ]
+	[ "${TEST_LONG:-no}" = no ] && return
+	export SOFTOFU_SHAPE=2x2x2x2x3x2
+	mkdir record96
+	SOFTOFU_RECORD=record96 on 384 "$TESTS/lattice_exchange" 3 23040
+	written_as_recorded 384 3 record96
+}
+
+@test "lattice QCD on 768 nodes: the record of 3,072 ranks, replayed" {
+	export SOFTOFU_SHAPE=4x4x4x2x3x2 SOFTOFU_RANKS_PER_NODE=4
+	mkdir record
+	SOFTOFU_RANKS=3072 "$TESTS/lattice_exchange" 1 11520 record
+	for choice in direction round-robin; do
+		run "$TOP_BUILDDIR/softofu-replay" --tnis $choice record
+		echo "$output"
+		[[ "$output" =~ modelled:\ ([0-9.]+)\ us ]]
+		took+=("${BASH_REMATCH[1]}")
+	done
+	# 8 and 6 of the 32 messages of a node.
+	awk -v d="${took[0]}" -v r="${took[1]}" 'BEGIN { exit !(r > 0 && r < d) }'
 }
 
 @test "barrier gates: rings and butterflies, every reduction, late ranks, a rank that asks for something else" {
