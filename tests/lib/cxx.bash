@@ -39,24 +39,40 @@ passes()
 	done
 }
 
-# runs_everywhere PROGRAM TEXT [SETTING]: with success on each path, and saying nothing but TEXT and what follows it in its line
+# runs_on "SETTINGS" PROGRAM TEXT: with success, and saying nothing but TEXT and what follows it in its line
+runs_on()
+{
+	for pes in 1 3; do
+		# shellcheck disable=SC2086 # a list of settings
+		timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) env $1 "$OSHRUN" -q -n $pes "./$2" >out 2>&1 ||
+			{ echo "with $1 on $pes PEs" && cat out && return 1; }
+		if [ -n "$3" ]; then
+			[[ "$(cat out)" == "$3"* ]]
+		else
+			[ ! -s out ]
+		fi
+	done
+}
+
+# runs_everywhere PROGRAM TEXT [SETTING]: on each path
 runs_everywhere()
 {
 	for settings in SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self' SHMEM_NODE_PES=2 'SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1'; do
 		if [[ "$settings" == *tofu* ]]; then
 			grep -q 'HAVE_TOFU 1' "$TOP_BUILDDIR/config.h" && [ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || continue
 		fi
-		for pes in 1 3; do
-			# shellcheck disable=SC2086 # a list of settings
-			timeout -k 2 $((60 * ${TEST_PATIENCE:-1})) env $settings ${3:-} "$OSHRUN" -q -n $pes "./$1" >out 2>&1 ||
-				{ echo "with $settings on $pes PEs" && cat out && return 1; }
-			if [ -n "$2" ]; then
-				[[ "$(cat out)" == "$2"* ]]
-			else
-				[ ! -s out ]
-			fi
-		done
+		runs_on "$settings ${3:-}" "$1" "$2"
 	done
+}
+
+# runs_by_standard STANDARD PROGRAM TEXT [SETTING]: on each path by the first and the last standard; those between them have the code of
+# one of these two, and run where no network is.
+runs_by_standard()
+{
+	case $1 in
+	c++11 | c++20) runs_everywhere "${@:2}" ;;
+	*) runs_on "SHMEM_PATHS=local ${4:-}" "$2" "$3" ;;
+	esac
 }
 
 # counts_of_putter PROGRAM...: the instructions of its function putter and what that calls, in count.PROGRAM
