@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # quickstart: what can be tried without installing packages or building this tree once more. A tiny tree
 # stands in for ours: its autogen.sh, configure and make are real, and done in a moment.
 
@@ -19,6 +20,7 @@ echo "configure in $PWD" >>../trace
 echo "torushmem 0.0 will run somewhere; next: make"
 cat >Makefile <<'Y'
 all: ; echo "make in $$PWD" >>../trace; mkdir -p examples; cp ../fake-oshrun oshrun; : >examples/stencil
+check-programs: ; echo "programs $$MAKEFLAGS" >>../trace
 check: ; @echo noise; echo "5 passed, $${TINY_FAILED:-0} failed"; exit $${TINY_FAILED:-0}
 check-asan check-ubsan check-tsan: ; @echo "2 passed, 0 failed"
 check-valgrind: ; @$${TINY_VALGRIND:-echo "2 passed, 0 failed"}
@@ -306,6 +308,7 @@ $place" ]
 	printf '%s\n' "$output"
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]}" = "11 passed, 0 failed" ]
+	grep -q '^programs .*-j' "$tree/trace"
 	TINY_FAILED=2 run "$tree/quickstart" check
 	[ "$status" -eq 1 ]
 	[ "${lines[-1]}" = "11 passed, 2 failed" ]
