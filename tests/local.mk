@@ -187,6 +187,7 @@ EXTRA_DIST += \
 	tests/distros/sources.awk \
 	tests/lib/cluster.bash \
 	tests/lib/cxx.bash \
+	tests/lib/bats.sh \
 	tests/lib/boxes.h \
 	tests/lib/built.bash \
 	tests/lib/check.h \
@@ -253,11 +254,12 @@ EXTRA_DIST += \
 	tests/tools/scale/fake_size.c \
 	tests/tools/scale/neighbours.c
 
-# CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'
+# CHECK_FLAGS goes to tests/run: make check CHECK_FLAGS='--only rma --paths local'. So many runs at once: make check TEST_JOBS=1
+TEST_JOBS = 2
 RUN_TESTS = $(SHELL) $(top_srcdir)/tests/run --build '$(abs_top_builddir)'
 
 check-local: check-layers check-rooms check-atomics check-format check-order
-	@$(RUN_TESTS) $(CHECK_FLAGS)
+	@$(RUN_TESTS) --jobs $(TEST_JOBS) $(CHECK_FLAGS)
 
 # All that the tests need, without running them.
 check-programs: all
@@ -325,7 +327,7 @@ check-cluster: check-programs
 
 # Each in a build tree of its own, below this one, with the same configure options.
 check-asan check-ubsan check-tsan check-valgrind:
-	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) $(CHECK_FLAGS)
+	@MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/tests/checked '$(abs_top_builddir)' $(@:check-%=%) --jobs $(TEST_JOBS) $(CHECK_FLAGS)
 
 # With every compiler of this machine, none of which may warn, and with flags that others build by (takes half an hour):
 # make check-builds BUILDS='clang-19 lto'

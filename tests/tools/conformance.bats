@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # What the standard says about names, headers, languages and profiling, against the headers and the library.
 
 setup_file()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # The examples, built as a user builds them: they say what they promise, on any number of PEs.
 
 setup_file()

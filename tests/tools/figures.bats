@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # bench/figures: pages quote numbers of the records and no others, and are made again from them.
 
 setup_file()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # Fortran: oshfort, programs of OpenSHMEM 1.3 on each path, mistakes that the compiler finds, and messages that name the routine.
 
 setup_file()

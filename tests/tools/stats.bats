@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # The table of SHMEM_STATS: of a program whose calls can be counted by hand, in jobs of several sizes and nodes.
 
 setup_file()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # The checks of the source's structure find what is planted, and name the line.
 
 setup()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # The torus in the library: who knows it, in which order they are asked, what a bad answer does, and what grids make of it.
 
 setup_file()

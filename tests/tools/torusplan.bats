@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # torusplan: what it says of recorded machines, the files it writes, the figures it is known for, and what it refuses.
 
 setup_file()

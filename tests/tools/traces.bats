@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # SHMEM_TRACE: the file can be read, has every call, and an arrow for every message; torusplan view makes a page of it.
 
 setup_file()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# run: beside
 # oshcc, oshcxx, oshc++: what they show, what they pass on, and that their programs run.
 
 setup_file()
