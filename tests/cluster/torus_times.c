@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a broadcast or a sum takes from the first PE that begins to the last that has its result: torus_times
- * broadcast|reduce SIZES. Run by tests/cluster/torus-bench.
+ * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [STRIDE]],
+ * with broadcast, reduce, fcollect or alltoall. Sizes are those of the message; of fcollect what each brings, of alltoall what each has for
+ * each. The median of the repetitions counts. STRIDE: PE 0 and the PE so far on are neighbours; prints first how long a word takes between
+ * them. Run by tests/cluster/torus-bench.
  */
 #include <shmem.h>
 
 #include "torus_times.h"
 
+#define WORDS 101 /* back and forth, to time one */
+
 static double *spread; /* a number of this PE's, and the greatest of all */
+static long *word;
 
 static double greatest(double mine)
 {
@@ -24,70 +29,187 @@ static void check(int right, const char *what, size_t i)
 	shmem_global_exit(1);
 }
 
-static void broadcast(unsigned char *dest, unsigned char *source, size_t bytes)
+/* --- What each collective does, with what, and what comes of it --- */
+
+static void run_broadcast(unsigned char *dest, unsigned char *source, size_t bytes)
 {
 	shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, bytes, 0);
 }
 
-static void reduce(unsigned char *dest, unsigned char *source, size_t bytes)
+static void run_reduce(unsigned char *dest, unsigned char *source, size_t bytes)
 {
 	shmem_uint_sum_reduce(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
 }
 
-static void check_sum(const unsigned *dest, size_t count)
+static void run_fcollect(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_fcollectmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+}
+
+static void run_alltoall(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+}
+
+static void fill_bytes(unsigned char *source, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		source[i] = byte_at(i, shmem_my_pe());
+}
+
+static void fill_numbers(unsigned char *source, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
+		((unsigned *)source)[i] = (unsigned)i + (unsigned)shmem_my_pe();
+}
+
+static void fill_blocks(unsigned char *source, size_t bytes)
+{
+	for (int to = 0; to < shmem_n_pes(); to++)
+		for (size_t i = 0; i < bytes; i++)
+			source[(size_t)to * bytes + i] = byte_at(i, shmem_my_pe() * 5 + to);
+}
+
+static void check_broadcast(const unsigned char *dest, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		check(dest[i] == byte_at(i, 0), "broadcast", i);
+}
+
+static void check_reduce(const unsigned char *dest, size_t bytes)
 {
 	unsigned n = (unsigned)shmem_n_pes();
 
-	for (size_t i = 0; i < count; i++)
-		check(dest[i] == (unsigned)i * n + n * (n - 1) / 2, "reduce", i);
+	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
+		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "reduce", i);
 }
 
-static void measure(const char *name, size_t bytes, unsigned char *dest, unsigned char *source)
+static void check_fcollect(const unsigned char *dest, size_t bytes)
 {
-	int sums = !strcmp(name, "reduce"), me = shmem_my_pe();
-	void (*collective)(unsigned char *, unsigned char *, size_t) = sums ? reduce : broadcast;
-	struct cables before;
-	double begun, took, busiest, again;
+	for (int from = 0; from < shmem_n_pes(); from++)
+		for (size_t i = 0; i < bytes; i++)
+			check(dest[(size_t)from * bytes + i] == byte_at(i, from), "fcollect", (size_t)from * bytes + i);
+}
 
-	for (size_t i = 0; i < bytes / sizeof(unsigned) && sums; i++)
-		((unsigned *)source)[i] = (unsigned)i + (unsigned)me;
-	for (size_t i = 0; i < bytes && !sums; i++)
-		source[i] = byte_at(i, me);
-	memset(dest, 0xee, bytes);
-	collective(dest, source, bytes < 65536 ? bytes : 65536); /* connections come up, links are measured */
+static void check_alltoall(const unsigned char *dest, size_t bytes)
+{
+	for (int from = 0; from < shmem_n_pes(); from++)
+		for (size_t i = 0; i < bytes; i++)
+			check(dest[(size_t)from * bytes + i] == byte_at(i, from * 5 + shmem_my_pe()), "alltoall",
+			      (size_t)from * bytes + i);
+}
+
+static const struct collective {
+	const char *name;
+	void (*run)(unsigned char *dest, unsigned char *source, size_t bytes);
+	void (*fill)(unsigned char *source, size_t bytes);
+	void (*check)(const unsigned char *dest, size_t bytes);
+	int many_in_dest, many_in_source; /* as many blocks as there are PEs */
+} collectives[] = {
+	{"broadcast", run_broadcast, fill_bytes, check_broadcast, 0, 0},
+	{"reduce", run_reduce, fill_numbers, check_reduce, 0, 0},
+	{"fcollect", run_fcollect, fill_bytes, check_fcollect, 1, 0},
+	{"alltoall", run_alltoall, fill_blocks, check_alltoall, 1, 1},
+};
+
+/* --- The clock --- */
+
+struct timing {
+	double took, busiest, again;
+};
+
+static struct timing time_once(const struct collective *c, size_t bytes, unsigned char *dest, unsigned char *source)
+{
+	struct cables before;
+	struct timing timing;
+	double begun, again;
+
+	memset(dest, 0xee, (c->many_in_dest ? (size_t)shmem_n_pes() : 1) * bytes);
 	shmem_barrier_all();
 	read_cables(&before);
 	again = sent_again();
 	shmem_barrier_all();
 	begun = seconds_now();
-	collective(dest, source, bytes);
-	took = greatest(seconds_now() - begun);
-	busiest = greatest(busiest_since(&before));
-	again = greatest(sent_again() - again);
-	for (size_t i = 0; i < bytes && !sums; i++)
-		check(dest[i] == byte_at(i, 0), name, i);
-	if (sums)
-		check_sum((unsigned *)dest, bytes / sizeof(unsigned));
+	c->run(dest, source, bytes);
+	timing.took = greatest(seconds_now() - begun);
+	timing.busiest = greatest(busiest_since(&before));
+	timing.again = greatest(sent_again() - again);
+	c->check(dest, bytes);
+	return timing;
+}
+
+static int compare_timings(const void *left, const void *right)
+{
+	double a = ((const struct timing *)left)->took, b = ((const struct timing *)right)->took;
+
+	return (a > b) - (a < b);
+}
+
+static void measure(const struct collective *c, size_t bytes, long repeats)
+{
+	size_t n = (size_t)shmem_n_pes();
+	unsigned char *dest = shmem_malloc((c->many_in_dest ? n : 1) * bytes),
+		      *source = shmem_malloc((c->many_in_source ? n : 1) * bytes);
+	struct timing *timing = calloc((size_t)repeats, sizeof *timing), *median = &timing[repeats / 2];
+
+	if (!dest || !source || !timing)
+		shmem_global_exit(1);
+	c->fill(source, bytes);
+	c->run(dest, source, bytes < 65536 ? bytes : 65536); /* connections come up, links are measured */
+	for (long i = 0; i < repeats; i++)
+		timing[i] = time_once(c, bytes, dest, source);
+	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);
+	if (shmem_my_pe() == 0)
+		print_time(c->name, bytes, median->took, median->busiest, median->again);
+	free(timing);
+	shmem_free(source);
+	shmem_free(dest);
+}
+
+static int compare_seconds(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* A word to the neighbour and back, half of the median. The others wait in a barrier. */
+static void time_words(int neighbour)
+{
+	double took[WORDS];
+	int me = shmem_my_pe();
+
+	for (long i = 0; i < WORDS && (me == 0 || me == neighbour); i++) {
+		double begun = seconds_now();
+
+		if (me == 0)
+			shmem_long_p(word, i + 1, neighbour);
+		shmem_long_wait_until(word, SHMEM_CMP_EQ, i + 1);
+		if (me == neighbour)
+			shmem_long_p(word, i + 1, 0);
+		took[i] = (seconds_now() - begun) / 2;
+	}
+	qsort(took, WORDS, sizeof *took, compare_seconds);
 	if (me == 0)
-		print_time(name, bytes, took, busiest, again);
+		print_time("word", sizeof *word, took[WORDS / 2], 0, 0);
+	shmem_barrier_all();
 }
 
 int main(int argc, char **argv)
 {
 	const char *sizes = argc > 2 ? argv[2] : "";
+	long repeats = argc > 3 ? atol(argv[3]) : 1;
 	size_t bytes;
 
 	shmem_init();
 	spread = shmem_malloc(2 * sizeof *spread);
-	while ((bytes = next_size(&sizes)) > 0) {
-		unsigned char *dest = shmem_malloc(bytes), *source = shmem_malloc(bytes);
-
-		if (!dest || !source)
-			shmem_global_exit(1);
-		measure(argv[1], bytes, dest, source);
-		shmem_free(source);
-		shmem_free(dest);
-	}
+	word = shmem_calloc(1, sizeof *word);
+	if (argc > 4)
+		time_words(atoi(argv[4]));
+	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
+		if (argc > 1 && !strcmp(argv[1], collectives[c].name))
+			while ((bytes = next_size(&sizes)) > 0)
+				measure(&collectives[c], bytes, repeats < 1 ? 1 : repeats);
 	shmem_finalize();
 	return 0;
 }

@@ -12,35 +12,60 @@ static double greatest(double mine)
 	return most;
 }
 
-static void run(int sums, unsigned char *dest, unsigned char *source, size_t bytes, int me)
+enum kind { BROADCAST, REDUCE, FCOLLECT, ALLTOALL, KINDS };
+static const char *const names[KINDS] = {"broadcast", "reduce", "fcollect", "alltoall"};
+
+static void run(enum kind kind, unsigned char *dest, unsigned char *source, size_t bytes, int me)
 {
-	if (sums)
-		MPI_Allreduce(source, dest, (int)(bytes / sizeof(unsigned)), MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);
+	int count = (int)bytes;
+
+	if (kind == REDUCE)
+		MPI_Allreduce(source, dest, count / (int)sizeof(unsigned), MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);
+	else if (kind == BROADCAST)
+		MPI_Bcast(me == 0 ? source : dest, count, MPI_BYTE, 0, MPI_COMM_WORLD);
+	else if (kind == FCOLLECT)
+		MPI_Allgather(source, count, MPI_BYTE, dest, count, MPI_BYTE, MPI_COMM_WORLD);
 	else
-		MPI_Bcast(me == 0 ? source : dest, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+		MPI_Alltoall(source, count, MPI_BYTE, dest, count, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-static void measure(const char *name, size_t bytes, int me)
-{
-	unsigned char *dest = malloc(bytes), *source = malloc(bytes);
-	int sums = !strcmp(name, "reduce");
-	struct cables before;
-	double begun, took, busiest, again;
+struct timing {
+	double took, busiest, again;
+};
 
-	for (size_t i = 0; i < bytes; i++)
+static int compare_timings(const void *left, const void *right)
+{
+	double a = ((const struct timing *)left)->took, b = ((const struct timing *)right)->took;
+
+	return (a > b) - (a < b);
+}
+
+static void measure(enum kind kind, size_t bytes, int me, int n, long repeats)
+{
+	size_t all = bytes * (kind >= FCOLLECT ? (size_t)n : 1);
+	unsigned char *dest = malloc(all), *source = malloc(all);
+	struct timing *timing = calloc((size_t)repeats, sizeof *timing), *median = &timing[repeats / 2];
+	struct cables before;
+	double begun, again;
+
+	for (size_t i = 0; i < all; i++)
 		source[i] = byte_at(i, me);
-	run(sums, dest, source, bytes < 65536 ? bytes : 65536, me);
-	MPI_Barrier(MPI_COMM_WORLD);
-	read_cables(&before);
-	again = sent_again();
-	MPI_Barrier(MPI_COMM_WORLD);
-	begun = seconds_now();
-	run(sums, dest, source, bytes, me);
-	took = greatest(seconds_now() - begun);
-	busiest = greatest(busiest_since(&before));
-	again = greatest(sent_again() - again);
+	run(kind, dest, source, bytes < 65536 ? bytes : 65536, me);
+	for (long i = 0; i < repeats; i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		read_cables(&before);
+		again = sent_again();
+		MPI_Barrier(MPI_COMM_WORLD);
+		begun = seconds_now();
+		run(kind, dest, source, bytes, me);
+		timing[i].took = greatest(seconds_now() - begun);
+		timing[i].busiest = greatest(busiest_since(&before));
+		timing[i].again = greatest(sent_again() - again);
+	}
+	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);
 	if (me == 0)
-		print_time(name, bytes, took, busiest, again);
+		print_time(names[kind], bytes, median->took, median->busiest, median->again);
+	free(timing);
 	free(source);
 	free(dest);
 }
@@ -48,13 +73,17 @@ static void measure(const char *name, size_t bytes, int me)
 int main(int argc, char **argv)
 {
 	const char *sizes = argc > 2 ? argv[2] : "";
+	long repeats = argc > 3 ? atol(argv[3]) : 1;
 	size_t bytes;
-	int me;
+	int me, n;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
-	while ((bytes = next_size(&sizes)) > 0)
-		measure(argv[1], bytes, me);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (argc > 1 && !strcmp(argv[1], names[kind]))
+			while ((bytes = next_size(&sizes)) > 0)
+				measure((enum kind)kind, bytes, me, n, repeats < 1 ? 1 : repeats);
 	MPI_Finalize();
 	return 0;
 }
