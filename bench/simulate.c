@@ -2,7 +2,9 @@
 /*
  * simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]: how long a collective takes on a torus that nobody has at hand, by the very
  * schedule of the library's functions, and whether any link carries two transfers at once. Prints: simulator, shape, algorithm, bytes,
- * segment, transfers, the most at once on a link, seconds, and how many times the rate of one link that is.
+ * segment, transfers, the most at once on a link, seconds, how many times the rate of one link that is, and, where a bound is known, which
+ * share of it: of an allgather (bytes from each) what a node gets over its links, of an allreduce twice that, of an alltoall (bytes for each)
+ * what the busiest link has to carry.
  *
  * Where all transfers go to neighbours and those of a link wait for each other, nothing shares anything, and times follow exactly
  * from the order. Whatever else there is takes SimGrid (configure --with-simgrid), which shares links among flows: bench/simulate-grid.
@@ -12,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "comms/torus/exchange_schedule.h"
+#include "comms/torus/ring_schedule.h"
 
 static int direction_between(const struct torus_shape *shape, int from, int to)
 {
@@ -93,18 +98,31 @@ static struct outcome replay(const struct schedule *schedule, const struct netwo
 #define SIMULATOR "simgrid"
 #endif
 
+/* 0: none is known. */
+static double bound_seconds(const struct torus_shape *shape, const char *algorithm, double bytes, double rate)
+{
+	double gathered = (shape->places - 1) * bytes / torus_ring_links(shape, TORUS_ONE_WAY) / rate;
+	double busiest = torus_exchange_busiest(shape), mean = torus_exchange_mean(shape);
+
+	if (!strcmp(algorithm, "allgather"))
+		return gathered;
+	if (!strcmp(algorithm, "allreduce"))
+		return 2 * gathered / shape->places;
+	return strcmp(algorithm, "alltoall") ? 0 : (busiest > mean ? busiest : mean) * bytes / rate;
+}
+
 int main(int argc, char **argv)
 {
 	struct network network = {6.8e9, 0.5e-6};
 	struct schedule schedule = {.transfer = NULL};
 	char problem[TORUS_PROBLEM];
 	struct outcome outcome;
-	double bytes, segment;
+	double bytes, segment, bound;
 
 	if (argc != 5 && argc != 7) {
 		fprintf(stderr,
 			"usage: simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]\n"
-			"algorithms: twice, up, both, chain, binomial, allgather, allreduce; bytes a second, seconds (6.8e9 5e-7)\n");
+			"algorithms: twice, up, both, chain, binomial, allgather, alltoall, allreduce; bytes a second, seconds (6.8e9 5e-7)\n");
 		return 2;
 	}
 	if (!torus_shape_read(&schedule.shape, argv[1], problem)) {
@@ -121,8 +139,12 @@ int main(int argc, char **argv)
 	}
 	schedule_make(&schedule, argv[2], bytes, segment);
 	outcome = replay(&schedule, &network);
-	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f\n", SIMULATOR, argv[1], argv[2], bytes, segment,
+	bound = bound_seconds(&schedule.shape, argv[2], bytes, network.rate);
+	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f", SIMULATOR, argv[1], argv[2], bytes, segment,
 	       schedule.count, outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
+	if (bound > 0)
+		printf(" %6.3f", bound / outcome.seconds);
+	printf("\n");
 	free(schedule.transfer);
 	free(schedule.more);
 	return 0;

@@ -32,13 +32,14 @@ struct schedule {
 	size_t n_more, room_for_more;
 };
 
-/* twice, up, both, chain, binomial: broadcasts; allgather; allreduce. Ends the program if the algorithm does not fit the shape. */
+/* twice, up, both, chain, binomial: broadcasts; allgather; alltoall; allreduce. Ends the program if the algorithm does not fit the shape. */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
 /* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
 int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind,
 		 double bytes);
-/* In simulate_allreduce.c. */
+/* In simulate_allreduce.c and simulate_alltoall.c. */
 void schedule_allreduce(struct schedule *schedule, double bytes);
+void schedule_alltoall(struct schedule *schedule, double bytes);
 
 struct outcome {
 	double seconds;

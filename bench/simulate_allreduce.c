@@ -33,7 +33,8 @@ struct allreduce {
 	struct link *link;
 	struct arrivals *back;
 	int *brought;
-	double bytes;
+	double bytes; /* of a block */
+	struct torus_ring_shares shares;
 };
 
 static void *allocate(size_t count, size_t size)
@@ -130,8 +131,8 @@ static void add_return(struct allreduce *r, struct link *link, const struct toru
 	const struct arrivals *before = &r->back[index_of(r, step, link->place)];
 	struct arrivals *there = &r->back[index_of(r, step, link->to)];
 
-	link->last =
-		schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last, r->bytes);
+	link->last = schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last,
+				  r->bytes * torus_ring_share(&r->shares, step->part));
 	there->transfer[there->count++] = link->last;
 }
 
@@ -140,9 +141,9 @@ static void add_step(struct allreduce *r, struct link *link, const struct torus_
 	const struct arrivals *own = &r->back[index_of(r, step, link->place)];
 	bool mine = step->origin == link->place;
 
-	link->last =
-		schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
-			     mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last, r->bytes);
+	link->last = schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
+				  mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last,
+				  r->bytes * torus_ring_share(&r->shares, step->part));
 	r->brought[index_of(r, step, link->to)] = link->last;
 }
 
@@ -186,7 +187,8 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 			REPLAYED_WHOLE);
 		exit(2);
 	}
-	r.bytes = bytes / (double)places / r.parts;
+	r.bytes = bytes / (double)places;
+	torus_ring_shares(r.shape, TORUS_ONE_WAY, &r.shares);
 	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
 	r.back = allocate(piles, sizeof *r.back);
 	r.brought = allocate(piles, sizeof *r.brought);

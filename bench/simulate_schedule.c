@@ -155,9 +155,11 @@ static void make_allgather(struct schedule *schedule, double bytes)
 	size_t links = (size_t)shape->places * (size_t)directions;
 	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
 	struct torus_ring_step **list = allocate(links, sizeof *list);
+	struct torus_ring_shares shares;
 	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done),
 	    *last = allocate(links, sizeof *last);
 
+	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
 	for (size_t l = 0; l < links; l++) {
 		count[l] = torus_ring_schedule(shape, (int)l / directions, (int)l % directions, NULL);
 		list[l] = allocate((size_t)count[l], sizeof **list);
@@ -170,12 +172,12 @@ static void make_allgather(struct schedule *schedule, double bytes)
 			int place = (int)l / directions, to = torus_neighbour(shape, place, (int)l % directions);
 
 			for (; done[l] < count[l] && list[l][done[l]].level == level; done[l]++) {
-				size_t of = ((size_t)list[l][done[l]].part * (size_t)shape->places +
-					     (size_t)list[l][done[l]].origin) *
+				int part = list[l][done[l]].part;
+				size_t of = ((size_t)part * (size_t)shape->places + (size_t)list[l][done[l]].origin) *
 					    (size_t)shape->places;
 
 				last[l] = add(schedule, place, to, level ? brought[of + (size_t)place] : -1, last[l],
-					      bytes / parts);
+					      bytes * torus_ring_share(&shares, part));
 				brought[of + (size_t)to] = last[l];
 			}
 			left += count[l] - done[l];
@@ -205,8 +207,10 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 		make_binomial(schedule, bytes);
 	else if (!strcmp(algorithm, "allgather"))
 		make_allgather(schedule, bytes);
+	else if (!strcmp(algorithm, "alltoall"))
+		schedule_alltoall(schedule, bytes);
 	else if (!strcmp(algorithm, "allreduce"))
 		schedule_allreduce(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather and allreduce");
+		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather, alltoall and allreduce");
 }

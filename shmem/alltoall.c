@@ -8,9 +8,10 @@
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
  * of the other leader's scratch; and when all parts are there, the members copy their own.
  *
- * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for.
+ * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for;
+ * "torus-lines". Or, if there is much, from neighbour to neighbour (alltoall_links.c): "torus-links".
  *
- * This needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
+ * What goes through windows needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
  * it has received this node's part of k + 1, which left after all members here had copied theirs of k.
  */
 #include "collectives.h"
@@ -25,7 +26,7 @@
 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
 #define COMBINED_UP_TO 65536
 
-static enum { AUTO, DIRECT, TORUS } alltoall_algorithm;
+static enum { AUTO, DIRECT, TORUS, LINES, LINKS } alltoall_algorithm;
 
 void api_alltoalls_start(void)
 {
@@ -233,7 +234,10 @@ static void choose_alltoall_torus(struct alltoall *a)
 	       each = members * members * a->bytes;
 	const struct torus_topology *topology;
 
-	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || !nodes_are_alike(set->group->levels))
+	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINKS ||
+	    !nodes_are_alike(set->group->levels))
+		return;
+	if (alltoall_algorithm == TORUS && each * (size_t)set->group->size / members > COMBINED_UP_TO)
 		return;
 	if (alltoall_algorithm == AUTO &&
 	    (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
@@ -251,6 +255,19 @@ static void choose_alltoall_torus(struct alltoall *a)
 	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
 }
 
+/* Little data is for other algorithms, unless this one is forced. */
+static bool takes_links(const struct alltoall *a)
+{
+	const struct set *set = a->set;
+	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
+	bool little = members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
+
+	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
+	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))
+		return false;
+	return set_takes_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO);
+}
+
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
 {
 	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = bytes};
@@ -263,6 +280,10 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
 	comms_group_prepare(set->group);
+	if (takes_links(&a)) {
+		set_alltoall_by_links(set, dest, source, bytes);
+		return;
+	}
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
 		choose_alltoall_torus(&a);
 		a.number = ++set->team->alltoalls;

@@ -177,6 +177,13 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 /* The same with blocks of one size, the lowest member's first at dest. On return this member has its blocks; others may not have theirs. */
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
+/*
+ * Alltoall from neighbour to neighbour, on the team's torus: is it faster than from each to each, or, if it is forced, can it be done?
+ * All members call this alike, nodes have equal numbers of members.
+ */
+bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
+void set_alltoall_by_links(const struct set *set, char *dest, const char *source, size_t bytes);
+
 /* The and of the members' values; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);
 uint64_t set_reduce_and(const struct set *team, uint64_t mine);
@@ -263,6 +270,15 @@ static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
 	struct comms_system *system = (struct comms_system *)comms_connect(pe)->reach[COMMS_HEAP].base;
 
 	return (struct scratch *)system->slot[team->group.slot].scratch;
+}
+
+/* Where a PE whose memory is here has what is at this address of mine. */
+static inline char *set_memory_of(const void *address, int pe)
+{
+	struct comms_peer *peer;
+
+	comms_connect(pe);
+	return comms_reach(address, 1, pe, &peer);
 }
 
 static inline void await_flag(_Atomic uint64_t *word, uint64_t value)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # The standard, a file for each chapter.
-libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/alltoall.c \
+libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/alltoall.c shmem/alltoall_links.c \
 	shmem/amo.c shmem/api.h shmem/blocks.c shmem/blocks.h shmem/broadcast.c shmem/checks.c \
 	shmem/collectives.c shmem/collectives.h shmem/contexts.c shmem/gather.c shmem/topologies.c \
 	shmem/heap.c shmem/info.c shmem/init.c shmem/locks.c shmem/operators.c shmem/operators.h \

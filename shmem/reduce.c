@@ -39,25 +39,17 @@ static size_t first_of_part(const struct set *set, size_t count, int i)
 	return each * (size_t)i + ((size_t)i < left ? (size_t)i : left);
 }
 
-static char *memory_of_pe(const void *address, int pe)
-{
-	struct comms_peer *peer;
-
-	comms_connect(pe);
-	return comms_reach(address, 1, pe, &peer);
-}
-
 /* All members' memory is here: combines the elements from first on of all sources, and writes them to all dests. */
 static void combine_strip(const struct reduction *r, size_t first, size_t count, const struct set *takers)
 {
 	_Alignas(64) char sum[STRIP];
 	const struct comms_group *node = r->set->group;
 
-	memcpy(sum, memory_of_pe(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
+	memcpy(sum, set_memory_of(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
 	for (int i = 1; i < node->size; i++)
-		r->combine(sum, sum, memory_of_pe(r->source, set_pe(r->set, i)) + first * r->size, count);
+		r->combine(sum, sum, set_memory_of(r->source, set_pe(r->set, i)) + first * r->size, count);
 	for (int i = 0; i < takers->group->size; i++)
-		memcpy(memory_of_pe(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
+		memcpy(set_memory_of(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
 }
 
 /* Of the elements, those of my part of the node, for the dests of the takers. */
@@ -288,8 +280,10 @@ static void plan_torus(struct reduction *r)
 
 	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
 	r->by_rings = takes_ring_allreduce(r, shared);
-	if (r->by_rings)
-		r->first_number = ++r->set->team->torus_collectives;
+	if (r->by_rings) {
+		r->first_number = r->set->team->torus_collectives + 1;
+		r->set->team->torus_collectives += 2;
+	}
 	if (r->by_rings || r->trees.tree_choice.trees == 0)
 		return;
 	most = bytes_at_once(&r->trees.tree_choice);

@@ -89,6 +89,7 @@ UNIT_TESTS = \
 	tests/unit/torus_disjoint_trees \
 	tests/unit/torus_ring_schedule \
 	tests/unit/torus_ring_allreduce \
+	tests/unit/torus_exchange_schedule \
 	tests/unit/words \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
@@ -142,6 +143,7 @@ tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_disjoint_trees_LDADD = libtorusthink.la
 tests_unit_torus_ring_schedule_LDADD = libtorusthink.la
 tests_unit_torus_ring_allreduce_LDADD = libtorusthink.la
+tests_unit_torus_exchange_schedule_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la

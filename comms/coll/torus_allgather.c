@@ -2,28 +2,28 @@
 #include "torus_allgather.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "tree_inside.h"
+#include "torus_stream.h"
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 
-/* What goes in one direction, out of this node or into it. */
-struct stream {
-	int direction, pe; /* of the neighbour there */
-	int count, done;
+/* How far a stream is in its list. */
+struct cursor {
 	const struct torus_ring_step *steps;
-	bool allowed;
-	struct comms_request request[SEGMENTS_AHEAD];
+	int step, count;
+	size_t bytes; /* of this step that went or came before */
 };
 
 struct schedule {
 	const struct torus_gathering *gathering;
-	int parts;
-	bool *has; /* by part and origin */
-	int streams;
-	/* both by stream: the same neighbour, to it and from it */
-	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
+	struct torus_ring_shares shares;
+	struct torus_streams streams;
+	struct cursor out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
+	size_t *has;						   /* bytes that are here, by part and origin */
+};
+
+struct span {
+	size_t at, bytes;
 };
 
 bool torus_can_gather(const struct torus_topology *topology)
@@ -31,87 +31,130 @@ bool torus_can_gather(const struct torus_topology *topology)
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }
 
-static bool *part_flag(const struct schedule *schedule, const struct torus_ring_step *step)
+static struct span part_span(const struct schedule *schedule, int part, int origin)
 {
-	return &schedule->has[step->part * schedule->gathering->topology->sites.shape.places + step->origin];
+	size_t bytes = schedule->gathering->bytes[origin];
+	size_t begin = torus_ring_part_begin(&schedule->shares, bytes, part);
+
+	return (struct span){schedule->gathering->at[origin] + begin,
+			     torus_ring_part_begin(&schedule->shares, bytes, part + 1) - begin};
+}
+
+static size_t *part_has(const struct schedule *schedule, int part, int origin)
+{
+	return &schedule->has[part * schedule->gathering->topology->sites.shape.places + origin];
+}
+
+/* The piece that is next. A part without bytes has none. */
+static struct span next_span(const struct schedule *schedule, const struct cursor *cursor)
+{
+	const struct torus_ring_step *step = &cursor->steps[cursor->step];
+	struct span span = part_span(schedule, step->part, step->origin);
+	size_t left = span.bytes - cursor->bytes;
+
+	return (struct span){span.at + cursor->bytes, left < schedule->streams.piece ? left : schedule->streams.piece};
+}
+
+static void skip_empty(const struct schedule *schedule, struct cursor *cursor)
+{
+	while (cursor->step < cursor->count && next_span(schedule, cursor).bytes == 0) {
+		cursor->step++;
+		cursor->bytes = 0;
+	}
+}
+
+static size_t count_pieces(const struct schedule *schedule, struct cursor *cursor)
+{
+	size_t pieces = 0;
+
+	for (int i = 0; i < cursor->count; i++)
+		pieces += (part_span(schedule, cursor->steps[i].part, cursor->steps[i].origin).bytes +
+			   schedule->streams.piece - 1) /
+			  schedule->streams.piece;
+	skip_empty(schedule, cursor);
+	return pieces;
 }
 
 static void prepare_gathering(struct schedule *schedule, const struct torus_gathering *gathering)
 {
 	const struct torus_topology *topology = gathering->topology;
-	const struct torus_shape *shape = &topology->sites.shape;
+	int places = topology->sites.shape.places;
 
-	*schedule = (struct schedule){.gathering = gathering, .parts = torus_ring_parts(shape)};
-	schedule->has = calloc((size_t)(schedule->parts * shape->places), sizeof *schedule->has);
+	*schedule = (struct schedule){.gathering = gathering,
+				      .streams = {.topology = topology,
+						  .area = gathering->area,
+						  .words = &gathering->area->up,
+						  .number = gathering->number,
+						  .routine = gathering->routine}};
+	torus_ring_shares(&topology->sites.shape, TORUS_ONE_WAY, &schedule->shares);
+	schedule->has = calloc((size_t)schedule->shares.parts * (size_t)places, sizeof *schedule->has);
 	if (!schedule->has)
-		rte_die(gathering->routine, "no memory for the parts of %d nodes", shape->places);
-	for (int part = 0; part < schedule->parts; part++)
-		schedule->has[part * shape->places + topology->me] = true;
-	for (int direction = 0; direction < 2 * shape->axes; direction++) {
-		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
+		rte_die(gathering->routine, "no memory for the parts of %d nodes", places);
+	for (int part = 0; part < schedule->shares.parts; part++)
+		*part_has(schedule, part, topology->me) = part_span(schedule, part, topology->me).bytes;
+	torus_streams_pace(&schedule->streams);
+	torus_streams_find(&schedule->streams);
+	for (int s = 0; s < schedule->streams.count; s++) {
+		int direction = schedule->streams.out[s].direction;
 
-		if (next < 0)
-			continue;
-		schedule->out[schedule->streams] = (struct stream){.direction = direction,
-								   .pe = topology->pe[next],
-								   .steps = topology->steps_out[direction]};
-		schedule->out[schedule->streams].count = topology->n_steps_out[direction];
-		schedule->in[schedule->streams] = (struct stream){.direction = direction ^ 1,
-								  .pe = topology->pe[next],
-								  .steps = topology->steps_in[direction]};
-		schedule->in[schedule->streams++].count = topology->n_steps_in[direction];
+		schedule->out[s] = (struct cursor){.steps = topology->steps_out[direction],
+						   .count = topology->n_steps_out[direction]};
+		schedule->in[s] = (struct cursor){.steps = topology->steps_in[direction],
+						  .count = topology->n_steps_in[direction]};
+		schedule->streams.out[s].all = count_pieces(schedule, &schedule->out[s]);
+		schedule->streams.in[s].all = count_pieces(schedule, &schedule->in[s]);
 	}
 }
 
-static void send_step(const struct torus_gathering *gathering, const struct schedule *schedule, struct stream *stream)
+static void pass_piece(const struct schedule *schedule, struct cursor *cursor, size_t bytes)
 {
-	const struct torus_ring_step *step = &stream->steps[stream->done];
-	size_t begin = torus_part_begin(gathering->bytes[step->origin], schedule->parts, step->part);
-	size_t end = torus_part_begin(gathering->bytes[step->origin], schedule->parts, step->part + 1);
-	char *data = gathering->dest + gathering->at[step->origin] + begin;
-
-	comms_put_notify_later(&stream->request[stream->done % SEGMENTS_AHEAD],
-			       (struct comms_piece){data, data, end - begin},
-			       (struct comms_flag){&gathering->area->down.came[stream->direction][stream->done],
-						   gathering->number},
-			       stream->pe, gathering->routine);
-	stream->done++;
+	cursor->bytes += bytes;
+	skip_empty(schedule, cursor);
 }
 
-static bool receive_steps(const struct schedule *schedule, struct stream *stream)
+static bool receive_pieces(struct schedule *schedule, int s)
 {
-	const struct torus_gathering *gathering = schedule->gathering;
-	_Atomic uint64_t *came = gathering->area->down.came[stream->direction];
+	struct torus_stream *in = &schedule->streams.in[s];
+	struct cursor *cursor = &schedule->in[s];
 
-	while (stream->done < stream->count &&
-	       atomic_load_explicit(&came[stream->done], memory_order_acquire) >= gathering->number)
-		*part_flag(schedule, &stream->steps[stream->done++]) = true;
-	return stream->done == stream->count && !comms_request_is_under_way(&stream->request[0]);
+	while (torus_stream_has_come(&schedule->streams, in)) {
+		const struct torus_ring_step *step = &cursor->steps[cursor->step];
+		struct span span = next_span(schedule, cursor);
+
+		*part_has(schedule, step->part, step->origin) += span.bytes;
+		pass_piece(schedule, cursor, span.bytes);
+		in->done++;
+	}
+	return torus_stream_grant(&schedule->streams, in);
 }
 
 /* In the order of the list: what has not come yet keeps others waiting, but for no longer than the same link keeps it itself. */
-static bool send_steps(const struct schedule *schedule, struct stream *stream)
+static bool send_pieces(struct schedule *schedule, int s)
 {
-	const struct torus_gathering *gathering = schedule->gathering;
+	struct torus_stream *out = &schedule->streams.out[s];
+	struct cursor *cursor = &schedule->out[s];
 
-	if (!stream->allowed && atomic_load_explicit(&gathering->area->down.leave[stream->direction],
-						     memory_order_acquire) < gathering->number)
-		return stream->count == 0;
-	stream->allowed = true;
-	while (stream->done < stream->count && *part_flag(schedule, &stream->steps[stream->done]) &&
-	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]))
-		send_step(gathering, schedule, stream);
-	return stream->done == stream->count && are_at_rest(stream->request);
+	while (out->done < out->all && torus_stream_may_send(&schedule->streams, out)) {
+		const struct torus_ring_step *step = &cursor->steps[cursor->step];
+		struct span span = next_span(schedule, cursor);
+		char *data = schedule->gathering->dest + span.at;
+
+		if (*part_has(schedule, step->part, step->origin) < cursor->bytes + span.bytes)
+			break;
+		torus_stream_send(&schedule->streams, out, (struct comms_piece){data, data, span.bytes});
+		pass_piece(schedule, cursor, span.bytes);
+	}
+	return torus_stream_is_sent(out);
 }
 
 static bool advance_gathering(struct schedule *schedule)
 {
 	bool done = true;
 
-	for (int s = 0; s < schedule->streams; s++)
-		done &= receive_steps(schedule, &schedule->in[s]);
-	for (int s = 0; s < schedule->streams; s++)
-		done &= send_steps(schedule, &schedule->out[s]);
+	for (int s = 0; s < schedule->streams.count; s++)
+		done &= receive_pieces(schedule, s);
+	for (int s = 0; s < schedule->streams.count; s++)
+		done &= send_pieces(schedule, s);
 	return done;
 }
 
@@ -120,13 +163,6 @@ void torus_gather(const struct torus_gathering *gathering)
 	struct schedule schedule;
 
 	prepare_gathering(&schedule, gathering);
-	for (int s = 0; s < schedule.streams; s++)
-		if (schedule.in[s].count > 0)
-			comms_put_notify_later(&schedule.in[s].request[0], (struct comms_piece){0},
-					       (struct comms_flag){&gathering->area->down
-									    .leave[schedule.in[s].direction],
-								   gathering->number},
-					       schedule.in[s].pe, gathering->routine);
 	COMMS_WAIT(COMMS_ANYWHERE, advance_gathering(&schedule));
 	free(schedule.has);
 }

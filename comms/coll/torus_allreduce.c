@@ -8,20 +8,9 @@
 #include <stdlib.h>
 
 #include "torus_allgather.h"
-#include "tree_inside.h"
+#include "torus_stream.h"
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
-
-#define LEAST_SLOTS 8 /* for pieces on one link; with fewer, links wait for each other */
-
-/* What goes in one direction, out of this node or into it. */
-struct stream {
-	int direction, pe;  /* of the neighbour there */
-	size_t count, done; /* count: of steps; done: pieces, in all rounds */
-	size_t granted;	    /* how many pieces the neighbour knows it may send */
-	const struct torus_ring_step *steps;
-	struct comms_request request[SEGMENTS_AHEAD], granting;
-};
 
 /* A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. */
 struct pile {
@@ -29,14 +18,20 @@ struct pile {
 	size_t combined;
 };
 
+/* The steps of a stream, gone through once in each round. */
+struct list {
+	const struct torus_ring_step *steps;
+	size_t count;
+};
+
 struct ring_reduce {
 	const struct torus_ring_allreduce *allreduce;
 	size_t *at, *bytes; /* by place: its block */
-	int parts, streams;
-	size_t piece, rounds, slots;
+	struct torus_ring_shares shares;
+	size_t rounds;
 	struct pile *pile; /* by part and place */
-	/* both by stream: the same neighbour, to it and from it */
-	struct stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
+	struct torus_streams streams;
+	struct list out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
 };
 
 bool torus_can_allreduce(const struct torus_topology *topology)
@@ -44,17 +39,29 @@ bool torus_can_allreduce(const struct torus_topology *topology)
 	return torus_topology_reverse_schedule(topology, TORUS_SEGMENTS);
 }
 
-/* The first part of the first block: no other is longer. */
+/* The longest part of a block: that of the first block. */
 static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 {
-	return torus_part_begin(torus_part_begin(bytes, shape->places, 1), torus_ring_parts(shape), 1);
+	size_t block = torus_part_begin(bytes, shape->places, 1), longest = 0;
+	struct torus_ring_shares shares;
+
+	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
+	for (int part = 0; part < shares.parts; part++) {
+		size_t most = (size_t)((double)block * torus_ring_share(&shares, part)) / 64 * 64 + 128;
+
+		longest = most > longest ? most : longest;
+	}
+	return longest < block ? longest : block;
 }
 
 int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 {
-	size_t most = staging_share(shape) / LEAST_SLOTS / 64 * 64, longest = longest_part(shape, bytes);
+	struct torus_topology like = {.sites = {.shape = *shape}};
+	struct torus_streams streams = {.topology = &like};
+	size_t longest = longest_part(shape, bytes);
 
-	return longest > most ? (int)((longest + most - 1) / most) : 1;
+	torus_streams_cut(&streams, longest);
+	return longest > streams.piece ? (int)((longest + streams.piece - 1) / streams.piece) : 1;
 }
 
 static struct pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
@@ -69,40 +76,29 @@ static void cut_into_pieces(struct ring_reduce *r)
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_shape *shape = &allreduce->topology->sites.shape;
 
-	r->parts = torus_ring_parts(shape);
+	torus_ring_shares(shape, TORUS_ONE_WAY, &r->shares);
 	r->rounds = (size_t)torus_allreduce_rounds(shape, allreduce->bytes);
-	r->piece = ((longest_part(shape, allreduce->bytes) + r->rounds - 1) / r->rounds + 63) / 64 * 64;
-	r->slots = staging_share(shape) / r->piece;
-	if (r->slots > TORUS_SLOTS)
-		r->slots = TORUS_SLOTS;
+	torus_streams_cut(&r->streams, longest_part(shape, allreduce->bytes));
 	for (int p = 0; p < shape->places; p++) {
 		r->at[p] = torus_part_begin(allreduce->bytes, shape->places, p);
 		r->bytes[p] = torus_part_begin(allreduce->bytes, shape->places, p + 1) - r->at[p];
 	}
 }
 
-static void find_streams(struct ring_reduce *r)
+static void find_lists(struct ring_reduce *r)
 {
 	const struct torus_topology *topology = r->allreduce->topology;
-	const struct torus_shape *shape = &topology->sites.shape;
 
-	for (int direction = 0; direction < 2 * shape->axes; direction++) {
-		struct stream *in = &r->in[r->streams], *out = &r->out[r->streams];
-		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
+	torus_streams_find(&r->streams);
+	for (int s = 0; s < r->streams.count; s++) {
+		int direction = r->streams.out[s].direction;
 
-		if (next < 0)
-			continue;
-		r->streams++;
-		*out = (struct stream){.direction = direction,
-				       .pe = topology->pe[next],
-				       .steps = topology->reverse_out[direction]};
-		out->count = (size_t)topology->n_steps_in[direction];
-		*in = (struct stream){.direction = direction ^ 1,
-				      .pe = topology->pe[next],
-				      .steps = topology->reverse_in[direction]};
-		in->count = (size_t)topology->n_steps_out[direction];
-		for (size_t i = 0; i < in->count; i++)
-			pile_of(r, &in->steps[i])->from++;
+		r->out[s] = (struct list){topology->reverse_out[direction], (size_t)topology->n_steps_in[direction]};
+		r->in[s] = (struct list){topology->reverse_in[direction], (size_t)topology->n_steps_out[direction]};
+		r->streams.out[s].all = r->out[s].count * r->rounds;
+		r->streams.in[s].all = r->in[s].count * r->rounds;
+		for (size_t i = 0; i < r->in[s].count; i++)
+			pile_of(r, &r->in[s].steps[i])->from++;
 	}
 }
 
@@ -110,14 +106,19 @@ static void prepare_allreduce(struct ring_reduce *r, const struct torus_ring_all
 {
 	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
-	*r = (struct ring_reduce){.allreduce = allreduce};
+	*r = (struct ring_reduce){.allreduce = allreduce,
+				  .streams = {.topology = allreduce->topology,
+					      .area = allreduce->area,
+					      .words = &allreduce->area->up,
+					      .number = allreduce->number,
+					      .routine = allreduce->routine}};
 	r->at = calloc(2 * places, sizeof *r->at);
 	r->pile = calloc(TORUS_DIRECTIONS * places, sizeof *r->pile);
 	if (!r->at || !r->pile)
 		rte_die(allreduce->routine, "no memory for the blocks of %zu nodes", places);
 	r->bytes = r->at + places;
 	cut_into_pieces(r);
-	find_streams(r);
+	find_lists(r);
 }
 
 /* --- One piece --- */
@@ -128,138 +129,92 @@ struct span {
 
 static struct span piece_span(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
-	size_t block = r->bytes[step->origin], begin = torus_part_begin(block, r->parts, step->part) + round * r->piece;
-	size_t end = torus_part_begin(block, r->parts, step->part + 1);
+	size_t block = r->bytes[step->origin], piece = r->streams.piece;
+	size_t begin = torus_ring_part_begin(&r->shares, block, step->part) + round * piece;
+	size_t end = torus_ring_part_begin(&r->shares, block, step->part + 1);
 
 	if (begin > end)
 		begin = end;
-	return (struct span){r->at[step->origin] + begin, end - begin < r->piece ? end - begin : r->piece};
+	return (struct span){r->at[step->origin] + begin, end - begin < piece ? end - begin : piece};
 }
 
-static bool stream_is_over(const struct ring_reduce *r, const struct stream *stream)
+static const struct torus_ring_step *next_reverse_step(const struct list *list, const struct torus_stream *stream)
 {
-	return stream->done == stream->count * r->rounds;
-}
-
-static const struct torus_ring_step *next_reverse_step(const struct stream *stream)
-{
-	return &stream->steps[stream->done % stream->count];
-}
-
-static char *allreduce_slot(const struct ring_reduce *r, const struct stream *stream)
-{
-	return r->allreduce->area->staging +
-	       (size_t)stream->direction * staging_share(&r->allreduce->topology->sites.shape) +
-	       stream->done % r->slots * r->piece;
+	return &list->steps[stream->done % list->count];
 }
 
 /* --- Taking --- */
 
-static bool piece_has_come(const struct ring_reduce *r, const struct stream *stream)
+/* Has the stream brought this, and is it what it brings next? */
+static bool brings_piece(const struct ring_reduce *r, int s, const struct torus_ring_step *step, size_t round)
 {
-	const struct torus_ring_allreduce *allreduce = r->allreduce;
+	const struct torus_stream *in = &r->streams.in[s];
+	const struct torus_ring_step *next;
 
-	return !stream_is_over(r, stream) &&
-	       atomic_load_explicit(&allreduce->area->up.came[stream->direction][stream->done % r->slots],
-				    memory_order_acquire) >= segment_count(allreduce->number, stream->done + 1);
-}
-
-/* Is this what the stream brings next? */
-static bool brings_piece(const struct ring_reduce *r, const struct stream *stream, const struct torus_ring_step *step,
-			 size_t round)
-{
-	return !stream_is_over(r, stream) && stream->done / stream->count == round &&
-	       next_reverse_step(stream)->part == step->part && next_reverse_step(stream)->origin == step->origin;
+	if (!torus_stream_has_come(&r->streams, in) || in->done / r->in[s].count != round)
+		return false;
+	next = next_reverse_step(&r->in[s], in);
+	return next->part == step->part && next->origin == step->origin;
 }
 
 /*
  * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. All lists have the
  * same order, so the first piece that is not combined yet waits for no other one, and can always be combined next.
  */
-static bool combine_piece(struct ring_reduce *r, const struct stream *stream)
+static bool combine_piece(struct ring_reduce *r, int of)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
+	struct torus_stream *in = r->streams.in;
 	const struct torus_ring_step *step;
 	struct span span;
 	const char *so_far;
 	size_t round;
 	int come = 0;
 
-	if (!piece_has_come(r, stream))
+	if (!torus_stream_has_come(&r->streams, &in[of]))
 		return false;
-	step = next_reverse_step(stream);
-	round = stream->done / stream->count;
-	for (int s = 0; s < r->streams; s++)
-		come += brings_piece(r, &r->in[s], step, round) && piece_has_come(r, &r->in[s]);
+	step = next_reverse_step(&r->in[of], &in[of]);
+	round = in[of].done / r->in[of].count;
+	for (int s = 0; s < r->streams.count; s++)
+		come += brings_piece(r, s, step, round);
 	if (come < pile_of(r, step)->from)
 		return false;
 	span = piece_span(r, step, round);
 	so_far = allreduce->source + span.at;
-	for (int s = 0; s < r->streams; s++) {
-		if (!brings_piece(r, &r->in[s], step, round))
+	for (int s = 0; s < r->streams.count; s++) {
+		if (!brings_piece(r, s, step, round))
 			continue;
-		allreduce->combine(allreduce->dest + span.at, so_far, allreduce_slot(r, &r->in[s]),
+		allreduce->combine(allreduce->dest + span.at, so_far, torus_stream_slot(&r->streams, &in[s]),
 				   span.bytes / allreduce->element);
 		so_far = allreduce->dest + span.at;
-		r->in[s].done++;
+		in[s].done++;
 	}
 	pile_of(r, step)->combined++;
 	return true;
 }
 
-/* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
-static bool grant_pieces(const struct ring_reduce *r, struct stream *stream)
-{
-	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	size_t all = stream->count * r->rounds, most = stream->done + r->slots;
-
-	if (most > all)
-		most = all;
-	if (comms_request_is_under_way(&stream->granting))
-		return false;
-	if (most == stream->granted)
-		return stream->done == all;
-	if (most < all && most - stream->granted < (r->slots + 1) / 2)
-		return false;
-	stream->granted = most;
-	comms_put_notify_later(&stream->granting, (struct comms_piece){0},
-			       (struct comms_flag){&allreduce->area->up.leave[stream->direction],
-						   segment_count(allreduce->number, most)},
-			       stream->pe, allreduce->routine);
-	return stream->done == all && !comms_request_is_under_way(&stream->granting);
-}
-
 /* --- Sending --- */
 
-static bool piece_may_go(const struct ring_reduce *r, struct stream *stream)
+static bool send_pieces(struct ring_reduce *r, int s)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	const struct pile *pile = pile_of(r, next_reverse_step(stream));
+	struct torus_stream *out = &r->streams.out[s];
 
-	return (pile->from == 0 || pile->combined > stream->done / stream->count) &&
-	       !comms_request_is_under_way(&stream->request[stream->done % SEGMENTS_AHEAD]) &&
-	       atomic_load_explicit(&allreduce->area->up.leave[stream->direction], memory_order_acquire) >=
-		       segment_count(allreduce->number, stream->done + 1);
-}
+	while (out->done < out->all && torus_stream_may_send(&r->streams, out)) {
+		const struct torus_ring_step *step = next_reverse_step(&r->out[s], out);
+		const struct pile *pile = pile_of(r, step);
+		size_t round = out->done / r->out[s].count;
+		struct span span = piece_span(r, step, round);
 
-static bool send_pieces(const struct ring_reduce *r, struct stream *stream)
-{
-	const struct torus_ring_allreduce *allreduce = r->allreduce;
-
-	while (!stream_is_over(r, stream) && piece_may_go(r, stream)) {
-		struct span span = piece_span(r, next_reverse_step(stream), stream->done / stream->count);
-		const char *data =
-			pile_of(r, next_reverse_step(stream))->from == 0 ? allreduce->source : allreduce->dest;
-		char *slot = allreduce_slot(r, stream);
-		size_t i = stream->done++;
-
-		comms_put_notify_later(&stream->request[i % SEGMENTS_AHEAD],
-				       (struct comms_piece){slot, data + span.at, span.bytes},
-				       (struct comms_flag){&allreduce->area->up.came[stream->direction][i % r->slots],
-							   segment_count(allreduce->number, i + 1)},
-				       stream->pe, allreduce->routine);
+		if (pile->from > 0 && pile->combined <= round)
+			break;
+		torus_stream_send(&r->streams, out,
+				  (struct comms_piece){torus_stream_slot(&r->streams, out),
+						       (pile->from == 0 ? allreduce->source : allreduce->dest) +
+							       span.at,
+						       span.bytes});
 	}
-	return stream_is_over(r, stream) && are_at_rest(stream->request);
+	return torus_stream_is_sent(out);
 }
 
 /* --- All of it --- */
@@ -270,13 +225,13 @@ static bool advance_allreduce(struct ring_reduce *r)
 
 	while (moved) {
 		moved = false;
-		for (int s = 0; s < r->streams; s++)
-			moved |= combine_piece(r, &r->in[s]);
+		for (int s = 0; s < r->streams.count; s++)
+			moved |= combine_piece(r, s);
 	}
-	for (int s = 0; s < r->streams; s++)
-		done &= grant_pieces(r, &r->in[s]);
-	for (int s = 0; s < r->streams; s++)
-		done &= send_pieces(r, &r->out[s]);
+	for (int s = 0; s < r->streams.count; s++)
+		done &= torus_stream_grant(&r->streams, &r->streams.in[s]);
+	for (int s = 0; s < r->streams.count; s++)
+		done &= send_pieces(r, s);
 	return done;
 }
 
@@ -288,7 +243,7 @@ void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
 	struct ring_reduce r;
 	struct torus_gathering gathering = {.topology = allreduce->topology,
-					    .number = allreduce->number,
+					    .number = allreduce->number + 1,
 					    .area = allreduce->area,
 					    .dest = allreduce->dest,
 					    .routine = allreduce->routine};

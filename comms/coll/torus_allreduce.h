@@ -17,7 +17,8 @@
  */
 struct torus_ring_allreduce {
 	const struct torus_topology *topology;
-	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
+	uint64_t
+		number; /* of the operation in this area, as for torus_tree_collective; the next one is the all-gather's */
 	struct torus_area *area;
 	char *dest;
 	const char *source; /* this node's data; may be dest */

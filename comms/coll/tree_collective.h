@@ -29,16 +29,19 @@ enum {
 	TORUS_WINDOWS = 128 << 10 /* and what these have of memory */
 };
 
+/* For segments that go one after the other through a few slots. */
+struct torus_words {
+	_Atomic uint64_t leave[TORUS_DIRECTIONS];
+	_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SLOTS];
+};
+
 /* Of a group, in the slot of each of its members. */
 struct torus_area {
 	struct {
 		_Atomic uint64_t leave[TORUS_DIRECTIONS];
 		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SEGMENTS];
 	} down;
-	struct {
-		_Atomic uint64_t leave[TORUS_DIRECTIONS];
-		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SLOTS];
-	} up;
+	struct torus_words up;
 	/* from the node at that coordinate of the line: the number of the exchange */
 	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE];
 	_Alignas(4096) char staging[TORUS_STAGING];

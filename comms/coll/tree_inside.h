@@ -30,7 +30,7 @@ struct part {
 	struct edge *first, *end;
 };
 
-static inline bool are_at_rest(struct comms_request request[SEGMENTS_AHEAD])
+static inline bool are_at_rest(const struct comms_request request[SEGMENTS_AHEAD])
 {
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 		if (comms_request_is_under_way(&request[i]))

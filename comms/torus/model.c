@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include "exchange_schedule.h"
 #include "ring_schedule.h"
 
 #define LINE 64
@@ -8,6 +9,7 @@
 #define LONGEST (1UL << 20)
 #define FULL 1.2 /* measured: links that are all full, in both directions, take so much longer */
 #define SLACK 0.03
+#define PIECE 10240 /* bytes that all-to-alls hand on at a time */
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
 
@@ -71,25 +73,33 @@ double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *cos
 	return (nodes - 1) * (costs->forward + (double)bytes / (nodes * costs->rate));
 }
 
+/* What each node gets of the others comes over its links alike: those of a node at the ends of all meshes. */
+static double gathered_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double links = torus_ring_links(shape, TORUS_ONE_WAY), nodes = shape->places;
+
+	return links > 0 ? (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
+}
+
 /* The last part that the busiest link carries then has to reach its last node. A node handles what comes from all directions. */
 double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
 			    const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
-	double busy = 2 * parts * costs->handle;
+	double carried = gathered_seconds(shape, bytes, costs), busy = most_steps * 2 * parts * costs->handle;
 
-	return torus_diameter(shape) * (costs->forward + each) + most_steps * (each > busy ? each : busy);
+	return torus_diameter(shape) * (costs->forward + each) + (carried > busy ? carried : busy);
 }
 
 /* Each link carries the steps of all parts twice, the reverse ones in rounds; in between no node waits. A node handles what comes from all directions. */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
 {
-	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
-	double busy = 2 * parts * costs->handle, back = rounds * busy;
+	double carried = gathered_seconds(shape, bytes, costs);
+	double busy = most_steps * 2 * torus_ring_parts(shape) * costs->handle, back = rounds * busy;
 
 	return 2 * torus_diameter(shape) * costs->forward +
-	       FULL * most_steps * ((each > back ? each : back) + (each > busy ? each : busy));
+	       FULL * ((carried > back ? carried : back) + (carried > busy ? carried : busy));
 }
 
 double torus_direct_seconds(int nodes, const struct torus_costs *costs)
@@ -107,6 +117,36 @@ double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, con
 			seconds += costs->forward + 2 * (shape->axis[a].size - 1) * costs->handle +
 				   (double)bytes * shape->places / shape->axis[a].size / costs->rate;
 	return seconds;
+}
+
+/* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */
+double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double on_link = torus_exchange_busiest(shape) * (double)bytes, links = torus_ring_parts(shape);
+	double busy = on_link / PIECE * 2 * links * costs->handle, carried = on_link / costs->rate;
+
+	return torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
+}
+
+/* How many messages of a line its busiest link carries. */
+static double routed_of_line(const struct torus_axis *axis)
+{
+	int half = axis->size / 2;
+
+	return axis->ring ? half * (half + 1) / 2.0 : (double)half * (axis->size - half);
+}
+
+double torus_routed_seconds(const struct torus_shape *shape, size_t bytes, int messages,
+			    const struct torus_costs *costs)
+{
+	double busiest = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		double here = routed_of_line(&shape->axis[a]) * shape->places / shape->axis[a].size;
+
+		busiest = here > busiest ? here : busiest;
+	}
+	return messages * torus_direct_seconds(shape->places, costs) + FULL * busiest * (double)bytes / costs->rate;
 }
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */

@@ -79,4 +79,12 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 double torus_direct_seconds(int nodes, const struct torus_costs *costs);
 double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
+/*
+ * What large messages from each to each take, of so many bytes for each: from neighbour to neighbour by the exchange schedule; and directly,
+ * by routes in dimension order, which all go upwards half-way round a ring, each in so many messages.
+ */
+double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
+double torus_routed_seconds(const struct torus_shape *shape, size_t bytes, int messages,
+			    const struct torus_costs *costs);
+
 #endif

@@ -2,6 +2,8 @@
 #ifndef TORUS_RING_SCHEDULE_H
 #define TORUS_RING_SCHEDULE_H
 
+#include <stdint.h>
+
 #include "shape.h"
 
 /*
@@ -23,6 +25,27 @@ struct torus_ring_step {
 };
 
 int torus_ring_parts(const struct torus_shape *shape);
+
+/*
+ * How much of a node's data each part has. On rings of equal length all parts are equal; elsewhere they are such that the links of all axes
+ * carry the same. Along a mesh links do not carry alike, so it depends on what is done.
+ *
+ * one way    all nodes' data to all, or back: a node at the ends of all meshes gets the same by each of its links
+ * both ways  back and then to all, both at once: what the one leaves of a link the other takes
+ */
+struct torus_ring_shares {
+	int parts;
+	unsigned before[TORUS_DIRECTIONS + 1]; /* what all parts before one have together, in 65536ths */
+};
+enum torus_ring_ways { TORUS_ONE_WAY, TORUS_BOTH_WAYS };
+void torus_ring_shares(const struct torus_shape *shape, enum torus_ring_ways ways, struct torus_ring_shares *shares);
+double torus_ring_share(const struct torus_ring_shares *shares, int part);
+
+/* One way: the links of a node that has the fewest, at the ends of all meshes. Both ways: what nodes have on average. */
+double torus_ring_links(const struct torus_shape *shape, enum torus_ring_ways ways);
+
+/* Where a part of so many bytes begins, at a whole line; that of part = parts is the end. */
+size_t torus_ring_part_begin(const struct torus_ring_shares *shares, size_t bytes, int part);
 
 /* Does the place send the part of the origin in this direction? level: the level of the part there. */
 bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int place, int direction, int *level);

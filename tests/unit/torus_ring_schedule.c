@@ -82,8 +82,41 @@ static void check(const struct torus_shape *shape)
 	free(list);
 }
 
+/* What all steps over each link carry, as shares of a node's data: at the ends of all meshes the same over all links; in sum, all data of all others. */
+static void check_shares(const struct torus_shape *shape)
+{
+	struct torus_ring_step *list =
+		calloc((size_t)torus_ring_parts(shape) * (size_t)shape->places + 1, sizeof *list);
+	struct torus_ring_shares shares;
+	double links = torus_ring_links(shape, TORUS_ONE_WAY);
+
+	torus_shape_text(shape, text);
+	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
+	EXPECT(shares.parts == torus_ring_parts(shape) && shares.before[shares.parts] == 65536, "%s: %u of 65536", text,
+	       shares.before[shares.parts]);
+	for (int part = 0; part < shares.parts; part++)
+		EXPECT(torus_ring_part_begin(&shares, 1000, part) <= torus_ring_part_begin(&shares, 1000, part + 1),
+		       "%s: part %d begins behind the next", text, part);
+	EXPECT(torus_ring_part_begin(&shares, 1000, shares.parts) == 1000, "%s: bytes are left", text);
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
+		int from = torus_neighbour(shape, 0, direction);
+		double carried = 0;
+
+		if (shape->axis[direction / 2].size == 1 || from < 0)
+			continue;
+		for (int i = torus_ring_schedule(shape, from, direction ^ 1, list) - 1; i >= 0; i--)
+			carried += torus_ring_share(&shares, list[i].part);
+		EXPECT(carried <= 1.0005 * (shape->places - 1) / links &&
+			       carried >= 0.9995 * (shape->places - 1) / links,
+		       "%s: %g come from direction %d, not %g", text, carried, direction, (shape->places - 1) / links);
+	}
+	free(list);
+}
+
 int main(void)
 {
+	static const char *const balanced[] = {"3x3x3", "2x3x4", "2x4",	   "3mx3", "5mx2x3",
+					       "4mx4m", "2x2x8", "16x2x4", "7",	   "4m"};
 	static const char *const known[] = {"3x3x3", "4x4", "4x4x4", "2dx2d", "5",    "2",
 					    "2d",    "6",   "4mx3m", "2x2x2", "3x3m", "1x5x1"};
 	struct torus_shape shape;
@@ -91,6 +124,10 @@ int main(void)
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
 		tori_read(&shape, known[i]);
 		check(&shape);
+	}
+	for (size_t i = 0; i < sizeof balanced / sizeof balanced[0]; i++) {
+		tori_read(&shape, balanced[i]);
+		check_shares(&shape);
 	}
 	for (int i = 0; i < 60; i++) {
 		tori_shape(&shape, 60);

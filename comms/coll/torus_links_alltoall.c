@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "torus_links_alltoall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus_stream.h"
+#include "rte/rte.h"
+#include "comms/torus/exchange_schedule.h"
+#include "comms/wait/wait.h"
+
+#define KEPT (64UL << 20) /* bytes between the phases */
+#define FEWEST_CUTS 2	  /* half-way round a ring one goes up, the other down */
+#define MOST_CUTS 8
+#define SHORTEST_PART 1024 /* more cuts would make messages that are not worth it */
+
+/* A bundle that leaves: what is there of it, and the number of pieces when its last one has left. */
+struct bundle {
+	char *data;
+	size_t bytes, end;
+};
+
+/* The list of a stream, and how far it is. */
+struct course {
+	struct torus_exchange_step *steps;
+	int count, step;
+	size_t bytes; /* of this bundle that went or came before */
+	/* of a stream out: by step; the first one that is not free again; the next that comes from a neighbour */
+	struct bundle *bundle;
+	int released, passing;
+};
+
+struct run {
+	const struct torus_links_alltoall *alltoall;
+	const struct torus_shape *shape;
+	int cuts, parts, phases;
+	int *arrived; /* by part and phase: bundles that are there, this node's own too */
+	char *kept;   /* by phase from the second on, part and place */
+	struct torus_streams streams;
+	struct course out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
+	struct course *onwards[TORUS_DIRECTIONS];		   /* by direction: that of the stream out, or NULL */
+};
+
+size_t torus_links_alltoall_most(const struct torus_topology *topology)
+{
+	int phases = torus_exchange_phases(&topology->sites.shape);
+
+	if (!topology->whole || phases == 0)
+		return 0;
+	return KEPT / ((size_t)topology->sites.shape.places * (size_t)phases) / 64 * 64;
+}
+
+static void *run_allocate(const struct run *run, size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		rte_die(run->alltoall->routine, "no memory for %zu bytes that are for other nodes", count * size);
+	return memory;
+}
+
+/* --- Parts, bundles, cells --- */
+
+static size_t part_begin(const struct run *run, int part)
+{
+	return torus_part_begin(run->alltoall->bytes, run->parts, part);
+}
+
+static size_t part_bytes(const struct run *run, int part)
+{
+	return part_begin(run, part + 1) - part_begin(run, part);
+}
+
+static int phase_axis(const struct run *run, int part, int phase)
+{
+	return torus_exchange_axis(run->shape, run->cuts, part, phase);
+}
+
+static int my_coordinate(const struct run *run, int axis)
+{
+	return torus_coordinate(run->shape, run->alltoall->topology->me, axis);
+}
+
+static size_t bundle_bytes(const struct run *run, int part, int phase)
+{
+	return part_bytes(run, part) *
+	       (size_t)(run->shape->places / run->shape->axis[phase_axis(run, part, phase)].size);
+}
+
+/*
+ * Some bytes of a bundle, which has a cell for each place with its coordinate along the axis of the phase. Cells are by the place that they
+ * go to along the axes to come, and by the one that they come from along the others.
+ */
+struct cells {
+	int part, phase, coordinate;
+	int done; /* phases of the part */
+	size_t at, bytes;
+};
+
+static void move_cell(const struct run *run, const struct cells *cells, int place, size_t at, size_t bytes, char *data,
+		      bool out)
+{
+	const struct torus_links_alltoall *a = run->alltoall;
+	size_t begin = part_begin(run, cells->part), places = (size_t)run->shape->places;
+	char *kept;
+
+	if (cells->done == 0) {
+		a->load(a->blocks, a->topology->sites.node[place], begin + at, bytes, data);
+		return;
+	}
+	if (cells->done == run->phases) {
+		a->store(a->blocks, a->topology->sites.node[place], begin + at, bytes, data);
+		return;
+	}
+	kept = run->kept + ((size_t)(cells->done - 1) * a->bytes + begin) * places +
+	       (size_t)place * part_bytes(run, cells->part) + at;
+	memcpy(out ? data : kept, out ? kept : data, bytes);
+}
+
+static void move_cells(const struct run *run, struct cells cells, char *data, bool out)
+{
+	int axis = phase_axis(run, cells.part, cells.phase), stride = run->shape->stride[axis];
+	size_t each = part_bytes(run, cells.part), now;
+
+	for (; cells.bytes > 0; cells.at += now, data += now, cells.bytes -= now) {
+		int i = (int)(cells.at / each),
+		    place = i / stride * stride * run->shape->axis[axis].size + cells.coordinate * stride + i % stride;
+
+		now = each - cells.at % each;
+		if (now > cells.bytes)
+			now = cells.bytes;
+		move_cell(run, &cells, place, cells.at % each, now, data, out);
+	}
+}
+
+static int *arrived_of(const struct run *run, int part, int phase)
+{
+	return &run->arrived[part * run->phases + phase];
+}
+
+static bool phase_is_over(const struct run *run, int part, int phase)
+{
+	return phase < 0 || *arrived_of(run, part, phase) == run->shape->axis[phase_axis(run, part, phase)].size;
+}
+
+static void count_bundle(struct run *run, int part, int phase);
+
+/* What this node has for its own coordinate. */
+static void keep_own(struct run *run, int part, int phase)
+{
+	size_t all = bundle_bytes(run, part, phase);
+	struct cells cells = {part, phase, my_coordinate(run, phase_axis(run, part, phase)), phase, 0, 0};
+	char some[4096];
+
+	for (; cells.at < all; cells.at += cells.bytes) {
+		cells.bytes = all - cells.at < sizeof some ? all - cells.at : sizeof some;
+		cells.done = phase;
+		move_cells(run, cells, some, true);
+		cells.done = phase + 1;
+		move_cells(run, cells, some, false);
+	}
+	count_bundle(run, part, phase);
+}
+
+/* With the last bundle of a phase here the next one begins. */
+static void count_bundle(struct run *run, int part, int phase)
+{
+	++*arrived_of(run, part, phase);
+	if (phase_is_over(run, part, phase) && phase + 1 < run->phases)
+		keep_own(run, part, phase + 1);
+}
+
+/* --- What goes over the links --- */
+
+static size_t step_bytes(const struct run *run, const struct torus_exchange_step *step)
+{
+	return bundle_bytes(run, step->part, step->phase);
+}
+
+static size_t next_piece(const struct run *run, const struct course *course)
+{
+	size_t left = step_bytes(run, &course->steps[course->step]) - course->bytes;
+
+	return left < run->streams.piece ? left : run->streams.piece;
+}
+
+/* Behind a piece, to the next one; parts without bytes have none. Was it the last one of a bundle? */
+static bool pass_piece(const struct run *run, struct course *course, size_t bytes)
+{
+	bool last;
+
+	course->bytes += bytes;
+	last = course->bytes == step_bytes(run, &course->steps[course->step]);
+	while (course->step < course->count && course->bytes == step_bytes(run, &course->steps[course->step])) {
+		course->step++;
+		course->bytes = 0;
+	}
+	return last;
+}
+
+static size_t list_steps(const struct run *run, struct course *course, int place, int direction)
+{
+	size_t pieces = 0;
+
+	course->count = torus_exchange_schedule(run->shape, run->cuts, place, direction, NULL);
+	course->steps = run_allocate(run, (size_t)course->count, sizeof *course->steps);
+	torus_exchange_schedule(run->shape, run->cuts, place, direction, course->steps);
+	for (int i = 0; i < course->count; i++)
+		pieces += (step_bytes(run, &course->steps[i]) + run->streams.piece - 1) / run->streams.piece;
+	if (course->count > 0)
+		pass_piece(run, course, 0);
+	return pieces;
+}
+
+static size_t longest_bundle(const struct run *run)
+{
+	size_t longest = 0;
+
+	for (int part = 0; part < run->parts; part++)
+		for (int phase = 0; phase < run->phases; phase++) {
+			size_t bytes = bundle_bytes(run, part, phase);
+
+			longest = bytes > longest ? bytes : longest;
+		}
+	return longest;
+}
+
+static void find_courses(struct run *run)
+{
+	const struct torus_topology *topology = run->alltoall->topology;
+
+	torus_streams_cut(&run->streams, longest_bundle(run));
+	torus_streams_find(&run->streams);
+	for (int s = 0; s < run->streams.count; s++) {
+		struct torus_stream *out = &run->streams.out[s], *in = &run->streams.in[s];
+
+		out->all = list_steps(run, &run->out[s], topology->me, out->direction);
+		in->all = list_steps(run, &run->in[s], torus_neighbour(run->shape, topology->me, out->direction),
+				     in->direction);
+		run->out[s].bundle = run_allocate(run, (size_t)run->out[s].count, sizeof(struct bundle));
+		run->onwards[out->direction] = &run->out[s];
+	}
+}
+
+static void prepare_run(struct run *run, const struct torus_links_alltoall *alltoall)
+{
+	const struct torus_shape *shape = &alltoall->topology->sites.shape;
+
+	*run = (struct run){.alltoall = alltoall,
+			    .shape = shape,
+			    .cuts = FEWEST_CUTS,
+			    .phases = torus_exchange_phases(shape),
+			    .streams = {.topology = alltoall->topology,
+					.area = alltoall->area,
+					.words = &alltoall->area->up,
+					.number = alltoall->number,
+					.routine = alltoall->routine}};
+	while (run->cuts < MOST_CUTS &&
+	       alltoall->bytes >= (size_t)torus_exchange_parts(shape, 2 * run->cuts) * SHORTEST_PART)
+		run->cuts *= 2;
+	run->parts = torus_exchange_parts(shape, run->cuts);
+	run->arrived = run_allocate(run, (size_t)(run->parts * run->phases), sizeof *run->arrived);
+	run->kept = run_allocate(run, (size_t)(run->phases - 1) * (size_t)shape->places, alltoall->bytes);
+	find_courses(run);
+	for (int part = 0; part < run->parts; part++)
+		keep_own(run, part, 0);
+}
+
+static void dispose_run(struct run *run)
+{
+	for (int s = 0; s < run->streams.count; s++) {
+		for (int i = run->out[s].released; i < run->out[s].count; i++)
+			free(run->out[s].bundle[i].data);
+		free(run->out[s].bundle);
+		free(run->out[s].steps);
+		free(run->in[s].steps);
+	}
+	free(run->arrived);
+	free(run->kept);
+}
+
+/* --- Taking --- */
+
+/* Adds a piece to a bundle that goes on to the next node. Those that pass go on in the order in which they come. */
+static void take_onwards(struct run *run, struct course *course, const struct torus_exchange_step *step, size_t bytes,
+			 const char *data)
+{
+	struct bundle *bundle;
+
+	while (course->steps[course->passing].level == 0 || step_bytes(run, &course->steps[course->passing]) == 0)
+		course->passing++;
+	bundle = &course->bundle[course->passing];
+	if (!bundle->data)
+		bundle->data = run_allocate(run, 1, step_bytes(run, step));
+	memcpy(bundle->data + bundle->bytes, data, bytes);
+	bundle->bytes += bytes;
+	if (bundle->bytes == step_bytes(run, step))
+		course->passing++;
+}
+
+static bool take_pieces(struct run *run, int s)
+{
+	struct torus_stream *in = &run->streams.in[s];
+	struct course *course = &run->in[s];
+
+	while (torus_stream_has_come(&run->streams, in)) {
+		struct torus_exchange_step step = course->steps[course->step];
+		struct cells cells = {step.part,      step.phase,    step.origin,
+				      step.phase + 1, course->bytes, next_piece(run, course)};
+		char *slot = torus_stream_slot(&run->streams, in);
+		bool here = step.target == my_coordinate(run, in->direction / 2);
+
+		if (here)
+			move_cells(run, cells, slot, false);
+		else
+			take_onwards(run, run->onwards[in->direction], &step, cells.bytes, slot);
+		if (pass_piece(run, course, cells.bytes) && here)
+			count_bundle(run, step.part, step.phase);
+		in->done++;
+	}
+	return torus_stream_grant(&run->streams, in);
+}
+
+/* --- Sending --- */
+
+/* What the network may still read stays: pieces that are not followed by so many others. */
+static void release_bundles(struct course *course, size_t done)
+{
+	while (course->released < course->step && course->bundle[course->released].end + SEGMENTS_AHEAD <= done) {
+		free(course->bundle[course->released].data);
+		course->bundle[course->released++].data = NULL;
+	}
+}
+
+/* The next piece of a bundle is here, if this node has got so far; a bundle of its own is put together as it goes. */
+static bool fetch_piece(struct run *run, struct course *course, size_t bytes)
+{
+	const struct torus_exchange_step *step = &course->steps[course->step];
+	struct bundle *bundle = &course->bundle[course->step];
+
+	if (step->level > 0)
+		return bundle->bytes >= course->bytes + bytes;
+	if (!phase_is_over(run, step->part, step->phase - 1))
+		return false;
+	if (!bundle->data)
+		bundle->data = run_allocate(run, 1, step_bytes(run, step));
+	move_cells(run, (struct cells){step->part, step->phase, step->target, step->phase, course->bytes, bytes},
+		   bundle->data + course->bytes, true);
+	return true;
+}
+
+static bool send_pieces(struct run *run, int s)
+{
+	struct torus_stream *out = &run->streams.out[s];
+	struct course *course = &run->out[s];
+
+	while (out->done < out->all && torus_stream_may_send(&run->streams, out)) {
+		size_t bytes = next_piece(run, course);
+		struct bundle *bundle = &course->bundle[course->step];
+
+		if (!fetch_piece(run, course, bytes))
+			break;
+		bundle->end = out->done + 1;
+		torus_stream_send(&run->streams, out,
+				  (struct comms_piece){torus_stream_slot(&run->streams, out),
+						       bundle->data + course->bytes, bytes});
+		pass_piece(run, course, bytes);
+		release_bundles(course, out->done);
+	}
+	return torus_stream_is_sent(out);
+}
+
+static bool advance_run(struct run *run)
+{
+	bool done = true;
+
+	for (int s = 0; s < run->streams.count; s++)
+		done &= take_pieces(run, s);
+	for (int s = 0; s < run->streams.count; s++)
+		done &= send_pieces(run, s);
+	return done;
+}
+
+void torus_links_alltoall(const struct torus_links_alltoall *alltoall)
+{
+	struct run run;
+
+	prepare_run(&run, alltoall);
+	COMMS_WAIT(COMMS_ANYWHERE, advance_run(&run));
+	dispose_run(&run);
+}

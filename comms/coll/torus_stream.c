@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "torus_stream.h"
+
+#define WINDOW_SECONDS 0.04 /* of a link's rate: what a receiver that shares its processor with many needs */
+#define SHORTEST_WINDOW 65536.0
+#define LONGEST_WINDOW 1048576.0
+
+void torus_streams_find(struct torus_streams *streams)
+{
+	const struct torus_topology *topology = streams->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
+
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
+		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
+
+		if (next < 0)
+			continue;
+		streams->out[streams->count] = (struct torus_stream){.direction = direction, .pe = topology->pe[next]};
+		streams->in[streams->count++] =
+			(struct torus_stream){.direction = direction ^ 1, .pe = topology->pe[next]};
+	}
+}
+
+void torus_streams_cut(struct torus_streams *streams, size_t longest)
+{
+	size_t share = staging_share(&streams->topology->sites.shape), most = share / TORUS_LEAST_SLOTS / 64 * 64;
+	size_t count = longest > most ? (longest + most - 1) / most : 1;
+
+	streams->piece = (longest + 64 * count - 1) / (64 * count) * 64;
+	streams->slots = share / (streams->piece ? streams->piece : 64);
+	if (streams->slots > TORUS_SLOTS)
+		streams->slots = TORUS_SLOTS;
+}
+
+void torus_streams_pace(struct torus_streams *streams)
+{
+	double window = streams->topology->costs.rate * WINDOW_SECONDS;
+
+	if (window < SHORTEST_WINDOW)
+		window = SHORTEST_WINDOW;
+	if (window > LONGEST_WINDOW)
+		window = LONGEST_WINDOW;
+	streams->slots = TORUS_LEAST_SLOTS;
+	streams->piece = (size_t)window / TORUS_LEAST_SLOTS / 64 * 64;
+}
+
+static _Atomic uint64_t *came_word(const struct torus_streams *streams, const struct torus_stream *stream)
+{
+	return &streams->words->came[stream->direction][stream->done % streams->slots];
+}
+
+char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *stream)
+{
+	return streams->area->staging + (size_t)stream->direction * staging_share(&streams->topology->sites.shape) +
+	       stream->done % streams->slots * streams->piece;
+}
+
+bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out)
+{
+	return !comms_request_is_under_way(&out->request[out->done % SEGMENTS_AHEAD]) &&
+	       atomic_load_explicit(&streams->words->leave[out->direction], memory_order_acquire) >=
+		       segment_count(streams->number, out->done + 1);
+}
+
+void torus_stream_send(const struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece)
+{
+	struct comms_flag flag = {came_word(streams, out), segment_count(streams->number, out->done + 1)};
+
+	comms_put_notify_later(&out->request[out->done++ % SEGMENTS_AHEAD], piece, flag, out->pe, streams->routine);
+}
+
+bool torus_stream_has_come(const struct torus_streams *streams, const struct torus_stream *in)
+{
+	return in->done < in->all && atomic_load_explicit(came_word(streams, in), memory_order_acquire) >=
+					     segment_count(streams->number, in->done + 1);
+}
+
+/* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
+bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream *in)
+{
+	size_t most = in->done + streams->slots;
+
+	if (most > in->all)
+		most = in->all;
+	if (comms_request_is_under_way(&in->granting))
+		return false;
+	if (most == in->granted)
+		return in->done == in->all;
+	if (most < in->all && most - in->granted < (streams->slots + 1) / 2)
+		return false;
+	in->granted = most;
+	comms_put_notify_later(&in->granting, (struct comms_piece){0},
+			       (struct comms_flag){&streams->words->leave[in->direction],
+						   segment_count(streams->number, most)},
+			       in->pe, streams->routine);
+	return in->done == in->all && !comms_request_is_under_way(&in->granting);
+}
+
+bool torus_stream_is_sent(const struct torus_stream *out)
+{
+	return out->done == out->all && are_at_rest(out->request);
+}

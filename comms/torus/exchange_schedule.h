@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_EXCHANGE_SCHEDULE_H
+#define TORUS_EXCHANGE_SCHEDULE_H
+
+#include "shape.h"
+
+/*
+ * The exchange schedule: an all-to-all from neighbour to neighbour, over all links at once.
+ *
+ * block   what one node has for another
+ * part    of all blocks: as many for each axis longer than 1 as there are cuts. Those of the i-th axis go along this axis first, then along
+ *         the next, and so on, so that in each phase other parts use the links of other axes. Cuts let a part go on while others follow.
+ * phase   number of the axis in the order of a part. In it each node has a bundle for each other node of its line: the blocks for all
+ *         places with that coordinate, its own and those that came in the phases before.
+ * bundle  goes the shorter way round, over all nodes between. Half-way round a ring those of odd cuts go downwards.
+ * level   how many nodes have sent the bundle before
+ *
+ * No routes are needed, and on rings no link carries more than the others of its axis.
+ */
+struct torus_exchange_step {
+	int phase, part, level;
+	int origin, target; /* coordinates along the axis of the phase */
+};
+
+/* The number of parts, and the axis along which a part goes in a phase. There are as many phases as axes longer than 1. */
+int torus_exchange_parts(const struct torus_shape *shape, int cuts);
+int torus_exchange_phases(const struct torus_shape *shape);
+int torus_exchange_axis(const struct torus_shape *shape, int cuts, int part, int phase);
+
+/*
+ * All that a place sends in one direction, in its order: by phase, cut and level, the furthest first. Each waits for steps before it in this
+ * order only: the one that brings the bundle, or, on level 0, all that come for this place in the phase before. So nobody waits for ever.
+ * Returns their number; list has room for so many, or is NULL.
+ */
+int torus_exchange_schedule(const struct torus_shape *shape, int cuts, int place, int direction,
+			    struct torus_exchange_step *list);
+
+/*
+ * What the busiest link carries in an all-to-all, in blocks; and what all links would carry if they could share alike. Whichever is
+ * more bounds the time of any algorithm.
+ */
+double torus_exchange_busiest(const struct torus_shape *shape);
+double torus_exchange_mean(const struct torus_shape *shape);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Alltoall on a torus from neighbour to neighbour (comms/coll/torus_links_alltoall.h). The leader of a node does it for all members
+ * there: it reads their sources and writes their dests, where they lie.
+ */
+#include "collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/coll/torus_links_alltoall.h"
+#include "comms/topology/job_torus.h"
+
+/* What a node has for another one: the blocks of its first member for all members there, then those of the second, and so on. */
+struct node_blocks {
+	const struct set *set;
+	char **dest;
+	char **source; /* both by member of this node */
+	int members;
+	size_t bytes;
+	size_t done; /* in rounds before, of what a node has for another */
+	uint64_t first_number;
+};
+
+static size_t place_in_set(const struct node_blocks *blocks, int node, int member)
+{
+	const struct comms_levels *levels = blocks->set->group->levels;
+
+	return (size_t)(levels ? levels->places[levels->first[node] + member] : node);
+}
+
+static void load_blocks(const void *argument, int node, size_t at, size_t bytes, char *out)
+{
+	const struct node_blocks *blocks = argument;
+	size_t now;
+
+	for (at += blocks->done; bytes > 0; at += now, out += now, bytes -= now) {
+		int block = (int)(at / blocks->bytes), from = block / blocks->members, to = block % blocks->members;
+		size_t within = at % blocks->bytes;
+
+		now = blocks->bytes - within < bytes ? blocks->bytes - within : bytes;
+		memcpy(out, blocks->source[from] + place_in_set(blocks, node, to) * blocks->bytes + within, now);
+	}
+}
+
+static void store_blocks(const void *argument, int node, size_t at, size_t bytes, const char *in)
+{
+	const struct node_blocks *blocks = argument;
+	size_t now;
+
+	for (at += blocks->done; bytes > 0; at += now, in += now, bytes -= now) {
+		int block = (int)(at / blocks->bytes), from = block / blocks->members, to = block % blocks->members;
+		size_t within = at % blocks->bytes;
+
+		now = blocks->bytes - within < bytes ? blocks->bytes - within : bytes;
+		memcpy(blocks->dest[to] + place_in_set(blocks, node, from) * blocks->bytes + within, in, now);
+	}
+}
+
+static size_t node_block_bytes(const struct set *set, size_t bytes)
+{
+	size_t members = set->group->levels ? (size_t)set->group->levels->node.size : 1;
+
+	return members * members * bytes;
+}
+
+/* All nodes have as many members (the caller has seen to that), and a leader reaches its members' memory. */
+bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
+{
+	const struct torus_topology *topology;
+	size_t each;
+
+	if (set->group->levels &&
+	    (!comms_shared(comms_find_segment(dest)) || !comms_shared(comms_find_segment(source))))
+		return false;
+	each = node_block_bytes(set, bytes);
+	if (!forced && torus_job_logical(comms_torus()))
+		return false;
+	set_prepare_topology(set);
+	topology = set->team->topology;
+	if (!topology || torus_links_alltoall_most(topology) == 0)
+		return false;
+	return forced ||
+	       torus_links_seconds(&topology->sites.shape, each, &topology->costs) <
+		       torus_routed_seconds(&topology->sites.shape, each, (int)(each / bytes), &topology->costs);
+}
+
+static void exchange_by_links(void *argument)
+{
+	struct node_blocks *blocks = argument;
+	const struct set *set = blocks->set;
+	const struct torus_topology *topology = set->team->topology;
+	size_t all = node_block_bytes(set, blocks->bytes), most = torus_links_alltoall_most(topology);
+	struct torus_links_alltoall alltoall = {.topology = topology,
+						.number = blocks->first_number,
+						.area = team_torus(set->team),
+						.load = load_blocks,
+						.store = store_blocks,
+						.blocks = blocks,
+						.routine = set->routine};
+
+	for (; blocks->done < all; blocks->done += alltoall.bytes, alltoall.number++) {
+		alltoall.bytes = all - blocks->done < most ? all - blocks->done : most;
+		torus_links_alltoall(&alltoall);
+	}
+}
+
+void set_alltoall_by_links(const struct set *set, char *dest, const char *source, size_t bytes)
+{
+	const struct comms_levels *levels = set->group->levels;
+	int members = levels ? levels->node.size : 1;
+	size_t most = torus_links_alltoall_most(set->team->topology);
+	char **memory = malloc(2 * (size_t)members * sizeof *memory);
+	struct node_blocks blocks = {.set = set,
+				     .dest = memory,
+				     .source = memory + members,
+				     .members = members,
+				     .bytes = bytes,
+				     .first_number = set->team->torus_collectives + 1};
+
+	if (!memory)
+		rte_die(set->routine, "no memory for the addresses of %d PEs", members);
+	set->team->torus_collectives += (node_block_bytes(set, bytes) + most - 1) / most;
+	blocks.dest[0] = dest;
+	blocks.source[0] = (char *)(uintptr_t)source;
+	for (int i = 0; levels && i < members; i++) {
+		blocks.dest[i] = set_memory_of(dest, comms_group_pe(&levels->node, i));
+		blocks.source[i] = set_memory_of(source, comms_group_pe(&levels->node, i));
+	}
+	if (levels)
+		comms_node_barrier(set->group, exchange_by_links, &blocks);
+	else
+		exchange_by_links(&blocks);
+	free(memory);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exchange schedule: with every list in its order nobody waits for ever; each block of each part comes from its place to its place;
+ * bundles that pass a node go on in the order in which they come; and the busiest link carries no more than it must.
+ */
+#include "comms/torus/exchange_schedule.h"
+
+#include <stdlib.h>
+
+#include "tests/lib/tori.h"
+#include "tests/lib/unit.h"
+
+#define CUTS 2
+
+static char text[TORUS_TEXT];
+
+struct link {
+	int from, to, axis, count, sent, passing;
+	struct torus_exchange_step *steps;
+	int *bundle; /* by step, what it carries: the blocks, by from * places + to; -1: nothing yet */
+	int carried;
+};
+
+struct run {
+	const struct torus_shape *shape;
+	int parts, phases, links;
+	struct link *link;
+	int *cell;    /* by place, part, phases done, and cell */
+	int *arrived; /* by place, part and phase */
+};
+
+static int *cell_of(const struct run *run, int place, int part, int done, int cell)
+{
+	return &run->cell[((place * run->parts + part) * (run->phases + 1) + done) * run->shape->places + cell];
+}
+
+static int *arrived_of(const struct run *run, int place, int part, int phase)
+{
+	return &run->arrived[(place * run->parts + part) * run->phases + phase];
+}
+
+/* Cell i of the bundle of a coordinate along an axis. */
+static int cell_number(const struct run *run, int axis, int coordinate, int i)
+{
+	int stride = run->shape->stride[axis];
+
+	return i / stride * stride * run->shape->axis[axis].size + coordinate * stride + i % stride;
+}
+
+static int bundle_cells(const struct run *run, int axis)
+{
+	return run->shape->places / run->shape->axis[axis].size;
+}
+
+static struct link *link_from(struct run *run, int place, int direction)
+{
+	for (int l = 0; l < run->links; l++)
+		if (run->link[l].from == place && run->link[l].axis == direction)
+			return &run->link[l];
+	return NULL;
+}
+
+static bool is_over(const struct run *run, int place, int part, int phase)
+{
+	return phase < 0 || *arrived_of(run, place, part, phase) ==
+				    run->shape->axis[torus_exchange_axis(run->shape, CUTS, part, phase)].size;
+}
+
+static void arrive(struct run *run, int place, int part, int phase)
+{
+	int axis, mine;
+
+	if (phase >= 0)
+		++*arrived_of(run, place, part, phase);
+	if (!is_over(run, place, part, phase) || phase + 1 == run->phases)
+		return;
+	axis = torus_exchange_axis(run->shape, CUTS, part, phase + 1);
+	mine = torus_coordinate(run->shape, place, axis);
+	for (int i = 0; i < bundle_cells(run, axis); i++)
+		*cell_of(run, place, part, phase + 2, cell_number(run, axis, mine, i)) =
+			*cell_of(run, place, part, phase + 1, cell_number(run, axis, mine, i));
+	arrive(run, place, part, phase + 1);
+}
+
+static void make(struct run *run, const struct torus_shape *shape)
+{
+	int n = shape->places;
+
+	*run = (struct run){.shape = shape,
+			    .parts = torus_exchange_parts(shape, CUTS),
+			    .phases = torus_exchange_phases(shape)};
+	run->link = calloc((size_t)(n * TORUS_DIRECTIONS), sizeof *run->link);
+	run->cell = calloc((size_t)(n * run->parts * (run->phases + 1) * n) + 1, sizeof *run->cell);
+	run->arrived = calloc((size_t)(n * run->parts * run->phases) + 1, sizeof *run->arrived);
+	for (int place = 0; place < n; place++)
+		for (int direction = 0; direction < 2 * shape->axes; direction++) {
+			struct link *link = &run->link[run->links];
+			int count = torus_exchange_schedule(shape, CUTS, place, direction, NULL);
+
+			if (count == 0)
+				continue;
+			*link = (struct link){.from = place,
+					      .to = torus_neighbour(shape, place, direction),
+					      .axis = direction,
+					      .count = count};
+			EXPECT(link->to >= 0, "%s: %d sends into the void", text, place);
+			link->steps = calloc((size_t)count, sizeof *link->steps);
+			link->bundle = calloc((size_t)count * (size_t)n, sizeof *link->bundle);
+			torus_exchange_schedule(shape, CUTS, place, direction, link->steps);
+			for (int i = 0; i < count * n; i++)
+				link->bundle[i] = -1;
+			run->links++;
+		}
+	for (int place = 0; place < n; place++)
+		for (int part = 0; part < run->parts; part++) {
+			for (int to = 0; to < n; to++)
+				*cell_of(run, place, part, 0, to) = place * n + to;
+			arrive(run, place, part, -1);
+		}
+}
+
+static void dispose(struct run *run)
+{
+	for (int l = 0; l < run->links; l++) {
+		free(run->link[l].steps);
+		free(run->link[l].bundle);
+	}
+	free(run->link);
+	free(run->cell);
+	free(run->arrived);
+}
+
+/* The bundle comes to the other end: for good, or to go on. */
+static void deliver(struct run *run, const struct link *link, const struct torus_exchange_step *step, const int *bundle)
+{
+	int axis = link->axis / 2, cells = bundle_cells(run, axis);
+	struct link *next = link_from(run, link->to, link->axis);
+
+	if (torus_coordinate(run->shape, link->to, axis) == step->target) {
+		for (int i = 0; i < cells; i++)
+			*cell_of(run, link->to, step->part, step->phase + 1, cell_number(run, axis, step->origin, i)) =
+				bundle[i];
+		arrive(run, link->to, step->part, step->phase);
+		return;
+	}
+	while (next && next->passing < next->count && next->steps[next->passing].level == 0)
+		next->passing++;
+	EXPECT(next && next->passing < next->count && next->steps[next->passing].phase == step->phase &&
+		       next->steps[next->passing].part == step->part &&
+		       next->steps[next->passing].origin == step->origin &&
+		       next->steps[next->passing].target == step->target &&
+		       next->steps[next->passing].level == step->level + 1,
+	       "%s: what passes %d does not go on in its order", text, link->to);
+	if (next && next->passing < next->count)
+		memcpy(&next->bundle[next->passing++ * run->shape->places], bundle, (size_t)cells * sizeof *bundle);
+}
+
+static bool send_next(struct run *run, struct link *link)
+{
+	const struct torus_exchange_step *step = &link->steps[link->sent];
+	int *bundle = &link->bundle[link->sent * run->shape->places], axis = link->axis / 2;
+
+	if (link->sent == link->count || (step->level > 0 && bundle[0] < 0) ||
+	    (step->level == 0 && !is_over(run, link->from, step->part, step->phase - 1)))
+		return false;
+	for (int i = 0; step->level == 0 && i < bundle_cells(run, axis); i++)
+		bundle[i] = *cell_of(run, link->from, step->part, step->phase, cell_number(run, axis, step->target, i));
+	link->sent++;
+	link->carried += bundle_cells(run, axis);
+	deliver(run, link, step, bundle);
+	return true;
+}
+
+static void check(const struct torus_shape *shape)
+{
+	bool moved = true;
+	struct run run;
+	int most = 0;
+
+	torus_shape_text(shape, text);
+	make(&run, shape);
+	while (moved) {
+		moved = false;
+		for (int l = 0; l < run.links; l++)
+			moved |= send_next(&run, &run.link[l]);
+	}
+	for (int l = 0; l < run.links; l++) {
+		EXPECT(run.link[l].sent == run.link[l].count, "%s: %d waits for ever", text, run.link[l].from);
+		most = run.link[l].carried > most ? run.link[l].carried : most;
+	}
+	for (int place = 0; run.phases > 0 && place < shape->places; place++)
+		for (int part = 0; part < run.parts; part++)
+			for (int from = 0; from < shape->places; from++)
+				EXPECT(*cell_of(&run, place, part, run.phases, from) == from * shape->places + place,
+				       "%s: %d has something else from %d", text, place, from);
+	EXPECT(most <= torus_exchange_busiest(shape) * run.parts + 1e-6,
+	       "%s: a link carries %d parts of blocks, not %g", text, most, torus_exchange_busiest(shape) * run.parts);
+	dispose(&run);
+}
+
+int main(void)
+{
+	static const char *const known[] = {"3x3x3", "4x4", "2x2x2x2", "2x3x4", "5",   "6",
+					    "2",     "2d",  "4mx3",    "3mx3m", "2dx4"};
+	struct torus_shape shape;
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		tori_read(&shape, known[i]);
+		check(&shape);
+	}
+	for (int i = 0; i < 40; i++) {
+		tori_shape(&shape, 40);
+		check(&shape);
+	}
+	return unit_failures > 0;
+}
