@@ -3,7 +3,7 @@
  * simulate SHAPE ALGORITHM BYTES SEGMENT [RATE LATENCY]: how long a collective takes on a torus that nobody has at hand, by the very
  * schedule of the library's functions, and whether any link carries two transfers at once. Prints: simulator, shape, algorithm, bytes,
  * segment, transfers, the most at once on a link, seconds, how many times the rate of one link that is, and, where a bound is known, which
- * share of it: of an allgather (bytes from each) what a node gets over its links, of an allreduce twice that, of an alltoall (bytes for each)
+ * share of it: of an allgather (bytes from each) what a node gets over its links, of an allreduce what nodes get and what they send on over all links, of an alltoall (bytes for each)
  * what the busiest link has to carry.
  *
  * Where all transfers go to neighbours and those of a link wait for each other, nothing shares anything, and times follow exactly
@@ -107,7 +107,8 @@ static double bound_seconds(const struct torus_shape *shape, const char *algorit
 	if (!strcmp(algorithm, "allgather"))
 		return gathered;
 	if (!strcmp(algorithm, "allreduce"))
-		return 2 * gathered / shape->places;
+		return 2 * (shape->places - 1) * bytes / shape->places / torus_ring_links(shape, TORUS_BOTH_WAYS) /
+		       rate;
 	return strcmp(algorithm, "alltoall") ? 0 : (busiest > mean ? busiest : mean) * bytes / rate;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schedule of an all-reduce by rings (comms/coll/torus_allreduce.h): on each link the steps of the
- * reverse ring schedule, and then those of the ring schedule. Nodes of a torus of rings are all alike. So of a large one only the links of one node are replayed, and what its
+ * The schedule of an all-reduce by rings (comms/coll/torus_allreduce.h): on each link in each round the steps of the reverse ring schedule, and
+ * then those of the ring schedule of the round before. (The library sends whichever is ready first.) Nodes of a torus of rings are all alike. So of a large one only the links of one node are replayed, and what its
  * neighbours bring is taken from what it brings to its own; some nodes are checked for equal lists.
  */
 #include <stdio.h>
@@ -12,7 +12,9 @@
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
-#define COMPARED 16	   /* places of a larger torus whose lists must be alike */
+#define ROUNDS \
+	16 /* of what is replayed whole; of a node of rings one is enough, since both schedules load all links alike */
+#define COMPARED 16 /* places of a larger torus whose lists must be alike */
 
 struct link {
 	int place, to, direction;
@@ -30,10 +32,11 @@ struct allreduce {
 	struct schedule *schedule;
 	const struct torus_shape *shape;
 	int parts, replayed, links; /* replayed: places */
+	int rounds;
 	struct link *link;
-	struct arrivals *back;
+	struct arrivals *back, *before; /* before: in the round before */
 	int *brought;
-	double bytes; /* of a block */
+	double bytes; /* of a block, in a round */
 	struct torus_ring_shares shares;
 };
 
@@ -138,7 +141,7 @@ static void add_return(struct allreduce *r, struct link *link, const struct toru
 
 static void add_step(struct allreduce *r, struct link *link, const struct torus_ring_step *step)
 {
-	const struct arrivals *own = &r->back[index_of(r, step, link->place)];
+	const struct arrivals *own = &r->before[index_of(r, step, link->place)];
 	bool mine = step->origin == link->place;
 
 	link->last = schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
@@ -148,21 +151,41 @@ static void add_step(struct allreduce *r, struct link *link, const struct torus_
 }
 
 /* Level by level, since what a transfer waits for is to stand before it. */
-static void add_all(struct allreduce *r)
+static void add_returns(struct allreduce *r, int *at)
 {
-	int *at = allocate((size_t)r->links, sizeof *at);
-
 	for (int level = torus_diameter(r->shape); level >= 0; level--)
 		for (int l = 0; l < r->links; l++)
 			for (struct link *link = &r->link[l];
 			     at[l] < link->n_returns && link->returns[at[l]].level == level; at[l]++)
 				add_return(r, link, &link->returns[at[l]]);
-	memset(at, 0, (size_t)r->links * sizeof *at);
+}
+
+static void add_steps(struct allreduce *r, int *at)
+{
 	for (int level = 0; level <= torus_diameter(r->shape); level++)
 		for (int l = 0; l < r->links; l++)
 			for (struct link *link = &r->link[l];
 			     at[l] < link->n_steps && link->steps[at[l]].level == level; at[l]++)
 				add_step(r, link, &link->steps[at[l]]);
+}
+
+static void add_all(struct allreduce *r, size_t piles)
+{
+	int *at = allocate((size_t)r->links, sizeof *at);
+
+	for (int round = 0; round <= r->rounds; round++) {
+		struct arrivals *free_now = r->before;
+
+		memset(at, 0, (size_t)r->links * sizeof *at);
+		r->before = r->back;
+		r->back = free_now;
+		memset(r->back, 0, piles * sizeof *r->back);
+		if (round < r->rounds)
+			add_returns(r, at);
+		memset(at, 0, (size_t)r->links * sizeof *at);
+		if (round > 0)
+			add_steps(r, at);
+	}
 	free(at);
 }
 
@@ -187,20 +210,23 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 			REPLAYED_WHOLE);
 		exit(2);
 	}
-	r.bytes = bytes / (double)places;
-	torus_ring_shares(r.shape, TORUS_ONE_WAY, &r.shares);
+	r.rounds = r.replayed == 1 ? 1 : ROUNDS;
+	r.bytes = bytes / (double)places / r.rounds;
+	torus_ring_shares(r.shape, TORUS_BOTH_WAYS, &r.shares);
 	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
 	r.back = allocate(piles, sizeof *r.back);
+	r.before = allocate(piles, sizeof *r.before);
 	r.brought = allocate(piles, sizeof *r.brought);
 	find_links(&r);
 	for (int i = 0; r.replayed == 1 && i < COMPARED; i++)
 		compare_lists(&r, (int)((size_t)i * 7919 % places));
-	add_all(&r);
+	add_all(&r, piles);
 	for (int l = 0; l < r.links; l++) {
 		free(r.link[l].returns);
 		free(r.link[l].steps);
 	}
 	free(r.link);
 	free(r.back);
+	free(r.before);
 	free(r.brought);
 }

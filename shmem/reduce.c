@@ -280,10 +280,8 @@ static void plan_torus(struct reduction *r)
 
 	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
 	r->by_rings = takes_ring_allreduce(r, shared);
-	if (r->by_rings) {
-		r->first_number = r->set->team->torus_collectives + 1;
-		r->set->team->torus_collectives += 2;
-	}
+	if (r->by_rings)
+		r->first_number = ++r->set->team->torus_collectives;
 	if (r->by_rings || r->trees.tree_choice.trees == 0)
 		return;
 	most = bytes_at_once(&r->trees.tree_choice);

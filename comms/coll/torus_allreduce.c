@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, then torus_gather. takes_ring_allreduce in
- * shmem/reduce.c chooses it.
+ * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, and an all-gather by the ring schedule of what is
+ * complete. takes_ring_allreduce in shmem/reduce.c chooses it.
  */
 #include "torus_allreduce.h"
 
 #include <stdlib.h>
 
-#include "torus_allgather.h"
 #include "torus_stream.h"
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 
-/* A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. */
+#define FEWEST_ROUNDS 2
+#define FEWEST_ON_MESHES 8
+#define SHORTEST_PIECE 4096
+
+/*
+ * A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. Then, on its way back, how
+ * many pieces of the result are here.
+ */
 struct pile {
 	int from;
-	size_t combined;
+	size_t combined, complete;
 };
 
 /* The steps of a stream, gone through once in each round. */
@@ -24,14 +30,19 @@ struct list {
 	size_t count;
 };
 
+/* One of the two schedules. */
+struct traffic {
+	struct torus_streams streams;
+	struct list out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
+};
+
 struct ring_reduce {
 	const struct torus_ring_allreduce *allreduce;
 	size_t *at, *bytes; /* by place: its block */
 	struct torus_ring_shares shares;
 	size_t rounds;
-	struct pile *pile; /* by part and place */
-	struct torus_streams streams;
-	struct list out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
+	struct pile *pile;	    /* by part and place */
+	struct traffic back, forth; /* to be combined; complete */
 };
 
 bool torus_can_allreduce(const struct torus_topology *topology)
@@ -45,7 +56,7 @@ static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 	size_t block = torus_part_begin(bytes, shape->places, 1), longest = 0;
 	struct torus_ring_shares shares;
 
-	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
+	torus_ring_shares(shape, TORUS_BOTH_WAYS, &shares);
 	for (int part = 0; part < shares.parts; part++) {
 		size_t most = (size_t)((double)block * torus_ring_share(&shares, part)) / 64 * 64 + 128;
 
@@ -54,14 +65,24 @@ static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 	return longest < block ? longest : block;
 }
 
+/* On meshes a link that has little to carry one way has much the other way, in another round. */
+static size_t fewest_rounds(const struct torus_shape *shape)
+{
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 2 && !shape->axis[a].ring)
+			return FEWEST_ON_MESHES;
+	return FEWEST_ROUNDS;
+}
+
 int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 {
-	struct torus_topology like = {.sites = {.shape = *shape}};
-	struct torus_streams streams = {.topology = &like};
-	size_t longest = longest_part(shape, bytes);
+	size_t longest = longest_part(shape, bytes), rounds = longest / SHORTEST_PIECE;
+	size_t most = staging_share(shape) / TORUS_LEAST_SLOTS / 64 * 64, least = (longest + most - 1) / most;
 
-	torus_streams_cut(&streams, longest);
-	return longest > streams.piece ? (int)((longest + streams.piece - 1) / streams.piece) : 1;
+	if (rounds > fewest_rounds(shape))
+		rounds = fewest_rounds(shape);
+	rounds = rounds > least ? rounds : least;
+	return rounds > 1 ? (int)rounds : 1;
 }
 
 static struct pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
@@ -76,9 +97,11 @@ static void cut_into_pieces(struct ring_reduce *r)
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
 	const struct torus_shape *shape = &allreduce->topology->sites.shape;
 
-	torus_ring_shares(shape, TORUS_ONE_WAY, &r->shares);
+	torus_ring_shares(shape, TORUS_BOTH_WAYS, &r->shares);
 	r->rounds = (size_t)torus_allreduce_rounds(shape, allreduce->bytes);
-	torus_streams_cut(&r->streams, longest_part(shape, allreduce->bytes));
+	torus_streams_cut(&r->back.streams, (longest_part(shape, allreduce->bytes) + r->rounds - 1) / r->rounds);
+	r->forth.streams.piece = r->back.streams.piece;
+	r->forth.streams.slots = r->back.streams.slots;
 	for (int p = 0; p < shape->places; p++) {
 		r->at[p] = torus_part_begin(allreduce->bytes, shape->places, p);
 		r->bytes[p] = torus_part_begin(allreduce->bytes, shape->places, p + 1) - r->at[p];
@@ -87,18 +110,23 @@ static void cut_into_pieces(struct ring_reduce *r)
 
 static void find_lists(struct ring_reduce *r)
 {
-	const struct torus_topology *topology = r->allreduce->topology;
+	const struct torus_topology *t = r->allreduce->topology;
+	struct traffic *back = &r->back, *forth = &r->forth;
 
-	torus_streams_find(&r->streams);
-	for (int s = 0; s < r->streams.count; s++) {
-		int direction = r->streams.out[s].direction;
+	torus_streams_find(&back->streams);
+	torus_streams_find(&forth->streams);
+	for (int s = 0; s < back->streams.count; s++) {
+		int direction = back->streams.out[s].direction;
+		size_t steps_in = (size_t)t->n_steps_in[direction], steps_out = (size_t)t->n_steps_out[direction];
 
-		r->out[s] = (struct list){topology->reverse_out[direction], (size_t)topology->n_steps_in[direction]};
-		r->in[s] = (struct list){topology->reverse_in[direction], (size_t)topology->n_steps_out[direction]};
-		r->streams.out[s].all = r->out[s].count * r->rounds;
-		r->streams.in[s].all = r->in[s].count * r->rounds;
-		for (size_t i = 0; i < r->in[s].count; i++)
-			pile_of(r, &r->in[s].steps[i])->from++;
+		back->out[s] = (struct list){t->reverse_out[direction], steps_in};
+		back->in[s] = (struct list){t->reverse_in[direction], steps_out};
+		forth->out[s] = (struct list){t->steps_out[direction], steps_out};
+		forth->in[s] = (struct list){t->steps_in[direction], steps_in};
+		back->streams.out[s].all = forth->streams.in[s].all = steps_in * r->rounds;
+		back->streams.in[s].all = forth->streams.out[s].all = steps_out * r->rounds;
+		for (size_t i = 0; i < steps_out; i++)
+			pile_of(r, &back->in[s].steps[i])->from++;
 	}
 }
 
@@ -106,12 +134,14 @@ static void prepare_allreduce(struct ring_reduce *r, const struct torus_ring_all
 {
 	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
-	*r = (struct ring_reduce){.allreduce = allreduce,
-				  .streams = {.topology = allreduce->topology,
-					      .area = allreduce->area,
-					      .words = &allreduce->area->up,
-					      .number = allreduce->number,
-					      .routine = allreduce->routine}};
+	*r = (struct ring_reduce){.allreduce = allreduce};
+	r->back.streams = (struct torus_streams){.topology = allreduce->topology,
+						 .area = allreduce->area,
+						 .words = &allreduce->area->up,
+						 .number = allreduce->number,
+						 .routine = allreduce->routine};
+	r->forth.streams = r->back.streams;
+	r->forth.streams.words = &allreduce->area->across;
 	r->at = calloc(2 * places, sizeof *r->at);
 	r->pile = calloc(TORUS_DIRECTIONS * places, sizeof *r->pile);
 	if (!r->at || !r->pile)
@@ -127,18 +157,19 @@ struct span {
 	size_t at, bytes;
 };
 
+/* A round takes the same of all parts, whatever their lengths, so that links carry alike in each. */
 static struct span piece_span(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
-	size_t block = r->bytes[step->origin], piece = r->streams.piece;
-	size_t begin = torus_ring_part_begin(&r->shares, block, step->part) + round * piece;
-	size_t end = torus_ring_part_begin(&r->shares, block, step->part + 1);
+	size_t block = r->bytes[step->origin], part = torus_ring_part_begin(&r->shares, block, step->part);
+	size_t bytes = torus_ring_part_begin(&r->shares, block, step->part + 1) - part, lines = (bytes + 63) / 64;
+	size_t begin = lines * round / r->rounds * 64, end = lines * (round + 1) / r->rounds * 64;
 
-	if (begin > end)
-		begin = end;
-	return (struct span){r->at[step->origin] + begin, end - begin < piece ? end - begin : piece};
+	if (begin > bytes)
+		begin = bytes;
+	return (struct span){r->at[step->origin] + part + begin, (end < bytes ? end : bytes) - begin};
 }
 
-static const struct torus_ring_step *next_reverse_step(const struct list *list, const struct torus_stream *stream)
+static const struct torus_ring_step *next_step(const struct list *list, const struct torus_stream *stream)
 {
 	return &list->steps[stream->done % list->count];
 }
@@ -148,12 +179,12 @@ static const struct torus_ring_step *next_reverse_step(const struct list *list, 
 /* Has the stream brought this, and is it what it brings next? */
 static bool brings_piece(const struct ring_reduce *r, int s, const struct torus_ring_step *step, size_t round)
 {
-	const struct torus_stream *in = &r->streams.in[s];
+	const struct torus_stream *in = &r->back.streams.in[s];
 	const struct torus_ring_step *next;
 
-	if (!torus_stream_has_come(&r->streams, in) || in->done / r->in[s].count != round)
+	if (!torus_stream_has_come(&r->back.streams, in) || in->done / r->back.in[s].count != round)
 		return false;
-	next = next_reverse_step(&r->in[s], in);
+	next = next_step(&r->back.in[s], in);
 	return next->part == step->part && next->origin == step->origin;
 }
 
@@ -164,27 +195,27 @@ static bool brings_piece(const struct ring_reduce *r, int s, const struct torus_
 static bool combine_piece(struct ring_reduce *r, int of)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	struct torus_stream *in = r->streams.in;
+	struct torus_stream *in = r->back.streams.in;
 	const struct torus_ring_step *step;
 	struct span span;
 	const char *so_far;
 	size_t round;
 	int come = 0;
 
-	if (!torus_stream_has_come(&r->streams, &in[of]))
+	if (!torus_stream_has_come(&r->back.streams, &in[of]))
 		return false;
-	step = next_reverse_step(&r->in[of], &in[of]);
-	round = in[of].done / r->in[of].count;
-	for (int s = 0; s < r->streams.count; s++)
+	step = next_step(&r->back.in[of], &in[of]);
+	round = in[of].done / r->back.in[of].count;
+	for (int s = 0; s < r->back.streams.count; s++)
 		come += brings_piece(r, s, step, round);
 	if (come < pile_of(r, step)->from)
 		return false;
 	span = piece_span(r, step, round);
 	so_far = allreduce->source + span.at;
-	for (int s = 0; s < r->streams.count; s++) {
+	for (int s = 0; s < r->back.streams.count; s++) {
 		if (!brings_piece(r, s, step, round))
 			continue;
-		allreduce->combine(allreduce->dest + span.at, so_far, torus_stream_slot(&r->streams, &in[s]),
+		allreduce->combine(allreduce->dest + span.at, so_far, torus_stream_slot(&r->back.streams, &in[s]),
 				   span.bytes / allreduce->element);
 		so_far = allreduce->dest + span.at;
 		in[s].done++;
@@ -193,26 +224,63 @@ static bool combine_piece(struct ring_reduce *r, int of)
 	return true;
 }
 
+/* Of results the pieces of a part come from one neighbour, in their order. */
+static bool take_results(struct ring_reduce *r, int s)
+{
+	struct torus_stream *in = &r->forth.streams.in[s];
+
+	while (torus_stream_has_come(&r->forth.streams, in)) {
+		pile_of(r, next_step(&r->forth.in[s], in))->complete++;
+		in->done++;
+	}
+	return torus_stream_grant(&r->forth.streams, in);
+}
+
 /* --- Sending --- */
 
 static bool send_pieces(struct ring_reduce *r, int s)
 {
 	const struct torus_ring_allreduce *allreduce = r->allreduce;
-	struct torus_stream *out = &r->streams.out[s];
+	struct torus_stream *out = &r->back.streams.out[s];
 
-	while (out->done < out->all && torus_stream_may_send(&r->streams, out)) {
-		const struct torus_ring_step *step = next_reverse_step(&r->out[s], out);
+	while (out->done < out->all && torus_stream_may_send(&r->back.streams, out)) {
+		const struct torus_ring_step *step = next_step(&r->back.out[s], out);
 		const struct pile *pile = pile_of(r, step);
-		size_t round = out->done / r->out[s].count;
+		size_t round = out->done / r->back.out[s].count;
 		struct span span = piece_span(r, step, round);
 
 		if (pile->from > 0 && pile->combined <= round)
 			break;
-		torus_stream_send(&r->streams, out,
-				  (struct comms_piece){torus_stream_slot(&r->streams, out),
+		torus_stream_send(&r->back.streams, out,
+				  (struct comms_piece){torus_stream_slot(&r->back.streams, out),
 						       (pile->from == 0 ? allreduce->source : allreduce->dest) +
 							       span.at,
 						       span.bytes});
+	}
+	return torus_stream_is_sent(out);
+}
+
+/* The node of a block has combined what all brought. */
+static bool result_is_here(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
+{
+	const struct pile *pile = pile_of(r, step);
+
+	return (step->origin == r->allreduce->topology->me ? pile->combined : pile->complete) > round;
+}
+
+static bool send_results(struct ring_reduce *r, int s)
+{
+	struct torus_stream *out = &r->forth.streams.out[s];
+
+	while (out->done < out->all && torus_stream_may_send(&r->forth.streams, out)) {
+		const struct torus_ring_step *step = next_step(&r->forth.out[s], out);
+		size_t round = out->done / r->forth.out[s].count;
+		struct span span = piece_span(r, step, round);
+		char *data = r->allreduce->dest + span.at;
+
+		if (!result_is_here(r, step, round))
+			break;
+		torus_stream_send(&r->forth.streams, out, (struct comms_piece){data, data, span.bytes});
 	}
 	return torus_stream_is_sent(out);
 }
@@ -225,34 +293,30 @@ static bool advance_allreduce(struct ring_reduce *r)
 
 	while (moved) {
 		moved = false;
-		for (int s = 0; s < r->streams.count; s++)
+		for (int s = 0; s < r->back.streams.count; s++)
 			moved |= combine_piece(r, s);
 	}
-	for (int s = 0; s < r->streams.count; s++)
-		done &= torus_stream_grant(&r->streams, &r->streams.in[s]);
-	for (int s = 0; s < r->streams.count; s++)
+	for (int s = 0; s < r->back.streams.count; s++) {
+		done &= torus_stream_grant(&r->back.streams, &r->back.streams.in[s]);
+		done &= take_results(r, s);
+	}
+	for (int s = 0; s < r->back.streams.count; s++) {
+		done &= send_results(r, s);
 		done &= send_pieces(r, s);
+	}
 	return done;
 }
 
 /*
- * No node has to say that its dest may be written to again: a block goes out after its node has combined all contributions to
- * it. For the all-gather, each node says so when it has finished its part of all blocks.
+ * Nobody has to say that a result may be written to dest: it exists when its node has combined all contributions to it, so it is
+ * written over what has been read, in place as well.
  */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
 	struct ring_reduce r;
-	struct torus_gathering gathering = {.topology = allreduce->topology,
-					    .number = allreduce->number + 1,
-					    .area = allreduce->area,
-					    .dest = allreduce->dest,
-					    .routine = allreduce->routine};
 
 	prepare_allreduce(&r, allreduce);
 	COMMS_WAIT(COMMS_ANYWHERE, advance_allreduce(&r));
-	gathering.at = r.at;
-	gathering.bytes = r.bytes;
-	torus_gather(&gathering);
 	free(r.pile);
 	free(r.at);
 }

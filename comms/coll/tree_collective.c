@@ -17,6 +17,7 @@ void torus_area_clear(struct torus_area *area)
 {
 	memset(&area->down, 0, sizeof area->down);
 	memset(&area->up, 0, sizeof area->up);
+	memset(&area->across, 0, sizeof area->across);
 	memset(&area->arrived, 0, sizeof area->arrived);
 }
 

@@ -41,7 +41,7 @@ struct torus_area {
 		_Atomic uint64_t leave[TORUS_DIRECTIONS];
 		_Atomic uint64_t came[TORUS_DIRECTIONS][TORUS_SEGMENTS];
 	} down;
-	struct torus_words up;
+	struct torus_words up, across; /* across: results of an all-reduce by rings */
 	/* from the node at that coordinate of the line: the number of the exchange */
 	_Atomic uint64_t arrived[TORUS_AXES][TORUS_LINE];
 	_Alignas(4096) char staging[TORUS_STAGING];

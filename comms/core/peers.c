@@ -34,7 +34,7 @@ struct peer_info {
 	uint64_t network_bytes;
 };
 
-#define PEER_INFO_MAGIC 0x38306d6873726f74 /* changes when struct peer_info or struct comms_system does */
+#define PEER_INFO_MAGIC 0x39306d6873726f74 /* changes when struct peer_info or struct comms_system does */
 
 /* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)

@@ -91,15 +91,15 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 	return torus_diameter(shape) * (costs->forward + each) + (carried > busy ? carried : busy);
 }
 
-/* Each link carries the steps of all parts twice, the reverse ones in rounds; in between no node waits. A node handles what comes from all directions. */
+/* Over each link go the steps of both schedules, in rounds. A node handles what comes from all directions. */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
 {
-	double carried = gathered_seconds(shape, bytes, costs);
-	double busy = most_steps * 2 * torus_ring_parts(shape) * costs->handle, back = rounds * busy;
+	double nodes = shape->places, links = torus_ring_links(shape, TORUS_BOTH_WAYS);
+	double carried = links > 0 ? 2 * (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
+	double busy = 2.0 * rounds * most_steps * 2 * torus_ring_parts(shape) * costs->handle;
 
-	return 2 * torus_diameter(shape) * costs->forward +
-	       FULL * ((carried > back ? carried : back) + (carried > busy ? carried : busy));
+	return 2 * torus_diameter(shape) * costs->forward + FULL * (carried > busy ? carried : busy);
 }
 
 double torus_direct_seconds(int nodes, const struct torus_costs *costs)
