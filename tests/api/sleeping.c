@@ -23,8 +23,8 @@ static uint64_t signal_word;
 static unsigned char *area;
 
 /*
- * Those that are done add a byte to a file, without the library: the sleeper need not sleep on. On another host, which has no such file,
- * it sleeps to the end.
+ * Those that are done add a byte to a file of the sleeper, without the library: it need not sleep on. Where PEs are on hosts
+ * without that file it sleeps to the end.
  */
 static char done_path[4096];
 
@@ -36,12 +36,18 @@ static void name_done_file(void)
 		job = (long)getpid();
 	shmem_barrier_all();
 	snprintf(done_path, sizeof done_path, "%s/sleeping.%ld", folder ? folder : "/tmp", shmem_long_g(&job, 0));
+	if (me == npes - 1) {
+		int file = open(done_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		if (file >= 0)
+			close(file);
+	}
 	shmem_barrier_all();
 }
 
 static void add_done(void)
 {
-	int file = open(done_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int file = open(done_path, O_WRONLY | O_APPEND);
 
 	if (file < 0)
 		return;
