@@ -12,9 +12,9 @@
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
-#define ROUNDS \
-	16 /* of what is replayed whole; of a node of rings one is enough, since both schedules load all links alike */
-#define COMPARED 16 /* places of a larger torus whose lists must be alike */
+#define ROUNDS 16	   /* of a small torus or mesh; large ones of rings need no more than one */
+#define IN_ROUNDS 128	   /* places of a small one */
+#define COMPARED 16	   /* places of a larger torus whose lists must be alike */
 
 struct link {
 	int place, to, direction;
@@ -210,7 +210,7 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 			REPLAYED_WHOLE);
 		exit(2);
 	}
-	r.rounds = r.replayed == 1 ? 1 : ROUNDS;
+	r.rounds = r.shape->places > IN_ROUNDS ? 1 : ROUNDS;
 	r.bytes = bytes / (double)places / r.rounds;
 	torus_ring_shares(r.shape, TORUS_BOTH_WAYS, &r.shares);
 	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
