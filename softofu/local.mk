@@ -110,14 +110,21 @@ softofuinclude_HEADERS = \
 # In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
 softofumpidir = $(softofuincludedir)/mpi
 softofumpi_HEADERS = \
-	softofu/fjmpi/fjmpi.f90 \
 	softofu/fjmpi/fjmpi_persistent.h \
 	softofu/fjmpi/fjmpi_rdma.h \
 	softofu/fjmpi/fjmpi_topology.h \
-	softofu/fjmpi/mpi-ext.h \
+	softofu/fjmpi/mpi-ext.h
+
+# The program's mpifort compiles them.
+fjmpi_fortran = \
+	softofu/fjmpi/fjmpi.f90 \
 	softofu/fjmpi/mpi_ext.f90 \
 	softofu/fjmpi/mpi_f08_ext.f90 \
 	softofu/fjmpi/mpif-ext.h
+EXTRA_DIST += $(fjmpi_fortran)
+if WITH_FORTRAN
+softofumpi_HEADERS += $(fjmpi_fortran)
+endif
 
 pkgconfig_DATA += softofu/softofu.pc
 softofu/softofu.pc: softofu/softofu.pc.in
