@@ -22,7 +22,8 @@
  * in find, so that programs start without it.
  *
  * Its types: comms_place, comms_atomic and comms_piece are in comms/ops/ops.h, comms_request in notify.h, comms_buffer in
- * buffers.h there; comms_peer and comms.segments in comms/core/comms.h. peers_network_info is in comms/core/peers.h.
+ * buffers.h there; comms_peer and comms.segments in comms/core/comms.h. peers_network_info is in comms/core/peers.h, what
+ * begins with rte_ in rte/rte.h.
  *
  * Duties that no single function has:
  *
@@ -33,13 +34,16 @@
  *             notification to that flag. All else, counted notifications too, is ordered by fence alone
  * connecting  is one-sided: A connects to B when it first needs B, and B may never connect to A. Where both ends must act
  *             (queue pairs, say), the first operation sends B a message over what B published, and B's network answers from
- *             open on. A NIC that only puts writes it into the sender's slot of a table with a slot for each PE, in memory of
- *             the network's own; describe publishes the table's address alone
+ *             open on. The message carries what B needs to answer A; if B calls comms_connect(A) instead, it holds no lock
+ *             that its own connect takes. A NIC that only puts writes it into the sender's slot of a table with a slot for
+ *             each PE, in memory of the network's own; describe publishes the table's address alone
  * oneself     With NETWORK_OWN_ATOMICS a PE's atomics on its own memory come here, too; its puts and gets there do not.
  *             Notifications may also go to PEs of this node that stores reach (comms.loopback, buffers)
  * progress    A thread of the network that has made progress calls wait_lists.serve() (comms/wait/lists.h) and then
  *             comms_wake(comms_peer(comms.pe)), for the PE may sleep until something arrives. serve calls put, get and
- *             notify. A network that makes no progress by itself while its PE sleeps has blocking, or a longest_wait
+ *             notify. A network whose target's library carries out operations, or that has a thread, has blocking. A
+ *             longest_wait alone is enough only where the NIC carries out everything, because a PE that sleeps in a barrier
+ *             of its node calls no progress
  * thread      A network creates its thread by rte_start_thread, before open returns, or in finish, and at no other time:
  *             comms/wait/deadlock.c counts threads that come between as the program's, and it has stopped before finish. With
  *             SHMEM_PROGRESS_THREAD=no there is none before finish: the network reads it by setting_bool, which leaves its
@@ -49,8 +53,9 @@
  *             thread at a time calls each of the others
  * waits       Functions wait by COMMS_WAIT(COMMS_NOWHERE, ...), which calls progress, and moves command lists that call put,
  *             get and notify in turn: no function holds a lock while it waits. One that "waits for nothing" may wait for a
- *             free record of the network's own, by progress. connect, share and unshare are called with a lock of the core:
- *             they wait for nothing, and leave a handshake to the first operation
+ *             free record of the network's own, by progress. Its thread calls its own progress in a loop then: COMMS_WAIT may
+ *             put the thread to sleep. connect, share and unshare are called with a lock of the core: they wait for nothing,
+ *             and leave a handshake to the first operation
  * counting    The core counts and traces operations. With NETWORK_RECORDS_ARRIVALS the sender's part of the network asks
  *             trace_take_event which event a message belongs to, and the target's calls trace_arrival (comms/observe/trace.h)
  * loss        A network that finds a peer lost calls rte_let_others_speak before rte_die: the launcher may know why
@@ -122,7 +127,10 @@ struct network_buffers {
 	/* Writes what others need into buffer->network. Returns what unshare wants back; after that others' use is an error. */
 	void *(*share)(struct comms_buffer *buffer);
 	void (*unshare)(const struct comms_buffer *buffer, void *handle);
-	/* Waits for nothing; the data is there when the request is complete. (Puts are notifications.) */
+	/*
+	 * Waits for nothing; the data is there when the request is complete, which is under way as in notify. Reads to->bytes
+	 * into to->dest, memory of this PE; to is gone after the call. (Puts are notifications.)
+	 */
 	void (*get)(struct comms_request *request, struct comms_peer *peer, const struct comms_buffer *buffer,
 		    size_t offset, struct comms_piece *to);
 };
@@ -318,7 +326,7 @@ struct comms_network {
 	const struct network_completions *completions; /* comms/ops/completion_numbers.c */
 	const struct network_collectives *collectives; /* comms/groups/groups.c */
 	const struct network_offload *offload;	       /* comms/coll/offload.c */
-	const struct network_blocking *blocking;       /* comms/wait/wait.c */
+	const struct network_blocking *blocking;       /* comms/wait/wait.c; wake: comms/coll/commands.c */
 	const struct comms_map *map;		       /* comms/core/peers.c, comms/topology/ */
 };
 
