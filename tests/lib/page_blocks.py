@@ -137,7 +137,8 @@ def matches(expected, real, options):
     if options.unordered:
         return matches_unordered(patterns, real)
     if options.folded:
-        return re.fullmatch(options.pattern(expected[0]).replace(re.escape('...'), '.*'), real[0], re.S) is not None
+        end = ' ' if expected[0].endswith(' ...') else ''  # nothing may follow
+        return re.fullmatch(options.pattern(expected[0]).replace(re.escape('...'), '.*'), real[0] + end, re.S) is not None
     return matches_from(patterns, real, 0, 0)
 
 
