@@ -37,6 +37,8 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 /* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
 int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind,
 		 double bytes);
+/* Memory of zeros; ends the program if there is none. */
+void *schedule_allocate(size_t count, size_t size);
 /* In simulate_allreduce.c and simulate_alltoall.c. */
 void schedule_allreduce(struct schedule *schedule, double bytes);
 void schedule_alltoall(struct schedule *schedule, double bytes);

@@ -40,17 +40,6 @@ struct allreduce {
 	struct torus_ring_shares shares;
 };
 
-static void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory) {
-		fprintf(stderr, "simulate: no memory for the schedule\n");
-		exit(2);
-	}
-	return memory;
-}
-
 /* Where a place lies as seen from another one, on rings. */
 static int seen_from(const struct torus_shape *shape, int place, int from)
 {
@@ -79,7 +68,7 @@ static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *ma
 	struct torus_ring_step *list;
 
 	*count = make(r->shape, place, direction, NULL);
-	list = allocate((size_t)*count, sizeof *list);
+	list = schedule_allocate((size_t)*count, sizeof *list);
 	make(r->shape, place, direction, list);
 	return list;
 }
@@ -88,7 +77,7 @@ static void find_links(struct allreduce *r)
 {
 	int directions = 2 * r->shape->axes;
 
-	r->link = allocate((size_t)(r->replayed * directions), sizeof *r->link);
+	r->link = schedule_allocate((size_t)(r->replayed * directions), sizeof *r->link);
 	for (int l = 0; l < r->replayed * directions; l++) {
 		int place = l / directions, direction = l % directions;
 		int to = r->shape->axis[direction / 2].size > 1 ? torus_neighbour(r->shape, place, direction) : -1;
@@ -106,7 +95,7 @@ static void find_links(struct allreduce *r)
 /* The lists of a place, moved to where another one is, are that one's: but for the order among what is alike. */
 static void compare_lists(const struct allreduce *r, int place)
 {
-	int *seen = allocate((size_t)(r->parts * r->shape->places), sizeof *seen);
+	int *seen = schedule_allocate((size_t)(r->parts * r->shape->places), sizeof *seen);
 
 	for (int l = 0; l < r->links; l++) {
 		const struct link *link = &r->link[l];
@@ -171,7 +160,7 @@ static void add_steps(struct allreduce *r, int *at)
 
 static void add_all(struct allreduce *r, size_t piles)
 {
-	int *at = allocate((size_t)r->links, sizeof *at);
+	int *at = schedule_allocate((size_t)r->links, sizeof *at);
 
 	for (int round = 0; round <= r->rounds; round++) {
 		struct arrivals *free_now = r->before;
@@ -214,9 +203,9 @@ void schedule_allreduce(struct schedule *schedule, double bytes)
 	r.bytes = bytes / (double)places / r.rounds;
 	torus_ring_shares(r.shape, TORUS_BOTH_WAYS, &r.shares);
 	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
-	r.back = allocate(piles, sizeof *r.back);
-	r.before = allocate(piles, sizeof *r.before);
-	r.brought = allocate(piles, sizeof *r.brought);
+	r.back = schedule_allocate(piles, sizeof *r.back);
+	r.before = schedule_allocate(piles, sizeof *r.before);
+	r.brought = schedule_allocate(piles, sizeof *r.brought);
 	find_links(&r);
 	for (int i = 0; r.replayed == 1 && i < COMPARED; i++)
 		compare_lists(&r, (int)((size_t)i * 7919 % places));

@@ -28,17 +28,6 @@ struct alltoall {
 	double bytes; /* of a part */
 };
 
-static void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory) {
-		fprintf(stderr, "simulate: no memory for the schedule\n");
-		exit(2);
-	}
-	return memory;
-}
-
 static struct gathered *gathered_of(const struct alltoall *a, int place, int part, int phase)
 {
 	return &a->gathered[(place * a->parts + part) * a->phases + phase];
@@ -53,7 +42,7 @@ static void find_links(struct alltoall *a)
 {
 	int directions = 2 * a->shape->axes;
 
-	a->link = allocate((size_t)(a->shape->places * directions), sizeof *a->link);
+	a->link = schedule_allocate((size_t)(a->shape->places * directions), sizeof *a->link);
 	for (int l = 0; l < a->shape->places * directions; l++) {
 		int place = l / directions, direction = l % directions;
 		struct link *link = &a->link[a->links];
@@ -63,7 +52,7 @@ static void find_links(struct alltoall *a)
 		if (link->count == 0)
 			continue;
 		link->to = torus_neighbour(a->shape, place, direction);
-		link->steps = allocate((size_t)link->count, sizeof *link->steps);
+		link->steps = schedule_allocate((size_t)link->count, sizeof *link->steps);
 		torus_exchange_schedule(a->shape, CUTS, place, direction, link->steps);
 		a->links++;
 	}
@@ -128,10 +117,11 @@ void schedule_alltoall(struct schedule *schedule, double bytes)
 		if (a.shape->axis[axis].size > a.longest)
 			a.longest = a.shape->axis[axis].size;
 	piles = (size_t)a.shape->places * (size_t)a.parts;
-	a.gathered = allocate(piles * (size_t)a.phases, sizeof *a.gathered);
-	a.passing = allocate(piles * (size_t)(a.longest * a.longest), sizeof *a.passing);
+	a.gathered = schedule_allocate(piles * (size_t)a.phases, sizeof *a.gathered);
+	a.passing = schedule_allocate(piles * (size_t)(a.longest * a.longest), sizeof *a.passing);
 	for (size_t i = 0; i < piles * (size_t)a.phases; i++)
-		a.gathered[i].transfer = allocate((size_t)(a.longest * a.phases), sizeof *a.gathered[i].transfer);
+		a.gathered[i].transfer =
+			schedule_allocate((size_t)(a.longest * a.phases), sizeof *a.gathered[i].transfer);
 	find_links(&a);
 	add_all(&a);
 	for (int l = 0; l < a.links; l++)

@@ -14,7 +14,7 @@ static _Noreturn void fail(const char *why)
 	exit(2);
 }
 
-static void *allocate(size_t count, size_t size)
+void *schedule_allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
@@ -73,8 +73,8 @@ static void add_tree(struct schedule *schedule, const struct torus_tree_set *tre
 		     double segment)
 {
 	const struct torus_shape *shape = &schedule->shape;
-	int *queue = allocate((size_t)shape->places, sizeof *queue),
-	    *brought = allocate((size_t)shape->places, sizeof *brought);
+	int *queue = schedule_allocate((size_t)shape->places, sizeof *queue),
+	    *brought = schedule_allocate((size_t)shape->places, sizeof *brought);
 	int last = 1;
 
 	queue[0] = tree_set->root;
@@ -134,8 +134,8 @@ static void make_chain(struct schedule *schedule, double bytes, double segment)
 /* As shmem/broadcast.c does it: by number, each the whole message, to one after the other. */
 static void make_binomial(struct schedule *schedule, double bytes)
 {
-	int n = schedule->shape.places, *brought = allocate((size_t)n, sizeof *brought),
-	    *last = allocate((size_t)n, sizeof *last);
+	int n = schedule->shape.places, *brought = schedule_allocate((size_t)n, sizeof *brought),
+	    *last = schedule_allocate((size_t)n, sizeof *last);
 
 	brought[0] = -1;
 	for (int i = 0; i < n; i++)
@@ -153,16 +153,17 @@ static void make_allgather(struct schedule *schedule, double bytes)
 	const struct torus_shape *shape = &schedule->shape;
 	int parts = torus_ring_parts(shape), directions = 2 * shape->axes, left = 1;
 	size_t links = (size_t)shape->places * (size_t)directions;
-	int *brought = allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
-	struct torus_ring_step **list = allocate(links, sizeof *list);
+	int *brought =
+		schedule_allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
+	struct torus_ring_step **list = schedule_allocate(links, sizeof *list);
 	struct torus_ring_shares shares;
-	int *count = allocate(links, sizeof *count), *done = allocate(links, sizeof *done),
-	    *last = allocate(links, sizeof *last);
+	int *count = schedule_allocate(links, sizeof *count), *done = schedule_allocate(links, sizeof *done),
+	    *last = schedule_allocate(links, sizeof *last);
 
 	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
 	for (size_t l = 0; l < links; l++) {
 		count[l] = torus_ring_schedule(shape, (int)l / directions, (int)l % directions, NULL);
-		list[l] = allocate((size_t)count[l], sizeof **list);
+		list[l] = schedule_allocate((size_t)count[l], sizeof **list);
 		torus_ring_schedule(shape, (int)l / directions, (int)l % directions, list[l]);
 		last[l] = -1;
 	}

@@ -29,31 +29,40 @@ static size_t place_in_set(const struct node_blocks *blocks, int node, int membe
 	return (size_t)(levels ? levels->places[levels->first[node] + member] : node);
 }
 
+/* What lies at such a place of what a node has for another one, up to the end of its block. */
+struct block_span {
+	int from, to; /* members of their nodes */
+	size_t within, bytes;
+};
+
+static struct block_span block_span(const struct node_blocks *blocks, size_t at, size_t most)
+{
+	int block = (int)(at / blocks->bytes);
+	size_t within = at % blocks->bytes, left = blocks->bytes - within;
+
+	return (struct block_span){block / blocks->members, block % blocks->members, within, left < most ? left : most};
+}
+
 static void load_blocks(const void *argument, int node, size_t at, size_t bytes, char *out)
 {
 	const struct node_blocks *blocks = argument;
-	size_t now;
+	struct block_span s;
 
-	for (at += blocks->done; bytes > 0; at += now, out += now, bytes -= now) {
-		int block = (int)(at / blocks->bytes), from = block / blocks->members, to = block % blocks->members;
-		size_t within = at % blocks->bytes;
-
-		now = blocks->bytes - within < bytes ? blocks->bytes - within : bytes;
-		memcpy(out, blocks->source[from] + place_in_set(blocks, node, to) * blocks->bytes + within, now);
+	for (at += blocks->done; bytes > 0; at += s.bytes, out += s.bytes, bytes -= s.bytes) {
+		s = block_span(blocks, at, bytes);
+		memcpy(out, blocks->source[s.from] + place_in_set(blocks, node, s.to) * blocks->bytes + s.within,
+		       s.bytes);
 	}
 }
 
 static void store_blocks(const void *argument, int node, size_t at, size_t bytes, const char *in)
 {
 	const struct node_blocks *blocks = argument;
-	size_t now;
+	struct block_span s;
 
-	for (at += blocks->done; bytes > 0; at += now, in += now, bytes -= now) {
-		int block = (int)(at / blocks->bytes), from = block / blocks->members, to = block % blocks->members;
-		size_t within = at % blocks->bytes;
-
-		now = blocks->bytes - within < bytes ? blocks->bytes - within : bytes;
-		memcpy(blocks->dest[to] + place_in_set(blocks, node, from) * blocks->bytes + within, in, now);
+	for (at += blocks->done; bytes > 0; at += s.bytes, in += s.bytes, bytes -= s.bytes) {
+		s = block_span(blocks, at, bytes);
+		memcpy(blocks->dest[s.to] + place_in_set(blocks, node, s.from) * blocks->bytes + s.within, in, s.bytes);
 	}
 }
 
