@@ -20,7 +20,7 @@
  * With a launcher: the memory is a memfd. Each process binds a socket with the abstract name
  * softofu/USER/JOB/PROCESS/DESCRIPTOR, which the kernel removes when the process ends. A new process reads the names
  * in /proc/net/unix and opens /proc/PROCESS/fd/DESCRIPTOR of any living one. Its own name is valid if that process
- * still lives once it is bound: so at any time the memory has a name. Whoever finds no process binds the name
+ * still lives once it is bound: so at any time the memory has a name. A rank that finds no process binds the name
  * softofu/USER/JOB/lock, as a lock, and creates the memory; its own name follows when the memory is filled. Thousands
  * of processes may join at once, so those that find one take no lock.
  *

@@ -253,7 +253,7 @@ void vcq_release(struct nic *nic, uint32_t number)
 	node = node_grid_node(&nic->settings.grid, name.coords);
 	atomic_store_explicit(&job_node_nic(nic->job, (uint32_t)node)->vcqs[name.tni][name.cq][name.component], 0,
 			      memory_order_relaxed);
-	atomic_store_explicit(&shared->live, 0, memory_order_relaxed); /* whoever claims it has job->making */
+	atomic_store_explicit(&shared->live, 0, memory_order_relaxed); /* a process that claims it has job->making */
 	if (number < nic->job->first_free_vcq)
 		nic->job->first_free_vcq = number;
 }

@@ -60,7 +60,7 @@ runs_beside()
 	[ "$jobs" -gt 1 ] && sed -n 1,5p "$top/$1" | grep -qx '# run: beside'
 }
 
-# A file is reported when it is through, by whoever runs the others.
+# A file is reported when it is through, by the one that runs the others.
 run_beside()
 {
 	for file in "$@"; do
