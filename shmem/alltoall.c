@@ -268,6 +268,30 @@ static bool takes_links(const struct alltoall *a)
 	return set_takes_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO);
 }
 
+static void alltoall_of_blocks(struct alltoall *a)
+{
+	const struct set *set = a->set;
+
+	comms_group_prepare(set->group);
+	if (takes_links(a)) {
+		set_alltoall_by_links(set,
+				      &(struct set_blocks){a->dest, a->source, a->bytes, a->bytes, a->bytes, a->bytes});
+		return;
+	}
+	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, a->bytes)) {
+		choose_alltoall_torus(a);
+		a->number = ++set->team->alltoalls;
+		alltoall_by_nodes(a);
+		return;
+	}
+	if (!set->group->levels)
+		choose_alltoall_torus(a);
+	if (a->topology)
+		alltoall_on_torus(a, a->source, a->dest, a->bytes);
+	else
+		set_exchange_blocks(set, a->dest, a->source, a->bytes, a->bytes);
+}
+
 void set_alltoall(const struct set *set, void *dest, const void *source, size_t bytes)
 {
 	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = bytes};
@@ -279,24 +303,7 @@ void set_alltoall(const struct set *set, void *dest, const void *source, size_t 
 	comms_check_symmetric(dest, (size_t)set->group->size * bytes, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * bytes},
 			  (struct set_span){source, (size_t)set->group->size * bytes}, false);
-	comms_group_prepare(set->group);
-	if (takes_links(&a)) {
-		set_alltoall_by_links(set, dest, source, bytes);
-		return;
-	}
-	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, bytes)) {
-		choose_alltoall_torus(&a);
-		a.number = ++set->team->alltoalls;
-		alltoall_by_nodes(&a);
-		return;
-	}
-	if (!set->group->levels)
-		choose_alltoall_torus(&a);
-	if (a.topology) {
-		alltoall_on_torus(&a, source, dest, bytes);
-	} else {
-		set_exchange_blocks(set, dest, source, bytes, bytes);
-	}
+	alltoall_of_blocks(&a);
 }
 
 struct strided {
@@ -363,6 +370,7 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	size_t size = elements.size, count = elements.count;
 	ptrdiff_t dst = elements.dst, sst = elements.sst;
 	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
+	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = count * size};
 	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
 
 	set_note(set, dest, (size_t)set->group->size * count * x.dst, source, (size_t)set->group->size * count * x.sst);
@@ -376,7 +384,12 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	if (dst == 1 && sst == 1) /* otherwise elements may lie between elements */
 		set_check_overlap(set, (struct set_span){dest, (size_t)set->group->size * count * size},
 				  (struct set_span){source, (size_t)set->group->size * count * size}, false);
-	if (set->team && !set->group->on_node && window > size)
+	comms_group_prepare(set->group);
+	if (dst == 1 && sst == 1)
+		alltoall_of_blocks(&a);
+	else if (takes_links(&a))
+		set_alltoall_by_links(set, &(struct set_blocks){dest, source, a.bytes, size, x.dst, x.sst});
+	else if (set->team && !set->group->on_node && window > size)
 		exchange_windows(&x, window);
 	else
 		put_all_strided(&x);

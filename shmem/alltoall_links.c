@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall on a torus from neighbour to neighbour (comms/coll/torus_links_alltoall.h). The leader of a node does it for all members
+ * Alltoall and alltoalls on a torus from neighbour to neighbour (comms/coll/torus_links_alltoall.h). The leader of a node does it for all members
  * there: it reads their sources and writes their dests, where they lie.
  */
 #include "collectives.h"
@@ -14,10 +14,10 @@
 /* What a node has for another one: the blocks of its first member for all members there, then those of the second, and so on. */
 struct node_blocks {
 	const struct set *set;
+	const struct set_blocks *blocks;
 	char **dest;
 	char **source; /* both by member of this node */
 	int members;
-	size_t bytes;
 	size_t done; /* in rounds before, of what a node has for another */
 	uint64_t first_number;
 };
@@ -37,32 +37,48 @@ struct block_span {
 
 static struct block_span block_span(const struct node_blocks *blocks, size_t at, size_t most)
 {
-	int block = (int)(at / blocks->bytes);
-	size_t within = at % blocks->bytes, left = blocks->bytes - within;
+	size_t bytes = blocks->blocks->bytes, within = at % bytes, left = bytes - within;
+	int block = (int)(at / bytes);
 
 	return (struct block_span){block / blocks->members, block % blocks->members, within, left < most ? left : most};
+}
+
+/* `step`: from element to element of the block. */
+static void move_elements(char *block, size_t step, size_t size, const struct block_span *span, char *packed, bool out)
+{
+	size_t element = span->within / size, part = span->within % size, now;
+
+	for (size_t at = 0; at < span->bytes; at += now, element++, part = 0) {
+		char *here = block + element * step + part;
+
+		now = size - part < span->bytes - at ? size - part : span->bytes - at;
+		memcpy(out ? packed + at : here, out ? here : packed + at, now);
+	}
 }
 
 static void load_blocks(const void *argument, int node, size_t at, size_t bytes, char *out)
 {
 	const struct node_blocks *blocks = argument;
+	const struct set_blocks *b = blocks->blocks;
 	struct block_span s;
 
 	for (at += blocks->done; bytes > 0; at += s.bytes, out += s.bytes, bytes -= s.bytes) {
 		s = block_span(blocks, at, bytes);
-		memcpy(out, blocks->source[s.from] + place_in_set(blocks, node, s.to) * blocks->bytes + s.within,
-		       s.bytes);
+		move_elements(blocks->source[s.from] + place_in_set(blocks, node, s.to) * (b->bytes / b->size) * b->sst,
+			      b->sst, b->size, &s, out, true);
 	}
 }
 
 static void store_blocks(const void *argument, int node, size_t at, size_t bytes, const char *in)
 {
 	const struct node_blocks *blocks = argument;
+	const struct set_blocks *b = blocks->blocks;
 	struct block_span s;
 
 	for (at += blocks->done; bytes > 0; at += s.bytes, in += s.bytes, bytes -= s.bytes) {
 		s = block_span(blocks, at, bytes);
-		memcpy(blocks->dest[s.to] + place_in_set(blocks, node, s.from) * blocks->bytes + s.within, in, s.bytes);
+		move_elements(blocks->dest[s.to] + place_in_set(blocks, node, s.from) * (b->bytes / b->size) * b->dst,
+			      b->dst, b->size, &s, (char *)(uintptr_t)in, false);
 	}
 }
 
@@ -99,7 +115,7 @@ static void exchange_by_links(void *argument)
 	struct node_blocks *blocks = argument;
 	const struct set *set = blocks->set;
 	const struct torus_topology *topology = set->team->topology;
-	size_t all = node_block_bytes(set, blocks->bytes), most = torus_links_alltoall_most(topology);
+	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
 	struct torus_links_alltoall alltoall = {.topology = topology,
 						.number = blocks->first_number,
 						.area = team_torus(set->team),
@@ -114,31 +130,31 @@ static void exchange_by_links(void *argument)
 	}
 }
 
-void set_alltoall_by_links(const struct set *set, char *dest, const char *source, size_t bytes)
+void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks)
 {
 	const struct comms_levels *levels = set->group->levels;
 	int members = levels ? levels->node.size : 1;
 	size_t most = torus_links_alltoall_most(set->team->topology);
 	char **memory = malloc(2 * (size_t)members * sizeof *memory);
-	struct node_blocks blocks = {.set = set,
-				     .dest = memory,
-				     .source = memory + members,
-				     .members = members,
-				     .bytes = bytes,
-				     .first_number = set->team->torus_collectives + 1};
+	struct node_blocks here = {.set = set,
+				   .blocks = blocks,
+				   .dest = memory,
+				   .source = memory + members,
+				   .members = members,
+				   .first_number = set->team->torus_collectives + 1};
 
 	if (!memory)
 		rte_die(set->routine, "no memory for the addresses of %d PEs", members);
-	set->team->torus_collectives += (node_block_bytes(set, bytes) + most - 1) / most;
-	blocks.dest[0] = dest;
-	blocks.source[0] = (char *)(uintptr_t)source;
+	set->team->torus_collectives += (node_block_bytes(set, blocks->bytes) + most - 1) / most;
+	here.dest[0] = blocks->dest;
+	here.source[0] = (char *)(uintptr_t)blocks->source;
 	for (int i = 0; levels && i < members; i++) {
-		blocks.dest[i] = set_memory_of(dest, comms_group_pe(&levels->node, i));
-		blocks.source[i] = set_memory_of(source, comms_group_pe(&levels->node, i));
+		here.dest[i] = set_memory_of(blocks->dest, comms_group_pe(&levels->node, i));
+		here.source[i] = set_memory_of(blocks->source, comms_group_pe(&levels->node, i));
 	}
 	if (levels)
-		comms_node_barrier(set->group, exchange_by_links, &blocks);
+		comms_node_barrier(set->group, exchange_by_links, &here);
 	else
-		exchange_by_links(&blocks);
+		exchange_by_links(&here);
 	free(memory);
 }

@@ -182,7 +182,14 @@ void set_exchange_blocks(const struct set *set, char *dest, const char *source, 
  * All members call this alike, nodes have equal numbers of members.
  */
 bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
-void set_alltoall_by_links(const struct set *set, char *dest, const char *source, size_t bytes);
+/* A block for each member: elements of so many bytes, and how far it is from one to the next. */
+struct set_blocks {
+	char *dest;
+	const char *source;
+	size_t bytes; /* of all elements of a block */
+	size_t size, dst, sst;
+};
+void set_alltoall_by_links(const struct set *set, const struct set_blocks *blocks);
 
 /* The and of the members' values; the last bit does not count. */
 uint64_t set_and(const struct set *set, uint64_t mine);

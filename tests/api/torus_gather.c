@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed=8 mixed3=7 paths=ucx-tcp,ucx-shm,mixed,mixed3,hosts time=120 */
 /*
- * Collect, fcollect, alltoall and barriers along the axes of a torus: shapes of as many nodes as there are, sizes from nothing up,
+ * Collect, fcollect, alltoall, alltoalls and barriers along the axes of a torus: shapes of as many nodes as there are, sizes from nothing up,
  * one after the other without a pause and mixed with broadcasts and reductions over the same links, with PEs that come late, on the
  * world and on its rows and columns.
  */
@@ -86,6 +86,29 @@ static void check_alltoall(shmem_team_t team, size_t bytes, uint64_t seed)
 	}
 }
 
+/* As many words for each as fit with gaps, which keep what they hold. */
+static void check_alltoalls(shmem_team_t team, size_t bytes, size_t dst, size_t sst, uint64_t seed)
+{
+	int n = shmem_team_n_pes(team), place = shmem_team_my_pe(team);
+	size_t count = bytes / (2 * sizeof(uint32_t));
+	uint32_t *to = (uint32_t *)(void *)dest, *from = (uint32_t *)(void *)source;
+
+	NOTE("%s, alltoalls of %d times %zu words, strides %zu and %zu", getenv("SHMEM_TORUS"), n, count, dst, sst);
+	memset(dest, 0x44, (size_t)n * bytes);
+	for (size_t i = 0; i < (size_t)n * count; i++)
+		from[i * sst] = (uint32_t)noise((seed * 64 + (uint64_t)place) * LARGEST * 64 + i);
+	shmem_team_sync(team);
+	maybe_late(seed);
+	CHECK_EQUAL(shmem_uint32_alltoalls(team, to, from, (ptrdiff_t)dst, (ptrdiff_t)sst, count), 0);
+	for (size_t i = 0; i < (size_t)n * count; i++) {
+		size_t sender = i / count, there = (size_t)place * count + i % count;
+
+		CHECK_EQUAL(to[i * dst], (uint32_t)noise((seed * 64 + sender) * LARGEST * 64 + there));
+		if (dst == 2)
+			CHECK_EQUAL(to[i * dst + 1], 0x44444444);
+	}
+}
+
 /* Nobody leaves before all have come: all write their epoch to all before, and none has written the next one. */
 static void check_meetings(shmem_team_t team)
 {
@@ -114,6 +137,7 @@ static void check_team(shmem_team_t team, size_t most, uint64_t seed)
 		check_collect(team, sizes[i], ++seed);
 		shmem_broadcastmem(team, flood, source, 30000, (int)(seed % (uint64_t)shmem_team_n_pes(team)));
 		check_alltoall(team, sizes[i], seed += 3);
+		check_alltoalls(team, sizes[i], seed % 2 + 1, 2 - seed / 2 % 2, seed + 1);
 		shmem_long_sum_reduce(team, (long *)(void *)flood, (long *)(void *)source, 2000);
 	}
 	check_meetings(team);
