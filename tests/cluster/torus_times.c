@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [STRIDE]],
- * with broadcast, reduce, fcollect or alltoall. Sizes are those of the message; of fcollect what each brings, of alltoall what each has for
+ * with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls what each has for
  * each. The median of the repetitions counts. STRIDE: PE 0 and the PE so far on are neighbours; prints first how long a word takes between
  * them. Run by tests/cluster/torus-bench.
  */
@@ -13,6 +13,7 @@
 
 static double *spread; /* a number of this PE's, and the greatest of all */
 static long *word;
+static long psync[SHMEM_SYNC_SIZE]; /* zero, as SHMEM_SYNC_VALUE is */
 
 static double greatest(double mine)
 {
@@ -44,6 +45,34 @@ static void run_reduce(unsigned char *dest, unsigned char *source, size_t bytes)
 static void run_fcollect(unsigned char *dest, unsigned char *source, size_t bytes)
 {
 	shmem_fcollectmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+}
+
+static void run_inplace(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	(void)source;
+	shmem_uint_sum_reduce(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)dest, bytes / sizeof(unsigned));
+}
+
+/* The deprecated routine, on the active set of all. */
+static void run_active(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_fcollect32(dest, source, bytes / 4, 0, 0, shmem_n_pes(), psync);
+}
+
+static void run_collect(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_collectmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+}
+
+static void run_scan(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_uint_sum_inscan(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
+}
+
+/* Every second word, so that half of them move. */
+static void run_alltoalls(unsigned char *dest, unsigned char *source, size_t bytes)
+{
+	shmem_uint32_alltoalls(SHMEM_TEAM_WORLD, (uint32_t *)dest, (uint32_t *)source, 2, 2, bytes / 8);
 }
 
 static void run_alltoall(unsigned char *dest, unsigned char *source, size_t bytes)
@@ -84,6 +113,14 @@ static void check_reduce(const unsigned char *dest, size_t bytes)
 		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "reduce", i);
 }
 
+static void check_scan(const unsigned char *dest, size_t bytes)
+{
+	unsigned n = (unsigned)shmem_my_pe() + 1;
+
+	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
+		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "scan", i);
+}
+
 static void check_fcollect(const unsigned char *dest, size_t bytes)
 {
 	for (int from = 0; from < shmem_n_pes(); from++)
@@ -99,17 +136,33 @@ static void check_alltoall(const unsigned char *dest, size_t bytes)
 			      (size_t)from * bytes + i);
 }
 
+static void check_alltoalls(const unsigned char *dest, size_t bytes)
+{
+	for (int from = 0; from < shmem_n_pes(); from++)
+		for (size_t i = 0; i < bytes / 8 * 4; i++) {
+			size_t at = i / 4 * 8 + i % 4;
+
+			check(dest[(size_t)from * bytes + at] == byte_at(at, from * 5 + shmem_my_pe()), "alltoalls", at);
+		}
+}
+
 static const struct collective {
 	const char *name;
 	void (*run)(unsigned char *dest, unsigned char *source, size_t bytes);
 	void (*fill)(unsigned char *source, size_t bytes);
 	void (*check)(const unsigned char *dest, size_t bytes);
 	int many_in_dest, many_in_source; /* as many blocks as there are PEs */
+	int in_place;
 } collectives[] = {
-	{"broadcast", run_broadcast, fill_bytes, check_broadcast, 0, 0},
-	{"reduce", run_reduce, fill_numbers, check_reduce, 0, 0},
-	{"fcollect", run_fcollect, fill_bytes, check_fcollect, 1, 0},
-	{"alltoall", run_alltoall, fill_blocks, check_alltoall, 1, 1},
+	{"broadcast", run_broadcast, fill_bytes, check_broadcast, 0, 0, 0},
+	{"reduce", run_reduce, fill_numbers, check_reduce, 0, 0, 0},
+	{"fcollect", run_fcollect, fill_bytes, check_fcollect, 1, 0, 0},
+	{"alltoall", run_alltoall, fill_blocks, check_alltoall, 1, 1, 0},
+	{"inplace", run_inplace, fill_numbers, check_reduce, 0, 0, 1},
+	{"scan", run_scan, fill_numbers, check_scan, 0, 0, 0},
+	{"active", run_active, fill_bytes, check_fcollect, 1, 0, 0},
+	{"collect", run_collect, fill_bytes, check_fcollect, 1, 0, 0},
+	{"alltoalls", run_alltoalls, fill_blocks, check_alltoalls, 1, 1, 0},
 };
 
 /* --- The clock --- */
@@ -125,6 +178,8 @@ static struct timing time_once(const struct collective *c, size_t bytes, unsigne
 	double begun, again;
 
 	memset(dest, 0xee, (c->many_in_dest ? (size_t)shmem_n_pes() : 1) * bytes);
+	if (c->in_place)
+		c->fill(dest, bytes);
 	shmem_barrier_all();
 	read_cables(&before);
 	again = sent_again();
