@@ -10,29 +10,50 @@
 #define SLOWEST 1e5	     /* bytes a second: a measured rate below this, or above the next, is taken for an error */
 #define FASTEST 1e11
 
+struct link_times {
+	uint64_t sample, word;
+};
+
+/* Nanoseconds of a get from a neighbour. */
+static uint64_t time_get(const struct set *set, char *sample, size_t bytes, int pe)
+{
+	int64_t begun = rte_clock_ns();
+
+	comms_get(sample, sample, bytes, pe, set->routine);
+	return (uint64_t)(rte_clock_ns() - begun);
+}
+
 /*
- * Nanoseconds that the sample takes over the slowest link towards this node, known slow links aside. All nodes measure at once,
- * as they will in a collective. The bytes are not used; the get of one word before makes the connection.
+ * Nanoseconds that the sample takes over the slowest link towards this node, known slow links aside, and those that a word takes there
+ * and back, on average of the links. All nodes measure at once, as they will in a collective. What comes is not used; the first word
+ * makes the connection.
  */
-static uint64_t time_links(const struct set *set, const struct torus_topology *topology)
+static struct link_times time_links(const struct set *set, const struct torus_topology *topology)
 {
 	char *sample = team_torus(set->team)->staging;
-	uint64_t slowest = 0;
+	struct link_times times = {0};
+	uint64_t links = 0;
 
 	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++) {
 		int place = torus_neighbour(&topology->sites.shape, topology->me, direction);
-		int64_t begun;
 		uint64_t took;
 
 		if (torus_sites_share(&topology->sites, topology->me, direction) < 1)
 			continue;
-		comms_get(sample, sample, sizeof(uint64_t), topology->pe[place], set->routine);
-		begun = rte_clock_ns();
-		comms_get(sample, sample, SAMPLE, topology->pe[place], set->routine);
-		took = (uint64_t)(rte_clock_ns() - begun);
-		slowest = took > slowest ? took : slowest;
+		time_get(set, sample, sizeof(uint64_t), topology->pe[place]);
+		times.word += time_get(set, sample, sizeof(uint64_t), topology->pe[place]);
+		links++;
+		took = time_get(set, sample, SAMPLE, topology->pe[place]);
+		times.sample = took > times.sample ? took : times.sample;
 	}
-	return slowest;
+	if (links > 0)
+		times.word /= links;
+	return times;
+}
+
+static double between(double least, double value, double most)
+{
+	return value < least ? least : value > most ? most : value;
 }
 
 /*
@@ -43,18 +64,22 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 {
 	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
 	char text[TORUS_TEXT];
-	uint64_t slowest;
+	struct link_times times = {0};
+	double usual = torus_costs_usual.forward + 2 * torus_costs_usual.handle, word;
 
 	torus_area_clear(team_torus(set->team));
-	slowest = set_max(set, leads ? time_links(set, topology) : 0);
-	if (slowest > 0)
-		topology->costs.rate = SAMPLE / (1e-9 * (double)slowest);
-	if (topology->costs.rate < SLOWEST)
-		topology->costs.rate = SLOWEST;
-	if (topology->costs.rate > FASTEST)
-		topology->costs.rate = FASTEST;
-	rte_debug("a team is on a torus %s whose links carry %.3g MB/s", torus_shape_text(&topology->sites.shape, text),
-		  topology->costs.rate * 1e-6);
+	if (leads)
+		times = time_links(set, topology);
+	set_reduce_words(set, &times.sample, 1, SET_MOST);
+	set_reduce_words(set, &times.word, 1, SET_SUM);
+	if (times.sample > 0)
+		topology->costs.rate = between(SLOWEST, SAMPLE / (1e-9 * (double)times.sample), FASTEST);
+	word = times.word > 0 ? 1e-9 * (double)times.word / topology->sites.nodes / 2 : usual;
+	topology->words.forward *= word / usual;
+	topology->words.handle *= word / usual;
+	topology->words.rate = topology->costs.rate;
+	rte_debug("a team is on a torus %s whose links carry %.3g MB/s, a word in %.3g us",
+		  torus_shape_text(&topology->sites.shape, text), topology->costs.rate * 1e-6, word * 1e6);
 }
 
 void set_prepare_topology(const struct set *set)

@@ -102,21 +102,18 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 	return 2 * torus_diameter(shape) * costs->forward + FULL * (carried > busy ? carried : busy);
 }
 
-double torus_direct_seconds(int nodes, const struct torus_costs *costs)
+/* From a place to all others, by the shortest ways; on a mesh on average. */
+static double all_hops(const struct torus_shape *shape)
 {
-	return costs->forward + 2 * (nodes - 1) * costs->handle;
-}
+	double hops = 0;
 
-/* What goes in an axis' messages goes there on top of what would go straight. */
-double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
-{
-	double seconds = 0;
+	for (int a = 0; a < shape->axes; a++) {
+		int size = shape->axis[a].size;
+		double line = shape->axis[a].ring ? (double)(size * size / 4) : (size * (double)size - 1) / 3;
 
-	for (int a = 0; a < shape->axes; a++)
-		if (shape->axis[a].size > 1)
-			seconds += costs->forward + 2 * (shape->axis[a].size - 1) * costs->handle +
-				   (double)bytes * shape->places / shape->axis[a].size / costs->rate;
-	return seconds;
+		hops += line * shape->places / size;
+	}
+	return hops;
 }
 
 /* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */
@@ -136,17 +133,31 @@ static double routed_of_line(const struct torus_axis *axis)
 	return axis->ring ? half * (half + 1) / 2.0 : (double)half * (axis->size - half);
 }
 
-double torus_routed_seconds(const struct torus_shape *shape, size_t bytes, int messages,
+/* A node sends to all others, receives from them, and passes on what goes through it. */
+double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int messages,
 			    const struct torus_costs *costs)
 {
-	double busiest = 0;
+	double busiest = 0, busy = (all_hops(shape) + shape->places - 1) * costs->handle;
 
 	for (int a = 0; a < shape->axes; a++) {
 		double here = routed_of_line(&shape->axis[a]) * shape->places / shape->axis[a].size;
 
 		busiest = here > busiest ? here : busiest;
 	}
-	return messages * torus_direct_seconds(shape->places, costs) + FULL * busiest * (double)bytes / costs->rate;
+	return messages * (costs->forward + busy) + FULL * busiest * (double)bytes / costs->rate;
+}
+
+/* Axis by axis, and what goes along one goes there on top of what goes along the others. */
+double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double seconds = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		if (shape->axis[a].size > 1)
+			seconds += costs->forward + 2 * (shape->axis[a].size - 1) * costs->handle +
+				   routed_of_line(&shape->axis[a]) * (double)bytes * shape->places /
+					   shape->axis[a].size / costs->rate;
+	return seconds;
 }
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */

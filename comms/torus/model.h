@@ -75,16 +75,13 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
 				    const struct torus_costs *costs);
 
-/* What small messages from each to each take, without the time on the links: directly; and combined, axis by axis. */
-double torus_direct_seconds(int nodes, const struct torus_costs *costs);
-double torus_combined_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
-
 /*
- * What large messages from each to each take, of so many bytes for each: from neighbour to neighbour by the exchange schedule; and directly,
- * by routes in dimension order, which all go upwards half-way round a ring, each in so many messages.
+ * What an all-to-all takes of so many bytes for each: directly, by routes in dimension order, which all go upwards half-way round a ring,
+ * in so many messages to each; in one message to each node of a line, axis by axis; from neighbour to neighbour by the exchange schedule.
  */
-double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
-double torus_routed_seconds(const struct torus_shape *shape, size_t bytes, int messages,
+double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int messages,
 			    const struct torus_costs *costs);
+double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
+double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
 #endif

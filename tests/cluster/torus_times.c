@@ -142,7 +142,8 @@ static void check_alltoalls(const unsigned char *dest, size_t bytes)
 		for (size_t i = 0; i < bytes / 8 * 4; i++) {
 			size_t at = i / 4 * 8 + i % 4;
 
-			check(dest[(size_t)from * bytes + at] == byte_at(at, from * 5 + shmem_my_pe()), "alltoalls", at);
+			check(dest[(size_t)from * bytes + at] == byte_at(at, from * 5 + shmem_my_pe()), "alltoalls",
+			      at);
 		}
 }
 

@@ -224,6 +224,38 @@ static void check_pipeline(const struct torus_shape *shape, int root)
 	}
 }
 
+/* On a fast network direct messages cost a node what it sends, receives and passes on. */
+static void check_direct(const struct torus_shape *shape)
+{
+	const struct torus_costs costs = {.forward = 1e-3, .handle = 1e-6, .rate = 1e30};
+	double hops = 0, took = torus_direct_seconds(shape, 100, 1, &costs);
+
+	for (int p = 0; p < shape->places; p++)
+		for (int q = 0; q < shape->places; q++)
+			hops += torus_hops(shape, p, q);
+	hops /= shape->places;
+	EXPECT(took > 0.999999 * (1e-3 + (hops + shape->places - 1) * 1e-6) &&
+		       took < 1.000001 * (1e-3 + (hops + shape->places - 1) * 1e-6),
+	       "%s: direct messages take %g s, with %g hops", torus_shape_text(shape, text), took, hops);
+}
+
+/* Words that cost much go together, axis by axis; bytes that cost much make the way once. */
+static void check_alltoall(void)
+{
+	const struct torus_costs slow_words = {.forward = 1e-4, .handle = 1e-4, .rate = 1e9},
+				 slow_links = {.forward = 1e-6, .handle = 1e-7, .rate = 1e6};
+	struct torus_shape shape;
+	char problem[TORUS_PROBLEM];
+
+	torus_shape_read(&shape, "3x3x3", problem);
+	EXPECT(torus_lines_seconds(&shape, 64, &slow_words) * 3 < torus_direct_seconds(&shape, 64, 1, &slow_words),
+	       "lines: %g, direct: %g", torus_lines_seconds(&shape, 64, &slow_words),
+	       torus_direct_seconds(&shape, 64, 1, &slow_words));
+	EXPECT(torus_direct_seconds(&shape, 4096, 1, &slow_links) * 2 < torus_lines_seconds(&shape, 4096, &slow_links),
+	       "direct: %g, lines: %g", torus_direct_seconds(&shape, 4096, 1, &slow_links),
+	       torus_lines_seconds(&shape, 4096, &slow_links));
+}
+
 int main(void)
 {
 	struct torus_costs costs = torus_costs_usual;
@@ -234,8 +266,10 @@ int main(void)
 	check_rings();
 	check_both_directions();
 	check_chain();
+	check_alltoall();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
+		check_direct(&shape);
 		costs.rate = 1e5 * (1 + tori_random(100000));
 		check_choice(&shape, tori_random(shape.places), (size_t)1 << tori_random(28), &costs);
 		check_pipeline(&shape, tori_random(shape.places));
