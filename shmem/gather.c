@@ -51,24 +51,47 @@ static size_t layout_bytes(const struct layout *layout)
 			  : (size_t)(layout->last - layout->first) * layout->each;
 }
 
-/* Puts the blocks of one node's members into the same place of another leader's dest, neighbouring ones together. */
-static void put_blocks_of(const struct set *set, const struct layout *layout, char *dest, int node, int pe)
+/* Blocks of this leader's dest that go to the same place of another one's; those side by side in one message. */
+struct parcel {
+	const struct set *set;
+	const struct layout *layout;
+	char *dest;
+	int pe;
+	size_t at, bytes; /* gathered and not put */
+};
+
+static void send_parcel(struct parcel *parcel)
 {
-	const struct comms_levels *levels = set->group->levels;
-	int i = levels ? levels->first[node] : node, end = levels ? levels->first[node + 1] : node + 1;
+	char *data = parcel->dest + parcel->at;
 
-	while (i < end) {
-		int place = levels ? levels->places[i] : i, next = place;
-		size_t bytes = 0;
+	if (parcel->bytes > 0)
+		comms_put(data, data, parcel->bytes, parcel->pe, parcel->set->routine);
+	parcel->bytes = 0;
+}
 
-		for (; i < end && (levels ? levels->places[i] : i) == next; i++, next++)
-			bytes += block_bytes(layout, next);
-		if (bytes > 0) {
-			size_t at = block_at(layout, place < layout->first ? layout->first : place);
+static void add_block(struct parcel *parcel, int place)
+{
+	size_t bytes = block_bytes(parcel->layout, place), at;
 
-			comms_put(dest + at, dest + at, bytes, pe, set->routine);
-		}
-	}
+	if (bytes == 0)
+		return;
+	at = block_at(parcel->layout, place);
+	if (at != parcel->at + parcel->bytes)
+		send_parcel(parcel);
+	if (parcel->bytes == 0)
+		parcel->at = at;
+	parcel->bytes += bytes;
+}
+
+/* The blocks of a node's members. */
+static void add_blocks_of(struct parcel *parcel, int node)
+{
+	const struct comms_levels *levels = parcel->set->group->levels;
+
+	if (!levels)
+		add_block(parcel, node);
+	for (int i = levels ? levels->first[node] : 0; levels && i < levels->first[node + 1]; i++)
+		add_block(parcel, levels->places[i]);
 }
 
 /* After the round of 1, 2, 4, ... the leader has the blocks of so many nodes from its own on. */
@@ -79,11 +102,13 @@ static void exchange_in_rounds(const struct set *set, const struct set *leaders,
 	int n = leaders->group->size, me = leaders->group->me;
 
 	for (int have = 1; have < n; have = have < n - have ? 2 * have : n, word++) {
-		int count = have < n - have ? have : n - have, to = set_pe(leaders, (me + n - have) % n);
+		int count = have < n - have ? have : n - have;
+		struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - have) % n), 0, 0};
 
 		for (int i = 0; i < count; i++)
-			put_blocks_of(set, layout, dest, (me + i) % n, to);
-		comms_notify(word, set->team->gathers, to, set->routine);
+			add_blocks_of(&parcel, (me + i) % n);
+		send_parcel(&parcel);
+		comms_notify(word, set->team->gathers, parcel.pe, set->routine);
 		await_flag(word, set->team->gathers);
 	}
 }
@@ -92,13 +117,15 @@ static void exchange_along_ring(const struct set *set, const struct set *leaders
 				char *dest)
 {
 	_Atomic uint64_t *word = &team_scratch(set->team)->gathered[ROUNDS];
-	int n = leaders->group->size, me = leaders->group->me, to = set_pe(leaders, (me + n - 1) % n);
+	int n = leaders->group->size, me = leaders->group->me;
+	struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - 1) % n), 0, 0};
 
 	for (int step = 1; step < n; step++) {
 		uint64_t count = set->team->gathers << 24 | (uint64_t)step;
 
-		put_blocks_of(set, layout, dest, (me + step - 1) % n, to);
-		comms_notify(word, count, to, set->routine);
+		add_blocks_of(&parcel, (me + step - 1) % n);
+		send_parcel(&parcel);
+		comms_notify(word, count, parcel.pe, set->routine);
 		await_flag(word, count);
 	}
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [STRIDE]],
+ * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [SHAPE [PES]]],
  * with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls what each has for
- * each. The median of the repetitions counts. STRIDE: PE 0 and the PE so far on are neighbours; prints first how long a word takes between
- * them. Run by tests/cluster/torus-bench.
+ * each. The median of the repetitions counts. With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long a round
+ * takes: a word to all neighbours and one from each, on all hosts at once. Run by tests/cluster/torus-bench.
  */
 #include <shmem.h>
 
 #include "torus_times.h"
 
-#define WORDS 101 /* back and forth, to time one */
+#define ROUNDS 101 /* to time one */
+#define MOST_NEIGHBOURS 12
 
-static double *spread; /* a number of this PE's, and the greatest of all */
-static long *word;
+static double *spread;		    /* a number of this PE's, and the greatest of all */
+static long *words;		    /* from each direction */
 static long psync[SHMEM_SYNC_SIZE]; /* zero, as SHMEM_SYNC_VALUE is */
 
 static double greatest(double mine)
@@ -229,25 +230,52 @@ static int compare_seconds(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* A word to the neighbour and back, half of the median. The others wait in a barrier. */
-static void time_words(int neighbour)
+/* The PEs next to this host's in all directions, -1 where there is none. */
+static int find_neighbours(const char *shape, int pes, int neighbour[MOST_NEIGHBOURS])
 {
-	double took[WORDS];
-	int me = shmem_my_pe();
+	int count = 0, stride = 1, host = shmem_my_pe() / pes;
+	char *end;
 
-	for (long i = 0; i < WORDS && (me == 0 || me == neighbour); i++) {
-		double begun = seconds_now();
+	for (const char *at = shape; count < MOST_NEIGHBOURS && *at; at = *end ? end + 1 : end) {
+		int size = (int)strtol(at, &end, 10), here = host / stride % size, mesh = *end == 'm';
 
-		if (me == 0)
-			shmem_long_p(word, i + 1, neighbour);
-		shmem_long_wait_until(word, SHMEM_CMP_EQ, i + 1);
-		if (me == neighbour)
-			shmem_long_p(word, i + 1, 0);
-		took[i] = (seconds_now() - begun) / 2;
+		end += mesh || *end == 'd';
+		for (int step = -1; step <= 1; step += 2) {
+			int next = here + step, inside = next >= 0 && next < size;
+
+			neighbour[count++] = size == 1 || (!inside && (mesh || size == 2))
+						     ? -1
+						     : (host + ((next + size) % size - here) * stride) * pes;
+		}
+		stride *= size;
 	}
-	qsort(took, WORDS, sizeof *took, compare_seconds);
-	if (me == 0)
-		print_time("word", sizeof *word, took[WORDS / 2], 0, 0);
+	return count;
+}
+
+static double time_round(const int *neighbour, int count, long number)
+{
+	double begun = seconds_now();
+
+	for (int i = 0; i < count; i++)
+		if (neighbour[i] >= 0)
+			shmem_long_p(&words[i ^ 1], number, neighbour[i]);
+	for (int i = 0; i < count; i++)
+		if (neighbour[i] >= 0)
+			shmem_long_wait_until(&words[i], SHMEM_CMP_GE, number);
+	return seconds_now() - begun;
+}
+
+/* The median. The other PEs of each host wait in a barrier. */
+static void time_rounds(const char *shape, int pes)
+{
+	double took[ROUNDS];
+	int neighbour[MOST_NEIGHBOURS], count = find_neighbours(shape, pes, neighbour);
+
+	for (long i = 0; i < ROUNDS && shmem_my_pe() % pes == 0; i++)
+		took[i] = time_round(neighbour, count, i + 1);
+	qsort(took, ROUNDS, sizeof *took, compare_seconds);
+	if (shmem_my_pe() == 0)
+		print_time("round", sizeof *words, took[ROUNDS / 2], 0, 0);
 	shmem_barrier_all();
 }
 
@@ -259,9 +287,9 @@ int main(int argc, char **argv)
 
 	shmem_init();
 	spread = shmem_malloc(2 * sizeof *spread);
-	word = shmem_calloc(1, sizeof *word);
+	words = shmem_calloc(MOST_NEIGHBOURS, sizeof *words);
 	if (argc > 4)
-		time_words(atoi(argv[4]));
+		time_rounds(argv[4], argc > 5 ? atoi(argv[5]) : 1);
 	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
 		if (argc > 1 && !strcmp(argv[1], collectives[c].name))
 			while ((bytes = next_size(&sizes)) > 0)
