@@ -241,6 +241,7 @@ struct scratch {
 	struct plan_block plan;				     /* of the plan that is being made */
 	_Alignas(64) _Atomic uint64_t broadcast[BROADCASTS]; /* by the number of the broadcast */
 	_Alignas(64) _Atomic uint64_t gathered[ROUNDS + 1];  /* by round; the last: along the ring */
+	_Atomic uint64_t gathered_by_lines[ROUNDS];	     /* by round, from above and from below */
 	struct piece_slot slot[2][ROUNDS];		     /* by the parity of a piece, and by round */
 	/* by node: the number of the last alltoall its part came of */
 	_Atomic uint64_t arrived[NODES_AT_ONCE];

@@ -3,12 +3,12 @@
  * Collect and fcollect.
  *
  * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
- * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far;
- * much along a ring, so that every link between neighbours is busy and carries everything once; on a torus along the rings of all
- * axes at once (comms/coll/torus_allgather.h). Then the members copy their leader's dest. Blocks lie where they belong from the
+ * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far, on a torus along
+ * one axis after the other (gather_lines.c); much along a ring, so that every link between neighbours is busy and carries everything
+ * once; on a torus along the rings of all axes at once (comms/coll/torus_allgather.h). Then the members copy their leader's dest. Blocks lie where they belong from the
  * beginning, so nothing is rearranged.
  */
-#include "collectives.h"
+#include "gather.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,79 +19,11 @@
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */
 #define TORUS_FROM 65536
 
-static enum { AUTO, IN_ROUNDS, RING, TORUS } gather_algorithm;
+static enum { AUTO, IN_ROUNDS, RING, TORUS, LINES } gather_algorithm;
 
 void api_gathers_start(void)
 {
 	gather_algorithm = setting_choice(SETTING_COLLECT_ALGORITHM);
-}
-
-/* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
-struct layout {
-	size_t each;
-	const size_t *at;
-	int first, last; /* only the members in this range have one */
-};
-
-static size_t block_at(const struct layout *layout, int i)
-{
-	return layout->at ? layout->at[i] : (size_t)(i - layout->first) * layout->each;
-}
-
-static size_t block_bytes(const struct layout *layout, int i)
-{
-	if (i < layout->first || i >= layout->last)
-		return 0;
-	return layout->at ? layout->at[i + 1] - layout->at[i] : layout->each;
-}
-
-static size_t layout_bytes(const struct layout *layout)
-{
-	return layout->at ? layout->at[layout->last] - layout->at[layout->first]
-			  : (size_t)(layout->last - layout->first) * layout->each;
-}
-
-/* Blocks of this leader's dest that go to the same place of another one's; those side by side in one message. */
-struct parcel {
-	const struct set *set;
-	const struct layout *layout;
-	char *dest;
-	int pe;
-	size_t at, bytes; /* gathered and not put */
-};
-
-static void send_parcel(struct parcel *parcel)
-{
-	char *data = parcel->dest + parcel->at;
-
-	if (parcel->bytes > 0)
-		comms_put(data, data, parcel->bytes, parcel->pe, parcel->set->routine);
-	parcel->bytes = 0;
-}
-
-static void add_block(struct parcel *parcel, int place)
-{
-	size_t bytes = block_bytes(parcel->layout, place), at;
-
-	if (bytes == 0)
-		return;
-	at = block_at(parcel->layout, place);
-	if (at != parcel->at + parcel->bytes)
-		send_parcel(parcel);
-	if (parcel->bytes == 0)
-		parcel->at = at;
-	parcel->bytes += bytes;
-}
-
-/* The blocks of a node's members. */
-static void add_blocks_of(struct parcel *parcel, int node)
-{
-	const struct comms_levels *levels = parcel->set->group->levels;
-
-	if (!levels)
-		add_block(parcel, node);
-	for (int i = levels ? levels->first[node] : 0; levels && i < levels->first[node + 1]; i++)
-		add_block(parcel, levels->places[i]);
 }
 
 /* After the round of 1, 2, 4, ... the leader has the blocks of so many nodes from its own on. */
@@ -103,12 +35,11 @@ static void exchange_in_rounds(const struct set *set, const struct set *leaders,
 
 	for (int have = 1; have < n; have = have < n - have ? 2 * have : n, word++) {
 		int count = have < n - have ? have : n - have;
-		struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - have) % n), 0, 0};
+		struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - have) % n), 0, 0, false};
 
 		for (int i = 0; i < count; i++)
-			add_blocks_of(&parcel, (me + i) % n);
-		send_parcel(&parcel);
-		comms_notify(word, set->team->gathers, parcel.pe, set->routine);
+			parcel_add_node(&parcel, (me + i) % n);
+		parcel_send_with(&parcel, (struct comms_flag){word, set->team->gathers});
 		await_flag(word, set->team->gathers);
 	}
 }
@@ -118,14 +49,13 @@ static void exchange_along_ring(const struct set *set, const struct set *leaders
 {
 	_Atomic uint64_t *word = &team_scratch(set->team)->gathered[ROUNDS];
 	int n = leaders->group->size, me = leaders->group->me;
-	struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - 1) % n), 0, 0};
+	struct parcel parcel = {set, layout, dest, set_pe(leaders, (me + n - 1) % n), 0, 0, false};
 
 	for (int step = 1; step < n; step++) {
 		uint64_t count = set->team->gathers << 24 | (uint64_t)step;
 
-		add_blocks_of(&parcel, (me + step - 1) % n);
-		send_parcel(&parcel);
-		comms_notify(word, count, parcel.pe, set->routine);
+		parcel_add_node(&parcel, (me + step - 1) % n);
+		parcel_send_with(&parcel, (struct comms_flag){word, count});
 		await_flag(word, count);
 	}
 }
@@ -135,6 +65,7 @@ struct exchange {
 	const struct layout *layout;
 	char *dest;
 	const struct torus_topology *topology; /* NULL: not on the torus */
+	bool by_lines;
 	uint64_t first_number;
 };
 
@@ -154,7 +85,7 @@ static const struct torus_topology *choose_gather_torus(const struct set *set, c
 	size_t bytes = layout_bytes(layout);
 	const struct torus_topology *topology;
 
-	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING || layout->first > 0 ||
+	if ((gather_algorithm != AUTO && gather_algorithm != TORUS) || layout->first > 0 ||
 	    layout->last < set->group->size)
 		return NULL;
 	if (gather_algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
@@ -168,6 +99,19 @@ static const struct torus_topology *choose_gather_torus(const struct set *set, c
 		    torus_gather_seconds(&topology->sites.shape, topology->most_steps, bytes, &topology->costs))
 		return NULL;
 	return topology;
+}
+
+static const struct torus_topology *choose_gather_lines(const struct set *set, const struct layout *layout)
+{
+	const struct torus_topology *topology;
+
+	if (gather_algorithm != AUTO && gather_algorithm != LINES)
+		return NULL;
+	if (gather_algorithm == AUTO && (layout_bytes(layout) >= RING_FROM || torus_job_logical(comms_torus())))
+		return NULL;
+	set_prepare_topology(set);
+	topology = set->team->topology;
+	return topology && gather_lines_fit(topology) ? topology : NULL;
 }
 
 static void gather_on_torus(const struct exchange *x)
@@ -203,7 +147,9 @@ static void exchange_between_leaders(void *argument)
 	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
-	if (x->topology)
+	if (x->by_lines)
+		gather_by_lines(x->set, x->layout, x->dest, x->topology);
+	else if (x->topology)
 		gather_on_torus(x);
 	else if (gather_algorithm == IN_ROUNDS || (gather_algorithm != RING && layout_bytes(x->layout) < RING_FROM))
 		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
@@ -225,6 +171,8 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	set->team->gathers++;
 	if (x.topology)
 		x.first_number = ++set->team->torus_collectives;
+	else if ((x.topology = choose_gather_lines(set, layout)))
+		x.by_lines = true;
 	comms_node_barrier(set->group, exchange_between_leaders, &x);
 	if (leader == comms.pe) {
 		comms_node_barrier(set->group, NULL, NULL);

@@ -152,6 +152,7 @@ static int live(const char *shape, int life)
 	if (shape)
 		setenv("SHMEM_TORUS", shape, 1);
 	setenv("SHMEM_ALLTOALL_ALGORITHM", life % 2 ? "torus-lines" : "torus-links", 1);
+	setenv("SHMEM_COLLECT_ALGORITHM", life % 4 < 2 ? "torus-lines" : "torus", 1);
 	begin();
 	dest = symmetric(LARGEST * (size_t)npes + 1);
 	source = symmetric(LARGEST * (size_t)npes);
@@ -174,7 +175,7 @@ static int live(const char *shape, int life)
 
 int main(void)
 {
-	static const char *const names[] = {"BROADCAST", "REDUCE", "COLLECT", "BARRIER"};
+	static const char *const names[] = {"BROADCAST", "REDUCE", "BARRIER"};
 	char shape[64], name[64];
 	int nodes;
 

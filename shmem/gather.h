@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the ways of collecting share. */
+#ifndef API_GATHER_H
+#define API_GATHER_H
+
+#include "collectives.h"
+
+/* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
+struct layout {
+	size_t each;
+	const size_t *at;
+	int first, last; /* only the members in this range have one */
+};
+
+static inline size_t block_at(const struct layout *layout, int i)
+{
+	return layout->at ? layout->at[i] : (size_t)(i - layout->first) * layout->each;
+}
+
+static inline size_t block_bytes(const struct layout *layout, int i)
+{
+	if (i < layout->first || i >= layout->last)
+		return 0;
+	return layout->at ? layout->at[i + 1] - layout->at[i] : layout->each;
+}
+
+static inline size_t layout_bytes(const struct layout *layout)
+{
+	return layout->at ? layout->at[layout->last] - layout->at[layout->first]
+			  : (size_t)(layout->last - layout->first) * layout->each;
+}
+
+/* Blocks of this leader's dest that go to the same place of another one's; those side by side in one message. */
+struct parcel {
+	const struct set *set;
+	const struct layout *layout;
+	char *dest;
+	int pe;
+	size_t at, bytes; /* gathered and not sent yet */
+	bool begun;	  /* some are sent */
+};
+
+/* Adds the blocks of a node's members. */
+void parcel_add_node(struct parcel *parcel, int node);
+/* Sends it all, and then the flag. The parcel is empty again. */
+void parcel_send_with(struct parcel *parcel, struct comms_flag flag);
+
+bool gather_lines_fit(const struct torus_topology *topology);
+void gather_by_lines(const struct set *set, const struct layout *layout, char *dest,
+		     const struct torus_topology *topology);
+
+#endif
