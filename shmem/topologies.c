@@ -63,7 +63,6 @@ static double between(double least, double value, double most)
 static void measure_links(const struct set *set, struct torus_topology *topology)
 {
 	bool leads = topology->pe[topology->me] == set_pe(set, set->group->me);
-	char text[TORUS_TEXT];
 	struct link_times times = {0};
 	double usual = torus_costs_usual.forward + 2 * torus_costs_usual.handle, word;
 
@@ -78,8 +77,33 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 	topology->words.forward *= word / usual;
 	topology->words.handle *= word / usual;
 	topology->words.rate = topology->costs.rate;
-	rte_debug("a team is on a torus %s whose links carry %.3g MB/s, a word in %.3g us",
-		  torus_shape_text(&topology->sites.shape, text), topology->costs.rate * 1e-6, word * 1e6);
+}
+
+/* By the team's first member: all know the same. */
+static void report_topology(const struct set *set)
+{
+	const struct torus_topology *topology = set->team->topology;
+	int nodes = set->group->levels ? set->group->levels->leaders.size : set->group->size;
+	char text[TORUS_TEXT];
+
+	if (set->group->me != 0)
+		return;
+	if (!topology)
+		rte_debug(
+			"a team of %d PEs on %d nodes is on no torus: its nodes fill no box, and no links of their own "
+			"join them; its collectives go as without a torus",
+			set->group->size, nodes);
+	else if (!topology->whole)
+		rte_debug("a team of %d PEs on %d nodes is on a torus %s with holes or bad cables, whose links carry "
+			  "%.3g MB/s: broadcasts and reductions go down trees around these, other collectives as "
+			  "without a torus",
+			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
+			  topology->costs.rate * 1e-6);
+	else
+		rte_debug("a team of %d PEs on %d nodes is on a torus %s of its own, whose links carry %.3g MB/s, "
+			  "and a word in %.3g us",
+			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
+			  topology->costs.rate * 1e-6, (topology->words.forward + 2 * topology->words.handle) * 1e6);
 }
 
 void set_prepare_topology(const struct set *set)
@@ -93,4 +117,6 @@ void set_prepare_topology(const struct set *set)
 	team->topology = torus_topology_make(set->group);
 	if (team->topology)
 		measure_links(set, team->topology);
+	if (!set->group->on_node)
+		report_topology(set);
 }

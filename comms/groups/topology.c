@@ -30,12 +30,10 @@ static void fill_topology(struct torus_topology *topology, const struct torus_jo
 			  const struct comms_group *leaders, int my_node)
 {
 	int nodes = leaders->size, *places = topology_allocate((size_t)nodes, sizeof *places);
-	struct torus_box box;
 
 	for (int n = 0; n < nodes; n++)
 		places[n] = torus_job_place(job, comms_group_pe(leaders, n));
-	if (!torus_sites_some(&topology->sites, &box, &job->sites.shape, places, nodes) ||
-	    !torus_sites_inherit(&topology->sites, &box, &job->sites))
+	if (!torus_sites_of_team(&topology->sites, &job->sites, places, nodes))
 		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes);
 	free(places);
 	topology->pe = topology_allocate((size_t)topology->sites.shape.places, sizeof *topology->pe);

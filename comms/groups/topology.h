@@ -8,9 +8,9 @@
 #include "comms/torus/sites.h"
 
 /*
- * The topology of a group's nodes that fill a box of the job's torus: a torus, or a mesh, of their own. Nodes are those of the
- * group, in its order. The box may have holes, and cables that are dead or slow, if trees lead around them: then the
- * topology is not whole, and only trees can use it.
+ * The topology of a group's nodes that fill a box of the job's torus, or every so many-th plane of one (torus_sites_of_team): a torus, or a
+ * mesh, of their own. Nodes are those of the group, in its order. There may be holes, and cables that are dead or slow, if trees lead
+ * around them: then the topology is not whole, and only trees can use it.
  */
 struct torus_topology {
 	struct torus_sites sites;
@@ -26,7 +26,7 @@ struct torus_topology {
 	struct torus_ring_step *reverse_in[TORUS_DIRECTIONS], *reverse_out[TORUS_DIRECTIONS];
 };
 
-/* NULL: the nodes fill no box, or there is only one node. */
+/* NULL: there is only one node, or there are holes, or dead cables, and no links of the nodes' own lead around them to all. */
 struct torus_topology *torus_topology_make(struct comms_group *group);
 void torus_topology_free(struct torus_topology *topology);
 

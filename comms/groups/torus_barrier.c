@@ -21,11 +21,10 @@ static void find_places(struct torus_sites *sites, const struct comms_group *nod
 {
 	const struct torus_job *job = comms_torus();
 	int *places = calloc((size_t)nodes->size, sizeof *places);
-	struct torus_box box;
 
 	for (int n = 0; places && n < nodes->size; n++)
 		places[n] = torus_job_place(job, comms_group_pe(nodes, n));
-	if (!places || !torus_sites_some(sites, &box, &job->sites.shape, places, nodes->size))
+	if (!places || !torus_sites_of_team(sites, &job->sites, places, nodes->size))
 		rte_die(NULL, "no memory for the torus of a team of %d nodes", nodes->size);
 	free(places);
 }

@@ -29,7 +29,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \
-	comms/torus/sites.c comms/torus/sites.h \
+	comms/torus/sites.c comms/torus/sites.h comms/torus/team_sites.c \
 	comms/torus/subaxes.c comms/torus/subaxes.h \
 	comms/torus/tni.c comms/torus/tni.h \
 	comms/torus/trees.c comms/torus/trees.h

@@ -48,6 +48,13 @@ bool torus_sites_all(struct torus_sites *sites, const struct torus_shape *shape)
 bool torus_sites_some(struct torus_sites *sites, struct torus_box *box, const struct torus_shape *machine,
 		      const int *places, int count);
 
+/*
+ * Some of all the sites: the nodes of a team, at these places, no place twice. Coordinates that no node of the team has are left out, so
+ * every second node along an axis is a row of neighbours. A ring stays one if the team has all of it, or three or more of its coordinates at
+ * equal distances. What is known of flaws is taken over. No two links of the team share a cable (team_sites.c). False: no memory.
+ */
+bool torus_sites_of_team(struct torus_sites *sites, const struct torus_sites *all, const int *places, int count);
+
 /* Takes note of flaws of the machine, of which some may be outside of the box. False: no memory. */
 bool torus_sites_mark(struct torus_sites *sites, const struct torus_box *box, const struct torus_shape *machine,
 		      const struct torus_flaw *flaw, int flaws);
