@@ -26,6 +26,18 @@ void api_gathers_start(void)
 	gather_algorithm = setting_choice(SETTING_COLLECT_ALGORITHM);
 }
 
+/* The next of a node's blocks as they lie in dest, those that are side by side together: from the i-th member of all nodes on, before end. */
+static struct torus_gathering_run next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
+					   int end)
+{
+	int place = levels ? levels->places[*i] : *i, next = place;
+	struct torus_gathering_run run = {block_at(layout, place < layout->first ? layout->first : place), 0};
+
+	for (; *i < end && (levels ? levels->places[*i] : *i) == next; ++*i, next++)
+		run.bytes += block_bytes(layout, next);
+	return run;
+}
+
 /* After the round of 1, 2, 4, ... the leader has the blocks of so many nodes from its own on. */
 static void exchange_in_rounds(const struct set *set, const struct set *leaders, const struct layout *layout,
 			       char *dest)
@@ -69,16 +81,6 @@ struct exchange {
 	uint64_t first_number;
 };
 
-/* The members of each node, and so their blocks, are side by side. */
-static bool nodes_are_runs(const struct comms_levels *levels)
-{
-	for (int node = 0; levels && node < levels->leaders.size; node++)
-		for (int i = levels->first[node] + 1; i < levels->first[node + 1]; i++)
-			if (levels->places[i] != levels->places[i - 1] + 1)
-				return false;
-	return true;
-}
-
 /* Asked by all members alike. */
 static const struct torus_topology *choose_gather_torus(const struct set *set, const struct layout *layout)
 {
@@ -92,7 +94,7 @@ static const struct torus_topology *choose_gather_torus(const struct set *set, c
 		return NULL;
 	set_prepare_topology(set);
 	topology = set->team->topology;
-	if (!topology || !torus_can_gather(topology) || !nodes_are_runs(set->group->levels))
+	if (!topology || !torus_can_gather(topology))
 		return NULL;
 	if (gather_algorithm == AUTO &&
 	    torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
@@ -114,32 +116,40 @@ static const struct torus_topology *choose_gather_lines(const struct set *set, c
 	return topology && gather_lines_fit(topology) ? topology : NULL;
 }
 
-static void gather_on_torus(const struct exchange *x)
+/* Returns how many runs there are with those of one more node. */
+static int add_runs_of(const struct exchange *x, int node, struct torus_gathering_run *run, int runs)
 {
 	const struct comms_levels *levels = x->set->group->levels;
-	int nodes = x->topology->sites.nodes;
-	size_t *at = malloc(2 * (size_t)nodes * sizeof *at), *bytes = at + nodes;
+	int i = levels ? levels->first[node] : node, end = levels ? levels->first[node + 1] : node + 1;
+
+	while (i < end)
+		run[runs++] = next_run(levels, x->layout, &i, end);
+	return runs;
+}
+
+static void gather_on_torus(const struct exchange *x)
+{
+	int places = x->topology->sites.shape.places, runs = 0;
+	struct torus_gathering_run *run = malloc((size_t)x->set->group->size * sizeof *run);
+	int *first = malloc(((size_t)places + 1) * sizeof *first);
 	struct torus_gathering gathering = {.topology = x->topology,
 					    .number = x->first_number,
 					    .area = team_torus(x->set->team),
 					    .dest = x->dest,
-					    .at = at,
-					    .bytes = bytes,
+					    .first = first,
+					    .run = run,
 					    .routine = x->set->routine};
 
-	if (!at)
-		rte_die(x->set->routine, "no memory for the sizes of %d nodes", nodes);
-	for (int n = 0; n < nodes; n++) {
-		int place = x->topology->sites.place[n], first = levels ? levels->places[levels->first[n]] : n;
-		int count = levels ? levels->first[n + 1] - levels->first[n] : 1;
-
-		at[place] = block_at(x->layout, first);
-		bytes[place] = 0;
-		for (int i = 0; i < count; i++)
-			bytes[place] += block_bytes(x->layout, first + i);
+	if (!run || !first)
+		rte_die(x->set->routine, "no memory for the sizes of %d PEs", x->set->group->size);
+	for (int p = 0; p < places; p++) {
+		first[p] = runs;
+		runs = add_runs_of(x, x->topology->sites.node[p], run, runs);
 	}
+	first[places] = runs;
 	torus_gather(&gathering);
-	free(at);
+	free(first);
+	free(run);
 }
 
 static void exchange_between_leaders(void *argument)

@@ -20,6 +20,7 @@ struct schedule {
 	struct torus_streams streams;
 	struct cursor out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
 	size_t *has;						   /* bytes that are here, by part and origin */
+	size_t *bytes;						   /* of each node's data, by place */
 };
 
 struct span {
@@ -31,13 +32,24 @@ bool torus_can_gather(const struct torus_topology *topology)
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }
 
+/* In the origin's data, all its runs in a row. */
 static struct span part_span(const struct schedule *schedule, int part, int origin)
 {
-	size_t bytes = schedule->gathering->bytes[origin];
-	size_t begin = torus_ring_part_begin(&schedule->shares, bytes, part);
+	size_t bytes = schedule->bytes[origin], begin = torus_ring_part_begin(&schedule->shares, bytes, part);
 
-	return (struct span){schedule->gathering->at[origin] + begin,
-			     torus_ring_part_begin(&schedule->shares, bytes, part + 1) - begin};
+	return (struct span){begin, torus_ring_part_begin(&schedule->shares, bytes, part + 1) - begin};
+}
+
+/* Some bytes of the origin's data, as they lie in dest: no more than are in one run. */
+static struct span span_in_dest(const struct schedule *schedule, int origin, struct span span)
+{
+	const struct torus_gathering_run *run = &schedule->gathering->run[schedule->gathering->first[origin]];
+
+	for (; span.bytes > 0 && span.at >= run->bytes; run++)
+		span.at -= run->bytes;
+	if (span.bytes > run->bytes - span.at)
+		span.bytes = run->bytes - span.at;
+	return (struct span){run->at + span.at, span.bytes};
 }
 
 static size_t *part_has(const struct schedule *schedule, int part, int origin)
@@ -52,27 +64,45 @@ static struct span next_span(const struct schedule *schedule, const struct curso
 	struct span span = part_span(schedule, step->part, step->origin);
 	size_t left = span.bytes - cursor->bytes;
 
-	return (struct span){span.at + cursor->bytes, left < schedule->streams.piece ? left : schedule->streams.piece};
+	span = (struct span){span.at + cursor->bytes, left < schedule->streams.piece ? left : schedule->streams.piece};
+	return span_in_dest(schedule, step->origin, span);
 }
 
-static void skip_empty(const struct schedule *schedule, struct cursor *cursor)
+static bool step_is_over(const struct schedule *schedule, const struct cursor *cursor)
 {
-	while (cursor->step < cursor->count && next_span(schedule, cursor).bytes == 0) {
+	const struct torus_ring_step *step = &cursor->steps[cursor->step];
+
+	return cursor->bytes == part_span(schedule, step->part, step->origin).bytes;
+}
+
+static void pass_piece(const struct schedule *schedule, struct cursor *cursor, size_t bytes)
+{
+	cursor->bytes += bytes;
+	while (cursor->step < cursor->count && step_is_over(schedule, cursor)) {
 		cursor->step++;
 		cursor->bytes = 0;
 	}
 }
 
+/* Both ends of a link know all runs, so they cut alike. */
 static size_t count_pieces(const struct schedule *schedule, struct cursor *cursor)
 {
+	struct cursor ahead;
 	size_t pieces = 0;
 
-	for (int i = 0; i < cursor->count; i++)
-		pieces += (part_span(schedule, cursor->steps[i].part, cursor->steps[i].origin).bytes +
-			   schedule->streams.piece - 1) /
-			  schedule->streams.piece;
-	skip_empty(schedule, cursor);
+	pass_piece(schedule, cursor, 0);
+	for (ahead = *cursor; ahead.step < ahead.count; pieces++)
+		pass_piece(schedule, &ahead, next_span(schedule, &ahead).bytes);
 	return pieces;
+}
+
+static void count_bytes(struct schedule *schedule, int places)
+{
+	const struct torus_gathering *gathering = schedule->gathering;
+
+	for (int p = 0; p < places; p++)
+		for (int i = gathering->first[p]; i < gathering->first[p + 1]; i++)
+			schedule->bytes[p] += gathering->run[i].bytes;
 }
 
 static void prepare_gathering(struct schedule *schedule, const struct torus_gathering *gathering)
@@ -87,9 +117,11 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 						  .number = gathering->number,
 						  .routine = gathering->routine}};
 	torus_ring_shares(&topology->sites.shape, TORUS_ONE_WAY, &schedule->shares);
-	schedule->has = calloc((size_t)schedule->shares.parts * (size_t)places, sizeof *schedule->has);
+	schedule->has = calloc((size_t)(schedule->shares.parts + 1) * (size_t)places, sizeof *schedule->has);
 	if (!schedule->has)
 		rte_die(gathering->routine, "no memory for the parts of %d nodes", places);
+	schedule->bytes = schedule->has + (size_t)schedule->shares.parts * (size_t)places;
+	count_bytes(schedule, places);
 	for (int part = 0; part < schedule->shares.parts; part++)
 		*part_has(schedule, part, topology->me) = part_span(schedule, part, topology->me).bytes;
 	torus_streams_pace(&schedule->streams);
@@ -104,12 +136,6 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 		schedule->streams.out[s].all = count_pieces(schedule, &schedule->out[s]);
 		schedule->streams.in[s].all = count_pieces(schedule, &schedule->in[s]);
 	}
-}
-
-static void pass_piece(const struct schedule *schedule, struct cursor *cursor, size_t bytes)
-{
-	cursor->bytes += bytes;
-	skip_empty(schedule, cursor);
 }
 
 static bool receive_pieces(struct schedule *schedule, int s)
