@@ -68,6 +68,7 @@ API_TESTS = \
 	tests/api/torus_plans \
 	tests/api/torus_damaged \
 	tests/api/torus_gather \
+	tests/api/torus_teams \
 	tests/api/torus_reduce \
 	tests/api/wait \
 	tests/api/wait_sets
@@ -176,6 +177,7 @@ EXTRA_DIST += \
 	tests/cluster/torus-bench \
 	tests/cluster/torus_times_mpi.c \
 	tests/cluster/stencils.bats \
+	tests/cluster/team_cables.bats \
 	tests/cluster/trees.bats \
 	tests/cluster/observing.bats \
 	tests/conformance/additions.tsv \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [SHAPE [PES]]],
- * with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls what each has for
- * each. The median of the repetitions counts. With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long a round
- * takes: a word to all neighbours and one from each, on all hosts at once. Run by tests/cluster/torus-bench.
+ * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [SHAPE
+ * [PES [TEAMS]]]], with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls what
+ * each has for each. The median of the repetitions counts. With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long
+ * a round takes: a word to all neighbours and one from each, on all hosts at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far
+ * apart, all at once instead of the world. Run by tests/cluster/torus-bench and team_cables.bats.
  */
 #include <shmem.h>
 
@@ -15,6 +16,8 @@
 static double *spread;		    /* a number of this PE's, and the greatest of all */
 static long *words;		    /* from each direction */
 static long psync[SHMEM_SYNC_SIZE]; /* zero, as SHMEM_SYNC_VALUE is */
+static shmem_team_t team;	    /* whose collective it is, its size, and this PE's number there */
+static int size, me;
 
 static double greatest(double mine)
 {
@@ -35,23 +38,23 @@ static void check(int right, const char *what, size_t i)
 
 static void run_broadcast(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, bytes, 0);
+	shmem_broadcastmem(team, dest, source, bytes, 0);
 }
 
 static void run_reduce(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_uint_sum_reduce(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
+	shmem_uint_sum_reduce(team, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
 }
 
 static void run_fcollect(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_fcollectmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+	shmem_fcollectmem(team, dest, source, bytes);
 }
 
 static void run_inplace(unsigned char *dest, unsigned char *source, size_t bytes)
 {
 	(void)source;
-	shmem_uint_sum_reduce(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)dest, bytes / sizeof(unsigned));
+	shmem_uint_sum_reduce(team, (unsigned *)dest, (unsigned *)dest, bytes / sizeof(unsigned));
 }
 
 /* The deprecated routine, on the active set of all. */
@@ -62,42 +65,42 @@ static void run_active(unsigned char *dest, unsigned char *source, size_t bytes)
 
 static void run_collect(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_collectmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+	shmem_collectmem(team, dest, source, bytes);
 }
 
 static void run_scan(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_uint_sum_inscan(SHMEM_TEAM_WORLD, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
+	shmem_uint_sum_inscan(team, (unsigned *)dest, (unsigned *)source, bytes / sizeof(unsigned));
 }
 
 /* Every second word, so that half of them move. */
 static void run_alltoalls(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_uint32_alltoalls(SHMEM_TEAM_WORLD, (uint32_t *)dest, (uint32_t *)source, 2, 2, bytes / 8);
+	shmem_uint32_alltoalls(team, (uint32_t *)dest, (uint32_t *)source, 2, 2, bytes / 8);
 }
 
 static void run_alltoall(unsigned char *dest, unsigned char *source, size_t bytes)
 {
-	shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, source, bytes);
+	shmem_alltoallmem(team, dest, source, bytes);
 }
 
 static void fill_bytes(unsigned char *source, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
-		source[i] = byte_at(i, shmem_my_pe());
+		source[i] = byte_at(i, me);
 }
 
 static void fill_numbers(unsigned char *source, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
-		((unsigned *)source)[i] = (unsigned)i + (unsigned)shmem_my_pe();
+		((unsigned *)source)[i] = (unsigned)i + (unsigned)me;
 }
 
 static void fill_blocks(unsigned char *source, size_t bytes)
 {
-	for (int to = 0; to < shmem_n_pes(); to++)
+	for (int to = 0; to < size; to++)
 		for (size_t i = 0; i < bytes; i++)
-			source[(size_t)to * bytes + i] = byte_at(i, shmem_my_pe() * 5 + to);
+			source[(size_t)to * bytes + i] = byte_at(i, me * 5 + to);
 }
 
 static void check_broadcast(const unsigned char *dest, size_t bytes)
@@ -108,7 +111,7 @@ static void check_broadcast(const unsigned char *dest, size_t bytes)
 
 static void check_reduce(const unsigned char *dest, size_t bytes)
 {
-	unsigned n = (unsigned)shmem_n_pes();
+	unsigned n = (unsigned)size;
 
 	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
 		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "reduce", i);
@@ -116,7 +119,7 @@ static void check_reduce(const unsigned char *dest, size_t bytes)
 
 static void check_scan(const unsigned char *dest, size_t bytes)
 {
-	unsigned n = (unsigned)shmem_my_pe() + 1;
+	unsigned n = (unsigned)me + 1;
 
 	for (size_t i = 0; i < bytes / sizeof(unsigned); i++)
 		check(((const unsigned *)dest)[i] == (unsigned)i * n + n * (n - 1) / 2, "scan", i);
@@ -124,27 +127,26 @@ static void check_scan(const unsigned char *dest, size_t bytes)
 
 static void check_fcollect(const unsigned char *dest, size_t bytes)
 {
-	for (int from = 0; from < shmem_n_pes(); from++)
+	for (int from = 0; from < size; from++)
 		for (size_t i = 0; i < bytes; i++)
 			check(dest[(size_t)from * bytes + i] == byte_at(i, from), "fcollect", (size_t)from * bytes + i);
 }
 
 static void check_alltoall(const unsigned char *dest, size_t bytes)
 {
-	for (int from = 0; from < shmem_n_pes(); from++)
+	for (int from = 0; from < size; from++)
 		for (size_t i = 0; i < bytes; i++)
-			check(dest[(size_t)from * bytes + i] == byte_at(i, from * 5 + shmem_my_pe()), "alltoall",
+			check(dest[(size_t)from * bytes + i] == byte_at(i, from * 5 + me), "alltoall",
 			      (size_t)from * bytes + i);
 }
 
 static void check_alltoalls(const unsigned char *dest, size_t bytes)
 {
-	for (int from = 0; from < shmem_n_pes(); from++)
+	for (int from = 0; from < size; from++)
 		for (size_t i = 0; i < bytes / 8 * 4; i++) {
 			size_t at = i / 4 * 8 + i % 4;
 
-			check(dest[(size_t)from * bytes + at] == byte_at(at, from * 5 + shmem_my_pe()), "alltoalls",
-			      at);
+			check(dest[(size_t)from * bytes + at] == byte_at(at, from * 5 + me), "alltoalls", at);
 		}
 }
 
@@ -179,7 +181,7 @@ static struct timing time_once(const struct collective *c, size_t bytes, unsigne
 	struct timing timing;
 	double begun, again;
 
-	memset(dest, 0xee, (c->many_in_dest ? (size_t)shmem_n_pes() : 1) * bytes);
+	memset(dest, 0xee, (c->many_in_dest ? (size_t)size : 1) * bytes);
 	if (c->in_place)
 		c->fill(dest, bytes);
 	shmem_barrier_all();
@@ -204,7 +206,7 @@ static int compare_timings(const void *left, const void *right)
 
 static void measure(const struct collective *c, size_t bytes, long repeats)
 {
-	size_t n = (size_t)shmem_n_pes();
+	size_t n = (size_t)size;
 	unsigned char *dest = shmem_malloc((c->many_in_dest ? n : 1) * bytes),
 		      *source = shmem_malloc((c->many_in_source ? n : 1) * bytes);
 	struct timing *timing = calloc((size_t)repeats, sizeof *timing), *median = &timing[repeats / 2];
@@ -230,24 +232,25 @@ static int compare_seconds(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The PEs next to this host's in all directions, -1 where there is none. */
+/* The PEs next to this host's in all directions, -1 where there is none. Hosts of the last axis are side by side. */
 static int find_neighbours(const char *shape, int pes, int neighbour[MOST_NEIGHBOURS])
 {
-	int count = 0, stride = 1, host = shmem_my_pe() / pes;
+	int count = 0, stride = shmem_n_pes() / pes, host = shmem_my_pe() / pes;
 	char *end;
 
 	for (const char *at = shape; count < MOST_NEIGHBOURS && *at; at = *end ? end + 1 : end) {
-		int size = (int)strtol(at, &end, 10), here = host / stride % size, mesh = *end == 'm';
+		int length = (int)strtol(at, &end, 10), mesh = *end == 'm', here;
 
+		stride /= length;
+		here = host / stride % length;
 		end += mesh || *end == 'd';
 		for (int step = -1; step <= 1; step += 2) {
-			int next = here + step, inside = next >= 0 && next < size;
+			int next = here + step, inside = next >= 0 && next < length;
 
-			neighbour[count++] = size == 1 || (!inside && (mesh || size == 2))
+			neighbour[count++] = length == 1 || (!inside && (mesh || length == 2))
 						     ? -1
-						     : (host + ((next + size) % size - here) * stride) * pes;
+						     : (host + ((next + length) % length - here) * stride) * pes;
 		}
-		stride *= size;
 	}
 	return count;
 }
@@ -279,6 +282,28 @@ static void time_rounds(const char *shape, int pes)
 	shmem_barrier_all();
 }
 
+/* Every PE is in one of the teams, which take PEs in blocks. */
+static void make_teams(const char *text)
+{
+	int length, apart, n = shmem_n_pes();
+
+	team = SHMEM_TEAM_WORLD;
+	if (text && (sscanf(text, "%dx%d", &length, &apart) != 2 || length < 1 || apart < 1 || n % (length * apart))) {
+		fprintf(stderr, "torus_times: teams %s: give PEs and distance, as in 9x1; the job has %d PEs\n", text,
+			n);
+		shmem_global_exit(2);
+	}
+	for (int first = 0; text && first < n; first += first % apart == apart - 1 ? (length - 1) * apart + 1 : 1) {
+		shmem_team_t made;
+
+		if (shmem_team_split_strided(SHMEM_TEAM_WORLD, first, apart, length, NULL, 0, &made))
+			shmem_global_exit(1);
+		team = made == SHMEM_TEAM_INVALID ? team : made;
+	}
+	size = shmem_team_n_pes(team);
+	me = shmem_team_my_pe(team);
+}
+
 int main(int argc, char **argv)
 {
 	const char *sizes = argc > 2 ? argv[2] : "";
@@ -288,8 +313,9 @@ int main(int argc, char **argv)
 	shmem_init();
 	spread = shmem_malloc(2 * sizeof *spread);
 	words = shmem_calloc(MOST_NEIGHBOURS, sizeof *words);
-	if (argc > 4)
+	if (argc > 4 && strcmp(argv[4], "-") != 0)
 		time_rounds(argv[4], argc > 5 ? atoi(argv[5]) : 1);
+	make_teams(argc > 6 ? argv[6] : NULL);
 	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
 		if (argc > 1 && !strcmp(argv[1], collectives[c].name))
 			while ((bytes = next_size(&sizes)) > 0)
