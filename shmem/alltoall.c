@@ -246,8 +246,8 @@ static void choose_alltoall_torus(struct alltoall *a)
 	topology = set->team->topology;
 	if (!topology || torus_exchange_most(topology) == 0)
 		return;
-	if (alltoall_algorithm == AUTO && torus_direct_seconds(&topology->sites.shape, each, 1, &topology->words) <
-						  torus_lines_seconds(&topology->sites.shape, each, &topology->words))
+	if (alltoall_algorithm == AUTO && torus_direct_seconds(&topology->sites.shape, each, 1, &topology->costs) <
+						  torus_lines_seconds(&topology->sites.shape, each, &topology->costs))
 		return;
 	a->topology = topology;
 	a->exchanged = set->team->exchanges;

@@ -106,8 +106,8 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 	if (!topology || torus_links_alltoall_most(topology) == 0)
 		return false;
 	return forced ||
-	       torus_links_seconds(&topology->sites.shape, each, &topology->words) <
-		       torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &topology->words);
+	       torus_links_seconds(&topology->sites.shape, each, &topology->costs) <
+		       torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &topology->costs);
 }
 
 static void exchange_by_links(void *argument)

@@ -17,9 +17,8 @@
 #include "comms/coll/torus_allgather.h"
 
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */
-#define TORUS_FROM 65536
 
-static enum { AUTO, IN_ROUNDS, RING, TORUS, LINES } gather_algorithm;
+static enum gather_algorithm { AUTO, IN_ROUNDS, RING, TORUS, LINES } gather_algorithm;
 
 void api_gathers_start(void)
 {
@@ -76,44 +75,47 @@ struct exchange {
 	const struct set *set;
 	const struct layout *layout;
 	char *dest;
-	const struct torus_topology *topology; /* NULL: not on the torus */
-	bool by_lines;
-	uint64_t first_number;
+	enum gather_algorithm algorithm;
+	uint64_t number; /* of the collective on the torus */
 };
 
-/* Asked by all members alike. */
-static const struct torus_topology *choose_gather_torus(const struct set *set, const struct layout *layout)
+static bool gathers_on_torus(const struct set *set, const struct layout *layout)
 {
-	size_t bytes = layout_bytes(layout);
-	const struct torus_topology *topology;
-
-	if ((gather_algorithm != AUTO && gather_algorithm != TORUS) || layout->first > 0 ||
-	    layout->last < set->group->size)
-		return NULL;
-	if (gather_algorithm == AUTO && (bytes < TORUS_FROM || torus_job_logical(comms_torus())))
-		return NULL;
-	set_prepare_topology(set);
-	topology = set->team->topology;
-	if (!topology || !torus_can_gather(topology))
-		return NULL;
-	if (gather_algorithm == AUTO &&
-	    torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs) <
-		    torus_gather_seconds(&topology->sites.shape, topology->most_steps, bytes, &topology->costs))
-		return NULL;
-	return topology;
+	return layout->first == 0 && layout->last == set->group->size && torus_can_gather(set->team->topology);
 }
 
-static const struct torus_topology *choose_gather_lines(const struct set *set, const struct layout *layout)
+/* The fastest by the model. */
+static enum gather_algorithm choose_on_torus(const struct set *set, const struct layout *layout)
 {
-	const struct torus_topology *topology;
+	const struct torus_topology *topology = set->team->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
+	size_t bytes = layout_bytes(layout);
+	double ring = torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs), lines = ring, torus = ring;
 
-	if (gather_algorithm != AUTO && gather_algorithm != LINES)
-		return NULL;
-	if (gather_algorithm == AUTO && (layout_bytes(layout) >= RING_FROM || torus_job_logical(comms_torus())))
-		return NULL;
-	set_prepare_topology(set);
-	topology = set->team->topology;
-	return topology && gather_lines_fit(topology) ? topology : NULL;
+	if (gather_lines_fit(topology))
+		lines = torus_lines_gather_seconds(shape, bytes, &topology->costs);
+	if (gathers_on_torus(set, layout))
+		torus = torus_gather_seconds(shape, topology->most_steps, bytes, &topology->costs);
+	if (torus < lines && torus < ring)
+		return TORUS;
+	return lines < ring ? LINES : RING;
+}
+
+/* Asked by all members alike. */
+static enum gather_algorithm choose_gather(const struct set *set, const struct layout *layout)
+{
+	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING)
+		return gather_algorithm;
+	if (gather_algorithm != AUTO || !torus_job_logical(comms_torus())) {
+		set_prepare_topology(set);
+		if (set->team->topology && gather_algorithm == AUTO)
+			return choose_on_torus(set, layout);
+		if (set->team->topology && gather_algorithm == TORUS && gathers_on_torus(set, layout))
+			return TORUS;
+		if (set->team->topology && gather_algorithm == LINES && gather_lines_fit(set->team->topology))
+			return LINES;
+	}
+	return layout_bytes(layout) < RING_FROM ? IN_ROUNDS : RING;
 }
 
 /* Returns how many runs there are with those of one more node. */
@@ -129,11 +131,12 @@ static int add_runs_of(const struct exchange *x, int node, struct torus_gatherin
 
 static void gather_on_torus(const struct exchange *x)
 {
-	int places = x->topology->sites.shape.places, runs = 0;
+	const struct torus_topology *topology = x->set->team->topology;
+	int places = topology->sites.shape.places, runs = 0;
 	struct torus_gathering_run *run = malloc((size_t)x->set->group->size * sizeof *run);
 	int *first = malloc(((size_t)places + 1) * sizeof *first);
-	struct torus_gathering gathering = {.topology = x->topology,
-					    .number = x->first_number,
+	struct torus_gathering gathering = {.topology = topology,
+					    .number = x->number,
 					    .area = team_torus(x->set->team),
 					    .dest = x->dest,
 					    .first = first,
@@ -144,7 +147,7 @@ static void gather_on_torus(const struct exchange *x)
 		rte_die(x->set->routine, "no memory for the sizes of %d PEs", x->set->group->size);
 	for (int p = 0; p < places; p++) {
 		first[p] = runs;
-		runs = add_runs_of(x, x->topology->sites.node[p], run, runs);
+		runs = add_runs_of(x, topology->sites.node[p], run, runs);
 	}
 	first[places] = runs;
 	torus_gather(&gathering);
@@ -157,21 +160,21 @@ static void exchange_between_leaders(void *argument)
 	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
-	if (x->by_lines)
-		gather_by_lines(x->set, x->layout, x->dest, x->topology);
-	else if (x->topology)
+	if (x->algorithm == TORUS)
 		gather_on_torus(x);
-	else if (gather_algorithm == IN_ROUNDS || (gather_algorithm != RING && layout_bytes(x->layout) < RING_FROM))
-		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
-	else
+	else if (x->algorithm == LINES)
+		gather_by_lines(x->set, x->layout, x->dest);
+	else if (x->algorithm == RING)
 		exchange_along_ring(x->set, &leaders, x->layout, x->dest);
+	else
+		exchange_in_rounds(x->set, &leaders, x->layout, x->dest);
 }
 
 static void gather_on_nodes(const struct set *set, const struct layout *layout, char *dest, const void *source)
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
-	struct exchange x = {.set = set, .layout = layout, .dest = dest, .topology = choose_gather_torus(set, layout)};
+	struct exchange x = {.set = set, .layout = layout, .dest = dest, .algorithm = choose_gather(set, layout)};
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
 	if (bytes > 0)
@@ -179,10 +182,8 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	if (levels && !comms_shared(comms_find_segment(dest)))
 		comms_quiet();
 	set->team->gathers++;
-	if (x.topology)
-		x.first_number = ++set->team->torus_collectives;
-	else if ((x.topology = choose_gather_lines(set, layout)))
-		x.by_lines = true;
+	if (x.algorithm == TORUS)
+		x.number = ++set->team->torus_collectives;
 	comms_node_barrier(set->group, exchange_between_leaders, &x);
 	if (leader == comms.pe) {
 		comms_node_barrier(set->group, NULL, NULL);

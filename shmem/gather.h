@@ -46,7 +46,6 @@ void parcel_add_node(struct parcel *parcel, int node);
 void parcel_send_with(struct parcel *parcel, struct comms_flag flag);
 
 bool gather_lines_fit(const struct torus_topology *topology);
-void gather_by_lines(const struct set *set, const struct layout *layout, char *dest,
-		     const struct torus_topology *topology);
+void gather_by_lines(const struct set *set, const struct layout *layout, char *dest);
 
 #endif

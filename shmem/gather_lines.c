@@ -102,8 +102,8 @@ static int place_in_line(const struct line *line, int coordinate)
 static void send_coordinates(const struct line *line, int first, int count, int to, _Atomic uint64_t *word)
 {
 	const struct torus_topology *topology = line->topology;
-	struct parcel parcel = {line->set, line->layout, line->dest, topology->pe[place_in_line(line, to)],
-				0,	   0,		 false};
+	struct parcel parcel = {line->set, line->layout, line->dest, topology->pe[place_in_line(line, to)], 0,
+				0,	   false};
 
 	for (int c = first; c < first + count; c++) {
 		int begin = place_in_line(line, c) / line->stride * line->stride;
@@ -130,9 +130,9 @@ static void exchange_round(const struct line *line, int have, _Atomic uint64_t *
 		await_flag(&words[1], line->set->team->gathers);
 }
 
-void gather_by_lines(const struct set *set, const struct layout *layout, char *dest,
-		     const struct torus_topology *topology)
+void gather_by_lines(const struct set *set, const struct layout *layout, char *dest)
 {
+	const struct torus_topology *topology = set->team->topology;
 	const struct torus_shape *shape = &topology->sites.shape;
 	_Atomic uint64_t *words = team_scratch(set->team)->gathered_by_lines;
 

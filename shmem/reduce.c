@@ -20,7 +20,6 @@
 #define DOUBLED_UP_TO \
 	512 /* bytes, between PEs with a processor each: beyond it, two barriers cost less than the lines that cross */
 #define WINDOW (256UL << 10) /* bytes of another's data at a time, where it cannot be read in place */
-#define TREES_LEAST 65536    /* bytes; with fewer, trees on a torus are never worth trying */
 #define STRIP 8192	     /* bytes combined at a time, while they are in the nearest cache */
 
 /* The kinds of trees in the order of enum torus_trees. */
@@ -225,7 +224,7 @@ static const struct torus_topology *usable_topology(const struct set *set, size_
 		return NULL;
 	if (set->group->levels && !shared)
 		return NULL;
-	if (reduce_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+	if (reduce_algorithm == AUTO && (bytes <= ROW_BYTES || torus_job_logical(comms_torus())))
 		return NULL;
 	set_prepare_topology(set);
 	return set->team->topology;

@@ -9,6 +9,8 @@
 #define SAMPLE (128UL << 10) /* bytes taken over each link, to see how fast it is */
 #define SLOWEST 1e5	     /* bytes a second: a measured rate below this, or above the next, is taken for an error */
 #define FASTEST 1e11
+#define SHORTEST_WORD 1e-7 /* seconds, the same */
+#define LONGEST_WORD 0.1
 
 struct link_times {
 	uint64_t sample, word;
@@ -73,10 +75,11 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 	set_reduce_words(set, &times.word, 1, SET_SUM);
 	if (times.sample > 0)
 		topology->costs.rate = between(SLOWEST, SAMPLE / (1e-9 * (double)times.sample), FASTEST);
-	word = times.word > 0 ? 1e-9 * (double)times.word / topology->sites.nodes / 2 : usual;
-	topology->words.forward *= word / usual;
-	topology->words.handle *= word / usual;
-	topology->words.rate = topology->costs.rate;
+	word = times.word > 0
+		       ? between(SHORTEST_WORD, 0.5e-9 * (double)times.word / topology->sites.nodes, LONGEST_WORD)
+		       : usual;
+	topology->costs.forward *= word / usual;
+	topology->costs.handle *= word / usual;
 }
 
 /* By the team's first member: all know the same. */
@@ -103,7 +106,7 @@ static void report_topology(const struct set *set)
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s of its own, whose links carry %.3g MB/s, "
 			  "and a word in %.3g us",
 			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
-			  topology->costs.rate * 1e-6, (topology->words.forward + 2 * topology->words.handle) * 1e6);
+			  topology->costs.rate * 1e-6, (topology->costs.forward + 2 * topology->costs.handle) * 1e6);
 }
 
 void set_prepare_topology(const struct set *set)

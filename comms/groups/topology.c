@@ -41,7 +41,7 @@ static void fill_topology(struct torus_topology *topology, const struct torus_jo
 		topology->pe[p] = topology->sites.node[p] < 0 ? -1 : comms_group_pe(leaders, topology->sites.node[p]);
 	topology->me = topology->sites.place[my_node];
 	topology->whole = !torus_sites_flawed(&topology->sites);
-	topology->costs = topology->words = torus_costs_usual;
+	topology->costs = torus_costs_usual;
 }
 
 /* Is there a route from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */

@@ -17,7 +17,7 @@ struct torus_topology {
 	int me;	 /* my node's place */
 	int *pe; /* the leader of the node at a place, -1: a hole */
 	bool whole;
-	struct torus_costs costs, words; /* words: forward and handle are what words took when they were measured */
+	struct torus_costs costs;		/* measured, if they could be */
 	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
 	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];

@@ -54,18 +54,35 @@ double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct
 	return (nodes - 1) * (costs->forward + (double)first / costs->rate) + (double)(bytes - first) / costs->rate;
 }
 
-/* Routes from all to all load the links alike: what leaves a node, times the hops it makes, is shared by the node's links. */
+/* From a place to all others, by the shortest ways; on a mesh on average. */
+static double all_hops(const struct torus_shape *shape)
+{
+	double hops = 0;
+
+	for (int a = 0; a < shape->axes; a++) {
+		int size = shape->axis[a].size;
+		double line = shape->axis[a].ring ? (double)(size * size / 4) : (size * (double)size - 1) / 3;
+
+		hops += line * shape->places / size;
+	}
+	return hops;
+}
+
+/*
+ * Each gets its part from one after the other, and then all parts at once. Routes from all to all load the links alike: what leaves a node,
+ * times the hops it makes, is shared by the node's links.
+ */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
-	double hops = 0, links = 0, nodes = shape->places;
+	double hops = all_hops(shape), links = 0, nodes = shape->places;
 
 	for (int a = 0; a < shape->axes; a++) {
 		double size = shape->axis[a].size;
 
-		hops += shape->axis[a].ring ? size / 4 : (size - 1 / size) / 3;
 		links += shape->axis[a].ring ? 2 : 2 * (size - 1) / size;
 	}
-	return 2 * (costs->forward + nodes * costs->handle + (double)bytes * hops / (links * costs->rate));
+	return 2 * hops * (costs->forward + 2 * costs->handle) + 2 * (hops + nodes - 1) * costs->handle +
+	       2 * (double)bytes * hops / (nodes * links * costs->rate);
 }
 
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs)
@@ -91,6 +108,24 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 	return torus_diameter(shape) * (costs->forward + each) + (carried > busy ? carried : busy);
 }
 
+/* Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round. */
+double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+{
+	double seconds = 0, each = (double)bytes / shape->places;
+
+	for (int a = shape->axes - 1; a >= 0; a--) {
+		int size = shape->axis[a].size;
+
+		for (int have = 1; have < size; have *= 3) {
+			int come = 3 * have < size ? have : (size - have + 1) / 2;
+
+			seconds += costs->forward + 4 * costs->handle + come * each * have / costs->rate;
+		}
+		each *= size;
+	}
+	return seconds;
+}
+
 /* Over each link go the steps of both schedules, in rounds. A node handles what comes from all directions. */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
@@ -100,20 +135,6 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 	double busy = 2.0 * rounds * most_steps * 2 * torus_ring_parts(shape) * costs->handle;
 
 	return 2 * torus_diameter(shape) * costs->forward + FULL * (carried > busy ? carried : busy);
-}
-
-/* From a place to all others, by the shortest ways; on a mesh on average. */
-static double all_hops(const struct torus_shape *shape)
-{
-	double hops = 0;
-
-	for (int a = 0; a < shape->axes; a++) {
-		int size = shape->axis[a].size;
-		double line = shape->axis[a].ring ? (double)(size * size / 4) : (size * (double)size - 1) / 3;
-
-		hops += line * shape->places / size;
-	}
-	return hops;
 }
 
 /* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */

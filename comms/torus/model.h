@@ -63,7 +63,11 @@ double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct
 /* What an all-reduce takes in which each node combines a part of everybody's and then takes the others' parts. */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
-/* What an all-gather of so many bytes in all takes: along one ring of all nodes; and by the ring schedule of all axes (ring_schedule.h). */
+/*
+ * What an all-gather of so many bytes in all takes: along one ring of all nodes; in rounds along one axis after the other; and by the ring
+ * schedule of all axes (ring_schedule.h).
+ */
+double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
 double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
 			    const struct torus_costs *costs);
