@@ -9,11 +9,6 @@
 #include "comms/torus/exchange_schedule.h"
 #include "comms/wait/wait.h"
 
-#define KEPT (64UL << 20) /* bytes between the phases */
-#define FEWEST_CUTS 2	  /* half-way round a ring one goes up, the other down */
-#define MOST_CUTS 8
-#define SHORTEST_PART 1024 /* more cuts would make messages that are not worth it */
-
 /* A bundle that leaves: what is there of it, and the number of pieces when its last one has left. */
 struct bundle {
 	char *data;
@@ -43,11 +38,7 @@ struct run {
 
 size_t torus_links_alltoall_most(const struct torus_topology *topology)
 {
-	int phases = torus_exchange_phases(&topology->sites.shape);
-
-	if (!topology->whole || phases == 0)
-		return 0;
-	return KEPT / ((size_t)topology->sites.shape.places * (size_t)phases) / 64 * 64;
+	return topology->whole ? torus_exchange_block_most(&topology->sites.shape) : 0;
 }
 
 static void *run_allocate(const struct run *run, size_t count, size_t size)
@@ -248,16 +239,13 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 
 	*run = (struct run){.alltoall = alltoall,
 			    .shape = shape,
-			    .cuts = FEWEST_CUTS,
+			    .cuts = torus_exchange_cuts(shape, alltoall->bytes),
 			    .phases = torus_exchange_phases(shape),
 			    .streams = {.topology = alltoall->topology,
 					.area = alltoall->area,
 					.words = &alltoall->area->up,
 					.number = alltoall->number,
 					.routine = alltoall->routine}};
-	while (run->cuts < MOST_CUTS &&
-	       alltoall->bytes >= (size_t)torus_exchange_parts(shape, 2 * run->cuts) * SHORTEST_PART)
-		run->cuts *= 2;
 	run->parts = torus_exchange_parts(shape, run->cuts);
 	run->arrived = run_allocate(run, (size_t)(run->parts * run->phases), sizeof *run->arrived);
 	run->kept = run_allocate(run, (size_t)(run->phases - 1) * (size_t)shape->places, alltoall->bytes);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange_schedule.h"
 
+#define KEPT (64UL << 20) /* bytes between the phases */
+#define FEWEST_CUTS 2	  /* half-way round a ring one goes up, the other down */
+#define MOST_CUTS 8
+#define SHORTEST_PART 1024 /* more cuts would make messages that are not worth it */
+
 /* The axes longer than 1; returns how many. */
 static int long_axes(const struct torus_shape *shape, int *axes)
 {
@@ -17,6 +22,22 @@ int torus_exchange_phases(const struct torus_shape *shape)
 	int axes[TORUS_AXES];
 
 	return long_axes(shape, axes);
+}
+
+size_t torus_exchange_block_most(const struct torus_shape *shape)
+{
+	int phases = torus_exchange_phases(shape);
+
+	return phases == 0 ? 0 : KEPT / ((size_t)shape->places * (size_t)phases) / 64 * 64;
+}
+
+int torus_exchange_cuts(const struct torus_shape *shape, size_t bytes)
+{
+	int cuts = FEWEST_CUTS;
+
+	while (cuts < MOST_CUTS && bytes >= (size_t)torus_exchange_parts(shape, 2 * cuts) * SHORTEST_PART)
+		cuts *= 2;
+	return cuts;
 }
 
 int torus_exchange_parts(const struct torus_shape *shape, int cuts)

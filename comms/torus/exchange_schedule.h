@@ -22,6 +22,15 @@ struct torus_exchange_step {
 	int origin, target; /* coordinates along the axis of the phase */
 };
 
+/*
+ * The most bytes of a block that go at once, so that what a node keeps between the phases is bounded; larger blocks go in rounds. 0: the
+ * shape has no links, or so many places that there is no room for a line of each.
+ */
+size_t torus_exchange_block_most(const struct torus_shape *shape);
+
+/* The number of cuts for blocks of so many bytes. */
+int torus_exchange_cuts(const struct torus_shape *shape, size_t bytes);
+
 /* The number of parts, and the axis along which a part goes in a phase. There are as many phases as axes longer than 1. */
 int torus_exchange_parts(const struct torus_shape *shape, int cuts);
 int torus_exchange_phases(const struct torus_shape *shape);

@@ -198,6 +198,22 @@ static void check(const struct torus_shape *shape)
 	dispose(&run);
 }
 
+/* Rounds keep a node's memory bounded; more cuts than two come with parts of at least a KiB, and no earlier than they must. */
+static void check_rounds_and_cuts(const char *name, size_t most, size_t cut_in_4, size_t cut_in_8)
+{
+	struct torus_shape shape;
+
+	tori_read(&shape, name);
+	EXPECT(torus_exchange_block_most(&shape) == most, "%s: %zu bytes at once, not %zu", name,
+	       torus_exchange_block_most(&shape), most);
+	EXPECT(torus_exchange_cuts(&shape, 1) == 2 && torus_exchange_cuts(&shape, cut_in_4 - 1) == 2, "%s: early cuts",
+	       name);
+	EXPECT(torus_exchange_cuts(&shape, cut_in_4) == 4 && torus_exchange_cuts(&shape, cut_in_8 - 1) == 4,
+	       "%s: not 4 cuts", name);
+	EXPECT(torus_exchange_cuts(&shape, cut_in_8) == 8 && torus_exchange_cuts(&shape, cut_in_8 << 10) == 8,
+	       "%s: not 8 cuts", name);
+}
+
 int main(void)
 {
 	static const char *const known[] = {"3x3x3", "4x4", "2x2x2x2", "2x3x4", "5",   "6",
@@ -212,5 +228,10 @@ int main(void)
 		tori_shape(&shape, 40);
 		check(&shape);
 	}
+	check_rounds_and_cuts("24x16x24", 2368, 12288, 24576);
+	check_rounds_and_cuts("4x4", 2097152, 8192, 16384);
+	tori_read(&shape, "1");
+	EXPECT(torus_exchange_block_most(&shape) == 0, "a single node sends %zu bytes",
+	       torus_exchange_block_most(&shape));
 	return unit_failures > 0;
 }
