@@ -4,7 +4,7 @@
  * schedule of the library's functions, and whether any link carries two transfers at once. Prints: simulator, shape, algorithm, bytes,
  * segment, transfers, the most at once on a link, seconds, how many times the rate of one link that is, and, where a bound is known, which
  * share of it: of an allgather (bytes from each) what a node gets over its links, of an allreduce what nodes get and what they send on over all links, of an alltoall (bytes for each)
- * what the busiest link has to carry.
+ * what the busiest link has to carry. The simulator is "one-node" where the links of one node are replayed, since on a torus of rings all do the same.
  *
  * Where all transfers go to neighbours and those of a link wait for each other, nothing shares anything, and times follow exactly
  * from the order. Whatever else there is takes SimGrid (configure --with-simgrid), which shares links among flows: bench/simulate-grid.
@@ -141,8 +141,9 @@ int main(int argc, char **argv)
 	schedule_make(&schedule, argv[2], bytes, segment);
 	outcome = replay(&schedule, &network);
 	bound = bound_seconds(&schedule.shape, argv[2], bytes, network.rate);
-	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.6f %8.3f", SIMULATOR, argv[1], argv[2], bytes, segment,
-	       schedule.count, outcome.at_once, outcome.seconds, bytes / network.rate / outcome.seconds);
+	printf("%-8s %-10s %-9s %12.0f %9.0f %9zu %3d %12.9f %8.3f", schedule.one_node ? "one-node" : SIMULATOR,
+	       argv[1], argv[2], bytes, segment, schedule.count, outcome.at_once, outcome.seconds,
+	       bytes / network.rate / outcome.seconds);
 	if (bound > 0)
 		printf(" %6.3f", bound / outcome.seconds);
 	printf("\n");

@@ -30,6 +30,8 @@ struct schedule {
 		int before, then;
 	} * more;
 	size_t n_more, room_for_more;
+	/* On a torus of rings all nodes do the same: the links of one are replayed, for all of them. */
+	bool one_node;
 };
 
 /* twice, up, both, chain, binomial: broadcasts; allgather; alltoall; allreduce. Ends the program if the algorithm does not fit the shape. */
@@ -39,7 +41,19 @@ int schedule_add(struct schedule *schedule, int from, int to, int n_before, cons
 		 double bytes);
 /* Memory of zeros; ends the program if there is none. */
 void *schedule_allocate(size_t count, size_t size);
-/* In simulate_allreduce.c and simulate_alltoall.c. */
+
+/* Is one node replayed, because that is wanted or there are more places than so many? Ends the program where nodes are not alike. */
+bool schedule_one_node(struct schedule *schedule, int most);
+/* Where a place lies as seen from another one, on rings. */
+int schedule_seen_from(const struct torus_shape *shape, int place, int from);
+/* The i-th of the places whose lists are compared with those of the node that is replayed. */
+enum { SCHEDULE_COMPARED = 16 };
+int schedule_compared(const struct torus_shape *shape, int i);
+/* Ends the program: the list of this place is not that of the replayed one. */
+void schedule_differs(int place);
+
+/* In simulate_rings.c and simulate_alltoall.c. */
+void schedule_allgather(struct schedule *schedule, double bytes);
 void schedule_allreduce(struct schedule *schedule, double bytes);
 void schedule_alltoall(struct schedule *schedule, double bytes);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schedule of an all-reduce by rings (comms/coll/torus_allreduce.h): on each link in each round the steps of the reverse ring schedule, and
- * then those of the ring schedule of the round before. (The library sends whichever is ready first.) Nodes of a torus of rings are all alike. So of a large one only the links of one node are replayed, and what its
- * neighbours bring is taken from what it brings to its own; some nodes are checked for equal lists.
+ * All-gathers and all-reduces by rings (comms/coll/torus_allgather.h, torus_allreduce.h). An all-gather is the ring schedule. An all-reduce is
+ * on each link in each round the steps of the reverse ring schedule, and then those of the ring schedule of the round before. (The library
+ * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and what its neighbours bring is taken from what
+ * it brings to its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,8 @@
 #include "simulate.h"
 
 #define REPLAYED_WHOLE 512 /* places */
-#define ROUNDS 16	   /* of a small torus or mesh; large ones of rings need no more than one */
+#define ROUNDS 16	   /* of an all-reduce on a small torus or mesh; large ones of rings need no more than one */
 #define IN_ROUNDS 128	   /* places of a small one */
-#define COMPARED 16	   /* places of a larger torus whose lists must be alike */
 
 struct link {
 	int place, to, direction;
@@ -28,42 +28,31 @@ struct arrivals {
 	int count, transfer[TORUS_DIRECTIONS];
 };
 
-struct allreduce {
+struct rings {
 	struct schedule *schedule;
 	const struct torus_shape *shape;
 	int parts, replayed, links; /* replayed: places */
 	int rounds;
+	bool gathers; /* and does not reduce */
 	struct link *link;
-	struct arrivals *back, *before; /* before: in the round before */
+	struct arrivals *back, *before; /* before: in the round before; of an all-gather nothing comes back */
 	int *brought;
-	double bytes; /* of a block, in a round */
-	struct torus_ring_shares shares;
+	double bytes;		       /* of a block, in a round */
+	double part[TORUS_DIRECTIONS]; /* bytes of each part of it */
 };
 
-/* Where a place lies as seen from another one, on rings. */
-static int seen_from(const struct torus_shape *shape, int place, int from)
-{
-	int at[TORUS_AXES];
-
-	for (int a = 0; a < shape->axes; a++)
-		at[a] = (torus_coordinate(shape, place, a) - torus_coordinate(shape, from, a) + shape->axis[a].size) %
-			shape->axis[a].size;
-	return torus_place_at(shape, at);
-}
-
-static size_t index_of(const struct allreduce *r, const struct torus_ring_step *step, int place)
+static size_t index_of(const struct rings *r, const struct torus_ring_step *step, int place)
 {
 	size_t of = (size_t)step->part * (size_t)r->shape->places;
 
 	if (r->replayed == 1)
-		return of + (size_t)seen_from(r->shape, step->origin, place);
+		return of + (size_t)schedule_seen_from(r->shape, step->origin, place);
 	return (of + (size_t)step->origin) * (size_t)r->shape->places + (size_t)place;
 }
 
 typedef int list_maker(const struct torus_shape *shape, int place, int direction, struct torus_ring_step *list);
 
-static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *make, int place, int direction,
-				       int *count)
+static struct torus_ring_step *list_of(const struct rings *r, list_maker *make, int place, int direction, int *count)
 {
 	struct torus_ring_step *list;
 
@@ -73,7 +62,7 @@ static struct torus_ring_step *list_of(const struct allreduce *r, list_maker *ma
 	return list;
 }
 
-static void find_links(struct allreduce *r)
+static void find_links(struct rings *r)
 {
 	int directions = 2 * r->shape->axes;
 
@@ -86,14 +75,15 @@ static void find_links(struct allreduce *r)
 		if (to < 0)
 			continue;
 		*link = (struct link){.place = place, .to = to, .direction = direction, .last = -1};
-		link->returns = list_of(r, torus_ring_reverse_schedule, to, direction ^ 1, &link->n_returns);
+		if (!r->gathers)
+			link->returns = list_of(r, torus_ring_reverse_schedule, to, direction ^ 1, &link->n_returns);
 		link->steps = list_of(r, torus_ring_schedule, place, direction, &link->n_steps);
 		r->links++;
 	}
 }
 
 /* The lists of a place, moved to where another one is, are that one's: but for the order among what is alike. */
-static void compare_lists(const struct allreduce *r, int place)
+static void compare_lists(const struct rings *r, int place)
 {
 	int *seen = schedule_allocate((size_t)(r->parts * r->shape->places), sizeof *seen);
 
@@ -106,41 +96,39 @@ static void compare_lists(const struct allreduce *r, int place)
 		for (int i = 0; i < link->n_steps; i++)
 			seen[link->steps[i].part * r->shape->places + link->steps[i].origin] = 1 + link->steps[i].level;
 		for (int i = 0; i < count; i++)
-			alike &= seen[list[i].part * r->shape->places + seen_from(r->shape, list[i].origin, place)] ==
-				 1 + list[i].level;
+			alike &= seen[list[i].part * r->shape->places +
+				      schedule_seen_from(r->shape, list[i].origin, place)] == 1 + list[i].level;
 		memset(seen, 0, (size_t)(r->parts * r->shape->places) * sizeof *seen);
 		free(list);
-		if (!alike) {
-			fprintf(stderr, "simulate: place %d does not forward what place 0 does\n", place);
-			exit(1);
-		}
+		if (!alike)
+			schedule_differs(place);
 	}
 	free(seen);
 }
 
-static void add_return(struct allreduce *r, struct link *link, const struct torus_ring_step *step)
+static void add_return(struct rings *r, struct link *link, const struct torus_ring_step *step)
 {
 	const struct arrivals *before = &r->back[index_of(r, step, link->place)];
 	struct arrivals *there = &r->back[index_of(r, step, link->to)];
 
 	link->last = schedule_add(r->schedule, link->place, link->to, before->count, before->transfer, link->last,
-				  r->bytes * torus_ring_share(&r->shares, step->part));
+				  r->part[step->part]);
 	there->transfer[there->count++] = link->last;
 }
 
-static void add_step(struct allreduce *r, struct link *link, const struct torus_ring_step *step)
+static void add_step(struct rings *r, struct link *link, const struct torus_ring_step *step)
 {
 	const struct arrivals *own = &r->before[index_of(r, step, link->place)];
 	bool mine = step->origin == link->place;
 
 	link->last = schedule_add(r->schedule, link->place, link->to, mine ? own->count : 1,
 				  mine ? own->transfer : &r->brought[index_of(r, step, link->place)], link->last,
-				  r->bytes * torus_ring_share(&r->shares, step->part));
+				  r->part[step->part]);
 	r->brought[index_of(r, step, link->to)] = link->last;
 }
 
 /* Level by level, since what a transfer waits for is to stand before it. */
-static void add_returns(struct allreduce *r, int *at)
+static void add_returns(struct rings *r, int *at)
 {
 	for (int level = torus_diameter(r->shape); level >= 0; level--)
 		for (int l = 0; l < r->links; l++)
@@ -149,7 +137,7 @@ static void add_returns(struct allreduce *r, int *at)
 				add_return(r, link, &link->returns[at[l]]);
 }
 
-static void add_steps(struct allreduce *r, int *at)
+static void add_steps(struct rings *r, int *at)
 {
 	for (int level = 0; level <= torus_diameter(r->shape); level++)
 		for (int l = 0; l < r->links; l++)
@@ -158,7 +146,7 @@ static void add_steps(struct allreduce *r, int *at)
 				add_step(r, link, &link->steps[at[l]]);
 }
 
-static void add_all(struct allreduce *r, size_t piles)
+static void add_all(struct rings *r, size_t piles)
 {
 	int *at = schedule_allocate((size_t)r->links, sizeof *at);
 
@@ -178,44 +166,58 @@ static void add_all(struct allreduce *r, size_t piles)
 	free(at);
 }
 
-static bool is_ring_everywhere(const struct torus_shape *shape)
+/* Those of an all-gather begin at whole lines, as in comms/coll/torus_allgather.c. */
+static void find_parts(struct rings *r)
 {
-	for (int a = 0; a < shape->axes; a++)
-		if (shape->axis[a].size > 1 && !shape->axis[a].ring)
-			return false;
-	return true;
+	struct torus_ring_shares shares;
+
+	torus_ring_shares(r->shape, r->gathers ? TORUS_ONE_WAY : TORUS_BOTH_WAYS, &shares);
+	r->parts = torus_ring_parts(r->shape);
+	for (int p = 0; p < r->parts; p++)
+		r->part[p] = r->gathers ? (double)(torus_ring_part_begin(&shares, (size_t)r->bytes, p + 1) -
+						   torus_ring_part_begin(&shares, (size_t)r->bytes, p))
+					: r->bytes * torus_ring_share(&shares, p);
+}
+
+static void make(struct rings *r)
+{
+	size_t places = (size_t)r->shape->places, piles;
+
+	r->replayed = schedule_one_node(r->schedule, REPLAYED_WHOLE) ? 1 : r->shape->places;
+	find_parts(r);
+	piles = (size_t)r->parts * places * (r->replayed == 1 ? 1 : places);
+	r->back = schedule_allocate(piles, sizeof *r->back);
+	r->before = schedule_allocate(piles, sizeof *r->before);
+	r->brought = schedule_allocate(piles, sizeof *r->brought);
+	find_links(r);
+	for (int i = 0; r->replayed == 1 && i < SCHEDULE_COMPARED; i++)
+		compare_lists(r, schedule_compared(r->shape, i));
+	add_all(r, piles);
+	for (int l = 0; l < r->links; l++) {
+		free(r->link[l].returns);
+		free(r->link[l].steps);
+	}
+	free(r->link);
+	free(r->back);
+	free(r->before);
+	free(r->brought);
+}
+
+void schedule_allgather(struct schedule *schedule, double bytes)
+{
+	make(&(struct rings){.schedule = schedule,
+			     .shape = &schedule->shape,
+			     .gathers = true,
+			     .rounds = 1,
+			     .bytes = bytes});
 }
 
 void schedule_allreduce(struct schedule *schedule, double bytes)
 {
-	struct allreduce r = {.schedule = schedule,
-			      .shape = &schedule->shape,
-			      .parts = torus_ring_parts(&schedule->shape)};
-	size_t places = (size_t)r.shape->places, piles;
+	int rounds = schedule->shape.places > IN_ROUNDS ? 1 : ROUNDS;
 
-	r.replayed = r.shape->places > REPLAYED_WHOLE ? 1 : r.shape->places;
-	if (r.replayed == 1 && !is_ring_everywhere(r.shape)) {
-		fprintf(stderr, "simulate: with more than %d places, an all-reduce needs rings along all axes\n",
-			REPLAYED_WHOLE);
-		exit(2);
-	}
-	r.rounds = r.shape->places > IN_ROUNDS ? 1 : ROUNDS;
-	r.bytes = bytes / (double)places / r.rounds;
-	torus_ring_shares(r.shape, TORUS_BOTH_WAYS, &r.shares);
-	piles = (size_t)r.parts * places * (r.replayed == 1 ? 1 : places);
-	r.back = schedule_allocate(piles, sizeof *r.back);
-	r.before = schedule_allocate(piles, sizeof *r.before);
-	r.brought = schedule_allocate(piles, sizeof *r.brought);
-	find_links(&r);
-	for (int i = 0; r.replayed == 1 && i < COMPARED; i++)
-		compare_lists(&r, (int)((size_t)i * 7919 % places));
-	add_all(&r, piles);
-	for (int l = 0; l < r.links; l++) {
-		free(r.link[l].returns);
-		free(r.link[l].steps);
-	}
-	free(r.link);
-	free(r.back);
-	free(r.before);
-	free(r.brought);
+	make(&(struct rings){.schedule = schedule,
+			     .shape = &schedule->shape,
+			     .rounds = rounds,
+			     .bytes = bytes / schedule->shape.places / rounds});
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "comms/torus/model.h"
-#include "comms/torus/ring_schedule.h"
 
 static _Noreturn void fail(const char *why)
 {
@@ -49,6 +48,38 @@ int schedule_add(struct schedule *schedule, int from, int to, int n_before, cons
 		schedule->more[schedule->n_more++] = (struct pair){before[i], transfer};
 	}
 	return transfer;
+}
+
+bool schedule_one_node(struct schedule *schedule, int most)
+{
+	const struct torus_shape *shape = &schedule->shape;
+
+	schedule->one_node |= shape->places > most;
+	for (int a = 0; schedule->one_node && a < shape->axes; a++)
+		if (shape->axis[a].size > 1 && !shape->axis[a].ring)
+			fail("nodes of a mesh are not alike, and all links of so many are not replayed; give rings along all axes");
+	return schedule->one_node;
+}
+
+int schedule_seen_from(const struct torus_shape *shape, int place, int from)
+{
+	int at[TORUS_AXES];
+
+	for (int a = 0; a < shape->axes; a++)
+		at[a] = (torus_coordinate(shape, place, a) - torus_coordinate(shape, from, a) + shape->axis[a].size) %
+			shape->axis[a].size;
+	return torus_place_at(shape, at);
+}
+
+int schedule_compared(const struct torus_shape *shape, int i)
+{
+	return (int)((size_t)i * 7919 % (size_t)shape->places);
+}
+
+_Noreturn void schedule_differs(int place)
+{
+	fprintf(stderr, "simulate: place %d does not forward what place 0 does\n", place);
+	exit(1);
 }
 
 static double part_of(double bytes, double segment, int i)
@@ -147,52 +178,6 @@ static void make_binomial(struct schedule *schedule, double bytes)
 	free(last);
 }
 
-/* Level by level over all links; each link by its list. */
-static void make_allgather(struct schedule *schedule, double bytes)
-{
-	const struct torus_shape *shape = &schedule->shape;
-	int parts = torus_ring_parts(shape), directions = 2 * shape->axes, left = 1;
-	size_t links = (size_t)shape->places * (size_t)directions;
-	int *brought =
-		schedule_allocate((size_t)parts * (size_t)shape->places * (size_t)shape->places, sizeof *brought);
-	struct torus_ring_step **list = schedule_allocate(links, sizeof *list);
-	struct torus_ring_shares shares;
-	int *count = schedule_allocate(links, sizeof *count), *done = schedule_allocate(links, sizeof *done),
-	    *last = schedule_allocate(links, sizeof *last);
-
-	torus_ring_shares(shape, TORUS_ONE_WAY, &shares);
-	for (size_t l = 0; l < links; l++) {
-		count[l] = torus_ring_schedule(shape, (int)l / directions, (int)l % directions, NULL);
-		list[l] = schedule_allocate((size_t)count[l], sizeof **list);
-		torus_ring_schedule(shape, (int)l / directions, (int)l % directions, list[l]);
-		last[l] = -1;
-	}
-	for (int level = 0; left > 0; level++) {
-		left = 0;
-		for (size_t l = 0; l < links; l++) {
-			int place = (int)l / directions, to = torus_neighbour(shape, place, (int)l % directions);
-
-			for (; done[l] < count[l] && list[l][done[l]].level == level; done[l]++) {
-				int part = list[l][done[l]].part;
-				size_t of = ((size_t)part * (size_t)shape->places + (size_t)list[l][done[l]].origin) *
-					    (size_t)shape->places;
-
-				last[l] = add(schedule, place, to, level ? brought[of + (size_t)place] : -1, last[l],
-					      bytes * torus_ring_share(&shares, part));
-				brought[of + (size_t)to] = last[l];
-			}
-			left += count[l] - done[l];
-		}
-	}
-	for (size_t l = 0; l < links; l++)
-		free(list[l]);
-	free(list);
-	free(count);
-	free(done);
-	free(last);
-	free(brought);
-}
-
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment)
 {
 	static const char *const kinds[] = {"both", "up", "twice"};
@@ -207,7 +192,7 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 	else if (!strcmp(algorithm, "binomial"))
 		make_binomial(schedule, bytes);
 	else if (!strcmp(algorithm, "allgather"))
-		make_allgather(schedule, bytes);
+		schedule_allgather(schedule, bytes);
 	else if (!strcmp(algorithm, "alltoall"))
 		schedule_alltoall(schedule, bytes);
 	else if (!strcmp(algorithm, "allreduce"))
