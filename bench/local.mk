@@ -108,7 +108,8 @@ figures:
 .PHONY: figures performance
 
 # Collectives on tori that nobody has at hand; with SimGrid those in which links are shared, too.
-simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_rings.c bench/simulate_schedule.c
+simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_flows.c bench/simulate_flows.h \
+	bench/simulate_lattice.c bench/simulate_lattice.h bench/simulate_rings.c bench/simulate_schedule.c
 bench_simulate_SOURCES = $(simulate_shared)
 bench_simulate_LDADD = libtorusthink.la
 EXTRA_DIST += bench/simulate_grid.cpp bench/simulate-record

@@ -63,7 +63,8 @@ struct outcome {
 };
 
 struct network {
-	double rate, latency; /* of a link: bytes a second, seconds */
+	double rate, latency; /* of a link: bytes a second, seconds from node to node */
+	double hop;	      /* seconds of each hop after the first, of messages that nodes do not forward */
 };
 
 /* By SimGrid: any schedule, on tori of rings of three and more. In simulate_grid.cpp. */

@@ -11,15 +11,24 @@
 
 namespace sg4 = simgrid::s4u;
 
-// SimGrid counts the first axis of a torus fastest, we the last.
+// SimGrid's routes take the first axis first, as ours do. But it counts the first axis of a torus fastest, we the last.
 static std::vector<unsigned long> sizes_of(const torus_shape &shape)
 {
 	std::vector<unsigned long> sizes;
 
-	for (int a = shape.axes - 1; a >= 0; a--)
+	for (int a = 0; a < shape.axes; a++)
 		if (shape.axis[a].size > 1)
 			sizes.push_back(static_cast<unsigned long>(shape.axis[a].size));
 	return sizes;
+}
+
+static int number_of(const torus_shape &shape, int place)
+{
+	int number = 0;
+
+	for (int a = shape.axes - 1; a >= 0; a--)
+		number = number * shape.axis[a].size + torus_coordinate(&shape, place, a);
+	return number;
 }
 
 static void check_shape(const torus_shape &shape)
@@ -83,7 +92,7 @@ outcome replay_in_simgrid(const schedule *schedule, const network *network)
 	make_torus(schedule->shape, *network);
 	std::vector<sg4::Host *> hosts(static_cast<size_t>(schedule->shape.places));
 	for (size_t h = 0; h < hosts.size(); h++)
-		hosts[h] = engine.host_by_name("node" + std::to_string(h));
+		hosts[h] = engine.host_by_name("node" + std::to_string(number_of(schedule->shape, static_cast<int>(h))));
 
 	for (size_t i = 0; i < schedule->count; i++) {
 		const transfer &transfer = schedule->transfer[i];

@@ -198,5 +198,5 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 	else if (!strcmp(algorithm, "allreduce"))
 		schedule_allreduce(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather, alltoall and allreduce");
+		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather, alltoall, allreduce and lattice");
 }
