@@ -155,8 +155,8 @@ function draw_bars(    i, left, right, bottom, y, x, bar, rank, n)
 {
 	left = 90
 	for (i = 1; i <= Draw_places; i++)
-		if (8 * length(Draw_x[i]) + 16 > left)
-			left = 8 * length(Draw_x[i]) + 16
+		if (9 * length(Draw_x[i]) + 16 > left)
+			left = 9 * length(Draw_x[i]) + 16
 	right = 560
 	bottom = Draw_height - 34
 	draw_scale_below(left, right, 52, bottom)
@@ -214,7 +214,7 @@ function draw_up(y)
 	return 360 - 300 * draw_part(y)
 }
 
-function draw_curves(    i, v, s, path, x, y)
+function draw_curves(    i, v, s, path, x, y, step)
 {
 	Draw_left = Draw_right = log(Point_x[1])
 	for (i = 1; i <= Draw_points; i++) {
@@ -223,7 +223,8 @@ function draw_curves(    i, v, s, path, x, y)
 		if (log(Point_x[i]) > Draw_right)
 			Draw_right = log(Point_x[i])
 	}
-	for (v = Draw_least; v <= Draw_most * 1.0001; v *= 10) {
+	step = Draw_scale == "log" ? 0 : draw_step()
+	for (v = Draw_least; v <= Draw_most * 1.0001; v = step ? v + step : v * 10) {
 		draw_line(84, draw_up(v), 614, draw_up(v), "stroke=\"#ddd\"")
 		draw_words(78, draw_up(v) + 5, "end", draw_value(v), "")
 	}

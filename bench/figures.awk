@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The keys of all records and their values, and pages that quote them; used with medians.awk and words.awk before it. See bench/figures.
+# The keys of all records and their values, and pages that quote them; used with medians.awk, words.awk, draw.awk and figures_simulated.awk before it. See bench/figures.
 #
 #   mode=list    every key and its value
 #   mode=fill    the page on standard input with the numbers of the records, on standard output; what it says of it to "complaints"
@@ -83,18 +83,6 @@ function read_torus(file,    line, f, key)
 	close(file)
 }
 
-function read_simulated(file,    line, f)
-{
-	while ((getline line < file) > 0) {
-		if (line ~ /^#/ || split(line, f, "\t") < 8)
-			continue
-		keep("simulate:" f[1] "," f[2] ",ms", f[7] " ms")
-		keep("simulate:" f[1] "," f[2] ",links", f[8] " times")
-		Simulated[++Simulations] = line
-	}
-	close(file)
-}
-
 function read_softofu(file,    line, f)
 {
 	while ((getline line < file) > 0)
@@ -138,13 +126,7 @@ function draw_others(    i, n, a, f, key, shown)
 			draw_point(a[i] == "openmpi" ? "openmpi" : "ours", shown[i], Torus_links[key], Torus_links[key], Torus_links[key])
 	}
 	draw_end(folder "/torus-broadcast.svg")
-	draw_begin("bars", "linear", "broadcast of 64 MiB, simulated: times the rate of one link", "")
-	for (i = 1; i <= Simulations; i++) {
-		split(Simulated[i], f, "\t")
-		if (f[2] != "allreduce")
-			draw_point(f[2], f[1], f[8], f[8], f[8])
-	}
-	draw_end(folder "/simulated-broadcast.svg")
+	draw_simulated()
 }
 
 # --- Pages ---
@@ -217,7 +199,7 @@ function table_of(what, a, b, c)
 	if (what == "torus")
 		torus_table(a "," b, c)
 	else if (what == "simulated")
-		simulated_table(a == "allreduce")
+		simulated_table(a, b)
 	else if (what == "lattice")
 		lattice_table(a)
 	else
@@ -241,17 +223,6 @@ function torus_table(where, bytes,    i, f, key, c)
 function algorithm_name(word)
 {
 	return word == "openmpi" ? "Open MPI" : "`" word "`"
-}
-
-function simulated_table(allreduce,    i, f)
-{
-	made = "| shape |" (allreduce ? "" : " algorithm | segment |") " transfers | most at once on a link | ms | times one link |\n"
-	made = made "|---|" (allreduce ? "" : "---|---|") "---|---|---|---|\n"
-	for (i = 1; i <= Simulations; i++) {
-		split(Simulated[i], f, "\t")
-		if ((f[2] == "allreduce") == allreduce)
-			made = made "| " f[1] " |" (allreduce ? "" : " " f[2] " | " f[4] " |") " " f[5] " | " f[6] " | " f[7] " | " f[8] " |\n"
-	}
 }
 
 function lattice_table(program,    i, f)

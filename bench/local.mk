@@ -62,6 +62,7 @@ EXTRA_DIST += \
 	bench/draw.awk \
 	bench/figures \
 	bench/figures.awk \
+	bench/figures_simulated.awk \
 	bench/lattice-record \
 	bench/make-page \
 	bench/make-plots \

@@ -82,7 +82,7 @@ man3_texts = \
 	docs/man/man3/shmem_udcflush.txt \
 	docs/man/man3/shmem_wait_until.txt
 noinst_DATA += docs/man/man3.stamp
-EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) docs/protocols/plans.md
+EXTRA_DIST += docs/protocols/deadlock.md docs/protocols/greeting.md docs/protocols/messages.md docs/protocols/neighbours.md docs/protocols/node.md docs/protocols/order/contact.md docs/protocols/order/events.md docs/protocols/order/flags.md docs/protocols/order/lists.md docs/protocols/order/locks.md docs/protocols/order/node.md docs/protocols/order/slots.md docs/protocols/order/softofu.md docs/protocols/order/wakeups.md docs/protocols/orders.md docs/protocols/ring-schedule.md docs/protocols/trees.md docs/simulations.md docs/torus-collectives.md docs/conformance.md docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) docs/protocols/plans.md
 CLEANFILES += docs/man/man3.stamp docs/man/fortran.synopsis
 
 docs/man/man3.stamp: docs/man/make-man3.sh docs/man/man3.awk docs/man/extension.awk docs/man/wrap.awk $(man3_texts) tests/conformance/openshmem-1.6.tsv tests/conformance/additions.tsv include/shmem.h $(fortran_sources)

@@ -77,6 +77,11 @@ column()
 			column 10 "$share" 1
 		done
 	done
+	# What a node keeps between the phases is bounded, so larger blocks take rounds: here four.
+	simulate 16x16x16 alltoall 4096 1
+	column 6 1152
+	simulate 16x16x16 alltoall 16384 1
+	column 6 4608
 }
 
 # Bytes of a face go at 1 MB/s, so microseconds are bytes.
@@ -95,6 +100,10 @@ column()
 	column 11 4000
 	simulate --hop 0 --face 100 4m lattice 2mx2m 20x10 rows 1e6 0
 	column 11 3000
+	# Along a line of six, three of 2000 bytes share the middle; beside it, two of them and one of 1000 bytes get as little.
+	simulate --hop 0 --face 100 6m lattice 2mx3m 10x20 rows 1e6 0
+	column 10 3
+	column 11 6000
 }
 
 @test "an iteration of a lattice code: exchange, computation, and sums by doubling" {
