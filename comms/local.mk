@@ -40,6 +40,7 @@ libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/tr
 libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/coll/executor.c \
 	comms/coll/offload.c comms/coll/offload.h comms/coll/torus_allgather.c \
 	comms/coll/torus_allgather.h comms/coll/torus_allreduce.c comms/coll/torus_allreduce.h \
+	comms/coll/ring_inside.h comms/coll/torus_ring_plan.c \
 	comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h comms/coll/torus_links_alltoall.c \
 	comms/coll/torus_links_alltoall.h comms/coll/torus_stream.c comms/coll/torus_stream.h comms/coll/tree_collective.c \
 	comms/coll/tree_collective.h comms/coll/tree_inside.h comms/coll/tree_up.c

@@ -141,6 +141,8 @@ struct set_trees {
 };
 struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root);
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
+/* Is the ring all-reduce of a torus faster than these trees, or, if there are none, than parts? */
+bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, const struct torus_tree_choice *trees);
 
 /* Combines elements of a type, and sets their size; NULL: the type lacks the operation. */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);

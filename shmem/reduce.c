@@ -7,7 +7,7 @@
  * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
  * at the same time (comms/coll/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
  * all parts go round (comms/coll/torus_allreduce.c). plan_torus chooses, by set_reduce_trees and
- * takes_ring_allreduce.
+ * set_takes_ring_allreduce.
  */
 #include "reduce.h"
 
@@ -153,10 +153,12 @@ static void reduce_along_trees(const struct reduction *r)
 
 static void reduce_along_rings(const struct reduction *r)
 {
+	struct torus_area *area = team_torus(r->set->team);
+
 	torus_allreduce(&(struct torus_ring_allreduce){
 		.topology = r->set->team->topology,
 		.number = r->first_number,
-		.area = team_torus(r->set->team),
+		.room = {&area->up, &area->across, area->staging, NULL},
 		.dest = r->dest,
 		.source = r->source,
 		.bytes = r->count * r->size,
@@ -251,13 +253,10 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 	return trees;
 }
 
-/* Is the ring all-reduce faster than these trees, or, if there are none, than parts? */
-static bool takes_ring_allreduce(const struct reduction *r, bool shared)
+bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, const struct torus_tree_choice *trees)
 {
-	const struct torus_tree_choice *trees = &r->trees.tree_choice;
-	size_t bytes = r->count * r->size;
 	const struct torus_topology *topology =
-		reduce_algorithm == RINGS || reduce_algorithm == AUTO ? usable_topology(r->set, bytes, shared) : NULL;
+		reduce_algorithm == RINGS || reduce_algorithm == AUTO ? usable_topology(set, bytes, shared) : NULL;
 	double seconds;
 
 	if (!topology || !torus_can_allreduce(topology))
@@ -278,7 +277,7 @@ static void plan_torus(struct reduction *r)
 	bool shared = shared_here(r->dest, r->source);
 
 	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
-	r->by_rings = takes_ring_allreduce(r, shared);
+	r->by_rings = set_takes_ring_allreduce(r->set, bytes, shared, &r->trees.tree_choice);
 	if (r->by_rings)
 		r->first_number = ++r->set->team->torus_collectives;
 	if (r->by_rings || r->trees.tree_choice.trees == 0)

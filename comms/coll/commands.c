@@ -56,6 +56,9 @@ void comms_list_free(struct comms_list *list)
 	if (list->session)
 		comms_session_close(list->session);
 	list->session = NULL;
+	if (list->procedure.state)
+		list->procedure.dispose(list->procedure.state);
+	list->procedure.state = NULL;
 	for (int q = 0; q < list->n_queues; q++)
 		free(list->queues[q].commands);
 	free(list->queues);
@@ -102,7 +105,7 @@ static bool notify_by_command(const struct comms_list *list, struct comms_queue 
 }
 
 /* The next command, if its time has come. */
-static bool run_next_command(const struct comms_list *list, struct comms_queue *queue)
+static bool run_next_command(const struct comms_list *list, struct comms_queue *queue, bool *moved)
 {
 	const struct comms_command *command = &queue->commands[queue->read];
 
@@ -122,18 +125,24 @@ static bool run_next_command(const struct comms_list *list, struct comms_queue *
 		if (!comms_session_is_over(list->session))
 			return false;
 		break;
+	case COMMS_ADVANCE:
+		if (!list->procedure.advance(list->procedure.state, list->run, moved))
+			return false;
+		break;
 	}
 	queue->read++;
+	*moved = true;
 	return true;
 }
 
 static bool move_queue(const struct comms_list *list, struct comms_queue *queue)
 {
-	size_t moved = 0, before = queue->read;
+	size_t bytes = 0;
+	bool moved = false;
 
-	while (queue->read < queue->write && moved < AT_A_TIME && run_next_command(list, queue))
-		moved += queue->commands[queue->read - 1].size;
-	return queue->read > before;
+	while (queue->read < queue->write && bytes < AT_A_TIME && run_next_command(list, queue, &moved))
+		bytes += queue->commands[queue->read - 1].size;
+	return moved;
 }
 
 static bool is_at_rest(struct comms_queue *queue)
@@ -279,7 +288,7 @@ static bool is_light(const struct comms_command *command)
 /* Before others may see it. Is there more to do already? */
 static bool begin_queues(struct comms_list *list)
 {
-	bool more = false;
+	bool more = false, moved = false;
 
 	for (int q = 0; q < list->n_queues; q++) {
 		struct comms_queue *queue = &list->queues[q];
@@ -287,7 +296,7 @@ static bool begin_queues(struct comms_list *list)
 		if (!queue->notifies_first && !list->by_network)
 			continue;
 		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) &&
-		       run_next_command(list, queue))
+		       run_next_command(list, queue, &moved))
 			;
 		more |= queue->read < queue->write && command_may_run(list, &queue->commands[queue->read]);
 	}

@@ -7,7 +7,8 @@
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
  *
- * command  one step: notify a PE, put a block and notify, copy, combine two blocks, have the NIC do all of it
+ * command  one step: notify a PE, put a block and notify, copy, combine two blocks, have the NIC do all of it, advance a procedure until it
+ *          is over
  * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
  *          session-mode queue of a NIC calls the scheduling pointer: the first command whose word has not come yet.
  *          So an arrival releases commands, and nobody prepares anything then.
@@ -28,7 +29,8 @@ enum comms_command_kind {
 	COMMS_COPY,
 	COMMS_COMBINE,
 	COMMS_BY_NIC,
-	COMMS_NIC_IS_DONE
+	COMMS_NIC_IS_DONE,
+	COMMS_ADVANCE
 };
 struct comms_session;
 
@@ -53,6 +55,16 @@ struct comms_command {
 	comms_combine *combine;
 };
 
+/*
+ * A procedure that waits for several arrivals at once, which a queue of commands cannot. Advance does what can be done now in that run, sets
+ * moved if that was something, and returns true when the run is over.
+ */
+struct comms_procedure {
+	bool (*advance)(void *state, uint64_t run, bool *moved);
+	void (*dispose)(void *state);
+	void *state; /* NULL: there is none */
+};
+
 #define COMMS_QUEUE_REQUESTS 2 /* of a queue, under way at once over the network */
 
 struct comms_queue {
@@ -68,8 +80,9 @@ struct comms_list {
 	int n_queues, most_queues;
 	bool by_executor;	       /* the executor moves it */
 	struct comms_session *session; /* what the NIC does; NULL: nothing */
-	bool by_network;	       /* some command goes over the network */
-	int place;		       /* among all lists, which the owner sees to */
+	struct comms_procedure procedure;
+	bool by_network; /* some command goes over the network */
+	int place;	 /* among all lists, which the owner sees to */
 	const char *routine;
 	uint64_t run;		   /* the last one begun */
 	_Atomic uint64_t finished; /* the last one that is over */

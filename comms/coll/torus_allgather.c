@@ -112,7 +112,6 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 
 	*schedule = (struct schedule){.gathering = gathering,
 				      .streams = {.topology = topology,
-						  .area = gathering->area,
 						  .words = &gathering->area->up,
 						  .number = gathering->number,
 						  .routine = gathering->routine}};

@@ -1,49 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, and an all-gather by the ring schedule of what is
- * complete. takes_ring_allreduce in shmem/reduce.c chooses it.
+ * complete. set_takes_ring_allreduce in shmem/reduce.c chooses it.
  */
-#include "torus_allreduce.h"
+#include "ring_inside.h"
 
 #include <stdlib.h>
 
-#include "torus_stream.h"
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 
 #define FEWEST_ROUNDS 2
 #define FEWEST_ON_MESHES 8
 #define SHORTEST_PIECE 4096
-
-/*
- * A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. Then, on its way back, how
- * many pieces of the result are here.
- */
-struct pile {
-	int from;
-	size_t combined, complete;
-};
-
-/* The steps of a stream, gone through once in each round. */
-struct list {
-	const struct torus_ring_step *steps;
-	size_t count;
-};
-
-/* One of the two schedules. */
-struct traffic {
-	struct torus_streams streams;
-	struct list out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
-};
-
-struct ring_reduce {
-	const struct torus_ring_allreduce *allreduce;
-	size_t *at, *bytes; /* by place: its block */
-	struct torus_ring_shares shares;
-	size_t rounds;
-	struct pile *pile;	    /* by part and place */
-	struct traffic back, forth; /* to be combined; complete */
-};
 
 bool torus_can_allreduce(const struct torus_topology *topology)
 {
@@ -85,12 +54,17 @@ int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes)
 	return rounds > 1 ? (int)rounds : 1;
 }
 
-static struct pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
+static struct ring_pile *pile_of(const struct ring_reduce *r, const struct torus_ring_step *step)
 {
 	return &r->pile[step->part * r->allreduce->topology->sites.shape.places + step->origin];
 }
 
 /* --- Who sends what --- */
+
+void ring_cut_streams(struct torus_streams *streams, size_t bytes, size_t rounds)
+{
+	torus_streams_cut(streams, (longest_part(&streams->topology->sites.shape, bytes) + rounds - 1) / rounds);
+}
 
 static void cut_into_pieces(struct ring_reduce *r)
 {
@@ -99,7 +73,7 @@ static void cut_into_pieces(struct ring_reduce *r)
 
 	torus_ring_shares(shape, TORUS_BOTH_WAYS, &r->shares);
 	r->rounds = (size_t)torus_allreduce_rounds(shape, allreduce->bytes);
-	torus_streams_cut(&r->back.streams, (longest_part(shape, allreduce->bytes) + r->rounds - 1) / r->rounds);
+	ring_cut_streams(&r->back.streams, allreduce->bytes, r->rounds);
 	r->forth.streams.piece = r->back.streams.piece;
 	r->forth.streams.slots = r->back.streams.slots;
 	for (int p = 0; p < shape->places; p++) {
@@ -111,7 +85,7 @@ static void cut_into_pieces(struct ring_reduce *r)
 static void find_lists(struct ring_reduce *r)
 {
 	const struct torus_topology *t = r->allreduce->topology;
-	struct traffic *back = &r->back, *forth = &r->forth;
+	struct ring_traffic *back = &r->back, *forth = &r->forth;
 
 	torus_streams_find(&back->streams);
 	torus_streams_find(&forth->streams);
@@ -119,10 +93,10 @@ static void find_lists(struct ring_reduce *r)
 		int direction = back->streams.out[s].direction;
 		size_t steps_in = (size_t)t->n_steps_in[direction], steps_out = (size_t)t->n_steps_out[direction];
 
-		back->out[s] = (struct list){t->reverse_out[direction], steps_in};
-		back->in[s] = (struct list){t->reverse_in[direction], steps_out};
-		forth->out[s] = (struct list){t->steps_out[direction], steps_out};
-		forth->in[s] = (struct list){t->steps_in[direction], steps_in};
+		back->out[s] = (struct ring_list){t->reverse_out[direction], steps_in};
+		back->in[s] = (struct ring_list){t->reverse_in[direction], steps_out};
+		forth->out[s] = (struct ring_list){t->steps_out[direction], steps_out};
+		forth->in[s] = (struct ring_list){t->steps_in[direction], steps_in};
 		back->streams.out[s].all = forth->streams.in[s].all = steps_in * r->rounds;
 		back->streams.in[s].all = forth->streams.out[s].all = steps_out * r->rounds;
 		for (size_t i = 0; i < steps_out; i++)
@@ -130,18 +104,20 @@ static void find_lists(struct ring_reduce *r)
 	}
 }
 
-static void prepare_allreduce(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce)
+void ring_reduce_prepare(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce)
 {
 	size_t places = (size_t)allreduce->topology->sites.shape.places;
 
 	*r = (struct ring_reduce){.allreduce = allreduce};
 	r->back.streams = (struct torus_streams){.topology = allreduce->topology,
-						 .area = allreduce->area,
-						 .words = &allreduce->area->up,
+						 .words = allreduce->room.up,
+						 .staging = allreduce->room.staging,
+						 .there = allreduce->room.there,
 						 .number = allreduce->number,
+						 .by_plan = allreduce->room.there != NULL,
 						 .routine = allreduce->routine};
 	r->forth.streams = r->back.streams;
-	r->forth.streams.words = &allreduce->area->across;
+	r->forth.streams.words = allreduce->room.across;
 	r->at = calloc(2 * places, sizeof *r->at);
 	r->pile = calloc(TORUS_DIRECTIONS * places, sizeof *r->pile);
 	if (!r->at || !r->pile)
@@ -169,7 +145,7 @@ static struct span piece_span(const struct ring_reduce *r, const struct torus_ri
 	return (struct span){r->at[step->origin] + part + begin, (end < bytes ? end : bytes) - begin};
 }
 
-static const struct torus_ring_step *next_step(const struct list *list, const struct torus_stream *stream)
+static const struct torus_ring_step *next_step(const struct ring_list *list, const struct torus_stream *stream)
 {
 	return &list->steps[stream->done % list->count];
 }
@@ -245,14 +221,14 @@ static bool send_pieces(struct ring_reduce *r, int s)
 
 	while (out->done < out->all && torus_stream_may_send(&r->back.streams, out)) {
 		const struct torus_ring_step *step = next_step(&r->back.out[s], out);
-		const struct pile *pile = pile_of(r, step);
+		const struct ring_pile *pile = pile_of(r, step);
 		size_t round = out->done / r->back.out[s].count;
 		struct span span = piece_span(r, step, round);
 
 		if (pile->from > 0 && pile->combined <= round)
 			break;
 		torus_stream_send(&r->back.streams, out,
-				  (struct comms_piece){torus_stream_slot(&r->back.streams, out),
+				  (struct comms_piece){torus_stream_slot_there(&r->back.streams, out),
 						       (pile->from == 0 ? allreduce->source : allreduce->dest) +
 							       span.at,
 						       span.bytes});
@@ -263,7 +239,7 @@ static bool send_pieces(struct ring_reduce *r, int s)
 /* The node of a block has combined what all brought. */
 static bool result_is_here(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
-	const struct pile *pile = pile_of(r, step);
+	const struct ring_pile *pile = pile_of(r, step);
 
 	return (step->origin == r->allreduce->topology->me ? pile->combined : pile->complete) > round;
 }
@@ -287,7 +263,7 @@ static bool send_results(struct ring_reduce *r, int s)
 
 /* --- All of it --- */
 
-static bool advance_allreduce(struct ring_reduce *r)
+bool ring_reduce_advance(struct ring_reduce *r)
 {
 	bool done = true, moved = true;
 
@@ -307,6 +283,12 @@ static bool advance_allreduce(struct ring_reduce *r)
 	return done;
 }
 
+void ring_reduce_dispose(struct ring_reduce *r)
+{
+	free(r->pile);
+	free(r->at);
+}
+
 /*
  * Nobody has to say that a result may be written to dest: it exists when its node has combined all contributions to it, so it is
  * written over what has been read, in place as well.
@@ -315,8 +297,7 @@ void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {
 	struct ring_reduce r;
 
-	prepare_allreduce(&r, allreduce);
-	COMMS_WAIT(COMMS_ANYWHERE, advance_allreduce(&r));
-	free(r.pile);
-	free(r.at);
+	ring_reduce_prepare(&r, allreduce);
+	COMMS_WAIT(COMMS_ANYWHERE, ring_reduce_advance(&r));
+	ring_reduce_dispose(&r);
 }

@@ -14,10 +14,17 @@
  *
  * Both schedules are streams (torus_stream.h), each with its words. What comes to be combined comes to slots.
  */
+struct torus_ring_room {
+	struct torus_words *up, *across; /* for what is combined, and for results */
+	char *staging;
+	/* Of a plan, by direction: how much further on the neighbour's words and staging lie. NULL: those of a team, which lie alike. */
+	const ptrdiff_t *there;
+};
+
 struct torus_ring_allreduce {
 	const struct torus_topology *topology;
-	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
-	struct torus_area *area;
+	uint64_t number; /* of the operation in this room, as for torus_tree_collective */
+	struct torus_ring_room room;
 	char *dest;
 	const char *source; /* this node's data; may be dest */
 	size_t bytes;
@@ -28,6 +35,17 @@ struct torus_ring_allreduce {
 
 /* Call on node leaders only. On return dest has the result. */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce);
+
+/*
+ * The same in steps, for plans (torus_ring_plan.c): made once, then run again and again. Advance does what can be done now and waits for nothing; moved becomes
+ * true if that was something. It returns true when the run is over. Whoever advances it, one thread does at a time.
+ */
+struct torus_ring_plan;
+struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *allreduce);
+bool torus_ring_plan_advance(struct torus_ring_plan *plan, uint64_t run, bool *moved);
+void torus_ring_plan_free(struct torus_ring_plan *plan);
+/* Bytes of staging of such a plan. */
+size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t bytes);
 
 /* Is the team's torus whole, and does the schedule fit in the flag array of the all-gather? */
 bool torus_can_allreduce(const struct torus_topology *topology);

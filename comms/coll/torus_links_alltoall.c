@@ -242,7 +242,7 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 			    .cuts = torus_exchange_cuts(shape, alltoall->bytes),
 			    .phases = torus_exchange_phases(shape),
 			    .streams = {.topology = alltoall->topology,
-					.area = alltoall->area,
+					.staging = alltoall->area->staging,
 					.words = &alltoall->area->up,
 					.number = alltoall->number,
 					.routine = alltoall->routine}};
@@ -350,7 +350,7 @@ static bool send_pieces(struct run *run, int s)
 			break;
 		bundle->end = out->done + 1;
 		torus_stream_send(&run->streams, out,
-				  (struct comms_piece){torus_stream_slot(&run->streams, out),
+				  (struct comms_piece){torus_stream_slot_there(&run->streams, out),
 						       bundle->data + course->bytes, bytes});
 		pass_piece(run, course, bytes);
 		release_bundles(course, out->done);

@@ -15,9 +15,12 @@ void torus_streams_find(struct torus_streams *streams)
 
 		if (next < 0)
 			continue;
-		streams->out[streams->count] = (struct torus_stream){.direction = direction, .pe = topology->pe[next]};
-		streams->in[streams->count++] =
-			(struct torus_stream){.direction = direction ^ 1, .pe = topology->pe[next]};
+		streams->out[streams->count] =
+			(struct torus_stream){.direction = direction,
+					      .pe = topology->pe[next],
+					      .there = streams->there ? streams->there[direction] : 0};
+		streams->in[streams->count] = streams->out[streams->count];
+		streams->in[streams->count++].direction = direction ^ 1;
 	}
 }
 
@@ -30,6 +33,7 @@ void torus_streams_cut(struct torus_streams *streams, size_t longest)
 	streams->slots = share / (streams->piece ? streams->piece : 64);
 	if (streams->slots > TORUS_SLOTS)
 		streams->slots = TORUS_SLOTS;
+	streams->share = streams->by_plan ? streams->slots * streams->piece : share;
 }
 
 void torus_streams_pace(struct torus_streams *streams)
@@ -49,10 +53,26 @@ static _Atomic uint64_t *came_word(const struct torus_streams *streams, const st
 	return &streams->words->came[stream->direction][stream->done % streams->slots];
 }
 
-char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *stream)
+char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *in)
 {
-	return streams->area->staging + (size_t)stream->direction * staging_share(&streams->topology->sites.shape) +
-	       stream->done % streams->slots * streams->piece;
+	return streams->staging + (size_t)in->direction * streams->share + in->done % streams->slots * streams->piece;
+}
+
+char *torus_stream_slot_there(const struct torus_streams *streams, const struct torus_stream *out)
+{
+	return torus_stream_slot(streams, out) + out->there;
+}
+
+/* To the word of the neighbour that stands where mine does. */
+static void put_to_neighbour(const struct torus_streams *streams, const struct torus_stream *stream,
+			     struct comms_request *request, struct comms_piece piece, struct comms_flag flag)
+{
+	flag.word = (_Atomic uint64_t *)(void *)((char *)flag.word + stream->there);
+	comms_put_notify_start(request, &(struct comms_notification){.piece = {piece},
+								     .flag = flag,
+								     .by_network = streams->by_plan,
+								     .pe = stream->pe,
+								     .routine = streams->routine});
 }
 
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out)
@@ -66,7 +86,7 @@ void torus_stream_send(const struct torus_streams *streams, struct torus_stream 
 {
 	struct comms_flag flag = {came_word(streams, out), segment_count(streams->number, out->done + 1)};
 
-	comms_put_notify_later(&out->request[out->done++ % SEGMENTS_AHEAD], piece, flag, out->pe, streams->routine);
+	put_to_neighbour(streams, out, &out->request[out->done++ % SEGMENTS_AHEAD], piece, flag);
 }
 
 bool torus_stream_has_come(const struct torus_streams *streams, const struct torus_stream *in)
@@ -89,10 +109,9 @@ bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream
 	if (most < in->all && most - in->granted < (streams->slots + 1) / 2)
 		return false;
 	in->granted = most;
-	comms_put_notify_later(&in->granting, (struct comms_piece){0},
-			       (struct comms_flag){&streams->words->leave[in->direction],
-						   segment_count(streams->number, most)},
-			       in->pe, streams->routine);
+	put_to_neighbour(streams, in, &in->granting, (struct comms_piece){0},
+			 (struct comms_flag){&streams->words->leave[in->direction],
+					     segment_count(streams->number, most)});
 	return in->done == in->all && !comms_request_is_under_way(&in->granting);
 }
 

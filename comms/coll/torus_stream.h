@@ -17,6 +17,7 @@
  */
 struct torus_stream {
 	int direction, pe; /* in which the pieces go, and the neighbour */
+	ptrdiff_t there;   /* how much further on the neighbour's words and slots lie than mine */
 	size_t all, done;  /* pieces: sent, or taken */
 	size_t granted;	   /* how many pieces the neighbour knows it may send */
 	struct comms_request request[SEGMENTS_AHEAD], granting;
@@ -25,12 +26,16 @@ struct torus_stream {
 struct torus_streams {
 	/* to be filled in */
 	const struct torus_topology *topology;
-	struct torus_area *area;
-	struct torus_words *words; /* of the area */
-	uint64_t number;	   /* of the operation in this area, as for torus_tree_collective */
+	struct torus_words *words;
+	char *staging; /* of streams with slots */
+	const ptrdiff_t *
+		there; /* by direction towards the neighbour, see above; NULL: they lie alike at all PEs, as those of a team */
+	uint64_t number; /* of the operation with these words, as for torus_tree_collective */
+	bool by_plan;	 /* a thread of the library may send, as it does for plans */
 	const char *routine;
 	size_t piece,
 		slots; /* bytes of a piece at most; slots: at most TORUS_SLOTS, and for pieces in slots see torus_streams_cut */
+	size_t share; /* bytes of staging for each direction */
 	/* by torus_streams_find; both by the same neighbour, to it and from it */
 	int count;
 	struct torus_stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
@@ -39,7 +44,10 @@ struct torus_streams {
 /* Finds the neighbours. The caller then counts the pieces of each stream. */
 void torus_streams_find(struct torus_streams *streams);
 
-/* Pieces of so many bytes at least lie in slots: sets piece, no longer than is good for the streams, and the number of slots. */
+/*
+ * Pieces of so many bytes at least lie in slots: sets piece, no longer than is good for the streams, the number of slots, and the share. Of a
+ * plan, the share is no more than the slots need.
+ */
 #define TORUS_LEAST_SLOTS 8 /* with fewer, links wait for each other */
 void torus_streams_cut(struct torus_streams *streams, size_t longest);
 
@@ -50,8 +58,9 @@ void torus_streams_pace(struct torus_streams *streams);
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out);
 void torus_stream_send(const struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece);
 
-/* The slot of the piece that is next: the same at both ends. */
-char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *stream);
+/* The slot of the piece that is next, of a stream in, and at the neighbour of a stream out. */
+char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *in);
+char *torus_stream_slot_there(const struct torus_streams *streams, const struct torus_stream *out);
 
 /* Is the next piece here? The receiver takes it by counting done. */
 bool torus_stream_has_come(const struct torus_streams *streams, const struct torus_stream *in);

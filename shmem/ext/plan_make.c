@@ -140,6 +140,13 @@ void plan_nic_is_done(struct maker *m, int queue)
 	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_NIC_IS_DONE});
 }
 
+void plan_advance(struct maker *m, int queue, struct comms_procedure procedure)
+{
+	m->plan->list.procedure = procedure;
+	m->plan->list.by_network = true;
+	comms_queue_add(queue_of(m, queue), &(struct comms_command){.kind = COMMS_ADVANCE});
+}
+
 /* --- Beginning and end --- */
 
 static int executor_of(int executor, const char *routine)

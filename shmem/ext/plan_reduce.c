@@ -8,7 +8,8 @@
  *
  * Between nodes the result goes up trees, which combine it, and, if all PEs get it, down again, each segment as soon as the root has it.
  * Slots stage what comes up; the parent notifies the child of how many it has read, in all runs, so a child may be ahead by as many
- * segments as there are slots. The way down needs no such credit: when a segment arrives, the parent has read what this PE sent of it.
+ * segments as there are slots. The way down needs no such credit: when a segment arrives, the parent has read what this PE sent of it. Where
+ * the call goes by the rings of a torus, an all-reduce does so, too (plan_rings.c).
  */
 #include "plans.h"
 
@@ -23,8 +24,9 @@ struct reduction {
 	struct nodes nodes;
 	struct tree_set tree_set;
 	size_t slots;
-	int root;  /* -1: for all */
-	int first; /* place on my node of its leader */
+	bool by_rings; /* between nodes, instead of the trees */
+	int root;      /* -1: for all */
+	int first;     /* place on my node of its leader */
 	char *dest;
 	const char *source;
 	size_t count, size;
@@ -113,14 +115,20 @@ static struct when node_done(const struct reduction *r)
 
 /* --- Between nodes --- */
 
-static struct tree_set choose_reduce_trees(struct maker *m, const struct nodes *nodes, int root)
+/* By the same rules as the call. Sets by_rings. */
+static struct tree_set choose_reduce_trees(struct reduction *r)
 {
+	const struct nodes *nodes = &r->nodes;
+	struct maker *m = r->m;
+	int root = r->root;
 	struct tree_set tree_set = {.kind = BINOMIAL, .nodes = nodes, .trees = 1, .bytes = m->bytes};
 	struct set_trees trees = {0};
 
 	tree_set.root = root < 0 ? 0 : plan_node_of(nodes, root);
-	if ((nodes->levels != NULL) == (m->set.group->levels != NULL))
+	if ((nodes->levels != NULL) == (m->set.group->levels != NULL)) {
 		trees = set_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : tree_set.root);
+		r->by_rings = root < 0 && set_takes_ring_allreduce(&m->set, m->bytes, true, &trees.tree_choice);
+	}
 	if (root < 0 && trees.tree_choice.trees > 0)
 		tree_set.root = m->set.team->topology->sites.node[torus_topology_middle(m->set.team->topology)];
 	tree_set.segment = (m->bytes + 63) / 64 * 64;
@@ -227,8 +235,20 @@ static void write_sources_read(const struct reduction *r, int end)
 			notify_about_place(r, end, i, 2);
 }
 
+static void write_rings(const struct reduction *r, int end)
+{
+	if (node_done(r).word)
+		plan_await(r->m, end, node_done(r));
+	plan_rings_add(r->m, end,
+		       &(struct plan_rings){r->dest, r->nodes.size > 1 ? r->dest : r->source, r->combine, r->size});
+}
+
 static void write_between(const struct reduction *r, int end)
 {
+	if (r->by_rings) {
+		write_rings(r, end);
+		return;
+	}
 	for (int t = 0; t < r->tree_set.trees; t++)
 		write_up_tree(r, t);
 	if (r->root >= 0)
@@ -266,9 +286,10 @@ static int make_reduction(struct maker *m, struct reduction *r, shmemx_plan_t *p
 	r->nodes = plan_nodes(m);
 	r->first = plan_first(&r->nodes, r->root);
 	if (m->bytes > 0 && r->nodes.count > 1) {
-		r->tree_set = choose_reduce_trees(m, &r->nodes, r->root);
+		r->tree_set = choose_reduce_trees(r);
 		r->slots = slots_of(&r->tree_set);
-		staging = plan_tree_set_directions(&r->tree_set) * r->slots * r->tree_set.segment;
+		staging = r->by_rings ? plan_rings_staging(m)
+				      : plan_tree_set_directions(&r->tree_set) * r->slots * r->tree_set.segment;
 	}
 	if (!plan_begin(m, PORTS_NODE + (size_t)r->nodes.size, staging, 0))
 		return 1;

@@ -109,6 +109,8 @@ bool plan_edges_end(struct maker *m, struct edges *edges, bool only_by_nic);
 /* What the NIC is to do from here on in a queue; done: its part of this PE is over. */
 void plan_by_nic(struct maker *m, int queue, struct comms_session *session);
 void plan_nic_is_done(struct maker *m, int queue);
+/* A procedure that sends over the network, to be advanced from here on in a queue until it is over. */
+void plan_advance(struct maker *m, int queue, struct comms_procedure procedure);
 
 /* --- Nodes and trees (plan_trees.c) --- */
 
@@ -127,6 +129,19 @@ int plan_first(const struct nodes *nodes, int root);
 
 /* Ports: of directions and steps in trees, the same upwards, and of the places on a node. */
 enum { PORTS_DOWN = 0, PORTS_UP = 32, PORTS_NODE = 64 };
+
+/*
+ * An all-reduce between nodes by the rings of a torus (plan_rings.c), as the call does it: what this node brings, its leader has in source. All
+ * in order in a queue.
+ */
+struct plan_rings {
+	char *dest;
+	const char *source;
+	combine_t *combine;
+	size_t element; /* bytes */
+};
+size_t plan_rings_staging(const struct maker *m);
+void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings);
 
 enum plan_tree_kind { BINOMIAL, CHAIN, TORUS };
 struct tree_set {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run: ucx-tcp=4,6 ucx-shm=4 mixed3=7 paths=ucx-tcp,ucx-shm,mixed3,hosts time=120 */
 /*
- * Persistent plans over the trees of a torus: shapes of as many nodes as there are, all kinds of trees, several roots and sizes, three plans
- * under way at once, and runs one after the other without a pause.
+ * Persistent plans over the trees and rings of a torus: shapes of as many nodes as there are, all kinds of trees, several roots and sizes, in
+ * place and not, three plans under way at once, and runs one after the other without a pause. Every second PE has a plan of another team
+ * before, so blocks of plans lie elsewhere than at its neighbours.
  */
 #include <shmemx.h>
 
@@ -12,7 +13,7 @@
 #define WORDS 30000UL
 
 static const char *const downwards[] = {"torus-both", "torus-up", "torus-twice", "torus"};
-static const char *const upwards[] = {"torus-both", "torus-up", "torus"};
+static const char *const upwards[] = {"torus-both", "torus-rings", "torus-up", "torus", "torus-rings"};
 static long *data[3][2];
 
 static long brought(int pe, size_t i, int run)
@@ -37,7 +38,7 @@ static void run_them(shmemx_plan_t *plans, size_t words, int root, int run)
 {
 	for (size_t i = 0; i < words; i++) {
 		data[0][1][i] = brought(root, i, run + 1000);
-		data[1][1][i] = data[2][1][i] = brought(me, i, run);
+		data[1][0][i] = data[1][1][i] = data[2][1][i] = brought(me, i, run);
 		data[0][0][i] = -1;
 	}
 	if (noise((uint64_t)run) % (uint64_t)npes == (uint64_t)me)
@@ -62,8 +63,8 @@ static void plan_all(size_t words, int root, int executor)
 	CHECK_EQUAL(shmemx_broadcast_init(SHMEM_TEAM_WORLD, data[0][0], data[0][1], words * sizeof(long), root,
 					  executor, &plans[0]),
 		    0);
-	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][1], words, SHMEMX_LONG, SHMEMX_SUM,
-					  executor, &plans[1]),
+	CHECK_EQUAL(shmemx_allreduce_init(SHMEM_TEAM_WORLD, data[1][0], data[1][words % 2 == 0], words, SHMEMX_LONG,
+					  SHMEMX_SUM, executor, &plans[1]),
 		    0);
 	CHECK_EQUAL(shmemx_reduce_init(SHMEM_TEAM_WORLD, data[2][0], data[2][1], words, SHMEMX_LONG, SHMEMX_SUM, root,
 				       executor, &plans[2]),
@@ -77,18 +78,25 @@ static void plan_all(size_t words, int root, int executor)
 static int live(const char *shape, int life)
 {
 	static const size_t sizes[] = {1, 700, 9001, WORDS};
+	shmemx_plan_t other = SHMEMX_PLAN_INVALID;
+	shmem_team_t evens;
 	int nodes;
 
 	if (shape)
 		setenv("SHMEM_TORUS", shape, 1);
 	setenv("SHMEM_BROADCAST_ALGORITHM", downwards[life % 4], 1);
-	setenv("SHMEM_REDUCE_ALGORITHM", upwards[life % 3], 1);
+	setenv("SHMEM_REDUCE_ALGORITHM", upwards[life % 5], 1);
 	begin();
 	for (int i = 0; i < 6; i++)
 		data[i / 2][i % 2] = symmetric(WORDS * sizeof(long));
 	nodes = count_nodes();
+	CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (npes + 1) / 2, NULL, 0, &evens), 0);
+	if (evens != SHMEM_TEAM_INVALID)
+		CHECK_EQUAL(shmemx_broadcast_init(evens, data[0][0], data[0][1], 8, 0, SHMEMX_PLAN_LIST, &other), 0);
 	for (int i = 0; shape && i < 4; i++)
 		plan_all(sizes[i], (life + i) % npes, i % 2 ? SHMEMX_PLAN_LIST : SHMEMX_PLAN_THREAD);
+	if (evens != SHMEM_TEAM_INVALID)
+		shmemx_plan_free(other);
 	shmem_finalize();
 	return nodes;
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring all-reduce as a plan: the streams of torus_allreduce.c, prepared once, and advanced by whoever has time. Numbers of runs take the
+ * place of numbers of a team's operations, and the words and slots are the plan's own.
+ */
+#include "ring_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rte/rte.h"
+
+struct torus_ring_plan {
+	struct torus_ring_allreduce allreduce;
+	ptrdiff_t there[TORUS_DIRECTIONS];
+	struct ring_reduce reduce;
+};
+
+struct torus_ring_plan *torus_ring_plan_make(const struct torus_ring_allreduce *allreduce)
+{
+	struct torus_ring_plan *plan = calloc(1, sizeof *plan);
+
+	if (!plan)
+		rte_die(allreduce->routine, "no memory for a plan of %zu bytes", allreduce->bytes);
+	plan->allreduce = *allreduce;
+	memcpy(plan->there, allreduce->room.there, sizeof plan->there);
+	plan->allreduce.room.there = plan->there;
+	ring_reduce_prepare(&plan->reduce, &plan->allreduce);
+	return plan;
+}
+
+static void rewind_streams(struct torus_streams *streams, uint64_t run)
+{
+	streams->number = run;
+	for (int s = 0; s < streams->count; s++) {
+		streams->in[s].done = streams->in[s].granted = 0;
+		streams->out[s].done = 0;
+	}
+}
+
+static void rewind_plan(struct torus_ring_plan *plan, uint64_t run)
+{
+	size_t piles = (size_t)TORUS_DIRECTIONS * (size_t)plan->allreduce.topology->sites.shape.places;
+
+	rewind_streams(&plan->reduce.back.streams, run);
+	rewind_streams(&plan->reduce.forth.streams, run);
+	for (size_t i = 0; i < piles; i++)
+		plan->reduce.pile[i].combined = plan->reduce.pile[i].complete = 0;
+}
+
+/* How far all streams are: it grows with whatever happens. */
+static size_t plan_progress(const struct torus_ring_plan *plan)
+{
+	const struct torus_streams *back = &plan->reduce.back.streams, *forth = &plan->reduce.forth.streams;
+	size_t sum = 0;
+
+	for (int s = 0; s < back->count; s++)
+		sum += back->in[s].done + back->out[s].done + forth->in[s].done + forth->out[s].done +
+		       back->in[s].granted + forth->in[s].granted;
+	return sum;
+}
+
+bool torus_ring_plan_advance(struct torus_ring_plan *plan, uint64_t run, bool *moved)
+{
+	size_t before;
+	bool done;
+
+	if (plan->reduce.back.streams.number != run)
+		rewind_plan(plan, run);
+	before = plan_progress(plan);
+	done = ring_reduce_advance(&plan->reduce);
+	*moved |= plan_progress(plan) != before;
+	return done;
+}
+
+void torus_ring_plan_free(struct torus_ring_plan *plan)
+{
+	ring_reduce_dispose(&plan->reduce);
+	free(plan);
+}
+
+size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t bytes)
+{
+	struct torus_streams streams = {.topology = topology, .by_plan = true};
+
+	ring_cut_streams(&streams, bytes, (size_t)torus_allreduce_rounds(&topology->sites.shape, bytes));
+	return 2 * (size_t)topology->sites.shape.axes * streams.share;
+}
