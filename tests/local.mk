@@ -247,6 +247,7 @@ EXTRA_DIST += \
 	tests/tools/torus.bats \
 	tests/tools/torus/fabric.c \
 	tests/tools/torus/where.c \
+	tests/tools/torus/teams.c \
 	tests/tools/torus/timed.c \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \

@@ -11,6 +11,7 @@ setup_file()
 	export OSHINFO="${OSHINFO:-$TOP_BUILDDIR/oshinfo}"
 	cd "$BATS_FILE_TMPDIR" || return
 	"$OSHCC" -O1 -o where "${BATS_TEST_FILENAME%/*}/torus/where.c"
+	"$OSHCC" -O1 -o teams "${BATS_TEST_FILENAME%/*}/torus/teams.c"
 	# shellcheck disable=SC2046 # a list of options
 	"${CC:-cc}" -shared -fPIC -o fabric.so "${BATS_TEST_FILENAME%/*}/torus/fabric.c" $(pkg-config --cflags --libs pmix) -ldl
 }
@@ -99,6 +100,27 @@ refused()
 	printf 'shape 4x3\nhost %s 0,0\nhost b 0,1\ndead %s\n' "$(hostname)" "$(hostname)" >dead.shape
 	SHMEM_TORUS_FILE=dead.shape refused "SHMEM_TORUS_FILE=dead.shape: it calls host $(hostname) dead, and PE 0 is there; take the line out"
 	SHMEM_NODE_PES=1 SHMEM_TORUS_FILE=hosts.shape refused "SHMEM_TORUS_FILE=hosts.shape: it has 1 hosts, and with SHMEM_NODE_PES=1 the job has 3 nodes"
+}
+
+# teams SHAPE PES APART TEXT: as many nodes as the shape has, and all such teams say this of their torus
+teams()
+{
+	nodes=$(($(echo "$1" | tr -d md | sed 's/x/*/g')))
+	run env SHMEM_NODE_PES=1 SHMEM_TORUS="$1" SHMEM_DEBUG=1 timeout -k 2 60 "$OSHRUN" -q -n "$nodes" ./teams "$2" "$3"
+	printf '%s\n' "$output" | grep 'a team of'
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "$output" | grep -Fc ": a team of $2 PEs on $2 nodes is on $4")" -eq $((nodes / $2)) ]
+}
+
+@test "teams say which torus they have, or that they have none" {
+	teams 3x4 4 1 'a torus 1x4 of its own'
+	teams 3x4 3 4 'a torus 3x1 of its own'
+	teams 3x4 6 2 'a torus 3x2 of its own'
+	teams 4mx3 6 1 'a torus 2x3 of its own'
+	teams 8 4 2 'a torus 4 of its own'
+	teams 12m 4 3 'a torus 4m of its own'
+	teams 3x4 6 1 'a torus 2x4 with holes or bad cables'
+	teams 3x4 4 3 'no torus: its nodes fill no box'
 }
 
 @test "oshinfo says what a shape or file in the environment means" {
