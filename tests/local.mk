@@ -90,6 +90,7 @@ UNIT_TESTS = \
 	tests/unit/torus_disjoint_trees \
 	tests/unit/torus_ring_schedule \
 	tests/unit/torus_ring_allreduce \
+	tests/unit/torus_detours \
 	tests/unit/torus_exchange_schedule \
 	tests/unit/words \
 	tests/unit/torus_place \
@@ -145,6 +146,7 @@ tests_unit_torus_model_LDADD = libtorusthink.la
 tests_unit_torus_disjoint_trees_LDADD = libtorusthink.la
 tests_unit_torus_ring_schedule_LDADD = libtorusthink.la
 tests_unit_torus_ring_allreduce_LDADD = libtorusthink.la
+tests_unit_torus_detours_LDADD = libtorusthink.la
 tests_unit_torus_exchange_schedule_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la

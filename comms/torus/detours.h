@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TORUS_DETOURS_H
+#define TORUS_DETOURS_H
+
+#include "model.h"
+#include "sites.h"
+
+/*
+ * Detours: parts of large messages between neighbours go over links that an exchange leaves idle.
+ *
+ * message  goes from the node at one place to the node at another in each iteration. Directly it takes the route in dimension order.
+ * face     the messages over one link between neighbours. Only faces have detours.
+ * detour   another way from the sender's place to the receiver's: over the second cable of a pair, the other way round a short ring, or
+ *          round by a neighbour on another axis (y+, x+, y-). No two detours share a link, and no link of a detour carries much else.
+ * part     the bytes of a message that take a detour. What is before the first part goes directly.
+ *
+ * Nodes on a detour hand a part on segment by segment. The parts of a face end together: those of longer detours are shorter.
+ */
+enum { TORUS_DETOUR_HOPS = 3, TORUS_DETOURS = TORUS_DIRECTIONS - 1 /* of a face, at most */ };
+
+struct torus_message {
+	int from, to; /* places */
+	size_t bytes;
+};
+
+struct torus_detour {
+	int message;
+	int hops;
+	signed char direction[TORUS_DETOUR_HOPS];
+	size_t at, bytes, segment; /* the part */
+};
+
+struct torus_detour_task {
+	const struct torus_sites *sites;
+	const struct torus_costs *costs;
+	const struct torus_message *messages;
+	int n;
+	size_t least; /* bytes; shorter messages have no detours */
+	bool forced;  /* find detours also where the model expects no gain */
+	bool cables;  /* the second cable of a pair can be told from the first */
+};
+
+/* By message, and by their parts. None where they do not pay. */
+struct torus_detours {
+	int count;
+	struct torus_detour *detour;
+	double direct, seconds; /* of the exchange without and with what was found, by the model; 0: there is no face */
+};
+
+/* More messages, or large faces, are not worth the search. */
+enum { TORUS_DETOUR_MESSAGES = 1 << 16, TORUS_DETOUR_FACES = 1 << 10 };
+
+/* False: no memory. */
+bool torus_detours_find(struct torus_detours *found, const struct torus_detour_task *task);
+void torus_detours_free(struct torus_detours *found);
+
+/* Where a detour has come after so many hops. */
+int torus_detour_place(const struct torus_shape *shape, const struct torus_detour *detour, int from, int hops);
+
+static inline int torus_detour_segments(const struct torus_detour *detour)
+{
+	return (int)((detour->bytes + detour->segment - 1) / detour->segment);
+}
+
+#endif
