@@ -38,7 +38,7 @@ libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/tr
 	comms/rdma/transfers.h
 # coll: collectives between nodes, and command lists of plans.
 libtorushmem_la_SOURCES += comms/coll/commands.c comms/coll/commands.h comms/coll/executor.c \
-	comms/coll/offload.c comms/coll/offload.h comms/coll/torus_allgather.c \
+	comms/coll/list_pool.c comms/coll/offload.c comms/coll/offload.h comms/coll/torus_allgather.c \
 	comms/coll/torus_allgather.h comms/coll/torus_allreduce.c comms/coll/torus_allreduce.h \
 	comms/coll/ring_inside.h comms/coll/torus_ring_plan.c \
 	comms/coll/torus_alltoall.c comms/coll/torus_alltoall.h comms/coll/torus_links_alltoall.c \

@@ -10,7 +10,8 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/team_handles.c shmem/teams.c shmem/words.c shmem/words.h
 # What is beyond the standard: shmemx.h, statistics, traces.
 libtorushmem_la_SOURCES += shmem/ext/exchange.c shmem/ext/exchange.h \
-	shmem/ext/exchange_checks.c shmem/ext/exchange_make.c shmem/ext/exchange_receive.c \
+	shmem/ext/exchange_checks.c shmem/ext/exchange_detours.c shmem/ext/exchange_make.c \
+	shmem/ext/exchange_parts.c shmem/ext/exchange_receive.c \
 	shmem/ext/grid.c shmem/ext/grid.h shmem/ext/pack.c shmem/ext/plan_blocks.c \
 	shmem/ext/plan_broadcast.c shmem/ext/plan_nic.c shmem/ext/plan_edges.c shmem/ext/plan_make.c \
 	shmem/ext/plan_neighbours.c shmem/ext/plan_reduce.c shmem/ext/plan_rings.c shmem/ext/plan_trees.c shmem/ext/plans.c \

@@ -26,6 +26,7 @@ API_TESTS = \
 	tests/api/concurrent \
 	tests/api/contact \
 	tests/api/contexts \
+	tests/api/detours \
 	tests/api/exchange \
 	tests/api/faces \
 	tests/api/fork \
@@ -101,7 +102,7 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with.
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols
@@ -110,6 +111,7 @@ check_PROGRAMS += $(API_TESTS) $(UNIT_TESTS) $(ON_HOSTS) $(ABOUT_UCX)
 tests_lib_ucx_protocols_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 tests_lib_ucx_protocols_LDADD = $(UCX_LIBS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_cluster_faces_SOURCES = tests/cluster/faces.c tests/cluster/torus_times.h
 tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
@@ -169,6 +171,7 @@ EXTRA_DIST += \
 	tests/cluster/cluster.bats \
 	tests/cluster/choices \
 	tests/cluster/discover.bats \
+	tests/cluster/faces.bats \
 	tests/cluster/failures.bats \
 	tests/cluster/figures \
 	tests/cluster/hidden \

@@ -10,15 +10,16 @@
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
-#define LIGHT 8192	      /* bytes that who starts a list puts itself, where they may go */
+#define LIGHT 8192 /* bytes that who starts a list puts itself, where they may go */
+#define PLACES (COMMS_LISTS + COMMS_SPARE_LISTS)
 #define AT_A_TIME (256 << 10) /* bytes that are moved before another queue is served */
 
 atomic_int comms_executor_has;
 
 /* By place. A bit says that the list is active; it is read before the list is. */
 static struct {
-	_Atomic uint64_t active[COMMS_LISTS / 64], executors[COMMS_LISTS / 64];
-	struct comms_list *_Atomic list[COMMS_LISTS];
+	_Atomic uint64_t active[PLACES / 64], executors[PLACES / 64];
+	struct comms_list *_Atomic list[PLACES];
 } command_lists;
 
 /* Moving a list may mean to wait a little, and whoever waits moves lists. */
@@ -179,6 +180,13 @@ static void fetch_beginning(const struct comms_queue *queue)
 	}
 }
 
+static void deactivate(struct comms_list *list)
+{
+	atomic_store_explicit(&list->active, false, memory_order_relaxed);
+	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
+}
+
 /* Whoever waits for it may go on, and start it again: so this is the last that is done to it. */
 static void end_run(struct comms_list *list)
 {
@@ -188,25 +196,30 @@ static void end_run(struct comms_list *list)
 		if (list->queues[q].notifies_first)
 			fetch_beginning(&list->queues[q]);
 	}
-	atomic_store_explicit(&list->active, false, memory_order_relaxed);
-	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
-	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
+	if (list->repeats) {
+		list->run++;
+		return;
+	}
+	deactivate(list);
 	atomic_store_explicit(&list->finished, list->run, memory_order_release);
 	comms_wake(comms_peer(comms.pe));
 }
 
 static bool move_list_queues(struct comms_list *list)
 {
-	bool moved = false, over = true;
+	bool moved = false, over;
 
 	if (!atomic_load_explicit(&list->active, memory_order_acquire))
 		return false;
-	for (int q = 0; q < list->n_queues; q++)
-		moved |= move_queue(list, &list->queues[q]);
-	for (int q = 0; q < list->n_queues && over; q++)
-		over = is_at_rest(&list->queues[q]);
-	if (over)
-		end_run(list);
+	do {
+		over = true;
+		for (int q = 0; q < list->n_queues; q++)
+			moved |= move_queue(list, &list->queues[q]);
+		for (int q = 0; q < list->n_queues && over; q++)
+			over = is_at_rest(&list->queues[q]);
+		if (over)
+			end_run(list);
+	} while (over && list->repeats);
 	return moved || over;
 }
 
@@ -242,7 +255,7 @@ static bool move_all_in(const _Atomic uint64_t *bits)
 
 	if (lists_held > 0)
 		return false;
-	for (int i = 0; i < COMMS_LISTS / 64; i++) {
+	for (int i = 0; i < PLACES / 64; i++) {
 		uint64_t left = atomic_load_explicit(&bits[i], memory_order_acquire);
 
 		for (; left; left &= left - 1)
@@ -334,4 +347,27 @@ bool comms_list_is_over(struct comms_list *list)
 void comms_list_wait(struct comms_list *list)
 {
 	COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
+}
+
+/* A wait may ask again after it was true. */
+static bool is_stopped(struct comms_list *list)
+{
+	bool under_way = false;
+
+	if (!atomic_load_explicit(&list->active, memory_order_relaxed))
+		return true;
+	if (atomic_exchange_explicit(&list->busy, true, memory_order_acquire))
+		return false;
+	for (int q = 0; q < list->n_queues; q++)
+		for (int i = 0; i < COMMS_QUEUE_REQUESTS; i++)
+			under_way |= comms_request_is_under_way(&list->queues[q].request[i]);
+	if (!under_way)
+		deactivate(list);
+	atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
+	return !under_way;
+}
+
+void comms_list_stop(struct comms_list *list)
+{
+	COMMS_WAIT(COMMS_ANYWHERE, is_stopped(list));
 }

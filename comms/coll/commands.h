@@ -21,6 +21,8 @@
  * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
  * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; a thread that finds another there asks it to poll again. So nobody
  * ever waits to move a list, and no arrival is overlooked.
+ *
+ * A list that repeats begins its next run by itself, until it is stopped: its commands wait for words that others count up.
  */
 enum comms_command_kind {
 	COMMS_AWAIT,
@@ -82,14 +84,16 @@ struct comms_list {
 	struct comms_session *session; /* what the NIC does; NULL: nothing */
 	struct comms_procedure procedure;
 	bool by_network; /* some command goes over the network */
-	int place;	 /* among all lists, which the owner sees to */
+	bool repeats;
+	int place; /* among all lists, which the owner sees to */
 	const char *routine;
 	uint64_t run;		   /* the last one begun */
 	_Atomic uint64_t finished; /* the last one that is over */
 	atomic_bool active, busy, again;
 };
 
-#define COMMS_LISTS 256
+#define COMMS_LISTS 256	      /* places of plans' lists */
+#define COMMS_SPARE_LISTS 128 /* and of those that list_pool.c has, behind them */
 
 /* A queue to which commands are to be added. */
 struct comms_queue *comms_list_queue(struct comms_list *list);
@@ -102,6 +106,14 @@ void comms_list_start(struct comms_list *list);
 /* Moves it if it can be moved from here. Is the last run over? */
 bool comms_list_is_over(struct comms_list *list);
 void comms_list_wait(struct comms_list *list);
+/* Ends a list that repeats. Nobody will count up its words again; what is under way completes. */
+void comms_list_stop(struct comms_list *list);
+
+/* list_pool.c: lists for other uses than plans, empty and with a place of their own. NULL: none is left. */
+struct comms_list *comms_list_take(const char *routine);
+/* The list is not active. */
+void comms_list_return(struct comms_list *list);
+int comms_lists_left(void);
 
 /* Makes waits and the network move lists (comms/wait/lists.h). */
 void comms_lists_start(void);

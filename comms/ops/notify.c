@@ -162,3 +162,8 @@ void comms_complete_all(void)
 	if (comms.network)
 		comms.network->complete();
 }
+
+bool comms_is_served(void)
+{
+	return comms.network && comms.network->served();
+}

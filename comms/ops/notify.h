@@ -83,4 +83,7 @@ void comms_batch_send(struct comms_batch *batch);
 /* Waits until all notifications that left this PE have arrived. */
 void comms_complete_all(void);
 
+/* Does a thread of the network go on with what other PEs do here, and move lists, while this PE computes? */
+bool comms_is_served(void);
+
 #endif

@@ -27,11 +27,23 @@ static bool has_room(struct edge *edge, uint64_t number)
 	return number <= edge->credit + SLOTS;
 }
 
-static void await_sent(struct edge *edge, int s)
+static bool slot_is_sent(const struct edge *edge, int s)
 {
-	if (comms_request_is_under_way(&edge->request[s]))
-		hang_note_peer("shmemx_exchange_start", "an answer of", edge->pe);
-	COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&edge->request[s]));
+	return !comms_request_is_under_way(&edge->request[s]) &&
+	       (COMMS_LIKELY(!edge->parts[s]) || comms_list_is_over(edge->parts[s]));
+}
+
+void exchange_await_sent(const struct edge *edge, int s, const char *routine)
+{
+	if (slot_is_sent(edge, s))
+		return;
+	hang_note_peer(routine, "an answer of", edge->pe);
+	COMMS_WAIT(edge->parts[s] ? COMMS_ANYWHERE : COMMS_NOWHERE, slot_is_sent(edge, s));
+}
+
+static void await_sent(const struct edge *edge, int s)
+{
+	exchange_await_sent(edge, s, "shmemx_exchange_start");
 }
 
 /* Waits for the place where the next message goes. */
@@ -82,7 +94,7 @@ static struct message *begin_message(struct shmemx_exchange *x, struct edge *edg
 	edge->sent_bytes = bytes;
 	if (edge->each_iteration)
 		exchange_end_iteration(&x->sending);
-	message->bytes = bytes;
+	message->bytes = exchange_goes_in_parts(edge, bytes) ? bytes | PARTED : bytes;
 	message->released = edge->released;
 	return message;
 }
@@ -108,7 +120,8 @@ static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t b
 	struct message *message = begin_message(x, edge, bytes, routine);
 	uint64_t number = edge->started;
 	int s = (int)(number % SLOTS);
-	size_t all = edge->payload - offsetof(struct message, bytes) + bytes;
+	bool parted = exchange_goes_in_parts(edge, bytes);
+	size_t all = edge->payload - offsetof(struct message, bytes) + (parted ? edge->direct : bytes);
 
 	if (COMMS_LIKELY(message == edge->slot_here[s])) {
 		atomic_store_explicit(&message->number, number, memory_order_release);
@@ -119,11 +132,8 @@ static void start_message(struct shmemx_exchange *x, struct edge *edge, size_t b
 		    (struct comms_notification){.piece = {{&edge->slot[s]->bytes, &message->bytes, all}},
 						.batch = batch},
 		    routine);
-}
-
-static bool slot_is_sent(const struct edge *edge, int s)
-{
-	return !comms_request_is_under_way(&edge->request[s]);
+	if (parted)
+		comms_list_start(edge->parts[s]);
 }
 
 /* Can it be started without waiting for anything? */
@@ -215,7 +225,7 @@ API void shmemx_exchange_start(shmemx_exchange_t exchange, int edge, size_t byte
 
 /*
  * Moves the data once, from the user's memory to the neighbour's slot. Messages of up to COPIED bytes go in one piece with the header
- * instead: a copy takes less time than UCX takes for one more piece.
+ * instead: a copy takes less time than UCX takes for one more piece. What goes in parts is prepared for one place in memory.
  */
 API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *source, size_t bytes)
 {
@@ -225,7 +235,7 @@ API void shmemx_exchange_send(shmemx_exchange_t exchange, int edge, const void *
 	struct comms_piece payload, header;
 	struct message *message;
 
-	if (e->slot_here[s] || bytes <= COPIED || comms.loopback) {
+	if (e->slot_here[s] || bytes <= COPIED || comms.loopback || exchange_goes_in_parts(e, bytes)) {
 		if (!e->filled)
 			e->filled = claim_slot(exchange, e, __func__);
 		memcpy((char *)e->filled + e->payload, source, bytes);

@@ -17,16 +17,6 @@ static struct {
 	struct shmemx_exchange *first;
 } exchanges = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool is_small(size_t most)
-{
-	return most <= sizeof((struct message *)0)->small;
-}
-
-static size_t slot_size(size_t most)
-{
-	return sizeof(struct message) + (is_small(most) ? 0 : (most + LINE - 1) / LINE * LINE);
-}
-
 static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group,
 				 const char *routine)
 {
@@ -47,24 +37,32 @@ static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const 
 	}
 }
 
-static size_t payload_at(size_t most)
-{
-	return is_small(most) ? offsetof(struct message, small) : sizeof(struct message);
-}
-
 static size_t out_buffers(const shmemx_edge_t *edge)
 {
 	return edge->options & SHMEMX_EDGE_ONE_SEND_BUFFER ? 1 : SLOTS;
 }
 
-static size_t block_size(const shmemx_edge_t *edges, int n_edges, size_t stations)
+static size_t edge_size(const shmemx_edge_t *edge)
 {
-	size_t size = stations * sizeof(struct station);
+	return SLOTS * exchange_slot_size(edge->receive_bytes) +
+	       out_buffers(edge) * exchange_slot_size(edge->send_bytes);
+}
 
-	for (int i = 0; i < n_edges; i++)
-		size += SLOTS * slot_size(edges[i].receive_bytes) +
-			out_buffers(&edges[i]) * slot_size(edges[i].send_bytes);
-	return size;
+/* What an exchange needs, of the PE that needs most of it. */
+struct block_needs {
+	size_t stations, size, longest; /* edges, bytes of a block, and those of a message */
+};
+
+static struct block_needs agree_on_needs(const struct set *world, const shmemx_edge_t *edges, int n_edges)
+{
+	uint64_t most[3] = {(uint64_t)n_edges};
+
+	for (int i = 0; i < n_edges; i++) {
+		most[1] += edge_size(&edges[i]);
+		most[2] = edges[i].send_bytes > most[2] ? edges[i].send_bytes : most[2];
+	}
+	set_reduce_words(world, most, 3, SET_MOST);
+	return (struct block_needs){most[0], most[0] * sizeof(struct station) + most[1], most[2]};
 }
 
 /* If the messages come over the network, and it can say that they have. Message numbers begin with 1, and each slot takes every second. */
@@ -108,16 +106,17 @@ static void publish_stations(struct shmemx_exchange *x, const shmemx_edge_t *edg
 					       .send_bytes = edge->send_bytes,
 					       .receive_bytes = edge->receive_bytes,
 					       .slots = at};
-		for (int s = 0; s < SLOTS; s++, at += slot_size(edge->receive_bytes)) {
+		for (int s = 0; s < SLOTS; s++, at += exchange_slot_size(edge->receive_bytes)) {
 			edge->in[s] = (struct message *)(x->block + at);
 			memset(edge->in[s], 0, sizeof *edge->in[s]);
 		}
-		request_completions(edge, slot_size(edge->receive_bytes));
+		request_completions(edge, exchange_slot_size(edge->receive_bytes));
 		edge->one_out = out_buffers(&edges[i]) == 1;
 		edge->out[0] = (struct message *)(x->block + at);
-		edge->out[1] = (struct message *)(x->block + at + (edge->one_out ? 0 : slot_size(edge->send_bytes)));
-		at += out_buffers(&edges[i]) * slot_size(edge->send_bytes);
-		edge->their_payload = payload_at(edge->receive_bytes);
+		edge->out[1] =
+			(struct message *)(x->block + at + (edge->one_out ? 0 : exchange_slot_size(edge->send_bytes)));
+		at += out_buffers(&edges[i]) * exchange_slot_size(edge->send_bytes);
+		edge->their_payload = exchange_payload_at(edge->receive_bytes);
 		edge->each_iteration = edges[i].options & SHMEMX_EDGE_EACH_ITERATION;
 		x->sending.edges += edge->each_iteration && edge->send_bytes > 0;
 		x->receiving.edges += edge->each_iteration && edge->receive_bytes > 0;
@@ -149,10 +148,10 @@ static void find_neighbour(struct shmemx_exchange *x, int i, int stations, const
 	edge->theirs = (struct station *)x->block + edge->mine->edge;
 	comms_get(&theirs, edge->theirs, sizeof theirs, edge->pe, routine);
 	check_neighbour(edge, i, &theirs, routine);
-	edge->payload = payload_at(theirs.receive_bytes);
+	edge->payload = exchange_payload_at(theirs.receive_bytes);
 	memcpy(edge->their_completion, theirs.completion, sizeof edge->their_completion);
 	for (int s = 0; s < SLOTS; s++) {
-		size_t size = slot_size(theirs.receive_bytes);
+		size_t size = exchange_slot_size(theirs.receive_bytes);
 
 		edge->slot[s] = (struct message *)(x->block + theirs.slots + (size_t)s * size);
 		edge->slot_here[s] = comms.loopback ? NULL : comms_reach(edge->slot[s], size, edge->pe, &edge->peer);
@@ -190,6 +189,38 @@ static void pair_batches(struct shmemx_exchange *x, const char *routine)
 		x->edges[i].batches = find_batches(x, i);
 }
 
+/* Returns the bytes for them in the block, which has `size` without. */
+static size_t choose_detours(struct shmemx_exchange *x, const shmemx_edge_t *edges, const struct comms_group *group,
+			     struct block_needs needs, const char *routine)
+{
+	struct published_edge *published = calloc((size_t)x->n_edges + 1, sizeof *published);
+	size_t slots = needs.stations * sizeof(struct station), bytes;
+
+	if (!published)
+		rte_die(routine, "no memory for %d edges", x->n_edges);
+	for (int i = 0; i < x->n_edges; i++) {
+		published[i] = (struct published_edge){comms_group_pe(group, edges[i].pe), edges[i].edge,
+						       edges[i].send_bytes, edges[i].receive_bytes, slots};
+		slots += edge_size(&edges[i]);
+	}
+	bytes = exchange_choose_detours(x, published, needs.stations, needs.longest, needs.size, routine);
+	free(published);
+	return bytes;
+}
+
+/* Where the heap has no room for detours there are none. */
+static bool allocate_block(struct shmemx_exchange *x, size_t size, size_t detours, const char *routine)
+{
+	x->block = api_allocate(size + detours ? size + detours : LINE, routine);
+	if (!x->block && detours > 0) {
+		exchange_forget_detours(x);
+		x->block = api_allocate(size ? size : LINE, routine);
+	}
+	if (x->plan)
+		memset(x->block + size, 0, detours);
+	return x->block != NULL;
+}
+
 static void enlist_exchange(struct shmemx_exchange *x)
 {
 	pthread_mutex_lock(&exchanges.lock);
@@ -204,7 +235,7 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, __func__);
 	const struct comms_group *group = n_edges ? &api_team_or_die(team, __func__)->group : world.group;
 	struct shmemx_exchange *x;
-	size_t stations, size;
+	struct block_needs needs;
 
 	set_check_agreement(&world, NULL, 0, NULL, 0, NULL);
 	check_exchange_edges(edges, n_edges, group, __func__);
@@ -213,20 +244,20 @@ API int shmemx_exchange_create(shmem_team_t team, const shmemx_edge_t *edges, in
 	if (!x)
 		rte_die(__func__, "no memory for %d edges", n_edges);
 	x->n_edges = n_edges;
-	stations = set_max(&world, (uint64_t)n_edges);
-	size = set_max(&world, block_size(edges, n_edges, stations));
-	x->block = api_allocate(size ? size : LINE, __func__);
-	if (!x->block) {
+	needs = agree_on_needs(&world, edges, n_edges);
+	if (!allocate_block(x, needs.size, choose_detours(x, edges, group, needs, __func__), __func__)) {
 		free(x);
 		return 1;
 	}
 	/* Marks stations that belong to no edge. */
-	memset(x->block, 0xff, stations * sizeof(struct station));
-	publish_stations(x, edges, group, stations);
+	memset(x->block, 0xff, needs.stations * sizeof(struct station));
+	publish_stations(x, edges, group, needs.stations);
 	api_barrier_all(__func__);
 	for (int i = 0; i < n_edges; i++)
-		find_neighbour(x, i, (int)stations, __func__);
+		find_neighbour(x, i, (int)needs.stations, __func__);
 	pair_batches(x, __func__);
+	if (x->plan)
+		exchange_begin_parts(x, __func__);
 	enlist_exchange(x);
 	*exchange = x;
 	return 0;
@@ -264,15 +295,25 @@ static void unlist_exchange(struct shmemx_exchange *x)
 static void come_to_rest(struct shmemx_exchange *x)
 {
 	for (int i = 0; i < x->n_edges; i++)
-		for (int s = 0; s < SLOTS; s++) {
-			hang_note_peer("shmemx_exchange_destroy", "an answer of", x->edges[i].pe);
-			COMMS_WAIT(COMMS_NOWHERE, !comms_request_is_under_way(&x->edges[i].request[s]));
-		}
+		for (int s = 0; s < SLOTS; s++)
+			exchange_await_sent(&x->edges[i], s, "shmemx_exchange_destroy");
 	for (int b = 0; b < x->n_batches; b++)
 		for (int s = 0; s < SLOTS; s++)
 			COMMS_WAIT(COMMS_NOWHERE,
 				   !atomic_load_explicit(&x->batches[b].epoch[s].under_way, memory_order_acquire));
 	comms_complete_all();
+}
+
+/* All PEs call this. What has been sent and not been waited for comes to its end first. */
+static void come_to_rest_together(struct shmemx_exchange *x, const char *routine)
+{
+	come_to_rest(x);
+	if (!x->plan)
+		return;
+	api_barrier_all(routine);
+	exchange_await_parts(x);
+	api_barrier_all(routine);
+	exchange_end_parts(x);
 }
 
 static void free_exchange(struct shmemx_exchange *x)
@@ -298,7 +339,7 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 		rte_die_together(__func__, "exchange is SHMEMX_EXCHANGE_INVALID");
 	if (exchange->destroyed)
 		rte_die_together(__func__, "exchange=%p was destroyed already", (void *)exchange);
-	come_to_rest(exchange);
+	come_to_rest_together(exchange, __func__);
 	unlist_exchange(exchange);
 	api_release(exchange->block, __func__); /* after its barrier all messages have come */
 	release_completions(exchange);
@@ -315,6 +356,8 @@ void api_exchanges_stop(void)
 		struct shmemx_exchange *x = exchanges.first;
 
 		come_to_rest(x);
+		if (x->plan)
+			exchange_end_parts(x);
 		release_completions(x);
 		exchanges.first = x->next;
 		free_exchange(x);

@@ -22,7 +22,10 @@ static struct message *next_message(struct edge *edge)
 
 static bool message_has_come(struct edge *edge)
 {
-	return atomic_load_explicit(&next_message(edge)->number, memory_order_acquire) > edge->waited;
+	const struct message *next = next_message(edge);
+
+	return atomic_load_explicit(&next->number, memory_order_acquire) > edge->waited &&
+	       (!exchange_is_parted(next) || exchange_parts_have_come(edge));
 }
 
 API int shmemx_exchange_test(shmemx_exchange_t exchange, int edge)
@@ -83,6 +86,10 @@ static const struct message *await_message(struct shmemx_exchange *x, struct edg
 		hang_note_peer(routine, "a message of", edge->pe);
 	COMMS_WAIT(&message->number,
 		   (number = atomic_load_explicit(&message->number, memory_order_acquire)) > edge->waited);
+	if (exchange_is_parted(message)) {
+		COMMS_WAIT(COMMS_ANYWHERE, exchange_parts_have_come(edge));
+		edge->parted[number % SLOTS]++;
+	}
 	edge->waited++;
 	if (COMMS_UNLIKELY(edge->completion[edge->waited % SLOTS]))
 		comms_note_needed(edge->pe, edge->completion[edge->waited % SLOTS]);
@@ -112,7 +119,7 @@ static inline const void *wait_for_edge(struct shmemx_exchange *x, int edge, siz
 	must_receive(e, edge, routine);
 	message = await_message(x, e, edge, routine);
 	if (bytes)
-		*bytes = message->bytes;
+		*bytes = exchange_bytes(message);
 	return (const char *)message + e->their_payload;
 }
 
@@ -153,7 +160,7 @@ API const void *shmemx_exchange_received(shmemx_exchange_t exchange, int edge, s
 	if (COMMS_UNLIKELY(e->waited == e->released))
 		rte_die(__func__, "edge=%d: no message was waited for since the last release", edge);
 	if (bytes)
-		*bytes = message->bytes;
+		*bytes = exchange_bytes(message);
 	return (const char *)message + e->their_payload;
 }
 
