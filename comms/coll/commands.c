@@ -98,6 +98,7 @@ static bool notify_by_command(const struct comms_list *list, struct comms_queue 
 						.piece = {{command->dest, command->source, command->size}},
 						.flag = {command->word, value},
 						.by_network = true,
+						.second_cable = command->second_cable,
 						.pe = command->pe,
 						.routine = list->routine,
 					});

@@ -49,6 +49,7 @@ struct comms_command {
 	_Atomic uint64_t *until; /* mine; NULL: it waits for nothing */
 	struct comms_iteration when;
 	_Atomic uint64_t *word;	 /* theirs, by its address here */
+	bool second_cable;	 /* see comms_notification */
 	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and its data */
 	struct comms_iteration notified;
 	void *dest;

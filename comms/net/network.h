@@ -101,6 +101,7 @@ struct network_notification {
 	size_t flag_offset; /* COMMS_NO_FLAG: there is no flag */
 	uint64_t value;	    /* with a request, request->value is the same */
 	uint8_t completion; /* not 0: a number that the peer's listen gave; flag_offset is COMMS_NO_FLAG. 0 if counted */
+	bool second_cable; /* by the second cable of a pair of nodes, if the network has_second_cables; no batch then */
 	struct comms_batch *batch; /* not NULL: a network with batching may keep the notification until send_batch */
 	bool counted, nbi;
 	struct comms_channel *channel;
@@ -311,6 +312,8 @@ struct comms_network {
 	bool (*progress)(void);
 	/* Do other PEs' operations on this one go on while this PE computes? The executor of plans asks (comms/coll/executor.c). */
 	bool (*served)(void);
+	/* Can it tell the two cables of a pair of nodes apart? The pointer may be NULL. */
+	bool (*has_second_cables)(void);
 
 	/* For reports (comms/wait/deadlock.c, hang_text.c, SHMEM_INFO). traffic comes with zeros. */
 	void (*count_traffic)(struct comms_traffic *traffic);

@@ -89,6 +89,7 @@ static struct network_notification make_network_notification(const struct comms_
 		.flag_offset = COMMS_NO_FLAG,
 		.value = n->flag.value,
 		.completion = n->completion,
+		.second_cable = n->second_cable,
 		.batch = n->batch,
 	};
 
@@ -161,6 +162,11 @@ void comms_complete_all(void)
 {
 	if (comms.network)
 		comms.network->complete();
+}
+
+bool comms_has_second_cables(void)
+{
+	return comms.network && comms.network->has_second_cables && comms.network->has_second_cables();
 }
 
 bool comms_is_served(void)

@@ -51,6 +51,7 @@ struct comms_notification {
 	/* instead of the flag: a number that the receiver gave, see completion_numbers.h; 0: the flag */
 	uint8_t completion;
 	bool by_network;	   /* also where stores reach the PE */
+	bool second_cable;	   /* by the second cable of a pair of nodes; see comms_has_second_cables */
 	struct comms_batch *batch; /* leaves with this one, if there is room in it; NULL: leaves now */
 	int pe;
 	const char *routine;
@@ -82,6 +83,9 @@ void comms_batch_send(struct comms_batch *batch);
 
 /* Waits until all notifications that left this PE have arrived. */
 void comms_complete_all(void);
+
+/* Can the network tell the two cables of a pair of nodes apart? If they have no route by the second one, it takes the first. */
+bool comms_has_second_cables(void);
 
 /* Does a thread of the network go on with what other PEs do here, and move lists, while this PE computes? */
 bool comms_is_served(void);

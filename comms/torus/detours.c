@@ -104,16 +104,11 @@ static bool load_links(struct search *s)
 
 /* --- Search --- */
 
-static bool is_second_cable(const struct torus_axis *axis, int direction)
-{
-	return axis->ring && axis->size == 2 && direction % 2;
-}
-
 static bool is_idle(const struct search *s, int place, int direction)
 {
 	int link = place * s->directions + direction;
 
-	if (!s->task->cables && is_second_cable(&s->shape->axis[direction / 2], direction))
+	if (!s->task->cables && torus_is_second_cable(s->shape, direction))
 		return false;
 	return torus_sites_share(s->task->sites, place, direction) == 1 && !s->taken[link] && s->load[link] <= s->idle;
 }

@@ -183,6 +183,11 @@ int torus_neighbour(const struct torus_shape *shape, int place, int direction)
 	return shape->axis[a].ring ? place + (size - 1) * shape->stride[a] : -1;
 }
 
+bool torus_is_second_cable(const struct torus_shape *shape, int direction)
+{
+	return shape->axis[direction / 2].ring && shape->axis[direction / 2].size == 2 && direction % 2;
+}
+
 int torus_steps(const struct torus_axis *axis, int from, int to)
 {
 	int up = to - from;

@@ -66,6 +66,9 @@ const char *torus_direction_name(int direction);
 /* The place at the other end of the cable that leaves in this direction, or -1. */
 int torus_neighbour(const struct torus_shape *shape, int place, int direction);
 
+/* Is it the second cable of a pair with two? Routes take the first one, upwards. */
+bool torus_is_second_cable(const struct torus_shape *shape, int direction);
+
 /* How many steps from one coordinate to another: above 0 upwards, below 0 downwards. Half a ring goes upwards. */
 int torus_steps(const struct torus_axis *axis, int from, int to);
 int torus_hops(const struct torus_shape *shape, int from, int to);

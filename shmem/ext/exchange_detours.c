@@ -111,6 +111,7 @@ static void find_detours(struct chooser *c)
 		.costs = &costs,
 		.least = c->forced ? LEAST_FORCED : LEAST,
 		.forced = c->forced,
+		.cables = comms_has_second_cables(),
 	};
 
 	set_prepare_topology(c->world);

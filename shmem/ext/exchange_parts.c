@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "comms/topology/job_torus.h"
 #include "comms/wait/wait.h"
 
 /* How often a word is counted up by so many segments, which take the words in turn. */
@@ -24,6 +25,7 @@ struct part_hop {
 	const struct torus_detour *detour;
 	struct part_words *from, *to; /* from: that show what has come; NULL: all is there */
 	int slot, pe;
+	bool second_cable;
 	const char *source;
 	char *dest;
 };
@@ -45,6 +47,7 @@ static void add_commands(struct comms_list *list, const struct part_hop *hop)
 					       .when = count,
 					       .word = &hop->to->came[hop->slot][word],
 					       .notified = count,
+					       .second_cable = hop->second_cable,
 					       .dest = hop->dest + at,
 					       .source = hop->source + at,
 					       .size = left < hop->detour->segment ? left : hop->detour->segment,
@@ -81,6 +84,7 @@ static void complete_hop(const struct shmemx_exchange *x, int d, int hop, struct
 	h->detour = &x->plan->found.detour[d];
 	h->to = words_at(x, d, hop);
 	h->pe = x->plan->place[d][hop].pe;
+	h->second_cable = torus_is_second_cable(&comms_torus()->sites.shape, h->detour->direction[hop]);
 	h->dest = last ? part_in_slot(x, d, h->slot) : room_at(x, d, hop, h->slot);
 }
 

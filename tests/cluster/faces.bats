@@ -66,3 +66,16 @@ carried()
 		faces 2x3 12 mixed 70k,600k SHMEM_EXCHANGE_DETOURS=yes "$setting"
 	done
 }
+
+@test "two cables between two hosts carry half of a face each, and a face each" {
+	"$cluster" up --name "$name" --torus 2dx2 --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
+	sent_by_ports >before
+	faces 2dx2 4 pair 2m
+	carried $((4 * 2097152)) 1.00 1.10 x+ x-
+	"$cluster" down --name "$name"
+	"$cluster" up --name "$name" --torus 2d --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
+	sent_by_ports >before
+	faces 2d 2 one 2m
+	carried $((4 * 2097152)) 0.48 0.56 x+ x-
+	faces 2d 2 mixed 70k,600k SHMEM_EXCHANGE_DETOURS=yes SHMEM_CHECK=1
+}

@@ -67,7 +67,7 @@ function read_shape(   i) {
 	axes = split(shape, size, "x")
 	n = 1
 	for (i = axes; i >= 1; i--) {
-		mesh[i] = size[i] ~ /m$/ || size[i] + 0 == 2 # two hosts have one cable, not two
+		mesh[i] = size[i] ~ /m$/ || size[i] == "2" # two hosts have one cable, unless they are to have two
 		size[i] += 0
 		stride[i] = n
 		n *= size[i]
@@ -136,12 +136,19 @@ function route(k, target, via, i, step,   axis, direct) {
 					port(i, step) " onlink src " address(k))
 }
 
+# To a host that two cables lead to, packets of this type of service take the second one, downwards.
+function second_route(k, target, via, i) {
+	if (size[i] == 2 && !mesh[i])
+		say("links/h" k, "route replace " address(target) "/32 tos 0x08 via " address(via) " dev " port(i, -1) " onlink src " address(k))
+}
+
 function make_routes(k,   target, i, step) {
 	for (target = 0; target < n; target++)
 		for (i = 1; i <= axes; i++)
 			if (coordinate(k, i) != coordinate(target, i)) {
 				step = direction(i, coordinate(k, i), coordinate(target, i))
 				route(k, target, neighbour(k, i, step), i, step)
+				second_route(k, target, neighbour(k, i, step), i)
 				break
 			}
 }

@@ -272,7 +272,7 @@ routes_of_cluster()
 	mkdir -p net/links
 	awk -v kind=torus -v shape="$1" -v slots=1 -v run=net -f "$BATS_TEST_DIRNAME/../cluster/network.awk"
 	for file in net/links/h*; do
-		sed -n "s|^route replace \([0-9.]*\)/32 via \([0-9.]*\) dev \(..\) .*|${file#net/links/h} \1 \2 \3|p" "$file"
+		sed -n "s|^route replace \([0-9.]*\)/32\( tos 0x08\)\{0,1\} via \([0-9.]*\) dev \(..\) .*|${file#net/links/h} \1\2 \3 \4|p" "$file"
 	done | sort
 	rm -r net
 }
@@ -280,12 +280,12 @@ routes_of_cluster()
 routes_of_plan()
 {
 	"$TORUSPLAN" routes --shape "$1" --host all --batch |
-		sed -n 's/^# host \([0-9]*\) .*/host \1/p; s|^route add \([0-9.]*\)/32 via \([0-9.]*\) dev \(..\) .*|\1 \2 \3|p' |
+		sed -n 's/^# host \([0-9]*\) .*/host \1/p; s|^route add \([0-9.]*\)/32\( tos 0x08\)\{0,1\} via \([0-9.]*\) dev \(..\) .*|\1\2 \3 \4|p' |
 		awk '$1 == "host" { host = $2; next } { print host, $0 }' | sort
 }
 
 @test "routes: those of the cluster of hosts are the same, in every shape" {
-	for shape in 2 5 4m 6 3x3 2x2x2 3x3x3 4mx2x3 5x4 6mx1x3 2x3x2x4 3x2x1x5m; do
+	for shape in 2 2d 5 4m 6 3x3 2dx3 3x2dx2d 2x2x2 3x3x3 4mx2x3 5x4 6mx1x3 2x3x2x4 3x2x1x5m; do
 		routes_of_cluster "$shape" >cluster
 		routes_of_plan "$shape" >plan
 		[ -s plan ]

@@ -64,6 +64,15 @@ static const char *port_of(const struct plan *plan, int place, int direction)
 			       direction);
 }
 
+/* Packets of this type of service take the second cable of a pair (comms/net/ucx/ucx_filter.h). */
+#define SECOND_CABLE_TOS "0x08"
+
+/* Does the second cable of a pair leave there in this direction, and is it whole? */
+static bool is_second_cable(const struct torus_sites *sites, int place, int direction)
+{
+	return torus_is_second_cable(&sites->shape, direction) && torus_sites_share(sites, place, direction) == 1;
+}
+
 static void print_settings(const struct plan *plan, int place)
 {
 	const struct torus_sites *sites = &plan->machine->sites;
@@ -73,6 +82,24 @@ static void print_settings(const struct plan *plan, int place)
 	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
 		if (torus_sites_share(sites, place, direction) > 0)
 			printf("echo 0 >/proc/sys/net/ipv4/conf/%s/rp_filter\n", port_of(plan, place, direction));
+	/* What answers a connection by the second cable takes that, too. */
+	for (int direction = 0; direction < 2 * sites->shape.axes; direction++)
+		if (is_second_cable(sites, place, direction)) {
+			puts("echo 1 >/proc/sys/net/ipv4/tcp_reflect_tos");
+			break;
+		}
+}
+
+/* A route like the last one, by the other cable between the same two hosts. */
+static void print_second_route(const struct plan *plan, int node, int direction, const char *to, const char *via)
+{
+	const struct torus_sites *sites = &plan->machine->sites;
+	char own[INET_ADDRSTRLEN];
+
+	if (is_second_cable(sites, sites->place[node], direction ^ 1))
+		printf("%sroute add %s/32 tos " SECOND_CABLE_TOS " via %s dev %s onlink src %s\n",
+		       plan->batch ? "" : "ip ", to, via, port_of(plan, sites->place[node], direction ^ 1),
+		       address_of(plan, node, own));
 }
 
 static void print_host(const struct plan *plan, const struct torus_routes *routes, int node)
@@ -100,6 +127,7 @@ static void print_host(const struct plan *plan, const struct torus_routes *route
 		next = torus_neighbour(&sites->shape, place, direction);
 		printf("%sroute add %s/32 via %s dev %s onlink src %s\n", ip, address_of(plan, n, to),
 		       address_of(plan, sites->node[next], via), port_of(plan, place, direction), own);
+		print_second_route(plan, node, direction, to, via);
 	}
 }
 

@@ -124,16 +124,24 @@ void ucx_open(void)
 	ucx_serve();
 }
 
+static void mark_connection(struct ucx_peer *peer)
+{
+	ucx_message_mark_all(&peer->mark);
+	if (ucx.rma)
+		channel_touch(&peer->mark);
+}
+
 void ucx_complete(void)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++) {
-		struct ucx_peer *peer = peer_ucx(comms_peer(pe));
+		struct ucx_peer *peer = peer_ucx(comms_peer(pe)), *second;
 
 		if (!peer)
 			continue;
-		ucx_message_mark_all(&peer->mark);
-		if (ucx.rma)
-			channel_touch(&peer->mark);
+		mark_connection(peer);
+		second = atomic_load_explicit(&peer->second, memory_order_acquire);
+		if (second)
+			mark_connection(second);
 	}
 	ucx_quiet(NULL);
 }

@@ -142,6 +142,25 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 	return known;
 }
 
+/* Its packets have a type of service of their own, for which the hosts have routes by the second cable (torusplan routes). */
+struct ucx_peer *ucx_second_peer(struct comms_peer *peer)
+{
+	struct ucx_peer *first = ucx_peer(peer), *second = atomic_load_explicit(&first->second, memory_order_acquire);
+
+	if (COMMS_LIKELY(second != NULL))
+		return second;
+	pthread_mutex_lock(&ucx.connecting);
+	second = atomic_load_explicit(&first->second, memory_order_relaxed);
+	if (!second) {
+		ucx_filter_second_cable = true;
+		second = ucx_connect(&ucx.main, peer);
+		ucx_filter_second_cable = false;
+		atomic_store_explicit(&first->second, second, memory_order_release);
+	}
+	pthread_mutex_unlock(&ucx.connecting);
+	return second;
+}
+
 const struct failure_address *ucx_addresses(int pe)
 {
 	const struct comms_peer *peer = comms_peer(pe);
@@ -176,6 +195,11 @@ static void disconnect(struct ucx_peer *peer)
 
 void ucx_forget(struct comms_peer *peer)
 {
-	if (peer_ucx(peer))
-		disconnect(peer_ucx(peer));
+	struct ucx_peer *known = peer_ucx(peer);
+	struct ucx_peer *second = known ? atomic_load_explicit(&known->second, memory_order_acquire) : NULL;
+
+	if (second)
+		disconnect(second);
+	if (known)
+		disconnect(known);
 }

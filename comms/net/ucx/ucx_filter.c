@@ -31,6 +31,7 @@
 
 struct filter filter = {.lock = PTHREAD_MUTEX_INITIALIZER, .text = "not filtered"};
 _Thread_local int ucx_filter_calls __attribute__((tls_model("initial-exec")));
+_Thread_local bool ucx_filter_second_cable __attribute__((tls_model("initial-exec")));
 
 static bool is_of_this_job(void)
 {
@@ -142,8 +143,13 @@ static void send_greeting(int fd)
 /* Also where UCX_TCP_CONN_NB asks UCX not to wait for connections: nothing may go in front of the greeting. */
 static int hooked_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-	int result = connect(fd, address, length);
+	static const int second = UCX_SECOND_CABLE_TOS;
+	int result;
 
+	if (ucx_filter_second_cable && address->sa_family == AF_INET &&
+	    setsockopt(fd, IPPROTO_IP, IP_TOS, &second, sizeof second))
+		rte_debug("no type of service for a connection by the second cable: %s", strerror(errno));
+	result = connect(fd, address, length);
 	if (!is_of_this_job() || (address->sa_family != AF_INET && address->sa_family != AF_INET6))
 		return result;
 	if (result < 0 && (errno == EINPROGRESS || errno == EINTR) && wait_for_connection(fd))
@@ -273,6 +279,11 @@ void ucx_filter_stop(void)
 	explicit_bzero(filter.key, sizeof filter.key);
 	set_filter_mode(MODE_OFF, "not filtered");
 	pthread_mutex_unlock(&filter.lock);
+}
+
+bool ucx_filter_connects(void)
+{
+	return filter_mode() != MODE_OFF;
 }
 
 const char *ucx_filter_text(void)

@@ -36,6 +36,13 @@ const char *ucx_filter_text(void);
  */
 extern _Thread_local int ucx_filter_calls __attribute__((tls_model("initial-exec")));
 
+/* Connections that this thread makes go by the second cable between two nodes, where routes for the type of service lead there. */
+extern _Thread_local bool ucx_filter_second_cable __attribute__((tls_model("initial-exec")));
+#define UCX_SECOND_CABLE_TOS 0x08
+
+/* Are UCX's connections made here? */
+bool ucx_filter_connects(void);
+
 static inline unsigned ucx_worker_progress(ucp_worker_h worker)
 {
 	unsigned done;

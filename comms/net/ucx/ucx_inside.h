@@ -71,6 +71,8 @@ struct ucx_peer {
 	_Atomic uint64_t acknowledged;	    /* how many of them have been carried out, as far as is known */
 	struct mark mark;		    /* of the channel that the worker is of; others' hang on it */
 	struct ucx_peer *next;		    /* of those that are closed */
+	/* Of the main worker's: the same by the second cable between the nodes; NULL: not connected yet. */
+	_Atomic(struct ucx_peer *) second;
 };
 
 /* What this PE publishes: the lengths and where UCX listens, then the worker's address, then the keys. */
@@ -148,8 +150,9 @@ bool ucx_wants_rma(void);
 ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
 /* A connection of the channel's worker. */
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);
-/* The main worker's connection, made on first use. */
+/* The main worker's connection, made on first use; and that by the second cable. */
 struct ucx_peer *ucx_peer(struct comms_peer *peer);
+struct ucx_peer *ucx_second_peer(struct comms_peer *peer);
 void ucx_release_keys(struct ucx_peer *peer);
 /* Lets the main worker work; nonzero: it did something. */
 unsigned ucx_work(void);

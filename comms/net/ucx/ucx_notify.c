@@ -98,7 +98,7 @@ static void start_messages(struct comms_request *request, const struct network_n
 {
 	struct ucx_notification *n = ucx_notification(request);
 	uint32_t event = ucx_event();
-	struct ucx_peer *peer = ucx_peer(from->peer);
+	struct ucx_peer *peer = from->second_cable ? ucx_second_peer(from->peer) : ucx_peer(from->peer);
 
 	*n = (struct ucx_notification){
 		.connection = peer,

@@ -197,6 +197,7 @@ const struct comms_network ucx_network = {
 	.complete = ucx_complete,
 	.progress = ucx_progress,
 	.served = ucx_served,
+	.has_second_cables = ucx_filter_connects,
 	.count_traffic = ucx_count_traffic,
 	.name_under_way = ucx_name_under_way,
 	.connections = ucx_filter_text,
