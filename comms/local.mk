@@ -12,10 +12,10 @@ libtorushmem_la_SOURCES += comms/core/symmetric_checks.c comms/core/comms.h comm
 libtorushmem_la_SOURCES += comms/topology/group.h comms/topology/job_torus.c \
 	comms/topology/job_torus.h comms/topology/levels.c comms/topology/levels.h comms/topology/nodes.c \
 	comms/topology/nodes.h
-# observe: counters, traces, link loads.
-libtorushmem_la_SOURCES += comms/observe/categories.c comms/observe/counters.c \
-	comms/observe/counters.h comms/observe/links.c comms/observe/links.h comms/observe/trace.c \
-	comms/observe/trace.h
+# observe: counters, traces, link loads, cables.
+libtorushmem_la_SOURCES += comms/observe/cables.c comms/observe/cables.h \
+	comms/observe/categories.c comms/observe/counters.c comms/observe/counters.h \
+	comms/observe/links.c comms/observe/links.h comms/observe/trace.c comms/observe/trace.h
 # ops: the operations.
 libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/calls.c \
 	comms/ops/fault.c comms/ops/fault.h comms/ops/completion_numbers.c comms/ops/completion_numbers.h \
@@ -31,8 +31,8 @@ libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/netw
 	comms/net/sessions.h
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
-	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/torus_barrier.c \
-	comms/groups/torus_barrier.h
+	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/topology_faults.c \
+	comms/groups/torus_barrier.c comms/groups/torus_barrier.h
 # rdma: memory that is not symmetric, and events.
 libtorushmem_la_SOURCES += comms/rdma/events.c comms/rdma/events.h comms/rdma/transfers.c \
 	comms/rdma/transfers.h

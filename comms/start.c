@@ -14,6 +14,7 @@
 #include "comms/topology/job_torus.h"
 #include "comms/groups/numa.h"
 #include "comms/net/networks.h"
+#include "comms/observe/cables.h"
 #include "comms/observe/counters.h"
 #include "comms/rdma/events.h"
 #include "comms/torus/shape.h"
@@ -172,6 +173,7 @@ void comms_stop(void)
 	rte.explain = NULL;
 	peers_stop();
 	counters_stop_links();
+	cables_stop();
 	comms_torus_stop();
 	if (network)
 		network->stop();

@@ -103,6 +103,8 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 		return false;
 	set_prepare_topology(set);
 	topology = set->team->topology;
+	if (topology)
+		set_watch_cables(set, each * (size_t)topology->sites.nodes);
 	if (!topology || torus_links_alltoall_most(topology) == 0)
 		return false;
 	return forced ||

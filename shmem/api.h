@@ -30,6 +30,15 @@
 	}                                                  \
 	API ret pshmem_ctx_##name(shmem_ctx_t ctx, __VA_ARGS__){body} PROFILED(shmem_##name) PROFILED(shmem_ctx_##name)
 
+/* When a team checks the cables of its torus the next time, alike in all members. */
+struct cable_watch {
+	bool off, tested;
+	double moved;	 /* seconds of large collectives since then, by the rate of the links */
+	double untested; /* the same since the last test, if that found nothing */
+	double cost;	 /* seconds that a check takes, as far as known */
+	uint64_t took;	 /* ns that this member took last time */
+};
+
 /*
  * A handle is the address of one of these, or one of the constants of shmem.h for those that always exist. A team's
  * members and numbers never change; its group's epoch and its counts of collectives belong to the
@@ -43,6 +52,7 @@ struct shmemx_team {
 	struct shmemx_ctx *contexts;	 /* those to be freed with the team */
 	struct torus_topology *topology; /* NULL: none, or not prepared; see set_prepare_topology */
 	bool topology_prepared;
+	struct cable_watch watch; /* see torus_faults.c */
 	/* begun so far, alike in all members; see collectives.h */
 	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans;
 	struct shmemx_team *next; /* of all that the user made */

@@ -283,6 +283,7 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 	topology = set->team->topology;
 	if (!topology)
 		return trees;
+	set_watch_cables(set, bytes);
 	task.root = topology->sites.place[node_of_member(set, root)];
 	trees.tree_choice =
 		torus_topology_trees(topology,

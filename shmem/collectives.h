@@ -77,6 +77,13 @@ struct set set_of_leaders(const struct set *set);
  */
 void set_prepare_topology(const struct set *set);
 
+/*
+ * A collective is about to move so many bytes over a team's topology, and this may be the time to check the cables. All members call this
+ * alike, once in a call and before they choose trees; it does nothing for small messages. The second prints the cables that have changed.
+ */
+void set_watch_cables(const struct set *set, size_t bytes);
+void set_print_faults(const struct set *set);
+
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
@@ -130,6 +137,7 @@ void api_broadcasts_start(void);
 void api_reductions_start(void);
 void api_gathers_start(void);
 void api_alltoalls_start(void);
+void api_faults_start(void);
 
 /*
  * The trees of a torus that a broadcast or a reduction takes between nodes; none where another algorithm is faster. All members call

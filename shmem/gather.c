@@ -108,6 +108,8 @@ static enum gather_algorithm choose_gather(const struct set *set, const struct l
 		return gather_algorithm;
 	if (gather_algorithm != AUTO || !torus_job_logical(comms_torus())) {
 		set_prepare_topology(set);
+		if (set->team->topology)
+			set_watch_cables(set, layout_bytes(layout));
 		if (set->team->topology && gather_algorithm == AUTO)
 			return choose_on_torus(set, layout);
 		if (set->team->topology && gather_algorithm == TORUS && gathers_on_torus(set, layout))

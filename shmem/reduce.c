@@ -235,10 +235,12 @@ static const struct torus_topology *usable_topology(const struct set *set, size_
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_topology *topology = reduce_algorithm == RINGS ? NULL : usable_topology(set, bytes, shared);
+	const struct torus_topology *topology = usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 
-	if (!topology)
+	if (topology)
+		set_watch_cables(set, bytes);
+	if (!topology || reduce_algorithm == RINGS)
 		return trees;
 	task.root = root < 0 ? torus_topology_middle(topology) : topology->sites.place[root];
 	task.longest = torus_longest_up(&topology->sites.shape);

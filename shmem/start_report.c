@@ -9,6 +9,7 @@
 
 #include "api.h"
 #include "comms/core/globals.h"
+#include "comms/observe/cables.h"
 #include "comms/topology/job_torus.h"
 #include "comms/torus/disjoint_trees.h"
 #include "rte/settings.h"
@@ -53,6 +54,22 @@ __attribute__((format(printf, 2, 3))) static void print_fact(const char *name, c
 	print_at(printf("%s: ", name), text);
 }
 
+/* The cables of this node whose faults would be noticed. */
+static void print_watched(const struct torus_job *job)
+{
+	bool wanted = true, any = false;
+
+	setting_bool(SETTING_TORUS_FAULTS, &wanted);
+	for (int d = 0; wanted && d < TORUS_DIRECTIONS; d++) {
+		if (!cables_watched(d))
+			continue;
+		printf("%s%s", any ? ", " : "  collectives watch the cables, here at ports ", job->port[d]);
+		any = true;
+	}
+	if (any)
+		puts("");
+}
+
 static void print_torus(void)
 {
 	const struct torus_job *job = comms_torus();
@@ -64,6 +81,7 @@ static void print_torus(void)
 	if (job->sites.nodes < job->machine.places)
 		printf("  %d of the %d places of %s\n", job->sites.nodes, job->machine.places,
 		       torus_shape_text(&job->machine, machine));
+	print_watched(job);
 	if (job->sites.share)
 		printf("  with cables that are dead or slow\n");
 	if (job->sites.nodes > 1 && !torus_job_logical(job))

@@ -103,6 +103,7 @@ UNIT_TESTS = \
 
 # Not tests: what the time of a job on hosts is measured with.
 ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faults tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols
@@ -112,6 +113,7 @@ tests_lib_ucx_protocols_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 tests_lib_ucx_protocols_LDADD = $(UCX_LIBS)
 tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_cluster_faces_SOURCES = tests/cluster/faces.c tests/cluster/torus_times.h
+tests_cluster_faults_SOURCES = tests/cluster/faults.c tests/cluster/torus_times.h
 tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
@@ -173,6 +175,7 @@ EXTRA_DIST += \
 	tests/cluster/discover.bats \
 	tests/cluster/faces.bats \
 	tests/cluster/failures.bats \
+	tests/cluster/faults.bats \
 	tests/cluster/figures \
 	tests/cluster/hidden \
 	tests/cluster/inside \

@@ -180,16 +180,22 @@ int torus_topology_middle(const struct torus_topology *topology)
 	return best;
 }
 
-void torus_topology_free(struct torus_topology *topology)
+void torus_topology_forget_trees(struct torus_topology *topology)
 {
-	if (!topology)
-		return;
 	for (int p = 0; topology->disjoint && p < topology->sites.shape.places; p++)
 		if (topology->disjoint[p]) {
 			torus_disjoint_trees_free(topology->disjoint[p]);
 			free(topology->disjoint[p]);
 		}
 	free(topology->disjoint);
+	topology->disjoint = NULL;
+}
+
+void torus_topology_free(struct torus_topology *topology)
+{
+	if (!topology)
+		return;
+	torus_topology_forget_trees(topology);
 	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++) {
 		free(topology->steps_out[direction]);
 		free(topology->steps_in[direction]);
@@ -197,6 +203,8 @@ void torus_topology_free(struct torus_topology *topology)
 		free(topology->reverse_out[direction]);
 	}
 	torus_sites_free(&topology->sites);
+	free(topology->seen);
+	free(topology->at_start);
 	free(topology->pe);
 	free(topology);
 }

@@ -19,6 +19,8 @@ struct torus_topology {
 	bool whole;
 	struct torus_costs costs;		/* measured, if they could be */
 	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
+	/* By link, as sites.share: what the node at its beginning sees of the cable now, and what was known at the start; NULL: no change yet. */
+	float *seen, *at_start;
 	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];
 	struct torus_ring_step *steps_out[TORUS_DIRECTIONS], *steps_in[TORUS_DIRECTIONS];
@@ -44,6 +46,15 @@ struct torus_tree_choice torus_topology_trees(const struct torus_topology *topol
 bool torus_topology_schedule(const struct torus_topology *topology, int most);
 /* The same, with the steps backwards. */
 bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
+
+/*
+ * The node at a place sees a cable of its own carry this share of the usual rate: 0, it is dead, to 1. All members call this alike. Trees that
+ * were found before are gone. The second returns what that node saw last, the third the less of what both ends saw.
+ */
+void torus_topology_see(struct torus_topology *topology, int place, int direction, float share);
+float torus_topology_seen(const struct torus_topology *topology, int place, int direction);
+float torus_topology_share(const struct torus_topology *topology, int place, int direction);
+void torus_topology_forget_trees(struct torus_topology *topology);
 
 /* The place from which the others are nearest, or one near it that has a node. */
 int torus_topology_middle(const struct torus_topology *topology);

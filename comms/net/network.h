@@ -204,6 +204,12 @@ struct network_blocking {
 	void (*wake)(void);
 };
 
+/* What this PE has sent to the host of another one. */
+struct network_sent {
+	uint64_t bytes,
+		microseconds; /* acknowledged so far; and how long something was not, while the other side had room for it */
+};
+
 /* Where PEs are in a network whose launcher says so. Used from find on. */
 struct comms_map {
 	/* The node of a PE, as a number that the other PEs of the node have, too. */
@@ -319,6 +325,8 @@ struct comms_network {
 	void (*count_traffic)(struct comms_traffic *traffic);
 	/* Writes "; operations under way to PEs 1, 3", or "". */
 	void (*name_under_way)(char *text, size_t size);
+	/* To the hosts of these PEs, zeros where it is not known. The pointer may be NULL. comms/observe/cables.c asks. */
+	void (*sent_to)(const int *pes, int n, struct network_sent *sent);
 	/* From whom it takes connections, in words; NULL: from nobody. The pointer may be NULL. */
 	const char *(*connections)(void);
 

@@ -3,6 +3,7 @@
 #include "job_torus.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct survey {
 	struct torus_shape machine;
 	struct torus_flaw *flaw; /* of the machine */
 	int flaws;
+	char port[TORUS_DIRECTIONS][TORUS_PORT]; /* of this PE's node */
 };
 
 static pthread_mutex_t job_torus_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -141,6 +143,18 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 	}
 }
 
+/* Hands the flaws over, and notes the ports of this node. */
+static void take_cables(struct survey *survey, struct torus_file *file)
+{
+	int place = survey->place[survey->node_of[comms.pe]];
+
+	survey->flaw = file->flaw;
+	survey->flaws = file->flaws;
+	file->flaw = NULL;
+	for (int direction = 0; comms.node_size == 0 && direction < 2 * file->shape.axes; direction++)
+		snprintf(survey->port[direction], TORUS_PORT, "%s", torus_file_port(file, place, direction));
+}
+
 static bool file_knows(struct survey *survey)
 {
 	const char *path = setting_text(SETTING_TORUS_FILE);
@@ -163,9 +177,7 @@ static bool file_knows(struct survey *survey)
 		memcpy(survey->place, file.place, (size_t)survey->nodes * sizeof(int));
 	else
 		find_hosts(survey, &file, path);
-	survey->flaw = file.flaw;
-	survey->flaws = file.flaws;
-	file.flaw = NULL;
+	take_cables(survey, &file);
 	torus_file_free(&file);
 	return true;
 }
@@ -174,6 +186,13 @@ static void take_places_in_order(struct survey *survey)
 {
 	for (int n = 0; n < survey->nodes; n++)
 		survey->place[n] = n;
+}
+
+/* Nobody names the ports: they may be called after their directions. */
+static void guess_ports(struct survey *survey)
+{
+	for (int direction = 0; comms.node_size == 0 && direction < 2 * survey->machine.axes; direction++)
+		snprintf(survey->port[direction], TORUS_PORT, "%s", torus_direction_name(direction));
 }
 
 static bool setting_knows(struct survey *survey)
@@ -191,6 +210,7 @@ static bool setting_knows(struct survey *survey)
 				 comms.node_size > 0 ? ""
 						     : "; to try a torus on one machine, set SHMEM_NODE_PES as well");
 	take_places_in_order(survey);
+	guess_ports(survey);
 	return true;
 }
 
@@ -224,9 +244,7 @@ static bool cables_know(struct survey *survey)
 	good = find_all_hosts(survey, &file);
 	if (good) {
 		survey->machine = file.shape;
-		survey->flaw = file.flaw;
-		survey->flaws = file.flaws;
-		file.flaw = NULL;
+		take_cables(survey, &file);
 	}
 	torus_file_free(&file);
 	return good;
@@ -271,6 +289,7 @@ static struct torus_job *make_job_torus(void)
 	}
 	if (!torus_sites_mark(&job->sites, &job->box, &job->machine, survey.flaw, survey.flaws))
 		rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
+	memcpy(job->port, survey.port, sizeof job->port);
 	free(survey.node_of);
 	free(survey.first_pe);
 	free(survey.place);

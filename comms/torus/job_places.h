@@ -21,6 +21,8 @@ enum torus_source {
 	TORUS_SOURCES
 };
 
+enum { TORUS_PORT = 16 }; /* bytes of the name of a network interface */
+
 struct torus_job {
 	enum torus_source source;
 	struct torus_shape machine;
@@ -30,6 +32,8 @@ struct torus_job {
 	int run;      /* as many PEs in a row are on one node, and round again; 0: see node_of and first */
 	int *node_of; /* by PE */
 	int *first;   /* PE of each node */
+	/* by direction: the interface of the cable that leaves this PE's node there, as far as it is known; "" elsewhere */
+	char port[TORUS_DIRECTIONS][TORUS_PORT];
 };
 
 /* What a job is made from: which PE is on which node, and where the nodes are in the machine. */

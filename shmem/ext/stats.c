@@ -227,5 +227,7 @@ void api_stats_stop(void)
 		print_table(&t);
 	if (load)
 		add_up_links(&world, load, links);
+	if (comms.pe == 0)
+		set_print_faults(&world);
 	fflush(stderr);
 }

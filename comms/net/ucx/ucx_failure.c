@@ -239,6 +239,25 @@ static bool socket_is_of_ucx(int fd, struct failure_address *there)
 	       (has_port(failure.ours, here.port) || has_port(failure.theirs, there->port));
 }
 
+struct visit {
+	failure_visitor *visit;
+	void *argument;
+};
+
+static void visit_socket(int fd, void *argument)
+{
+	const struct visit *visit = argument;
+	struct failure_address there;
+
+	if (socket_is_of_ucx(fd, &there))
+		visit->visit(fd, &there, visit->argument);
+}
+
+void failure_for_sockets(failure_visitor *visit, void *argument)
+{
+	for_descriptors(visit_socket, &(struct visit){visit, argument});
+}
+
 static void keep_alive(int fd)
 {
 	int seconds = (int)(failure.limit / 1000), yes = 1, probes = 4, now = 0;
@@ -274,17 +293,15 @@ struct scan {
 	int found;
 };
 
-static void check_socket(int fd, void *argument)
+static void check_socket(int fd, const struct failure_address *there, void *argument)
 {
 	struct scan *scan = argument;
 	int64_t now = scan->now, *since;
-	struct failure_address there;
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;
 	bool unanswered;
 
-	if (!socket_is_of_ucx(fd, &there) || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) ||
-	    !make_room_for_descriptor(fd))
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) || !make_room_for_descriptor(fd))
 		return;
 	scan->found++;
 	keep_alive(fd);
@@ -295,7 +312,7 @@ static void check_socket(int fd, void *argument)
 	else if (*since == 0 || now - (int64_t)info.tcpi_last_ack_recv >= *since)
 		*since = now;
 	else if (now - *since >= failure.limit)
-		report_lost_address(&there);
+		report_lost_address(there);
 }
 
 /* The connection to the next PE, if that is on another host. */
@@ -330,7 +347,7 @@ static void check_sockets(int64_t now)
 	struct ucx_peer *next = peer_on_next_host();
 
 	if (failure.method != MESSAGES)
-		for_descriptors(check_socket, &scan);
+		failure_for_sockets(check_socket, &scan);
 	if (scan.found > 0 || !next)
 		failure.without_sockets = 0;
 	else

@@ -27,6 +27,10 @@ int failure_check(void);
 /* The PE is about to leave: no check starts any more, and none is under way. Called when ucx.ending is set. */
 void failure_end(void);
 
+/* Visits UCX's sockets that lead to other PEs, by the address at the other end; none where failures are not detected. */
+typedef void failure_visitor(int fd, const struct failure_address *there, void *argument);
+void failure_for_sockets(failure_visitor *visit, void *argument);
+
 /* Sleeps until this PE may report that another one is lost. */
 void failure_wait_to_report(int lost);
 

@@ -284,4 +284,6 @@ static inline void channel_count(const struct comms_channel *channel, atomic_int
 		atomic_fetch_add_explicit(counter, change, memory_order_seq_cst);
 }
 
+void ucx_sent_to(const int *pes, int n, struct network_sent *sent);
+
 #endif

@@ -199,6 +199,7 @@ const struct comms_network ucx_network = {
 	.served = ucx_served,
 	.has_second_cables = ucx_filter_connects,
 	.count_traffic = ucx_count_traffic,
+	.sent_to = ucx_sent_to,
 	.name_under_way = ucx_name_under_way,
 	.connections = ucx_filter_text,
 	.batching = &(const struct network_batching){ucx_batch_send},

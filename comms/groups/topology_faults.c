@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes of the cables of a topology while the job runs. */
+#include <stdlib.h>
+
+#include "topology.h"
+#include "rte/rte.h"
+
+/*
+ * Of the usual rate, what a cable is taken to carry that is dead. Its neighbours still reach each other where the kernel has other routes, so
+ * it is not nothing: trees avoid it as long as there is one without it.
+ */
+#define DETOUR 1e-3F
+
+static size_t link_number(const struct torus_topology *topology, int place, int direction)
+{
+	return (size_t)place * (size_t)(2 * topology->sites.shape.axes) + (size_t)direction;
+}
+
+static float *floats_of_links(const struct torus_topology *topology, const float *from)
+{
+	size_t links = link_number(topology, topology->sites.shape.places, 0);
+	float *list = malloc(links * sizeof *list);
+
+	if (!list)
+		rte_die(NULL, "no memory for the cables of a team of %d nodes", topology->sites.nodes);
+	for (size_t l = 0; l < links; l++)
+		list[l] = from ? from[l] : 1;
+	return list;
+}
+
+float torus_topology_seen(const struct torus_topology *topology, int place, int direction)
+{
+	return topology->seen ? topology->seen[link_number(topology, place, direction)] : 1;
+}
+
+float torus_topology_share(const struct torus_topology *topology, int place, int direction)
+{
+	int next = torus_neighbour(&topology->sites.shape, place, direction);
+	float here = torus_topology_seen(topology, place, direction),
+	      there = torus_topology_seen(topology, next, direction ^ 1);
+
+	return here < there ? here : there;
+}
+
+void torus_topology_see(struct torus_topology *topology, int place, int direction, float share)
+{
+	size_t link = link_number(topology, place, direction);
+	int next = torus_neighbour(&topology->sites.shape, place, direction);
+	size_t back = link_number(topology, next, direction ^ 1);
+
+	if (!topology->seen) {
+		topology->seen = floats_of_links(topology, NULL);
+		topology->at_start = floats_of_links(topology, topology->sites.share);
+		if (!topology->sites.share)
+			topology->sites.share = floats_of_links(topology, NULL);
+	}
+	topology->seen[link] = share;
+	share = torus_topology_share(topology, place, direction);
+	share = share > DETOUR ? share : DETOUR;
+	share = share < topology->at_start[link] ? share : topology->at_start[link];
+	topology->sites.share[link] = topology->sites.share[back] = share;
+	torus_topology_forget_trees(topology);
+	topology->whole = !torus_sites_flawed(&topology->sites);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cables.h"
+
+#include <net/if.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "comms/net/network.h"
+#include "comms/topology/job_torus.h"
+
+#define SAMPLE (1UL << 20) /* bytes; with fewer, what a message costs by itself counts for too much */
+#define PATIENCE 2	   /* samples in a row that are too slow */
+#define MOST_PATIENCE 1024
+
+struct cable {
+	bool known, watched;
+	float share;
+	struct network_sent begun; /* when the sample began */
+	double rate;		   /* of the last sample, bytes a second; 0: there was none */
+	int slow, patience;	   /* samples */
+};
+
+static struct cable cables[TORUS_DIRECTIONS];
+
+static bool read_flags(const char *port, short *flags)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {0};
+	bool good;
+
+	if (fd < 0)
+		return false;
+	memcpy(request.ifr_name, port, strnlen(port, IFNAMSIZ - 1));
+	good = ioctl(fd, SIOCGIFFLAGS, &request) == 0;
+	close(fd);
+	if (good)
+		*flags = request.ifr_flags;
+	return good;
+}
+
+bool cables_watched(int direction)
+{
+	struct cable *cable = &cables[direction];
+	const char *port = comms_torus()->port[direction];
+	short flags;
+
+	if (!cable->known) {
+		*cable = (struct cable){.known = true, .share = 1, .patience = PATIENCE};
+		cable->watched = port[0] && read_flags(port, &flags);
+	}
+	return cable->watched;
+}
+
+/* A port that has gone has no carrier either. A cable that was pulled may be another one when it is back: it is judged anew. */
+float cables_share(int direction)
+{
+	struct cable *cable = &cables[direction];
+	short flags = 0;
+
+	if (!cables_watched(direction))
+		return 1;
+	read_flags(comms_torus()->port[direction], &flags);
+	if ((flags & IFF_UP) && (flags & IFF_RUNNING))
+		cable->share = cable->share > 0 ? cable->share : 1;
+	else
+		cable->share = 0;
+	return cable->share;
+}
+
+/* The rate that cables of this node have: the second best of several, since one may be lucky. */
+static double usual_rate(void)
+{
+	double best = 0, second = 0;
+	int count = 0;
+
+	for (int d = 0; d < TORUS_DIRECTIONS; d++) {
+		double rate = cables[d].rate;
+
+		count += rate > 0;
+		if (rate > best) {
+			second = best;
+			best = rate;
+		} else if (rate > second) {
+			second = rate;
+		}
+	}
+	return count > 2 ? second : best;
+}
+
+/* True: a sample is complete. Sums that have become less are those of other connections. */
+static bool end_sample(struct cable *cable, const struct network_sent *now)
+{
+	struct network_sent begun = cable->begun;
+
+	if (now->bytes >= begun.bytes && now->microseconds >= begun.microseconds && now->bytes - begun.bytes < SAMPLE)
+		return false;
+	cable->begun = *now;
+	if (now->bytes < begun.bytes || now->microseconds <= begun.microseconds)
+		return false;
+	cable->rate = 1e6 * (double)(now->bytes - begun.bytes) / (double)(now->microseconds - begun.microseconds);
+	return true;
+}
+
+void cables_measure(const int neighbour[TORUS_DIRECTIONS])
+{
+	int pes[TORUS_DIRECTIONS], direction[TORUS_DIRECTIONS], n = 0;
+	struct network_sent sent[TORUS_DIRECTIONS];
+	bool complete[TORUS_DIRECTIONS];
+
+	for (int d = 0; d < TORUS_DIRECTIONS; d++) {
+		if (neighbour[d] < 0 || !cables_watched(d))
+			continue;
+		direction[n] = d;
+		pes[n++] = neighbour[d];
+	}
+	if (n == 0 || !comms.network || !comms.network->sent_to)
+		return;
+	comms.network->sent_to(pes, n, sent);
+	for (int i = 0; i < n; i++)
+		complete[i] = end_sample(&cables[direction[i]], &sent[i]);
+	for (int i = 0; i < n; i++) {
+		struct cable *cable = &cables[direction[i]];
+
+		if (complete[i])
+			cable->slow = cable->rate < usual_rate() / 2 ? cable->slow + 1 : 0;
+	}
+}
+
+int cables_doubted(int *other)
+{
+	int doubted = -1;
+
+	*other = -1;
+	for (int d = 0; d < TORUS_DIRECTIONS; d++)
+		if (cables[d].watched && cables[d].share == 1 && cables[d].slow >= cables[d].patience)
+			doubted = d;
+	for (int d = 0; d < TORUS_DIRECTIONS && doubted >= 0; d++)
+		if (d != doubted && cables[d].share == 1 && cables[d].rate > 0 &&
+		    (*other < 0 || cables[d].rate > cables[*other].rate))
+			*other = d;
+	return *other < 0 ? -1 : doubted;
+}
+
+void cables_judge(int direction, float share)
+{
+	struct cable *cable = &cables[direction];
+
+	cable->share = share;
+	cable->slow = 0;
+	if (share < 1)
+		cable->rate = 0;
+	else if (cable->patience < MOST_PATIENCE)
+		cable->patience *= 2;
+}
+
+void cables_stop(void)
+{
+	memset(cables, 0, sizeof cables);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cables that die or become slow while the job runs. Before a large collective on a torus, the members of the team may check their cables, and
+ * agree on what they see, so that all of them choose the same schedule from this call on.
+ *
+ * check   a maximum over all members of one word, the news of a node's leader: a cable of its node that is no longer as the team has it, or one
+ *         that it doubts. If there are news, all note them, and reduce again, until there are none
+ * test    the leader sends some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
+ *         of this team is on the cables
+ *
+ * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links; a test after one that
+ * found nothing, when they took TEST_SHARE times as long as a test. Each end of a cable has its own view, and the worse one counts. The
+ * staging of the team is free for a test: members that take part in a check have ended all collectives before, and begin the next one when
+ * no news are left.
+ */
+#include "collectives.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "comms/observe/cables.h"
+#include "comms/topology/job_torus.h"
+#include "rte/clock.h"
+
+#define WATCHED_FROM (64UL << 10) /* bytes */
+#define CHECK_SHARE 50
+#define TEST_SHARE 20
+#define SAMPLE (256UL << 10) /* bytes that a test sends over a cable */
+#define SLOW 0.5	     /* of the rate of another cable */
+#define CLEAR 0.75
+#define WHOLE 1000 /* shares are exchanged in thousandths */
+
+enum news_kind { NEWS_NONE, NEWS_DOUBT, NEWS_SHARE };
+
+struct news {
+	enum news_kind kind;
+	int place, direction, share;
+};
+
+static struct {
+	bool wanted;
+	/* by direction, of this node's cables: what the line that this PE has printed last said, in thousandths; 0: none, else plus 1 */
+	int printed[TORUS_DIRECTIONS];
+	double rate[2]; /* that the last test found, of the cable and of the other one, bytes a second */
+	int other;	/* the direction of that one */
+} faults;
+
+void api_faults_start(void)
+{
+	memset(&faults, 0, sizeof faults);
+	faults.wanted = true;
+	setting_bool(SETTING_TORUS_FAULTS, &faults.wanted);
+}
+
+static bool leads_node(const struct set *set)
+{
+	const struct torus_topology *topology = set->team->topology;
+
+	return topology->pe[topology->me] == set_pe(set, set->group->me);
+}
+
+/* The leader at the other end of a cable of this node, -1: there is none, or the team's link is several cables in a row. */
+static int neighbour_of(const struct torus_topology *topology, int direction)
+{
+	const struct torus_shape *shape = &topology->sites.shape;
+	const struct torus_job *job = comms_torus();
+	int next = direction < 2 * shape->axes && shape->axis[direction / 2].size > 1
+			   ? torus_neighbour(shape, topology->me, direction)
+			   : -1,
+	    pe = next < 0 ? -1 : topology->pe[next];
+
+	if (pe < 0 ||
+	    torus_neighbour(&job->sites.shape, torus_job_place(job, comms.pe), direction) != torus_job_place(job, pe))
+		return -1;
+	return pe;
+}
+
+/* The greatest word wins: what is certain before what is doubted. */
+static uint64_t news_word(struct news news)
+{
+	return (uint64_t)news.kind << 60 | (uint64_t)news.place << 24 | (uint64_t)news.direction << 16 |
+	       (uint64_t)news.share;
+}
+
+static struct news news_of_word(uint64_t word)
+{
+	return (struct news){.kind = (enum news_kind)(word >> 60),
+			     .place = (int)(word >> 24 & 0xffffffff),
+			     .direction = (int)(word >> 16 & 0xff),
+			     .share = (int)(word & 0xffff)};
+}
+
+static int in_thousandths(float share)
+{
+	int thousandths = (int)(share * WHOLE + 0.5F);
+
+	return share > 0 && thousandths == 0 ? 1 : thousandths;
+}
+
+static bool may_test(const struct cable_watch *watch, const struct torus_topology *topology)
+{
+	return !watch->tested || watch->untested >= TEST_SHARE * 2 * SAMPLE / topology->costs.rate;
+}
+
+static uint64_t my_news(const struct cable_watch *watch, const struct torus_topology *topology)
+{
+	int doubted, other;
+
+	for (int d = 0; d < TORUS_DIRECTIONS; d++) {
+		int share;
+
+		if (neighbour_of(topology, d) < 0)
+			continue;
+		share = in_thousandths(cables_share(d));
+		if (share != in_thousandths(torus_topology_seen(topology, topology->me, d)))
+			return news_word((struct news){NEWS_SHARE, topology->me, d, share});
+	}
+	doubted = may_test(watch, topology) ? cables_doubted(&other) : -1;
+	if (doubted < 0 || neighbour_of(topology, doubted) < 0 || neighbour_of(topology, other) < 0)
+		return 0;
+	return news_word((struct news){NEWS_DOUBT, topology->me, doubted, 0});
+}
+
+static double rate_to(const struct set *set, int pe)
+{
+	char *staging = team_torus(set->team)->staging;
+	int64_t begun = rte_clock_ns();
+
+	comms_put(staging, staging, SAMPLE, pe, set->routine);
+	comms_quiet();
+	return 1e9 * (double)SAMPLE / (double)(rte_clock_ns() - begun + 1);
+}
+
+/* A second try for both cables, unless the first one is clear. */
+static void test_cable(const struct set *set, int direction)
+{
+	const struct torus_topology *topology = set->team->topology;
+	int to[2] = {neighbour_of(topology, direction)};
+	double share;
+
+	cables_doubted(&faults.other);
+	to[1] = neighbour_of(topology, faults.other);
+	faults.rate[0] = faults.rate[1] = 0;
+	for (int i = 0; i < 4 && (i != 2 || faults.rate[0] < CLEAR * faults.rate[1]); i++) {
+		double rate = rate_to(set, to[i % 2]);
+
+		if (rate > faults.rate[i % 2])
+			faults.rate[i % 2] = rate;
+	}
+	share = faults.rate[0] / faults.rate[1];
+	rte_debug("the cable of port %s is in doubt: %.3g MB/s, where port %s has %.3g", comms_torus()->port[direction],
+		  faults.rate[0] * 1e-6, comms_torus()->port[faults.other], faults.rate[1] * 1e-6);
+	cables_judge(direction, share < SLOW ? (float)share : 1);
+}
+
+static const char *way_round(struct torus_topology *topology)
+{
+	const struct torus_disjoint_trees *disjoint = torus_topology_disjoint_trees(topology, topology->me);
+
+	if (!disjoint)
+		return "collectives do without the torus, which is too large to search for others";
+	return disjoint->share < 1 ? "no others lead there, so it stays in use" : "collectives avoid it";
+}
+
+/* Only the first end of a cable that notices prints a line, and of several teams the first. */
+static void report_cable(struct torus_topology *topology, int direction, int share)
+{
+	const char *port = comms_torus()->port[direction];
+	char here[256] = "this host", there[256] = "its neighbour";
+
+	if (faults.printed[direction] == share + 1)
+		return;
+	faults.printed[direction] = share + 1;
+	rte_host(comms.pe, here, sizeof here);
+	rte_host(neighbour_of(topology, direction), there, sizeof there);
+	if (share == WHOLE)
+		rte_report(NULL, "the cable from port %s of %s to %s has a carrier again: collectives use it", port,
+			   here, there);
+	else if (share == 0)
+		rte_report(NULL, "the cable from port %s of %s to %s is dead: no carrier; %s", port, here, there,
+			   way_round(topology));
+	else
+		rte_report(NULL, "the cable from port %s of %s to %s is slow: %.3g MB/s, and port %s has %.3g; %s",
+			   port, here, there, faults.rate[0] * 1e-6, comms_torus()->port[faults.other],
+			   faults.rate[1] * 1e-6, way_round(topology));
+}
+
+static void take_news(const struct set *set, struct news news)
+{
+	struct torus_topology *topology = set->team->topology;
+	bool mine = leads_node(set) && news.place == topology->me;
+	int before;
+
+	/* If the test finds something, a share follows. */
+	set->team->watch.tested = news.kind == NEWS_DOUBT;
+	set->team->watch.untested = 0;
+	if (news.kind == NEWS_DOUBT) {
+		if (mine)
+			test_cable(set, news.direction);
+		return;
+	}
+	before = in_thousandths(torus_topology_share(topology, news.place, news.direction));
+	torus_topology_see(topology, news.place, news.direction, (float)news.share / WHOLE);
+	if (mine && in_thousandths(torus_topology_share(topology, news.place, news.direction)) != before)
+		report_cable(topology, news.direction, news.share);
+	else if (mine && news.share == WHOLE)
+		faults.printed[news.direction] = 0;
+}
+
+/* How long it takes is what the fastest member says: the others have waited for it. Where no port is known, nobody checks again. */
+static void agree_on_costs(struct cable_watch *watch, const uint64_t *words)
+{
+	watch->off = words[2] == 0;
+	watch->cost = words[1] ? 1e-9 * (double)(UINT64_MAX - words[1]) : 0;
+}
+
+static bool watches_cables(const struct torus_topology *topology)
+{
+	for (int d = 0; d < TORUS_DIRECTIONS; d++)
+		if (neighbour_of(topology, d) >= 0 && cables_watched(d))
+			return true;
+	return false;
+}
+
+static void check_cables(const struct set *set)
+{
+	struct torus_topology *topology = set->team->topology;
+	struct cable_watch *watch = &set->team->watch;
+	bool leads = leads_node(set), first = true;
+	int neighbours[TORUS_DIRECTIONS];
+	uint64_t words[3];
+
+	for (int d = 0; d < TORUS_DIRECTIONS; d++)
+		neighbours[d] = neighbour_of(topology, d);
+	if (leads)
+		cables_measure(neighbours);
+	do {
+		int64_t begun = rte_clock_ns();
+
+		words[0] = leads ? my_news(watch, topology) : 0;
+		words[1] = watch->took ? UINT64_MAX - watch->took : 0;
+		words[2] = leads && watches_cables(topology);
+		set_reduce_words(set, words, 3, SET_MOST);
+		watch->took = (uint64_t)(rte_clock_ns() - begun);
+		if (first)
+			agree_on_costs(watch, words);
+		first = false;
+		if (words[0])
+			take_news(set, news_of_word(words[0]));
+	} while (words[0]);
+}
+
+void set_watch_cables(const struct set *set, size_t bytes)
+{
+	const struct torus_topology *topology = set->team->topology;
+	struct cable_watch *watch = &set->team->watch;
+	double seconds;
+
+	if (!faults.wanted || watch->off || bytes < WATCHED_FROM)
+		return;
+	seconds = (double)bytes / (2 * topology->sites.shape.axes * topology->costs.rate);
+	watch->moved += seconds;
+	watch->untested += seconds;
+	if (watch->moved < CHECK_SHARE * watch->cost)
+		return;
+	watch->moved = 0;
+	check_cables(set);
+}
+
+static void print_fault(const struct torus_topology *topology, int place, int direction)
+{
+	float share = torus_topology_share(topology, place, direction);
+	int next = torus_neighbour(&topology->sites.shape, place, direction);
+	char text[TORUS_TEXT], here[256] = "?", there[256] = "?";
+
+	if (share == 1)
+		return;
+	rte_host(topology->pe[place], here, sizeof here);
+	rte_host(topology->pe[next], there, sizeof there);
+	fprintf(stderr, "torushmem: the cable from %s to %s, at %s %s: ", here, there,
+		torus_place_text(&topology->sites.shape, place, text), torus_direction_name(direction));
+	if (share == 0)
+		fputs("dead\n", stderr);
+	else
+		fprintf(stderr, "%.0f %% of the usual rate\n", 100 * (double)share);
+}
+
+void set_print_faults(const struct set *set)
+{
+	const struct torus_topology *topology = set->team->topology;
+
+	for (int p = 0; topology && topology->seen && p < topology->sites.shape.places; p++)
+		for (int d = 0; d < 2 * topology->sites.shape.axes; d += 2)
+			if (topology->sites.shape.axis[d / 2].size > 1 &&
+			    torus_neighbour(&topology->sites.shape, p, d) >= 0)
+				print_fault(topology, p, d);
+}

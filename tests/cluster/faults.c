@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce or
+ * fcollect, when the file FOLDER/N is there, N from 0; whoever makes the file has changed a cable before. All data is checked. PE 0 prints
+ * "step N seconds" after each. Run by faults.bats.
+ */
+#include <shmem.h>
+#include <unistd.h>
+
+#include "torus_times.h"
+
+static unsigned char *dest, *source;
+
+static void check_byte(size_t i, unsigned char right, const char *what)
+{
+	if (dest[i] == right)
+		return;
+	fprintf(stderr, "faults: PE %d: %s: byte %zu is wrong\n", shmem_my_pe(), what, i);
+	shmem_global_exit(1);
+}
+
+/* The root is another one each time. */
+static void broadcast_once(size_t bytes, int call)
+{
+	int root = call % shmem_n_pes();
+
+	for (size_t i = 0; i < bytes; i++)
+		source[i] = byte_at(i, root + call);
+	memset(dest, 0xee, bytes);
+	shmem_barrier_all();
+	shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, bytes, root);
+	for (size_t i = 0; i < bytes; i++)
+		check_byte(i, byte_at(i, root + call), "broadcast");
+}
+
+static void reduce_once(size_t bytes, int call)
+{
+	unsigned n = (unsigned)shmem_n_pes(), *mine = (unsigned *)source, *sums = (unsigned *)dest, sum;
+
+	for (size_t i = 0; i < bytes / sizeof *mine; i++)
+		mine[i] = (unsigned)(i + (size_t)shmem_my_pe() * (size_t)call);
+	shmem_barrier_all();
+	shmem_uint_sum_reduce(SHMEM_TEAM_WORLD, sums, mine, bytes / sizeof *mine);
+	for (size_t i = 0; i < bytes / sizeof *mine; i++) {
+		sum = (unsigned)i * n + n * (n - 1) / 2 * (unsigned)call;
+		check_byte(i * sizeof sum, ((unsigned char *)&sum)[0], "sum");
+		check_byte(i * sizeof sum + 1, ((unsigned char *)&sum)[1], "sum");
+		check_byte(i * sizeof sum + 2, ((unsigned char *)&sum)[2], "sum");
+		check_byte(i * sizeof sum + 3, ((unsigned char *)&sum)[3], "sum");
+	}
+}
+
+static void fcollect_once(size_t bytes, int call)
+{
+	size_t n = (size_t)shmem_n_pes(), each = bytes / n;
+
+	for (size_t i = 0; i < each; i++)
+		source[i] = byte_at(i, shmem_my_pe() + call);
+	memset(dest, 0xee, bytes);
+	shmem_barrier_all();
+	shmem_fcollectmem(SHMEM_TEAM_WORLD, dest, source, each);
+	for (size_t from = 0; from < n; from++)
+		for (size_t i = 0; i < each; i++)
+			check_byte(from * each + i, byte_at(i, (int)from + call), "fcollect");
+}
+
+static const struct {
+	const char *name;
+	void (*once)(size_t bytes, int call);
+} collectives[] = {{"broadcast", broadcast_once}, {"reduce", reduce_once}, {"fcollect", fcollect_once}};
+
+static void wait_for_file(const char *folder, int step)
+{
+	char name[4096];
+
+	snprintf(name, sizeof name, "%s/%d", folder, step);
+	while (shmem_my_pe() == 0 && access(name, F_OK))
+		usleep(10000);
+	shmem_barrier_all();
+}
+
+static void do_step(const char *text)
+{
+	size_t length = strcspn(text, ":");
+	const char *numbers = text[length] ? text + length + 1 : "";
+	size_t bytes = next_size(&numbers);
+	int calls = *numbers ? atoi(numbers + 1) : 0;
+
+	dest = shmem_malloc(bytes + sizeof(unsigned));
+	source = shmem_malloc(bytes + sizeof(unsigned));
+	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
+		for (int call = 1; !strncmp(text, collectives[c].name, length) && call <= calls; call++)
+			collectives[c].once(bytes, call);
+	shmem_free(source);
+	shmem_free(dest);
+}
+
+int main(int argc, char **argv)
+{
+	shmem_init();
+	for (int step = 0; step + 2 < argc; step++) {
+		double begun;
+
+		wait_for_file(argv[1], step);
+		begun = seconds_now();
+		do_step(argv[step + 2]);
+		shmem_barrier_all();
+		if (shmem_my_pe() == 0) {
+			printf("step %d %.3f\n", step, seconds_now() - begun);
+			fflush(stdout);
+		}
+	}
+	shmem_finalize();
+	return 0;
+}
