@@ -5,8 +5,8 @@
  * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
  * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far, on a torus along
  * one axis after the other (gather_lines.c); much along a ring, so that every link between neighbours is busy and carries everything
- * once; on a torus along the rings of all axes at once (comms/coll/torus_allgather.h). Then the members copy their leader's dest. Blocks lie where they belong from the
- * beginning, so nothing is rearranged.
+ * once; on a torus along the rings of all axes at once (comms/coll/torus_allgather.h), or, where a cable or a node is missing, down trees
+ * (gather_trees.c). Then the members copy their leader's dest. Blocks lie where they belong from the beginning, so nothing is rearranged.
  */
 #include "gather.h"
 
@@ -17,16 +17,17 @@
 #include "comms/coll/torus_allgather.h"
 
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */
+#define TREES_FROM 65536	/* the same */
 
-static enum gather_algorithm { AUTO, IN_ROUNDS, RING, TORUS, LINES } gather_algorithm;
+/* TREES is for a torus with a flaw, and no value of the setting. */
+static enum gather_algorithm { AUTO, IN_ROUNDS, RING, TORUS, LINES, TREES } gather_algorithm;
 
 void api_gathers_start(void)
 {
 	gather_algorithm = setting_choice(SETTING_COLLECT_ALGORITHM);
 }
 
-/* The next of a node's blocks as they lie in dest, those that are side by side together: from the i-th member of all nodes on, before end. */
-static struct torus_gathering_run next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
+struct torus_gathering_run gather_next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
 					   int end)
 {
 	int place = levels ? levels->places[*i] : *i, next = place;
@@ -79,9 +80,14 @@ struct exchange {
 	uint64_t number; /* of the collective on the torus */
 };
 
+static bool takes_all(const struct set *set, const struct layout *layout)
+{
+	return layout->first == 0 && layout->last == set->group->size;
+}
+
 static bool gathers_on_torus(const struct set *set, const struct layout *layout)
 {
-	return layout->first == 0 && layout->last == set->group->size && torus_can_gather(set->team->topology);
+	return takes_all(set, layout) && torus_can_gather(set->team->topology);
 }
 
 /* The fastest by the model. */
@@ -101,22 +107,38 @@ static enum gather_algorithm choose_on_torus(const struct set *set, const struct
 	return lines < ring ? LINES : RING;
 }
 
-/* Asked by all members alike. */
-static enum gather_algorithm choose_gather(const struct set *set, const struct layout *layout)
+/* Of a torus that is not whole: do trees do it? */
+static bool takes_trees(const struct set *set, const struct layout *layout, int *broadcasts)
 {
+	bool forced = gather_algorithm == TORUS;
+
+	if (!takes_all(set, layout) || (!forced && layout_bytes(layout) < TREES_FROM))
+		return false;
+	*broadcasts = gather_trees_pay(set, layout, set->team->topology, forced);
+	return *broadcasts > 0;
+}
+
+/* Asked by all members alike. */
+static enum gather_algorithm choose_gather(const struct set *set, const struct layout *layout, int *broadcasts)
+{
+	const struct torus_topology *topology = NULL;
+
 	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING)
 		return gather_algorithm;
 	if (gather_algorithm != AUTO || !torus_job_logical(comms_torus())) {
 		set_prepare_topology(set);
-		if (set->team->topology)
-			set_watch_cables(set, layout_bytes(layout));
-		if (set->team->topology && gather_algorithm == AUTO)
-			return choose_on_torus(set, layout);
-		if (set->team->topology && gather_algorithm == TORUS && gathers_on_torus(set, layout))
-			return TORUS;
-		if (set->team->topology && gather_algorithm == LINES && gather_lines_fit(set->team->topology))
-			return LINES;
+		topology = set->team->topology;
 	}
+	if (topology)
+		set_watch_cables(set, layout_bytes(layout));
+	if (topology && gather_algorithm == LINES && gather_lines_fit(topology))
+		return LINES;
+	if (topology && !topology->whole && gather_algorithm != LINES && takes_trees(set, layout, broadcasts))
+		return TREES;
+	if (topology && topology->whole && gather_algorithm == AUTO)
+		return choose_on_torus(set, layout);
+	if (topology && gather_algorithm == TORUS && gathers_on_torus(set, layout))
+		return TORUS;
 	return layout_bytes(layout) < RING_FROM ? IN_ROUNDS : RING;
 }
 
@@ -127,7 +149,7 @@ static int add_runs_of(const struct exchange *x, int node, struct torus_gatherin
 	int i = levels ? levels->first[node] : node, end = levels ? levels->first[node + 1] : node + 1;
 
 	while (i < end)
-		run[runs++] = next_run(levels, x->layout, &i, end);
+		run[runs++] = gather_next_run(levels, x->layout, &i, end);
 	return runs;
 }
 
@@ -164,6 +186,8 @@ static void exchange_between_leaders(void *argument)
 
 	if (x->algorithm == TORUS)
 		gather_on_torus(x);
+	else if (x->algorithm == TREES)
+		gather_by_trees(x->set, x->layout, x->dest, x->number);
 	else if (x->algorithm == LINES)
 		gather_by_lines(x->set, x->layout, x->dest);
 	else if (x->algorithm == RING)
@@ -176,16 +200,20 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 {
 	const struct comms_levels *levels = set->group->levels;
 	int leader = levels ? comms_group_pe(&levels->node, 0) : comms.pe;
-	struct exchange x = {.set = set, .layout = layout, .dest = dest, .algorithm = choose_gather(set, layout)};
+	struct exchange x = {.set = set, .layout = layout, .dest = dest};
+	int broadcasts = 1;
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
+	x.algorithm = choose_gather(set, layout, &broadcasts);
 	if (bytes > 0)
 		comms_put(dest + block_at(layout, set->group->me), source, bytes, leader, set->routine);
 	if (levels && !comms_shared(comms_find_segment(dest)))
 		comms_quiet();
 	set->team->gathers++;
-	if (x.algorithm == TORUS)
-		x.number = ++set->team->torus_collectives;
+	if (x.algorithm == TORUS || x.algorithm == TREES) {
+		x.number = set->team->torus_collectives + 1;
+		set->team->torus_collectives += (uint64_t)broadcasts;
+	}
 	comms_node_barrier(set->group, exchange_between_leaders, &x);
 	if (leader == comms.pe) {
 		comms_node_barrier(set->group, NULL, NULL);

@@ -4,6 +4,7 @@
 #define API_GATHER_H
 
 #include "collectives.h"
+#include "comms/coll/torus_allgather.h"
 
 /* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
 struct layout {
@@ -44,6 +45,16 @@ struct parcel {
 void parcel_add_node(struct parcel *parcel, int node);
 /* Sends it all, and then the flag. The parcel is empty again. */
 void parcel_send_with(struct parcel *parcel, struct comms_flag flag);
+
+/* The next of a node's blocks as they lie in dest, those that are side by side together: from the i-th member of all nodes on, before end. */
+struct torus_gathering_run gather_next_run(const struct comms_levels *levels, const struct layout *layout, int *i,
+					   int end);
+
+/* On a torus that is not whole: in how many broadcasts the trees do it, if they are faster than one ring, or forced; else 0. */
+int gather_trees_pay(const struct set *set, const struct layout *layout, const struct torus_topology *topology,
+		     bool forced);
+/* Call on node leaders only. Takes as many numbers of the torus' collectives as there are broadcasts. */
+void gather_by_trees(const struct set *set, const struct layout *layout, char *dest, uint64_t number);
 
 bool gather_lines_fit(const struct torus_topology *topology);
 void gather_by_lines(const struct set *set, const struct layout *layout, char *dest);

@@ -98,7 +98,7 @@ static void report_topology(const struct set *set)
 			set->group->size, nodes);
 	else if (!topology->whole)
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s with holes or bad cables, whose links carry "
-			  "%.3g MB/s: broadcasts and reductions go down trees around these, other collectives as "
+			  "%.3g MB/s: broadcasts, reductions and collects go down trees around these, all-to-alls as "
 			  "without a torus",
 			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
 			  topology->costs.rate * 1e-6);

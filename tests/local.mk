@@ -102,8 +102,8 @@ UNIT_TESTS = \
 	tests/unit/torus_trees
 
 # Not tests: what the time of a job on hosts is measured with.
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
-ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faults tests/cluster/overlap tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
+ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/overlap \
+	tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols

@@ -141,21 +141,21 @@ with_cut() # SETTING=VALUE...
 	[ "$share" -ge 46 ]
 }
 
-# with_slow SHAPE SETTING=VALUE...: a job with a slow cable after its first step; sets $carried to what that carries later of 16 MiB
+# with_slow SHAPE SETTING=VALUE...: a job with a slow cable after its first step; sets $carried to what that carries later of 20 MiB
 with_slow()
 {
 	shape=$1
 	shift
-	begin "$@" -- broadcast:2m:2 broadcast:4m:3 broadcast:4m:2 reduce:4m:2 fcollect:1m:1
+	begin "$@" -- broadcast:2m:2 broadcast:4m:3 broadcast:4m:2 reduce:4m:2 fcollect:4m:1
 	next_step
 	on h0 tc qdisc change dev x+ root tbf rate 5mbit burst 64kb limit 4mb
 	next_step
 	before=$(sent_by h0 x+)
 	next_step
 	next_step
+	next_step
 	carried=$(($(sent_by h0 x+) - before))
 	echo "the slow cable of $shape has carried $carried"
-	next_step
 	finish
 	on h0 tc qdisc change dev x+ root tbf rate 50mbit burst 64kb limit 4mb
 }

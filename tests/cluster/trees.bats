@@ -71,6 +71,9 @@ shape_file()
 	done
 	share_is_at_most 8388608 0.40
 	times reduce 8m "SHMEM_TORUS_FILE=$PWD/flawed"
+	# Eight others' data by one ring would be eight on some cable.
+	times fcollect 1m "SHMEM_TORUS_FILE=$PWD/flawed"
+	share_is_at_most 1048576 4.5
 }
 
 # teams SHAPE SETTING=VALUE...: disjoint teams at once, on hosts of that shape; PE 4 computes before each call
