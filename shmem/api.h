@@ -32,11 +32,11 @@
 
 /* When a team checks the cables of its torus the next time, alike in all members. */
 struct cable_watch {
-	bool off, tested;
-	double moved;	 /* seconds of large collectives since then, by the rate of the links */
-	double untested; /* the same since the last test, if that found nothing */
-	double cost;	 /* seconds that a check takes, as far as known */
-	uint64_t took;	 /* ns that this member took last time */
+	bool off;
+	double moved;	   /* seconds of large collectives since then, by the rate of the links */
+	double cost;	   /* seconds that a check takes, as far as known */
+	uint64_t took;	   /* ns that this member took last time */
+	int64_t next_test; /* ns by this member's clock: not before */
 };
 
 /*

@@ -8,8 +8,8 @@
  * test    the leader sends some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
  *         of this team is on the cables
  *
- * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links; a test after one that
- * found nothing, when they took TEST_SHARE times as long as a test. Each end of a cable has its own view, and the worse one counts. The
+ * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links. After a test that
+ * found nothing there is none for TEST_SHARE times as long as it took. Each end of a cable has its own view, and the worse one counts. The
  * staging of the team is free for a test: members that take part in a check have ended all collectives before, and begin the next one when
  * no news are left.
  */
@@ -75,19 +75,24 @@ static int neighbour_of(const struct torus_topology *topology, int direction)
 	return pe;
 }
 
-/* The greatest word wins: what is certain before what is doubted. */
+/* The greatest word wins: what is certain before what is doubted, and the slowest cable first of these. */
 static uint64_t news_word(struct news news)
 {
-	return (uint64_t)news.kind << 60 | (uint64_t)news.place << 24 | (uint64_t)news.direction << 16 |
-	       (uint64_t)news.share;
+	int rank = news.kind == NEWS_DOUBT ? WHOLE - news.share : news.share;
+
+	return (uint64_t)news.kind << 60 | (uint64_t)rank << 40 | (uint64_t)news.place << 8 | (uint64_t)news.direction;
 }
 
 static struct news news_of_word(uint64_t word)
 {
-	return (struct news){.kind = (enum news_kind)(word >> 60),
-			     .place = (int)(word >> 24 & 0xffffffff),
-			     .direction = (int)(word >> 16 & 0xff),
-			     .share = (int)(word & 0xffff)};
+	struct news news = {.kind = (enum news_kind)(word >> 60),
+			    .place = (int)(word >> 8 & 0xffffffff),
+			    .direction = (int)(word & 0xff),
+			    .share = (int)(word >> 40 & 0xfffff)};
+
+	if (news.kind == NEWS_DOUBT)
+		news.share = WHOLE - news.share;
+	return news;
 }
 
 static int in_thousandths(float share)
@@ -97,14 +102,9 @@ static int in_thousandths(float share)
 	return share > 0 && thousandths == 0 ? 1 : thousandths;
 }
 
-static bool may_test(const struct cable_watch *watch, const struct torus_topology *topology)
-{
-	return !watch->tested || watch->untested >= TEST_SHARE * 2 * SAMPLE / topology->costs.rate;
-}
-
 static uint64_t my_news(const struct cable_watch *watch, const struct torus_topology *topology)
 {
-	int doubted, other;
+	struct cables_doubt doubt = {-1, -1, 1};
 
 	for (int d = 0; d < TORUS_DIRECTIONS; d++) {
 		int share;
@@ -115,10 +115,12 @@ static uint64_t my_news(const struct cable_watch *watch, const struct torus_topo
 		if (share != in_thousandths(torus_topology_seen(topology, topology->me, d)))
 			return news_word((struct news){NEWS_SHARE, topology->me, d, share});
 	}
-	doubted = may_test(watch, topology) ? cables_doubted(&other) : -1;
-	if (doubted < 0 || neighbour_of(topology, doubted) < 0 || neighbour_of(topology, other) < 0)
+	if (rte_clock_ns() >= watch->next_test)
+		doubt = cables_doubted();
+	if (doubt.direction < 0 || neighbour_of(topology, doubt.direction) < 0 ||
+	    neighbour_of(topology, doubt.other) < 0)
 		return 0;
-	return news_word((struct news){NEWS_DOUBT, topology->me, doubted, 0});
+	return news_word((struct news){NEWS_DOUBT, topology->me, doubt.direction, in_thousandths(doubt.share)});
 }
 
 static double rate_to(const struct set *set, int pe)
@@ -138,7 +140,7 @@ static void test_cable(const struct set *set, int direction)
 	int to[2] = {neighbour_of(topology, direction)};
 	double share;
 
-	cables_doubted(&faults.other);
+	faults.other = cables_doubted().other;
 	to[1] = neighbour_of(topology, faults.other);
 	faults.rate[0] = faults.rate[1] = 0;
 	for (int i = 0; i < 4 && (i != 2 || faults.rate[0] < CLEAR * faults.rate[1]); i++) {
@@ -148,8 +150,9 @@ static void test_cable(const struct set *set, int direction)
 			faults.rate[i % 2] = rate;
 	}
 	share = faults.rate[0] / faults.rate[1];
-	rte_debug("the cable of port %s is in doubt: %.3g MB/s, where port %s has %.3g", comms_torus()->port[direction],
-		  faults.rate[0] * 1e-6, comms_torus()->port[faults.other], faults.rate[1] * 1e-6);
+	rte_debug("the cable of port %s was in doubt and has %.3g MB/s, where port %s has %.3g",
+		  comms_torus()->port[direction], faults.rate[0] * 1e-6, comms_torus()->port[faults.other],
+		  faults.rate[1] * 1e-6);
 	cables_judge(direction, share < SLOW ? (float)share : 1);
 }
 
@@ -191,9 +194,6 @@ static void take_news(const struct set *set, struct news news)
 	bool mine = leads_node(set) && news.place == topology->me;
 	int before;
 
-	/* If the test finds something, a share follows. */
-	set->team->watch.tested = news.kind == NEWS_DOUBT;
-	set->team->watch.untested = 0;
 	if (news.kind == NEWS_DOUBT) {
 		if (mine)
 			test_cable(set, news.direction);
@@ -222,13 +222,24 @@ static bool watches_cables(const struct torus_topology *topology)
 	return false;
 }
 
+/* A test has just been over, which began when this PE heard of the doubt; these are the news after it. */
+static void note_test(struct cable_watch *watch, bool tested, struct news next, int64_t begun)
+{
+	int64_t now = rte_clock_ns();
+
+	if (tested)
+		watch->next_test = next.kind == NEWS_SHARE ? 0 : now + TEST_SHARE * (now - begun);
+}
+
 static void check_cables(const struct set *set)
 {
 	struct torus_topology *topology = set->team->topology;
 	struct cable_watch *watch = &set->team->watch;
 	bool leads = leads_node(set), first = true;
+	struct news news = {.kind = NEWS_NONE};
 	int neighbours[TORUS_DIRECTIONS];
 	uint64_t words[3];
+	int64_t heard = 0;
 
 	for (int d = 0; d < TORUS_DIRECTIONS; d++)
 		neighbours[d] = neighbour_of(topology, d);
@@ -245,8 +256,11 @@ static void check_cables(const struct set *set)
 		if (first)
 			agree_on_costs(watch, words);
 		first = false;
+		note_test(watch, news.kind == NEWS_DOUBT, news_of_word(words[0]), heard);
+		heard = rte_clock_ns();
+		news = news_of_word(words[0]);
 		if (words[0])
-			take_news(set, news_of_word(words[0]));
+			take_news(set, news);
 	} while (words[0]);
 }
 
@@ -254,13 +268,10 @@ void set_watch_cables(const struct set *set, size_t bytes)
 {
 	const struct torus_topology *topology = set->team->topology;
 	struct cable_watch *watch = &set->team->watch;
-	double seconds;
 
 	if (!faults.wanted || watch->off || bytes < WATCHED_FROM)
 		return;
-	seconds = (double)bytes / (2 * topology->sites.shape.axes * topology->costs.rate);
-	watch->moved += seconds;
-	watch->untested += seconds;
+	watch->moved += (double)bytes / (2 * topology->sites.shape.axes * topology->costs.rate);
 	if (watch->moved < CHECK_SHARE * watch->cost)
 		return;
 	watch->moved = 0;

@@ -13,7 +13,7 @@
 
 #define SAMPLE (1UL << 20) /* bytes; with fewer, what a message costs by itself counts for too much */
 #define PATIENCE 2	   /* samples in a row that are too slow */
-#define MOST_PATIENCE 1024
+#define MOST_PATIENCE 16
 
 struct cable {
 	bool known, watched;
@@ -129,19 +129,27 @@ void cables_measure(const int neighbour[TORUS_DIRECTIONS])
 	}
 }
 
-int cables_doubted(int *other)
+static bool is_doubted(const struct cable *cable)
 {
-	int doubted = -1;
+	return cable->watched && cable->share == 1 && cable->slow >= cable->patience;
+}
 
-	*other = -1;
+struct cables_doubt cables_doubted(void)
+{
+	struct cables_doubt doubt = {-1, -1, 1};
+
 	for (int d = 0; d < TORUS_DIRECTIONS; d++)
-		if (cables[d].watched && cables[d].share == 1 && cables[d].slow >= cables[d].patience)
-			doubted = d;
-	for (int d = 0; d < TORUS_DIRECTIONS && doubted >= 0; d++)
-		if (d != doubted && cables[d].share == 1 && cables[d].rate > 0 &&
-		    (*other < 0 || cables[d].rate > cables[*other].rate))
-			*other = d;
-	return *other < 0 ? -1 : doubted;
+		if (is_doubted(&cables[d]) && (doubt.direction < 0 || cables[d].rate < cables[doubt.direction].rate))
+			doubt.direction = d;
+	for (int d = 0; d < TORUS_DIRECTIONS; d++)
+		if (d != doubt.direction && cables[d].share == 1 && cables[d].rate > 0 &&
+		    (doubt.other < 0 || cables[d].rate > cables[doubt.other].rate))
+			doubt.other = d;
+	if (doubt.other < 0)
+		doubt.direction = -1;
+	if (doubt.direction >= 0)
+		doubt.share = (float)(cables[doubt.direction].rate / cables[doubt.other].rate);
+	return doubt;
 }
 
 void cables_judge(int direction, float share)

@@ -23,8 +23,12 @@ float cables_share(int direction);
 /* Takes note of what was sent to these PEs, neighbours by direction; -1: none is there. */
 void cables_measure(const int neighbour[TORUS_DIRECTIONS]);
 
-/* A cable in doubt, -1: there is none; and one to compare it with. */
-int cables_doubted(int *other);
+/* The cable that is most in doubt, -1: none is; one to compare it with; and what it seems to have of the rate of that one. */
+struct cables_doubt {
+	int direction, other;
+	float share;
+};
+struct cables_doubt cables_doubted(void);
 
 /* What the test found. A cable that is as fast as others is doubted again only after twice as long. */
 void cables_judge(int direction, float share);

@@ -146,7 +146,7 @@ with_slow()
 {
 	shape=$1
 	shift
-	begin "$@" -- broadcast:2m:2 broadcast:4m:3 broadcast:4m:2 reduce:4m:2 fcollect:4m:1
+	begin "$@" -- broadcast:2m:2 broadcast:4m:5 broadcast:4m:2 reduce:4m:2 fcollect:4m:1
 	next_step
 	on h0 tc qdisc change dev x+ root tbf rate 5mbit burst 64kb limit 4mb
 	next_step
