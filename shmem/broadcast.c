@@ -274,6 +274,7 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 	const struct torus_topology *topology;
 	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
 	struct set_trees trees = {0};
+	struct torus_costs by_routes;
 
 	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL || set->group->on_node)
 		return trees;
@@ -284,6 +285,7 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 	if (!topology)
 		return trees;
 	set_watch_cables(set, bytes);
+	by_routes = torus_topology_route_costs(topology);
 	task.root = topology->sites.place[node_of_member(set, root)];
 	trees.tree_choice =
 		torus_topology_trees(topology,
@@ -292,7 +294,7 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 				     &task);
 	trees.disjoint = task.disjoint;
 	if (broadcast_algorithm == AUTO &&
-	    torus_binomial_seconds(topology->sites.nodes, bytes, &topology->costs) < trees.tree_choice.seconds)
+	    torus_binomial_seconds(topology->sites.nodes, bytes, &by_routes) < trees.tree_choice.seconds)
 		trees.tree_choice.trees = 0;
 	return trees;
 }

@@ -96,7 +96,8 @@ static enum gather_algorithm choose_on_torus(const struct set *set, const struct
 	const struct torus_topology *topology = set->team->topology;
 	const struct torus_shape *shape = &topology->sites.shape;
 	size_t bytes = layout_bytes(layout);
-	double ring = torus_ring_seconds(topology->sites.nodes, bytes, &topology->costs), lines = ring, torus = ring;
+	struct torus_costs by_routes = torus_topology_route_costs(topology);
+	double ring = torus_ring_seconds(topology->sites.nodes, bytes, &by_routes), lines = ring, torus = ring;
 
 	if (gather_lines_fit(topology))
 		lines = torus_lines_gather_seconds(shape, bytes, &topology->costs);

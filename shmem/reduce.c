@@ -237,11 +237,13 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 	struct torus_task task = {.bytes = bytes, .up_first = true};
 	const struct torus_topology *topology = usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
+	struct torus_costs by_routes;
 
 	if (topology)
 		set_watch_cables(set, bytes);
 	if (!topology || reduce_algorithm == RINGS)
 		return trees;
+	by_routes = torus_topology_route_costs(topology);
 	task.root = root < 0 ? torus_topology_middle(topology) : topology->sites.place[root];
 	task.longest = torus_longest_up(&topology->sites.shape);
 	trees.tree_choice = torus_topology_trees(topology,
@@ -250,7 +252,7 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 						 &task);
 	trees.disjoint = task.disjoint;
 	if (reduce_algorithm == AUTO &&
-	    torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) < trees.tree_choice.seconds)
+	    torus_parts_seconds(&topology->sites.shape, bytes, &by_routes) < trees.tree_choice.seconds)
 		trees.tree_choice.trees = 0;
 	return trees;
 }

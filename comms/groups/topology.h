@@ -56,6 +56,9 @@ float torus_topology_seen(const struct torus_topology *topology, int place, int 
 float torus_topology_share(const struct torus_topology *topology, int place, int direction);
 void torus_topology_forget_trees(struct torus_topology *topology);
 
+/* What messages cost that follow routes, over any cable: the slowest one is in the way of some. */
+struct torus_costs torus_topology_route_costs(const struct torus_topology *topology);
+
 /* The place from which the others are nearest, or one near it that has a node. */
 int torus_topology_middle(const struct torus_topology *topology);
 

@@ -10,6 +10,7 @@
  * it is not nothing: trees avoid it as long as there is one without it.
  */
 #define DETOUR 1e-3F
+#define SHARED 0.5F /* and what is left of each cable of the way round, which has messages of its own */
 
 static size_t link_number(const struct torus_topology *topology, int place, int direction)
 {
@@ -61,4 +62,18 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 	topology->sites.share[link] = topology->sites.share[back] = share;
 	torus_topology_forget_trees(topology);
 	topology->whole = !torus_sites_flawed(&topology->sites);
+}
+
+struct torus_costs torus_topology_route_costs(const struct torus_topology *topology)
+{
+	struct torus_costs costs = topology->costs;
+	float least = 1;
+
+	for (size_t l = 0; topology->sites.share && l < link_number(topology, topology->sites.shape.places, 0); l++) {
+		float share = topology->sites.share[l] > DETOUR ? topology->sites.share[l] : SHARED;
+
+		least = share < least ? share : least;
+	}
+	costs.rate *= (double)least;
+	return costs;
 }
