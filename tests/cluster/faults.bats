@@ -20,7 +20,7 @@ on()
 up()
 {
 	"$cluster" up --name "$name" --torus "$1" --rate 50mbit --share "$TOP_BUILDDIR" --share "$PWD"
-	count=$(($(echo "$1" | sed 's/x/*/g')))
+	count=$(($(echo "$1" | sed 's/m//g; s/x/*/g')))
 	{
 		echo "shape $1"
 		"$cluster" hosts --name "$name" | sed 's/^\(h[0-9]*\) .* at \([0-9,]*\).*/host \1 \2/'
