@@ -16,6 +16,8 @@ const struct measure measures[] =
 	 {"get", "shmem_getmem, the same", 2, rma_get},
 	 {"p", "shmem_long_p, on heap and global data", 2, rma_p},
 	 {"g", "shmem_long_g, on heap and global data", 2, rma_g},
+	 {"inline", "inline forms (oshcc --inline) of puts, gets and atomics, beside plain loads and stores", 2,
+	  inline_forms},
 	 {"put-rate", "8-byte put_nbi in windows that end with a quiet; one pair, and all pairs", 2, rate_put},
 	 {"get-rate", "8-byte get_nbi, the same", 2, rate_get},
 	 {"atomic", "each kind of atomic by PE 0 alone, on heap and global data", 2, atomics_alone},

@@ -41,6 +41,7 @@ void rma_put(void);
 void rma_get(void);
 void rma_p(void);
 void rma_g(void);
+void inline_forms(void);
 void rate_put(void);
 void rate_get(void);
 void atomics_alone(void);

@@ -13,6 +13,7 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/gups.c \
 	bench/halo.c \
 	bench/histogram.c \
+	bench/inline.c \
 	bench/isort.c \
 	bench/memory.c \
 	bench/pes.c \

@@ -47,6 +47,7 @@ dist_man3_MANS = docs/man/shmem.hpp.3
 man3_texts = \
 	docs/man/man3/shmemx_exchange.3 \
 	docs/man/man3/shmemx_grid.3 \
+	docs/man/man3/shmemx_inline.3 \
 	docs/man/man3/shmemx_plan.3 \
 	docs/man/man3/shmemx_rdma.3 \
 	docs/man/man3/shmemx_stats.3 \

@@ -34,6 +34,12 @@ preprocess "$work/types.c" | tr ';' '\n' | sed -e 's/^ *//' -e 's/ *| */|/g' | g
 ${AWK:-awk} -f "$here/types.awk" -f "$here/generics.awk" "$work/types" "$here/generics.def" >"$work/generics"
 ${AWK:-awk} -f "$here/types.awk" -f "$here/overloads.awk" "$work/types" "$work/both" "$work/complex" "$here/generics.def" >"$work/overloads"
 
+# The inline forms: a declaration by another name, then the form, a line each.
+echo '#include "inline.def"' >"$work/inlined.c"
+preprocess "$work/inlined.c" | tr '\n' ' ' | sed -e 's/ *NEXT_LINE */\n/g' |
+	sed -e 's/^ *//' -e 's/  */ /g' -e 's/\* /*/g' -e 's/ (/(/g' -e 's/ \([,;]\)/\1/g' -e 's/; }/; }/g' \
+		-e 's/"shmem_" "/"shmem_/' | grep -v '^ *$' >"$work/inlined"
+
 sed -e "s/@VERSION@/$version/" \
 	-e "/^@PROTOTYPES@\$/{r $work/both
 d
@@ -42,5 +48,7 @@ d
 }" -e "/^@GENERICS@\$/{r $work/generics
 d
 }" -e "/^@OVERLOADS@\$/{r $work/overloads
+d
+}" -e "/^@INLINED@\$/{r $work/inlined
 d
 }" "$template"

@@ -102,6 +102,10 @@ COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 extern int api_thread_level; /* what shmem_init_thread has provided */
 bool api_threads_at_once(void);
 
+/* Where programs that are compiled with SHMEMX_INLINE see what they may reach without a call; NULL: they are to see nothing. */
+struct comms_shortcut *api_inline_shortcuts(void);
+void api_inline_start(void);
+void api_inline_stop(void);
 void api_heap_start(void);
 void api_heap_stop(void);
 /* shmem_malloc and shmem_free for the library itself, in the name of a routine. */

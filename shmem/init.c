@@ -58,12 +58,14 @@ static void start_library(const char *routine)
 	library.pid = getpid();
 	comms.threads = api_threads_at_once();
 	rte_crash_start();
+	comms.shortcuts = api_inline_shortcuts();
 	comms_start();
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
 	api_plans_start();
 	api_trace_start();
+	api_inline_start();
 	deadlock_start(&api_world.group, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	api_print_start();
 }
@@ -86,6 +88,7 @@ static void stop_library(void)
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
 	api_stats_stop();
+	api_inline_stop();
 	api_barrier_at_end();
 	deadlock_stop();
 	api_trace_stop();

@@ -36,6 +36,17 @@ API_TESTS = \
 	tests/api/grid \
 	tests/api/heap \
 	tests/api/huge_pages \
+	tests/api/inline \
+	tests/api/inline_amo \
+	tests/api/inline_contact \
+	tests/api/inline_generics \
+	tests/api/inline_order \
+	tests/api/inline_ptr \
+	tests/api/inline_rma \
+	tests/api/inline_rma_sizes \
+	tests/api/inline_sleeping \
+	tests/api/inline_threads \
+	tests/api/inline_wait \
 	tests/api/large \
 	tests/api/loading \
 	tests/api/locks \
@@ -236,6 +247,7 @@ EXTRA_DIST += \
 	tests/tools/examples.bats \
 	tests/tools/guide.bats \
 	tests/tools/hang.c \
+	tests/tools/inline.bats \
 	tests/tools/hangs.bats \
 	tests/tools/processors.bats \
 	tests/tools/node_shapes.c \

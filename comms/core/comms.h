@@ -56,6 +56,21 @@ struct comms_segment {
 	int fd;
 };
 
+/*
+ * What the layer above, and through it the program, reads of a peer of this node: [address, address + COMMS_SHORTCUT_BYTES) is the peer's
+ * memory if the address is nearer than room to the segment's begin, and lies away from there. Filled in at the first contact, room last,
+ * and not changed any more; two peers that share a place would be of a node with more than COMMS_SHORTCUTS PEs, and the first has it.
+ */
+#define COMMS_SHORTCUT_BYTES 32
+#define COMMS_SHORTCUTS 256
+struct comms_shortcut {
+	int pe;
+	_Atomic uintptr_t room[COMMS_SEGMENTS];
+	uintptr_t away[COMMS_SEGMENTS];
+	const _Atomic uint64_t *sleepers;
+	uint64_t unused[2];
+};
+
 enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 
 struct comms {
@@ -63,6 +78,7 @@ struct comms {
 	int n_pes;     /* 0: not started */
 	int quick_pes; /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
 	_Atomic(struct comms_peer *) *peers; /* by PE; the record of a PE without a connection is &comms.unconnected */
+	struct comms_shortcut *shortcuts;    /* by PE modulo COMMS_SHORTCUTS; NULL: nobody wants them */
 	struct comms_segment segments[COMMS_SEGMENTS];
 	struct comms_system *system; /* mine */
 	struct comms_peer unconnected;

@@ -120,6 +120,22 @@ static void reach_self(struct comms_peer *peer)
 	peer->wakeup = &comms.system->wakeup;
 }
 
+static void make_shortcut(const struct comms_peer *peer)
+{
+	struct comms_shortcut *shortcut = &comms.shortcuts[peer->pe % COMMS_SHORTCUTS];
+
+	if (shortcut->sleepers || !peer->wakeup)
+		return;
+	shortcut->pe = peer->pe;
+	shortcut->sleepers = &peer->wakeup->sleepers;
+	for (int i = 0; i < COMMS_SEGMENTS; i++) {
+		shortcut->away[i] = (uintptr_t)peer->reach[i].base - (uintptr_t)comms.segments[i].base;
+		if (peer->reach[i].size >= COMMS_SHORTCUT_BYTES)
+			atomic_store_explicit(&shortcut->room[i], peer->reach[i].size - COMMS_SHORTCUT_BYTES + 1,
+					      memory_order_release);
+	}
+}
+
 static struct comms_peer *connect_peer(int pe)
 {
 	struct comms_peer *peer = calloc(1, sizeof *peer);
@@ -144,6 +160,8 @@ static struct comms_peer *connect_peer(int pe)
 		reach_locally(peer, info);
 	if (comms.network && comms.network->connect)
 		comms.network->connect(peer);
+	if (comms.shortcuts && comms.quick_pes > 0)
+		make_shortcut(peer);
 	return peer;
 }
 

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run: env=SHMEM_SYMMETRIC_SIZE=32m */
+/* As ptr.c, with the inline forms. */
+#define SHMEMX_INLINE
+#include "tests/api/ptr.c"

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As rma_sizes.c, with the inline forms. */
+#define SHMEMX_INLINE
+#include "tests/api/rma_sizes.c"

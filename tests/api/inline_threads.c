@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As threads.c, with the inline forms. */
+#define SHMEMX_INLINE
+#include "tests/api/threads.c"
