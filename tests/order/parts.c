@@ -12,6 +12,7 @@
 #include "comms/wait/hang.h"
 #include "comms/core/memory.h"
 #include "comms/net/ucx/ucx_inside.h"
+#include "comms/rdma/transfers.h"
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 #include "scenarios.h"

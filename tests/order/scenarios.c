@@ -350,6 +350,7 @@ static const struct scenario {
 } scenarios[] = {
 	{"flags", flags, NULL, 1, 0, NULL},
 	{"signals", signals, NULL, 1, 0, NULL},
+	{"observed", signals, NULL, 1, 0, NULL},
 	{"quiets", quiets, NULL, 1, 0, NULL},
 	{"wait_sets", wait_sets, NULL, 1, 0, NULL},
 	{"barriers", barriers, NULL, 1, 0, NULL},
