@@ -9,7 +9,7 @@ libtorushmem_la_SOURCES += comms/core/symmetric_checks.c comms/core/comms.h comm
 	comms/core/peers.h comms/core/processor.h comms/core/sanitizer.h comms/core/state.c \
 	comms/core/system.h comms/core/wake.c
 # topology: which PEs share a node, and where nodes are in the torus.
-libtorushmem_la_SOURCES += comms/topology/group.h comms/topology/job_torus.c \
+libtorushmem_la_SOURCES += comms/topology/find_torus.c comms/topology/find_torus.h comms/topology/group.h comms/topology/job_torus.c \
 	comms/topology/job_torus.h comms/topology/levels.c comms/topology/levels.h comms/topology/nodes.c \
 	comms/topology/nodes.h
 # observe: counters, traces, link loads, cables.

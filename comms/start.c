@@ -11,6 +11,7 @@
 #include "comms/core/peers.h"
 #include "comms/ops/reorder.h"
 #include "comms/coll/commands.h"
+#include "comms/topology/find_torus.h"
 #include "comms/topology/job_torus.h"
 #include "comms/groups/numa.h"
 #include "comms/net/networks.h"
@@ -129,6 +130,8 @@ static void start_network(void)
 
 void comms_start(void)
 {
+	char *torus;
+
 	comms.pe = rte.pe;
 	check_settings();
 	read_paths();
@@ -146,7 +149,9 @@ void comms_start(void)
 		start_network();
 	comms.quiets = comms.network || comms.checks;
 	comms_events_start();
-	peers_publish(counters_agreement());
+	torus = comms.pe == 0 ? comms_find_torus() : NULL;
+	peers_publish(counters_agreement(), torus);
+	free(torus);
 	agree_on_counters();
 	comms_connect(comms.pe);
 	rte.explain = comms_explain_fault;

@@ -165,3 +165,60 @@ bool ports_cabled(void)
 		cabled += port[i].carrier && !port[i].network;
 	return cabled >= 2;
 }
+
+/* --- What changes when cables do --- */
+
+uint64_t ports_hash(uint64_t so_far, const char *text)
+{
+	for (const char *c = text; *c; c++)
+		so_far = (so_far ^ (unsigned char)*c) * 1099511628211u;
+	return (so_far ^ '\n') * 1099511628211u;
+}
+
+static void read_line(const char *path, char *line, int size)
+{
+	FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(line, size, file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+}
+
+static uint64_t hash_file(uint64_t so_far, const char *path)
+{
+	char line[1024];
+
+	read_line(path, line, sizeof line);
+	return ports_hash(so_far, line);
+}
+
+/* The 22nd word: when the first process started. Before it, the name of the program, in brackets, may have blanks. */
+static uint64_t hash_start(uint64_t so_far)
+{
+	char line[1024], *word;
+
+	read_line("/proc/1/stat", line, sizeof line);
+	word = strrchr(line, ')');
+	for (int i = 2; word && i < 22; i++)
+		word = strchr(word + 1, ' ');
+	if (word)
+		word[1 + strcspn(word + 1, " ")] = '\0';
+	return ports_hash(so_far, word ? word : "");
+}
+
+uint64_t ports_state(void)
+{
+	struct port port[MOST_PORTS];
+	int ports = list_ports(port, MOST_PORTS);
+	uint64_t state = hash_start(hash_file(PORTS_NO_STATE, "/proc/sys/kernel/random/boot_id"));
+
+	for (int p = 0; p < ports; p++) {
+		char path[IF_NAMESIZE + 40];
+
+		state = ports_hash(ports_hash(state, port[p].name), port[p].hardware);
+		snprintf(path, sizeof path, "/sys/class/net/%.15s/carrier_changes", port[p].name);
+		state = hash_file(state, path);
+	}
+	return state;
+}

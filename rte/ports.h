@@ -4,6 +4,7 @@
 
 #include <net/if.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The network ports of this host that may have a cable to another host: no loopback, no bridge and nothing that is part of one, no
@@ -25,5 +26,13 @@ int ports_list(struct port *port, int most);
 
 /* Does this host look like one of a torus: two ports or more that have a carrier and are in no network? Takes microseconds. */
 bool ports_cabled(void);
+
+/*
+ * A number that changes when this host or its container starts anew, gets or loses a port, or the carrier of one of its ports changes. It is
+ * made by FNV-1a, from PORTS_NO_STATE.
+ */
+uint64_t ports_state(void);
+uint64_t ports_hash(uint64_t so_far, const char *text);
+#define PORTS_NO_STATE 14695981039346656037u
 
 #endif

@@ -106,6 +106,7 @@ struct comms {
 	size_t heap_size;		     /* what the user asked for: the segment without the system's part */
 	const char *pages;		     /* kind of pages obtained for the heap */
 	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job_torus.h */
+	char *torus_found;		     /* what PE 0 found, see find_torus.h; NULL: nothing */
 	const struct comms_network *network; /* NULL: none is needed */
 	/* where PEs are, if the launcher or a network says so; NULL: nobody does */
 	const struct comms_map *map;

@@ -22,7 +22,7 @@
 
 static pthread_mutex_t peers_connecting = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a PE publishes; what its network needs follows. All PEs of a job run the same library. */
+/* What a PE publishes; what its network needs follows, and then the text of the torus, with its end. All PEs of a job run the same library. */
 struct peer_info {
 	uint64_t magic;
 	struct memory_handle memory[COMMS_SEGMENTS];
@@ -32,9 +32,10 @@ struct peer_info {
 	uint64_t agreement; /* what all PEs must have alike: see counters_agreement */
 	int32_t memory_group, memory_groups;
 	uint64_t network_bytes;
+	uint64_t torus_bytes;
 };
 
-#define PEER_INFO_MAGIC 0x39306d6873726f74 /* changes when struct peer_info or struct comms_system does */
+#define PEER_INFO_MAGIC 0x30316d6873726f74 /* changes when struct peer_info or struct comms_system does */
 
 /* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)
@@ -74,11 +75,12 @@ void peers_start(void)
 		atomic_init(&comms.peers[pe], &comms.unconnected);
 }
 
-void peers_publish(uint64_t agreement)
+void peers_publish(uint64_t agreement, const char *torus)
 {
-	size_t network_bytes = 0;
+	size_t network_bytes = 0, torus_bytes = torus ? strlen(torus) + 1 : 0;
 	void *network_info = comms.network ? comms.network->describe(&network_bytes) : NULL;
-	struct peer_info *info = calloc(1, sizeof *info + network_bytes);
+	size_t size = sizeof(struct peer_info) + network_bytes + torus_bytes;
+	struct peer_info *info = calloc(1, size);
 
 	if (!info)
 		rte_die("shmem_init", "no memory");
@@ -88,6 +90,7 @@ void peers_publish(uint64_t agreement)
 	info->memory_group = comms.memory_group;
 	info->memory_groups = comms.memory_groups;
 	info->network_bytes = network_bytes;
+	info->torus_bytes = torus_bytes;
 	for (int i = 0; i < COMMS_SEGMENTS; i++) {
 		memory_describe(&comms.segments[i], &info->memory[i]);
 		info->base[i] = (uint64_t)(uintptr_t)comms.segments[i].base;
@@ -95,8 +98,10 @@ void peers_publish(uint64_t agreement)
 	}
 	if (network_bytes)
 		memcpy(info + 1, network_info, network_bytes);
+	if (torus_bytes)
+		memcpy((char *)(info + 1) + network_bytes, torus, torus_bytes);
 	free(network_info);
-	if (rte_exchange(info, sizeof *info + network_bytes) != RTE_OK)
+	if (rte_exchange(info, size) != RTE_OK)
 		rte_die("shmem_init", "the PEs could not exchange their addresses (%s); did one of them end early?",
 			rte.problem);
 	free(info);
@@ -232,6 +237,22 @@ bool peers_read_network_info(int pe, void *into, size_t bytes)
 	return good;
 }
 
+char *peers_torus(void)
+{
+	size_t size = 0;
+	struct peer_info *info = rte_fetch(0, &size);
+	const char *text;
+	char *torus = NULL;
+
+	if (!info || size < sizeof *info || info->magic != PEER_INFO_MAGIC)
+		rte_die(NULL, "what PE 0 published cannot be had (%s); has it ended?", rte.problem);
+	text = (const char *)(info + 1) + info->network_bytes;
+	if (info->torus_bytes > 0 && size >= sizeof *info + info->network_bytes + info->torus_bytes)
+		torus = strdup(text);
+	free(info);
+	return torus;
+}
+
 const void *peers_network_info(const struct comms_peer *peer, size_t *size)
 {
 	const struct peer_info *info = peer->info;
@@ -265,13 +286,12 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 {
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		const struct comms_peer *peer = comms_peer(pe);
-		size_t network_bytes;
+		const struct peer_info *info = peer->info;
 
 		if (peer == &comms.unconnected)
 			continue;
 		++*peers;
-		peers_network_info(peer, &network_bytes);
-		*bytes += sizeof *peer + (peer->info ? sizeof(struct peer_info) + network_bytes : 0);
+		*bytes += sizeof *peer + (info ? sizeof *info + info->network_bytes + info->torus_bytes : 0);
 	}
 }
 

@@ -6,8 +6,13 @@
 
 /* Finds the PEs of this node, and makes the table of peers. */
 void peers_start(void);
-/* Publishes what other PEs need to reach this one; its memory and its network are ready. Returns when all PEs have done so. */
-void peers_publish(uint64_t agreement);
+/*
+ * Publishes what other PEs need to reach this one; its memory and its network are ready. Returns when all PEs have done so. torus: on PE 0, what
+ * it found (comms/topology/find_torus.h), or NULL.
+ */
+void peers_publish(uint64_t agreement, const char *torus);
+/* The text that PE 0 gave, to be freed; NULL: it gave none. */
+char *peers_torus(void);
 /* What a PE gave to peers_publish. False: this cannot be had. */
 bool peers_agreement(int pe, uint64_t *agreement);
 void peers_stop(void);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find_torus.h"
 #include "group.h"
 #include "comms/core/comms.h"
 #include "rte/rte.h"
@@ -96,29 +97,6 @@ static bool launcher_knows(struct survey *survey)
 	return true;
 }
 
-/* Hosts may be written with or without their domain. */
-static bool same_host(const char *name, const char *other)
-{
-	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
-
-	if (name[length] && other[other_length])
-		return !strcmp(name, other);
-	return length == other_length && !strncmp(name, other, length);
-}
-
-/* The number of a host in the file, and of the dead ones behind those that live; -1: it is not there. */
-static int number_in_file(const struct torus_file *file, const char *name, int likely)
-{
-	/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
-	for (int i = 0; i < file->hosts; i++)
-		if (same_host(name, file->name[(likely + i) % file->hosts]))
-			return (likely + i) % file->hosts;
-	for (int i = 0; i < file->dead; i++)
-		if (same_host(name, file->dead_name[i]))
-			return file->hosts + i;
-	return -1;
-}
-
 static void find_hosts(struct survey *survey, const struct torus_file *file, const char *path)
 {
 	char name[HOST_NAME];
@@ -128,7 +106,7 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: the launcher does not say which host PE %d is on", path,
 					 survey->first_pe[n]);
-		h = number_in_file(file, name, h + 1);
+		h = comms_number_in_file(file, name, h + 1);
 		if (h >= file->hosts)
 			rte_die_together("shmem_init",
 					 "SHMEM_TORUS_FILE=%s: it calls host %s dead, and PE %d is there; take the "
@@ -220,7 +198,7 @@ static bool find_all_hosts(struct survey *survey, const struct torus_file *file)
 	char name[HOST_NAME];
 
 	for (int n = 0, h = -1; n < survey->nodes; n++) {
-		h = rte_host(survey->first_pe[n], name, sizeof name) ? number_in_file(file, name, h + 1) : -1;
+		h = rte_host(survey->first_pe[n], name, sizeof name) ? comms_number_in_file(file, name, h + 1) : -1;
 		if (h < 0 || h >= file->hosts)
 			return false;
 		survey->place[n] = file->place[h];
@@ -228,18 +206,12 @@ static bool find_all_hosts(struct survey *survey, const struct torus_file *file)
 	return true;
 }
 
-static bool cables_know(struct survey *survey)
+static bool line_knows(struct survey *survey, const char *line)
 {
-	char problem[TORUS_PROBLEM], *text = getenv(RTE_TORUS_FOUND);
 	struct torus_file file;
 	bool good;
 
-	text = text && text[0] && comms.node_size == 0 ? strdup(text) : NULL;
-	for (char *at = text; at && *at; at++)
-		*at = *at == ';' ? '\n' : *at;
-	good = text && torus_file_read(&file, text, problem);
-	free(text);
-	if (!good)
+	if (!line || comms.node_size > 0 || !comms_torus_line_read(&file, line))
 		return false;
 	good = find_all_hosts(survey, &file);
 	if (good) {
@@ -248,6 +220,16 @@ static bool cables_know(struct survey *survey)
 	}
 	torus_file_free(&file);
 	return good;
+}
+
+static bool cables_know(struct survey *survey)
+{
+	return line_knows(survey, getenv(RTE_TORUS_FOUND));
+}
+
+static bool cache_knows(struct survey *survey)
+{
+	return line_knows(survey, comms_found_torus(TORUS_FROM_CACHE));
 }
 
 static bool number_knows(struct survey *survey)
@@ -263,7 +245,8 @@ static const struct {
 	bool (*knows)(struct survey *survey);
 } sources[] = {
 	{TORUS_FROM_VENDOR, vendor_knows},   {TORUS_FROM_LAUNCHER, launcher_knows}, {TORUS_FROM_FILE, file_knows},
-	{TORUS_FROM_SETTING, setting_knows}, {TORUS_FROM_CABLES, cables_know},	    {TORUS_LOGICAL, number_knows},
+	{TORUS_FROM_SETTING, setting_knows}, {TORUS_FROM_CABLES, cables_know},	    {TORUS_FROM_CACHE, cache_knows},
+	{TORUS_LOGICAL, number_knows},
 };
 
 static struct torus_job *make_job_torus(void)
@@ -315,11 +298,13 @@ const struct torus_job *comms_torus(void)
 
 bool comms_torus_is_given(void)
 {
-	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || getenv(RTE_TORUS_FOUND);
+	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || getenv(RTE_TORUS_FOUND) ||
+	       comms.torus_found;
 }
 
 void comms_torus_start(void)
 {
+	comms_read_found_torus();
 	if (comms_torus_is_given())
 		comms_torus();
 }
@@ -328,6 +313,8 @@ void comms_torus_stop(void)
 {
 	struct torus_job *job = atomic_exchange_explicit(&comms.torus, NULL, memory_order_acquire);
 
+	free(comms.torus_found);
+	comms.torus_found = NULL;
 	if (!job)
 		return;
 	torus_job_free(job);

@@ -6,12 +6,12 @@
 
 /*
  * The torus of this job (the words are those of torus/job_places.h), from the first source that knows it: the vendor's library, the
- * launcher, SHMEM_TORUS_FILE, SHMEM_TORUS; else made up from the number of nodes. Made when it is first asked for, by any
+ * launcher, SHMEM_TORUS_FILE, SHMEM_TORUS, oshrun, PE 0 (find_torus.h); else made up from the number of nodes. Made when it is first asked for, by any
  * thread, alike on all PEs and without their help; then it stays as it is until the library goes down.
  */
 const struct torus_job *comms_torus(void);
 
-/* Does a setting or oshrun give a shape? Then it has been read already. */
+/* Does a setting, oshrun or PE 0 give a shape? Then it has been read already. */
 bool comms_torus_is_given(void);
 
 /* At the start: a shape that the user gives is read now, so that mistakes are reported. */

@@ -15,6 +15,7 @@ const char *torus_source_text(enum torus_source source)
 							 "SHMEM_TORUS_FILE",
 							 "SHMEM_TORUS",
 							 "the cables, as oshrun found them",
+							 "the cables, as torusplan discover last found them",
 							 "the number of nodes"};
 
 	return texts[source];

@@ -189,12 +189,50 @@ busiest() # SETTING=VALUE
 	found 3x3 1 'the cable from port y+ of h4 to port y- of h5 is dead: no carrier'
 }
 
+# mpi_job HOSTS SETTINGS...: one PE on each, started by mpirun from the first of them
+mpi_job()
+{
+	run on "${1%%,*}" env -C "$PWD" mpirun -H "$1" -n "$(tr , '\n' <<<"$1" | wc -l)" -x XDG_CACHE_HOME="$PWD/cache" -x SHMEM_INFO=1 \
+		"${@:2}" "$TOP_BUILDDIR/examples/hello"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "a job of mpirun uses what discover last found, on whichever host its PE 0 is" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	up --torus 5
+	mpi_job h0,h1,h2,h3,h4
+	[[ "$output" == *'from the number of nodes'* ]] && [ ! -e cache ]
+	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" "$TOP_BUILDDIR/torusplan" discover --hostfile /run/cluster/hostfile
+	[ "$status" -eq 0 ]
+	mpi_job h0,h1,h2,h3,h4
+	[[ "$output" == *'Torus: 5, from the cables, as torusplan discover last found them'* ]]
+	mpi_job h1,h2,h3
+	[[ "$output" == *'Torus: 3m, from the cables, as torusplan discover last found them'*'3 of the 5 places of 5'* ]]
+	mpi_job h1,h2,h3 -x SHMEM_TORUS_DISCOVER=no
+	[[ "$output" == *'from the number of nodes'* ]]
+	# The state of the host that looks counts, not that of another.
+	"$cluster" cut --name "$name" h1 x+
+	"$cluster" join --name "$name" h1 x+
+	mpi_job h1,h2,h3
+	[[ "$output" == *'from the number of nodes'* ]]
+	mpi_job h3,h4,h0
+	[[ "$output" == *'Torus: 3m, from the cables, as torusplan discover last found them'* ]]
+	touch -d '2 hours ago' cache/torushmem/torus-*
+	mpi_job h3,h4,h0
+	[[ "$output" == *'from the number of nodes'* ]]
+}
+
 @test "in an allocation of Slurm, hosts and the way to them are its own" {
 	need_cluster slurmctld
 	up --torus 3x3 --slurm
-	run on h0 env -C "$PWD" timeout 50 salloc -N 9 "$TOP_BUILDDIR/torusplan" discover --output found.shape
+	run on h0 env -C "$PWD" XDG_CACHE_HOME="$PWD/cache" timeout 50 salloc -N 9 "$TOP_BUILDDIR/torusplan" discover --output found.shape
 	[ "$status" -eq 0 ] && [[ "$output" == *'cabling    nothing is wrong'* ]]
 	places_are_right
+	# And srun's jobs use what was found.
+	run on h0 env -C "$PWD" SHMEM_INFO=1 XDG_CACHE_HOME="$PWD/cache" timeout 50 srun -N 9 "$TOP_BUILDDIR/examples/hello"
+	printf '%s\n' "$output"
+	[[ "$output" == *'Torus: 3x3, from the cables, as torusplan discover last found them'* ]]
 }
 
 @test "twenty-seven hosts are found within two seconds" {

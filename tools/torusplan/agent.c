@@ -130,6 +130,7 @@ static void print_ports(const struct agent *agent)
 {
 	bool all = true;
 
+	agent_say(agent, "state %016llx", (unsigned long long)ports_state());
 	for (int p = 0; p < agent->ports; p++) {
 		const struct port *port = &agent->port[p];
 

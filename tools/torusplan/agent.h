@@ -6,6 +6,7 @@
  * What torusplan discover and its agents say to each other. An agent runs on each host, started by discover, until its standard
  * input ends. It prints lines; each begins with AGENT_MARK, the session and the name of its host as discover has it:
  *
+ *   state NUMBER                     ports_state
  *   port NAME HARDWARE CARRIER CAN_PROBE NETWORK SPEED
  *   address A.B.C.D                  an address of this host
  *   neighbour PORT A.B.C.D HARDWARE  from the kernel's table

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache.h"
 #include "comms/torus/cabling.h"
 #include "discover.h"
 #include "gather.h"
+#include "rte/torus_cache.h"
 #include "torusplan.h"
 
 /* The hosts that a batch system gave. */
@@ -125,7 +125,7 @@ static int conclude(const struct torus_found *found, const struct gathered *gath
 	int code;
 
 	if (line)
-		cache_write(hosts, line);
+		torus_cache_write(hosts, gathered->state, line);
 	if (!line)
 		code = say("no memory for a shape file");
 	else if (value[OPT_CACHED])
@@ -167,7 +167,7 @@ int run_discover(const char *const value[OPTIONS])
 	if (code == 0 && value[OPT_PAGE] && !value[OPT_TREES])
 		code = say("%s is about trees; give --trees as well", options_name(OPT_PAGE));
 	if (code == 0 && value[OPT_CACHED])
-		line = cache_read(&hosts);
+		line = torus_cache_read(&hosts);
 	if (line)
 		puts(line);
 	else if (code == 0)

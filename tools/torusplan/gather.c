@@ -30,6 +30,7 @@ struct listener {
 	bool *ready;	   /* by host */
 	bool *counted;	   /* by start: is no more in the way of others */
 	int *rounds;	   /* by host: how often it was done */
+	uint64_t *state;   /* by host */
 	int readies, under_way, round;
 };
 
@@ -63,6 +64,7 @@ static void take_line(struct listener *listener, int start, const char *line)
 {
 	char session[64], name[AGENT_NAME];
 	const char *mark = strstr(line, AGENT_MARK " ");
+	unsigned long long state;
 	int host, used = 0;
 
 	if (!mark || sscanf(mark, AGENT_MARK " %63s %255s %n", session, name, &used) != 2 || !used ||
@@ -77,6 +79,8 @@ static void take_line(struct listener *listener, int start, const char *line)
 		start_is_through(listener, start);
 	} else if (!strcmp(mark + used, "done")) {
 		listener->rounds[host]++;
+	} else if (sscanf(mark + used, "state %llx", &state) == 1) {
+		listener->state[host] = state;
 	} else {
 		records_take(&listener->records, host, mark + used);
 	}
@@ -172,7 +176,8 @@ static bool prepare(struct listener *listener, const struct hosts *hosts, struct
 	listener->counted = calloc(count, sizeof *listener->counted);
 	*fds = calloc(count, sizeof **fds);
 	listener->rounds = calloc(count, sizeof *listener->rounds);
-	if (listener->line && listener->ready && listener->counted && listener->rounds && *fds)
+	listener->state = calloc(count, sizeof *listener->state);
+	if (listener->line && listener->ready && listener->counted && listener->rounds && listener->state && *fds)
 		return true;
 	snprintf(problem, size, "no memory for %zu hosts", count);
 	return false;
@@ -193,6 +198,7 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 		snprintf(problem, size, "no memory for the ports of %zu hosts", hosts->names.count);
 	}
 	gathered->answered = listener.readies;
+	gathered->state = listener.state;
 	records_free(&listener.records);
 	free(listener.line);
 	free(listener.ready);
@@ -205,4 +211,5 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 void gathered_free(struct gathered *gathered)
 {
 	records_free_cabling(&gathered->cabling);
+	free(gathered->state);
 }

@@ -2,13 +2,16 @@
 #ifndef TORUSPLAN_GATHER_H
 #define TORUSPLAN_GATHER_H
 
+#include <stdint.h>
+
 #include "comms/torus/cabling.h"
 #include "rte/hosts.h"
 
 /* What the agents of torusplan discover say, and the cables that follow from it. */
 struct gathered {
 	struct cabling cabling;
-	int answered; /* hosts */
+	int answered;	 /* hosts */
+	uint64_t *state; /* by host, 0: it has not answered */
 };
 
 /* Starts an agent on each host and listens to them, for at most so many seconds. False: problem says why there is nothing. */

@@ -4,7 +4,6 @@
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \
 	tools/torusplan/agent.c tools/torusplan/agent.h \
-	tools/torusplan/cache.c tools/torusplan/cache.h \
 	tools/torusplan/discover.c tools/torusplan/discover.h \
 	tools/torusplan/found_file.c \
 	tools/torusplan/gather.c tools/torusplan/gather.h \
