@@ -108,6 +108,7 @@ UNIT_TESTS = \
 	tests/unit/torus_place \
 	tests/unit/torus_routes \
 	tests/unit/torus_shape \
+	tests/unit/torus_slurm \
 	tests/unit/torus_team_sites \
 	tests/unit/torus_tni \
 	tests/unit/torus_trees
@@ -166,6 +167,7 @@ tests_unit_torus_exchange_schedule_LDADD = libtorusthink.la
 tests_unit_torus_place_LDADD = libtorusthink.la
 tests_unit_torus_routes_LDADD = libtorusthink.la
 tests_unit_torus_shape_LDADD = libtorusthink.la
+tests_unit_torus_slurm_LDADD = libtorusthink.la
 tests_unit_torus_team_sites_LDADD = libtorusthink.la
 tests_unit_torus_tni_LDADD = libtorusthink.la -lm
 tests_unit_torus_trees_LDADD = libtorusthink.la

@@ -8,10 +8,12 @@
 #include "group.h"
 #include "comms/core/comms.h"
 #include "comms/core/peers.h"
+#include "comms/torus/slurm.h"
 #include "rte/arguments.h"
 #include "rte/ports.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "rte/slurm.h"
 #include "rte/torus_cache.h"
 
 #define HOST_NAME 256
@@ -107,12 +109,43 @@ static char *find_in_cache(const struct arguments *hosts)
 	return torus_cache_search(line_has_all, hosts);
 }
 
+static char *find_in_slurm(const struct arguments *hosts)
+{
+	char *conf = slurm_file("slurm.conf"), *line = NULL;
+	char *nodes = conf && slurm_plugin(conf) == SLURM_3D_TORUS ? slurm_nodes() : NULL;
+
+	if (nodes)
+		line = slurm_torus(nodes, hosts->list, hosts->count);
+	free(nodes);
+	free(conf);
+	return line;
+}
+
+/* With a topology.yaml, Slurm reads no topology.conf. */
+static char *find_in_slurm_blocks(const struct arguments *hosts)
+{
+	char *conf = slurm_file("slurm.conf"), *yaml = slurm_file("topology.yaml"), *topology = NULL, *line = NULL;
+
+	if (yaml)
+		line = slurm_blocks(yaml, true, hosts->list, hosts->count);
+	else if (conf && slurm_plugin(conf) == SLURM_BLOCK)
+		topology = slurm_file("topology.conf");
+	if (topology)
+		line = slurm_blocks(topology, false, hosts->list, hosts->count);
+	free(topology);
+	free(yaml);
+	free(conf);
+	return line;
+}
+
 /* In this order. */
 static const struct {
 	enum torus_source source;
 	char *(*find)(const struct arguments *hosts);
 } finders[] = {
 	{TORUS_FROM_CACHE, find_in_cache},
+	{TORUS_FROM_SLURM, find_in_slurm},
+	{TORUS_FROM_BLOCKS, find_in_slurm_blocks},
 };
 
 char *comms_find_torus(void)

@@ -232,6 +232,16 @@ static bool cache_knows(struct survey *survey)
 	return line_knows(survey, comms_found_torus(TORUS_FROM_CACHE));
 }
 
+static bool slurm_knows(struct survey *survey)
+{
+	return line_knows(survey, comms_found_torus(TORUS_FROM_SLURM));
+}
+
+static bool blocks_know(struct survey *survey)
+{
+	return line_knows(survey, comms_found_torus(TORUS_FROM_BLOCKS));
+}
+
 static bool number_knows(struct survey *survey)
 {
 	torus_shape_guess(&survey->machine, survey->nodes, 3);
@@ -246,7 +256,7 @@ static const struct {
 } sources[] = {
 	{TORUS_FROM_VENDOR, vendor_knows},   {TORUS_FROM_LAUNCHER, launcher_knows}, {TORUS_FROM_FILE, file_knows},
 	{TORUS_FROM_SETTING, setting_knows}, {TORUS_FROM_CABLES, cables_know},	    {TORUS_FROM_CACHE, cache_knows},
-	{TORUS_LOGICAL, number_knows},
+	{TORUS_FROM_SLURM, slurm_knows},     {TORUS_FROM_BLOCKS, blocks_know},	    {TORUS_LOGICAL, number_knows},
 };
 
 static struct torus_job *make_job_torus(void)
@@ -299,7 +309,7 @@ const struct torus_job *comms_torus(void)
 bool comms_torus_is_given(void)
 {
 	return setting_text(SETTING_TORUS)[0] || setting_text(SETTING_TORUS_FILE)[0] || getenv(RTE_TORUS_FOUND) ||
-	       comms.torus_found;
+	       (comms.torus_found && !comms_found_torus(TORUS_FROM_BLOCKS));
 }
 
 void comms_torus_start(void)

@@ -16,6 +16,8 @@ const char *torus_source_text(enum torus_source source)
 							 "SHMEM_TORUS",
 							 "the cables, as oshrun found them",
 							 "the cables, as torusplan discover last found them",
+							 "the names of the nodes, as Slurm reads them",
+							 "the blocks of Slurm",
 							 "the number of nodes"};
 
 	return texts[source];

@@ -9,7 +9,7 @@
  *
  * node     numbered by their first PEs, so PE 0 is on node 0
  * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
- * logical  no source knows where the nodes are: the shape follows from their number
+ * logical  no source knows how the nodes are cabled: the shape follows from their number, perhaps in blocks of near ones
  */
 enum torus_source {
 	TORUS_FROM_VENDOR,
@@ -18,6 +18,8 @@ enum torus_source {
 	TORUS_FROM_SETTING,
 	TORUS_FROM_CABLES,
 	TORUS_FROM_CACHE,
+	TORUS_FROM_SLURM,
+	TORUS_FROM_BLOCKS,
 	TORUS_LOGICAL,
 	TORUS_SOURCES
 };
@@ -55,7 +57,7 @@ const char *torus_source_text(enum torus_source source);
 
 static inline bool torus_job_logical(const struct torus_job *job)
 {
-	return job->source == TORUS_LOGICAL;
+	return job->source == TORUS_LOGICAL || job->source == TORUS_FROM_BLOCKS;
 }
 
 static inline int torus_job_node(const struct torus_job *job, int pe)

@@ -21,6 +21,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/program_grid.c comms/torus/program_grid.h \
 	comms/torus/tree_set.c \
 	comms/torus/job_places.c comms/torus/job_places.h \
+	comms/torus/slurm.c comms/torus/slurm.h \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \
 	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \

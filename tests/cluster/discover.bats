@@ -235,6 +235,50 @@ mpi_job()
 	[[ "$output" == *'Torus: 3x3, from the cables, as torusplan discover last found them'* ]]
 }
 
+# slurm_job HOSTS SETTING=VALUE...: a job whose PEs read slurm.conf of this folder
+slurm_job()
+{
+	run on h0 env -C "$PWD" timeout 50 srun -N "$1" env SLURM_CONF="$PWD/slurm.conf" SHMEM_INFO=1 "${@:2}" "$TOP_BUILDDIR/examples/hello"
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ]
+}
+
+# Debian's Slurm is compiled for one dimension, and its controller refuses topology/3d_torus; it has no topology/block. So the controller
+# has another slurm.conf than the PEs. All else is real: names of nodes, srun, sinfo.
+@test "in a job of Slurm, the names of nodes or the blocks give the shape" {
+	need_cluster slurmctld
+	up --torus 3x2x1 --slurm-coordinates
+	on h0 sh -c "cat \$SLURM_CONF" >slurm.conf.none
+	slurm_job 6 SLURM_CONF="$PWD/slurm.conf.none"
+	[[ "$output" == *'Torus: 6, from the number of nodes'* ]] || [[ "$output" == *'Torus: 3x2, from the number of nodes'* ]]
+
+	(cat slurm.conf.none && echo TopologyPlugin=topology/3d_torus) >slurm.conf
+	slurm_job 6
+	[[ "$output" == *'Torus: 3x2x1, from the names of the nodes, as Slurm reads them'* ]]
+	slurm_job 4
+	[[ "$output" == *'Torus: 2x2x1, from the names of the nodes, as Slurm reads them'*'4 of the 6 places of 3x2x1'* ]]
+	slurm_job 5
+	[[ "$output" == *'from the number of nodes'* ]]
+	slurm_job 6 SHMEM_TORUS_DISCOVER=no
+	[[ "$output" == *'from the number of nodes'* ]]
+	slurm_job 6 SHMEM_TORUS=6
+	[[ "$output" == *'Torus: 6, from SHMEM_TORUS'* ]]
+
+	# A controller that does not answer holds a job up for two seconds.
+	mkdir bin && printf '#!/bin/sh\nexec sleep 40\n' >bin/sinfo && chmod +x bin/sinfo
+	start=$(date +%s)
+	slurm_job 6 PATH="$PWD/bin:$PATH"
+	[[ "$output" == *'from the number of nodes'* ]] && [ $(($(date +%s) - start)) -lt 20 ]
+
+	(cat slurm.conf.none && echo TopologyPlugin=topology/block) >slurm.conf
+	printf 'BlockName=b1 Nodes=n000,n110,n[200-210]\nBlockName=b2 Nodes=n[010-100]\nBlockSizes=2\n' >topology.conf
+	slurm_job 4
+	[[ "$output" == *'Torus: 2x2, from the blocks of Slurm (logical: nobody says how they are cabled)'* ]]
+	printf -- '- topology: t\n  block:\n    blocks:\n    - block: b1\n      nodes: n[000-100]\n    - block: b2\n      nodes: n[110-210]\n' >topology.yaml
+	slurm_job 6
+	[[ "$output" == *'Torus: 2x3, from the blocks of Slurm'* ]]
+}
+
 @test "twenty-seven hosts are found within two seconds" {
 	[ "${TEST_LONG:-no}" = yes ] || skip "with make check-long"
 	up --torus 3x3x3
