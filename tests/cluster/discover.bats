@@ -223,6 +223,52 @@ mpi_job()
 	[[ "$output" == *'from the number of nodes'* ]]
 }
 
+# lldpd on each host. Hosts share /run, so each has a socket elsewhere, which is mounted where lldpcli looks for it.
+start_lldpd()
+{
+	for host in "$@"; do
+		on "$host" sh -c 'socket=/run/cluster/lldpd.$(hostname) && lldpd -I "*+,*-" -u "$socket" &&
+			: >>/run/lldpd.socket && : >>/run/lldpd.socket.lock && chmod 666 /run/lldpd.socket.lock &&
+			while [ ! -S "$socket" ]; do sleep 0.02; done && mount --bind "$socket" /run/lldpd.socket'
+	done
+	for host in "$@"; do
+		on "$host" lldpcli update >/dev/null
+	done
+	for host in "$@"; do
+		for ((tries = 0; tries < 100; tries++)); do
+			[ "$(on "$host" lldpcli -f keyvalue show neighbors | grep -c 'chassis.name=h')" -lt 4 ] || break
+			sleep 0.1
+		done
+	done
+}
+
+@test "where lldpd runs and probes cannot, it says how hosts are cabled, and is named" {
+	need_cluster lldpd ip6tables
+	up --torus 3x3
+	hosts='h0 h1 h2 h3 h4 h5 h6 h7 h8'
+	start_lldpd $hosts
+	found 3x3 0
+	[[ "$output" == *'known by   probes (36 ports)'* ]]
+	for host in $hosts; do
+		on "$host" ip6tables -A INPUT -p udp --dport 27182 -j DROP
+	done
+	found 3x3 0
+	[[ "$output" == *'known by   LLDP (36 ports)'* ]]
+	for host in $hosts; do
+		on "$host" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6; ip neighbour flush nud permanent; ip route flush table main'
+	done
+	found 3x3 0
+	[[ "$output" == *'known by   LLDP (36 ports)'* ]]
+	places_are_right
+	grep -q '^# Found by torusplan discover, .*; known by LLDP (36 ports)' found.shape
+	# A program that does not answer is waited for, not for long.
+	start=$(date +%s)
+	mkdir bin && printf '#!/bin/sh\nexec sleep 40\n' >bin/lldpcli && chmod +x bin/lldpcli
+	run on h0 env -C "$PWD" PATH="$PWD/bin:$PATH" "$TOP_BUILDDIR/torusplan" discover --hostfile /run/cluster/hostfile
+	printf '%s\n' "$output"
+	[[ "$output" == *'answered   9 of 9 hosts'* ]] && [ $(($(date +%s) - start)) -lt 9 ]
+}
+
 @test "in an allocation of Slurm, hosts and the way to them are its own" {
 	need_cluster slurmctld
 	up --torus 3x3 --slurm

@@ -124,6 +124,27 @@ static void check_contradictions(void)
 	end();
 }
 
+/* Where no probe comes in at all, they are filtered, and lldpd counts; where one does, a port without is at a dead cable. */
+static void check_filtered_probes(void)
+{
+	begin(true);
+	records_take(&records, 0, "lldp up b down");
+	records_take(&records, 1, "lldp up c.example.org down");
+	records_take(&records, 2, "lldp up a down");
+	expect_ring("lldpd, where probes are filtered");
+
+	begin(true);
+	records_take(&records, 0, "heard up b down");
+	records_take(&records, 0, "lldp down c.example.org up");
+	records_take(&records, 1, "lldp up c.example.org down");
+	join();
+	EXPECT(!strcmp(behind(0, "down"), ""), "a dead cable: %s", behind(0, "down"));
+	EXPECT(!strcmp(behind(1, "up"), "c down"), "b hears none: %s", behind(1, "up"));
+	EXPECT(records.joined[RECORD_HEARD] == 2 && records.joined[RECORD_LLDP] == 2, "%d and %d ports",
+	       records.joined[RECORD_HEARD], records.joined[RECORD_LLDP]);
+	end();
+}
+
 static void check_noise(void)
 {
 	static const char *const lines[] = {"",
@@ -149,6 +170,7 @@ int main(void)
 {
 	check_each_way();
 	check_contradictions();
+	check_filtered_probes();
 	check_noise();
 	return unit_failures != 0;
 }

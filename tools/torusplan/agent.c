@@ -14,15 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "rte/command.h"
 #include "rte/ports.h"
 #include "torusplan.h"
 
 enum { MOST_PORTS = 64, MOST_HEARD = 1024 };
 #define EACH_MS 20	  /* between probes */
-#define ROUNDS 3	  /* of probes for a newline */
+#define ROUNDS 2	  /* of probes for a newline */
 #define PATIENCE_MS 3000  /* for addresses that may not be used yet */
+#define LLDP_SECONDS 1	  /* for lldpcli */
 #define LIFETIME_MS 60000 /* if nobody ends the input */
 
 struct agent {
@@ -104,14 +107,27 @@ static void print_routes(const struct agent *agent)
 		fclose(file);
 }
 
+/* Users who are not root often have no sbin in their path. */
+static char *ask_lldpd(void)
+{
+	static const char *const programs[] = {"lldpcli", "/usr/sbin/lldpcli"};
+	char *output = NULL;
+
+	for (size_t i = 0; !output && i < sizeof programs / sizeof programs[0]; i++) {
+		const char *const words[] = {programs[i], "-f", "keyvalue", "show", "neighbors", NULL};
+
+		output = command_output(words, LLDP_SECONDS);
+	}
+	return output;
+}
+
 /* "lldp.eth0.chassis.name=node7" and "lldp.eth0.port.ifname=eth1", or with port.descr. */
 static void print_lldp(const struct agent *agent)
 {
-	FILE *output = popen("lldpcli -f keyvalue show neighbors 2>/dev/null", "re");
-	char line[AGENT_LINE], port[IF_NAMESIZE], key[64], value[AGENT_NAME], host[AGENT_NAME] = "",
-									      of[IF_NAMESIZE] = "";
+	char port[IF_NAMESIZE], key[64], value[AGENT_NAME], host[AGENT_NAME] = "", of[IF_NAMESIZE] = "";
+	char *output = ask_lldpd(), *rest = output, *line;
 
-	while (output && fgets(line, sizeof line, output)) {
+	while (rest && (line = strsep(&rest, "\n"))) {
 		if (sscanf(line, "lldp.%15[^.].%63[^=]=%255s", port, key, value) != 3)
 			continue;
 		if (!strcmp(key, "chassis.name")) {
@@ -122,8 +138,7 @@ static void print_lldp(const struct agent *agent)
 			of[0] = '\0';
 		}
 	}
-	if (output)
-		pclose(output);
+	free(output);
 }
 
 static void print_ports(const struct agent *agent)
@@ -139,11 +154,11 @@ static void print_ports(const struct agent *agent)
 		all = all && (port->can_probe || !port->carrier);
 	}
 	print_addresses(agent);
-	/* Probes are better, where there can be some. */
+	print_lldp(agent);
+	/* Tables are long on hosts of a large torus, and probes are better where there can be some. */
 	if (!all) {
 		print_neighbours(agent);
 		print_routes(agent);
-		print_lldp(agent);
 	}
 	agent_say(agent, "ready");
 }
@@ -250,6 +265,27 @@ static bool read_input(int *rounds)
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
+static double agent_clock(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Takes what comes in until the next probes are due, or somebody asks for something. */
+static void wait_for_input(struct agent *agent, struct pollfd fds[2])
+{
+	double end = agent_clock() + EACH_MS * 1e-3, left = end - agent_clock();
+
+	fds[0].revents = 0;
+	for (; left > 0 && !fds[0].revents; left = end - agent_clock()) {
+		poll(fds, 2, (int)(left * 1000) + 1);
+		if (agent->socket >= 0)
+			take_probes(agent);
+	}
+}
+
 static void probe(struct agent *agent)
 {
 	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = agent->socket, .events = POLLIN}};
@@ -258,14 +294,11 @@ static void probe(struct agent *agent)
 	for (int left = LIFETIME_MS; left > 0 && !ferror(stdout); left -= EACH_MS) {
 		if (agent->socket >= 0)
 			send_probes(agent);
-		/* An arrival ends the pause, which does no harm. */
-		poll(fds, 2, EACH_MS);
-		if (agent->socket >= 0)
-			take_probes(agent);
-		if (rounds > 0 && --rounds == 0)
-			agent_say(agent, "done");
+		wait_for_input(agent, fds);
 		if (fds[0].revents && !read_input(&rounds))
 			return;
+		if (!fds[0].revents && rounds > 0 && --rounds == 0)
+			agent_say(agent, "done");
 	}
 }
 

@@ -62,13 +62,37 @@ static int write_output(const char *path, const char *text)
 
 /* --- The report --- */
 
+enum { KNOWN_BY = 160 };
+
+/* "probes (34 ports), LLDP (2 ports)": what shows where the ports of other hosts are. */
+static const char *known_by(const struct gathered *gathered, char text[KNOWN_BY])
+{
+	static const struct {
+		enum record_kind kind;
+		const char *name;
+	} rows[] = {{RECORD_HEARD, "probes"},
+		    {RECORD_LLDP, "LLDP"},
+		    {RECORD_NEIGHBOUR, "the kernel's neighbours"},
+		    {RECORD_ROUTE, "the kernel's routes"}};
+	int length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (gathered->joined[rows[i].kind])
+			length += snprintf(text + length, (size_t)(KNOWN_BY - length), "%s%s (%d ports)",
+					   length ? ", " : "", rows[i].name, gathered->joined[rows[i].kind]);
+	return text;
+}
+
 static int report_torus(const struct torus_found *found, const struct gathered *gathered, const char *text,
 			const char *const value[OPTIONS])
 {
 	struct machine machine;
 	int code = machine_of_text(&machine, text), routes;
+	char by[KNOWN_BY];
 
 	printf("answered   %d of %d hosts\n", gathered->answered, gathered->cabling.hosts);
+	printf("known by   %s\n", known_by(gathered, by));
 	if (code == 0)
 		code = show_machine(&machine, 0, value);
 	for (int i = 0; i < found->faults; i++)
@@ -119,8 +143,9 @@ static int report_line(const struct torus_found *found, const struct gathered *g
 static int conclude(const struct torus_found *found, const struct gathered *gathered, const struct hosts *hosts,
 		    const char *const value[OPTIONS])
 {
+	char by[KNOWN_BY];
 	bool usable = found->shape.axes && gathered->answered == gathered->cabling.hosts;
-	char *text = found->shape.axes ? found_file(found, &gathered->cabling) : strdup("");
+	char *text = found->shape.axes ? found_file(found, &gathered->cabling, known_by(gathered, by)) : strdup("");
 	char *line = text ? found_line(usable ? text : "") : NULL;
 	int code;
 

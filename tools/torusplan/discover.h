@@ -4,8 +4,8 @@
 
 #include "comms/torus/cabling.h"
 
-/* The text of a shape file, to be freed; NULL: no memory. */
-char *found_file(const struct torus_found *found, const struct cabling *cabling);
+/* The text of a shape file, to be freed; NULL: no memory. known_by: what shows the cables, in words. */
+char *found_file(const struct torus_found *found, const struct cabling *cabling, const char *known_by);
 
 /* A shape file without comments and ports, with ; at the ends of lines; to be freed. */
 char *found_line(const char *text);

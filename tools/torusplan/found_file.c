@@ -40,7 +40,7 @@ static void write_flaws(FILE *file, const struct torus_found *found, const struc
 	}
 }
 
-char *found_file(const struct torus_found *found, const struct cabling *cabling)
+char *found_file(const struct torus_found *found, const struct cabling *cabling, const char *known_by)
 {
 	char *text = NULL, place[TORUS_TEXT], day[32] = "";
 	time_t now = time(NULL);
@@ -50,7 +50,8 @@ char *found_file(const struct torus_found *found, const struct cabling *cabling)
 	if (!file)
 		return NULL;
 	strftime(day, sizeof day, "%Y-%m-%d %H:%M", localtime(&now));
-	fprintf(file, "# Found by torusplan discover, %s.\nshape %s\n", day, torus_shape_text(&found->shape, place));
+	fprintf(file, "# Found by torusplan discover, %s; known by %s.\nshape %s\n", day, known_by,
+		torus_shape_text(&found->shape, place));
 	for (int h = 0; h < cabling->hosts; h++)
 		if (found->place[h] >= 0)
 			fprintf(file, "host %s %s\n", cabling->name[h],

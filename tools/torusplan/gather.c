@@ -199,6 +199,7 @@ bool gather(struct gathered *gathered, const struct hosts *hosts, double seconds
 	}
 	gathered->answered = listener.readies;
 	gathered->state = listener.state;
+	memcpy(gathered->joined, listener.records.joined, sizeof gathered->joined);
 	records_free(&listener.records);
 	free(listener.line);
 	free(listener.ready);

@@ -5,13 +5,15 @@
 #include <stdint.h>
 
 #include "comms/torus/cabling.h"
+#include "records.h"
 #include "rte/hosts.h"
 
 /* What the agents of torusplan discover say, and the cables that follow from it. */
 struct gathered {
 	struct cabling cabling;
-	int answered;	 /* hosts */
-	uint64_t *state; /* by host, 0: it has not answered */
+	int answered;		  /* hosts */
+	int joined[RECORD_KINDS]; /* ports whose other end each kind of record showed */
+	uint64_t *state;	  /* by host, 0: it has not answered */
 };
 
 /* Starts an agent on each host and listens to them, for at most so many seconds. False: problem says why there is nothing. */

@@ -79,7 +79,7 @@ void records_take(struct records *records, int host, const char *line)
 /* --- Cables --- */
 
 struct joiner {
-	const struct records *records;
+	struct records *records;
 	const struct hosts *hosts;
 	struct cabling *cabling;
 };
@@ -161,11 +161,37 @@ static int other_end(const struct joiner *joiner, const struct record *record)
 	}
 }
 
+/* A host on whose ports no probe has come in, though some can send: UDP is filtered there. */
+static bool is_deaf(const struct records *records, int host)
+{
+	for (int r = 0; r < records->records; r++)
+		if (records->record[r].kind == RECORD_HEARD && records->record[r].host == host)
+			return false;
+	return true;
+}
+
+/* A probe that does not come in through a port that can send some means that its cable is dead, unless none comes in at all. */
+static bool counts_for(const struct joiner *joiner, enum record_kind kind, int port)
+{
+	const struct record_port *of = &joiner->records->port[port];
+
+	if (kind == RECORD_HEARD)
+		return true;
+	return of->carrier && (!of->can_probe || (kind == RECORD_LLDP && is_deaf(joiner->records, of->host)));
+}
+
+static bool leads_elsewhere(const struct cabling *cabling, int port)
+{
+	const struct cabling_port *of = &cabling->port[port];
+
+	return of->shared || (of->peer >= 0 && cabling->port[of->peer].host != of->host);
+}
+
 /*
- * Probes first. Where a port cannot send any, the kernel's tables count, which may be of yesterday: lldpd's words, then neighbours,
- * then routes, each only for ports of which nothing better is known.
+ * Probes first. Where there can be none, other things count, which may be of yesterday: what lldpd says, then the kernel's table of
+ * neighbours, then its routes, each only for ports of which nothing better is known.
  */
-static void join_by(const struct joiner *joiner, enum record_kind kind)
+static void join_by(struct joiner *joiner, enum record_kind kind)
 {
 	bool *known = calloc((size_t)joiner->cabling->ports + 1, sizeof *known);
 
@@ -175,13 +201,14 @@ static void join_by(const struct joiner *joiner, enum record_kind kind)
 		const struct record *record = &joiner->records->record[r];
 		int port = record->kind == kind ? port_index(joiner, record->host, record->port) : -1, other;
 
-		if (port < 0 || (kind != RECORD_HEARD && (joiner->records->port[port].can_probe || known[port] ||
-							  !joiner->records->port[port].carrier)))
+		if (port < 0 || (kind != RECORD_HEARD && known[port]) || !counts_for(joiner, kind, port))
 			continue;
 		other = other_end(joiner, record);
 		if (other >= 0 && (kind == RECORD_HEARD || !known[other]))
 			join_ports(joiner, port, other);
 	}
+	for (int p = 0; known && p < joiner->cabling->ports; p++)
+		joiner->records->joined[kind] += !known[p] && leads_elsewhere(joiner->cabling, p);
 	free(known);
 }
 

@@ -33,7 +33,8 @@ struct records {
 	int ports;
 	struct record *record;
 	int records;
-	bool failed; /* no memory */
+	bool failed;		  /* no memory */
+	int joined[RECORD_KINDS]; /* by records_join: ports whose other end each kind showed */
 };
 
 /* A line of an agent, see agent.h. Lines that are none are left out. */
