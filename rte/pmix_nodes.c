@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher knows of this job's nodes: their names, the PEs on them, their places in the fabric. */
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,15 +131,40 @@ void *rte_vendor_map(bool ask, size_t *size)
 	return map;
 }
 
-/* The value is an array of numbers if there is one fabric. With several fabrics the function returns 0. */
+/* "10x12x2" */
+static int read_shape_text(const char *text, int *size, int most)
+{
+	int axes = 0;
+	char *end;
+
+	for (;; text = end + 1) {
+		long number = strtol(text, &end, 10);
+
+		if (end == text || number < 1 || number > INT_MAX || axes == most)
+			return 0;
+		size[axes++] = (int)number;
+		if (*end != 'x')
+			return *end ? 0 : axes;
+	}
+}
+
+/* The value is an array of numbers, or a text, if there is one fabric. With several fabrics the function returns 0. */
 int rte_fabric_shape(int *size, int most)
 {
-	pmix_value_t *value = fabric_value(PMIX_FABRIC_SHAPE, NULL);
-	const pmix_data_array_t *array = value && value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
-	int axes = array && array->type == PMIX_UINT32 ? copy_numbers(array->array, array->size, size, most) : 0;
+	static const char *const keys[] = {PMIX_FABRIC_SHAPE, PMIX_FABRIC_SHAPE_STRING};
+	int axes = 0;
 
-	if (value)
-		PMIX_VALUE_RELEASE(value);
+	for (size_t k = 0; axes == 0 && k < sizeof keys / sizeof keys[0]; k++) {
+		pmix_value_t *value = fabric_value(keys[k], NULL);
+		const pmix_data_array_t *array = value && value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
+
+		if (array && array->type == PMIX_UINT32)
+			axes = copy_numbers(array->array, array->size, size, most);
+		else if (value && value->type == PMIX_STRING && value->data.string)
+			axes = read_shape_text(value->data.string, size, most);
+		if (value)
+			PMIX_VALUE_RELEASE(value);
+	}
 	return axes;
 }
 

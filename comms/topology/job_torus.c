@@ -75,6 +75,21 @@ static bool vendor_knows(struct survey *survey)
 	return node_places_differ(survey);
 }
 
+/* Coordinates of another kind of fabric, such as groups and switches, hardly ever are. */
+static bool nodes_fill_box(const struct survey *survey)
+{
+	struct torus_sites sites = {.nodes = 0};
+	struct torus_box box;
+	bool full;
+
+	if (!torus_sites_some(&sites, &box, &survey->machine, survey->place, survey->nodes))
+		rte_die(NULL, "no memory for the torus of %d PEs", comms.n_pes);
+	full = sites.shape.places == survey->nodes;
+	torus_sites_free(&sites);
+	return full;
+}
+
+/* Used only if the nodes fill a box, each at a place of its own. */
 static bool launcher_knows(struct survey *survey)
 {
 	int size[TORUS_AXES], at[TORUS_AXES];
@@ -94,7 +109,7 @@ static bool launcher_knows(struct survey *survey)
 				return false;
 		survey->place[n] = torus_place_at(&survey->machine, at);
 	}
-	return true;
+	return node_places_differ(survey) && nodes_fill_box(survey);
 }
 
 static void find_hosts(struct survey *survey, const struct torus_file *file, const char *path)

@@ -223,6 +223,24 @@ mpi_job()
 	[[ "$output" == *'from the number of nodes'* ]]
 }
 
+# No server at hand publishes coordinates for several hosts, so the library's questions to it are answered by what is preloaded.
+@test "coordinates that PMIx publishes are used if the nodes fill a box of them" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	# shellcheck disable=SC2046 # a list of options
+	"${CC:-cc}" -shared -fPIC -o fabric.so "$TOP_SRCDIR/tests/tools/torus/fabric.c" $(pkg-config --cflags --libs pmix) -ldl
+	up --switch 6
+	fabric=(-x LD_PRELOAD="$PWD/fabric.so")
+	mpi_job h0,h1,h2,h3,h4,h5 "${fabric[@]}" -x FABRIC_SHAPE=3,2
+	[[ "$output" == *'Torus: 3x2, from the launcher'* ]]
+	mpi_job h0,h1,h2,h3 "${fabric[@]}" -x FABRIC_SHAPE=3,2 -x FABRIC_TEXT=1
+	[[ "$output" == *'Torus: 2x2, from the launcher'*'4 of the 6 places of 3x2'* ]]
+	# A hole, and two nodes at one place.
+	mpi_job h0,h1,h2 "${fabric[@]}" -x FABRIC_SHAPE=3,2
+	[[ "$output" == *'from the number of nodes'* ]]
+	mpi_job h0,h1,h2,h3 "${fabric[@]}" -x FABRIC_SHAPE=1,2
+	[[ "$output" == *'from the number of nodes'* ]]
+}
+
 # lldpd on each host. Hosts share /run, so each has a socket elsewhere, which is mounted where lldpcli looks for it.
 start_lldpd()
 {
