@@ -86,12 +86,24 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
-# RDMA and places of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
-libfjmpi_la_SOURCES = softofu/fjmpi/fjmpi_rdma.c softofu/fjmpi/fjmpi_topology.c
+# RDMA, places and persistent collectives of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
+libfjmpi_la_SOURCES = \
+	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
+	comms/torus/shape.c comms/torus/shape.h \
+	comms/torus/trees.c comms/torus/trees.h \
+	softofu/fjmpi/fjmpi_plans.c \
+	softofu/fjmpi/fjmpi_rdma.c \
+	softofu/fjmpi/fjmpi_topology.c \
+	softofu/fjmpi/plan.h \
+	softofu/fjmpi/plan_combine.c \
+	softofu/fjmpi/plan_make.c \
+	softofu/fjmpi/plan_members.c softofu/fjmpi/plan_members.h \
+	softofu/fjmpi/plan_queues.c \
+	softofu/fjmpi/plan_schedules.c
 libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
 libfjmpi_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libfjmpi_la_LIBADD = libtofucom.la libjtofu.la
-libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_(rdma|topology)_'
+libfjmpi_la_LIBADD = libtofucom.la libjtofu.la -lpthread
+libfjmpi_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^fjmpi_(plan|rdma|topology)_'
 
 # For programs in this tree that use it.
 SOFTOFU_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
@@ -110,8 +122,11 @@ softofuinclude_HEADERS = \
 # In a folder of its own: it stands before the mpi-ext.h of whatever MPI there is.
 softofumpidir = $(softofuincludedir)/mpi
 softofumpi_HEADERS = \
+	softofu/fjmpi/fjmpi_collectives.h \
 	softofu/fjmpi/fjmpi_persistent.h \
+	softofu/fjmpi/fjmpi_plans.h \
 	softofu/fjmpi/fjmpi_rdma.h \
+	softofu/fjmpi/fjmpi_requests.h \
 	softofu/fjmpi/fjmpi_topology.h \
 	softofu/fjmpi/mpi-ext.h
 

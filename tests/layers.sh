@@ -33,8 +33,8 @@ forbid_but comms 'rdma/f' '^comms/net/ofi/'
 for folder in comms/net/*/; do
 	forbid_but comms "$folder" "^$folder"
 done
-# softofu can be lifted out: of the rest it includes the shapes of comms/torus alone, and the rest includes it in one file of oshrun.
-forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/shape\.h"'
+# softofu can be lifted out: of the rest it includes shapes, trees and barriers of comms/torus alone, and the rest includes it in one file of oshrun.
+forbid_but softofu 'comms/|rte/|shmem|pshmem|\.\./' '^softofu/tests/|"comms/torus/(shape|trees|barrier_rounds)\.h"'
 forbid_but rte 'softofu/' '^rte/oshrun/tofu_ranks\.c:'
 forbid comms 'softofu/'
 forbid shmem 'softofu/'

@@ -3,9 +3,8 @@
 #define FJMPI_PERSISTENT_H
 
 /*
- * Persistent requests of Fujitsu's MPI, and persistent collectives under the names that it and Open MPI 4 have. Programs
- * complete them with MPI_Wait, which takes requests of its own MPI alone, so these are requests of that MPI. mpi-ext.h
- * includes this file.
+ * Persistent requests of Fujitsu's MPI, and those persistent collectives, under the names that it and Open MPI 4 have,
+ * which the MPI below carries out; fjmpi_collectives.h has the others. mpi-ext.h includes this file.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -42,14 +41,9 @@ static inline int FJMPI_Prequest_startall(int count, MPI_Request *requests)
 
 /* Open MPI 4 has the collectives under these names, MPI 4 under names of its own. */
 #if MPI_VERSION >= 4 && !defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define MPIX_Allgather_init MPI_Allgather_init
 #define MPIX_Allgatherv_init MPI_Allgatherv_init
-#define MPIX_Allreduce_init MPI_Allreduce_init
-#define MPIX_Alltoall_init MPI_Alltoall_init
 #define MPIX_Alltoallv_init MPI_Alltoallv_init
 #define MPIX_Alltoallw_init MPI_Alltoallw_init
-#define MPIX_Barrier_init MPI_Barrier_init
-#define MPIX_Bcast_init MPI_Bcast_init
 #define MPIX_Exscan_init MPI_Exscan_init
 #define MPIX_Gather_init MPI_Gather_init
 #define MPIX_Gatherv_init MPI_Gatherv_init
@@ -58,7 +52,6 @@ static inline int FJMPI_Prequest_startall(int count, MPI_Request *requests)
 #define MPIX_Neighbor_alltoall_init MPI_Neighbor_alltoall_init
 #define MPIX_Neighbor_alltoallv_init MPI_Neighbor_alltoallv_init
 #define MPIX_Neighbor_alltoallw_init MPI_Neighbor_alltoallw_init
-#define MPIX_Reduce_init MPI_Reduce_init
 #define MPIX_Reduce_scatter_block_init MPI_Reduce_scatter_block_init
 #define MPIX_Reduce_scatter_init MPI_Reduce_scatter_init
 #define MPIX_Scan_init MPI_Scan_init

@@ -117,3 +117,20 @@ TOPOLOGY_API int fjmpi_topology_ranks(int me, int view, const int *coords, int r
 		ranks[i] = (int)there[i];
 	return (int)count;
 }
+
+int fjmpi_topology_system(int me, int size[FJMPI_AXES], int ring[FJMPI_AXES])
+{
+	union jtofu_phys_coords sizes, rings;
+	int code;
+
+	if (open_jtofu(me))
+		return -1;
+	code = jtofu_query_sys_size(&sizes);
+	if (code == JTOFU_SUCCESS)
+		code = jtofu_query_sys_torus(&rings);
+	for (int axis = 0; axis < FJMPI_AXES && code == JTOFU_SUCCESS; axis++) {
+		size[axis] = sizes.a[axis];
+		ring[axis] = rings.a[axis];
+	}
+	return close_jtofu(code);
+}

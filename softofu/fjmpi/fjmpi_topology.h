@@ -25,6 +25,8 @@ int fjmpi_topology_shape(int me, int size[3]);
 int fjmpi_topology_place(int me, int rank, int view, int most, int *coords);
 /* Ranks on a node, at most FJMPI_RANKS_PER_NODE. Returns their number. */
 int fjmpi_topology_ranks(int me, int view, const int *coords, int ranks[FJMPI_RANKS_PER_NODE]);
+/* Sizes of the machine's axes, and whether the ends of each are connected; for libfjmpi alone. Returns 0. */
+int fjmpi_topology_system(int me, int size[FJMPI_AXES], int ring[FJMPI_AXES]);
 
 #ifdef __cplusplus
 }

@@ -106,6 +106,8 @@ EXTRA_DIST += \
 	softofu/tests/mpi/neighbours.cc \
 	softofu/tests/mpi/persistent.cc \
 	softofu/tests/mpi/pingpong.c \
+	softofu/tests/mpi/plans.c \
+	softofu/tests/mpi/plans_requests.c \
 	softofu/tests/mpi/topology.c \
 	softofu/tests/softofu.bats \
 	softofu/tests/softofu_net.bats \

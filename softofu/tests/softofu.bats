@@ -74,7 +74,7 @@ mpirun_each()
 		run ! grep -E 'torushmem|ucp|pmix' <(ldd "$TOP_BUILDDIR/.libs/lib${library#*:}.so")
 	done
 	run ! grep -E 'torushmem|ucp|pmix|libmpi' <(ldd "$TOP_BUILDDIR/.libs/libfjmpi.so")
-	run ! grep -Ev ' T fjmpi_(rdma|topology)_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
+	run ! grep -Ev ' T fjmpi_(plan|rdma|topology)_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
 }
 
 @test "headers are C and C++ without a warning" {
@@ -369,10 +369,18 @@ fjmpi_rdma()
 	each_mpi fjmpi_rdma
 }
 
+# fjmpi_cc SOURCE OUTPUT FLAG...: a program of Fujitsu's MPI in C. gcc takes MPICH's MPI_STATUSES_IGNORE for an array.
+fjmpi_cc()
+{
+	"$MPICC" -std=gnu11 -O1 -Wall -Wextra -Werror -Wno-stringop-overflow -I "$TOP/softofu/include" -I "$TOP/softofu/fjmpi" "$1" -o "$2" "${@:3}" \
+		-L "$TOP_BUILDDIR/.libs" -lfjmpi -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs"
+}
+
 persistent()
 {
 	"$MPICXX" -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++11 -O1 -Wall -Wextra -Werror -I "$TOP/softofu/include" \
-		-I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/persistent.cc" -o persistent
+		-I "$TOP/softofu/fjmpi" "$TOP/softofu/tests/mpi/persistent.cc" -o persistent \
+		-L "$TOP_BUILDDIR/.libs" -lfjmpi -ltofucom -ljtofu "-Wl,-rpath,$TOP_BUILDDIR/.libs"
 	for ranks in 1 2 5; do
 		run mpirun_each "$ranks" ./persistent
 		echo "$MPICXX: $output"
@@ -382,6 +390,157 @@ persistent()
 
 @test "persistent requests and collectives of Fujitsu's MPI over Open MPI and MPICH" {
 	each_mpi persistent
+}
+
+# plans_of KIND NAME RANKS: all of them are plans, and none is carried out by the MPI
+plans_of()
+{
+	SOFTOFU_STATS=1 run mpirun_each "$3" ./plans "$1"
+	echo "$MPICC $1 $3: $(grep -v ' TNI ' <<<"$output" | sort | uniq -c | tail -20)"
+	grep -qx "$3 ranks" <<<"$output"
+	grep -q "^softofu: rank 0: MPIX_${2}_init: a plan of [0-9]* steps$" <<<"$output"
+	run ! grep -q 'the MPI carries it out' <<<"$output"
+}
+
+plans()
+{
+	local row kind name
+
+	fjmpi_cc "$TOP/softofu/tests/mpi/plans.c" plans
+	for row in barrier:Barrier bcast:Bcast reduce:Reduce allreduce:Allreduce allgather:Allgather alltoall:Alltoall; do
+		IFS=: read -r kind name <<<"$row"
+		plans_of "$kind" "$name" 1
+		plans_of "$kind" "$name" 3
+		SOFTOFU_SHAPE=2x1x1x1x3x1 SOFTOFU_HOLES=1,0,0,0,0,0 SOFTOFU_TEAR=yes plans_of "$kind" "$name" 4
+		# A process of MPICH that waits does not give the processor away.
+		case $MPICC in *mpich) continue ;; esac
+		SOFTOFU_SHAPE=3x3 SOFTOFU_RANKS_PER_NODE=2 plans_of "$kind" "$name" 7
+		SOFTOFU_SHAPE=2x3x2 plans_of "$kind" "$name" 12
+	done
+	plans_of operators Allreduce 3
+	SOFTOFU_NET=packets:errors=1e-3 plans_of bcast Bcast 2
+}
+
+@test "persistent collectives over Open MPI and MPICH are plans: every kind, many sizes, in place, parts of the job, all operators" {
+	each_mpi plans
+}
+
+plans_requests()
+{
+	local mistake
+
+	fjmpi_cc "$TOP/softofu/tests/mpi/plans_requests.c" requests
+	for ranks in 1 2 4; do
+		run mpirun_each "$ranks" ./requests mixed
+		echo "$MPICC: $output"
+		[ "$output" = "$ranks ranks" ]
+		SOFTOFU_STATS=1 run mpirun_each "$ranks" ./requests others
+		grep -qx "$ranks ranks" <<<"$output"
+		grep -qx 'softofu: rank 0: MPIX_Allreduce_init: the MPI carries it out: plans do not have this operation' <<<"$output"
+		grep -qx 'softofu: rank 0: MPIX_Alltoall_init: the MPI carries it out: an all-to-all in place has no plan' <<<"$output"
+	done
+	grep -qx 'softofu: rank 0: MPIX_Bcast_init: the MPI carries it out: not all ranks can have a plan' <<<"$output"
+	SOFTOFU_PLANS=no SOFTOFU_STATS=1 run mpirun_each 2 ./requests others
+	grep -qx "2 ranks" <<<"$output"
+	grep -qx 'softofu: rank 1: MPIX_Bcast_init: the MPI carries it out: SOFTOFU_PLANS=no' <<<"$output"
+	SOFTOFU_PLANS=of run mpirun_each 1 ./requests mixed
+	[ "$status" -ne 0 ]
+	grep -qx 'softofu: SOFTOFU_PLANS=of: yes or no is wanted' <<<"$output"
+	SOFTOFU_SHAPE=1 run mpirun_each 2 ./requests mixed
+	[ "$status" -ne 0 ]
+	grep -q '^softofu: SOFTOFU_SHAPE=1 has room for 1 rank' <<<"$output"
+	for mistake in start:MPI_Start:"the request of MPIX_Bcast_init is active; complete it with MPI_Wait first" \
+		free:MPI_Request_free:"the request of MPIX_Bcast_init is active; complete it with MPI_Wait first" \
+		cancel:MPI_Cancel:"a persistent collective, here MPIX_Bcast_init, cannot be cancelled"; do
+		run mpirun_each 2 ./requests "${mistake%%:*}"
+		[ "$status" -ne 0 ]
+		grep -qx "softofu: rank 0: ${mistake#*:}" < <(sed 's/\(MPI_[A-Za-z_]*\): /\1:/' <<<"$output")
+	done
+}
+
+@test "requests of plans among those of the MPI: wait and test for one, any, some and all; what the MPI carries out; mistakes" {
+	each_mpi plans_requests
+}
+
+# The request of a plan in a file that knows mpi.h alone, and in a program with a function of requests of its own.
+plans_files()
+{
+	cat >made.c <<-'END'
+		#include <mpi-ext.h>
+		#include <stdio.h>
+		int finish(MPI_Request *request);
+
+		int main(int argc, char **argv)
+		{
+			int word = 0, rank;
+			MPI_Request request;
+
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPIX_Bcast_init(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+			word = rank ? 0 : 7;
+			finish(&request);
+			printf("%d\n", word);
+			MPI_Request_free(&request);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	cat >finish.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+
+		int finish(MPI_Request *request)
+		{
+			int rank;
+
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			usleep(rank ? 0 : 100000);
+			return MPI_Start(request) || MPI_Wait(request, MPI_STATUS_IGNORE);
+		}
+		#ifdef OWN
+		int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+		{
+			return PMPI_Request_get_status(request, flag, status);
+		}
+		#endif
+	END
+	"$MPICC" -fPIC -shared finish.c -o libfinish.so
+	fjmpi_cc made.c made -L . -lfinish "-Wl,-rpath,$PWD"
+	SOFTOFU_STATS=1 run mpirun_each 2 ./made
+	echo "$MPICC: $output"
+	[ "$(grep -cx 7 <<<"$output")" -eq 2 ]
+	grep -q '^softofu: rank 0: MPIX_Bcast_init: a plan of' <<<"$output"
+	fjmpi_cc made.c own finish.c -DOWN
+	SOFTOFU_STATS=1 run mpirun_each 2 ./own
+	echo "$MPICC: $output"
+	[ "$(grep -cx 7 <<<"$output")" -eq 2 ]
+	grep -qx 'softofu: rank 0: MPIX_Bcast_init: the MPI carries it out: the program has functions of requests of its own' <<<"$output"
+}
+
+@test "requests of plans in files that know mpi.h alone, and in programs with functions of requests of their own" {
+	each_mpi plans_files
+}
+
+plans_recorded()
+{
+	fjmpi_cc "$TOP/softofu/tests/mpi/plans.c" plans
+	rm -rf record
+	mkdir record
+	SOFTOFU_PLANS=no SOFTOFU_RECORD=record run mpirun_each 3 ./plans barrier
+	[ "$output" = "3 ranks" ]
+	[ -z "$(find record -type f -size +0)" ]
+	SOFTOFU_RECORD=record run mpirun_each 3 ./plans barrier
+	[ "$output" = "3 ranks" ]
+	run "$TOP_BUILDDIR/softofu-replay" --messages record
+	echo "$MPICC: ${lines[0]} ${lines[-1]}"
+	# Two communicators of three ranks, one of two: two rounds of a flag from each rank, or one; 120 times.
+	[ "$(grep -c ', 8 bytes, has arrived$' <<<"$output")" -eq $((120 * (2 * 3 * 2 + 2))) ]
+	[[ "$output" =~ modelled:\ [1-9] ]]
+}
+
+@test "a recorded run contains what plans put" {
+	each_mpi plans_recorded
 }
 
 fortran()

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "plan.h"
+
+/*
+ * The table of plans, and what advances them: every poll of the program and, since a rank may have to forward while its
+ * program is elsewhere, a thread while a plan is active. The thread calls uTofu alone, so the MPI need not know of it.
+ * The lock is for everything in this library that concerns plans.
+ */
+#define PLANS_API __attribute__((visibility("default")))
+
+/* Of the thread, nanoseconds; and how often it rests without a plan before it sleeps until one starts. */
+enum { SHORT_REST = 50000, LONG_REST = 2000000, IDLE_RESTS = 20 };
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t started;
+	struct fjmpi_plan *first;
+	_Atomic int count; /* read without the lock: do not look for a plan where there is none */
+	int active, me;
+	bool failed; /* after a line; nothing moves any more */
+	bool has_thread, asleep, end;
+	pid_t process; /* that has the thread: not a child of it */
+	pthread_t thread;
+} plans = {.lock = PTHREAD_MUTEX_INITIALIZER, .started = PTHREAD_COND_INITIALIZER};
+
+void plan_lock(void)
+{
+	pthread_mutex_lock(&plans.lock);
+}
+
+void plan_unlock(void)
+{
+	pthread_mutex_unlock(&plans.lock);
+}
+
+void plan_set_rank(int me)
+{
+	plans.me = me;
+}
+
+int plan_error(const char *format, ...)
+{
+	char text[400];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	fprintf(stderr, "softofu: rank %d: %s\n", plans.me, text);
+	return -1;
+}
+
+const char *plan_kind_name(enum fjmpi_plan_kind kind)
+{
+	static const char *const names[] = {"Barrier", "Bcast", "Reduce", "Allreduce", "Allgather", "Alltoall"};
+
+	return names[kind];
+}
+
+/* --- Steps --- */
+
+static bool carry_out(struct fjmpi_plan *plan, const struct plan_step *step)
+{
+	int code;
+
+	switch (step->kind) {
+	case STEP_AWAIT:
+		if (plan->arrived[step->slot] == plan->awaited[step->slot])
+			return false;
+		plan->awaited[step->slot]++;
+		return true;
+	case STEP_SENT: return plan->unsent == 0;
+	case STEP_COPY: memmove(step->to, step->left, step->bytes); return true;
+	case STEP_COMBINE: plan->combine(step->to, step->left, step->right, step->bytes); return true;
+	case STEP_NOTIFY:
+	case STEP_PUT:
+		code = plan_queues_post(plan, step);
+		if (code != UTOFU_SUCCESS && code != UTOFU_ERR_BUSY) {
+			plan_error("MPIX_%s_init: a put of the plan failed: uTofu returned %d",
+				   plan_kind_name(plan->call.kind), code);
+			plans.failed = true;
+		}
+		return code == UTOFU_SUCCESS;
+	}
+	return false;
+}
+
+/* Returns whether anything moved. */
+static bool advance_plan(struct fjmpi_plan *plan)
+{
+	const struct plan_steps *steps = &plan->steps[plan->rounds % 2];
+	int before = plan->at;
+
+	while (plan->at < steps->count && carry_out(plan, &steps->list[plan->at]))
+		plan->at++;
+	if (plan->at == steps->count && !plans.failed) {
+		plan->state = FJMPI_PLAN_COMPLETE;
+		plans.active--;
+	}
+	return plan->at != before;
+}
+
+static bool advance_all(void)
+{
+	bool moved = false;
+
+	if (!plans.failed && plan_queues_poll())
+		plans.failed = true;
+	for (struct fjmpi_plan *plan = plans.first; plan && !plans.failed; plan = plan->next)
+		if (plan->state == FJMPI_PLAN_ACTIVE)
+			moved = advance_plan(plan) || moved;
+	return moved;
+}
+
+/* It wakes from a rest by itself, so that starts of short collectives have nothing to do with it. */
+static void *serve(void *none)
+{
+	long rest = SHORT_REST;
+	int idle = 0;
+
+	(void)none;
+	plan_lock();
+	while (!plans.end) {
+		if (idle == IDLE_RESTS || plans.failed) {
+			plans.asleep = true;
+			pthread_cond_wait(&plans.started, &plans.lock);
+			plans.asleep = false;
+			rest = SHORT_REST;
+			idle = 0;
+			continue;
+		}
+		if (advance_all())
+			rest = SHORT_REST;
+		else if (rest < LONG_REST)
+			rest *= 2;
+		idle = plans.active ? 0 : idle + 1;
+		plan_unlock();
+		nanosleep(&(struct timespec){.tv_nsec = rest}, NULL);
+		plan_lock();
+	}
+	plan_unlock();
+	return none;
+}
+
+/* --- The table --- */
+
+int plan_start_thread(void)
+{
+	if (plans.has_thread)
+		return 0;
+	if (pthread_create(&plans.thread, NULL, serve, NULL))
+		return plan_error("MPIX_*_init: there can be no thread for plans; the MPI carries the collectives out");
+	plans.has_thread = true;
+	plans.process = getpid();
+	return 0;
+}
+
+/* Runs before uTofu's own, which would leave what reorder injection holds back. */
+__attribute__((destructor)) static void end_plans(void)
+{
+	if (!plans.has_thread || plans.process != getpid())
+		return;
+	plan_lock();
+	plans.end = true;
+	pthread_cond_signal(&plans.started);
+	plan_unlock();
+	pthread_join(plans.thread, NULL);
+	plan_queues_close();
+}
+
+PLANS_API void fjmpi_plan_attach(struct fjmpi_plan *plan, uintptr_t request)
+{
+	plan_lock();
+	plan->request = request;
+	plan->next = plans.first;
+	plans.first = plan;
+	atomic_fetch_add_explicit(&plans.count, 1, memory_order_relaxed);
+	plan_unlock();
+}
+
+PLANS_API struct fjmpi_plan *fjmpi_plan_find(uintptr_t request)
+{
+	struct fjmpi_plan *plan;
+
+	if (atomic_load_explicit(&plans.count, memory_order_relaxed) == 0)
+		return NULL;
+	plan_lock();
+	for (plan = plans.first; plan && plan->request != request; plan = plan->next)
+		;
+	plan_unlock();
+	return plan;
+}
+
+static void free_maker(struct plan_maker *maker)
+{
+	if (!maker)
+		return;
+	plan_members_free(&maker->members);
+	free(maker->ids);
+	free(maker->children);
+	free(maker);
+}
+
+static void free_plan(struct fjmpi_plan *plan)
+{
+	plan_queues_forget(plan);
+	free_maker(plan->maker);
+	free(plan->region[PLAN_STAGING].at);
+	free(plan->region[PLAN_FLAGS].at);
+	free(plan->steps[0].list);
+	free(plan->steps[1].list);
+	free(plan->arrived);
+	free(plan->awaited);
+	free(plan);
+}
+
+static void take_from_table(struct fjmpi_plan *plan)
+{
+	for (struct fjmpi_plan **link = &plans.first; *link; link = &(*link)->next)
+		if (*link == plan) {
+			*link = plan->next;
+			atomic_fetch_sub_explicit(&plans.count, 1, memory_order_relaxed);
+			return;
+		}
+}
+
+PLANS_API int fjmpi_plan_destroy(struct fjmpi_plan *plan)
+{
+	int code = 0;
+
+	plan_lock();
+	if (plan->state == FJMPI_PLAN_ACTIVE) {
+		code = plan_error(
+			"MPI_Request_free: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
+			plan_kind_name(plan->call.kind));
+	} else {
+		take_from_table(plan);
+		free_plan(plan);
+	}
+	plan_unlock();
+	return code;
+}
+
+static bool wants_stats(void)
+{
+	const char *text = getenv("SOFTOFU_STATS");
+
+	return text && *text && strcmp(text, "0") != 0 && strcmp(text, "no") != 0;
+}
+
+PLANS_API void fjmpi_plan_conclude(const struct fjmpi_plan_call *call, struct fjmpi_plan *plan, int kept)
+{
+	const char *name = plan_kind_name(call->kind), *reason = call->refused;
+
+	plan_lock();
+	if (kept) {
+		free_maker(plan->maker);
+		plan->maker = NULL;
+	} else if (plan) {
+		take_from_table(plan);
+		free_plan(plan);
+	}
+	plan_unlock();
+	if (!wants_stats())
+		return;
+	if (kept)
+		fprintf(stderr, "softofu: rank %d: MPIX_%s_init: a plan of %d steps\n", call->me, name,
+			plan->steps[0].count);
+	else
+		fprintf(stderr, "softofu: rank %d: MPIX_%s_init: the MPI carries it out: %s\n", call->me, name,
+			reason ? reason : "not all ranks can have a plan");
+}
+
+/* --- Rounds --- */
+
+PLANS_API int fjmpi_plan_start(struct fjmpi_plan *plan)
+{
+	int code = 0;
+
+	plan_lock();
+	if (plan->state != FJMPI_PLAN_INACTIVE) {
+		code = plan_error("MPI_Start: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
+				  plan_kind_name(plan->call.kind));
+	} else {
+		plan->rounds++;
+		plan->at = 0;
+		plan->state = FJMPI_PLAN_ACTIVE;
+		plans.active++;
+		advance_all();
+		if (plans.asleep)
+			pthread_cond_signal(&plans.started);
+	}
+	plan_unlock();
+	return code;
+}
+
+PLANS_API enum fjmpi_plan_state fjmpi_plan_poll(struct fjmpi_plan *plan)
+{
+	enum fjmpi_plan_state state;
+
+	plan_lock();
+	plan->polled = true;
+	if (plan->state == FJMPI_PLAN_ACTIVE)
+		advance_all();
+	state = plans.failed && plan->state == FJMPI_PLAN_ACTIVE ? FJMPI_PLAN_FAILED : plan->state;
+	plan_unlock();
+	return state;
+}
+
+PLANS_API void fjmpi_plan_end(struct fjmpi_plan *plan)
+{
+	plan_lock();
+	if (plan->state == FJMPI_PLAN_COMPLETE)
+		plan->state = FJMPI_PLAN_INACTIVE;
+	plan_unlock();
+}
+
+PLANS_API void fjmpi_plan_refuse_cancel(struct fjmpi_plan *plan)
+{
+	plan_error("MPI_Cancel: a persistent collective, here MPIX_%s_init, cannot be cancelled",
+		   plan_kind_name(plan->call.kind));
+}
+
+PLANS_API int fjmpi_plan_was_polled(struct fjmpi_plan *plan)
+{
+	return plan->polled;
+}
+
+PLANS_API void fjmpi_plan_pause(int polls)
+{
+	if (polls > 20)
+		sched_yield();
+}
