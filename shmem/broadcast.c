@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "comms/core/copy.h"
 #include "comms/topology/job_torus.h"
 
 #define PUSH_ON_NODE 2048
@@ -339,5 +340,5 @@ void set_broadcast(const struct set *set, void *dest, const void *source, size_t
 		pull_from_root(set, dest, source, bytes, root);
 	/* Last, so that a source in the way of dest is out of use. */
 	if (root_too && set->group->me == root && dest != source)
-		memmove(dest, source, bytes);
+		comms_copy_large(dest, source, bytes);
 }

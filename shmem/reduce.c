@@ -12,8 +12,8 @@
 #include "reduce.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "comms/core/copy.h"
 #include "comms/topology/job_torus.h"
 #include "comms/coll/torus_allreduce.h"
 
@@ -44,11 +44,11 @@ static void combine_strip(const struct reduction *r, size_t first, size_t count,
 	_Alignas(64) char sum[STRIP];
 	const struct comms_group *node = r->set->group;
 
-	memcpy(sum, set_memory_of(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
+	comms_copy_large(sum, set_memory_of(r->source, set_pe(r->set, 0)) + first * r->size, count * r->size);
 	for (int i = 1; i < node->size; i++)
 		r->combine(sum, sum, set_memory_of(r->source, set_pe(r->set, i)) + first * r->size, count);
 	for (int i = 0; i < takers->group->size; i++)
-		memcpy(set_memory_of(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
+		comms_copy_large(set_memory_of(r->dest, set_pe(takers, i)) + first * r->size, sum, count * r->size);
 }
 
 /* Of the elements, those of my part of the node, for the dests of the takers. */
@@ -179,7 +179,7 @@ static void reduce_in_place(const struct reduction *r)
 		return;
 	}
 	if (r->dest != r->source)
-		memmove(r->dest, r->source, r->count * r->size);
+		comms_copy_large(r->dest, r->source, r->count * r->size);
 	reduce_by_parts(r);
 }
 

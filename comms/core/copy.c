@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long copies. From some size on the processor's own string copy is the fastest where it has a fast one: it takes whole lines
- * without reading them first; and from a larger one on, stores past the caches. docs/decisions/paths.md has the reasons.
+ * Long copies. The fastest method depends on the processor: its own string copy, which takes whole lines without reading them
+ * first, or a loop over vectors where the string copy is slow for some addresses. From a larger size on, stores go past the
+ * caches. docs/decisions/paths.md has the reasons.
  */
 #include "copy.h"
 
@@ -13,7 +14,13 @@
 #include "processor.h"
 
 #define STRING_FROM (64UL << 10)
+#define VECTORS_FROM (2UL << 10) /* from here on the C library may take the string copy */
 #define STREAM_FROM (32UL << 20) /* what no cache near the processor holds twice */
+
+static struct {
+	size_t from; /* shorter copies are the C library's */
+	void (*copy)(void *dest, const void *source, size_t bytes);
+} own_copy = {SIZE_MAX, NULL};
 
 /* "Enhanced rep movsb" in the processor's list of features. */
 static bool has_fast_string_copy(void)
@@ -23,11 +30,26 @@ static bool has_fast_string_copy(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1U << 9;
 }
 
-static bool fast_string_copy;
-
-__attribute__((constructor)) static void detect_processor(void)
+/* AMD's string copy takes single bytes where dest is up to 15 bytes further on than source in lines of 64. */
+static bool is_made_by_amd(void)
 {
-	fast_string_copy = has_fast_string_copy();
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx &&
+	       d == signature_AMD_edx;
+}
+
+__attribute__((constructor)) static void choose_copy(void)
+{
+	if (!has_fast_string_copy())
+		return;
+	if (!is_made_by_amd()) {
+		own_copy.copy = processor_copy_string;
+		own_copy.from = STRING_FROM;
+	} else if (processor_has_vectors()) {
+		own_copy.copy = processor_copy_vectors;
+		own_copy.from = VECTORS_FROM;
+	}
 }
 
 static bool are_apart(const void *dest, const void *source, size_t bytes)
@@ -74,12 +96,12 @@ static void stream_past_caches(char *dest, const char *source, size_t bytes)
 
 void comms_copy_large(void *dest, const void *source, size_t bytes)
 {
-	if (bytes < STRING_FROM || !fast_string_copy || !are_apart(dest, source, bytes))
+	if (bytes < own_copy.from || !are_apart(dest, source, bytes))
 		memmove(dest, source, bytes);
 	else if (bytes >= STREAM_FROM)
 		stream_past_caches(dest, source, bytes);
 	else
-		processor_copy_string(dest, source, bytes);
+		own_copy.copy(dest, source, bytes);
 }
 #else
 void comms_copy_large(void *dest, const void *source, size_t bytes)

@@ -100,6 +100,44 @@ static inline void processor_copy_string(void *dest, const void *source, size_t 
 	__asm__ volatile("rep movsb" : "+D"(dest), "+S"(source), "+c"(bytes) : : "memory");
 }
 
+/* Of the processor and of the system, which has to keep the registers. */
+static inline bool processor_has_vectors(void)
+{
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("avx");
+}
+
+#define PROCESSOR_VECTORS __attribute__((target("avx"))) static inline
+
+typedef long long processor_vector __attribute__((vector_size(32), aligned(1), may_alias));
+
+PROCESSOR_VECTORS void processor_copy_two_lines(char *dest, const char *source)
+{
+	const processor_vector *from = (const void *)source;
+	processor_vector *to = (void *)dest, a = from[0], b = from[1], c = from[2], d = from[3];
+
+	to[0] = a;
+	to[1] = b;
+	to[2] = c;
+	to[3] = d;
+}
+
+/*
+ * At least two lines, of memory that does not overlap. Stores of whole lines of dest are faster than such that cross lines; loads may cross. What
+ * is in front of and behind whole lines is copied twice.
+ */
+PROCESSOR_VECTORS void processor_copy_vectors(void *dest, const void *source, size_t bytes)
+{
+	enum { LINE_BYTES = 64, TWO_LINES = 128 };
+	char *to = dest;
+	const char *from = source;
+
+	processor_copy_two_lines(to, from);
+	for (size_t at = LINE_BYTES - (uintptr_t)dest % LINE_BYTES; at < bytes - TWO_LINES; at += TWO_LINES)
+		processor_copy_two_lines(to + at, from + at);
+	processor_copy_two_lines(to + bytes - TWO_LINES, from + bytes - TWO_LINES);
+}
+
 /* Past the caches. Dest is aligned to the 16 bytes. */
 static inline void processor_stream(void *dest, const void *source)
 {
