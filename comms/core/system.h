@@ -21,9 +21,10 @@ struct comms_wakeup {
 
 /* The barrier of a group on one node, or of its members in one memory group; the one in the first member's slot is used. */
 struct comms_counter_barrier {
-	_Alignas(64) _Atomic uint32_t arrived;
+	_Alignas(64) _Atomic uint64_t arrived; /* members; in the upper half, those on each processor: see groups.c */
 	_Alignas(64) _Atomic uint32_t epoch;
 	_Atomic uint32_t sleepers;
+	_Atomic uint32_t on_processors; /* the upper half of arrived, when all had come to the barrier before */
 };
 
 #define COMMS_SYSTEM_BYTES (80UL << 20) /* whole pages of every size but huge ones */

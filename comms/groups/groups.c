@@ -10,6 +10,7 @@
  * torus    the rounds of nodes go along one axis after the other (torus/barrier_rounds.h).
  * parts    on a node with several memory groups, counter and rounds have two levels (numa.h).
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,25 +119,56 @@ bool comms_all_on_node(const struct comms_group *group)
 	return true;
 }
 
+/*
+ * What a member adds to the counter: one, and where members share processors also one in a byte of the upper half, for those whose
+ * processor has this number modulo the bytes.
+ */
+static uint64_t arrival_of(const struct comms_group *group)
+{
+	enum { BYTES = 4 };
+
+	if (!group->oversubscribed || group->size > UINT8_MAX)
+		return 1;
+	return 1 | UINT64_C(1) << (32 + 8 * ((unsigned)sched_getcpu() % BYTES));
+}
+
+/*
+ * Have as many come on this processor as in the barrier before? Then all others who are awaited run elsewhere, and to leave them the
+ * processor costs two switches for nothing. It is a guess, since PEs move.
+ */
+static bool are_others_elsewhere(uint64_t arrived, uint64_t arrival, uint32_t on_processors)
+{
+	uint64_t byte = (arrival >> 32) * UINT8_MAX;
+
+	return byte && (arrived >> 32 & byte) >= (on_processors & byte);
+}
+
 static void barrier_by_counter(struct comms_group *group, bool led, comms_action *action, void *argument)
 {
 	struct comms_peer *first = comms_connect(comms_group_pe(group, 0));
 	struct comms_counter_barrier *barrier =
 		&((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].node_barrier[group->barrier];
-	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed), others = (uint32_t)group->size - 1;
+	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed),
+		 on_processors = atomic_load_explicit(&barrier->on_processors, memory_order_relaxed);
+	uint64_t others = (uint64_t)group->size - 1;
 
 	if (led && group->me == 0) {
 		COMMS_WAIT(&barrier->arrived, atomic_load_explicit(&barrier->arrived, memory_order_acquire) == others);
 	} else {
-		uint32_t before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acquire);
+		uint64_t arrival = led ? 1 : arrival_of(group);
+		uint64_t arrived =
+			arrival + atomic_fetch_add_explicit(&barrier->arrived, arrival, memory_order_acquire);
 
-		if (led && before + 1 == others)
+		if (led && arrived == others)
 			comms_wake_at(first, &comms.system->slot[group->slot].node_barrier[group->barrier].arrived,
 				      sizeof barrier->arrived);
-		if (led || before < others) {
-			wait_while(&barrier->epoch, old, &barrier->sleepers);
+		if (led || (uint32_t)arrived <= others) {
+			wait_while(&barrier->epoch, old, &barrier->sleepers,
+				   are_others_elsewhere(arrived, arrival, on_processors));
 			return;
 		}
+		if (arrived >> 32 != on_processors)
+			atomic_store_explicit(&barrier->on_processors, (uint32_t)(arrived >> 32), memory_order_relaxed);
 	}
 	if (action)
 		action(argument);

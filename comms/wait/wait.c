@@ -41,6 +41,7 @@
 #define SPINS_LEAST 50	     /* in a barrier of many, not all come in the same round of switches */
 #define YIELD_LONGEST 50000L /* ns, for each PE that shares the processor */
 #define POLLS_WITHOUT_YIELD 1000
+#define POLLS_ELSEWHERE 200 /* some 5 us: what others need for a few switches */
 #define POLLS_WITHOUT_PAUSE 50
 #define POLLS_PER_SECOND 50000000
 
@@ -285,14 +286,21 @@ static unsigned poll_word(const _Atomic uint32_t *word, uint32_t value, unsigned
 	return atomic_load_explicit(word, memory_order_relaxed) == value ? comms_stop_until_store(polls) : polls;
 }
 
-void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers)
+void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers, bool elsewhere)
 {
 	const struct timespec length = {0, SLEEP_LONGEST}, sleep_with_lists = {0, SLEEP_WITH_LISTS};
-	unsigned polls = comms_spins(), sleeps = 0;
+	unsigned polls = comms_spins(), sleeps = 0, keeping = elsewhere ? POLLS_ELSEWHERE : 0;
 
-	for (; polls > 0; polls = poll_word(word, value, polls))
+	while (polls > 0) {
 		if (atomic_load_explicit(word, memory_order_acquire) != value)
 			return;
+		if (keeping == 0) {
+			polls = poll_word(word, value, polls);
+			continue;
+		}
+		keeping--;
+		processor_pause();
+	}
 	atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
 	while (atomic_load_explicit(word, memory_order_seq_cst) == value) {
 		if (polls > 0) {

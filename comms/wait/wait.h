@@ -12,8 +12,11 @@
 void wait_start(void);
 void wait_stop(void);
 
-/* Waits while a word of a node's shared memory has a value. A PE that changes it calls wait_wake if there are sleepers. */
-void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers);
+/*
+ * Waits while a word of a node's shared memory has a value. A PE that changes it calls wait_wake if there are sleepers. Where those that the
+ * caller waits for run elsewhere, it keeps its processor for a while, though there are more PEs than processors.
+ */
+void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers, bool elsewhere);
 void wait_wake(_Atomic uint32_t *word);
 
 /* What a wait does between two polls: progresses the network, or leaves the core to its other hardware thread. True: something came. */

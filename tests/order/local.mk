@@ -2,7 +2,8 @@
 # Programs whose every load and store is explored: the library once more, with the compiler's calls for -fsanitize=thread, and
 # what takes those calls in place of the sanitizer.
 
-EXPLORED = -Dsyscall=explore_syscall -Dsched_yield=explore_yield -Dnanosleep=explore_nanosleep \
+EXPLORED = -Dsyscall=explore_syscall -Dsched_yield=explore_yield -Dsched_getcpu=explore_getcpu \
+	-Dnanosleep=explore_nanosleep \
 	-Dmemcpy=explore_memcpy -Dmemmove=explore_memmove -Dmemset=explore_memset -Dmemcmp=explore_memcmp \
 	-Dpthread_mutex_lock=explore_mutex_lock -Dpthread_mutex_trylock=explore_mutex_trylock \
 	-Dpthread_mutex_unlock=explore_mutex_unlock -Dpthread_create=explore_thread_create -Dpthread_join=explore_thread_join \
