@@ -46,8 +46,10 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 		__atomic_store_n((uint64_t *)signal, call.value, __ATOMIC_RELEASE);
 	else
 		__atomic_fetch_add((uint64_t *)signal, call.value, __ATOMIC_RELEASE);
-	comms_wake_at(peer, word, sizeof *word);
-	comms_wake_at(peer, dest, bytes);
+	if (COMMS_UNLIKELY(comms_sleepers(peer))) {
+		comms_wake_at(peer, word, sizeof *word);
+		comms_wake_at(peer, dest, bytes);
+	}
 }
 
 #define SIGNAL_CALL(NBI) ((struct signal_call){signal, __func__, sig_op, pe, NBI})

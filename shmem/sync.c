@@ -256,16 +256,28 @@ FOR_OLD_TYPES(DEFINE_MANY)
 FOR_AMO_TYPES(MANY)
 FOR_OLD_TYPES(MANY)
 
+/* Apart from the first poll, which needs none of the registers that this one saves. */
+COMMS_APART uint64_t signal_wait(uint64_t *sig_addr, int cmp, uint64_t cmp_value, const char *routine)
+{
+	COMMS_CALL(routine, 0, COMMS_NOBODY);
+	uint64_t now;
+
+	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, routine);
+	hang_note_word(routine, sig_addr, sizeof *sig_addr, false, sign_of(cmp), cmp_value);
+	COMMS_WAIT(sig_addr, uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
+	return now;
+}
+
 /* Returns the value that satisfied the comparison, not one read later. */
 API uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
-	COMMS_CALL(__func__, 0, COMMS_NOBODY);
-	uint64_t now;
+	if (comms_calls_are_quick()) {
+		uint64_t now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 
-	check_wait(sig_addr, sizeof *sig_addr, "sig_addr", cmp, __func__);
-	hang_note_word(__func__, sig_addr, sizeof *sig_addr, false, sign_of(cmp), cmp_value);
-	COMMS_WAIT(sig_addr, uint64_compare(now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE), cmp, cmp_value));
-	return now;
+		if (uint64_compare(now, cmp, cmp_value))
+			return now;
+	}
+	return signal_wait(sig_addr, cmp, cmp_value, __func__);
 }
 PROFILED(shmem_signal_wait_until)
 
