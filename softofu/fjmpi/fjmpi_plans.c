@@ -130,7 +130,7 @@ static void *serve(void *none)
 	(void)none;
 	plan_lock();
 	while (!plans.end) {
-		if (idle == IDLE_RESTS || plans.failed) {
+		if ((plans.active == 0 && idle >= IDLE_RESTS) || plans.failed) {
 			plans.asleep = true;
 			pthread_cond_wait(&plans.started, &plans.lock);
 			plans.asleep = false;

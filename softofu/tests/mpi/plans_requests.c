@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -167,6 +168,8 @@ static void try_elsewhere(void)
 	MPIX_Bcast_init(&word, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
 	for (int round = 1; round <= ROUNDS; round++) {
 		word = me == ranks - 1 ? round : -1;
+		/* About as long as the thread that advances plans looks for one, before it sleeps. */
+		usleep(27000 + 1000 * (unsigned)round);
 		MPI_Start(&request);
 		if (me == 0)
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
