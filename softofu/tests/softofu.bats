@@ -63,6 +63,12 @@ mpirun_each()
 	[ "$output" = "utofu: 65 functions, 35 constants; jtofu: 20 functions" ]
 }
 
+# The names of the libraries that one needs, and those need; their folders may be called anything.
+needed()
+{
+	ldd "$TOP_BUILDDIR/.libs/$1" | awk '{ print $1 }'
+}
+
 @test "the libraries export these functions, those of softofu.h, and nothing else, and link nothing of ours" {
 	for library in utofu:tofucom jtofu:jtofu; do
 		awk -F '\t' -v of="${library%:*}" '$1 == of && $2 == "function" { print $3 }' \
@@ -71,9 +77,9 @@ mpirun_each()
 		[ "$library" = jtofu:jtofu ] || { printf '%s\n' utofu_get_last_error softofu_record_needed softofu_record_when_needed >>wanted && sort -o wanted wanted; }
 		nm -D --defined-only "$TOP_BUILDDIR/.libs/lib${library#*:}.so" | awk '$2 == "T" { print $3 }' | sort >there
 		diff wanted there
-		run ! grep -E 'torushmem|ucp|pmix' <(ldd "$TOP_BUILDDIR/.libs/lib${library#*:}.so")
+		run ! grep -E 'torushmem|ucp|pmix' <(needed "lib${library#*:}.so")
 	done
-	run ! grep -E 'torushmem|ucp|pmix|libmpi' <(ldd "$TOP_BUILDDIR/.libs/libfjmpi.so")
+	run ! grep -E 'torushmem|ucp|pmix|libmpi' <(needed libfjmpi.so)
 	run ! grep -Ev ' T fjmpi_(plan|rdma|topology)_' <(nm -D --defined-only "$TOP_BUILDDIR/.libs/libfjmpi.so")
 }
 

@@ -158,7 +158,8 @@ END
 	ln -s "$TOP_BUILDDIR/oshrun" "$BATS_TEST_TMPDIR/half/oshrun"
 	run env -u OSHRUN sh "$BATS_TEST_DIRNAME/../run" --build "$BATS_TEST_TMPDIR/half" --only rma,barrier --kinds api
 	[ "$status" -eq 2 ]
-	[ "$output" = "tests/run: 3 of the test programs are not built in $BATS_TEST_TMPDIR/half, tests/api/barrier for one; run make check-programs there first" ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "tests/run: "[1-9]*" of the test programs are not built in $BATS_TEST_TMPDIR/half, tests/api/barrier for one; run make check-programs there first" ]]
 }
 
 @test "bats by itself, with nothing built: one failure for a file" {
