@@ -13,10 +13,10 @@
 #include "fjmpi_plans.h"
 #include "fjmpi_requests.h"
 
-/* The collectives of the MPI: Open MPI 4 has them under these names, MPI 4 under names of its own. */
+/* The collectives of the MPI: Open MPI 4 has them under these names; MPI 4, and Open MPI 5 before it is MPI 4, under names of MPI's own. */
 #ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
 #define FJMPI_OF_MPI(name) MPIX_##name
-#elif MPI_VERSION >= 4
+#elif MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define FJMPI_OF_MPI(name) MPI_##name
 #endif
 

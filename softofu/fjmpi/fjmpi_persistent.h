@@ -39,8 +39,9 @@ static inline int FJMPI_Prequest_startall(int count, MPI_Request *requests)
 }
 #endif
 
-/* Open MPI 4 has the collectives under these names, MPI 4 under names of its own. */
-#if MPI_VERSION >= 4 && !defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+/* Open MPI 4 has the collectives under these names; MPI 4, and Open MPI 5 before it is MPI 4, under names of MPI's own. */
+#if (MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)) && \
+	!defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 #define MPIX_Allgatherv_init MPI_Allgatherv_init
 #define MPIX_Alltoallv_init MPI_Alltoallv_init
 #define MPIX_Alltoallw_init MPI_Alltoallw_init

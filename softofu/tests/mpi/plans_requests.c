@@ -124,6 +124,7 @@ static void wait_by_all(struct mixture *all, int test)
 	CHECK(statuses[RECEIVE].MPI_TAG == 5 && statuses[BARRIER].MPI_SOURCE == MPI_ANY_SOURCE);
 }
 
+/* MPICH 4.2 tells the status of a persistent request once. */
 static void wait_by_one(struct mixture *all, int test)
 {
 	for (int i = 0; i < REQUESTS; i++) {
@@ -131,9 +132,9 @@ static void wait_by_one(struct mixture *all, int test)
 		int flag = 0;
 
 		while (test && !flag)
-			CHECK(MPI_Request_get_status(all->request[i], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+			CHECK(MPI_Request_get_status(all->request[i], &flag, &status) == MPI_SUCCESS);
 		for (flag = 0; test && !flag;)
-			CHECK(MPI_Test(&all->request[i], &flag, &status) == MPI_SUCCESS);
+			CHECK(MPI_Test(&all->request[i], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 		if (!test)
 			CHECK(MPI_Wait(&all->request[i], &status) == MPI_SUCCESS);
 		CHECK(i != RECEIVE || status.MPI_TAG == 5);
