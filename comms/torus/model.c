@@ -108,18 +108,21 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 	return torus_diameter(shape) * (costs->forward + each) + (carried > busy ? carried : busy);
 }
 
-/* Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round. */
+/*
+ * Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round. What goes around the
+ * end of a mesh comes back over all its links.
+ */
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double seconds = 0, each = (double)bytes / shape->places;
 
 	for (int a = shape->axes - 1; a >= 0; a--) {
-		int size = shape->axis[a].size;
+		int size = shape->axis[a].size, ways = shape->axis[a].ring || size == 2 ? 1 : 2;
 
 		for (int have = 1; have < size; have *= 3) {
 			int come = 3 * have < size ? have : (size - have + 1) / 2;
 
-			seconds += costs->forward + 4 * costs->handle + come * each * have / costs->rate;
+			seconds += costs->forward + 4 * costs->handle + ways * come * each * have / costs->rate;
 		}
 		each *= size;
 	}

@@ -256,6 +256,26 @@ static void check_alltoall(void)
 	       torus_lines_seconds(&shape, 4096, &slow_links));
 }
 
+/* Over a link of 1 B/s: a ring's line brings each node one part over each of its links, a mesh's brings two. */
+static void check_gather(void)
+{
+	const struct torus_costs links = {.rate = 1};
+	struct torus_shape shape;
+	char problem[TORUS_PROBLEM];
+	double rings, meshes;
+
+	torus_shape_read(&shape, "3x3", problem);
+	rings = torus_lines_gather_seconds(&shape, 9, &links);
+	torus_shape_read(&shape, "3mx3m", problem);
+	meshes = torus_lines_gather_seconds(&shape, 9, &links);
+	EXPECT(rings == 4 && meshes == 8, "lines of 3: %g s on rings, %g on meshes", rings, meshes);
+	EXPECT(torus_gather_seconds(&shape, 0, 9 << 20, &links) < meshes * (1 << 20),
+	       "on meshes the links' schedule is %g s", torus_gather_seconds(&shape, 0, 9 << 20, &links));
+	torus_shape_read(&shape, "2", problem);
+	EXPECT(torus_lines_gather_seconds(&shape, 2, &links) == 1, "two nodes take %g s",
+	       torus_lines_gather_seconds(&shape, 2, &links));
+}
+
 int main(void)
 {
 	struct torus_costs costs = torus_costs_usual;
@@ -267,6 +287,7 @@ int main(void)
 	check_both_directions();
 	check_chain();
 	check_alltoall();
+	check_gather();
 	for (int i = 0; i < 300; i++) {
 		tori_shape(&shape, 300);
 		check_direct(&shape);
