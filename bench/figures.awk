@@ -79,6 +79,9 @@ function read_torus(file,    line, f, key)
 		if (!(key in Torus_links))
 			Torus_row[++Torus_rows] = key
 		Torus_links[key] = f[7]
+		Torus_share[key] = f[9]
+		if (f[9] != "")
+			keep("torus:" key ",share", f[9])
 	}
 	close(file)
 }
@@ -198,6 +201,8 @@ function table_of(what, a, b, c)
 {
 	if (what == "torus")
 		torus_table(a "," b, c)
+	else if (what == "shares")
+		shares_table(a, b)
 	else if (what == "simulated")
 		simulated_table(a, b)
 	else if (what == "lattice")
@@ -217,6 +222,25 @@ function torus_table(where, bytes,    i, f, key, c)
 		key = "torus:" Torus_row[i]
 		c = f[3] == "reduce" ? "sum to all" : f[3]
 		made = made "| " c " | " algorithm_name(f[4]) " | " Figure[key ",seconds"] " | " Torus_links[Torus_row[i]] " | " Figure[key ",busiest"] " |\n"
+	}
+}
+
+# By shape and size: what "auto" took, the share of what the cables allow that this is, and the same of another library, if one is named.
+function shares_table(collective, other,    i, f, key, theirs)
+{
+	made = "| hosts | cables | bytes | seconds | share of the bound |" (other == "" ? "" : " " algorithm_name(other) " | its share |") "\n"
+	made = made "|---|---|---|---|---|" (other == "" ? "" : "---|---|") "\n"
+	for (i = 1; i <= Torus_rows; i++) {
+		split(Torus_row[i], f, ",")
+		if (f[3] != collective || f[4] != "auto" || Torus_share[Torus_row[i]] == "")
+			continue
+		key = "torus:" Torus_row[i]
+		made = made "| " f[1] " | " f[2] " | " f[5] " | " Figure[key ",seconds"] " | " Figure[key ",share"] " |"
+		if (other != "") {
+			theirs = "torus:" f[1] "," f[2] "," f[3] "," other "," f[5]
+			made = made " " Figure[theirs ",seconds"] " | " Figure[theirs ",share"] " |"
+		}
+		made = made "\n"
 	}
 }
 
