@@ -84,7 +84,7 @@ section()
 			mandoc -T lint -W warning "$page" || wrong=1
 		fi
 		if command -v man >/dev/null; then
-			LC_ALL=C.UTF-8 MANWIDTH=80 MANROFFOPT="-W break" man --warnings -l "$page" 2>&1 >/dev/null | tee warnings
+			LC_ALL=C.UTF-8 MANWIDTH=80 MANROFFOPT=-Wbreak man --warnings -l "$page" 2>&1 >/dev/null | tee warnings
 			[ ! -s warnings ] || wrong=1
 		fi
 	done

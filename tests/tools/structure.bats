@@ -84,7 +84,7 @@ upward()
 	upward shmem/ext/plans.c ucp/api/ucp.h
 	upward comms/torus/shape.c comms/core/comms.h
 	upward softofu/nic/vcq.c rte/text.h
-	upward softofu/net/route.c comms/torus/trees.h
+	upward softofu/net/route.c comms/torus/model.h
 	upward comms/core/peers.c softofu/nic/vcq.h
 	upward rte/oshrun/server.c softofu/nic/vcq.h
 }
