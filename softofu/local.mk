@@ -91,6 +91,7 @@ libfjmpi_la_SOURCES = \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
 	comms/torus/shape.c comms/torus/shape.h \
 	comms/torus/trees.c comms/torus/trees.h \
+	softofu/fjmpi/error.c softofu/fjmpi/error.h \
 	softofu/fjmpi/fjmpi_plans.c \
 	softofu/fjmpi/fjmpi_rdma.c \
 	softofu/fjmpi/fjmpi_topology.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static struct {
 	pthread_cond_t started;
 	struct fjmpi_plan *first;
 	_Atomic int count; /* read without the lock: do not look for a plan where there is none */
-	int active, me;
+	int active;
 	bool failed; /* after a line; nothing moves any more */
 	bool has_thread, asleep, end;
 	pid_t process; /* that has the thread: not a child of it */
@@ -40,23 +39,6 @@ void plan_lock(void)
 void plan_unlock(void)
 {
 	pthread_mutex_unlock(&plans.lock);
-}
-
-void plan_set_rank(int me)
-{
-	plans.me = me;
-}
-
-int plan_error(const char *format, ...)
-{
-	char text[400];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	fprintf(stderr, "softofu: rank %d: %s\n", plans.me, text);
-	return -1;
 }
 
 const char *plan_kind_name(enum fjmpi_plan_kind kind)
@@ -85,8 +67,8 @@ static bool carry_out(struct fjmpi_plan *plan, const struct plan_step *step)
 	case STEP_PUT:
 		code = plan_queues_post(plan, step);
 		if (code != UTOFU_SUCCESS && code != UTOFU_ERR_BUSY) {
-			plan_error("MPIX_%s_init: a put of the plan failed: uTofu returned %d",
-				   plan_kind_name(plan->call.kind), code);
+			fjmpi_error("MPIX_%s_init: a put of the plan failed: uTofu returned %d",
+				    plan_kind_name(plan->call.kind), code);
 			plans.failed = true;
 		}
 		return code == UTOFU_SUCCESS;
@@ -158,7 +140,8 @@ int plan_start_thread(void)
 	if (plans.has_thread)
 		return 0;
 	if (pthread_create(&plans.thread, NULL, serve, NULL))
-		return plan_error("MPIX_*_init: there can be no thread for plans; the MPI carries the collectives out");
+		return fjmpi_error(
+			"MPIX_*_init: there can be no thread for plans; the MPI carries the collectives out");
 	plans.has_thread = true;
 	plans.process = getpid();
 	return 0;
@@ -239,7 +222,7 @@ PLANS_API int fjmpi_plan_destroy(struct fjmpi_plan *plan)
 
 	plan_lock();
 	if (plan->state == FJMPI_PLAN_ACTIVE) {
-		code = plan_error(
+		code = fjmpi_error(
 			"MPI_Request_free: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
 			plan_kind_name(plan->call.kind));
 	} else {
@@ -288,8 +271,8 @@ PLANS_API int fjmpi_plan_start(struct fjmpi_plan *plan)
 
 	plan_lock();
 	if (plan->state != FJMPI_PLAN_INACTIVE) {
-		code = plan_error("MPI_Start: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
-				  plan_kind_name(plan->call.kind));
+		code = fjmpi_error("MPI_Start: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
+				   plan_kind_name(plan->call.kind));
 	} else {
 		plan->rounds++;
 		plan->at = 0;
@@ -326,8 +309,8 @@ PLANS_API void fjmpi_plan_end(struct fjmpi_plan *plan)
 
 PLANS_API void fjmpi_plan_refuse_cancel(struct fjmpi_plan *plan)
 {
-	plan_error("MPI_Cancel: a persistent collective, here MPIX_%s_init, cannot be cancelled",
-		   plan_kind_name(plan->call.kind));
+	fjmpi_error("MPI_Cancel: a persistent collective, here MPIX_%s_init, cannot be cancelled",
+		    plan_kind_name(plan->call.kind));
 }
 
 PLANS_API int fjmpi_plan_was_polled(struct fjmpi_plan *plan)

@@ -7,13 +7,13 @@
  * An entry of the table is read while it may be written: its check word, a sum over the others, shows whether all of
  * it was read.
  */
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utofu.h>
+#include "error.h"
 #include "fjmpi_rdma.h"
 
 #define RDMA_API __attribute__((visibility("default")))
@@ -52,18 +52,6 @@ static struct rdma {
 	struct rdma_peer *peer;
 	struct rdma_name *name; /* of all queues, sorted by id */
 } rdma;
-
-__attribute__((format(printf, 1, 2))) static int rdma_error(const char *format, ...)
-{
-	char text[400];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	fprintf(stderr, "softofu: rank %d: %s\n", rdma.rank, text);
-	return -1;
-}
 
 static uint64_t rdma_check_word(const struct rdma_memory *memory)
 {
@@ -129,8 +117,9 @@ RDMA_API int fjmpi_rdma_open(int rank, int ranks, unsigned char block[FJMPI_RDMA
 	int code;
 
 	if (rdma.open)
-		return rdma_error("FJMPI_Rdma_init: it was called before; call FJMPI_Rdma_finalize first");
+		return fjmpi_error("FJMPI_Rdma_init: it was called before; call FJMPI_Rdma_finalize first");
 	rdma.rank = rank;
+	fjmpi_error_rank(rank);
 	rdma.ranks = ranks;
 	rdma.peer = calloc((size_t)ranks, sizeof *rdma.peer);
 	rdma.name = calloc((size_t)ranks * FJMPI_RDMA_NICS, sizeof *rdma.name);
@@ -148,7 +137,7 @@ RDMA_API int fjmpi_rdma_open(int rank, int ranks, unsigned char block[FJMPI_RDMA
 		code = utofu_query_vcq_id(rdma.table, &word[FJMPI_RDMA_NICS]);
 	if (code != UTOFU_SUCCESS) {
 		rdma_release();
-		return rdma_error("FJMPI_Rdma_init: no queues of uTofu, which returned %d", code);
+		return fjmpi_error("FJMPI_Rdma_init: no queues of uTofu, which returned %d", code);
 	}
 	word[FJMPI_RDMA_NICS + 1] = rdma.table_at;
 	memcpy(block, word, sizeof word);
@@ -186,7 +175,7 @@ RDMA_API int fjmpi_rdma_connect(const unsigned char *blocks)
 RDMA_API int fjmpi_rdma_close(void)
 {
 	if (!rdma.open)
-		return rdma_error("FJMPI_Rdma_finalize: FJMPI_Rdma_init was not called");
+		return fjmpi_error("FJMPI_Rdma_finalize: FJMPI_Rdma_init was not called");
 	for (int id = 0; id < FJMPI_RDMA_MEMORY_IDS; id++)
 		if (rdma.memory[id].version)
 			fjmpi_rdma_deregister(id);
@@ -197,9 +186,9 @@ RDMA_API int fjmpi_rdma_close(void)
 static bool rdma_id_valid(const char *routine, int id)
 {
 	if (!rdma.open)
-		rdma_error("%s: FJMPI_Rdma_init was not called", routine);
+		fjmpi_error("%s: FJMPI_Rdma_init was not called", routine);
 	else if (id < 0 || id >= FJMPI_RDMA_MEMORY_IDS)
-		rdma_error("%s: memid=%d: memory ids are 0 to %d", routine, id, FJMPI_RDMA_MEMORY_IDS - 1);
+		fjmpi_error("%s: memid=%d: memory ids are 0 to %d", routine, id, FJMPI_RDMA_MEMORY_IDS - 1);
 	else
 		return true;
 	return false;
@@ -223,8 +212,8 @@ RDMA_API uint64_t fjmpi_rdma_register(int memory_id, void *start, size_t bytes)
 	for (int nic = 0; nic < FJMPI_RDMA_NICS && code == UTOFU_SUCCESS; nic++)
 		code = utofu_reg_mem(rdma.nic[nic], start, bytes, 0, &memory.stadd[nic]);
 	if (code != UTOFU_SUCCESS) {
-		rdma_error("FJMPI_Rdma_reg_mem: memid=%d, %zu bytes at %p: utofu_reg_mem returned %d", memory_id, bytes,
-			   start, code);
+		fjmpi_error("FJMPI_Rdma_reg_mem: memid=%d, %zu bytes at %p: utofu_reg_mem returned %d", memory_id,
+			    bytes, start, code);
 		return NO_ADDRESS;
 	}
 	memory.version = ++rdma.version;
@@ -243,11 +232,11 @@ RDMA_API int fjmpi_rdma_deregister(int memory_id)
 		return -1;
 	memory = rdma.memory[memory_id];
 	if (!memory.version)
-		return rdma_error("FJMPI_Rdma_dereg_mem: memid=%d: nothing is registered under this id", memory_id);
+		return fjmpi_error("FJMPI_Rdma_dereg_mem: memid=%d: nothing is registered under this id", memory_id);
 	memset(&rdma.memory[memory_id], 0, sizeof memory);
 	for (int nic = 0; nic < FJMPI_RDMA_NICS; nic++)
 		bad |= utofu_dereg_mem(rdma.nic[nic], memory.stadd[nic], 0) != UTOFU_SUCCESS;
-	return bad ? rdma_error("FJMPI_Rdma_dereg_mem: memid=%d: uTofu does not release it", memory_id) : 0;
+	return bad ? fjmpi_error("FJMPI_Rdma_dereg_mem: memid=%d: uTofu does not release it", memory_id) : 0;
 }
 
 /* Reads the entry of a memory id at another rank into rdma.entry. */
@@ -269,7 +258,7 @@ static int rdma_read_entry(const struct rdma_peer *peer, int id)
 		if (code == UTOFU_SUCCESS)
 			return 0;
 	}
-	return rdma_error("FJMPI_Rdma_get_remote_addr: the other rank's table: uTofu returned %d", code);
+	return fjmpi_error("FJMPI_Rdma_get_remote_addr: the other rank's table: uTofu returned %d", code);
 }
 
 /* What is known of a memory of a rank. Returns -1 for an error, 0 if nothing is registered, and 1 if it is found. */
@@ -283,7 +272,7 @@ static int rdma_find(int rank, int id, bool again, const struct rdma_memory **fo
 		return rdma.memory[id].version != 0;
 	}
 	if (!*chunk && !(*chunk = calloc(CHUNK, sizeof **chunk)))
-		return rdma_error("FJMPI_Rdma_get_remote_addr: no memory");
+		return fjmpi_error("FJMPI_Rdma_get_remote_addr: no memory");
 	*found = known = &(*chunk)[id % CHUNK];
 	if (!known->version || again) {
 		known->version = 0;
@@ -299,7 +288,7 @@ static bool rdma_rank_valid(const char *routine, int rank)
 {
 	if (rank >= 0 && rank < rdma.ranks)
 		return true;
-	rdma_error("%s: pid=%d: there is no such rank; the job has ranks 0 to %d", routine, rank, rdma.ranks - 1);
+	fjmpi_error("%s: pid=%d: there is no such rank; the job has ranks 0 to %d", routine, rank, rdma.ranks - 1);
 	return false;
 }
 
@@ -334,11 +323,11 @@ static bool rdma_move_valid(const char *routine, const struct fjmpi_rdma_move *m
 	if (!rdma_id_valid(routine, 0) || !rdma_rank_valid(routine, move->rank))
 		return false;
 	if (move->tag < 0 || move->tag >= FJMPI_RDMA_TAGS)
-		rdma_error("%s: tag=%d: tags are 0 to %d", routine, move->tag, FJMPI_RDMA_TAGS - 1);
+		fjmpi_error("%s: tag=%d: tags are 0 to %d", routine, move->tag, FJMPI_RDMA_TAGS - 1);
 	else if (move->local_nic >= FJMPI_RDMA_NICS || move->remote_nic >= FJMPI_RDMA_NICS)
-		rdma_error("%s: flags: NICs are 0 to %d", routine, FJMPI_RDMA_NICS - 1);
+		fjmpi_error("%s: flags: NICs are 0 to %d", routine, FJMPI_RDMA_NICS - 1);
 	else if (move->bytes > rdma.largest)
-		rdma_error("%s: length=%zu: at most %zu bytes in one call", routine, move->bytes, rdma.largest);
+		fjmpi_error("%s: length=%zu: at most %zu bytes in one call", routine, move->bytes, rdma.largest);
 	else
 		return true;
 	return false;
@@ -357,11 +346,11 @@ RDMA_API int fjmpi_rdma_move(const struct fjmpi_rdma_move *move)
 	if (!rdma_move_valid(routine, move))
 		return -1;
 	if (!rdma_resolve(rdma.rank, move->local_nic, move->local, move->bytes, &local))
-		return rdma_error("%s: laddr=%#llx: no registered memory of this rank has %zu bytes there", routine,
-				  (unsigned long long)move->local, move->bytes);
+		return fjmpi_error("%s: laddr=%#llx: no registered memory of this rank has %zu bytes there", routine,
+				   (unsigned long long)move->local, move->bytes);
 	if (!rdma_resolve(move->rank, move->remote_nic, move->remote, move->bytes, &remote))
-		return rdma_error("%s: raddr=%#llx: no registered memory of rank %d has %zu bytes there", routine,
-				  (unsigned long long)move->remote, move->rank, move->bytes);
+		return fjmpi_error("%s: raddr=%#llx: no registered memory of rank %d has %zu bytes there", routine,
+				   (unsigned long long)move->remote, move->rank, move->bytes);
 	if (move->flags & FJMPI_RDMA_MOVE_ORDERED)
 		flags |= UTOFU_ONESIDED_FLAG_STRONG_ORDER;
 	if (move->flags & FJMPI_RDMA_MOVE_NOTIFY)
@@ -373,9 +362,9 @@ RDMA_API int fjmpi_rdma_move(const struct fjmpi_rdma_move *move)
 		if (code == UTOFU_ERR_BUSY)
 			utofu_poll_tcq(vcq, 0, &cbdata);
 	} while (code == UTOFU_ERR_BUSY);
-	return code == UTOFU_SUCCESS
-		       ? 0
-		       : rdma_error("%s: pid=%d, %zu bytes: uTofu returned %d", routine, move->rank, move->bytes, code);
+	return code == UTOFU_SUCCESS ? 0
+				     : fjmpi_error("%s: pid=%d, %zu bytes: uTofu returned %d", routine, move->rank,
+						   move->bytes, code);
 }
 
 RDMA_API int fjmpi_rdma_poll(int nic, int *rank, int *tag)
@@ -388,14 +377,14 @@ RDMA_API int fjmpi_rdma_poll(int nic, int *rank, int *tag)
 	if (!rdma_id_valid("FJMPI_Rdma_poll_cq", 0))
 		return -1;
 	if (nic < 0 || nic >= FJMPI_RDMA_NICS)
-		return rdma_error("FJMPI_Rdma_poll_cq: NIC %d: NICs are 0 to %d", nic, FJMPI_RDMA_NICS - 1);
+		return fjmpi_error("FJMPI_Rdma_poll_cq: NIC %d: NICs are 0 to %d", nic, FJMPI_RDMA_NICS - 1);
 	code = utofu_poll_tcq(rdma.nic[nic], 0, &cbdata);
 	if (code == UTOFU_SUCCESS || code == UTOFU_ERR_NOT_FOUND)
 		code = utofu_poll_mrq(rdma.nic[nic], 0, &notice);
 	if (code == UTOFU_ERR_NOT_FOUND)
 		return 0;
 	if (code != UTOFU_SUCCESS)
-		return rdma_error("FJMPI_Rdma_poll_cq: an operation of NIC %d failed: uTofu returned %d", nic, code);
+		return fjmpi_error("FJMPI_Rdma_poll_cq: an operation of NIC %d failed: uTofu returned %d", nic, code);
 	wanted.id = notice.vcq_id;
 	name = bsearch(&wanted, rdma.name, (size_t)rdma.ranks * FJMPI_RDMA_NICS, sizeof *name, rdma_compare_names);
 	*rank = name ? name->rank : -1;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <utofu.h>
+#include "error.h"
 #include "fjmpi_plans.h"
 #include "plan_members.h"
 
@@ -147,10 +148,8 @@ int plan_queues_poll(void);
 
 int plan_start_thread(void); /* 0, or -1 after a line. Comes after the queues: uTofu may end the process */
 
-void plan_set_rank(int me); /* in MPI_COMM_WORLD, for lines */
 void plan_lock(void);
 void plan_unlock(void);
-__attribute__((format(printf, 1, 2))) int plan_error(const char *format, ...); /* -1 */
 const char *plan_kind_name(enum fjmpi_plan_kind kind);
 
 #endif

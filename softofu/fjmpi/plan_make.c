@@ -72,7 +72,7 @@ PLANS_API uint64_t fjmpi_plan_agree(struct fjmpi_plan_call *call)
 	const char *setting = getenv("SOFTOFU_PLANS");
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	plan_set_rank(call->me);
+	fjmpi_error_rank(call->me);
 	if (setting && strcmp(setting, "no") == 0)
 		call->refused = "SOFTOFU_PLANS=no";
 	else if (setting && *setting && strcmp(setting, "yes") != 0) {

@@ -51,8 +51,8 @@ int plan_queues_open(void)
 	if (code == UTOFU_SUCCESS)
 		code = create_queues(tnis, count);
 	if (queues.tnis == 0)
-		plan_error("MPIX_*_init: no queues for plans, uTofu returned %d; the MPI carries the collectives out",
-			   code);
+		fjmpi_error("MPIX_*_init: no queues for plans, uTofu returned %d; the MPI carries the collectives out",
+			    code);
 	free(tnis);
 	return queues.tnis;
 }
@@ -185,7 +185,7 @@ static int count_arrival(int tni, utofu_stadd_t end)
 			high = middle;
 	}
 	if (low == queues.ranges || list[low].first > last)
-		return plan_error("a put arrived for which there is no plan");
+		return fjmpi_error("a put arrived for which there is no plan");
 	const struct plan_region *region = list[low].region;
 	size_t offset = last - list[low].first;
 
@@ -203,12 +203,12 @@ static int poll_queue(int tni)
 	while ((code = utofu_poll_tcq(queues.vcq[tni], 0, &cbdata)) == UTOFU_SUCCESS)
 		((struct fjmpi_plan *)cbdata)->unsent--;
 	if (code != UTOFU_ERR_NOT_FOUND)
-		return plan_error("a put of a persistent collective failed here: uTofu returned %d", code);
+		return fjmpi_error("a put of a persistent collective failed here: uTofu returned %d", code);
 	while ((code = utofu_poll_mrq(queues.vcq[tni], 0, &notice)) == UTOFU_SUCCESS)
 		if (count_arrival(tni, notice.rmt_stadd))
 			return -1;
 	if (code != UTOFU_ERR_NOT_FOUND)
-		return plan_error("a put of a persistent collective failed: uTofu returned %d", code);
+		return fjmpi_error("a put of a persistent collective failed: uTofu returned %d", code);
 	return 0;
 }
 

@@ -115,7 +115,7 @@ static void check_elements(void)
 	RMA_TYPES(CALL)
 }
 
-/* The last bytes of the heap: what begins there and fits is written, whoever does it. */
+/* The last bytes of the heap: what begins there and fits is written, by the library and by inline forms. */
 static void check_end_of_heap(void)
 {
 	size_t size = 16 << 20;
