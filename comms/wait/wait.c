@@ -8,7 +8,8 @@
  *
  * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a fence on every processor that
  * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store. A wake between that poll and the
- * futex changes word, so that futex_wait returns at once. A storing PE that does not run passes a fence when it is switched.
+ * futex changes word, so that futex_wait returns at once. In the memory of a PE that is alone on its node only its own threads store, and
+ * the fence is for them: membarrier(PRIVATE_EXPEDITED). A storing PE that does not run passes a fence when it is switched.
  * docs/protocols/order/wakeups.md goes through the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread
  * of this PE, or where membarrier is missing) are seen because every sleep ends after a bounded time.
  */
@@ -46,7 +47,7 @@
 #define POLLS_PER_SECOND 50000000
 
 static struct {
-	bool have_membarrier;
+	int membarrier;	    /* the command that reaches all who store here; -1: this kernel has none */
 	long yield_longest; /* ns */
 	int sharers;	    /* PEs of this node for each processor, at least 1 */
 #if PROCESSOR_HAS_EVENTS
@@ -58,7 +59,16 @@ static _Thread_local const void *awaited_address __attribute__((tls_model("initi
 /* Before there are threads this is a flag; later the kernel would have to wait for every processor. */
 __attribute__((constructor)) static void register_waits_membarrier(void)
 {
-	waits.have_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	bool registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 &&
+			  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+
+	waits.membarrier = registered ? MEMBARRIER_CMD_GLOBAL_EXPEDITED : -1;
+}
+
+static void choose_membarrier(void)
+{
+	if (waits.membarrier >= 0 && comms.n_node == 1)
+		waits.membarrier = MEMBARRIER_CMD_PRIVATE_EXPEDITED;
 }
 
 static unsigned spins_oversubscribed(int processors)
@@ -100,6 +110,7 @@ void wait_start(void)
 	long spins;
 
 	comms.oversubscribed = comms.system->oversubscribed = rte.n_local > processors;
+	choose_membarrier();
 	waits.yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	waits.sharers = rte.n_local > processors ? rte.n_local / processors : 1;
 	allow_stops();
@@ -200,8 +211,8 @@ uint32_t comms_sleep_prepare(const void *address)
 		then = now == 0 || (now & ~SLEEPER_MASK) == target ? target | (now & SLEEPER_MASK) : now & SLEEPER_MASK;
 	} while (!atomic_compare_exchange_weak_explicit(&wakeup->sleepers, &now, then + 1, memory_order_relaxed,
 							memory_order_relaxed));
-	if (waits.have_membarrier)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	if (waits.membarrier >= 0)
+		syscall(SYS_membarrier, waits.membarrier, 0, 0);
 	return key;
 }
 
