@@ -11,7 +11,7 @@ struct inlined {
 	volatile long *directly; /* where PE 0 stores to it */
 };
 
-static long global_word[4];
+static long global_word[8];
 
 #define LOOP_OF_PE_0(name, ...)                    \
 	static double name(void *context, long n)  \
@@ -40,6 +40,19 @@ LOOP_OF_PE_0(put, long two[2] = {i, i}; shmem_long_put(word, two, 2, 1))
 LOOP_OF_PE_0(put_bare, w[0] = i; w[1] = i)
 LOOP_OF_PE_0(get, long two[2]; shmem_long_get(two, word, 2, 1); old += two[0] + two[1])
 LOOP_OF_PE_0(get_bare, old += w[0] + w[1])
+LOOP_OF_PE_0(put_8, long one = i; shmem_long_put(word, &one, 1, 1))
+LOOP_OF_PE_0(put_8_bare, w[0] = i)
+LOOP_OF_PE_0(get_8, long one; shmem_long_get(&one, word, 1, 1); old += one)
+LOOP_OF_PE_0(get_8_bare, old += w[0])
+LOOP_OF_PE_0(put_32, long four[4] = {i, i, i, i}; shmem_long_put(word, four, 4, 1))
+LOOP_OF_PE_0(put_32_bare, w[0] = i; w[1] = i; w[2] = i; w[3] = i)
+LOOP_OF_PE_0(get_32, long four[4]; shmem_long_get(four, word, 4, 1); old += four[0] + four[1] + four[2] + four[3])
+LOOP_OF_PE_0(get_32_bare, old += w[0] + w[1] + w[2] + w[3])
+LOOP_OF_PE_0(put_64, long all[8] = {i, i, i, i, i, i, i, i}; shmem_long_put(word, all, 8, 1))
+LOOP_OF_PE_0(put_64_bare, w[0] = i; w[1] = i; w[2] = i; w[3] = i; w[4] = i; w[5] = i; w[6] = i; w[7] = i)
+LOOP_OF_PE_0(get_64, long all[8]; shmem_long_get(all, word, 8, 1);
+	     old += all[0] + all[1] + all[2] + all[3] + all[4] + all[5] + all[6] + all[7])
+LOOP_OF_PE_0(get_64_bare, old += w[0] + w[1] + w[2] + w[3] + w[4] + w[5] + w[6] + w[7])
 LOOP_OF_PE_0(add, shmem_long_atomic_add(word, 1, 1))
 LOOP_OF_PE_0(add_bare, __atomic_fetch_add(w, 1, __ATOMIC_SEQ_CST))
 LOOP_OF_PE_0(fetch_add, old += shmem_long_atomic_fetch_add(word, 1, 1))
@@ -55,8 +68,14 @@ static const struct form {
 	size_t bytes;
 } forms[] = {{"p", p, p_bare, 8},
 	     {"g", g, g_bare, 8},
+	     {"put", put_8, put_8_bare, 8},
+	     {"get", get_8, get_8_bare, 8},
 	     {"put", put, put_bare, 16},
 	     {"get", get, get_bare, 16},
+	     {"put", put_32, put_32_bare, 32},
+	     {"get", get_32, get_32_bare, 32},
+	     {"put", put_64, put_64_bare, 64},
+	     {"get", get_64, get_64_bare, 64},
 	     {"add", add, add_bare, 8},
 	     {"fetch-add", fetch_add, fetch_add_bare, 8},
 	     {"fetch", fetch, fetch_bare, 8},
@@ -82,7 +101,7 @@ static void measure_forms(long *word, const char *where)
 
 void inline_forms(void)
 {
-	long *word = heap_take(4 * sizeof *word);
+	long *word = heap_take(8 * sizeof *word);
 
 	measure_forms(word, "");
 	measure_forms(global_word, ":global");

@@ -22,7 +22,7 @@ SAME_PLACE(pe);
 SAME_PLACE(room);
 SAME_PLACE(away);
 SAME_PLACE(sleepers);
-_Static_assert(SHMEMX_INLINE_MOST == COMMS_SHORTCUT_BYTES && SHMEMX_INLINE_PEERS == COMMS_SHORTCUTS, "in both");
+_Static_assert(SHMEMX_INLINE_ROOM == COMMS_SHORTCUT_BYTES && SHMEMX_INLINE_PEERS == COMMS_SHORTCUTS, "in both");
 _Static_assert((int)COMMS_HEAP == 0 && (int)COMMS_GLOBALS == 1 && (int)COMMS_SEGMENTS == 2, "in this order");
 _Static_assert(COMMS_WAKEUP_KNOWN == 1 << 15 && COMMS_WAKEUP_SEGMENT == 16 && COMMS_WAKEUP_PLACE == 17 &&
 		       COMMS_GRANULE == 8,

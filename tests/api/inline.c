@@ -8,7 +8,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/types.h"
 
-#define MOST 40
+#define MOST 72
 #define GUARD 16
 #define ROOM (GUARD + 8 + MOST + GUARD)
 #define UNTOUCHED 0x5b
@@ -23,7 +23,11 @@ typedef void mover(void *dest, const void *source, int pe);
 	EIGHT(X, 1, 2, 3, 4, 5, 6, 7, 8)         \
 	EIGHT(X, 9, 10, 11, 12, 13, 14, 15, 16)  \
 	EIGHT(X, 17, 18, 19, 20, 21, 22, 23, 24) \
-	EIGHT(X, 25, 26, 27, 28, 29, 30, 31, 32) X(33)
+	EIGHT(X, 25, 26, 27, 28, 29, 30, 31, 32) \
+	EIGHT(X, 33, 34, 35, 36, 37, 38, 39, 40) \
+	EIGHT(X, 41, 42, 43, 44, 45, 46, 47, 48) \
+	EIGHT(X, 49, 50, 51, 52, 53, 54, 55, 56) \
+	EIGHT(X, 57, 58, 59, 60, 61, 62, 63, 64) X(65)
 #define MOVERS(N)                                                   \
 	static void put_##N(void *dest, const void *source, int pe) \
 	{                                                           \
@@ -82,6 +86,9 @@ static void check_overlap(void)
 	shmem_putmem(in_globals + 3, in_globals, 27, me);
 	shmem_quiet();
 	CHECK_BYTES(in_globals + 3, before, 27);
+	shmem_getmem(in_globals, in_globals + 7, 64, me);
+	CHECK_BYTES(in_globals, before + 4, 23);
+	CHECK_BYTES(in_globals + 23, before + 30, 41);
 }
 
 /* A put of one, two and three elements of each type, and a get of them. */
@@ -115,6 +122,41 @@ static void check_elements(void)
 	RMA_TYPES(CALL)
 }
 
+/* Local variables, which the compiler may keep in registers, are read and written where inline forms call, too. */
+#define LOCALS(NAME, TYPE, N)                                               \
+	static void locals_##NAME##_##N(TYPE *there)                        \
+	{                                                                   \
+		int right = (me + 1) % npes, left = (me + npes - 1) % npes; \
+		TYPE source[N], got[N];                                     \
+                                                                            \
+		NOTE("%d of " #NAME, N);                                    \
+		for (int i = 0; i < (N); i++)                               \
+			source[i] = (TYPE)(me * 7 + i + 1);                 \
+		shmem_##NAME##_put(there, source, N, right);                \
+		shmem_barrier_all();                                        \
+		for (int i = 0; i < (N); i++)                               \
+			CHECK_EQUAL(there[i], (TYPE)(left * 7 + i + 1));    \
+		shmem_##NAME##_get(got, there, N, right);                   \
+		for (int i = 0; i < (N); i++)                               \
+			CHECK_EQUAL(got[i], source[i]);                     \
+		shmem_barrier_all();                                        \
+	}
+#define ALL_LOCALS(X)                                                                         \
+	X(long, long, 1)                                                                      \
+	X(long, long, 2)                                                                      \
+	X(long, long, 4) X(long, long, 8) X(int, int, 4) X(int, int, 15) X(double, double, 2) \
+		X(uchar, unsigned char, 13)
+ALL_LOCALS(LOCALS)
+
+static void check_locals(void)
+{
+	static long variable[8];
+
+#define CALL_LOCALS(NAME, TYPE, N) \
+	locals_##NAME##_##N((TYPE *)(void *)in_heap), locals_##NAME##_##N((TYPE *)(void *)variable);
+	ALL_LOCALS(CALL_LOCALS)
+}
+
 /* The last bytes of the heap: what begins there and fits is written, by the library and by inline forms. */
 static void check_end_of_heap(void)
 {
@@ -133,6 +175,12 @@ static void check_end_of_heap(void)
 	shmem_barrier_all();
 	CHECK_EQUAL(end[-32], 1);
 	CHECK_EQUAL(end[-1], 32);
+	shmem_barrier_all();
+	put_64(end - 64, (unsigned char[64]){[0] = 3, [63] = 64}, right);
+	shmem_barrier_all();
+	CHECK_EQUAL(end[-64], 3);
+	CHECK_EQUAL(end[-32], 0);
+	CHECK_EQUAL(end[-1], 64);
 	shmem_barrier_all();
 	shmem_long_p((long *)(end - 8), 77, right);
 	shmem_uchar_p(end - 9, 9, right);
@@ -257,6 +305,7 @@ int main(void)
 	check_lengths(in_heap);
 	check_overlap();
 	check_elements();
+	check_locals();
 	check_addresses();
 	shmem_barrier_all();
 	shmem_free(in_heap);

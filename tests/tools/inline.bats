@@ -123,8 +123,9 @@ int main(void)
 	for (int pe = 0; pe < shmem_n_pes(); pe++)
 		shmem_long_g(word, pe);
 	shmem_barrier_all();
-	if (shmem_my_pe() == 0)
+	if (shmem_my_pe() == 0) {
 		$1;
+	}
 	shmem_barrier_all();
 	shmem_finalize();
 	return (int)(*local * value);
@@ -145,6 +146,11 @@ END
 	mistaken 'value = shmem_long_g(local, 1)' 'shmem_long_g: source='
 	mistaken 'shmem_long_put(NULL, &value, 1, 1)' 'shmem_long_put: dest='
 	mistaken 'shmem_getmem(&value, local, 8, 1)' 'shmem_getmem: source='
+	# One byte beyond the heap, which ends 31 bytes behind the last place where 32 may begin.
+	mistaken 'shmem_putmem((char *)shmemx_inline_1.base[0] + shmemx_inline_1.peers[1].room[0] - 32, local, 64, 1)' 'shmem_putmem: dest='
+	mistaken 'shmem_getmem(local, (char *)shmemx_inline_1.base[0] + shmemx_inline_1.peers[1].room[0] - 1, 33, 1)' 'shmem_getmem: source='
+	mistaken 'long two[2] = {1, 2}; shmem_long_put(local, two, 2, 1)' 'shmem_long_put: dest='
+	mistaken 'long two[2]; shmem_long_get(two, local, 2, 1); value = two[0] + two[1]' 'shmem_long_get: source='
 	mistaken 'shmem_long_atomic_inc(local, 1)' 'shmem_long_atomic_inc: dest='
 	mistaken 'shmem_long_atomic_fetch_add((long *)((char *)word + 4), 1, 1)' 'shmem_long_atomic_fetch_add: dest='
 }
