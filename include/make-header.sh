@@ -37,8 +37,7 @@ ${AWK:-awk} -f "$here/types.awk" -f "$here/overloads.awk" "$work/types" "$work/b
 # The inline forms: a declaration by another name, then the form, a line each.
 echo '#include "inline.def"' >"$work/inlined.c"
 preprocess "$work/inlined.c" | tr '\n' ' ' | sed -e 's/ *NEXT_LINE */\n/g' |
-	sed -e 's/^ *//' -e 's/  */ /g' -e 's/\* /*/g' -e 's/ (/(/g' -e 's/ \([,;]\)/\1/g' -e 's/; }/; }/g' \
-		-e 's/"shmem_" "/"shmem_/' | grep -v '^ *$' >"$work/inlined"
+	sed -e 's/^ *//' -e 's/  */ /g' -e 's/\* /*/g' -e 's/ (/(/g' -e 's/ \([,;]\)/\1/g' -e 's/; }/; }/g' | grep -v '^ *$' >"$work/inlined"
 
 sed -e "s/@VERSION@/$version/" \
 	-e "/^@PROTOTYPES@\$/{r $work/both

@@ -94,6 +94,22 @@ sees()
 	sees "7 7" inlined SHMEM_TRACE=trace.json
 }
 
+@test "other compilers' programs call no more, in C and C++" {
+	cp "$BATS_FILE_TMPDIR/seven.c" seven.cc
+	for flags in -O1 -O2 -O3; do
+		for compiler in gcc clang; do
+			command -v $compiler >/dev/null || continue
+			OSHCC_CC=$compiler "$OSHCC" --inline $flags -o "$BATS_FILE_TMPDIR/other" "$BATS_FILE_TMPDIR/seven.c"
+			sees "0 0" other
+		done
+		for compiler in g++ clang++; do
+			command -v $compiler >/dev/null || continue
+			OSHCXX_CXX=$compiler "$OSHCXX" --inline $flags -o "$BATS_FILE_TMPDIR/other" seven.cc
+			sees "0 0" other
+		done
+	done
+}
+
 @test "what the network carries is called" {
 	sees "7 7" inlined SHMEM_PATHS=ucx UCX_TLS=tcp,self
 	sees "7 7" inlined SHMEM_NODE_PES=1 UCX_TLS=tcp,self
