@@ -141,11 +141,11 @@ static void check_elements(void)
 			CHECK_EQUAL(got[i], source[i]);                     \
 		shmem_barrier_all();                                        \
 	}
-#define ALL_LOCALS(X)                                                                         \
-	X(long, long, 1)                                                                      \
-	X(long, long, 2)                                                                      \
-	X(long, long, 4) X(long, long, 8) X(int, int, 4) X(int, int, 15) X(double, double, 2) \
-		X(uchar, unsigned char, 13)
+#define ALL_LOCALS(X)    \
+	X(long, long, 1) \
+	X(long, long, 2) \
+	X(long, long, 4) \
+	X(long, long, 8) X(int, int, 4) X(int, int, 15) X(double, double, 2) X(uchar, unsigned char, 13)
 ALL_LOCALS(LOCALS)
 
 static void check_locals(void)
@@ -229,7 +229,7 @@ static void check_empty(void)
 
 /* --- Sleepers --- */
 
-enum { WAKES = 15 };
+enum { WAKES = 18, WAYS = 6, WIDE = 4 };
 static uint64_t stored_at[WAKES], woken;
 
 static uint64_t nanoseconds(void)
@@ -242,20 +242,25 @@ static uint64_t nanoseconds(void)
 
 static void store_inline(int way, uint64_t *word)
 {
-	uint64_t now = nanoseconds();
+	uint64_t now = nanoseconds(), last[3] = {1, 1, now};
 
-	switch (way % 4) {
+	switch (way % WAYS) {
 	case 0: shmem_uint64_p(word, now, 1); break;
 	case 1: shmem_uint64_put(word, &now, 1, 1); break;
 	case 2: shmem_uint64_atomic_set(word, now, 1); break;
 	case 3: shmem_uint64_atomic_add(word, now, 1); break;
+	case 4: shmem_uint64_put(word - 1, last + 1, 2, 1); break; /* the words before have been seen */
+	case 5: shmem_putmem(word - 2, last, 24, 1); break;
 	}
 }
 
-/* Unless somebody wakes it, a PE that has slept for long finds what came after 10 ms on average. How many were found within 5 ms? */
-static int prompt_wakes(void)
+/*
+ * Unless somebody wakes it, a PE that has slept for long finds what came after 10 ms on average. Were most found within 5 ms, and most of
+ * those whose word is the last one of a put?
+ */
+static bool wakes_are_prompt(void)
 {
-	int prompt = 0;
+	int prompt = 0, wide = 0;
 
 	memset(stored_at, 0, sizeof stored_at);
 	shmem_barrier_all();
@@ -266,14 +271,17 @@ static int prompt_wakes(void)
 			shmem_uint64_wait_until(&woken, SHMEM_CMP_EQ, (uint64_t)i + 1);
 		} else if (me == 1) {
 			shmem_uint64_wait_until(&stored_at[i], SHMEM_CMP_NE, 0);
-			prompt += nanoseconds() - stored_at[i] < 5000000;
+			bool soon = nanoseconds() - stored_at[i] < 5000000;
+
+			prompt += soon;
+			wide += soon && i % WAYS >= WIDE;
 			shmem_uint64_p(&woken, (uint64_t)i + 1, 0);
 		}
 	}
 	shmem_barrier_all();
 	woken = 0;
 	shmem_barrier_all();
-	return prompt;
+	return prompt > WAKES / 2 && wide > WAKES / WAYS;
 }
 
 /* Other programs on the machine may delay them, so they may try again. */
@@ -283,7 +291,7 @@ static void check_wakes(void)
 
 	NOTE("sleepers");
 	for (int round = 0; round < 4 && !done; round++) {
-		bool good = prompt_wakes() > WAKES / 2;
+		bool good = wakes_are_prompt();
 
 		if (me == 1 && good)
 			for (int pe = 0; pe < npes; pe++)
