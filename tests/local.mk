@@ -115,7 +115,7 @@ UNIT_TESTS = \
 
 # Not tests: what the time of a job on hosts is measured with.
 ON_HOSTS = tests/cluster/bare_pmix tests/cluster/contexts tests/cluster/faces tests/cluster/faults tests/cluster/overlap \
-	tests/cluster/pair tests/cluster/phases tests/cluster/teams tests/cluster/torus_times
+	tests/cluster/pair tests/cluster/phases tests/cluster/plain_sockets tests/cluster/teams tests/cluster/torus_times
 
 # Not a test: what tests/run asks about UCX.
 ABOUT_UCX = tests/lib/ucx_protocols
@@ -127,6 +127,7 @@ tests_cluster_bare_pmix_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_cluster_faces_SOURCES = tests/cluster/faces.c tests/cluster/torus_times.h
 tests_cluster_faults_SOURCES = tests/cluster/faults.c tests/cluster/torus_times.h
 tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_times.h
+tests_cluster_plain_sockets_SOURCES = tests/cluster/plain_sockets.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl

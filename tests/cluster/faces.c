@@ -182,13 +182,6 @@ static double iterate(shmemx_exchange_t x, const char *pattern, const shmemx_edg
 	return took;
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 static void measure(const char *pattern, size_t bytes, long repeats)
 {
 	shmemx_edge_t edges[EDGES];

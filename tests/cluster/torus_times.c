@@ -11,7 +11,6 @@
 #include "torus_times.h"
 
 #define ROUNDS 101 /* to time one */
-#define MOST_NEIGHBOURS 12
 
 static double *spread;		    /* a number of this PE's, and the greatest of all */
 static long *words;		    /* from each direction */
@@ -225,43 +224,13 @@ static void measure(const struct collective *c, size_t bytes, long repeats)
 	shmem_free(dest);
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* The PEs next to this host's in all directions, -1 where there is none. Hosts of the last axis are side by side. */
-static int find_neighbours(const char *shape, int pes, int neighbour[MOST_NEIGHBOURS])
-{
-	int count = 0, stride = shmem_n_pes() / pes, host = shmem_my_pe() / pes;
-	char *end;
-
-	for (const char *at = shape; count < MOST_NEIGHBOURS && *at; at = *end ? end + 1 : end) {
-		int length = (int)strtol(at, &end, 10), mesh = *end == 'm', here;
-
-		stride /= length;
-		here = host / stride % length;
-		end += mesh || *end == 'd';
-		for (int step = -1; step <= 1; step += 2) {
-			int next = here + step, inside = next >= 0 && next < length;
-
-			neighbour[count++] = length == 1 || (!inside && (mesh || length == 2))
-						     ? -1
-						     : (host + ((next + length) % length - here) * stride) * pes;
-		}
-	}
-	return count;
-}
-
-static double time_round(const int *neighbour, int count, long number)
+static double time_round(const int *neighbour, int count, int pes, long number)
 {
 	double begun = seconds_now();
 
 	for (int i = 0; i < count; i++)
 		if (neighbour[i] >= 0)
-			shmem_long_p(&words[i ^ 1], number, neighbour[i]);
+			shmem_long_p(&words[i ^ 1], number, neighbour[i] * pes);
 	for (int i = 0; i < count; i++)
 		if (neighbour[i] >= 0)
 			shmem_long_wait_until(&words[i], SHMEM_CMP_GE, number);
@@ -272,10 +241,11 @@ static double time_round(const int *neighbour, int count, long number)
 static void time_rounds(const char *shape, int pes)
 {
 	double took[ROUNDS];
-	int neighbour[MOST_NEIGHBOURS], count = find_neighbours(shape, pes, neighbour);
+	int neighbour[MOST_NEIGHBOURS],
+		count = find_neighbours(shape, shmem_n_pes() / pes, shmem_my_pe() / pes, neighbour);
 
 	for (long i = 0; i < ROUNDS && shmem_my_pe() % pes == 0; i++)
-		took[i] = time_round(neighbour, count, i + 1);
+		took[i] = time_round(neighbour, count, pes, i + 1);
 	qsort(took, ROUNDS, sizeof *took, compare_seconds);
 	if (shmem_my_pe() == 0)
 		print_time("round", sizeof *words, took[ROUNDS / 2], 0, 0);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define PORTS 32
+#define MOST_NEIGHBOURS 12
 
 struct cables {
 	int count;
@@ -85,6 +86,36 @@ static inline size_t next_size(const char **list)
 static inline unsigned char byte_at(size_t i, int pe)
 {
 	return (unsigned char)(i * 7 + i / 4093 + (size_t)pe);
+}
+
+static inline int compare_seconds(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The hosts next to this one in all directions, -1 where there is none. Hosts of the last axis are side by side. */
+static inline int find_neighbours(const char *shape, int hosts, int host, int neighbour[MOST_NEIGHBOURS])
+{
+	int count = 0, stride = hosts;
+	char *end;
+
+	for (const char *at = shape; count < MOST_NEIGHBOURS && *at; at = *end ? end + 1 : end) {
+		int length = (int)strtol(at, &end, 10), mesh = *end == 'm', here;
+
+		stride /= length;
+		here = host / stride % length;
+		end += mesh || *end == 'd';
+		for (int step = -1; step <= 1; step += 2) {
+			int next = here + step, inside = next >= 0 && next < length;
+
+			neighbour[count++] = length == 1 || (!inside && (mesh || length == 2))
+						     ? -1
+						     : host + ((next + length) % length - here) * stride;
+		}
+	}
+	return count;
 }
 
 /* One line for tests/cluster/torus-bench. */
