@@ -86,7 +86,7 @@ libjtofu_la_SOURCES = softofu/jtofu/jobs.c softofu/jtofu/jobs.h softofu/jtofu/jt
 libjtofu_la_LIBADD = libsoftofugrid.la -lpthread
 libjtofu_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,-Bsymbolic -export-symbols-regex '^jtofu_'
 
-# RDMA, places and persistent collectives of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
+# RDMA, places, persistent requests and collectives of Fujitsu's MPI, for mpi-ext.h and fjmpi.f90. It knows no MPI.
 libfjmpi_la_SOURCES = \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h comms/torus/sites.h \
 	comms/torus/shape.c comms/torus/shape.h \
@@ -99,6 +99,7 @@ libfjmpi_la_SOURCES = \
 	softofu/fjmpi/plan_combine.c \
 	softofu/fjmpi/plan_make.c \
 	softofu/fjmpi/plan_members.c softofu/fjmpi/plan_members.h \
+	softofu/fjmpi/plan_pair.c \
 	softofu/fjmpi/plan_queues.c \
 	softofu/fjmpi/plan_schedules.c
 libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)
@@ -124,6 +125,7 @@ softofuinclude_HEADERS = \
 softofumpidir = $(softofuincludedir)/mpi
 softofumpi_HEADERS = \
 	softofu/fjmpi/fjmpi_collectives.h \
+	softofu/fjmpi/fjmpi_pairs.h \
 	softofu/fjmpi/fjmpi_persistent.h \
 	softofu/fjmpi/fjmpi_plans.h \
 	softofu/fjmpi/fjmpi_rdma.h \

@@ -33,22 +33,6 @@ static inline void fjmpi_refuse(struct fjmpi_plan_call *call, const char *reason
 		call->refused = reason;
 }
 
-static inline int fjmpi_in_world(MPI_Comm comm, int ranks)
-{
-	MPI_Group here, world, both;
-	int size = 0;
-
-	PMPI_Comm_group(comm, &here);
-	PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	PMPI_Group_intersection(here, world, &both);
-	PMPI_Group_size(both, &size);
-	PMPI_Group_free(&here);
-	PMPI_Group_free(&world);
-	if (both != MPI_GROUP_EMPTY)
-		PMPI_Group_free(&both);
-	return size == ranks;
-}
-
 /* With no ranks if the MPI has to look at the communicator itself. */
 static inline struct fjmpi_plan_call fjmpi_call(enum fjmpi_plan_kind kind, int root, MPI_Comm comm)
 {
@@ -181,14 +165,6 @@ static inline int fjmpi_all_agree(uint64_t number, MPI_Comm comm)
 static inline int fjmpi_exchange(const void *mine, void *all, int bytes, MPI_Comm comm)
 {
 	return PMPI_Allgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, comm) == MPI_SUCCESS;
-}
-
-/* Whether a request of a plan comes to fjmpi_requests.h: a program may have functions of these names itself. */
-static inline int fjmpi_reaches_plan(struct fjmpi_plan *plan, MPI_Request request)
-{
-	int flag;
-
-	return MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && fjmpi_plan_was_polled(plan);
 }
 
 /* Returns whether the request is that of a plan; otherwise the MPI has to make one. */

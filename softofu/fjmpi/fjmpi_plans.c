@@ -17,15 +17,16 @@
 #define PLANS_API __attribute__((visibility("default")))
 
 /* Of the thread, nanoseconds; and how often it rests without a plan before it sleeps until one starts. */
-enum { SHORT_REST = 50000, LONG_REST = 2000000, IDLE_RESTS = 20 };
+enum { SHORT_REST = 50000, LONG_REST = 2000000, IDLE_RESTS = 20, HASHES = 512 };
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t started;
 	struct fjmpi_plan *first;
-	_Atomic int count; /* read without the lock: do not look for a plan where there is none */
-	int active;
-	bool failed; /* after a line; nothing moves any more */
+	struct fjmpi_plan *hashed[HASHES];
+	_Atomic int count; /* with a request; read without the lock: do not look for a plan where there is none */
+	int busy;	   /* plans */
+	bool failed;	   /* after a line; nothing moves any more */
 	bool has_thread, asleep, end;
 	pid_t process; /* that has the thread: not a child of it */
 	pthread_t thread;
@@ -41,11 +42,91 @@ void plan_unlock(void)
 	pthread_mutex_unlock(&plans.lock);
 }
 
-const char *plan_kind_name(enum fjmpi_plan_kind kind)
+const char *plan_routine(enum fjmpi_plan_kind kind)
 {
-	static const char *const names[] = {"Barrier", "Bcast", "Reduce", "Allreduce", "Allgather", "Alltoall"};
+	static const char *const names[] = {"MPIX_Barrier_init",	"MPIX_Bcast_init",	   "MPIX_Reduce_init",
+					    "MPIX_Allreduce_init",	"MPIX_Allgather_init",	   "MPIX_Alltoall_init",
+					    "FJMPI_Prequest_send_init", "FJMPI_Prequest_recv_init"};
 
 	return names[kind];
+}
+
+bool plan_wants_stats(void)
+{
+	const char *text = getenv("SOFTOFU_STATS");
+
+	return text && *text && strcmp(text, "0") != 0 && strcmp(text, "no") != 0;
+}
+
+void plan_fail(void)
+{
+	plans.failed = true;
+}
+
+struct fjmpi_plan *plan_first(void)
+{
+	return plans.first;
+}
+
+void plan_recount(struct fjmpi_plan *plan)
+{
+	bool busy = plan->pair ? plan_pair_busy(plan) : plan->state == FJMPI_PLAN_ACTIVE;
+
+	plans.busy += busy - plan->busy;
+	plan->busy = busy;
+}
+
+/* --- The end of a plan --- */
+
+/* A handle is a small number or an address. */
+static size_t hash_of(uintptr_t request)
+{
+	return (request ^ request >> 4 ^ request >> 12) % HASHES;
+}
+
+static void free_maker(struct plan_maker *maker)
+{
+	if (!maker)
+		return;
+	plan_members_free(&maker->members);
+	free(maker->ids);
+	free(maker->children);
+	free(maker);
+}
+
+void plan_free(struct fjmpi_plan *plan)
+{
+	plan_queues_forget(plan);
+	free_maker(plan->maker);
+	free(plan->region[PLAN_STAGING].at);
+	free(plan->region[PLAN_FLAGS].at);
+	free(plan->steps[0].list);
+	free(plan->steps[1].list);
+	free(plan->arrived);
+	free(plan->awaited);
+	plan_pair_free(plan->pair);
+	free(plan);
+}
+
+/* No request leads to it any more. */
+static void take_request(struct fjmpi_plan *plan)
+{
+	for (struct fjmpi_plan **link = &plans.hashed[hash_of(plan->request)]; *link; link = &(*link)->next_hashed)
+		if (*link == plan) {
+			*link = plan->next_hashed;
+			atomic_fetch_sub_explicit(&plans.count, 1, memory_order_relaxed);
+			return;
+		}
+}
+
+static void take_from_table(struct fjmpi_plan *plan)
+{
+	take_request(plan);
+	for (struct fjmpi_plan **link = &plans.first; *link; link = &(*link)->next)
+		if (*link == plan) {
+			*link = plan->next;
+			return;
+		}
 }
 
 /* --- Steps --- */
@@ -67,8 +148,8 @@ static bool carry_out(struct fjmpi_plan *plan, const struct plan_step *step)
 	case STEP_PUT:
 		code = plan_queues_post(plan, step);
 		if (code != UTOFU_SUCCESS && code != UTOFU_ERR_BUSY) {
-			fjmpi_error("MPIX_%s_init: a put of the plan failed: uTofu returned %d",
-				    plan_kind_name(plan->call.kind), code);
+			fjmpi_error("%s: a put of the plan failed: uTofu returned %d", plan_routine(plan->call.kind),
+				    code);
 			plans.failed = true;
 		}
 		return code == UTOFU_SUCCESS;
@@ -79,27 +160,36 @@ static bool carry_out(struct fjmpi_plan *plan, const struct plan_step *step)
 /* Returns whether anything moved. */
 static bool advance_plan(struct fjmpi_plan *plan)
 {
-	const struct plan_steps *steps = &plan->steps[plan->rounds % 2];
+	const struct plan_steps *steps = &plan->steps[plan->pair ? 0 : plan->rounds % 2];
 	int before = plan->at;
 
 	while (plan->at < steps->count && carry_out(plan, &steps->list[plan->at]))
 		plan->at++;
 	if (plan->at == steps->count && !plans.failed) {
 		plan->state = FJMPI_PLAN_COMPLETE;
-		plans.active--;
+		plan_recount(plan);
 	}
 	return plan->at != before;
 }
 
 static bool advance_all(void)
 {
+	struct fjmpi_plan *plan, *next;
 	bool moved = false;
 
 	if (!plans.failed && plan_queues_poll())
 		plans.failed = true;
-	for (struct fjmpi_plan *plan = plans.first; plan && !plans.failed; plan = plan->next)
-		if (plan->state == FJMPI_PLAN_ACTIVE)
+	for (plan = plans.first; plan && !plans.failed; plan = next) {
+		next = plan->next;
+		if (plan->pair)
+			moved = plan_pair_advance(plan) || moved;
+		if (plan->state == FJMPI_PLAN_ACTIVE && !(plan->pair && plan_pair_in_mpi(plan)))
 			moved = advance_plan(plan) || moved;
+		if (plan->pair && plan_pair_ended(plan)) {
+			take_from_table(plan);
+			plan_free(plan);
+		}
+	}
 	return moved;
 }
 
@@ -112,7 +202,7 @@ static void *serve(void *none)
 	(void)none;
 	plan_lock();
 	while (!plans.end) {
-		if ((plans.active == 0 && idle >= IDLE_RESTS) || plans.failed) {
+		if ((plans.busy == 0 && idle >= IDLE_RESTS) || plans.failed) {
 			plans.asleep = true;
 			pthread_cond_wait(&plans.started, &plans.lock);
 			plans.asleep = false;
@@ -124,7 +214,7 @@ static void *serve(void *none)
 			rest = SHORT_REST;
 		else if (rest < LONG_REST)
 			rest *= 2;
-		idle = plans.active ? 0 : idle + 1;
+		idle = plans.busy ? 0 : idle + 1;
 		plan_unlock();
 		nanosleep(&(struct timespec){.tv_nsec = rest}, NULL);
 		plan_lock();
@@ -140,8 +230,7 @@ int plan_start_thread(void)
 	if (plans.has_thread)
 		return 0;
 	if (pthread_create(&plans.thread, NULL, serve, NULL))
-		return fjmpi_error(
-			"MPIX_*_init: there can be no thread for plans; the MPI carries the collectives out");
+		return fjmpi_error("there can be no thread for plans; the MPI carries out what it can");
 	plans.has_thread = true;
 	plans.process = getpid();
 	return 0;
@@ -166,7 +255,11 @@ PLANS_API void fjmpi_plan_attach(struct fjmpi_plan *plan, uintptr_t request)
 	plan->request = request;
 	plan->next = plans.first;
 	plans.first = plan;
+	plan->next_hashed = plans.hashed[hash_of(request)];
+	plans.hashed[hash_of(request)] = plan;
 	atomic_fetch_add_explicit(&plans.count, 1, memory_order_relaxed);
+	if (plan->pair)
+		plan_pair_warn_others(plan);
 	plan_unlock();
 }
 
@@ -177,43 +270,10 @@ PLANS_API struct fjmpi_plan *fjmpi_plan_find(uintptr_t request)
 	if (atomic_load_explicit(&plans.count, memory_order_relaxed) == 0)
 		return NULL;
 	plan_lock();
-	for (plan = plans.first; plan && plan->request != request; plan = plan->next)
+	for (plan = plans.hashed[hash_of(request)]; plan && plan->request != request; plan = plan->next_hashed)
 		;
 	plan_unlock();
 	return plan;
-}
-
-static void free_maker(struct plan_maker *maker)
-{
-	if (!maker)
-		return;
-	plan_members_free(&maker->members);
-	free(maker->ids);
-	free(maker->children);
-	free(maker);
-}
-
-static void free_plan(struct fjmpi_plan *plan)
-{
-	plan_queues_forget(plan);
-	free_maker(plan->maker);
-	free(plan->region[PLAN_STAGING].at);
-	free(plan->region[PLAN_FLAGS].at);
-	free(plan->steps[0].list);
-	free(plan->steps[1].list);
-	free(plan->arrived);
-	free(plan->awaited);
-	free(plan);
-}
-
-static void take_from_table(struct fjmpi_plan *plan)
-{
-	for (struct fjmpi_plan **link = &plans.first; *link; link = &(*link)->next)
-		if (*link == plan) {
-			*link = plan->next;
-			atomic_fetch_sub_explicit(&plans.count, 1, memory_order_relaxed);
-			return;
-		}
 }
 
 PLANS_API int fjmpi_plan_destroy(struct fjmpi_plan *plan)
@@ -222,27 +282,23 @@ PLANS_API int fjmpi_plan_destroy(struct fjmpi_plan *plan)
 
 	plan_lock();
 	if (plan->state == FJMPI_PLAN_ACTIVE) {
-		code = fjmpi_error(
-			"MPI_Request_free: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
-			plan_kind_name(plan->call.kind));
+		code = fjmpi_error("MPI_Request_free: the request of %s is active; complete it with MPI_Wait first",
+				   plan_routine(plan->call.kind));
+	} else if (plan->pair) {
+		take_request(plan);
+		plan_pair_detach(plan);
+		advance_all();
 	} else {
 		take_from_table(plan);
-		free_plan(plan);
+		plan_free(plan);
 	}
 	plan_unlock();
 	return code;
 }
 
-static bool wants_stats(void)
-{
-	const char *text = getenv("SOFTOFU_STATS");
-
-	return text && *text && strcmp(text, "0") != 0 && strcmp(text, "no") != 0;
-}
-
 PLANS_API void fjmpi_plan_conclude(const struct fjmpi_plan_call *call, struct fjmpi_plan *plan, int kept)
 {
-	const char *name = plan_kind_name(call->kind), *reason = call->refused;
+	const char *name = plan_routine(call->kind), *reason = call->refused;
 
 	plan_lock();
 	if (kept) {
@@ -250,40 +306,46 @@ PLANS_API void fjmpi_plan_conclude(const struct fjmpi_plan_call *call, struct fj
 		plan->maker = NULL;
 	} else if (plan) {
 		take_from_table(plan);
-		free_plan(plan);
+		plan_free(plan);
 	}
 	plan_unlock();
-	if (!wants_stats())
+	if (!plan_wants_stats())
 		return;
 	if (kept)
-		fprintf(stderr, "softofu: rank %d: MPIX_%s_init: a plan of %d steps\n", call->me, name,
-			plan->steps[0].count);
+		fprintf(stderr, "softofu: rank %d: %s: a plan of %d steps\n", call->me, name, plan->steps[0].count);
 	else
-		fprintf(stderr, "softofu: rank %d: MPIX_%s_init: the MPI carries it out: %s\n", call->me, name,
+		fprintf(stderr, "softofu: rank %d: %s: the MPI carries it out: %s\n", call->me, name,
 			reason ? reason : "not all ranks can have a plan");
 }
 
 /* --- Rounds --- */
 
-PLANS_API int fjmpi_plan_start(struct fjmpi_plan *plan)
+PLANS_API enum fjmpi_plan_start fjmpi_plan_start(struct fjmpi_plan *plan)
 {
-	int code = 0;
+	enum fjmpi_plan_start how = FJMPI_PLAN_STARTED;
 
 	plan_lock();
 	if (plan->state != FJMPI_PLAN_INACTIVE) {
-		code = fjmpi_error("MPI_Start: the request of MPIX_%s_init is active; complete it with MPI_Wait first",
-				   plan_kind_name(plan->call.kind));
+		fjmpi_error("MPI_Start: the request of %s is active; complete it with MPI_Wait first",
+			    plan_routine(plan->call.kind));
+		how = FJMPI_PLAN_WRONG;
 	} else {
-		plan->rounds++;
-		plan->at = 0;
-		plan->state = FJMPI_PLAN_ACTIVE;
-		plans.active++;
-		advance_all();
-		if (plans.asleep)
+		if (plan->pair && !plans.failed) {
+			advance_all();
+			how = plan_pair_start(plan);
+		}
+		if (how != FJMPI_PLAN_NOT_YET) {
+			plan->rounds++;
+			plan->at = 0;
+			plan->state = FJMPI_PLAN_ACTIVE;
+			plan_recount(plan);
+			advance_all();
+		}
+		if (plans.asleep && plans.busy)
 			pthread_cond_signal(&plans.started);
 	}
 	plan_unlock();
-	return code;
+	return how;
 }
 
 PLANS_API enum fjmpi_plan_state fjmpi_plan_poll(struct fjmpi_plan *plan)
@@ -294,7 +356,11 @@ PLANS_API enum fjmpi_plan_state fjmpi_plan_poll(struct fjmpi_plan *plan)
 	plan->polled = true;
 	if (plan->state == FJMPI_PLAN_ACTIVE)
 		advance_all();
-	state = plans.failed && plan->state == FJMPI_PLAN_ACTIVE ? FJMPI_PLAN_FAILED : plan->state;
+	state = plan->state;
+	if (state == FJMPI_PLAN_ACTIVE && plans.failed)
+		state = FJMPI_PLAN_FAILED;
+	else if (state == FJMPI_PLAN_ACTIVE && plan->pair && plan_pair_testable(plan))
+		state = FJMPI_PLAN_IN_MPI;
 	plan_unlock();
 	return state;
 }
@@ -309,8 +375,7 @@ PLANS_API void fjmpi_plan_end(struct fjmpi_plan *plan)
 
 PLANS_API void fjmpi_plan_refuse_cancel(struct fjmpi_plan *plan)
 {
-	fjmpi_error("MPI_Cancel: a persistent collective, here MPIX_%s_init, cannot be cancelled",
-		    plan_kind_name(plan->call.kind));
+	fjmpi_error("MPI_Cancel: a persistent collective, here %s, cannot be cancelled", plan_routine(plan->call.kind));
 }
 
 PLANS_API int fjmpi_plan_was_polled(struct fjmpi_plan *plan)

@@ -24,7 +24,9 @@ enum fjmpi_plan_kind {
 	FJMPI_PLAN_REDUCE,
 	FJMPI_PLAN_ALLREDUCE,
 	FJMPI_PLAN_ALLGATHER,
-	FJMPI_PLAN_ALLTOALL
+	FJMPI_PLAN_ALLTOALL,
+	FJMPI_PLAN_SENDS, /* the last two are requests of FJMPI_Prequest_*, see fjmpi_pairs.h */
+	FJMPI_PLAN_RECEIVES
 };
 
 enum fjmpi_plan_element {
@@ -57,7 +59,21 @@ enum fjmpi_plan_operator {
 	FJMPI_PLAN_OPERATORS
 };
 
-enum fjmpi_plan_state { FJMPI_PLAN_INACTIVE, FJMPI_PLAN_ACTIVE, FJMPI_PLAN_COMPLETE, FJMPI_PLAN_FAILED };
+enum fjmpi_plan_state {
+	FJMPI_PLAN_INACTIVE,
+	FJMPI_PLAN_ACTIVE,
+	FJMPI_PLAN_COMPLETE,
+	FJMPI_PLAN_FAILED,
+	FJMPI_PLAN_IN_MPI /* active, and the MPI knows when it is complete */
+};
+
+/* What a start asks of the caller. */
+enum fjmpi_plan_start {
+	FJMPI_PLAN_WRONG = -1, /* after a line: it is active */
+	FJMPI_PLAN_STARTED,
+	FJMPI_PLAN_MPI_STARTS, /* the MPI has to start the request */
+	FJMPI_PLAN_NOT_YET     /* start it again: another rank is about to say how */
+};
 
 /* A collective as this rank calls it. */
 struct fjmpi_plan_call {
@@ -100,8 +116,7 @@ void fjmpi_plan_conclude(const struct fjmpi_plan_call *call, struct fjmpi_plan *
 void fjmpi_plan_attach(struct fjmpi_plan *plan, uintptr_t request);
 /* The plan of a request, or NULL. Returns at once if there are no plans. */
 struct fjmpi_plan *fjmpi_plan_find(uintptr_t request);
-/* Returns 0, or -1 after a line if the plan is active. */
-int fjmpi_plan_start(struct fjmpi_plan *plan);
+enum fjmpi_plan_start fjmpi_plan_start(struct fjmpi_plan *plan);
 /* Advances all plans. Returns the state of this one. */
 enum fjmpi_plan_state fjmpi_plan_poll(struct fjmpi_plan *plan);
 /* A complete plan becomes inactive. */

@@ -3,16 +3,21 @@
 #define FJMPI_REQUESTS_H
 
 /*
- * The functions of MPI that take requests, for programs with persistent collectives that are plans (fjmpi_plans.h).
+ * The functions of MPI that take requests, for programs with persistent collectives that are plans (fjmpi_plans.h) and
+ * requests of FJMPI_Prequest_* (fjmpi_pairs.h).
  *
- * The request of a plan is a persistent request of the MPI that receives from this rank and is never started, so it
+ * The request of a collective is a persistent request of the MPI that receives from this rank and is never started, so it
  * always counts as inactive: what the MPI returns for it is right once the plan is complete. (Not from MPI_PROC_NULL:
- * MPICH 4.0 reuses such a request with what is left in it, and a later collective waits for ever.) The functions here
- * look for plans, and leave the rest to the MPI, as libraries of its profiling interface do. They are weak, and so are
+ * MPICH 4.0 reuses such a request with what is left in it, and a later collective waits for ever.) That of a pair is
+ * a persistent request of the MPI with a header before the data, which is started for the rounds that the MPI carries
+ * out, and tested here alone. The functions here look for plans, and leave the rest to the MPI, as libraries of its profiling interface do. They are weak, and so are
  * in a program once, also for those of its files and libraries that do not include this header.
  */
 #include <mpi.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fjmpi_pairs.h"
 #include "fjmpi_plans.h"
 
 #define FJMPI_WRAPPER __attribute__((weak, visibility("default")))
@@ -30,16 +35,6 @@ static inline int fjmpi_request_error(void)
 {
 	PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
 	return MPI_ERR_REQUEST;
-}
-
-/* A plan that failed would leave all ranks waiting. */
-static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan)
-{
-	enum fjmpi_plan_state state = fjmpi_plan_poll(plan);
-
-	if (state == FJMPI_PLAN_FAILED)
-		PMPI_Abort(MPI_COMM_WORLD, 1);
-	return state;
 }
 
 /*
@@ -62,28 +57,153 @@ static inline void fjmpi_pause(unsigned polls)
 	fjmpi_plan_pause(polls < 1000 ? (int)polls : 1000);
 }
 
-static inline void fjmpi_await_plan(struct fjmpi_plan *plan)
+/* --- What the MPI does for a pair --- */
+
+typedef char fjmpi_status_fits[sizeof(MPI_Status) <= FJMPI_PAIR_STATUS_BYTES ? 1 : -1];
+
+static inline void fjmpi_start_late(void)
 {
-	for (unsigned polls = 0; fjmpi_poll_plan(plan) == FJMPI_PLAN_ACTIVE; polls++)
+	struct fjmpi_plan *plan;
+	uintptr_t number;
+
+	while ((plan = fjmpi_plan_pair_late(&number)) != NULL) {
+		MPI_Request request = (MPI_Request)number;
+
+		PMPI_Start(&request);
+		fjmpi_plan_pair_started(plan);
+	}
+}
+
+/* A round that the MPI carries out. The program's status does not count the header. */
+static inline enum fjmpi_plan_state fjmpi_test_pair(struct fjmpi_plan *plan, MPI_Request *request)
+{
+	MPI_Count bytes = 0;
+	MPI_Status status;
+	int flag = 0, cancelled = 0, code = PMPI_Test(request, &flag, &status);
+
+	if (code == MPI_SUCCESS && !flag)
+		return FJMPI_PLAN_ACTIVE;
+	if (fjmpi_plan_pair_call_of(plan)->receives) {
+		PMPI_Test_cancelled(&status, &cancelled);
+		if (!cancelled)
+			PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+		if (bytes >= FJMPI_PAIR_HEADER_BYTES)
+			PMPI_Status_set_elements_x(&status, MPI_BYTE, bytes - FJMPI_PAIR_HEADER_BYTES);
+	}
+	if (fjmpi_plan_pair_arrived(plan, code, cancelled, &status, sizeof status, (size_t)bytes))
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	return FJMPI_PLAN_COMPLETE;
+}
+
+/* A plan that failed would leave all ranks waiting. */
+static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan, MPI_Request *request)
+{
+	enum fjmpi_plan_state state = fjmpi_plan_poll(plan);
+
+	if (state == FJMPI_PLAN_FAILED)
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	fjmpi_start_late();
+	return state == FJMPI_PLAN_IN_MPI ? fjmpi_test_pair(plan, request) : state;
+}
+
+/*
+ * The status of a request with a plan, as the MPI gives one, and its error code. The MPI's request is inactive. Ends a
+ * complete round unless it is to stay.
+ */
+static inline int fjmpi_status_of(struct fjmpi_plan *plan, MPI_Request *request, MPI_Status *status, int end)
+{
+	struct fjmpi_pair_result result;
+	int flag, code;
+
+	if (!fjmpi_plan_pair_call_of(plan)) {
+		if (end)
+			fjmpi_plan_end(plan);
+		return end ? PMPI_Wait(request, status) : PMPI_Request_get_status(*request, &flag, status);
+	}
+	fjmpi_plan_pair_result(plan, end, &result);
+	code = PMPI_Request_get_status(*request, &flag, status);
+	if (!result.complete || code != MPI_SUCCESS)
+		return code;
+	if (status != MPI_STATUS_IGNORE && result.by_mpi) {
+		int error = status->MPI_ERROR;
+
+		memcpy(status, result.status, sizeof *status);
+		status->MPI_ERROR = error;
+	} else if (status != MPI_STATUS_IGNORE && result.receives && !result.cancelled) {
+		status->MPI_SOURCE = result.other;
+		status->MPI_TAG = result.tag;
+		PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)result.bytes);
+	} else if (status != MPI_STATUS_IGNORE) {
+		PMPI_Status_set_cancelled(status, result.cancelled);
+	}
+	return result.by_mpi ? result.code : MPI_SUCCESS;
+}
+
+/* Many calls say so if one of several requests has an error; its status has the code. */
+static inline int fjmpi_error_in(MPI_Status *statuses, int index, int code)
+{
+	if (code == MPI_SUCCESS || statuses == MPI_STATUSES_IGNORE)
+		return code;
+	statuses[index].MPI_ERROR = code;
+	return MPI_ERR_IN_STATUS;
+}
+
+static inline int fjmpi_has_plans(int count, MPI_Request requests[])
+{
+	for (int i = 0; i < count; i++)
+		if (fjmpi_plan_of(requests[i]))
+			return 1;
+	return 0;
+}
+
+/* A copy of the requests in which those with plans are null: the MPI must not complete the round of a pair by itself. */
+static inline MPI_Request *fjmpi_without_plans(int count, MPI_Request requests[])
+{
+	MPI_Request *others = (MPI_Request *)malloc((size_t)count * sizeof *others);
+
+	if (!others)
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	for (int i = 0; i < count; i++)
+		others[i] = fjmpi_plan_of(requests[i]) ? MPI_REQUEST_NULL : requests[i];
+	return others;
+}
+
+/* The MPI may have completed and freed others. */
+static inline void fjmpi_take_back(int count, MPI_Request requests[], MPI_Request *others)
+{
+	for (int i = 0; i < count; i++)
+		if (!fjmpi_plan_of(requests[i]))
+			requests[i] = others[i];
+	free(others);
+}
+
+static inline void fjmpi_await_plan(struct fjmpi_plan *plan, MPI_Request *request)
+{
+	for (unsigned polls = 0; fjmpi_poll_plan(plan, request) == FJMPI_PLAN_ACTIVE; polls++)
 		fjmpi_pause(polls);
 }
+
+/* --- The functions --- */
 
 FJMPI_WRAPPER int MPI_Start(MPI_Request *request)
 {
 	struct fjmpi_plan *plan = request ? fjmpi_plan_of(*request) : NULL;
+	enum fjmpi_plan_start how;
 
 	if (!plan)
 		return PMPI_Start(request);
-	return fjmpi_plan_start(plan) ? fjmpi_request_error() : MPI_SUCCESS;
+	for (unsigned polls = 0; (how = fjmpi_plan_start(plan)) == FJMPI_PLAN_NOT_YET; polls++)
+		fjmpi_pause(polls);
+	if (how == FJMPI_PLAN_WRONG)
+		return fjmpi_request_error();
+	return how == FJMPI_PLAN_MPI_STARTS ? PMPI_Start(request) : MPI_SUCCESS;
 }
 
 FJMPI_WRAPPER int MPI_Startall(int count, MPI_Request requests[])
 {
-	int plans = 0, code = MPI_SUCCESS;
+	int code = MPI_SUCCESS;
 
-	for (int i = 0; i < count; i++)
-		plans += fjmpi_plan_of(requests[i]) != NULL;
-	if (plans == 0)
+	if (!fjmpi_has_plans(count, requests))
 		return PMPI_Startall(count, requests);
 	for (int i = 0; i < count && code == MPI_SUCCESS; i++)
 		code = MPI_Start(&requests[i]);
@@ -94,11 +214,33 @@ FJMPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	struct fjmpi_plan *plan = request ? fjmpi_plan_of(*request) : NULL;
 
-	if (plan) {
-		fjmpi_await_plan(plan);
-		fjmpi_plan_end(plan);
+	if (!plan)
+		return PMPI_Wait(request, status);
+	fjmpi_await_plan(plan, request);
+	return fjmpi_status_of(plan, request, status, 1);
+}
+
+/* All plans are complete, and the MPI has given the statuses of the others. */
+static inline int fjmpi_end_all(int count, MPI_Request requests[], MPI_Status *statuses, int code)
+{
+	int before = code;
+
+	for (int i = 0; i < count; i++) {
+		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
+		MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+		int own;
+
+		if (!plan)
+			continue;
+		own = fjmpi_error_in(statuses, i, fjmpi_status_of(plan, &requests[i], status, 1));
+		if (own != MPI_SUCCESS && code == MPI_SUCCESS && status != MPI_STATUS_IGNORE)
+			for (int other = 0; other < count; other++)
+				statuses[other].MPI_ERROR = other == i ? statuses[i].MPI_ERROR : MPI_SUCCESS;
+		else if (own == MPI_SUCCESS && before != MPI_SUCCESS && status != MPI_STATUS_IGNORE)
+			status->MPI_ERROR = MPI_SUCCESS;
+		code = code == MPI_SUCCESS ? own : code;
 	}
-	return PMPI_Wait(request, status);
+	return code;
 }
 
 FJMPI_WRAPPER int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
@@ -106,25 +248,20 @@ FJMPI_WRAPPER int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *sta
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
 
-		if (!plan)
-			continue;
-		fjmpi_await_plan(plan);
-		fjmpi_plan_end(plan);
+		if (plan)
+			fjmpi_await_plan(plan, &requests[i]);
 	}
-	return PMPI_Waitall(count, requests, statuses);
+	return fjmpi_end_all(count, requests, statuses, PMPI_Waitall(count, requests, statuses));
 }
 
 FJMPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	struct fjmpi_plan *plan = request ? fjmpi_plan_of(*request) : NULL;
 
-	if (plan && fjmpi_poll_plan(plan) == FJMPI_PLAN_ACTIVE) {
-		*flag = 0;
-		return fjmpi_progress();
-	}
-	if (plan)
-		fjmpi_plan_end(plan);
-	return PMPI_Test(request, flag, status);
+	if (!plan)
+		return PMPI_Test(request, flag, status);
+	*flag = fjmpi_poll_plan(plan, request) != FJMPI_PLAN_ACTIVE;
+	return *flag ? fjmpi_status_of(plan, request, status, 1) : fjmpi_progress();
 }
 
 /* Nothing ends unless all does. */
@@ -135,41 +272,39 @@ FJMPI_WRAPPER int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
 
-		if (plan && fjmpi_poll_plan(plan) == FJMPI_PLAN_ACTIVE) {
+		if (plan && fjmpi_poll_plan(plan, &requests[i]) == FJMPI_PLAN_ACTIVE) {
 			*flag = 0;
 			return fjmpi_progress();
 		}
 	}
 	code = PMPI_Testall(count, requests, flag, statuses);
-	for (int i = 0; i < count && code == MPI_SUCCESS && *flag; i++) {
-		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
-
-		if (plan)
-			fjmpi_plan_end(plan);
-	}
-	return code;
+	return *flag ? fjmpi_end_all(count, requests, statuses, code) : code;
 }
 
 FJMPI_WRAPPER int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+	MPI_Request *others;
 	int active = 0, code;
 
+	if (!fjmpi_has_plans(count, requests))
+		return PMPI_Testany(count, requests, index, flag, status);
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
-		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan) : FJMPI_PLAN_INACTIVE;
+		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, &requests[i]) : FJMPI_PLAN_INACTIVE;
 
 		if (state == FJMPI_PLAN_COMPLETE) {
-			fjmpi_plan_end(plan);
 			*index = i;
 			*flag = 1;
-			return PMPI_Wait(&requests[i], status);
+			return fjmpi_status_of(plan, &requests[i], status, 1);
 		}
 		active += state == FJMPI_PLAN_ACTIVE;
 	}
-	code = PMPI_Testany(count, requests, index, flag, status);
+	others = fjmpi_without_plans(count, requests);
+	code = PMPI_Testany(count, others, index, flag, status);
+	fjmpi_take_back(count, requests, others);
 	if (code == MPI_SUCCESS && *flag && *index == MPI_UNDEFINED && active)
 		*flag = 0;
-	return code;
+	return code == MPI_SUCCESS && !*flag ? fjmpi_progress() : code;
 }
 
 FJMPI_WRAPPER int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -185,24 +320,36 @@ FJMPI_WRAPPER int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI
 
 FJMPI_WRAPPER int MPI_Testsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status *statuses)
 {
-	int code = PMPI_Testsome(count, requests, found, indices, statuses);
-	int complete = *found == MPI_UNDEFINED ? 0 : *found, active = *found != MPI_UNDEFINED;
+	MPI_Request *others;
+	int complete, active, code;
 
+	if (!fjmpi_has_plans(count, requests))
+		return PMPI_Testsome(count, requests, found, indices, statuses);
+	others = fjmpi_without_plans(count, requests);
+	code = PMPI_Testsome(count, others, found, indices, statuses);
+	fjmpi_take_back(count, requests, others);
+	complete = *found == MPI_UNDEFINED ? 0 : *found;
+	active = *found != MPI_UNDEFINED;
 	for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
-		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan) : FJMPI_PLAN_INACTIVE;
+		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, &requests[i]) : FJMPI_PLAN_INACTIVE;
 
 		active += state != FJMPI_PLAN_INACTIVE;
 		if (state == FJMPI_PLAN_COMPLETE) {
-			fjmpi_plan_end(plan);
-			code = PMPI_Wait(&requests[i],
-					 statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[complete]);
+			code = fjmpi_status_of(plan, &requests[i],
+					       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE
+									       : &statuses[complete],
+					       1);
+			for (int other = 0; other < complete && code != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE;
+			     other++)
+				statuses[other].MPI_ERROR = MPI_SUCCESS;
+			code = fjmpi_error_in(statuses, complete, code);
 			indices[complete++] = i;
 		}
 	}
-	if (code == MPI_SUCCESS)
+	if (code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS)
 		*found = active ? complete : MPI_UNDEFINED;
-	return code;
+	return code == MPI_SUCCESS && *found == 0 ? fjmpi_progress() : code;
 }
 
 FJMPI_WRAPPER int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status *statuses)
@@ -221,21 +368,26 @@ FJMPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Sta
 {
 	struct fjmpi_plan *plan = fjmpi_plan_of(request);
 
-	if (plan && fjmpi_poll_plan(plan) == FJMPI_PLAN_ACTIVE) {
-		*flag = 0;
-		return fjmpi_progress();
-	}
-	return PMPI_Request_get_status(request, flag, status);
+	if (!plan)
+		return PMPI_Request_get_status(request, flag, status);
+	*flag = fjmpi_poll_plan(plan, &request) != FJMPI_PLAN_ACTIVE;
+	return *flag ? fjmpi_status_of(plan, &request, status, 0) : fjmpi_progress();
 }
 
 FJMPI_WRAPPER int MPI_Cancel(MPI_Request *request)
 {
 	struct fjmpi_plan *plan = request ? fjmpi_plan_of(*request) : NULL;
+	int what = -1;
 
 	if (!plan)
 		return PMPI_Cancel(request);
-	fjmpi_plan_refuse_cancel(plan);
-	return fjmpi_request_error();
+	if (fjmpi_plan_pair_call_of(plan))
+		what = fjmpi_plan_pair_cancel(plan);
+	else
+		fjmpi_plan_refuse_cancel(plan);
+	if (what < 0)
+		return fjmpi_request_error();
+	return what > 0 ? PMPI_Cancel(request) : MPI_SUCCESS;
 }
 
 FJMPI_WRAPPER int MPI_Request_free(MPI_Request *request)
@@ -245,6 +397,32 @@ FJMPI_WRAPPER int MPI_Request_free(MPI_Request *request)
 	if (plan && fjmpi_plan_destroy(plan))
 		return fjmpi_request_error();
 	return PMPI_Request_free(request);
+}
+
+/* --- For what makes requests with plans --- */
+
+static inline int fjmpi_in_world(MPI_Comm comm, int ranks)
+{
+	MPI_Group here, world, both;
+	int size = 0;
+
+	PMPI_Comm_group(comm, &here);
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Group_intersection(here, world, &both);
+	PMPI_Group_size(both, &size);
+	PMPI_Group_free(&here);
+	PMPI_Group_free(&world);
+	if (both != MPI_GROUP_EMPTY)
+		PMPI_Group_free(&both);
+	return size == ranks;
+}
+
+/* Whether a request of a plan comes to fjmpi_requests.h: a program may have functions of these names itself. */
+static inline int fjmpi_reaches_plan(struct fjmpi_plan *plan, MPI_Request request)
+{
+	int flag;
+
+	return MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && fjmpi_plan_was_polled(plan);
 }
 
 #ifdef __cplusplus

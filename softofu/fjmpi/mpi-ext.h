@@ -4,8 +4,9 @@
 
 /*
  * Extensions of Fujitsu's MPI, for any MPI: places of ranks (FJMPI_Topology_*, over jTofu), RDMA (FJMPI_Rdma_*, over
- * uTofu), persistent requests (FJMPI_Prequest_*) and persistent collectives (MPIX_*_init, six of them over uTofu). This
- * header includes the mpi-ext.h of that MPI. The bodies are here, since a library of them would fit one MPI only.
+ * uTofu), persistent requests (FJMPI_Prequest_*, over uTofu as soon as two of them are connected) and persistent
+ * collectives (MPIX_*_init, six of them over uTofu). This header includes the mpi-ext.h of that MPI. The bodies are
+ * here, since a library of them would fit one MPI only.
  *
  * Names and arguments are Fujitsu's; the numbers behind the names are ours. fjmpi_topology.h explains views.
  */

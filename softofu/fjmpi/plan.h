@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <utofu.h>
 #include "error.h"
+#include "fjmpi_pairs.h"
 #include "fjmpi_plans.h"
 #include "plan_members.h"
 
@@ -21,8 +22,9 @@
  *          to it that it has started the round: until then its memory is the program's. Only plans in which no rank
  *          completes before all have started do without it, and use two halves of the staging memory in turn.
  *
- * fjmpi_plans.c has the table of plans, the thread, and carries out steps; plan_make.c makes and connects a plan,
- * plan_schedules.c writes its steps, plan_combine.c has the operators, and plan_queues.c has the queues.
+ * fjmpi_plans.c has the table of plans, the thread, and carries out steps; plan_make.c makes and connects a plan of a
+ * collective, plan_schedules.c writes its steps, plan_combine.c has the operators; plan_pair.c has requests that send or
+ * receive, and plan_queues.c has the queues.
  */
 enum plan_region_name { PLAN_RECEIVE, PLAN_STAGING, PLAN_FLAGS, PLAN_SEND, PLAN_REGIONS };
 
@@ -61,14 +63,24 @@ struct plan_steps {
 	int count, room;
 };
 
+/* Memory of another rank for flags. */
+struct plan_mailbox {
+	utofu_vcq_id_t vcq;
+	utofu_stadd_t at;
+};
+
 typedef void plan_combine(void *to, const void *left, const void *right, size_t bytes);
 
 struct plan_maker;
+struct plan_pair;
 
 struct fjmpi_plan {
 	struct fjmpi_plan_call call;
-	struct fjmpi_plan *next;  /* of the table */
-	struct plan_maker *maker; /* until the plan is connected */
+	struct fjmpi_plan *next;	/* of the table */
+	struct fjmpi_plan *next_hashed; /* of those whose requests have the same hash */
+	struct plan_maker *maker;	/* until the plan is connected */
+	struct plan_pair *pair;		/* NULL: a collective */
+	int tni;			/* of a pair */
 	uintptr_t request;
 	struct plan_region region[PLAN_REGIONS];
 	struct plan_steps steps[2]; /* of even and odd rounds */
@@ -77,6 +89,7 @@ struct fjmpi_plan {
 	int slots;
 	enum fjmpi_plan_state state;
 	bool polled;
+	bool busy;	 /* the thread has to look at it */
 	unsigned rounds; /* started */
 	int at;		 /* the next step of this round */
 	int unsent;	 /* puts whose sources were not read yet */
@@ -140,16 +153,42 @@ void plan_queues_close(void);
 utofu_vcq_id_t plan_queues_id(int tni);
 int plan_queues_register(struct fjmpi_plan *plan);
 void plan_queues_forget(struct fjmpi_plan *plan);
+void plan_queues_forget_region(struct fjmpi_plan *plan, enum plan_region_name name);
 int plan_queues_expect(struct fjmpi_plan *plan); /* arrivals of this plan are counted from now on */
 /* UTOFU_ERR_BUSY: try again later. */
 int plan_queues_post(struct fjmpi_plan *plan, const struct plan_step *step);
+/* Up to 32 bytes, which the program's thread reads after the notice; such puts to one mailbox keep their order. */
+int plan_queues_tell(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes);
+int plan_queues_choose(void); /* the TNI of the next pair, or -1 */
 /* Reads all notices. Returns 0, or -1 after a line about an error. */
 int plan_queues_poll(void);
+
+/* --- Pairs: all with the lock of the plans --- */
+
+enum fjmpi_plan_start plan_pair_start(struct fjmpi_plan *plan);
+bool plan_pair_in_mpi(const struct fjmpi_plan *plan);	/* the MPI carries out this round */
+bool plan_pair_testable(const struct fjmpi_plan *plan); /* and has started it */
+/* Reads the mailbox. Returns whether anything moved. */
+bool plan_pair_advance(struct fjmpi_plan *plan);
+bool plan_pair_busy(const struct fjmpi_plan *plan);
+void plan_pair_detach(struct fjmpi_plan *plan);		   /* the program has freed the request */
+bool plan_pair_ended(const struct fjmpi_plan *plan);	   /* freed, and no put for it is under way */
+void plan_pair_warn_others(const struct fjmpi_plan *plan); /* those that may match the same messages disconnect */
+void plan_pair_free(struct plan_pair *pair);
 
 int plan_start_thread(void); /* 0, or -1 after a line. Comes after the queues: uTofu may end the process */
 
 void plan_lock(void);
 void plan_unlock(void);
-const char *plan_kind_name(enum fjmpi_plan_kind kind);
+const char *plan_routine(enum fjmpi_plan_kind kind); /* that makes such a plan */
+bool plan_wants_stats(void);
+void plan_free(struct fjmpi_plan *plan);
+void plan_fail(void); /* nothing moves any more. Call after a line */
+struct fjmpi_plan *plan_first(void);
+void plan_recount(struct fjmpi_plan *plan); /* after a change of what plan_pair_busy returns */
+int plan_make_regions(struct fjmpi_plan *plan);
+int plan_add_step(struct plan_steps *steps, struct plan_step step); /* 0, or -1: no memory */
+uint64_t plan_machine(void);
+bool plan_setting(void); /* plans are wanted */
 
 #endif

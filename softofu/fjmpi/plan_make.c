@@ -34,6 +34,8 @@ PLANS_API int fjmpi_plan_element_of(char number_class, int bytes)
 
 /* --- Agreement --- */
 
+#define FIRST_HASH UINT64_C(0xcbf29ce484222325)
+
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	for (int byte = 0; byte < 8; byte++, word >>= 8)
@@ -42,12 +44,17 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 }
 
 /* Processes with the same number find each other: they have one kernel, and share its names of sockets and processes. */
-static uint64_t hash_machine(uint64_t hash)
+uint64_t plan_machine(void)
 {
 	static const char *const spaces[] = {"/proc/self/ns/net", "/proc/self/ns/pid", "/proc/self/ns/user"};
+	static uint64_t known;
 	char boot[40] = "";
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	uint64_t hash = FIRST_HASH;
+	FILE *file;
 
+	if (known)
+		return known;
+	file = fopen("/proc/sys/kernel/random/boot_id", "re");
 	if (file && !fgets(boot, sizeof boot, file))
 		boot[0] = '\0';
 	if (file)
@@ -59,6 +66,7 @@ static uint64_t hash_machine(uint64_t hash)
 
 		hash = mix(hash, stat(spaces[i], &status) ? 0 : (uint64_t)status.st_ino);
 	}
+	known = hash;
 	return hash;
 }
 
@@ -67,18 +75,26 @@ static bool is_reduction(enum fjmpi_plan_kind kind)
 	return kind == FJMPI_PLAN_REDUCE || kind == FJMPI_PLAN_ALLREDUCE;
 }
 
-PLANS_API uint64_t fjmpi_plan_agree(struct fjmpi_plan_call *call)
+bool plan_setting(void)
 {
 	const char *setting = getenv("SOFTOFU_PLANS");
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	fjmpi_error_rank(call->me);
 	if (setting && strcmp(setting, "no") == 0)
-		call->refused = "SOFTOFU_PLANS=no";
-	else if (setting && *setting && strcmp(setting, "yes") != 0) {
+		return false;
+	if (setting && *setting && strcmp(setting, "yes") != 0) {
 		fprintf(stderr, "softofu: SOFTOFU_PLANS=%s: yes or no is wanted\n", setting);
 		exit(1);
 	}
+	return true;
+}
+
+PLANS_API uint64_t fjmpi_plan_agree(struct fjmpi_plan_call *call)
+{
+	uint64_t hash = FIRST_HASH;
+
+	fjmpi_error_rank(call->me);
+	if (!plan_setting())
+		call->refused = "SOFTOFU_PLANS=no";
 	if (!call->refused && is_reduction(call->kind) && !plan_combine_of(call->element, call->operation))
 		call->refused = "the datatype has no such operation";
 	if (call->refused)
@@ -86,31 +102,35 @@ PLANS_API uint64_t fjmpi_plan_agree(struct fjmpi_plan_call *call)
 	hash = mix(mix(mix(hash, call->kind), (uint64_t)call->root), call->bytes);
 	if (is_reduction(call->kind))
 		hash = mix(mix(hash, call->element), call->operation);
-	hash = hash_machine(hash);
+	hash = mix(hash, plan_machine());
 	return hash ? hash : 1;
 }
 
 /* --- Steps --- */
 
-static struct plan_step *add_step(struct plan_maker *maker, enum plan_step_kind kind)
+int plan_add_step(struct plan_steps *steps, struct plan_step step)
 {
-	struct plan_steps *steps = maker->steps;
-
 	if (steps->count == steps->room) {
 		int room = steps->room ? 2 * steps->room : 32;
 		struct plan_step *list = realloc(steps->list, (size_t)room * sizeof *list);
 
-		if (!list) {
-			static struct plan_step nowhere;
-
-			maker->failed = true;
-			return &nowhere;
-		}
+		if (!list)
+			return -1;
 		steps->list = list;
 		steps->room = room;
 	}
-	steps->list[steps->count] = (struct plan_step){.kind = kind};
-	return &steps->list[steps->count++];
+	steps->list[steps->count++] = step;
+	return 0;
+}
+
+static struct plan_step *add_step(struct plan_maker *maker, enum plan_step_kind kind)
+{
+	static struct plan_step nowhere;
+
+	if (plan_add_step(maker->steps, (struct plan_step){.kind = kind}) == 0)
+		return &maker->steps->list[maker->steps->count - 1];
+	maker->failed = true;
+	return &nowhere;
 }
 
 /* TNIs take turns. */
@@ -244,7 +264,7 @@ static int find_members(struct plan_maker *maker, const unsigned char *ids)
 }
 
 /* Numbers the slots, and makes the memory that is not the program's. */
-static int make_regions(struct fjmpi_plan *plan)
+int plan_make_regions(struct fjmpi_plan *plan)
 {
 	for (int name = 0; name < PLAN_REGIONS; name++) {
 		struct plan_region *region = &plan->region[name];
@@ -270,8 +290,8 @@ PLANS_API void fjmpi_plan_lay_out(struct fjmpi_plan *plan, const unsigned char *
 	if (plan && find_members(plan->maker, ids) == 0) {
 		plan_lay_out(plan->maker);
 		plan_lock();
-		mine.valid =
-			make_regions(plan) == 0 && plan_queues_register(plan) == 0 && plan_queues_expect(plan) == 0;
+		mine.valid = plan_make_regions(plan) == 0 && plan_queues_register(plan) == 0 &&
+			     plan_queues_expect(plan) == 0;
 		plan_unlock();
 		for (int name = 0; name < FJMPI_PLAN_TARGETS; name++)
 			memcpy(mine.stadd[name], plan->region[name].stadd, sizeof mine.stadd[name]);

@@ -15,11 +15,12 @@ struct arrival_range {
 
 static struct {
 	int tnis;
+	int next;   /* TNI of a pair */
 	bool asked; /* for the TNIs */
 	utofu_vcq_hdl_t vcq[FJMPI_PLAN_TNIS];
 	utofu_vcq_id_t id[FJMPI_PLAN_TNIS];
 	struct arrival_range *range[FJMPI_PLAN_TNIS]; /* of each queue, sorted */
-	int ranges, room;			      /* of each queue: every region is registered with all */
+	int ranges[FJMPI_PLAN_TNIS], room[FJMPI_PLAN_TNIS];
 } queues;
 
 /* Fewer queues than TNIs do if others of the program have taken them. */
@@ -51,8 +52,7 @@ int plan_queues_open(void)
 	if (code == UTOFU_SUCCESS)
 		code = create_queues(tnis, count);
 	if (queues.tnis == 0)
-		fjmpi_error("MPIX_*_init: no queues for plans, uTofu returned %d; the MPI carries the collectives out",
-			    code);
+		fjmpi_error("there are no queues for plans, uTofu returned %d; the MPI carries out what it can", code);
 	free(tnis);
 	return queues.tnis;
 }
@@ -73,14 +73,19 @@ utofu_vcq_id_t plan_queues_id(int tni)
 
 /* --- Registered memory --- */
 
+static bool uses_queue(const struct fjmpi_plan *plan, int tni)
+{
+	return !plan->pair || plan->tni == tni;
+}
+
 int plan_queues_register(struct fjmpi_plan *plan)
 {
 	for (int name = 0; name < PLAN_REGIONS; name++) {
 		struct plan_region *region = &plan->region[name];
 
 		for (int tni = 0; tni < queues.tnis && region->bytes; tni++)
-			if (utofu_reg_mem(queues.vcq[tni], region->at, region->bytes, 0, &region->stadd[tni]) !=
-			    UTOFU_SUCCESS) {
+			if (uses_queue(plan, tni) && utofu_reg_mem(queues.vcq[tni], region->at, region->bytes, 0,
+								   &region->stadd[tni]) != UTOFU_SUCCESS) {
 				region->stadd[tni] = 0;
 				return -1;
 			}
@@ -95,62 +100,69 @@ static int compare_ranges(const void *a, const void *b)
 	return (one->first > other->first) - (one->first < other->first);
 }
 
-static int make_room(int more)
+static int make_room(int tni, int more)
 {
-	int room = queues.room ? queues.room : 64;
+	int room = queues.room[tni] ? queues.room[tni] : 64;
+	struct arrival_range *list;
 
-	while (room < queues.ranges + more)
+	while (room < queues.ranges[tni] + more)
 		room *= 2;
-	for (int tni = 0; tni < queues.tnis && room > queues.room; tni++) {
-		struct arrival_range *list = realloc(queues.range[tni], (size_t)room * sizeof *list);
-
-		if (!list)
-			return -1;
-		queues.range[tni] = list;
-	}
-	queues.room = room;
+	if (room == queues.room[tni])
+		return 0;
+	list = realloc(queues.range[tni], (size_t)room * sizeof *list);
+	if (!list)
+		return -1;
+	queues.range[tni] = list;
+	queues.room[tni] = room;
 	return 0;
 }
 
 int plan_queues_expect(struct fjmpi_plan *plan)
 {
-	int count = queues.ranges;
-
-	if (make_room(FJMPI_PLAN_TARGETS))
-		return -1;
-	for (int name = 0; name < FJMPI_PLAN_TARGETS; name++) {
-		const struct plan_region *region = &plan->region[name];
-
-		if (!region->bytes)
-			continue;
-		for (int tni = 0; tni < queues.tnis; tni++)
-			queues.range[tni][count] =
-				(struct arrival_range){region->stadd[tni], region->stadd[tni] + region->bytes, plan,
-						       region};
-		count++;
-	}
-	queues.ranges = count;
 	for (int tni = 0; tni < queues.tnis; tni++)
-		qsort(queues.range[tni], (size_t)count, sizeof *queues.range[tni], compare_ranges);
+		if (uses_queue(plan, tni) && make_room(tni, FJMPI_PLAN_TARGETS))
+			return -1;
+	for (int tni = 0; tni < queues.tnis; tni++) {
+		struct arrival_range *list = queues.range[tni];
+
+		if (!uses_queue(plan, tni))
+			continue;
+		for (int name = 0; name < FJMPI_PLAN_TARGETS; name++) {
+			const struct plan_region *region = &plan->region[name];
+
+			if (region->bytes)
+				list[queues.ranges[tni]++] =
+					(struct arrival_range){region->stadd[tni], region->stadd[tni] + region->bytes,
+							       plan, region};
+		}
+		qsort(list, (size_t)queues.ranges[tni], sizeof *list, compare_ranges);
+	}
 	return 0;
+}
+
+void plan_queues_forget_region(struct fjmpi_plan *plan, enum plan_region_name name)
+{
+	struct plan_region *region = &plan->region[name];
+
+	for (int tni = 0; tni < queues.tnis; tni++) {
+		struct arrival_range *list = queues.range[tni];
+		int kept = 0;
+
+		if (!region->stadd[tni])
+			continue;
+		for (int i = 0; i < queues.ranges[tni]; i++)
+			if (list[i].region != region)
+				list[kept++] = list[i];
+		queues.ranges[tni] = kept;
+		utofu_dereg_mem(queues.vcq[tni], region->stadd[tni], 0);
+		region->stadd[tni] = 0;
+	}
 }
 
 void plan_queues_forget(struct fjmpi_plan *plan)
 {
-	int kept = queues.ranges;
-
-	for (int tni = 0; tni < queues.tnis; tni++) {
-		struct arrival_range *list = queues.range[tni];
-
-		kept = 0;
-		for (int i = 0; i < queues.ranges; i++)
-			if (list[i].plan != plan)
-				list[kept++] = list[i];
-		for (int name = 0; name < PLAN_REGIONS; name++)
-			if (plan->region[name].stadd[tni])
-				utofu_dereg_mem(queues.vcq[tni], plan->region[name].stadd[tni], 0);
-	}
-	queues.ranges = kept;
+	for (int name = 0; name < PLAN_REGIONS; name++)
+		plan_queues_forget_region(plan, (enum plan_region_name)name);
 }
 
 /* --- Puts and notices --- */
@@ -162,11 +174,19 @@ int plan_queues_post(struct fjmpi_plan *plan, const struct plan_step *step)
 
 	if (step->kind == STEP_NOTIFY)
 		return utofu_put_piggyback(queues.vcq[step->tni], step->target, &flag, step->remote, sizeof flag, 0,
-					   UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE, NULL);
+					   UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE |
+						   (plan->pair ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : 0),
+					   NULL);
 	code = utofu_put(queues.vcq[step->tni], step->target, step->local, step->remote, step->bytes, 0,
 			 UTOFU_ONESIDED_FLAG_TCQ_NOTICE | UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE, plan);
 	plan->unsent += code == UTOFU_SUCCESS;
 	return code;
+}
+
+int plan_queues_tell(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes)
+{
+	return utofu_put_piggyback(queues.vcq[tni], to->vcq, (void *)(uintptr_t)words, to->at + offset, bytes, 0,
+				   UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL);
 }
 
 /* The address of a notice is behind the last byte. */
@@ -174,7 +194,7 @@ static int count_arrival(int tni, utofu_stadd_t end)
 {
 	const struct arrival_range *list = queues.range[tni];
 	utofu_stadd_t last = end - 1;
-	int low = 0, high = queues.ranges;
+	int low = 0, high = queues.ranges[tni];
 
 	while (low < high) {
 		int middle = (low + high) / 2;
@@ -184,7 +204,7 @@ static int count_arrival(int tni, utofu_stadd_t end)
 		else
 			high = middle;
 	}
-	if (low == queues.ranges || list[low].first > last)
+	if (low == queues.ranges[tni] || list[low].first > last)
 		return fjmpi_error("a put arrived for which there is no plan");
 	const struct plan_region *region = list[low].region;
 	size_t offset = last - list[low].first;
@@ -203,13 +223,18 @@ static int poll_queue(int tni)
 	while ((code = utofu_poll_tcq(queues.vcq[tni], 0, &cbdata)) == UTOFU_SUCCESS)
 		((struct fjmpi_plan *)cbdata)->unsent--;
 	if (code != UTOFU_ERR_NOT_FOUND)
-		return fjmpi_error("a put of a persistent collective failed here: uTofu returned %d", code);
+		return fjmpi_error("a put of a plan failed here: uTofu returned %d", code);
 	while ((code = utofu_poll_mrq(queues.vcq[tni], 0, &notice)) == UTOFU_SUCCESS)
 		if (count_arrival(tni, notice.rmt_stadd))
 			return -1;
 	if (code != UTOFU_ERR_NOT_FOUND)
-		return fjmpi_error("a put of a persistent collective failed: uTofu returned %d", code);
+		return fjmpi_error("a put of a plan failed: uTofu returned %d", code);
 	return 0;
+}
+
+int plan_queues_choose(void)
+{
+	return queues.tnis ? queues.next++ % queues.tnis : -1;
 }
 
 int plan_queues_poll(void)

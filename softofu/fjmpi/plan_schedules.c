@@ -53,6 +53,8 @@ void plan_lay_out(struct plan_maker *maker)
 		break;
 	case FJMPI_PLAN_ALLGATHER:
 	case FJMPI_PLAN_ALLTOALL: use_region(plan, PLAN_RECEIVE, call->receive, call->bytes, ranks); break;
+	case FJMPI_PLAN_SENDS:
+	case FJMPI_PLAN_RECEIVES: return; /* plan_pair.c */
 	}
 	if (call->send)
 		use_region(plan, PLAN_SEND, call->send, call->bytes, call->kind == FJMPI_PLAN_ALLTOALL ? ranks : 1);

@@ -108,6 +108,7 @@ EXTRA_DIST += \
 	softofu/tests/mpi/pingpong.c \
 	softofu/tests/mpi/plans.c \
 	softofu/tests/mpi/plans_requests.c \
+	softofu/tests/mpi/prequests.c \
 	softofu/tests/mpi/topology.c \
 	softofu/tests/softofu.bats \
 	softofu/tests/softofu_net.bats \

@@ -398,6 +398,63 @@ persistent()
 	each_mpi persistent
 }
 
+# prequests_of RANKS MODE: it ends well; with SOFTOFU_STATS, which says how requests travel
+prequests_of()
+{
+	SOFTOFU_STATS=1 run mpirun_each "$1" ./prequests "$2"
+	echo "$MPICC $*: $(grep -v ' TNI ' <<<"$output" | sort | uniq -c | tail -20)"
+	grep -qx "$1 ranks" <<<"$output"
+}
+
+# prequests_mistake MODE LINE: the job ends with the line
+prequests_mistake()
+{
+	run mpirun_each 2 ./prequests "$1"
+	echo "$MPICC $1: $output"
+	[ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+	grep -q "$2" <<<"$output"
+}
+
+prequests()
+{
+	local send='FJMPI_Prequest_send_init: rank' receive='FJMPI_Prequest_recv_init: rank' by_mpi='the MPI carries it out:'
+
+	fjmpi_cc "$TOP/softofu/tests/mpi/prequests.c" prequests
+	prequests_of 1 exchange
+	grep -qx "softofu: rank 0: $send 0, tag 10: puts over uTofu" <<<"$output"
+	SOFTOFU_TEAR=yes prequests_of 3 exchange
+	grep -qx "softofu: rank 2: $receive 0, tag 10: puts over uTofu" <<<"$output"
+	run ! grep -q "$by_mpi" <<<"$output"
+	SOFTOFU_NET=packets:errors=1e-3 prequests_of 2 record
+	SOFTOFU_ORDER=posted prequests_of 1 cases
+	prequests_of 2 cases
+	grep -qx "softofu: rank 0: $send 1, tag 20: $by_mpi another request sends to this rank with this tag" <<<"$output"
+	grep -qx "softofu: rank 0: $send 1, tag 22: $by_mpi the request of the other rank takes no puts" <<<"$output"
+	grep -qx "softofu: rank 0: $send 1, tag 23: $by_mpi the datatype is not contiguous" <<<"$output"
+	grep -qx "softofu: rank 0: $send 0, tag 28: $by_mpi the communicator is an intercommunicator" <<<"$output"
+	SOFTOFU_SEED=2 SOFTOFU_TEAR=yes prequests_of 4 cases
+	prequests_of 2 unfreed
+	SOFTOFU_PLANS=no prequests_of 2 cases
+	grep -qx "softofu: rank 0: $send 1, tag 20: $by_mpi SOFTOFU_PLANS=no" <<<"$output"
+	run ! grep -q 'puts over uTofu' <<<"$output"
+	prequests_of 2 longer-returns
+	prequests_mistake longer '[Tt][Rr][Uu][Nn][Cc][Aa][Tt][Ee]'
+	prequests_mistake plain "^softofu: rank 1: $receive 0, tag 40: a message arrived that is not of FJMPI_Prequest_send_init"
+	prequests_mistake start '^softofu: rank 1: MPI_Start: the request of FJMPI_Prequest_recv_init is active'
+	prequests_mistake free '^softofu: rank 1: MPI_Request_free: the request of FJMPI_Prequest_recv_init is active'
+	prequests_mistake cancel '^softofu: rank 0: MPI_Cancel: a request that sends, here of FJMPI_Prequest_send_init'
+	rm -rf record
+	mkdir record
+	SOFTOFU_RECORD=record prequests_of 3 record
+	run "$TOP_BUILDDIR/softofu-replay" --messages record
+	# Two messages of each of three ranks, in all rounds but the first; the last piece of each is the shortest.
+	[ "$(grep -c ', 28936 bytes, has arrived$' <<<"$output")" -eq $((2 * 3 * 15)) ]
+}
+
+@test "persistent requests of Fujitsu's MPI over Open MPI and MPICH are puts: values, statuses, what ends a connection, mistakes, a record" {
+	each_mpi prequests
+}
+
 # plans_of KIND NAME RANKS: all of them are plans, and none is carried out by the MPI
 plans_of()
 {
