@@ -455,33 +455,34 @@ prequests()
 	each_mpi prequests
 }
 
-# plans_of KIND NAME RANKS: all of them are plans, and none is carried out by the MPI
+# plans_of RANKS KIND...: all of them are plans, and none is carried out by the MPI
 plans_of()
 {
-	SOFTOFU_STATS=1 run mpirun_each "$3" ./plans "$1"
-	echo "$MPICC $1 $3: $(grep -v ' TNI ' <<<"$output" | sort | uniq -c | tail -20)"
-	grep -qx "$3 ranks" <<<"$output"
-	grep -q "^softofu: rank 0: MPIX_${2}_init: a plan of [0-9]* steps$" <<<"$output"
+	local kind
+
+	SOFTOFU_STATS=1 run mpirun_each "$1" ./plans "${@:2}"
+	echo "$MPICC $*: $(grep -v ' TNI ' <<<"$output" | sort | uniq -c | tail -20)"
+	grep -qx "$1 ranks" <<<"$output"
+	for kind in "${@:2}"; do
+		kind=${kind/operators/allreduce}
+		grep -q "^softofu: rank 0: MPIX_${kind^}_init: a plan of [0-9]* steps$" <<<"$output"
+	done
 	run ! grep -q 'the MPI carries it out' <<<"$output"
 }
 
 plans()
 {
-	local row kind name
+	local kinds=(barrier bcast reduce allreduce allgather alltoall)
 
 	fjmpi_cc "$TOP/softofu/tests/mpi/plans.c" plans
-	for row in barrier:Barrier bcast:Bcast reduce:Reduce allreduce:Allreduce allgather:Allgather alltoall:Alltoall; do
-		IFS=: read -r kind name <<<"$row"
-		plans_of "$kind" "$name" 1
-		plans_of "$kind" "$name" 3
-		SOFTOFU_SHAPE=2x1x1x1x3x1 SOFTOFU_HOLES=1,0,0,0,0,0 SOFTOFU_TEAR=yes plans_of "$kind" "$name" 4
-		# A process of MPICH that waits does not give the processor away.
-		case $MPICC in *mpich) continue ;; esac
-		SOFTOFU_SHAPE=3x3 SOFTOFU_RANKS_PER_NODE=2 plans_of "$kind" "$name" 7
-		SOFTOFU_SHAPE=2x3x2 plans_of "$kind" "$name" 12
-	done
-	plans_of operators Allreduce 3
-	SOFTOFU_NET=packets:errors=1e-3 plans_of bcast Bcast 2
+	plans_of 1 "${kinds[@]}"
+	plans_of 3 operators "${kinds[@]}"
+	SOFTOFU_SHAPE=2x1x1x1x3x1 SOFTOFU_HOLES=1,0,0,0,0,0 SOFTOFU_TEAR=yes plans_of 4 "${kinds[@]}"
+	SOFTOFU_NET=packets:errors=1e-3 plans_of 2 bcast
+	# A process of MPICH that waits does not give the processor away.
+	case $MPICC in *mpich) return ;; esac
+	SOFTOFU_SHAPE=3x3 SOFTOFU_RANKS_PER_NODE=2 plans_of 7 "${kinds[@]}"
+	SOFTOFU_SHAPE=2x3x2 plans_of 12 "${kinds[@]}"
 }
 
 @test "persistent collectives over Open MPI and MPICH are plans: every kind, many sizes, in place, parts of the job, all operators" {

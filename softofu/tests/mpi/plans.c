@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent collectives as plans: plans KIND compares the results of a kind with those of the MPI, for messages of many
+ * Persistent collectives as plans: plans KIND... compares the results of these kinds with those of the MPI, for messages of many
  * sizes, in place and not, on communicators of several orders and sizes. plans_requests.c has the functions of requests.
  */
 #include <mpi.h>
@@ -13,9 +13,9 @@
 
 #include "check.h"
 
-enum { ROUNDS = 6 };
+enum { ROUNDS = 4, BARRIERS = 120 };
 
-static const int counts[] = {0, 1, 7, 8192, 8193, 100000};
+static const int counts[] = {0, 1, 8192, 8193, 100000};
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
 
 struct place {
@@ -43,7 +43,7 @@ static double *new_list(size_t count)
 /* Ranks come late in turn. What arrives in a result before its rank has started is lost. */
 static void run_round(MPI_Request *request, const struct place *at, int round, double *result, size_t count)
 {
-	if (round % 3 == 1 && at->rank == round % at->ranks)
+	if (round % 2 == 1 && at->rank == round / 2 % at->ranks)
 		usleep(3000);
 	for (size_t i = 0; result && i < count; i++)
 		result[i] = -2;
@@ -66,7 +66,7 @@ static void try_barrier(const struct place *at)
 	*mine = 0;
 	MPI_Barrier(at->comm);
 	CHECK(MPIX_Barrier_init(at->comm, MPI_INFO_NULL, &request) == MPI_SUCCESS);
-	for (int round = 1; round <= 20 * ROUNDS; round++) {
+	for (int round = 1; round <= BARRIERS; round++) {
 		__atomic_store_n(mine, round, __ATOMIC_RELEASE);
 		run_round(&request, at, round, NULL, 0);
 		for (int rank = 0; rank < at->ranks; rank++) {
@@ -312,18 +312,20 @@ int main(int argc, char **argv)
 	int rank, ranks;
 
 	MPI_Init(&argc, &argv);
-	CHECK(argc == 2);
+	CHECK(argc >= 2);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-	if (strcmp(argv[1], "operators") == 0) {
-		CHECK(ranks <= RANKS_MOST);
-		try_operators();
-	} else {
-		try_kind(argv[1], MPI_COMM_WORLD);
-		try_kind(argv[1], reversed);
-		try_kind(argv[1], half);
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "operators") == 0) {
+			CHECK(ranks <= RANKS_MOST);
+			try_operators();
+		} else {
+			try_kind(argv[i], MPI_COMM_WORLD);
+			try_kind(argv[i], reversed);
+			try_kind(argv[i], half);
+		}
 	}
 	MPI_Comm_free(&reversed);
 	MPI_Comm_free(&half);
