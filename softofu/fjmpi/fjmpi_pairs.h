@@ -33,12 +33,18 @@ struct fjmpi_pair_call {
 	const char *refused; /* why the caller wants no puts; NULL: it wants them */
 };
 
-/* What became of a round. */
+/* A round that the MPI has carried out. */
+struct fjmpi_pair_round {
+	int code, cancelled;
+	int gone;     /* the MPI has freed the request, as Open MPI does after an error */
+	size_t bytes; /* with the header */
+	unsigned char status[FJMPI_PAIR_STATUS_BYTES]; /* the beginning is its MPI_Status */
+};
+
+/* What became of a round: it was one of the MPI, or the last members describe a round of puts. */
 struct fjmpi_pair_result {
-	int complete;
-	int by_mpi; /* the next two are of the MPI; those behind them describe a round of puts */
-	int code;
-	unsigned char status[FJMPI_PAIR_STATUS_BYTES];
+	int complete, by_mpi;
+	struct fjmpi_pair_round of_mpi;
 	int receives, other, tag, cancelled;
 	size_t bytes;
 };
@@ -52,9 +58,8 @@ struct fjmpi_plan *fjmpi_plan_pair_make(const struct fjmpi_pair_call *call, unsi
 void fjmpi_plan_pair_attach(struct fjmpi_plan *plan, uintptr_t request);
 /* NULL for a collective. */
 const struct fjmpi_pair_call *fjmpi_plan_pair_call_of(struct fjmpi_plan *plan);
-/* A round of the MPI is over. status is a copy of its MPI_Status. Returns 0, or -1 after a line: end the job. */
-int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, int code, int cancelled, const void *status, size_t status_bytes,
-			    size_t bytes);
+/* A round of the MPI is over. Returns 0, or -1 after a line: end the job. */
+int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, const struct fjmpi_pair_round *of_mpi);
 /* Copies the result of a complete round, and makes the plan inactive if it is to end. */
 void fjmpi_plan_pair_result(struct fjmpi_plan *plan, int end, struct fjmpi_pair_result *result);
 /* Returns 1 if the MPI has to cancel the request, 0 if nothing is left to do, -1 after a line. */
@@ -62,6 +67,8 @@ int fjmpi_plan_pair_cancel(struct fjmpi_plan *plan);
 /* Takes a request that the MPI has to start now, since its connection ended; NULL: there is none. */
 struct fjmpi_plan *fjmpi_plan_pair_late(uintptr_t *request);
 void fjmpi_plan_pair_started(struct fjmpi_plan *plan); /* it has */
+/* Returns whether an inactive request is left that the program has not freed. */
+int fjmpi_plan_pair_left(uintptr_t *request);
 
 #ifdef __cplusplus
 }

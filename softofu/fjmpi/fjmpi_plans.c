@@ -74,6 +74,8 @@ void plan_recount(struct fjmpi_plan *plan)
 
 	plans.busy += busy - plan->busy;
 	plan->busy = busy;
+	if (busy && plans.asleep)
+		pthread_cond_signal(&plans.started);
 }
 
 /* --- The end of a plan --- */
@@ -341,8 +343,6 @@ PLANS_API enum fjmpi_plan_start fjmpi_plan_start(struct fjmpi_plan *plan)
 			plan_recount(plan);
 			advance_all();
 		}
-		if (plans.asleep && plans.busy)
-			pthread_cond_signal(&plans.started);
 	}
 	plan_unlock();
 	return how;

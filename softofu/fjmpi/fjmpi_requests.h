@@ -75,28 +75,34 @@ static inline void fjmpi_start_late(void)
 }
 
 /* A round that the MPI carries out. The program's status does not count the header. */
-static inline enum fjmpi_plan_state fjmpi_test_pair(struct fjmpi_plan *plan, MPI_Request *request)
+static inline enum fjmpi_plan_state fjmpi_test_pair(struct fjmpi_plan *plan, MPI_Request request)
 {
+	struct fjmpi_pair_round of_mpi;
 	MPI_Count bytes = 0;
 	MPI_Status status;
-	int flag = 0, cancelled = 0, code = PMPI_Test(request, &flag, &status);
+	int flag = 0;
 
-	if (code == MPI_SUCCESS && !flag)
+	memset(&of_mpi, 0, sizeof of_mpi);
+	of_mpi.code = PMPI_Test(&request, &flag, &status);
+	if (of_mpi.code == MPI_SUCCESS && !flag)
 		return FJMPI_PLAN_ACTIVE;
 	if (fjmpi_plan_pair_call_of(plan)->receives) {
-		PMPI_Test_cancelled(&status, &cancelled);
-		if (!cancelled)
+		PMPI_Test_cancelled(&status, &of_mpi.cancelled);
+		if (!of_mpi.cancelled)
 			PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
 		if (bytes >= FJMPI_PAIR_HEADER_BYTES)
 			PMPI_Status_set_elements_x(&status, MPI_BYTE, bytes - FJMPI_PAIR_HEADER_BYTES);
 	}
-	if (fjmpi_plan_pair_arrived(plan, code, cancelled, &status, sizeof status, (size_t)bytes))
+	of_mpi.gone = request == MPI_REQUEST_NULL;
+	of_mpi.bytes = (size_t)bytes;
+	memcpy(of_mpi.status, &status, sizeof status);
+	if (fjmpi_plan_pair_arrived(plan, &of_mpi))
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	return FJMPI_PLAN_COMPLETE;
 }
 
 /* A plan that failed would leave all ranks waiting. */
-static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan, MPI_Request *request)
+static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan, MPI_Request request)
 {
 	enum fjmpi_plan_state state = fjmpi_plan_poll(plan);
 
@@ -107,27 +113,26 @@ static inline enum fjmpi_plan_state fjmpi_poll_plan(struct fjmpi_plan *plan, MPI
 }
 
 /*
- * The status of a request with a plan, as the MPI gives one, and its error code. The MPI's request is inactive. Ends a
- * complete round unless it is to stay.
+ * The status of a request with a plan, as the MPI gives one, and its error code. Ends a complete round unless it is to
+ * stay. The MPI may have freed the request of a pair, so what it has for a null request stands for an empty status.
  */
 static inline int fjmpi_status_of(struct fjmpi_plan *plan, MPI_Request *request, MPI_Status *status, int end)
 {
+	int flag, is_pair = fjmpi_plan_pair_call_of(plan) != NULL;
+	int code = PMPI_Request_get_status(MPI_REQUEST_NULL, &flag, status);
 	struct fjmpi_pair_result result;
-	int flag, code;
 
-	if (!fjmpi_plan_pair_call_of(plan)) {
-		if (end)
-			fjmpi_plan_end(plan);
-		return end ? PMPI_Wait(request, status) : PMPI_Request_get_status(*request, &flag, status);
-	}
+	if (!is_pair && end)
+		fjmpi_plan_end(plan);
+	if (!is_pair || code != MPI_SUCCESS)
+		return code;
 	fjmpi_plan_pair_result(plan, end, &result);
-	code = PMPI_Request_get_status(*request, &flag, status);
-	if (!result.complete || code != MPI_SUCCESS)
+	if (!result.complete)
 		return code;
 	if (status != MPI_STATUS_IGNORE && result.by_mpi) {
 		int error = status->MPI_ERROR;
 
-		memcpy(status, result.status, sizeof *status);
+		memcpy(status, result.of_mpi.status, sizeof *status);
 		status->MPI_ERROR = error;
 	} else if (status != MPI_STATUS_IGNORE && result.receives && !result.cancelled) {
 		status->MPI_SOURCE = result.other;
@@ -136,7 +141,11 @@ static inline int fjmpi_status_of(struct fjmpi_plan *plan, MPI_Request *request,
 	} else if (status != MPI_STATUS_IGNORE) {
 		PMPI_Status_set_cancelled(status, result.cancelled);
 	}
-	return result.by_mpi ? result.code : MPI_SUCCESS;
+	if (end && result.of_mpi.gone) {
+		fjmpi_plan_destroy(plan);
+		*request = MPI_REQUEST_NULL;
+	}
+	return result.by_mpi ? result.of_mpi.code : MPI_SUCCESS;
 }
 
 /* Many calls say so if one of several requests has an error; its status has the code. */
@@ -177,7 +186,7 @@ static inline void fjmpi_take_back(int count, MPI_Request requests[], MPI_Reques
 	free(others);
 }
 
-static inline void fjmpi_await_plan(struct fjmpi_plan *plan, MPI_Request *request)
+static inline void fjmpi_await_plan(struct fjmpi_plan *plan, MPI_Request request)
 {
 	for (unsigned polls = 0; fjmpi_poll_plan(plan, request) == FJMPI_PLAN_ACTIVE; polls++)
 		fjmpi_pause(polls);
@@ -216,7 +225,7 @@ FJMPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
 	if (!plan)
 		return PMPI_Wait(request, status);
-	fjmpi_await_plan(plan, request);
+	fjmpi_await_plan(plan, *request);
 	return fjmpi_status_of(plan, request, status, 1);
 }
 
@@ -245,13 +254,21 @@ static inline int fjmpi_end_all(int count, MPI_Request requests[], MPI_Status *s
 
 FJMPI_WRAPPER int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
+	MPI_Request *others;
+	int code;
+
+	if (!fjmpi_has_plans(count, requests))
+		return PMPI_Waitall(count, requests, statuses);
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
 
 		if (plan)
-			fjmpi_await_plan(plan, &requests[i]);
+			fjmpi_await_plan(plan, requests[i]);
 	}
-	return fjmpi_end_all(count, requests, statuses, PMPI_Waitall(count, requests, statuses));
+	others = fjmpi_without_plans(count, requests);
+	code = PMPI_Waitall(count, others, statuses);
+	fjmpi_take_back(count, requests, others);
+	return fjmpi_end_all(count, requests, statuses, code);
 }
 
 FJMPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -260,24 +277,29 @@ FJMPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 	if (!plan)
 		return PMPI_Test(request, flag, status);
-	*flag = fjmpi_poll_plan(plan, request) != FJMPI_PLAN_ACTIVE;
+	*flag = fjmpi_poll_plan(plan, *request) != FJMPI_PLAN_ACTIVE;
 	return *flag ? fjmpi_status_of(plan, request, status, 1) : fjmpi_progress();
 }
 
 /* Nothing ends unless all does. */
 FJMPI_WRAPPER int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
+	MPI_Request *others;
 	int code;
 
+	if (!fjmpi_has_plans(count, requests))
+		return PMPI_Testall(count, requests, flag, statuses);
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
 
-		if (plan && fjmpi_poll_plan(plan, &requests[i]) == FJMPI_PLAN_ACTIVE) {
+		if (plan && fjmpi_poll_plan(plan, requests[i]) == FJMPI_PLAN_ACTIVE) {
 			*flag = 0;
 			return fjmpi_progress();
 		}
 	}
-	code = PMPI_Testall(count, requests, flag, statuses);
+	others = fjmpi_without_plans(count, requests);
+	code = PMPI_Testall(count, others, flag, statuses);
+	fjmpi_take_back(count, requests, others);
 	return *flag ? fjmpi_end_all(count, requests, statuses, code) : code;
 }
 
@@ -290,7 +312,7 @@ FJMPI_WRAPPER int MPI_Testany(int count, MPI_Request requests[], int *index, int
 		return PMPI_Testany(count, requests, index, flag, status);
 	for (int i = 0; i < count; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
-		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, &requests[i]) : FJMPI_PLAN_INACTIVE;
+		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, requests[i]) : FJMPI_PLAN_INACTIVE;
 
 		if (state == FJMPI_PLAN_COMPLETE) {
 			*index = i;
@@ -332,7 +354,7 @@ FJMPI_WRAPPER int MPI_Testsome(int count, MPI_Request requests[], int *found, in
 	active = *found != MPI_UNDEFINED;
 	for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
 		struct fjmpi_plan *plan = fjmpi_plan_of(requests[i]);
-		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, &requests[i]) : FJMPI_PLAN_INACTIVE;
+		enum fjmpi_plan_state state = plan ? fjmpi_poll_plan(plan, requests[i]) : FJMPI_PLAN_INACTIVE;
 
 		active += state != FJMPI_PLAN_INACTIVE;
 		if (state == FJMPI_PLAN_COMPLETE) {
@@ -370,7 +392,7 @@ FJMPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Sta
 
 	if (!plan)
 		return PMPI_Request_get_status(request, flag, status);
-	*flag = fjmpi_poll_plan(plan, &request) != FJMPI_PLAN_ACTIVE;
+	*flag = fjmpi_poll_plan(plan, request) != FJMPI_PLAN_ACTIVE;
 	return *flag ? fjmpi_status_of(plan, &request, status, 0) : fjmpi_progress();
 }
 
@@ -397,6 +419,19 @@ FJMPI_WRAPPER int MPI_Request_free(MPI_Request *request)
 	if (plan && fjmpi_plan_destroy(plan))
 		return fjmpi_request_error();
 	return PMPI_Request_free(request);
+}
+
+/* The MPI would complain of the datatype of a pair that nobody frees. */
+FJMPI_WRAPPER int MPI_Finalize(void)
+{
+	uintptr_t number;
+
+	while (fjmpi_plan_pair_left(&number)) {
+		MPI_Request request = (MPI_Request)number;
+
+		MPI_Request_free(&request);
+	}
+	return PMPI_Finalize();
 }
 
 /* --- For what makes requests with plans --- */

@@ -473,22 +473,20 @@ static int read_header(struct fjmpi_plan *plan, int code, size_t bytes)
 	return 0;
 }
 
-PLANS_API int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, int code, int cancelled, const void *status,
-				      size_t status_bytes, size_t bytes)
+PLANS_API int fjmpi_plan_pair_arrived(struct fjmpi_plan *plan, const struct fjmpi_pair_round *of_mpi)
 {
 	struct plan_pair *pair = plan->pair;
 	int result = 0;
 
 	plan_lock();
 	pair->result.by_mpi = 1;
-	pair->result.code = code;
-	memcpy(pair->result.status, status, status_bytes);
+	pair->result.of_mpi = *of_mpi;
 	plan->state = FJMPI_PLAN_COMPLETE;
 	/* A receive that is cancelled has had no message. */
-	if (cancelled)
+	if (of_mpi->cancelled)
 		pair->number--;
 	else if (pair->call.receives)
-		result = read_header(plan, code, bytes);
+		result = read_header(plan, of_mpi->code, of_mpi->bytes);
 	plan_recount(plan);
 	plan_unlock();
 	return result;
@@ -618,6 +616,20 @@ PLANS_API void fjmpi_plan_pair_attach(struct fjmpi_plan *plan, uintptr_t request
 PLANS_API const struct fjmpi_pair_call *fjmpi_plan_pair_call_of(struct fjmpi_plan *plan)
 {
 	return plan->pair ? &plan->pair->call : NULL;
+}
+
+PLANS_API int fjmpi_plan_pair_left(uintptr_t *request)
+{
+	struct fjmpi_plan *plan;
+
+	plan_lock();
+	for (plan = plan_first(); plan; plan = plan->next)
+		if (plan->pair && !plan->pair->freed && plan->state == FJMPI_PLAN_INACTIVE) {
+			*request = plan->request;
+			break;
+		}
+	plan_unlock();
+	return plan != NULL;
 }
 
 void plan_pair_detach(struct fjmpi_plan *plan)

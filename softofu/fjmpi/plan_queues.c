@@ -93,11 +93,15 @@ int plan_queues_register(struct fjmpi_plan *plan)
 	return 0;
 }
 
-static int compare_ranges(const void *a, const void *b)
+/* New ones mostly come last. */
+static void insert_range(int tni, struct arrival_range range)
 {
-	const struct arrival_range *one = a, *other = b;
+	struct arrival_range *list = queues.range[tni];
+	int at = queues.ranges[tni]++;
 
-	return (one->first > other->first) - (one->first < other->first);
+	for (; at > 0 && list[at - 1].first > range.first; at--)
+		list[at] = list[at - 1];
+	list[at] = range;
 }
 
 static int make_room(int tni, int more)
@@ -122,21 +126,15 @@ int plan_queues_expect(struct fjmpi_plan *plan)
 	for (int tni = 0; tni < queues.tnis; tni++)
 		if (uses_queue(plan, tni) && make_room(tni, FJMPI_PLAN_TARGETS))
 			return -1;
-	for (int tni = 0; tni < queues.tnis; tni++) {
-		struct arrival_range *list = queues.range[tni];
-
-		if (!uses_queue(plan, tni))
-			continue;
-		for (int name = 0; name < FJMPI_PLAN_TARGETS; name++) {
+	for (int tni = 0; tni < queues.tnis; tni++)
+		for (int name = 0; name < FJMPI_PLAN_TARGETS && uses_queue(plan, tni); name++) {
 			const struct plan_region *region = &plan->region[name];
 
 			if (region->bytes)
-				list[queues.ranges[tni]++] =
-					(struct arrival_range){region->stadd[tni], region->stadd[tni] + region->bytes,
-							       plan, region};
+				insert_range(tni,
+					     (struct arrival_range){region->stadd[tni],
+								    region->stadd[tni] + region->bytes, plan, region});
 		}
-		qsort(list, (size_t)queues.ranges[tni], sizeof *list, compare_ranges);
-	}
 	return 0;
 }
 
