@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static void leave_to_mpi(struct plan_pair *pair)
 {
 	pair->by_mpi = true;
 	pair->late = true;
-	late_pairs++;
+	atomic_fetch_add_explicit(&late_pairs, 1, memory_order_relaxed);
 }
 
 static void send_close(struct fjmpi_plan *plan)
@@ -426,12 +427,12 @@ PLANS_API struct fjmpi_plan *fjmpi_plan_pair_late(uintptr_t *request)
 {
 	struct fjmpi_plan *plan;
 
-	if (late_pairs == 0)
+	if (atomic_load_explicit(&late_pairs, memory_order_relaxed) == 0)
 		return NULL;
 	plan_lock();
 	for (plan = plan_first(); plan; plan = plan->next)
 		if (plan->pair && plan->pair->late) {
-			late_pairs--;
+			atomic_fetch_sub_explicit(&late_pairs, 1, memory_order_relaxed);
 			plan->pair->late = false;
 			plan->pair->starting = true;
 			memset(&plan->pair->header, 0, sizeof plan->pair->header);
@@ -524,7 +525,7 @@ PLANS_API int fjmpi_plan_pair_cancel(struct fjmpi_plan *plan)
 	else if (plan->state == FJMPI_PLAN_ACTIVE) {
 		pair->cancel_wanted = true;
 		if (pair->late) {
-			late_pairs--;
+			atomic_fetch_sub_explicit(&late_pairs, 1, memory_order_relaxed);
 			pair->late = pair->by_mpi = false;
 			end_round_without_data(plan);
 		} else if (pair->state == PAIR_CONNECTED) {
