@@ -9,7 +9,7 @@
  * of the other leader's scratch; and when all parts are there, the members copy their own.
  *
  * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for;
- * "torus-lines". Or, if there is much, from neighbour to neighbour (alltoall_links.c): "torus-links".
+ * "torus-lines". Or, if there is much, or a cable is dead or slow, from neighbour to neighbour (alltoall_links.c): "torus-links".
  *
  * What goes through windows needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
  * it has received this node's part of k + 1, which left after all members here had copied theirs of k.
@@ -254,12 +254,13 @@ static void choose_alltoall_torus(struct alltoall *a)
 	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
 }
 
-/* Little data is for other algorithms, unless this one is forced. */
+/* Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid. */
 static bool takes_links(const struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
-	bool little = members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
+	bool flawed = set->team && set->team->topology && !set->team->topology->whole,
+	     little = !flawed && members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
 
 	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
 	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))

@@ -89,10 +89,14 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
 	return members * members * bytes;
 }
 
-/* All nodes have as many members (the caller has seen to that), and a leader reaches its members' memory. */
+/*
+ * All nodes have as many members (the caller has seen to that), and a leader reaches its members' memory. Where a cable is dead or
+ * slow, the links are those of the torus without it, while direct messages go over it or round it.
+ */
 bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
 {
-	const struct torus_topology *topology;
+	const struct torus_topology *topology, *links;
+	struct torus_costs by_routes;
 	size_t each;
 
 	if (set->group->levels &&
@@ -103,20 +107,22 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 		return false;
 	set_prepare_topology(set);
 	topology = set->team->topology;
-	if (topology)
-		set_watch_cables(set, each * (size_t)topology->sites.nodes);
-	if (!topology || torus_links_alltoall_most(topology) == 0)
+	if (!topology)
 		return false;
-	return forced ||
-	       torus_links_seconds(&topology->sites.shape, each, &topology->costs) <
-		       torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &topology->costs);
+	set_watch_cables(set, each * (size_t)topology->sites.nodes);
+	links = torus_topology_links(topology);
+	if (!links || torus_links_alltoall_most(links) == 0)
+		return false;
+	by_routes = torus_topology_route_costs(topology);
+	return forced || torus_links_seconds(&links->sites.shape, each, &links->costs) <
+				 torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &by_routes);
 }
 
 static void exchange_by_links(void *argument)
 {
 	struct node_blocks *blocks = argument;
 	const struct set *set = blocks->set;
-	const struct torus_topology *topology = set->team->topology;
+	const struct torus_topology *topology = torus_topology_links(set->team->topology);
 	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
 	struct torus_links_alltoall alltoall = {.topology = topology,
 						.number = blocks->first_number,
@@ -136,7 +142,7 @@ void set_alltoall_by_links(const struct set *set, const struct set_blocks *block
 {
 	const struct comms_levels *levels = set->group->levels;
 	int members = levels ? levels->node.size : 1;
-	size_t most = torus_links_alltoall_most(set->team->topology);
+	size_t most = torus_links_alltoall_most(torus_topology_links(set->team->topology));
 	char **memory = malloc(2 * (size_t)members * sizeof *memory);
 	struct node_blocks here = {.set = set,
 				   .blocks = blocks,

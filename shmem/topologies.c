@@ -98,10 +98,10 @@ static void report_topology(const struct set *set)
 			set->group->size, nodes);
 	else if (!topology->whole)
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s with holes or bad cables, whose links carry "
-			  "%.3g MB/s: broadcasts, reductions and collects go down trees around these, all-to-alls as "
-			  "without a torus",
+			  "%.3g MB/s: broadcasts, reductions and collects go down trees around these, all-to-alls %s",
 			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
-			  topology->costs.rate * 1e-6);
+			  topology->costs.rate * 1e-6,
+			  torus_topology_links(topology) ? "over the other links" : "as without a torus");
 	else
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s of its own, whose links carry %.3g MB/s, "
 			  "and a word in %.3g us",

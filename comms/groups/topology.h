@@ -21,6 +21,9 @@ struct torus_topology {
 	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
 	/* By link, as sites.share: what the node at its beginning sees of the cable now, and what was known at the start; NULL: no change yet. */
 	float *seen, *at_start;
+	int changes;		    /* how often that has changed */
+	struct torus_topology *cut; /* see torus_topology_links */
+	bool cut_tried;
 	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];
 	struct torus_ring_step *steps_out[TORUS_DIRECTIONS], *steps_in[TORUS_DIRECTIONS];
@@ -48,6 +51,13 @@ bool torus_topology_schedule(const struct torus_topology *topology, int most);
 bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
 
 /*
+ * The topology for schedules from neighbour to neighbour over all links: this one if it is whole; otherwise the same nodes without the cables
+ * that are dead or slow, where each ring with such a cable is a mesh that begins behind it (torus_sites_cut). NULL: that is not possible.
+ * Valid until torus_topology_see.
+ */
+const struct torus_topology *torus_topology_links(const struct torus_topology *topology);
+
+/*
  * The node at a place sees a cable of its own carry this share of the usual rate: 0, it is dead, to 1. All members call this alike. Trees that
  * were found before are gone. The second returns what that node saw last, the third the less of what both ends saw.
  */
@@ -55,6 +65,7 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 float torus_topology_seen(const struct torus_topology *topology, int place, int direction);
 float torus_topology_share(const struct torus_topology *topology, int place, int direction);
 void torus_topology_forget_trees(struct torus_topology *topology);
+void torus_topology_forget_cut(struct torus_topology *topology);
 
 /* What messages cost that follow routes, over any cable: the slowest one is in the way of some. */
 struct torus_costs torus_topology_route_costs(const struct torus_topology *topology);

@@ -207,3 +207,31 @@ void torus_sites_free(struct torus_sites *sites)
 	sites->place = sites->node = NULL;
 	sites->share = NULL;
 }
+
+/* Makes the axis begin behind the link at this place. */
+static bool cut_behind(const struct torus_shape *shape, int place, int axis, int *first)
+{
+	int size = shape->axis[axis].size, here = (torus_coordinate(shape, place, axis) + 1) % size;
+
+	if (!shape->axis[axis].ring || size < 3 || (*first >= 0 && *first != here))
+		return false;
+	*first = here;
+	return true;
+}
+
+bool torus_sites_cut(const struct torus_sites *sites, int first[TORUS_AXES])
+{
+	const struct torus_shape *shape = &sites->shape;
+
+	for (int a = 0; a < TORUS_AXES; a++)
+		first[a] = -1;
+	for (int p = 0; p < shape->places; p++) {
+		if (sites->node[p] < 0)
+			return false;
+		for (int a = 0; a < shape->axes; a++)
+			if (shape->axis[a].size > 1 && torus_neighbour(shape, p, 2 * a) >= 0 &&
+			    torus_sites_share(sites, p, 2 * a) < 1 && !cut_behind(shape, p, a, &first[a]))
+				return false;
+	}
+	return true;
+}
