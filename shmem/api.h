@@ -37,6 +37,7 @@ struct cable_watch {
 	double cost;	   /* seconds that a check takes, as far as known */
 	uint64_t took;	   /* ns that this member took last time */
 	int64_t next_test; /* ns by this member's clock: not before */
+	bool plans;	   /* the members are making plans again, and check nothing meanwhile */
 };
 
 /*

@@ -8,7 +8,7 @@ void api_collectives_start(void)
 	api_reductions_start();
 	api_gathers_start();
 	api_alltoalls_start();
-	api_faults_start();
+	api_faults_start(api_plans_follow);
 }
 
 /* For calls that are observed or checked. Not inline, so that the usual path saves no registers for it. */

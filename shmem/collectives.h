@@ -84,6 +84,9 @@ void set_prepare_topology(const struct set *set);
 void set_watch_cables(const struct set *set, size_t bytes);
 void set_print_faults(const struct set *set);
 
+/* Makes the plans of a team again whose trees were chosen before its topology last changed: a collective, for a team with a topology. */
+void api_plans_follow(const struct set *set);
+
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);
 
@@ -137,7 +140,8 @@ void api_broadcasts_start(void);
 void api_reductions_start(void);
 void api_gathers_start(void);
 void api_alltoalls_start(void);
-void api_faults_start(void);
+/* follow is called at the end of each check of the cables, by all members of the team. */
+void api_faults_start(void (*follow)(const struct set *set));
 
 /*
  * The trees of a torus that a broadcast or a reduction takes between nodes; none where another algorithm is faster. All members call

@@ -15,7 +15,7 @@ libtorushmem_la_SOURCES += shmem/ext/exchange.c shmem/ext/exchange.h \
 	shmem/ext/exchange_parts.c shmem/ext/exchange_receive.c \
 	shmem/ext/grid.c shmem/ext/grid.h shmem/ext/pack.c shmem/ext/plan_blocks.c \
 	shmem/ext/plan_broadcast.c shmem/ext/plan_nic.c shmem/ext/plan_edges.c shmem/ext/plan_make.c \
-	shmem/ext/plan_neighbours.c shmem/ext/plan_reduce.c shmem/ext/plan_rings.c shmem/ext/plan_trees.c shmem/ext/plans.c \
+	shmem/ext/plan_neighbours.c shmem/ext/plan_reduce.c shmem/ext/plan_rings.c shmem/ext/plan_trees.c shmem/ext/plans.c shmem/ext/plans_again.c \
 	shmem/ext/plans.h shmem/ext/rdma.c shmem/ext/rdma.h shmem/ext/rdma_buffers.c \
 	shmem/ext/rdma_events.c shmem/ext/stats.c shmem/ext/torus.c shmem/ext/trace_file.c \
 	shmem/ext/trace_clocks.c shmem/ext/trace_clocks.h

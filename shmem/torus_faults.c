@@ -8,6 +8,8 @@
  * test    the leader sends some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
  *         of this team is on the cables
  *
+ * At the end of a check the members make plans again whose cables have changed (shmem/ext/plans_again.c).
+ *
  * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links. After a test that
  * found nothing there is none for TEST_SHARE times as long as it took. Each end of a cable has its own view, and the worse one counts. The
  * staging of the team is free for a test: members that take part in a check have ended all collectives before, and begin the next one when
@@ -39,16 +41,18 @@ struct news {
 
 static struct {
 	bool wanted;
+	void (*follow)(const struct set *set); /* see api_faults_start */
 	/* by direction, of this node's cables: what the line that this PE has printed last said, in thousandths; 0: none, else plus 1 */
 	int printed[TORUS_DIRECTIONS];
 	double rate[2]; /* that the last test found, of the cable and of the other one, bytes a second */
 	int other;	/* the direction of that one */
 } faults;
 
-void api_faults_start(void)
+void api_faults_start(void (*follow)(const struct set *set))
 {
 	memset(&faults, 0, sizeof faults);
 	faults.wanted = true;
+	faults.follow = follow;
 	setting_bool(SETTING_TORUS_FAULTS, &faults.wanted);
 }
 
@@ -262,6 +266,7 @@ static void check_cables(const struct set *set)
 		if (words[0])
 			take_news(set, news);
 	} while (words[0]);
+	faults.follow(set);
 }
 
 void set_watch_cables(const struct set *set, size_t bytes)
@@ -269,7 +274,7 @@ void set_watch_cables(const struct set *set, size_t bytes)
 	const struct torus_topology *topology = set->team->topology;
 	struct cable_watch *watch = &set->team->watch;
 
-	if (!faults.wanted || watch->off || bytes < WATCHED_FROM)
+	if (!faults.wanted || watch->off || watch->plans || bytes < WATCHED_FROM)
 		return;
 	watch->moved += (double)bytes / (2 * topology->sites.shape.axes * topology->costs.rate);
 	if (watch->moved < CHECK_SHARE * watch->cost)

@@ -48,13 +48,26 @@ static void write_broadcast(struct maker *m, const struct nodes *nodes, const st
 		plan_copy(m, plan_queue(m), AT_ONCE, dest, source, m->bytes);
 }
 
+/* Choosing trees may make other plans again, so it comes first. */
+static bool make_broadcast(struct maker *m, const struct plan_order *order)
+{
+	struct nodes nodes = plan_nodes(m);
+	struct tree_set tree_set = {0};
+
+	if (order->bytes > 0)
+		tree_set = choose_broadcast_trees(m, &nodes, order->root);
+	if (!plan_begin(m, PORTS_NODE + (size_t)nodes.size, 0, 0))
+		return false;
+	if (order->bytes > 0)
+		write_broadcast(m, &nodes, &tree_set, order->dest, order->source, order->root);
+	return true;
+}
+
 API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source, size_t bytes, int PE_root,
 			      int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, bytes, COMMS_NOBODY);
 	struct maker m = plan_maker(team, executor, bytes, __func__);
-	struct nodes nodes;
-	struct tree_set tree_set;
 
 	*plan = SHMEMX_PLAN_INVALID;
 	set_check_agreement(&m.set, "the number of bytes", (long)bytes, "PE_root", PE_root, dest);
@@ -62,13 +75,11 @@ API int shmemx_broadcast_init(shmem_team_t team, void *dest, const void *source,
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
 	plan_check_data(&m, dest, bytes, source, bytes);
 	set_check_overlap(&m.set, (struct set_span){dest, bytes}, (struct set_span){source, bytes}, true);
-	nodes = plan_nodes(&m);
-	if (!plan_begin(&m, PORTS_NODE + (size_t)nodes.size, 0, 0))
-		return 1;
-	if (bytes > 0) {
-		tree_set = choose_broadcast_trees(&m, &nodes, PE_root);
-		write_broadcast(&m, &nodes, &tree_set, dest, source, PE_root);
-	}
-	plan_end(&m, plan);
-	return 0;
+	return plan_make(&m,
+			 (struct plan_order){.make = make_broadcast,
+					     .dest = dest,
+					     .source = source,
+					     .bytes = bytes,
+					     .root = PE_root},
+			 plan);
 }

@@ -197,3 +197,16 @@ void plan_end(struct maker *m, shmemx_plan_t *plan)
 		comms_executor_start(m->set.routine);
 	*plan = m->plan;
 }
+
+int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan)
+{
+	order.bytes = m->bytes;
+	order.executor = m->executor;
+	order.near = m->near;
+	if (!order.make(m, &order))
+		return 1;
+	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
+	plan_end(m, plan);
+	m->plan->order = order;
+	return 0;
+}

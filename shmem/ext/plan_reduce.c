@@ -31,7 +31,6 @@ struct reduction {
 	const char *source;
 	size_t count, size;
 	combine_t *combine;
-	int op, type; /* as the user gave them */
 };
 
 /* --- On a node --- */
@@ -273,68 +272,76 @@ static void write_reduction(const struct reduction *r)
 		plan_copy(r->m, plan_queue(r->m), AT_ONCE, r->dest, r->source, r->m->bytes);
 }
 
-static int make_reduction(struct maker *m, struct reduction *r, shmemx_plan_t *plan)
+static bool make_reduction(struct maker *m, const struct plan_order *order)
 {
+	struct reduction r = {.m = m,
+			      .nodes = plan_nodes(m),
+			      .root = order->root,
+			      .dest = order->dest,
+			      .source = order->source,
+			      .count = order->count};
 	size_t staging = 0;
 
-	*plan = SHMEMX_PLAN_INVALID;
-	set_check_agreement(&m->set, "the number of elements", (long)r->count, "PE_root", r->root, r->dest);
-	set_check_agreement(&m->set, "op", r->op, "type", r->type, NULL);
-	plan_check_data(m, r->dest, m->bytes, r->source, m->bytes);
-	set_check_overlap(&m->set, (struct set_span){r->dest, m->bytes}, (struct set_span){r->source, m->bytes}, true);
-	r->m = m;
-	r->nodes = plan_nodes(m);
-	r->first = plan_first(&r->nodes, r->root);
-	if (m->bytes > 0 && r->nodes.count > 1) {
-		r->tree_set = choose_reduce_trees(r);
-		r->slots = slots_of(&r->tree_set);
-		staging = r->by_rings ? plan_rings_staging(m)
-				      : plan_tree_set_directions(&r->tree_set) * r->slots * r->tree_set.segment;
+	r.combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &r.size);
+	r.first = plan_first(&r.nodes, r.root);
+	if (m->bytes > 0 && r.nodes.count > 1) {
+		r.tree_set = choose_reduce_trees(&r);
+		r.slots = slots_of(&r.tree_set);
+		staging = r.by_rings ? plan_rings_staging(m)
+				     : plan_tree_set_directions(&r.tree_set) * r.slots * r.tree_set.segment;
 	}
-	if (!plan_begin(m, PORTS_NODE + (size_t)r->nodes.size, staging, 0))
-		return 1;
+	if (!plan_begin(m, PORTS_NODE + (size_t)r.nodes.size, staging, 0))
+		return false;
 	if (m->bytes > 0)
-		write_reduction(r);
-	plan_end(m, plan);
-	return 0;
+		write_reduction(&r);
+	return true;
 }
 
-/* Sets how elements are combined, and their size. */
-static void find_operation(struct reduction *r, const char *routine)
+static int order_reduction(struct maker *m, const struct plan_order *order, shmemx_plan_t *plan)
 {
-	r->combine = set_combine((shmemx_op_t)r->op, (shmemx_type_t)r->type, &r->size);
-	if (!r->combine)
+	*plan = SHMEMX_PLAN_INVALID;
+	set_check_agreement(&m->set, "the number of elements", (long)order->count, "PE_root", order->root, order->dest);
+	set_check_agreement(&m->set, "op", order->op, "type", order->type, NULL);
+	plan_check_data(m, order->dest, m->bytes, order->source, m->bytes);
+	set_check_overlap(&m->set, (struct set_span){order->dest, m->bytes}, (struct set_span){order->source, m->bytes},
+			  true);
+	return plan_make(m, *order, plan);
+}
+
+/* Bytes of the elements of a reduction that exists. */
+static size_t reduction_bytes(const struct plan_order *order, const char *routine)
+{
+	size_t size;
+
+	if (!set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &size))
 		rte_die_together(
 			routine,
 			"op=%d, type=%d: there is no such reduction; give SHMEMX_SUM and the like for an operation that "
 			"the type has",
-			r->op, r->type);
+			order->op, order->type);
+	return order->count * size;
 }
 
 API int shmemx_reduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			   shmemx_op_t op, int PE_root, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r =
-		{.root = PE_root, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
-	struct maker m;
+	struct plan_order order = {make_reduction,  dest,	   source,	     .count = nreduce,
+				   .root = PE_root, .op = (int)op, .type = (int)type};
+	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
 
-	find_operation(&r, __func__);
-	m = plan_maker(team, executor, nreduce * r.size, __func__);
 	if (PE_root < 0 || PE_root >= m.set.group->size)
 		rte_die_together(__func__, "PE_root=%d: there are PEs 0 to %d", PE_root, m.set.group->size - 1);
-	return make_reduction(&m, &r, plan);
+	return order_reduction(&m, &order, plan);
 }
 
 API int shmemx_allreduce_init(shmem_team_t team, void *dest, const void *source, size_t nreduce, shmemx_type_t type,
 			      shmemx_op_t op, int executor, shmemx_plan_t *plan)
 {
 	COMMS_CALL(__func__, nreduce, COMMS_NOBODY);
-	struct reduction r =
-		{.root = -1, .dest = dest, .source = source, .count = nreduce, .op = (int)op, .type = (int)type};
-	struct maker m;
+	struct plan_order order = {make_reduction, dest,	  source,	    .count = nreduce,
+				   .root = -1,	   .op = (int)op, .type = (int)type};
+	struct maker m = plan_maker(team, executor, reduction_bytes(&order, __func__), __func__);
 
-	find_operation(&r, __func__);
-	m = plan_maker(team, executor, nreduce * r.size, __func__);
-	return make_reduction(&m, &r, plan);
+	return order_reduction(&m, &order, plan);
 }

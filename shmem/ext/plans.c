@@ -37,28 +37,46 @@ static struct shmemx_plan *take_free_plan(struct shmemx_team *team)
 	for (int i = 0; i < SHMEMX_PLANS && !plan; i++)
 		if (!plans.plan[i].team)
 			plan = &plans.plan[i];
-	if (plan)
+	if (plan) {
 		plan->team = team;
+		plan->block = BLOCKS_NONE;
+	}
 	pthread_mutex_unlock(&plans.lock);
 	return plan;
 }
 
-static bool take_block(struct shmemx_plan *plan, size_t bytes)
+static size_t take_block(size_t bytes)
+{
+	size_t block;
+
+	pthread_mutex_lock(&plans.lock);
+	block = blocks_allocate(plans.blocks, bytes ? bytes : BLOCKS_UNIT, BLOCKS_UNIT);
+	pthread_mutex_unlock(&plans.lock);
+	return block;
+}
+
+static void release_block(size_t block)
 {
 	pthread_mutex_lock(&plans.lock);
-	plan->block = blocks_allocate(plans.blocks, bytes, BLOCKS_UNIT);
+	if (block != BLOCKS_NONE)
+		blocks_release(plans.blocks, block);
 	pthread_mutex_unlock(&plans.lock);
-	return plan->block != BLOCKS_NONE;
 }
 
 /* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
-static void free_plan(struct shmemx_plan *plan)
+static void empty_plan(struct shmemx_plan *plan)
 {
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&plan->list.busy, memory_order_acquire));
 	comms_list_free(&plan->list);
+	release_block(plan->block);
+	plan->block = BLOCKS_NONE;
+}
+
+static void free_plan(struct shmemx_plan *plan)
+{
+	empty_plan(plan);
 	pthread_mutex_lock(&plans.lock);
-	if (plan->block != BLOCKS_NONE)
-		blocks_release(plans.blocks, plan->block);
+	plan->order.make = NULL;
 	plan->team = NULL;
 	pthread_mutex_unlock(&plans.lock);
 }
@@ -79,39 +97,52 @@ static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, co
 			   text_size(blocks_largest(plans.blocks), free));
 }
 
-/* All members have room, or none takes any. One that has none says so: the first of them. */
+/* All members have room, or none takes any. One that has none for a new plan says so: the first of them. */
 static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 {
 	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
 	uint64_t first = set_max(&m->set, mine ? 0 : me);
 
-	if (first == me)
+	if (first == me && !m->again)
 		report_missing_room(m->plan, bytes, m->set.routine);
 	return first == 0;
 }
 
 static void reset_plan(struct shmemx_plan *plan, const char *routine)
 {
-	plan->started = false;
-	plan->number = ++plan->team->plans;
 	plan->list.run = 0;
 	plan->list.by_executor = plan->list.by_network = false;
 	plan->list.routine = routine;
 	atomic_store_explicit(&plan->list.finished, 0, memory_order_relaxed);
 }
 
+static void number_plan(struct shmemx_plan *plan)
+{
+	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_relaxed);
+	plan->order = (struct plan_order){0};
+	plan->number = ++plan->team->plans;
+}
+
+/* A plan that is made again keeps what it has until all members have room for the new one; then nobody sends for the old one any more. */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 {
-	size_t bytes = ports * sizeof(struct port) + staging;
-	bool mine;
+	size_t bytes = ports * sizeof(struct port) + staging, block;
 
-	m->plan = take_free_plan(m->set.team);
-	mine = m->plan && take_block(m->plan, bytes ? bytes : BLOCKS_UNIT);
-	if (!all_have_room(m, mine, bytes)) {
-		if (m->plan)
+	m->plan = m->again ? m->again : take_free_plan(m->set.team);
+	block = m->plan ? take_block(bytes) : BLOCKS_NONE;
+	if (m->again && m->plan->list.by_network)
+		comms_complete_all();
+	if (!all_have_room(m, block != BLOCKS_NONE, bytes)) {
+		release_block(block);
+		if (m->plan && !m->again)
 			free_plan(m->plan);
 		return false;
 	}
+	if (m->again)
+		empty_plan(m->plan);
+	else
+		number_plan(m->plan);
+	m->plan->block = block;
 	reset_plan(m->plan, m->set.routine);
 	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
 	m->plan->staging = (char *)(m->plan->ports + ports);
@@ -120,6 +151,22 @@ bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
 		(struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
 	set_sync(&m->set);
 	return true;
+}
+
+struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number)
+{
+	struct shmemx_plan *next = NULL;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < SHMEMX_PLANS; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team == team && plan->order.make && plan->number > number &&
+		    plan->changes != team->topology->changes && (!next || plan->number < next->number))
+			next = plan;
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return next;
 }
 
 /* --- What the user calls --- */
@@ -132,15 +179,41 @@ static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
 	return plan;
 }
 
+static bool is_started(const struct shmemx_plan *plan)
+{
+	return atomic_load_explicit(&plan->state, memory_order_acquire) == PLAN_STARTED;
+}
+
+static bool is_under_way(struct shmemx_plan *plan)
+{
+	return is_started(plan) && !comms_list_is_over(&plan->list);
+}
+
+static void end_run(struct shmemx_plan *plan)
+{
+	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
+}
+
+static void begin_run(struct shmemx_plan *plan, const char *routine)
+{
+	int state = PLAN_IDLE;
+
+	while (!atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_STARTED, memory_order_acquire,
+							memory_order_acquire)) {
+		if (COMMS_UNLIKELY(state == PLAN_STARTED))
+			rte_die(routine, "the plan of %s is under way since it was started last; wait for it first",
+				plan->list.routine);
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&plan->state, memory_order_acquire) != PLAN_HELD);
+		state = PLAN_IDLE;
+	}
+}
+
 API void shmemx_plan_start(shmemx_plan_t plan)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	if (COMMS_UNLIKELY(p->started))
-		rte_die(__func__, "the plan of %s is under way since it was started last; wait for it first",
-			p->list.routine);
-	p->started = true;
+	begin_run(p, __func__);
 	comms_list_start(&p->list);
 }
 
@@ -149,13 +222,15 @@ API int shmemx_plan_test(shmemx_plan_t plan)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	if (p->started && !comms_list_is_over(&p->list)) {
+	if (!is_started(p))
+		return 1;
+	if (!comms_list_is_over(&p->list)) {
 		if (!p->list.by_executor)
 			comms_spin();
 		if (!comms_list_is_over(&p->list))
 			return 0;
 	}
-	p->started = false;
+	end_run(p);
 	return 1;
 }
 
@@ -164,13 +239,13 @@ API void shmemx_plan_wait(shmemx_plan_t plan)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	struct shmemx_plan *p = plan_of(plan, __func__);
 
-	if (!p->started)
+	if (!is_started(p))
 		return;
 	if (!comms_list_is_over(&p->list)) {
 		hang_note_group(p->list.routine, &p->team->group);
 		comms_list_wait(&p->list);
 	}
-	p->started = false;
+	end_run(p);
 }
 
 /* What others have sent for it may still be on its way to them: all of it has come when all have passed a barrier. */
@@ -180,7 +255,7 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 	struct shmemx_plan *p = plan_of(plan, __func__);
 	struct set set = {&p->team->group, p->team, NULL, __func__};
 
-	if (p->started && !comms_list_is_over(&p->list))
+	if (is_under_way(p))
 		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
 	hang_note_group(__func__, set.group);
 	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
@@ -195,7 +270,7 @@ API void shmemx_plan_free(shmemx_plan_t plan)
 void api_plans_check(const char *routine)
 {
 	for (int i = 0; i < SHMEMX_PLANS; i++)
-		if (plans.plan[i].team && plans.plan[i].started && !comms_list_is_over(&plans.plan[i].list))
+		if (plans.plan[i].team && is_under_way(&plans.plan[i]))
 			rte_die(routine, "a plan of %s is under way; wait for it first", plans.plan[i].list.routine);
 }
 

@@ -24,21 +24,41 @@ struct port {
 	_Atomic uint64_t answer, own;
 };
 
+struct maker;
+
+/* What a plan does, for making it again where the trees of its team have changed (plans_again.c). */
+struct plan_order {
+	bool (*make)(struct maker *m,
+		     const struct plan_order *order); /* false: some member has no room. NULL: not again */
+	void *dest;
+	const void *source;
+	size_t bytes, count; /* count: of elements, for reductions */
+	int root;	     /* -1: for all */
+	int op, type, executor;
+	bool near;
+};
+
+/* Of threads one uses a plan, but another one may make it again: then it is held, and a start waits. */
+enum plan_state { PLAN_IDLE, PLAN_STARTED, PLAN_HELD };
+
 struct shmemx_plan {
 	struct comms_list list;
 	struct shmemx_team *team; /* NULL: nobody has this plan */
 	size_t block;
 	struct port *ports;
 	char *staging;
-	bool started;
+	atomic_int state;
 	uint64_t number; /* among all that were ever made on its team */
+	struct plan_order order;
+	int changes; /* of the team's topology, up to when it was made */
 };
 
 /* A plan while it is made. */
 struct maker {
 	struct set set;
 	struct shmemx_plan *plan;
-	bool near; /* PEs of a node load and store each other's data */
+	struct shmemx_plan *again; /* the one that is made again; NULL: it is a new one */
+	bool near;		   /* PEs of a node load and store each other's data */
 	int executor;
 	size_t bytes;
 	int known_pe; /* the last whose block was looked up, -1: none */
@@ -53,11 +73,16 @@ struct when {
 #define AT_ONCE ((struct when){0})
 
 /*
- * A plan with so many ports and bytes of staging; false: some member, which reports that, has no room. Near: if the data
+ * A plan with so many ports and bytes of staging; false: some member, which reports that, has no room, and a plan that was to be
+ * made again is as it was. Near: if the data
  * is where this node's PEs reach it.
  */
 bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges);
 void plan_end(struct maker *m, shmemx_plan_t *plan);
+/* All of it, from an order. Returns what the routines that make plans return. */
+int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan);
+/* The plan of a team with the least number above this one that was made by an order and before its topology changed; NULL: none. */
+struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number);
 
 /* Checks what all routines that make a plan have in common. */
 struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const char *routine);
