@@ -28,7 +28,7 @@ libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms
 	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h
 # net: the contract for networks.
 libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/networks.c comms/net/networks.h \
-	comms/net/sessions.h
+	comms/net/sessions.h comms/net/sockets.c comms/net/sockets.h
 # groups: topology of a team, and its barriers.
 libtorushmem_la_SOURCES += comms/groups/groups.c comms/groups/groups.h comms/groups/numa.c \
 	comms/groups/numa.h comms/groups/topology.c comms/groups/topology.h comms/groups/topology_faults.c \

@@ -11,7 +11,7 @@
 
 /*
  * What the files of this network share: ofi_library.c (libfabric), ofi.c (coming up and going down), ofi_requests.c (what is under way), ofi_ops.c
- * (the operations), ofi_notify.c (notifications and buffers), ofi_server.c (progress).
+ * (the operations), ofi_notify.c (notifications and buffers), ofi_sent.c (what TCP has sent), ofi_server.c (progress).
  *
  * transfer  an operation of libfabric's
  * request   the record of a transfer that is under way. Who wants one when all are used waits until one has ended
@@ -142,6 +142,9 @@ void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atom
 /* ofi_notify.c */
 void ofi_notify(struct comms_request *request, const struct network_notification *notification);
 extern const struct network_buffers ofi_buffers;
+
+/* ofi_sent.c */
+void ofi_sent_to(const int *pes, int n, struct network_sent *sent);
 
 /* ofi_server.c */
 bool ofi_progress(void);

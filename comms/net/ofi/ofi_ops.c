@@ -233,6 +233,7 @@ const struct comms_network ofi_network = {
 	.served = ofi_served,
 	.count_traffic = ofi_count_traffic,
 	.name_under_way = ofi_name_under_way,
+	.sent_to = ofi_sent_to,
 	.connections = ofi_connections,
 	.buffers = &ofi_buffers,
 	.blocking = &ofi_blocking,

@@ -161,7 +161,7 @@ struct ucx_peer *ucx_second_peer(struct comms_peer *peer)
 	return second;
 }
 
-const struct failure_address *ucx_addresses(int pe)
+const struct socket_address *ucx_addresses(int pe)
 {
 	const struct comms_peer *peer = comms_peer(pe);
 	size_t size;

@@ -19,7 +19,6 @@
 #include "ucx_messages.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -63,49 +62,6 @@ static bool has_port(atomic_uchar *ports, uint16_t port)
 	return atomic_load_explicit(&ports[port / 8], memory_order_seq_cst) >> port % 8 & 1;
 }
 
-/* --- Addresses --- */
-
-static bool read_address(const struct sockaddr_storage *address, struct failure_address *out)
-{
-	if (address->ss_family == AF_INET) {
-		const struct sockaddr_in *in = (const void *)address;
-
-		memset(out->ip, 0, sizeof out->ip);
-		memset(&out->ip[10], 0xff, 2);
-		memcpy(&out->ip[12], &in->sin_addr, 4);
-		out->port = ntohs(in->sin_port);
-		return true;
-	}
-	if (address->ss_family == AF_INET6) {
-		const struct sockaddr_in6 *in = (const void *)address;
-
-		memcpy(out->ip, &in->sin6_addr, sizeof out->ip);
-		out->port = ntohs(in->sin6_port);
-		return true;
-	}
-	return false;
-}
-
-static bool socket_address(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct failure_address *out)
-{
-	struct sockaddr_storage address;
-	socklen_t size = sizeof address;
-
-	return side(fd, (struct sockaddr *)&address, &size) == 0 && read_address(&address, out);
-}
-
-static void for_descriptors(void (*visit)(int fd, void *argument), void *argument)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			visit(atoi(entry->d_name), argument);
-	if (folder)
-		closedir(folder);
-}
-
 static bool is_listener(int fd)
 {
 	socklen_t size = sizeof(int);
@@ -116,10 +72,10 @@ static bool is_listener(int fd)
 
 static void note_foreign_port(int fd, void *unused)
 {
-	struct failure_address address;
+	struct socket_address address;
 
 	(void)unused;
-	if (is_listener(fd) && socket_address(fd, getsockname, &address))
+	if (is_listener(fd) && sockets_address(fd, getsockname, &address))
 		add_port(failure.ours, address.port);
 }
 
@@ -142,38 +98,38 @@ void failure_before_worker(void)
 	memset(failure.ours, 0, sizeof failure.ours);
 	memset(failure.theirs, 0, sizeof failure.theirs);
 	if (failure.limit > 0)
-		for_descriptors(note_foreign_port, NULL);
+		sockets_for_descriptors(note_foreign_port, NULL);
 }
 
 struct found {
-	struct failure_address *list;
+	struct socket_address *list;
 	int count;
 };
 
 static void note_own_address(int fd, void *argument)
 {
 	struct found *found = argument;
-	struct failure_address address;
+	struct socket_address address;
 
-	if (found->count < FAILURE_ADDRESSES && is_listener(fd) && socket_address(fd, getsockname, &address) &&
+	if (found->count < FAILURE_ADDRESSES && is_listener(fd) && sockets_address(fd, getsockname, &address) &&
 	    !has_port(failure.ours, address.port))
 		found->list[found->count++] = address;
 }
 
-void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES])
+void failure_after_worker(struct socket_address mine[FAILURE_ADDRESSES])
 {
 	struct found found = {mine, 0};
 
 	memset(mine, 0, FAILURE_ADDRESSES * sizeof *mine);
 	if (failure.limit == 0)
 		return;
-	for_descriptors(note_own_address, &found);
+	sockets_for_descriptors(note_own_address, &found);
 	memset(failure.ours, 0, sizeof failure.ours);
 	for (int i = 0; i < found.count; i++)
 		add_port(failure.ours, mine[i].port);
 }
 
-void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES])
+void failure_expect(const struct socket_address theirs[FAILURE_ADDRESSES])
 {
 	for (int i = 0; i < FAILURE_ADDRESSES && theirs[i].port; i++)
 		add_port(failure.theirs, theirs[i].port);
@@ -182,9 +138,9 @@ void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES])
 /* --- Looking --- */
 
 /* A PE that listens at this address, -1: none that is known does. */
-static int pe_at_address(const struct failure_address *address)
+static int pe_at_address(const struct socket_address *address)
 {
-	const struct failure_address *theirs;
+	const struct socket_address *theirs;
 
 	for (int pe = 0; pe < comms.n_pes; pe++) {
 		if (rte.has_all_infos)
@@ -215,7 +171,7 @@ static _Noreturn void report_lost_pe(int pe, const char *host)
 		host, pe, (long)(failure.limit / 1000));
 }
 
-static _Noreturn void report_lost_address(const struct failure_address *address)
+static _Noreturn void report_lost_address(const struct socket_address *address)
 {
 	char text[INET6_ADDRSTRLEN] = "?", host[256];
 	int pe = pe_at_address(address);
@@ -231,11 +187,11 @@ static _Noreturn void report_lost_address(const struct failure_address *address)
 	report_lost_pe(pe, host);
 }
 
-static bool socket_is_of_ucx(int fd, struct failure_address *there)
+static bool socket_is_of_ucx(int fd, struct socket_address *there)
 {
-	struct failure_address here;
+	struct socket_address here;
 
-	return socket_address(fd, getsockname, &here) && socket_address(fd, getpeername, there) &&
+	return sockets_address(fd, getsockname, &here) && sockets_address(fd, getpeername, there) &&
 	       (has_port(failure.ours, here.port) || has_port(failure.theirs, there->port));
 }
 
@@ -247,7 +203,7 @@ struct visit {
 static void visit_socket(int fd, void *argument)
 {
 	const struct visit *visit = argument;
-	struct failure_address there;
+	struct socket_address there;
 
 	if (socket_is_of_ucx(fd, &there))
 		visit->visit(fd, &there, visit->argument);
@@ -255,7 +211,7 @@ static void visit_socket(int fd, void *argument)
 
 void failure_for_sockets(failure_visitor *visit, void *argument)
 {
-	for_descriptors(visit_socket, &(struct visit){visit, argument});
+	sockets_for_descriptors(visit_socket, &(struct visit){visit, argument});
 }
 
 static void keep_alive(int fd)
@@ -293,7 +249,7 @@ struct scan {
 	int found;
 };
 
-static void check_socket(int fd, const struct failure_address *there, void *argument)
+static void check_socket(int fd, const struct socket_address *there, void *argument)
 {
 	struct scan *scan = argument;
 	int64_t now = scan->now, *since;

@@ -2,24 +2,21 @@
 #ifndef COMMS_UCX_FAILURE_H
 #define COMMS_UCX_FAILURE_H
 
-#include <stdint.h>
+#include "comms/net/sockets.h"
 
 /* Failure detection: see ucx_failure.c. Does nothing on one host, or with SHMEM_FAILURE_SECONDS=0. */
 
 #define FAILURE_ADDRESSES 4
 
-/* Where a PE's UCX takes connections; port 0: no more of them. IPv4 addresses as IPv6 has them. */
-struct failure_address {
-	uint8_t ip[16];
-	uint16_t port;
-};
-
-/* Called before and after the worker is made that other PEs connect to; returns the addresses at which it listens, for the endpoint info. */
+/*
+ * Called before and after the worker is made that other PEs connect to; returns the addresses at which it listens, for the endpoint info. Port 0:
+ * no more of them.
+ */
 void failure_before_worker(void);
-void failure_after_worker(struct failure_address mine[FAILURE_ADDRESSES]);
+void failure_after_worker(struct socket_address mine[FAILURE_ADDRESSES]);
 
 /* UCX is about to connect to a PE that listens at these addresses. */
-void failure_expect(const struct failure_address theirs[FAILURE_ADDRESSES]);
+void failure_expect(const struct socket_address theirs[FAILURE_ADDRESSES]);
 
 /* Checks UCX's sockets, if it is time to; ends the job when a host has failed. Returns the milliseconds until the next check, -1: none. */
 int failure_check(void);
@@ -28,13 +25,13 @@ int failure_check(void);
 void failure_end(void);
 
 /* Visits UCX's sockets that lead to other PEs, by the address at the other end; none where failures are not detected. */
-typedef void failure_visitor(int fd, const struct failure_address *there, void *argument);
+typedef void failure_visitor(int fd, const struct socket_address *there, void *argument);
 void failure_for_sockets(failure_visitor *visit, void *argument);
 
 /* Sleeps until this PE may report that another one is lost. */
 void failure_wait_to_report(int lost);
 
 /* Where a PE listens, by its endpoint info; NULL if this PE is not connected to it. */
-const struct failure_address *ucx_addresses(int pe);
+const struct socket_address *ucx_addresses(int pe);
 
 #endif

@@ -79,7 +79,7 @@ struct ucx_peer {
 struct ucx_info {
 	uint32_t address_bytes;
 	uint32_t key_bytes[COMMS_SEGMENTS];
-	struct failure_address listens[FAILURE_ADDRESSES];
+	struct socket_address listens[FAILURE_ADDRESSES];
 	struct ucx_filter_info filter;
 };
 
@@ -110,7 +110,7 @@ struct ucx {
 	ucp_context_h context;
 	struct comms_channel main; /* the default channel; its worker is the one that other PEs know */
 	ucp_mem_h memory[COMMS_SEGMENTS];
-	struct failure_address listens[FAILURE_ADDRESSES]; /* where the main worker takes connections */
+	struct socket_address listens[FAILURE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
 	bool rma;	     /* puts and gets are UCX's, which a NIC carries out; else they are messages */

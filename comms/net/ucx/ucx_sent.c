@@ -2,10 +2,7 @@
 /* What UCX's sockets have sent, by the kernel. */
 #include "ucx_inside.h"
 
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "ucx_failure.h"
 
@@ -16,26 +13,20 @@ struct sent_scan {
 };
 
 /* Connections go either way, so the address at the other end counts without its port. */
-static bool is_host_of(int pe, const struct failure_address *address)
+static bool is_host_of(int pe, const struct socket_address *address)
 {
-	const struct failure_address *theirs = ucx_addresses(pe);
+	const struct socket_address *theirs = ucx_addresses(pe);
 
 	return theirs && theirs[0].port && !memcmp(theirs[0].ip, address->ip, sizeof address->ip);
 }
 
-static void add_sent(int fd, const struct failure_address *there, void *argument)
+static void add_sent(int fd, const struct socket_address *there, void *argument)
 {
 	struct sent_scan *scan = argument;
-	struct tcp_info info = {0};
-	socklen_t size = sizeof info;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
-		return;
 	for (int i = 0; i < scan->n; i++)
-		if (is_host_of(scan->pes[i], there)) {
-			scan->sent[i].bytes += info.tcpi_bytes_acked;
-			scan->sent[i].microseconds += info.tcpi_busy_time - info.tcpi_rwnd_limited;
-		}
+		if (is_host_of(scan->pes[i], there))
+			sockets_add_sent(fd, &scan->sent[i]);
 }
 
 void ucx_sent_to(const int *pes, int n, struct network_sent *sent)
