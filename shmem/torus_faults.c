@@ -5,7 +5,7 @@
  *
  * check   a maximum over all members of one word, the news of a node's leader: a cable of its node that is no longer as the team has it, or one
  *         that it doubts. If there are news, all note them, and reduce again, until there are none
- * test    the leader sends some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
+ * test    the leaders at both ends send some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
  *         of this team is on the cables
  *
  * At the end of a check the members make plans again whose cables have changed (shmem/ext/plans_again.c).
@@ -137,14 +137,16 @@ static double rate_to(const struct set *set, int pe)
 	return 1e9 * (double)SAMPLE / (double)(rte_clock_ns() - begun + 1);
 }
 
-/* A second try for both cables, unless the first one is clear. */
-static void test_cable(const struct set *set, int direction)
+/* A second try for both cables, unless the first one is clear. The end that had no doubt keeps its patience where there is no reason for one. */
+static void test_cable(const struct set *set, int direction, bool doubted)
 {
 	const struct torus_topology *topology = set->team->topology;
 	int to[2] = {neighbour_of(topology, direction)};
 	double share;
 
-	faults.other = cables_doubted().other;
+	faults.other = cables_fastest_but(direction);
+	if (faults.other < 0 || to[0] < 0 || neighbour_of(topology, faults.other) < 0)
+		return;
 	to[1] = neighbour_of(topology, faults.other);
 	faults.rate[0] = faults.rate[1] = 0;
 	for (int i = 0; i < 4 && (i != 2 || faults.rate[0] < CLEAR * faults.rate[1]); i++) {
@@ -157,7 +159,8 @@ static void test_cable(const struct set *set, int direction)
 	rte_debug("the cable of port %s was in doubt and has %.3g MB/s, where port %s has %.3g",
 		  comms_torus()->port[direction], faults.rate[0] * 1e-6, comms_torus()->port[faults.other],
 		  faults.rate[1] * 1e-6);
-	cables_judge(direction, share < SLOW ? (float)share : 1);
+	if (doubted || share < SLOW)
+		cables_judge(direction, share < SLOW ? (float)share : 1);
 }
 
 static const char *way_round(struct torus_topology *topology)
@@ -192,6 +195,23 @@ static void report_cable(struct torus_topology *topology, int direction, int sha
 			   faults.rate[1] * 1e-6, way_round(topology));
 }
 
+/* Each end of the cable sends: where one direction is slow, what comes back that way makes the other one look slow, too. */
+static void test_end(const struct set *set, struct news news)
+{
+	const struct torus_topology *topology = set->team->topology;
+
+	if (news.place == topology->me)
+		test_cable(set, news.direction, true);
+	else if (torus_neighbour(&topology->sites.shape, news.place, news.direction) == topology->me)
+		test_cable(set, news.direction ^ 1, false);
+}
+
+/* Dead, slow or well: the other end of a slow cable may find that it is slower still. */
+static int health(float share)
+{
+	return share < 1 ? share > 0 : 2;
+}
+
 static void take_news(const struct set *set, struct news news)
 {
 	struct torus_topology *topology = set->team->topology;
@@ -199,13 +219,13 @@ static void take_news(const struct set *set, struct news news)
 	int before;
 
 	if (news.kind == NEWS_DOUBT) {
-		if (mine)
-			test_cable(set, news.direction);
+		if (leads_node(set))
+			test_end(set, news);
 		return;
 	}
-	before = in_thousandths(torus_topology_share(topology, news.place, news.direction));
+	before = health(torus_topology_share(topology, news.place, news.direction));
 	torus_topology_see(topology, news.place, news.direction, (float)news.share / WHOLE);
-	if (mine && in_thousandths(torus_topology_share(topology, news.place, news.direction)) != before)
+	if (mine && health(torus_topology_share(topology, news.place, news.direction)) != before)
 		report_cable(topology, news.direction, news.share);
 	else if (mine && news.share == WHOLE)
 		faults.printed[news.direction] = 0;

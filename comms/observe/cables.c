@@ -134,6 +134,17 @@ static bool is_doubted(const struct cable *cable)
 	return cable->watched && cable->share == 1 && cable->slow >= cable->patience;
 }
 
+int cables_fastest_but(int direction)
+{
+	int fastest = -1;
+
+	for (int d = 0; d < TORUS_DIRECTIONS; d++)
+		if (d != direction && cables[d].share == 1 && cables[d].rate > 0 &&
+		    (fastest < 0 || cables[d].rate > cables[fastest].rate))
+			fastest = d;
+	return fastest;
+}
+
 struct cables_doubt cables_doubted(void)
 {
 	struct cables_doubt doubt = {-1, -1, 1};
@@ -141,10 +152,7 @@ struct cables_doubt cables_doubted(void)
 	for (int d = 0; d < TORUS_DIRECTIONS; d++)
 		if (is_doubted(&cables[d]) && (doubt.direction < 0 || cables[d].rate < cables[doubt.direction].rate))
 			doubt.direction = d;
-	for (int d = 0; d < TORUS_DIRECTIONS; d++)
-		if (d != doubt.direction && cables[d].share == 1 && cables[d].rate > 0 &&
-		    (doubt.other < 0 || cables[d].rate > cables[doubt.other].rate))
-			doubt.other = d;
+	doubt.other = cables_fastest_but(doubt.direction);
 	if (doubt.other < 0)
 		doubt.direction = -1;
 	if (doubt.direction >= 0)

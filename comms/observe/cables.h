@@ -29,6 +29,8 @@ struct cables_doubt {
 	float share;
 };
 struct cables_doubt cables_doubted(void);
+/* The cable to compare another one with, -1: none is known to be fast. */
+int cables_fastest_but(int direction);
 
 /* What the test found. A cable that is as fast as others is doubted again only after twice as long. */
 void cables_judge(int direction, float share);
