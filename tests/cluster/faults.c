@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce or
- * fcollect, when the file FOLDER/N is there, N from 0; whoever makes the file has changed a cable before. All data is checked. PE 0 prints
+ * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce,
+ * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; whoever makes the file has changed a cable before. All data is checked. PE 0 prints
  * "step N seconds" after each. Run by faults.bats.
  */
-#include <shmem.h>
+#include <shmemx.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "torus_times.h"
@@ -64,10 +65,103 @@ static void fcollect_once(size_t bytes, int call)
 			check_byte(from * each + i, byte_at(i, (int)from + call), "fcollect");
 }
 
+static void alltoall_once(size_t bytes, int call)
+{
+	size_t n = (size_t)shmem_n_pes(), each = bytes / n;
+	int me = shmem_my_pe();
+
+	for (size_t to = 0; to < n; to++)
+		for (size_t i = 0; i < each; i++)
+			source[to * each + i] = byte_at(i, me + 7 * (int)to + call);
+	memset(dest, 0xee, bytes);
+	shmem_barrier_all();
+	shmem_alltoallmem(SHMEM_TEAM_WORLD, dest, source, each);
+	for (size_t from = 0; from < n; from++)
+		for (size_t i = 0; i < each; i++)
+			check_byte(from * each + i, byte_at(i, (int)from + 7 * me + call), "alltoall");
+}
+
+/* Made by the first call, so that cables change afterwards. */
+static struct {
+	shmemx_plan_t broadcast, sum;
+	unsigned char *data;
+	unsigned *mine, *sums;
+} plans = {SHMEMX_PLAN_INVALID, SHMEMX_PLAN_INVALID, NULL, NULL, NULL};
+
+static void make_plans(size_t bytes)
+{
+	plans.data = shmem_malloc(bytes);
+	plans.mine = shmem_malloc(bytes);
+	plans.sums = shmem_malloc(bytes);
+	if (shmemx_broadcast_init(SHMEM_TEAM_WORLD, plans.data, plans.data, bytes, 1, SHMEMX_PLAN_AUTO,
+				  &plans.broadcast) ||
+	    shmemx_allreduce_init(SHMEM_TEAM_WORLD, plans.sums, plans.mine, bytes / sizeof *plans.mine, SHMEMX_UINT,
+				  SHMEMX_SUM, SHMEMX_PLAN_AUTO, &plans.sum))
+		shmem_global_exit(1);
+}
+
+static void fill_plans(size_t bytes, int call)
+{
+	int me = shmem_my_pe();
+
+	if (!plans.data)
+		make_plans(bytes);
+	for (size_t i = 0; i < bytes; i++)
+		plans.data[i] = me == 1 ? byte_at(i, 1 + call) : 0xee;
+	for (size_t i = 0; i < bytes / sizeof *plans.mine; i++)
+		plans.mine[i] = (unsigned)i + (unsigned)me * (unsigned)call;
+}
+
+static void check_plans(size_t bytes, int call)
+{
+	unsigned n = (unsigned)shmem_n_pes();
+
+	memcpy(dest, plans.data, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		check_byte(i, byte_at(i, 1 + call), "broadcast by plan");
+	for (size_t i = 0; i < bytes / sizeof *plans.sums; i++)
+		if (plans.sums[i] != (unsigned)i * n + n * (n - 1) / 2 * (unsigned)call) {
+			fprintf(stderr, "faults: PE %d: sum by plan: element %zu is %u\n", shmem_my_pe(), i,
+				plans.sums[i]);
+			shmem_global_exit(1);
+		}
+}
+
+/* PEs start their plans in different orders. */
+static void plans_once(size_t bytes, int call)
+{
+	int odd = shmem_my_pe() % 2;
+
+	fill_plans(bytes, call);
+	shmemx_plan_start(odd ? plans.broadcast : plans.sum);
+	shmemx_plan_start(odd ? plans.sum : plans.broadcast);
+	shmemx_plan_wait(plans.broadcast);
+	shmemx_plan_wait(plans.sum);
+	check_plans(bytes, call);
+}
+
+/* Some have started the sum, and others have not, when an all-to-all of twice as much may notice that a cable has changed. */
+static void late_once(size_t bytes, int call)
+{
+	int odd = shmem_my_pe() % 2;
+
+	fill_plans(bytes, call);
+	if (odd)
+		shmemx_plan_start(plans.sum);
+	alltoall_once(2 * bytes, call);
+	if (!odd)
+		shmemx_plan_start(plans.sum);
+	shmemx_plan_start(plans.broadcast);
+	shmemx_plan_wait(plans.sum);
+	shmemx_plan_wait(plans.broadcast);
+	check_plans(bytes, call);
+}
+
 static const struct {
 	const char *name;
 	void (*once)(size_t bytes, int call);
-} collectives[] = {{"broadcast", broadcast_once}, {"reduce", reduce_once}, {"fcollect", fcollect_once}};
+} collectives[] = {{"broadcast", broadcast_once}, {"reduce", reduce_once}, {"fcollect", fcollect_once},
+		   {"alltoall", alltoall_once},	  {"plans", plans_once},   {"late", late_once}};
 
 static void wait_for_file(const char *folder, int step)
 {
@@ -86,8 +180,8 @@ static void do_step(const char *text)
 	size_t bytes = next_size(&numbers);
 	int calls = *numbers ? atoi(numbers + 1) : 0;
 
-	dest = shmem_malloc(bytes + sizeof(unsigned));
-	source = shmem_malloc(bytes + sizeof(unsigned));
+	dest = shmem_malloc(2 * bytes + sizeof(unsigned));
+	source = shmem_malloc(2 * bytes + sizeof(unsigned));
 	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
 		for (int call = 1; !strncmp(text, collectives[c].name, length) && call <= calls; call++)
 			collectives[c].once(bytes, call);
