@@ -4,6 +4,8 @@
 #define WINDOW_SECONDS 0.04 /* of a link's rate: what a receiver that shares its processor with many needs */
 #define SHORTEST_WINDOW 65536.0
 #define LONGEST_WINDOW 1048576.0
+/* A port may send 64 KiB in a burst, and a grant waits behind data. So a window is only long enough if it is granted in small parts. */
+#define GRANTS 8
 
 void torus_streams_find(struct torus_streams *streams)
 {
@@ -95,7 +97,7 @@ bool torus_stream_has_come(const struct torus_streams *streams, const struct tor
 					     segment_count(streams->number, in->done + 1);
 }
 
-/* The first pieces may come at once; later the neighbour is notified when half of the slots are free again. */
+/* The first pieces may come at once; later the neighbour is notified when some of the slots are free again. */
 bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream *in)
 {
 	size_t most = in->done + streams->slots;
@@ -106,7 +108,7 @@ bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream
 		return false;
 	if (most == in->granted)
 		return in->done == in->all;
-	if (most < in->all && most - in->granted < (streams->slots + 1) / 2)
+	if (most < in->all && most - in->granted < (streams->slots + GRANTS - 1) / GRANTS)
 		return false;
 	in->granted = most;
 	put_to_neighbour(streams, in, &in->granting, (struct comms_piece){0},
