@@ -105,6 +105,19 @@ static void count_bytes(struct schedule *schedule, int places)
 			schedule->bytes[p] += gathering->run[i].bytes;
 }
 
+static size_t longest_part(const struct schedule *schedule, int places)
+{
+	size_t longest = 0;
+
+	for (int p = 0; p < places; p++)
+		for (int part = 0; part < schedule->shares.parts; part++) {
+			size_t bytes = part_span(schedule, part, p).bytes;
+
+			longest = bytes > longest ? bytes : longest;
+		}
+	return longest;
+}
+
 static void prepare_gathering(struct schedule *schedule, const struct torus_gathering *gathering)
 {
 	const struct torus_topology *topology = gathering->topology;
@@ -123,7 +136,7 @@ static void prepare_gathering(struct schedule *schedule, const struct torus_gath
 	count_bytes(schedule, places);
 	for (int part = 0; part < schedule->shares.parts; part++)
 		*part_has(schedule, part, topology->me) = part_span(schedule, part, topology->me).bytes;
-	torus_streams_pace(&schedule->streams);
+	torus_streams_pace(&schedule->streams, longest_part(schedule, places));
 	torus_streams_find(&schedule->streams);
 	for (int s = 0; s < schedule->streams.count; s++) {
 		int direction = schedule->streams.out[s].direction;

@@ -4,7 +4,10 @@
 #define WINDOW_SECONDS 0.04 /* of a link's rate: what a receiver that shares its processor with many needs */
 #define SHORTEST_WINDOW 65536.0
 #define LONGEST_WINDOW 1048576.0
-/* A port may send 64 KiB in a burst, and a grant waits behind data. So a window is only long enough if it is granted in small parts. */
+/*
+ * A port may send 64 KiB in a burst, and a grant waits behind data. So a window is only long enough if it is granted in small parts: this
+ * many, or two where pieces are so small that a grant for each would take longer than they do.
+ */
 #define GRANTS 8
 
 void torus_streams_find(struct torus_streams *streams)
@@ -26,6 +29,27 @@ void torus_streams_find(struct torus_streams *streams)
 	}
 }
 
+static size_t window_bytes(const struct torus_streams *streams)
+{
+	double window = streams->topology->costs.rate * WINDOW_SECONDS;
+
+	if (window < SHORTEST_WINDOW)
+		window = SHORTEST_WINDOW;
+	return (size_t)(window < LONGEST_WINDOW ? window : LONGEST_WINDOW);
+}
+
+/* Of pieces that have so many bytes at most. */
+static void choose_grants(struct torus_streams *streams, size_t longest)
+{
+	size_t most = (streams->slots + 1) / 2, bytes = window_bytes(streams) / GRANTS;
+
+	streams->per_grant = longest < bytes ? bytes / (longest + 1) : 1;
+	if (streams->per_grant > most)
+		streams->per_grant = most;
+	if (streams->per_grant == 0)
+		streams->per_grant = 1;
+}
+
 void torus_streams_cut(struct torus_streams *streams, size_t longest)
 {
 	size_t share = staging_share(&streams->topology->sites.shape), most = share / TORUS_LEAST_SLOTS / 64 * 64;
@@ -36,18 +60,14 @@ void torus_streams_cut(struct torus_streams *streams, size_t longest)
 	if (streams->slots > TORUS_SLOTS)
 		streams->slots = TORUS_SLOTS;
 	streams->share = streams->by_plan ? streams->slots * streams->piece : share;
+	choose_grants(streams, streams->piece);
 }
 
-void torus_streams_pace(struct torus_streams *streams)
+void torus_streams_pace(struct torus_streams *streams, size_t longest)
 {
-	double window = streams->topology->costs.rate * WINDOW_SECONDS;
-
-	if (window < SHORTEST_WINDOW)
-		window = SHORTEST_WINDOW;
-	if (window > LONGEST_WINDOW)
-		window = LONGEST_WINDOW;
 	streams->slots = TORUS_LEAST_SLOTS;
-	streams->piece = (size_t)window / TORUS_LEAST_SLOTS / 64 * 64;
+	streams->piece = window_bytes(streams) / TORUS_LEAST_SLOTS / 64 * 64;
+	choose_grants(streams, longest < streams->piece ? longest : streams->piece);
 }
 
 static _Atomic uint64_t *came_word(const struct torus_streams *streams, const struct torus_stream *stream)
@@ -108,7 +128,7 @@ bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream
 		return false;
 	if (most == in->granted)
 		return in->done == in->all;
-	if (most < in->all && most - in->granted < (streams->slots + GRANTS - 1) / GRANTS)
+	if (most < in->all && most - in->granted < streams->per_grant)
 		return false;
 	in->granted = most;
 	put_to_neighbour(streams, in, &in->granting, (struct comms_piece){0},

@@ -35,7 +35,8 @@ struct torus_streams {
 	const char *routine;
 	size_t piece,
 		slots; /* bytes of a piece at most; slots: at most TORUS_SLOTS, and for pieces in slots see torus_streams_cut */
-	size_t share; /* bytes of staging for each direction */
+	size_t per_grant; /* so many pieces at least, but for the last */
+	size_t share;	  /* bytes of staging for each direction */
 	/* by torus_streams_find; both by the same neighbour, to it and from it */
 	int count;
 	struct torus_stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
@@ -51,8 +52,11 @@ void torus_streams_find(struct torus_streams *streams);
 #define TORUS_LEAST_SLOTS 8 /* with fewer, links wait for each other */
 void torus_streams_cut(struct torus_streams *streams, size_t longest);
 
-/* Pieces of streams that need no slots, by the rate of the links: long enough to keep these busy, short enough to keep queues short. */
-void torus_streams_pace(struct torus_streams *streams);
+/*
+ * Pieces of streams that need no slots, by the rate of the links: long enough to keep these busy, short enough to keep queues short. longest: of
+ * what is cut into pieces.
+ */
+void torus_streams_pace(struct torus_streams *streams, size_t longest);
 
 /* May the next piece go, as far as the receiver and the network are concerned? */
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out);
