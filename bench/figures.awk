@@ -225,20 +225,26 @@ function torus_table(where, bytes,    i, f, key, c)
 	}
 }
 
-# By shape and size: what "auto" took, the share of what the cables allow that this is, and the same of another library, if one is named.
-function shares_table(collective, other,    i, f, key, theirs)
+# By shape and size: what "auto" took, the share of what the cables allow that this is, and the same of others, such as "sockets+openmpi".
+function shares_table(collective, others,    i, j, n, f, key, other, rule)
 {
-	made = "| hosts | cables | bytes | seconds | share of the bound |" (other == "" ? "" : " " algorithm_name(other) " | its share |") "\n"
-	made = made "|---|---|---|---|---|" (other == "" ? "" : "---|---|") "\n"
+	n = split(others, other, "+")
+	made = "| hosts | cables | bytes | seconds | share of the bound |"
+	rule = "|---|---|---|---|---|"
+	for (j = 1; j <= n; j++) {
+		made = made " " algorithm_name(other[j]) " | share |"
+		rule = rule "---|---|"
+	}
+	made = made "\n" rule "\n"
 	for (i = 1; i <= Torus_rows; i++) {
 		split(Torus_row[i], f, ",")
 		if (f[3] != collective || f[4] != "auto" || Torus_share[Torus_row[i]] == "")
 			continue
 		key = "torus:" Torus_row[i]
 		made = made "| " f[1] " | " f[2] " | " f[5] " | " Figure[key ",seconds"] " | " Figure[key ",share"] " |"
-		if (other != "") {
-			theirs = "torus:" f[1] "," f[2] "," f[3] "," other "," f[5]
-			made = made " " Figure[theirs ",seconds"] " | " Figure[theirs ",share"] " |"
+		for (j = 1; j <= n; j++) {
+			key = "torus:" f[1] "," f[2] "," f[3] "," other[j] "," f[5]
+			made = made " " Figure[key ",seconds"] " | " Figure[key ",share"] " |"
 		}
 		made = made "\n"
 	}
@@ -246,7 +252,7 @@ function shares_table(collective, other,    i, f, key, theirs)
 
 function algorithm_name(word)
 {
-	return word == "openmpi" ? "Open MPI" : "`" word "`"
+	return word == "openmpi" ? "Open MPI" : word == "sockets" ? "plain sockets" : "`" word "`"
 }
 
 function lattice_table(program,    i, f)
