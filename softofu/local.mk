@@ -133,9 +133,10 @@ softofumpi_HEADERS = \
 	softofu/fjmpi/fjmpi_topology.h \
 	softofu/fjmpi/mpi-ext.h
 
-# The program's mpifort compiles them.
+# The program's mpicc and mpifort compile them.
 fjmpi_fortran = \
 	softofu/fjmpi/fjmpi.f90 \
+	softofu/fjmpi/fjmpi_fortran.c \
 	softofu/fjmpi/mpi_ext.f90 \
 	softofu/fjmpi/mpi_f08_ext.f90 \
 	softofu/fjmpi/mpif-ext.h

@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Extensions of Fujitsu's MPI in Fortran, for any MPI: places of ranks and persistent requests. Compile this file, then
-! mpi_ext.f90 and mpi_f08_ext.f90 as the program uses them, with the program's mpifort: modules fit one compiler and one MPI
-! only. Link -lfjmpi. Programs that include mpif-ext.h need this file alone.
+! Extensions of Fujitsu's MPI in Fortran, for any MPI: places of ranks, persistent requests and collectives. Compile
+! fjmpi_fortran.c with the program's mpicc and this file, then mpi_ext.f90 and mpi_f08_ext.f90 as the program uses them, with
+! its mpifort: they fit one compiler and one MPI only. Link -lfjmpi. Programs that include mpif-ext.h need the first two alone.
 !
-! Names and arguments are Fujitsu's, as programs have them. A persistent request is one of the MPI below.
+! Names and arguments are Fujitsu's, as programs have them.
 
 module fjmpi_library
   use, intrinsic :: iso_c_binding, only: c_int
@@ -31,6 +31,13 @@ module fjmpi_library
       integer(c_int), intent(in) :: coords(*)
       integer(c_int), intent(out) :: ranks(*)
     end function
+
+    ! The addresses of variables by which the MPI recognises them. binding: 0 or, for mpi_f08, 1.
+    subroutine fjmpi_fortran_constants(binding, bottom, in_place) bind(C)
+      import :: c_int
+      integer(c_int), value :: binding
+      integer(c_int), intent(in) :: bottom, in_place
+    end subroutine
   end interface
 
 contains
@@ -217,43 +224,13 @@ subroutine FJMPI_Topology_rel_rank2xyzabc(rank, x, y, z, a, b, c, ierror)
   c = at(6)
 end subroutine
 
-! --- Persistent requests ---
+! --- Persistent requests and collectives ---
 
-subroutine FJMPI_Prequest_send_init(buf, count, datatype, dest, tag, comm, request, ierror)
+! fjmpi_fortran.c has their bodies, and calls this to recognise these variables.
+subroutine fjmpi_tell_constants() bind(C)
+  use mpi, only: MPI_BOTTOM, MPI_IN_PLACE
+  use fjmpi_library, only: fjmpi_fortran_constants
   implicit none
-  integer :: buf(*)
-  integer, intent(in) :: count, datatype, dest, tag, comm
-  integer, intent(out) :: request, ierror
-  external :: MPI_Send_init
 
-  call MPI_Send_init(buf, count, datatype, dest, tag, comm, request, ierror)
-end subroutine
-
-subroutine FJMPI_Prequest_recv_init(buf, count, datatype, source, tag, comm, request, ierror)
-  implicit none
-  integer :: buf(*)
-  integer, intent(in) :: count, datatype, source, tag, comm
-  integer, intent(out) :: request, ierror
-  external :: MPI_Recv_init
-
-  call MPI_Recv_init(buf, count, datatype, source, tag, comm, request, ierror)
-end subroutine
-
-subroutine FJMPI_Prequest_start(request, ierror)
-  implicit none
-  integer, intent(inout) :: request
-  integer, intent(out) :: ierror
-  external :: MPI_Start
-
-  call MPI_Start(request, ierror)
-end subroutine
-
-subroutine FJMPI_Prequest_startall(count, requests, ierror)
-  implicit none
-  integer, intent(in) :: count
-  integer, intent(inout) :: requests(*)
-  integer, intent(out) :: ierror
-  external :: MPI_Startall
-
-  call MPI_Startall(count, requests, ierror)
+  call fjmpi_fortran_constants(0, MPI_BOTTOM, MPI_IN_PLACE)
 end subroutine

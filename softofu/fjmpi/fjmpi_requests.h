@@ -452,12 +452,21 @@ static inline int fjmpi_in_world(MPI_Comm comm, int ranks)
 	return size == ranks;
 }
 
-/* Whether a request of a plan comes to fjmpi_requests.h: a program may have functions of these names itself. */
-static inline int fjmpi_reaches_plan(struct fjmpi_plan *plan, MPI_Request request)
+/* fjmpi_fortran.c asks by a function of Fortran. */
+#ifndef FJMPI_ASK_FOR_STATUS
+static inline int fjmpi_ask_for_status(MPI_Request request)
 {
 	int flag;
 
-	return MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && fjmpi_plan_was_polled(plan);
+	return MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+}
+#define FJMPI_ASK_FOR_STATUS fjmpi_ask_for_status
+#endif
+
+/* Whether a request of a plan comes to fjmpi_requests.h: a program may have functions of these names itself. */
+static inline int fjmpi_reaches_plan(struct fjmpi_plan *plan, MPI_Request request)
+{
+	return FJMPI_ASK_FOR_STATUS(request) == MPI_SUCCESS && fjmpi_plan_was_polled(plan);
 }
 
 #ifdef __cplusplus

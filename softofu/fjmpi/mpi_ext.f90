@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The extensions of Fujitsu's MPI for programs that use the module mpi. fjmpi.f90 has the bodies; compile it first.
+! The extensions of Fujitsu's MPI for programs that use the module mpi. fjmpi.f90 and fjmpi_fortran.c have the bodies;
+! compile fjmpi.f90 first.
 
 module mpi_ext
   use mpi
@@ -80,6 +81,68 @@ module mpi_ext
       integer, intent(in) :: count
       integer, intent(inout) :: requests(*)
       integer, intent(out) :: ierror
+    end subroutine
+
+    subroutine MPIX_Barrier_init(comm, info, request, ierror)
+      integer, intent(in) :: comm, info
+      integer, intent(out) :: request, ierror
+    end subroutine
+
+    subroutine MPIX_Bcast_init(buf, count, datatype, root, comm, info, request, ierror)
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: buf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
+      !DIR$ IGNORE_TKR buf
+      integer :: buf(*)
+      integer, intent(in) :: count, datatype, root, comm, info
+      integer, intent(out) :: request, ierror
+    end subroutine
+
+    subroutine MPIX_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror)
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !DIR$ IGNORE_TKR sendbuf
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !DIR$ IGNORE_TKR recvbuf
+      integer :: sendbuf(*), recvbuf(*)
+      integer, intent(in) :: count, datatype, op, root, comm, info
+      integer, intent(out) :: request, ierror
+    end subroutine
+
+    subroutine MPIX_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !DIR$ IGNORE_TKR sendbuf
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !DIR$ IGNORE_TKR recvbuf
+      integer :: sendbuf(*), recvbuf(*)
+      integer, intent(in) :: count, datatype, op, comm, info
+      integer, intent(out) :: request, ierror
+    end subroutine
+
+    subroutine MPIX_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !DIR$ IGNORE_TKR sendbuf
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !DIR$ IGNORE_TKR recvbuf
+      integer :: sendbuf(*), recvbuf(*)
+      integer, intent(in) :: sendcount, sendtype, recvcount, recvtype, comm, info
+      integer, intent(out) :: request, ierror
+    end subroutine
+
+    subroutine MPIX_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror)
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: sendbuf
+      !DIR$ IGNORE_TKR sendbuf
+      !DEC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: recvbuf
+      !DIR$ IGNORE_TKR recvbuf
+      integer :: sendbuf(*), recvbuf(*)
+      integer, intent(in) :: sendcount, sendtype, recvcount, recvtype, comm, info
+      integer, intent(out) :: request, ierror
     end subroutine
   end interface
 end module
