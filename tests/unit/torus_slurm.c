@@ -30,37 +30,84 @@ static void check_lists(void)
 {
 	static const struct {
 		const char *list, *name;
-		bool has;
+		long position;
 	} rows[] = {
-		{"node1", "node1", true},
-		{"node1", "node1.example.org", true},
-		{"node1", "node12", false},
-		{"node12", "node1", false},
-		{"a,node1,b", "node1", true},
-		{"node[1-18]", "node7", true},
-		{"node[1-18]", "node18", true},
-		{"node[1-18]", "node19", false},
-		{"node[1-18]", "node07", false},
-		{"node[01-18]", "node07", true},
-		{"node[01-18]", "node7", false},
-		{"node[098-102]", "node100", true},
-		{"node[8-12]", "node10", true},
-		{"node[8-12]", "node010", false},
-		{"tux[0-3,12,18-20]", "tux12", true},
-		{"tux[0-3,12,18-20]", "tux13", false},
-		{"tux[0-3,12,18-20]", "tux19", true},
-		{"r[1-2]n[3-4]x,login", "r2n3x", true},
-		{"r[1-2]n[3-4]x,login", "r2n5x", false},
-		{"r[1-2]n[3-4]x,login", "r2n3", false},
-		{"r[1-2]n[3-4]x,login", "login", true},
-		{"n[1", "n1", false},
-		{"n[a-b]", "na", false},
-		{"", "n", false},
+		{"node1", "node1", 0},
+		{"node1", "node1.example.org", 0},
+		{"node1", "node12", -1},
+		{"node12", "node1", -1},
+		{"a,node1,b", "node1", 1},
+		{"a, node1, b", "node1", 1},
+		{"node[1-18]", "node7", 6},
+		{"node[1-18]", "node18", 17},
+		{"node[1-18]", "node19", -1},
+		{"node[1-18]", "node07", -1},
+		{"node[01-18]", "node07", 6},
+		{"node[01-18]", "node7", -1},
+		{"node[098-102]", "node100", 2},
+		{"node[8-12]", "node10", 2},
+		{"node[8-12]", "node010", -1},
+		{"tux[0-3,12,18-20]", "tux12", 4},
+		{"tux[0-3,12,18-20]", "tux13", -1},
+		{"tux[0-3,12,18-20]", "tux19", 6},
+		{"tux[12,0-3]", "tux0", 1},
+		{"node[1-16,20],login[01-02]", "node20", 16},
+		{"node[1-16,20],login[01-02]", "login02", 18},
+		/* The last brackets count fastest, then the first, as in Slurm. */
+		{"x,r[1-2]n[3-4],y", "r1n3", 1},
+		{"x,r[1-2]n[3-4],y", "r1n4", 2},
+		{"x,r[1-2]n[3-4],y", "r2n3", 3},
+		{"x,r[1-2]n[3-4],y", "y", 5},
+		{"n[1-2][01-02]", "n201", 2},
+		{"a[1-2]b[1-3]c[1-2]", "a1b1c2", 1},
+		{"a[1-2]b[1-3]c[1-2]", "a2b1c1", 2},
+		{"a[1-2]b[1-3]c[1-2]", "a1b2c1", 4},
+		{"a[1-2]b[1-3]c[1-2]d[1-2]", "a2b3c2d1", 22},
+		{"n[1-11][1-2]", "n111", 20},
+		{"r[1-2]n[3-4]x,login", "r2n3x", 2},
+		{"r[1-2]n[3-4]x,login", "r2n5x", -1},
+		{"r[1-2]n[3-4]x,login", "r2n3", -1},
+		{"r[1-2]n[3-4]x,login", "login", 4},
+		{"n[1", "n1", -1},
+		{"n[a-b]", "na", -1},
+		{"n[5-3]", "n5", -1},
+		{"n[1-]", "n1", -1},
+		{"n[1,]", "n1", -1},
+		{"n[]", "n", -1},
+		{"n1]", "n1", -1},
+		{"n[0000000001-0000000002]", "n0000000001", -1},
+		{"", "n", -1},
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		EXPECT(slurm_list_has(rows[i].list, rows[i].name) == rows[i].has, "%s in %s", rows[i].name,
-		       rows[i].list);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		long position = slurm_list_position(rows[i].list, rows[i].name);
+
+		EXPECT(position == rows[i].position, "%s in %s: %ld", rows[i].name, rows[i].list, position);
+	}
+}
+
+static void check_counts(void)
+{
+	static const struct {
+		const char *list;
+		long count;
+	} rows[] = {
+		{"", 0},
+		{"node1", 1},
+		{"node[1-16,20],login[01-02]", 19},
+		{"r[1-2]n[3-4]x,login", 5},
+		{"n[098-102]", 5},
+		{"n[1-999999999]", -1},
+		{"n[1-9999]m[1-9999]", -1},
+		{"a,n[1-2", -1},
+		{"n[1-2],m[2-1]", -1},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		long count = slurm_list_count(rows[i].list);
+
+		EXPECT(count == rows[i].count, "%s: %ld", rows[i].list, count);
+	}
 }
 
 /* hosts: with blanks between; expected: NULL, or the line, in which they are all. */
@@ -161,6 +208,8 @@ static void check_block_files(void)
 	check_blocks(strstr(yaml, "- topology: t2"), true, "n01 n05 n02 n06", four);
 	check_blocks("- topology: t\n  block:\n    blocks:\n    - nodes: n[01-02]\n    - nodes: n[05-06]\n", true,
 		     "n01 n05 n02 n06", four);
+	check_blocks("[{topology: t, block: {blocks: [{nodes: 'n[01-02]'}, {nodes: 'n[05-06]'}]}}]", true,
+		     "n01 n05 n02 n06", four);
 	check_blocks(
 		"- topology: t\n  block:\n    blocks:\n    - nodes: n[01-02]\n    - nodes: n[05-06]\n- topology: u\n",
 		true, "n01 n05 n02 n06", NULL);
@@ -170,6 +219,7 @@ int main(void)
 {
 	check_plugins();
 	check_lists();
+	check_counts();
 	check_tori();
 	check_block_files();
 	return unit_failures > 0;
