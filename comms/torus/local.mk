@@ -24,6 +24,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/slurm.c comms/torus/slurm.h comms/torus/slurm_parts.h \
 	comms/torus/slurm_blocks.c \
 	comms/torus/slurm_list.c \
+	comms/torus/slurm_toruses.c \
 	comms/torus/slurm_yaml.c comms/torus/slurm_yaml.h \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \

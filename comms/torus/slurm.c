@@ -51,6 +51,7 @@ enum slurm_plugin slurm_plugin(const char *conf)
 			value += strlen("topology/");
 		plugin = is_word(value, "3d_torus") ? SLURM_3D_TORUS
 			 : is_word(value, "block")  ? SLURM_BLOCK
+			 : is_word(value, "ring")   ? SLURM_RING
 						    : SLURM_OTHER;
 	}
 	return plugin;
