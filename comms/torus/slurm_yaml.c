@@ -46,6 +46,12 @@ static long column(const struct reader *reader)
 	return reader->at - reader->line;
 }
 
+/* Does something begin in this column, without a tab before it? */
+static bool stands_at(const struct reader *reader, long indent)
+{
+	return *reader->at && column(reader) == indent && !memchr(reader->line, '\t', (size_t)indent);
+}
+
 /* To the next character that is neither blank nor in a comment. */
 static void skip(struct reader *reader)
 {
@@ -202,8 +208,8 @@ static bool read_list(struct reader *reader, struct yaml_node *node, int depth)
 			      !read_block(reader, item, depth)))
 			return false;
 		next = &item->next;
-	} while (column(reader) == indent && is_dash(reader));
-	return !*reader->at || column(reader) <= indent;
+	} while (stands_at(reader, indent) && is_dash(reader));
+	return true;
 }
 
 /* What is behind a colon. A list may begin where its key does. */
@@ -234,7 +240,7 @@ static bool read_map(struct reader *reader, struct yaml_node *node, const char *
 		next = &member->next;
 		if (!*reader->at || column(reader) < indent)
 			return true;
-		key = column(reader) == indent ? read_text(reader, false) : NULL;
+		key = stands_at(reader, indent) ? read_text(reader, false) : NULL;
 		if (!key || !read_colon(reader, false))
 			return false;
 	}
@@ -244,7 +250,7 @@ static bool read_block(struct reader *reader, struct yaml_node *node, int depth)
 {
 	long indent = column(reader);
 
-	if (depth == 0 || memchr(reader->line, '\t', (size_t)indent))
+	if (depth == 0 || !stands_at(reader, indent))
 		return false;
 	if (is_dash(reader))
 		return read_list(reader, node, depth - 1);

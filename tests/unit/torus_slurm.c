@@ -72,6 +72,7 @@ static void check_lists(void)
 		{"n[1", "n1", -1},
 		{"n[a-b]", "na", -1},
 		{"n[5-3]", "n5", -1},
+		{"n[5-4,1-9]", "n1", -1},
 		{"n[1-]", "n1", -1},
 		{"n[1,]", "n1", -1},
 		{"n[]", "n", -1},
@@ -197,10 +198,10 @@ static void check_torus3d(void)
 	check_toruses(torus_yaml, true, "n04.example.org n01 n08 n05",
 		      "shape 4x3x2;host n04.example.org 3,0,0;host n01 0,0,0;host n08 3,1,0;host n05 0,1,0;");
 	check_toruses(torus_yaml, true, "m1 m2 m3", "shape 8x1x1;host m1 1,0,0;host m2 0,0,0;host m3 2,0,0;");
-	check_toruses(torus_yaml, true, "n01 n02 n05", NULL); /* no whole box */
-	check_toruses(torus_yaml, true, "n01 n02 n01", NULL); /* twice */
-	check_toruses(torus_yaml, true, "n01 n02 m1", NULL);  /* of two */
-	check_toruses(torus_yaml, true, "n01 n02 n25", NULL); /* of none */
+	check_toruses(torus_yaml, true, "n01 n02 n05", NULL);	  /* no whole box */
+	check_toruses(torus_yaml, true, "n01 n02 n05 n05", NULL); /* twice */
+	check_toruses(torus_yaml, true, "n01 n02 m1", NULL);	  /* of two */
+	check_toruses(torus_yaml, true, "n01 n02 n25", NULL);	  /* of none */
 	check_toruses(torus_yaml, true, "a b c", NULL);
 }
 
@@ -254,7 +255,8 @@ static void check_malformed(void)
 		TORUS DIMS "      nodes: n[01-24]\n     name: a\n",
 		TORUS DIMS "      nodes: n[01-24]\n       name: a\n",
 		TORUS DIMS "      nodes: n[01-24]\n      name\n",
-		TORUS DIMS "\tnodes: n[01-24]\n",
+		TORUS DIMS "\t\t\t\t\t\tnodes: n[01-24]\n",
+		TORUS "\t\t\t\t\t- dims: {x: 4, y: 3, z: 2}\n      nodes: n[01-24]\n",
 		TORUS DIMS "      nodes: &a n[01-24]\n",
 		TORUS DIMS "      nodes: >-\n        n[01-24]\n",
 		TORUS DIMS "      nodes: n[01-24]\n---\n- topology: u\n",
@@ -262,7 +264,7 @@ static void check_malformed(void)
 		TORUS "    - {dims: {x: 4, y: 3, z: 2, nodes: 'n[01-24]'}\n",
 		TORUS "    - {dims: {x: 4, y: 3, z: 2}, nodes: 'n[01-24]'}}\n",
 		TORUS DIMS
-		"      nodes: n[01-24]\n      regions: [{anchor: {x: 0, y: 0, z: 0}, dims: {x: 1, y: 1, z: 1}, nodes: m1}]\n",
+		"      nodes: n[01-24]\n      regions: [{anchor: {x: 0, y: 0, z: 0}, dims: {x: 4, y: 3, z: 2}, nodes: 'n[01-24]'}]\n",
 		TORUS DIMS "      regions: []\n",
 		TORUS DIMS "      regions:\n      - dims: {x: 4, y: 3, z: 2}\n        nodes: n[01-24]\n",
 		TORUS DIMS
