@@ -100,6 +100,8 @@ libfjmpi_la_SOURCES = \
 	softofu/fjmpi/plan_make.c \
 	softofu/fjmpi/plan_members.c softofu/fjmpi/plan_members.h \
 	softofu/fjmpi/plan_pair.c \
+	softofu/fjmpi/plan_pair.h \
+	softofu/fjmpi/plan_pair_connect.c \
 	softofu/fjmpi/plan_queues.c \
 	softofu/fjmpi/plan_schedules.c
 libfjmpi_la_CPPFLAGS = -I$(top_srcdir)/softofu/include $(AM_CPPFLAGS)

@@ -227,7 +227,7 @@ end subroutine
 ! --- Persistent requests and collectives ---
 
 ! fjmpi_fortran.c has their bodies, and calls this to recognise these variables.
-subroutine fjmpi_tell_constants() bind(C)
+subroutine fjmpi_pass_constants() bind(C)
   use mpi, only: MPI_BOTTOM, MPI_IN_PLACE
   use fjmpi_library, only: fjmpi_fortran_constants
   implicit none

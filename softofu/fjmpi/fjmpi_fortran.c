@@ -295,7 +295,7 @@ BINDING(mpi_finalize, MPI_Fint *error)
 }
 #endif
 
-/* --- What Fortran tells --- */
+/* --- Fortran's constants --- */
 
 enum { MPI_MODULE, MPI_F08_MODULE, BINDINGS };
 
@@ -307,7 +307,7 @@ static struct {
 static __thread int binding_of_call = MPI_MODULE;
 
 /* fjmpi.f90 has it; it calls fjmpi_fortran_constants for the module mpi. */
-void fjmpi_tell_constants(void);
+void fjmpi_pass_constants(void);
 void fjmpi_fortran_constants(int binding, const void *bottom, const void *in_place);
 
 /* mpi_f08_ext.f90 calls it before each call that makes a request. */
@@ -338,7 +338,7 @@ static int ask_in_fortran(MPI_Request request)
 
 static void *buffer_of(void *buffer)
 {
-	fjmpi_tell_constants();
+	fjmpi_pass_constants();
 	for (int i = 0; i < BINDINGS; i++) {
 		if (buffer == constants[i].bottom)
 			return MPI_BOTTOM;

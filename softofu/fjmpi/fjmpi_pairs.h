@@ -4,13 +4,13 @@
 
 /*
  * Requests of FJMPI_Prequest_send_init and FJMPI_Prequest_recv_init over uTofu, in the library libfjmpi: what
- * fjmpi_persistent.h and fjmpi_requests.h call. A request has a plan (fjmpi_plans.h), which tells the caller by its
+ * fjmpi_persistent.h and fjmpi_requests.h call. A request has a plan (fjmpi_plans.h), which says to the caller by its
  * result or its state what the MPI has to do.
  *
  * pair       a send request and a receive request that are connected: from then on the data travels by puts
  * question   every message of the MPI begins with a header, in which the sender may ask for a connection
  *
- * plan_pair.c explains how two requests connect.
+ * plan_pair.h explains how two requests connect.
  */
 #include <stddef.h>
 #include <stdint.h>

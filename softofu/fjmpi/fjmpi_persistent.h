@@ -41,7 +41,7 @@ static inline int fjmpi_lies_in_order(MPI_Datatype type)
 	return in_order;
 }
 
-/* The launchers of Open MPI and MPICH tell how many ranks run on this machine. */
+/* The launchers of Open MPI and MPICH say how many ranks run on this machine. */
 static inline int fjmpi_on_one_machine(void)
 {
 	const char *text = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");

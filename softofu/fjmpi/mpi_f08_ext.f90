@@ -9,7 +9,7 @@ module mpi_f08_ext
   implicit none
   private :: give_error
   private :: get_shape, get_dimension, get_coords, get_ranks, send_init, recv_init, start, startall
-  private :: tell_constants, barrier_init, bcast_init, reduce_init, allreduce_init, allgather_init, alltoall_init
+  private :: pass_constants, barrier_init, bcast_init, reduce_init, allreduce_init, allgather_init, alltoall_init
 
   interface FJMPI_Topology_get_shape
     procedure :: get_shape
@@ -121,7 +121,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(buf, count, datatype%MPI_VAL, dest, tag, comm%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
   end subroutine
@@ -139,7 +139,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(buf, count, datatype%MPI_VAL, source, tag, comm%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
   end subroutine
@@ -169,7 +169,7 @@ contains
 
   ! MPI_BOTTOM and MPI_IN_PLACE of this module are other variables than those of the module mpi. fjmpi_fortran.c also learns
   ! that the next call comes from here.
-  subroutine tell_constants()
+  subroutine pass_constants()
     use fjmpi_library, only: fjmpi_fortran_constants
 
     call fjmpi_fortran_constants(1, MPI_BOTTOM, MPI_IN_PLACE)
@@ -183,7 +183,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(comm%MPI_VAL, info%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
   end subroutine
@@ -202,7 +202,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(buf, count, datatype%MPI_VAL, root, comm%MPI_VAL, info%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
   end subroutine
@@ -225,7 +225,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(sendbuf, recvbuf, count, datatype%MPI_VAL, op%MPI_VAL, root, comm%MPI_VAL, info%MPI_VAL, &
       request%MPI_VAL, code)
     call give_error(code, ierror)
@@ -249,7 +249,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(sendbuf, recvbuf, count, datatype%MPI_VAL, op%MPI_VAL, comm%MPI_VAL, info%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
   end subroutine
@@ -271,7 +271,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(sendbuf, sendcount, sendtype%MPI_VAL, recvbuf, recvcount, recvtype%MPI_VAL, comm%MPI_VAL, &
       info%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)
@@ -294,7 +294,7 @@ contains
     integer, intent(out), optional :: ierror
     integer :: code
 
-    call tell_constants()
+    call pass_constants()
     call older(sendbuf, sendcount, sendtype%MPI_VAL, recvbuf, recvcount, recvtype%MPI_VAL, comm%MPI_VAL, &
       info%MPI_VAL, request%MPI_VAL, code)
     call give_error(code, ierror)

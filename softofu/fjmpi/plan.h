@@ -24,7 +24,7 @@
  *
  * fjmpi_plans.c has the table of plans, the thread, and carries out steps; plan_make.c makes and connects a plan of a
  * collective, plan_schedules.c writes its steps, plan_combine.c has the operators; plan_pair.c has requests that send or
- * receive, and plan_queues.c has the queues.
+ * receive, plan_pair_connect.c connects them, and plan_queues.c has the queues.
  */
 enum plan_region_name { PLAN_RECEIVE, PLAN_STAGING, PLAN_FLAGS, PLAN_SEND, PLAN_REGIONS };
 
@@ -158,7 +158,7 @@ int plan_queues_expect(struct fjmpi_plan *plan); /* arrivals of this plan are co
 /* UTOFU_ERR_BUSY: try again later. */
 int plan_queues_post(struct fjmpi_plan *plan, const struct plan_step *step);
 /* Up to 32 bytes, which the program's thread reads after the notice; such puts to one mailbox keep their order. */
-int plan_queues_tell(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes);
+int plan_queues_notify(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes);
 int plan_queues_choose(void); /* the TNI of the next pair, or -1 */
 /* Reads all notices. Returns 0, or -1 after a line about an error. */
 int plan_queues_poll(void);

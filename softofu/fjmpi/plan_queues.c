@@ -181,7 +181,7 @@ int plan_queues_post(struct fjmpi_plan *plan, const struct plan_step *step)
 	return code;
 }
 
-int plan_queues_tell(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes)
+int plan_queues_notify(int tni, const struct plan_mailbox *to, size_t offset, const void *words, size_t bytes)
 {
 	return utofu_put_piggyback(queues.vcq[tni], to->vcq, (void *)(uintptr_t)words, to->at + offset, bytes, 0,
 				   UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | UTOFU_ONESIDED_FLAG_STRONG_ORDER, NULL);

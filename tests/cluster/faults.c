@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce,
- * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; whoever makes the file has changed a cable before. All data is checked. PE 0 prints
+ * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; what makes the file has changed a cable before. All data is checked. PE 0 prints
  * "step N seconds" after each. Run by faults.bats.
  */
 #include <shmemx.h>
