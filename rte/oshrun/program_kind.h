@@ -7,9 +7,9 @@
 
 /*
  * Whether a process that has connected to PMIx runs a program that is not of OpenSHMEM: PMIx is mapped, and neither a
- * library nor the executable contains an OpenSHMEM. Messages then do not speak of its routines. Returns false if the
- * process cannot be examined, or if it only started the one that connected.
+ * library nor the executable contains an OpenSHMEM. Messages then do not speak of its routines. Of a process that has
+ * ended only the file of its program is examined. Returns false if nothing can be, or if the process only started the one that connected.
  */
-bool program_is_other(pid_t pid);
+bool program_is_other(pid_t pid, const char *file_of_program);
 
 #endif

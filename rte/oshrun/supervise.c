@@ -247,7 +247,7 @@ void supervise_children(struct job *job)
 static void pe_connects(struct job *job, int pe)
 {
 	if (!job->program_known)
-		job->other_program = program_is_other(job->pes[pe].pid);
+		job->other_program = program_is_other(job->pes[pe].pid, options_part(job->options, pe)->path);
 	job->program_known = true;
 	if (job->pes[pe].phase != PE_CONNECTED)
 		job->connected++;
