@@ -46,8 +46,6 @@ static void choose_grants(struct torus_streams *streams, size_t longest)
 	streams->per_grant = longest < bytes ? bytes / (longest + 1) : 1;
 	if (streams->per_grant > most)
 		streams->per_grant = most;
-	if (streams->per_grant == 0)
-		streams->per_grant = 1;
 }
 
 void torus_streams_cut(struct torus_streams *streams, size_t longest)

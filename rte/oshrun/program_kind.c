@@ -43,9 +43,7 @@ bool program_is_other(pid_t pid, const char *file_of_program)
 
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
-	if (!maps)
-		return !executable_has_shmem(file_of_program);
-	while (fgets(line, sizeof line, maps)) {
+	while (maps && fgets(line, sizeof line, maps)) {
 		const char *file = strrchr(line, '/');
 
 		ended = false;
@@ -53,7 +51,8 @@ bool program_is_other(pid_t pid, const char *file_of_program)
 		shmem = shmem ||
 			(file && (strstr(file, "torushmem") || strstr(file, "oshmem") || strstr(file, "libsma")));
 	}
-	fclose(maps);
+	if (maps)
+		fclose(maps);
 	if (ended)
 		return !executable_has_shmem(file_of_program);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
