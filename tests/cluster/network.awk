@@ -31,7 +31,11 @@ function set_neighbour(host, port, other, its_port) {
 	say("links/h" host, "neighbour replace " address(other) " lladdr " hardware_of["h" other, its_port] " dev " port " nud permanent")
 }
 
+# Packets that TCP sends as one must fit well into what a port may send at once: the kernel cuts larger ones at the port, and then wakes
+# up for each piece of 1500 bytes. With many cables at their rate that takes most of two processors.
 function shape_port(host, port) {
+	if (rate != "")
+		say("links/" host, "link set " port " gso_max_size 16384")
 	if (rate != "")
 		say("links/" host ".rate", "qdisc add dev " port " root tbf rate " rate " burst 64kb limit 4mb")
 }
