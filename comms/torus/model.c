@@ -7,8 +7,9 @@
 #define LINE 64
 #define SHORTEST 4096 /* bytes of a segment */
 #define LONGEST (1UL << 20)
-#define FULL 1.2 /* measured: links that are all full, in both directions, take so much longer */
 #define SLACK 0.03
+#define MEETING \
+	1.2 /* measured: routes that meet at a link wait for each other, and links carry their most for part of the time only */
 #define PIECE 10240 /* bytes that all-to-alls hand on at a time */
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
@@ -109,8 +110,8 @@ double torus_gather_seconds(const struct torus_shape *shape, int most_steps, siz
 }
 
 /*
- * Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round. What goes around the
- * end of a mesh comes back over all its links.
+ * Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round, and on a ring never further
+ * than half round. What goes around the end of a mesh comes back over all its links.
  */
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
@@ -121,8 +122,9 @@ double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes,
 
 		for (int have = 1; have < size; have *= 3) {
 			int come = 3 * have < size ? have : (size - have + 1) / 2;
+			int hops = shape->axis[a].ring && size - have < have ? size - have : have;
 
-			seconds += costs->forward + 4 * costs->handle + ways * come * each * have / costs->rate;
+			seconds += costs->forward + 4 * costs->handle + ways * come * each * hops / costs->rate;
 		}
 		each *= size;
 	}
@@ -137,7 +139,7 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 	double carried = links > 0 ? 2 * (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
 	double busy = 2.0 * rounds * most_steps * 2 * torus_ring_parts(shape) * costs->handle;
 
-	return 2 * torus_diameter(shape) * costs->forward + FULL * (carried > busy ? carried : busy);
+	return 2 * torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
 /* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */
@@ -157,18 +159,18 @@ static double routed_of_line(const struct torus_axis *axis)
 	return axis->ring ? half * (half + 1) / 2.0 : (double)half * (axis->size - half);
 }
 
-/* A node sends to all others, receives from them, and passes on what goes through it. */
+/* A node sends to all others, receives from them, and passes on what goes through it; and as many acknowledgements go back. */
 double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int messages,
 			    const struct torus_costs *costs)
 {
-	double busiest = 0, busy = (all_hops(shape) + shape->places - 1) * costs->handle;
+	double busiest = 0, busy = 2 * (all_hops(shape) + shape->places - 1) * costs->handle;
 
 	for (int a = 0; a < shape->axes; a++) {
 		double here = routed_of_line(&shape->axis[a]) * shape->places / shape->axis[a].size;
 
 		busiest = here > busiest ? here : busiest;
 	}
-	return messages * (costs->forward + busy) + FULL * busiest * (double)bytes / costs->rate;
+	return messages * (costs->forward + busy) + MEETING * busiest * (double)bytes / costs->rate;
 }
 
 /* Axis by axis, and what goes along one goes there on top of what goes along the others. */
