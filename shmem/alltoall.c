@@ -41,6 +41,7 @@ struct alltoall {
 	uint64_t number;
 	const struct torus_topology *topology; /* NULL: not on the torus */
 	uint64_t exchanged;		       /* exchanges on the torus before this one */
+	bool strided;
 };
 
 static int node_size(const struct comms_levels *levels, int node)
@@ -254,13 +255,16 @@ static void choose_alltoall_torus(struct alltoall *a)
 	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
 }
 
-/* Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid. */
+/*
+ * Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid,
+ * or its elements lie apart: the others pack those piece by piece, between barriers.
+ */
 static bool takes_links(const struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
 	bool flawed = set->team && set->team->topology && !set->team->topology->whole,
-	     little = !flawed && members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
+	     little = !flawed && !a->strided && members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
 
 	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
 	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))
@@ -370,7 +374,11 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	size_t size = elements.size, count = elements.count;
 	ptrdiff_t dst = elements.dst, sst = elements.sst;
 	struct strided x = {set, dest, source, (size_t)dst * size, (size_t)sst * size, size, count};
-	struct alltoall a = {.set = set, .dest = dest, .source = source, .bytes = count * size};
+	struct alltoall a = {.set = set,
+			     .dest = dest,
+			     .source = source,
+			     .bytes = count * size,
+			     .strided = dst != 1 || sst != 1};
 	size_t window = sizeof((struct scratch *)NULL)->window / (size_t)set->group->size / size * size;
 
 	set_note(set, dest, (size_t)set->group->size * count * x.dst, source, (size_t)set->group->size * count * x.sst);
