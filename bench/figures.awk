@@ -82,6 +82,8 @@ function read_torus(file,    line, f, key)
 		Torus_share[key] = f[9]
 		if (f[9] != "")
 			keep("torus:" key ",share", f[9])
+		if (f[10] != "")
+			keep("torus:" key ",times", f[10])
 	}
 	close(file)
 }
@@ -229,8 +231,8 @@ function torus_table(where, bytes,    i, f, key, c)
 function shares_table(collective, others,    i, j, n, f, key, other, rule)
 {
 	n = split(others, other, "+")
-	made = "| hosts | cables | bytes | seconds | share of the bound |"
-	rule = "|---|---|---|---|---|"
+	made = "| hosts | cables | bytes | seconds | share of the bound | times both bounds |"
+	rule = "|---|---|---|---|---|---|"
 	for (j = 1; j <= n; j++) {
 		made = made " " algorithm_name(other[j]) " | share |"
 		rule = rule "---|---|"
@@ -241,7 +243,7 @@ function shares_table(collective, others,    i, j, n, f, key, other, rule)
 		if (f[3] != collective || f[4] != "auto" || Torus_share[Torus_row[i]] == "")
 			continue
 		key = "torus:" Torus_row[i]
-		made = made "| " f[1] " | " f[2] " | " f[5] " | " Figure[key ",seconds"] " | " Figure[key ",share"] " |"
+		made = made "| " f[1] " | " f[2] " | " f[5] " | " Figure[key ",seconds"] " | " Figure[key ",share"] " | " Figure[key ",times"] " |"
 		for (j = 1; j <= n; j++) {
 			key = "torus:" f[1] "," f[2] "," f[3] "," other[j] "," f[5]
 			made = made " " Figure[key ",seconds"] " | " Figure[key ",share"] " |"
