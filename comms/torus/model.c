@@ -10,7 +10,7 @@
 #define SLACK 0.03
 #define MEETING \
 	1.2 /* measured: routes that meet at a link wait for each other, and links carry their most for part of the time only */
-#define PIECE 10240 /* bytes that all-to-alls hand on at a time */
+#define PIECE 10240 /* bytes that all-gathers and all-to-alls hand on at a time */
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
 
@@ -99,14 +99,15 @@ static double gathered_seconds(const struct torus_shape *shape, size_t bytes, co
 	return links > 0 ? (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
 }
 
-/* The last part that the busiest link carries then has to reach its last node. A node handles what comes from all directions. */
+/* What the busiest link carries last then has to reach its last node, piece by piece. A node handles what comes from all directions. */
 double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
 			    const struct torus_costs *costs)
 {
-	double parts = torus_ring_parts(shape), each = (double)bytes / (shape->places * parts * costs->rate);
-	double carried = gathered_seconds(shape, bytes, costs), busy = most_steps * 2 * parts * costs->handle;
+	double parts = torus_ring_parts(shape), part = (double)bytes / (shape->places * parts);
+	double piece = part < PIECE ? part : PIECE, busy = most_steps * 2 * parts * costs->handle;
+	double carried = gathered_seconds(shape, bytes, costs);
 
-	return torus_diameter(shape) * (costs->forward + each) + (carried > busy ? carried : busy);
+	return torus_diameter(shape) * (costs->forward + piece / costs->rate) + (carried > busy ? carried : busy);
 }
 
 /*

@@ -277,6 +277,9 @@ static void check_gather(void)
 	torus_shape_read(&shape, "4", problem); /* the last part comes from the neighbour on the other side */
 	EXPECT(torus_lines_gather_seconds(&shape, 4, &links) == 2, "a ring of four takes %g s",
 	       torus_lines_gather_seconds(&shape, 4, &links));
+	EXPECT(torus_gather_seconds(&shape, 0, 4 << 20, &links) <
+		       0.8 * torus_lines_gather_seconds(&shape, 4 << 20, &links),
+	       "on a ring of four the links' schedule is %g s", torus_gather_seconds(&shape, 0, 4 << 20, &links));
 	torus_shape_read(&shape, "8", problem); /* one part from each side, then three parts over three links at most */
 	EXPECT(torus_lines_gather_seconds(&shape, 8, &links) == 10, "a ring of eight takes %g s",
 	       torus_lines_gather_seconds(&shape, 8, &links));
