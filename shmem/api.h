@@ -38,6 +38,9 @@ struct cable_watch {
 	uint64_t took;	   /* ns that this member took last time */
 	int64_t next_test; /* ns by this member's clock: not before */
 	bool plans;	   /* the members are making plans again, and check nothing meanwhile */
+	/* of barriers and syncs, alike in all members; see plans_again.c */
+	int syncs;	/* since the members last agreed on what their plans have moved */
+	int agree_each; /* so many; 0: the team never had a plan that could be made again */
 };
 
 /*

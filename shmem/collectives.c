@@ -21,14 +21,17 @@ static __attribute__((noinline)) void team_barrier_observed(shmem_team_t team, b
 		comms_complete(); /* first: a member may wait for these puts, and compares only then */
 	set_check_agreement(&set, NULL, 0, NULL, 0, NULL);
 	comms_sync(set.group);
+	team_watch_plans(set.team, routine);
 }
 
 API void pshmem_barrier_all(void)
 {
-	if (COMMS_LIKELY(comms_calls_are_quick()))
+	if (COMMS_LIKELY(comms_calls_are_quick())) {
 		api_barrier_all(__func__);
-	else
+		team_watch_plans(&api_world, __func__);
+	} else {
 		team_barrier_observed(SHMEM_TEAM_WORLD, true, __func__);
+	}
 }
 PROFILED(shmem_barrier_all)
 
@@ -37,6 +40,7 @@ API void pshmem_sync_all(void)
 	if (COMMS_LIKELY(comms_calls_are_quick())) {
 		hang_note_group(__func__, &api_world.group);
 		comms_sync(&api_world.group);
+		team_watch_plans(&api_world, __func__);
 	} else {
 		team_barrier_observed(SHMEM_TEAM_WORLD, false, __func__);
 	}
@@ -45,10 +49,14 @@ PROFILED(shmem_sync_all)
 
 API int pshmem_team_sync(shmem_team_t team)
 {
-	if (COMMS_LIKELY(comms_calls_are_quick()))
-		comms_sync(set_of_team(team, __func__).group);
-	else
+	if (COMMS_LIKELY(comms_calls_are_quick())) {
+		struct set set = set_of_team(team, __func__);
+
+		comms_sync(set.group);
+		team_watch_plans(set.team, __func__);
+	} else {
 		team_barrier_observed(team, false, __func__);
+	}
 	return 0;
 }
 PROFILED(shmem_team_sync)

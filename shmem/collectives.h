@@ -77,15 +77,29 @@ struct set set_of_leaders(const struct set *set);
  */
 void set_prepare_topology(const struct set *set);
 
+#define SET_WATCHED_FROM (64UL << 10) /* bytes: less does not count */
 /*
  * A collective is about to move so many bytes over a team's topology, and this may be the time to check the cables. All members call this
- * alike, once in a call and before they choose trees; it does nothing for small messages. The second prints the cables that have changed.
+ * alike, once in a call and before they choose trees; it does nothing for small messages.
  */
 void set_watch_cables(const struct set *set, size_t bytes);
+/* The same for bytes that are over; checks only if the team is at rest. Has it checked? */
+bool set_watch_moved(const struct set *set, size_t bytes, bool at_rest);
+/* Is the team on a torus whose cables may be checked? All members have the same answer. */
+bool set_watches(const struct set *set);
+/* Prints the cables that have changed. */
 void set_print_faults(const struct set *set);
 
 /* Makes the plans of a team again whose trees were chosen before its topology last changed: a collective, for a team with a topology. */
 void api_plans_follow(const struct set *set);
+
+/* Follows each barrier and sync of a team that the user calls: programs that only start plans have no other collective to notice cables in. */
+void api_plans_watch(struct shmemx_team *team, const char *routine);
+static inline void team_watch_plans(struct shmemx_team *team, const char *routine)
+{
+	if (COMMS_UNLIKELY(team->watch.agree_each > 0))
+		api_plans_watch(team, routine);
+}
 
 /* out[i] = low[i] op high[i], low from the lower member. */
 typedef void combine_t(void *out, const void *low, const void *high, size_t count);

@@ -8,7 +8,8 @@
  * test    the leaders at both ends send some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
  *         of this team is on the cables
  *
- * At the end of a check the members make plans again whose cables have changed (shmem/ext/plans_again.c).
+ * At the end of a check the members make plans again whose cables have changed (shmem/ext/plans_again.c). What plans move counts, too, but a start
+ * waits for nobody: barriers and syncs of the team check for them.
  *
  * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links. After a test that
  * found nothing there is none for TEST_SHARE times as long as it took. Each end of a cable has its own view, and the worse one counts. The
@@ -24,7 +25,6 @@
 #include "comms/topology/job_torus.h"
 #include "rte/clock.h"
 
-#define WATCHED_FROM (64UL << 10) /* bytes */
 #define CHECK_SHARE 50
 #define TEST_SHARE 20
 #define SAMPLE (256UL << 10) /* bytes that a test sends over a cable */
@@ -289,18 +289,28 @@ static void check_cables(const struct set *set)
 	faults.follow(set);
 }
 
-void set_watch_cables(const struct set *set, size_t bytes)
+bool set_watches(const struct set *set)
+{
+	return faults.wanted && set->team->topology && !set->team->watch.off;
+}
+
+bool set_watch_moved(const struct set *set, size_t bytes, bool at_rest)
 {
 	const struct torus_topology *topology = set->team->topology;
 	struct cable_watch *watch = &set->team->watch;
 
-	if (!faults.wanted || watch->off || watch->plans || bytes < WATCHED_FROM)
-		return;
 	watch->moved += (double)bytes / (2 * topology->sites.shape.axes * topology->costs.rate);
-	if (watch->moved < CHECK_SHARE * watch->cost)
-		return;
+	if (watch->moved < CHECK_SHARE * watch->cost || !at_rest)
+		return false;
 	watch->moved = 0;
 	check_cables(set);
+	return true;
+}
+
+void set_watch_cables(const struct set *set, size_t bytes)
+{
+	if (set_watches(set) && !set->team->watch.plans && bytes >= SET_WATCHED_FROM)
+		set_watch_moved(set, bytes, true);
 }
 
 static void print_fault(const struct torus_topology *topology, int place, int direction)

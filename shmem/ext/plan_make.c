@@ -208,5 +208,7 @@ int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan)
 	m->plan->changes = m->set.team->topology ? m->set.team->topology->changes : 0;
 	plan_end(m, plan);
 	m->plan->order = order;
+	if (order.make && m->set.team->watch.agree_each == 0 && set_watches(&m->set))
+		m->set.team->watch.agree_each = 1;
 	return 0;
 }

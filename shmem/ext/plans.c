@@ -110,7 +110,7 @@ static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
 
 static void reset_plan(struct shmemx_plan *plan, const char *routine)
 {
-	plan->list.run = 0;
+	plan->list.run = plan->counted = 0;
 	plan->list.by_executor = plan->list.by_network = false;
 	plan->list.routine = routine;
 	atomic_store_explicit(&plan->list.finished, 0, memory_order_relaxed);
@@ -167,6 +167,29 @@ struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number)
 	}
 	pthread_mutex_unlock(&plans.lock);
 	return next;
+}
+
+size_t plans_moved(const struct shmemx_team *team, bool *under_way)
+{
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < SHMEMX_PLANS; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team != team || !plan->order.make)
+			continue;
+		if (!plan_hold(plan)) {
+			*under_way = true;
+			continue;
+		}
+		if (plan->order.bytes >= SET_WATCHED_FROM)
+			bytes += plan->order.bytes * (plan->list.run - plan->counted);
+		plan->counted = plan->list.run;
+		plan_release(plan);
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return bytes;
 }
 
 /* --- What the user calls --- */

@@ -50,7 +50,8 @@ struct shmemx_plan {
 	atomic_int state;
 	uint64_t number; /* among all that were ever made on its team */
 	struct plan_order order;
-	int changes; /* of the team's topology, up to when it was made */
+	int changes;	  /* of the team's topology, up to when it was made */
+	uint64_t counted; /* runs, by plans_moved */
 };
 
 /* A plan while it is made. */
@@ -83,6 +84,14 @@ void plan_end(struct maker *m, shmemx_plan_t *plan);
 int plan_make(struct maker *m, struct plan_order order, shmemx_plan_t *plan);
 /* The plan of a team with the least number above this one that was made by an order and before its topology changed; NULL: none. */
 struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number);
+/*
+ * What this PE's runs of the plans of a team have moved since the last call, of much data and of kinds that can be made again. A plan that is
+ * under way counts next time.
+ */
+size_t plans_moved(const struct shmemx_team *team, bool *under_way);
+/* While a plan is held a start waits; false: it is under way (plans_again.c). */
+bool plan_hold(struct shmemx_plan *plan);
+void plan_release(struct shmemx_plan *plan);
 
 /* Checks what all routines that make a plan have in common. */
 struct maker plan_maker(shmem_team_t team, int executor, size_t bytes, const char *routine);

@@ -6,15 +6,26 @@
  * All members are in a collective then. But starts have no order: one member may have started a run of the plan that another has not yet, or
  * one may be under way. So the members agree for each plan: it is made again if all have begun equally many runs and none is under way.
  * Otherwise it stays as it is, until the next check of the cables. A thread that starts the plan meanwhile waits until it has been made.
+ *
+ * A program may do nothing but start plans. A start waits for nobody, and a wait only for the PEs whose data it needs, so barriers and syncs of
+ * the team check, too. What plans have moved up to then differs between members, which may start before a barrier or behind it: they agree
+ * on the most. They do not do so each time: half as often as before where no check was due, or some plan was under way.
  */
 #include "plans.h"
 
-static bool plan_hold(struct shmemx_plan *plan)
+#define SELDOM 1024 /* barriers and syncs */
+
+bool plan_hold(struct shmemx_plan *plan)
 {
 	int state = PLAN_IDLE;
 
 	return atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_HELD, memory_order_acquire,
 						       memory_order_relaxed);
+}
+
+void plan_release(struct shmemx_plan *plan)
+{
+	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
 }
 
 static bool all_members_rest(const struct set *set, const struct shmemx_plan *plan, bool held)
@@ -58,7 +69,7 @@ static void follow_plan(const struct set *set, struct shmemx_plan *plan)
 				       : "keeps its trees: some PE has no room to make it again");
 	}
 	if (held)
-		atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
+		plan_release(plan);
 }
 
 void api_plans_follow(const struct set *set)
@@ -72,4 +83,23 @@ void api_plans_follow(const struct set *set)
 		follow_plan(set, plan);
 	set->team->watch.plans = false;
 	hang_note_group(set->routine, set->group);
+}
+
+void api_plans_watch(struct shmemx_team *team, const char *routine)
+{
+	struct set set = {&team->group, team, NULL, routine};
+	struct cable_watch *watch = &team->watch;
+	bool under_way = false;
+	uint64_t words[2];
+
+	if (!set_watches(&set) || ++watch->syncs < watch->agree_each)
+		return;
+	watch->syncs = 0;
+	words[1] = plans_moved(team, &under_way);
+	words[0] = under_way;
+	set_reduce_words(&set, words, 2, SET_MOST);
+	if (set_watch_moved(&set, words[1], words[0] == 0))
+		watch->agree_each = (watch->agree_each + 1) / 2;
+	else if (watch->agree_each < SELDOM)
+		watch->agree_each *= 2;
 }

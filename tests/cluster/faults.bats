@@ -209,6 +209,23 @@ plans_made_again()
 5 shmemx_allreduce_init," ]
 }
 
+@test "barriers notice a cable that becomes slow where a program only starts plans" {
+	up 3x3 1 100mbit
+	begin SHMEM_TORUS=3x3 SHMEM_DEBUG=1 -- starts:1m:2 starts:1m:12 starts:1m:2
+	next_step
+	on h0 tc qdisc change dev x+ root tbf rate 20mbit burst 64kb limit 4mb
+	next_step
+	before=$(sent_by h0 x+)
+	next_step
+	carried=$(($(sent_by h0 x+) - before))
+	echo "the slow cable has carried $carried"
+	finish
+	lines_are 1 'from port x[+-] of h[03] to h[03] is slow: [0-9.]* MB/s, and port [xyz][+-] has .*; collectives avoid it$'
+	[ "$carried" -lt 300000 ]
+	[ "$(plans_made_again)" = "1 shmemx_broadcast_init,
+1 shmemx_allreduce_init," ]
+}
+
 @test "a slow cable is noticed over libfabric, with two PEs to a host" {
 	grep -q 'define HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || skip 'the library is built without libfabric'
 	up 3 2 200mbit

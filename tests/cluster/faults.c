@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives while cables die and become slow: faults FOLDER STEP... does each STEP, COLLECTIVE:BYTES:CALLS with broadcast, reduce,
- * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; what makes the file has changed a cable before. All data is checked. PE 0 prints
+ * fcollect, alltoall (BYTES: what a PE has for all), plans (a broadcast and a sum by plans, which the first such step makes), starts (the same, then a barrier), or late (the same round an all-to-all), when the file FOLDER/N is there, N from 0; what makes the file has changed a cable before. All data is checked. PE 0 prints
  * "step N seconds" after each. Run by faults.bats.
  */
 #include <shmemx.h>
@@ -11,6 +11,8 @@
 #include "torus_times.h"
 
 static unsigned char *dest, *source;
+static shmem_team_t
+	apart; /* all PEs; the steps begin and end with its syncs, which check no cables for the plans of another team */
 
 static void check_byte(size_t i, unsigned char right, const char *what)
 {
@@ -140,6 +142,12 @@ static void plans_once(size_t bytes, int call)
 	check_plans(bytes, call);
 }
 
+static void starts_once(size_t bytes, int call)
+{
+	plans_once(bytes, call);
+	shmem_barrier_all();
+}
+
 /* Some have started the sum, and others have not, when an all-to-all of twice as much may notice that a cable has changed. */
 static void late_once(size_t bytes, int call)
 {
@@ -161,7 +169,8 @@ static const struct {
 	const char *name;
 	void (*once)(size_t bytes, int call);
 } collectives[] = {{"broadcast", broadcast_once}, {"reduce", reduce_once}, {"fcollect", fcollect_once},
-		   {"alltoall", alltoall_once},	  {"plans", plans_once},   {"late", late_once}};
+		   {"alltoall", alltoall_once},	  {"plans", plans_once},   {"late", late_once},
+		   {"starts", starts_once}};
 
 static void wait_for_file(const char *folder, int step)
 {
@@ -170,7 +179,7 @@ static void wait_for_file(const char *folder, int step)
 	snprintf(name, sizeof name, "%s/%d", folder, step);
 	while (shmem_my_pe() == 0 && access(name, F_OK))
 		usleep(10000);
-	shmem_barrier_all();
+	shmem_team_sync(apart);
 }
 
 static void do_step(const char *text)
@@ -192,13 +201,14 @@ static void do_step(const char *text)
 int main(int argc, char **argv)
 {
 	shmem_init();
+	shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0, &apart);
 	for (int step = 0; step + 2 < argc; step++) {
 		double begun;
 
 		wait_for_file(argv[1], step);
 		begun = seconds_now();
 		do_step(argv[step + 2]);
-		shmem_barrier_all();
+		shmem_team_sync(apart);
 		if (shmem_my_pe() == 0) {
 			printf("step %d %.3f\n", step, seconds_now() - begun);
 			fflush(stdout);
