@@ -64,9 +64,9 @@ static struct torus_exchange_step *list_of(const struct alltoall *a, int place, 
 {
 	struct torus_exchange_step *list;
 
-	*count = torus_exchange_schedule(a->shape, a->cuts, place, direction, NULL);
+	*count = torus_exchange_schedule(a->shape, NULL, a->cuts, place, direction, NULL);
 	list = schedule_allocate((size_t)*count, sizeof *list);
-	torus_exchange_schedule(a->shape, a->cuts, place, direction, list);
+	torus_exchange_schedule(a->shape, NULL, a->cuts, place, direction, list);
 	return list;
 }
 
@@ -84,7 +84,7 @@ static void find_links(struct alltoall *a)
 		int place = l / directions, direction = l % directions;
 		int last = first ? -1 : link->last;
 
-		if (torus_exchange_schedule(a->shape, a->cuts, place, direction, NULL) == 0)
+		if (torus_exchange_schedule(a->shape, NULL, a->cuts, place, direction, NULL) == 0)
 			continue;
 		*link = (struct link){.place = place, .direction = direction, .last = last, .before = last};
 		link->to = torus_neighbour(a->shape, place, direction);

@@ -95,8 +95,9 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
  */
 bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
 {
-	const struct torus_topology *topology, *links;
+	const struct torus_topology *topology;
 	struct torus_costs by_routes;
+	struct torus_shape links;
 	size_t each;
 
 	if (set->group->levels &&
@@ -110,11 +111,11 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 	if (!topology)
 		return false;
 	set_watch_cables(set, each * (size_t)topology->sites.nodes);
-	links = torus_topology_links(topology);
-	if (!links || torus_links_alltoall_most(links) == 0)
+	if (torus_links_alltoall_most(topology) == 0)
 		return false;
+	links = torus_topology_links(topology);
 	by_routes = torus_topology_route_costs(topology);
-	return forced || torus_links_seconds(&links->sites.shape, each, &links->costs) <
+	return forced || torus_links_seconds(&links, each, &topology->costs) <
 				 torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &by_routes);
 }
 
@@ -122,7 +123,7 @@ static void exchange_by_links(void *argument)
 {
 	struct node_blocks *blocks = argument;
 	const struct set *set = blocks->set;
-	const struct torus_topology *topology = torus_topology_links(set->team->topology);
+	const struct torus_topology *topology = set->team->topology;
 	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
 	struct torus_links_alltoall alltoall = {.topology = topology,
 						.number = blocks->first_number,
@@ -142,7 +143,7 @@ void set_alltoall_by_links(const struct set *set, const struct set_blocks *block
 {
 	const struct comms_levels *levels = set->group->levels;
 	int members = levels ? levels->node.size : 1;
-	size_t most = torus_links_alltoall_most(torus_topology_links(set->team->topology));
+	size_t most = torus_links_alltoall_most(set->team->topology);
 	char **memory = malloc(2 * (size_t)members * sizeof *memory);
 	struct node_blocks here = {.set = set,
 				   .blocks = blocks,

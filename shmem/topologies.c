@@ -101,7 +101,7 @@ static void report_topology(const struct set *set)
 			  "%.3g MB/s: broadcasts, reductions and collects go down trees around these, all-to-alls %s",
 			  set->group->size, nodes, torus_shape_text(&topology->sites.shape, text),
 			  topology->costs.rate * 1e-6,
-			  torus_topology_links(topology) ? "over the other links" : "as without a torus");
+			  torus_topology_has_links(topology) ? "over the other links" : "as without a torus");
 	else
 		rte_debug("a team of %d PEs on %d nodes is on a torus %s of its own, whose links carry %.3g MB/s, "
 			  "and a word in %.3g us",

@@ -38,7 +38,7 @@ struct run {
 
 size_t torus_links_alltoall_most(const struct torus_topology *topology)
 {
-	return topology->whole ? torus_exchange_block_most(&topology->sites.shape) : 0;
+	return torus_topology_has_links(topology) ? torus_exchange_block_most(&topology->sites.shape) : 0;
 }
 
 static void *run_allocate(const struct run *run, size_t count, size_t size)
@@ -191,11 +191,12 @@ static bool pass_piece(const struct run *run, struct course *course, size_t byte
 
 static size_t list_steps(const struct run *run, struct course *course, int place, int direction)
 {
+	const int *begins = run->alltoall->topology->begins;
 	size_t pieces = 0;
 
-	course->count = torus_exchange_schedule(run->shape, run->cuts, place, direction, NULL);
+	course->count = torus_exchange_schedule(run->shape, begins, run->cuts, place, direction, NULL);
 	course->steps = run_allocate(run, (size_t)course->count, sizeof *course->steps);
-	torus_exchange_schedule(run->shape, run->cuts, place, direction, course->steps);
+	torus_exchange_schedule(run->shape, begins, run->cuts, place, direction, course->steps);
 	for (int i = 0; i < course->count; i++)
 		pieces += (step_bytes(run, &course->steps[i]) + run->streams.piece - 1) / run->streams.piece;
 	if (course->count > 0)

@@ -26,7 +26,10 @@ struct torus_links_alltoall {
 /* Call on node leaders only. On return all blocks are stored. */
 void torus_links_alltoall(const struct torus_links_alltoall *alltoall);
 
-/* Bytes of a block at a time, so that what nodes keep in between does not fill their memory; 0: the torus is not whole. */
+/*
+ * Bytes of a block at a time, so that what nodes keep in between does not fill their memory; 0: the schedule cannot run on this topology
+ * (torus_topology_has_links).
+ */
 size_t torus_links_alltoall_most(const struct torus_topology *topology);
 
 #endif

@@ -21,8 +21,8 @@ struct torus_topology {
 	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
 	/* By link, as sites.share: what the node at its beginning sees of the cable now, and what was known at the start; NULL: no change yet. */
 	float *seen, *at_start;
-	int changes;		    /* how often that has changed */
-	struct torus_topology *cut; /* see torus_topology_links */
+	int changes; /* how often that has changed */
+	int *begins; /* see torus_topology_has_links */
 	bool cut_tried;
 	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];
@@ -51,11 +51,12 @@ bool torus_topology_schedule(const struct torus_topology *topology, int most);
 bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
 
 /*
- * The topology for schedules from neighbour to neighbour over all links: this one if it is whole; otherwise the same nodes without the cables
- * that are dead or slow, where each ring with such a cable is a mesh that begins behind it (torus_sites_cut). NULL: that is not possible.
- * Valid until torus_topology_see.
+ * Can schedules from neighbour to neighbour use all links but those that are dead or slow? begins is then where rings with such a cable are
+ * cut, NULL: there is none, until torus_topology_see. The second returns the shape with each axis as the worst of its lines: a mesh if one
+ * is cut.
  */
-const struct torus_topology *torus_topology_links(const struct torus_topology *topology);
+bool torus_topology_has_links(const struct torus_topology *topology);
+struct torus_shape torus_topology_links(const struct torus_topology *topology);
 
 /*
  * The node at a place sees a cable of its own carry this share of the usual rate: 0, it is dead, to 1. All members call this alike. Trees that

@@ -66,72 +66,44 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 	topology->whole = !torus_sites_flawed(&topology->sites);
 }
 
-static void *cut_allocate(int count)
+static int *find_begins(const struct torus_topology *topology)
 {
-	void *memory = malloc((size_t)count * sizeof(int));
+	const struct torus_shape *shape = &topology->sites.shape;
+	int *begins = malloc((size_t)shape->places * (size_t)shape->axes * sizeof *begins);
 
-	if (!memory)
-		rte_die(NULL, "no memory for the torus of a team of %d nodes", count);
-	return memory;
+	if (!begins)
+		rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
+	if (torus_sites_cut(&topology->sites, begins))
+		return begins;
+	free(begins);
+	return NULL;
 }
 
-/* The place in the cut torus of one in the whole torus. */
-static int place_in_cut(const struct torus_shape *shape, const int *first, int place)
-{
-	int coordinates[TORUS_AXES];
-
-	torus_coordinates(shape, place, coordinates);
-	for (int a = 0; a < shape->axes; a++)
-		if (first[a] >= 0)
-			coordinates[a] = (coordinates[a] - first[a] + shape->axis[a].size) % shape->axis[a].size;
-	return torus_place_at(shape, coordinates);
-}
-
-/* Axes keep their sizes, so places have the same strides. */
-static struct torus_topology *make_cut(const struct torus_topology *topology, const int *first)
-{
-	const struct torus_sites *sites = &topology->sites;
-	struct torus_topology *cut = calloc(1, sizeof *cut);
-
-	if (!cut)
-		rte_die(NULL, "no memory for the torus of a team of %d nodes", sites->nodes);
-	cut->sites.shape = sites->shape;
-	for (int a = 0; a < sites->shape.axes; a++)
-		cut->sites.shape.axis[a].ring = sites->shape.axis[a].ring && first[a] < 0;
-	cut->sites.nodes = sites->nodes;
-	cut->sites.place = cut_allocate(sites->nodes);
-	cut->sites.node = cut_allocate(sites->shape.places);
-	cut->pe = cut_allocate(sites->shape.places);
-	for (int p = 0; p < sites->shape.places; p++) {
-		int place = place_in_cut(&sites->shape, first, p);
-
-		cut->sites.node[place] = sites->node[p];
-		cut->sites.place[sites->node[p]] = place;
-		cut->pe[place] = topology->pe[p];
-	}
-	cut->me = place_in_cut(&sites->shape, first, topology->me);
-	cut->whole = true;
-	cut->costs = topology->costs;
-	return cut;
-}
-
-const struct torus_topology *torus_topology_links(const struct torus_topology *topology)
+bool torus_topology_has_links(const struct torus_topology *topology)
 {
 	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
-	int first[TORUS_AXES];
 
-	if (topology->whole)
-		return topology;
-	if (!topology->cut_tried && torus_sites_cut(&topology->sites, first))
-		changing->cut = make_cut(topology, first);
-	changing->cut_tried = true;
-	return topology->cut;
+	if (!topology->whole && !topology->cut_tried) {
+		changing->begins = find_begins(topology);
+		changing->cut_tried = true;
+	}
+	return topology->whole || topology->begins;
+}
+
+struct torus_shape torus_topology_links(const struct torus_topology *topology)
+{
+	struct torus_shape shape = topology->sites.shape;
+
+	for (int l = 0; topology->begins && l < shape.places * shape.axes; l++)
+		if (topology->begins[l] >= 0)
+			shape.axis[l % shape.axes].ring = false;
+	return shape;
 }
 
 void torus_topology_forget_cut(struct torus_topology *topology)
 {
-	torus_topology_free(topology->cut);
-	topology->cut = NULL;
+	free(topology->begins);
+	topology->begins = NULL;
 	topology->cut_tried = false;
 }
 

@@ -70,12 +70,36 @@ static int coordinate_on(const struct torus_axis *axis, int at, int down, int st
 	return to < axis->size ? to : -1;
 }
 
+/* A line as it is sent along. */
+struct line {
+	struct torus_axis axis;
+	int begins; /* what is its coordinate 0 in the shape */
+};
+
+static struct line line_through(const struct torus_shape *shape, const int *begins, int place, int a)
+{
+	struct line line = {shape->axis[a], begins ? begins[place * shape->axes + a] : -1};
+
+	if (line.begins < 0)
+		line.begins = 0;
+	else
+		line.axis.ring = false;
+	return line;
+}
+
+static int in_shape(const struct line *line, int coordinate)
+{
+	return (coordinate + line->begins) % line->axis.size;
+}
+
 /* One cut of a phase: from the coordinates behind this one, level by level. */
-static int list_cut(const struct torus_axis *axis, int at, int down, struct torus_exchange_step step,
+static int list_cut(const struct line *line, int at, int down, struct torus_exchange_step step,
 		    struct torus_exchange_step *list)
 {
+	const struct torus_axis *axis = &line->axis;
 	int cut = step.level, count = 0;
 
+	at = (at - line->begins + axis->size) % axis->size;
 	for (int level = 0; level < axis->size; level++) {
 		int origin = coordinate_on(axis, at, !down, level), furthest;
 
@@ -84,8 +108,8 @@ static int list_cut(const struct torus_axis *axis, int at, int down, struct toru
 		furthest = furthest_of(axis, origin, down, cut);
 		for (int steps = furthest; steps > level; steps--, count++) {
 			step.level = level;
-			step.origin = origin;
-			step.target = coordinate_on(axis, origin, down, steps);
+			step.origin = in_shape(line, origin);
+			step.target = in_shape(line, coordinate_on(axis, origin, down, steps));
 			if (list)
 				list[count] = step;
 		}
@@ -93,11 +117,11 @@ static int list_cut(const struct torus_axis *axis, int at, int down, struct toru
 	return count;
 }
 
-int torus_exchange_schedule(const struct torus_shape *shape, int cuts, int place, int direction,
+int torus_exchange_schedule(const struct torus_shape *shape, const int *begins, int cuts, int place, int direction,
 			    struct torus_exchange_step *list)
 {
 	int axes[TORUS_AXES], phases = long_axes(shape, axes), along = -1, count = 0;
-	const struct torus_axis *axis = &shape->axis[direction / 2];
+	struct line line = line_through(shape, begins, place, direction / 2);
 
 	for (int i = 0; i < phases; i++)
 		if (axes[i] == direction / 2)
@@ -106,7 +130,7 @@ int torus_exchange_schedule(const struct torus_shape *shape, int cuts, int place
 		for (int cut = 0; cut < cuts; cut++) {
 			int part = (along - phase + phases) % phases * cuts + cut;
 
-			count += list_cut(axis, torus_coordinate(shape, place, direction / 2), direction % 2,
+			count += list_cut(&line, torus_coordinate(shape, place, direction / 2), direction % 2,
 					  (struct torus_exchange_step){.phase = phase, .part = part, .level = cut},
 					  list ? list + count : NULL);
 		}

@@ -15,6 +15,9 @@
  * bundle  goes the shorter way round, over all nodes between. Half-way round a ring those of odd cuts go downwards.
  * level   how many nodes have sent the bundle before
  *
+ * begins  a ring with a bad cable is a mesh that begins behind it, each line at its own coordinate: by place times axes plus axis, that
+ *         of the line through the place, or -1 where the line is as in the shape. NULL: all are (torus_sites_cut)
+ *
  * No routes are needed, and on rings no link carries more than the others of its axis.
  */
 struct torus_exchange_step {
@@ -41,7 +44,7 @@ int torus_exchange_axis(const struct torus_shape *shape, int cuts, int part, int
  * order only: the one that brings the bundle, or, on level 0, all that come for this place in the phase before. So nobody waits for ever.
  * Returns their number; list has room for so many, or is NULL.
  */
-int torus_exchange_schedule(const struct torus_shape *shape, int cuts, int place, int direction,
+int torus_exchange_schedule(const struct torus_shape *shape, const int *begins, int cuts, int place, int direction,
 			    struct torus_exchange_step *list);
 
 /*

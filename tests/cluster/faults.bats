@@ -226,6 +226,22 @@ plans_made_again()
 1 shmemx_allreduce_init," ]
 }
 
+@test "all-to-alls avoid slow cables of two lines of an axis at different coordinates" {
+	up 3x3 1 100mbit
+	begin SHMEM_TORUS=3x3 SHMEM_DEBUG=1 -- alltoall:2m:3 alltoall:2m:16 alltoall:2m:3
+	next_step
+	on h0 tc qdisc change dev x+ root tbf rate 20mbit burst 64kb limit 4mb
+	on h4 tc qdisc change dev x+ root tbf rate 20mbit burst 64kb limit 4mb
+	next_step
+	before=$(($(sent_by h0 x+) + $(sent_by h4 x+)))
+	next_step
+	carried=$(($(sent_by h0 x+) + $(sent_by h4 x+) - before))
+	echo "the slow cables have carried $carried"
+	finish
+	lines_are 2 'from port x[+-] of h[0-9] to h[0-9] is slow: [0-9.]* MB/s, and port [xyz][+-] has .*; collectives avoid it$'
+	[ "$carried" -lt 400000 ]
+}
+
 @test "a slow cable is noticed over libfabric, with two PEs to a host" {
 	grep -q 'define HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || skip 'the library is built without libfabric'
 	up 3 2 200mbit

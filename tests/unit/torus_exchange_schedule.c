@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange schedule: with every list in its order nobody waits for ever; each block of each part comes from its place to its place;
- * bundles that pass a node go on in the order in which they come; and the busiest link carries no more than it must.
+ * bundles that pass a node go on in the order in which they come; and the busiest link carries no more than it must. The same where rings
+ * with a bad cable are cut, and then nothing goes over that cable.
  */
 #include "comms/torus/exchange_schedule.h"
+#include "comms/torus/sites.h"
 
 #include <stdlib.h>
 
@@ -23,6 +25,7 @@ struct link {
 
 struct run {
 	const struct torus_shape *shape;
+	const int *begins;
 	int parts, phases, links;
 	struct link *link;
 	int *cell;    /* by place, part, phases done, and cell */
@@ -82,11 +85,12 @@ static void arrive(struct run *run, int place, int part, int phase)
 	arrive(run, place, part, phase + 1);
 }
 
-static void make(struct run *run, const struct torus_shape *shape)
+static void make(struct run *run, const struct torus_shape *shape, const int *begins)
 {
 	int n = shape->places;
 
 	*run = (struct run){.shape = shape,
+			    .begins = begins,
 			    .parts = torus_exchange_parts(shape, CUTS),
 			    .phases = torus_exchange_phases(shape)};
 	run->link = calloc((size_t)(n * TORUS_DIRECTIONS), sizeof *run->link);
@@ -95,7 +99,7 @@ static void make(struct run *run, const struct torus_shape *shape)
 	for (int place = 0; place < n; place++)
 		for (int direction = 0; direction < 2 * shape->axes; direction++) {
 			struct link *link = &run->link[run->links];
-			int count = torus_exchange_schedule(shape, CUTS, place, direction, NULL);
+			int count = torus_exchange_schedule(shape, begins, CUTS, place, direction, NULL);
 
 			if (count == 0)
 				continue;
@@ -106,7 +110,7 @@ static void make(struct run *run, const struct torus_shape *shape)
 			EXPECT(link->to >= 0, "%s: %d sends into the void", text, place);
 			link->steps = calloc((size_t)count, sizeof *link->steps);
 			link->bundle = calloc((size_t)count * (size_t)n, sizeof *link->bundle);
-			torus_exchange_schedule(shape, CUTS, place, direction, link->steps);
+			torus_exchange_schedule(shape, begins, CUTS, place, direction, link->steps);
 			for (int i = 0; i < count * n; i++)
 				link->bundle[i] = -1;
 			run->links++;
@@ -171,14 +175,25 @@ static bool send_next(struct run *run, struct link *link)
 	return true;
 }
 
-static void check(const struct torus_shape *shape)
+/* What the busiest link must carry where lines are cut: as much as if all lines of their axes were meshes. */
+static double busiest_of(const struct run *run)
+{
+	struct torus_shape shape = *run->shape;
+
+	for (int l = 0; run->begins && l < shape.places * shape.axes; l++)
+		if (run->begins[l] >= 0)
+			shape.axis[l % shape.axes].ring = false;
+	return torus_exchange_busiest(&shape);
+}
+
+static void check(const struct torus_shape *shape, const int *begins)
 {
 	bool moved = true;
 	struct run run;
 	int most = 0;
 
 	torus_shape_text(shape, text);
-	make(&run, shape);
+	make(&run, shape, begins);
 	while (moved) {
 		moved = false;
 		for (int l = 0; l < run.links; l++)
@@ -193,9 +208,49 @@ static void check(const struct torus_shape *shape)
 			for (int from = 0; from < shape->places; from++)
 				EXPECT(*cell_of(&run, place, part, run.phases, from) == from * shape->places + place,
 				       "%s: %d has something else from %d", text, place, from);
-	EXPECT(most <= torus_exchange_busiest(shape) * run.parts + 1e-6,
-	       "%s: a link carries %d parts of blocks, not %g", text, most, torus_exchange_busiest(shape) * run.parts);
+	EXPECT(most <= busiest_of(&run) * run.parts + 1e-6, "%s: a link carries %d parts of blocks, not %g", text, most,
+	       busiest_of(&run) * run.parts);
 	dispose(&run);
+}
+
+/* Half of the rings that can be cut have a bad cable somewhere. */
+static int mark_rings(struct torus_sites *sites)
+{
+	const struct torus_shape *shape = &sites->shape;
+	struct torus_box box = {{0}, {0}};
+	struct torus_flaw flaw[256];
+	int flaws = 0;
+
+	for (int a = 0; a < shape->axes; a++)
+		box.extent[a] = shape->axis[a].size;
+	for (int p = 0; p < shape->places; p++)
+		for (int a = 0; a < shape->axes; a++)
+			if (shape->axis[a].ring && shape->axis[a].size > 2 && torus_coordinate(shape, p, a) == 0 &&
+			    tori_random(2))
+				flaw[flaws++] = (struct torus_flaw){
+					p + tori_random(shape->axis[a].size) * shape->stride[a], 2 * a, 0.1F};
+	EXPECT(torus_sites_mark(sites, &box, shape, flaw, flaws), "memory");
+	return flaws;
+}
+
+static int check_cut(const struct torus_shape *shape)
+{
+	int *begins = calloc((size_t)(shape->places * shape->axes), sizeof *begins), flaws;
+	struct torus_sites sites;
+
+	torus_shape_text(shape, text);
+	EXPECT(torus_sites_all(&sites, shape), "memory");
+	flaws = mark_rings(&sites);
+	EXPECT(torus_sites_cut(&sites, begins), "%s: cannot be cut", text);
+	for (int p = 0; p < shape->places; p++)
+		for (int d = 0; d < 2 * shape->axes; d++)
+			EXPECT(torus_sites_share(&sites, p, d) == 1 ||
+				       torus_exchange_schedule(shape, begins, CUTS, p, d, NULL) == 0,
+			       "%s: %d sends over a bad cable", text, p);
+	check(shape, begins);
+	torus_sites_free(&sites);
+	free(begins);
+	return flaws;
 }
 
 /* Rounds keep a node's memory bounded; more cuts than two come with parts of at least a KiB, and no earlier than they must. */
@@ -219,15 +274,19 @@ int main(void)
 	static const char *const known[] = {"3x3x3", "4x4", "2x2x2x2", "2x3x4", "5",   "6",
 					    "2",     "2d",  "4mx3",    "3mx3m", "2dx4"};
 	struct torus_shape shape;
+	int cut = 0;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
 		tori_read(&shape, known[i]);
-		check(&shape);
+		check(&shape, NULL);
+		cut += check_cut(&shape) > 1;
 	}
 	for (int i = 0; i < 40; i++) {
 		tori_shape(&shape, 40);
-		check(&shape);
+		check(&shape, NULL);
+		cut += check_cut(&shape) > 1;
 	}
+	EXPECT(cut > 10, "only %d shapes had several lines cut", cut);
 	check_rounds_and_cuts("24x16x24", 2368, 12288, 24576);
 	check_rounds_and_cuts("4x4", 2097152, 8192, 16384);
 	tori_read(&shape, "1");

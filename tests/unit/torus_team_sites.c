@@ -266,7 +266,7 @@ static void check_examples(void)
 	}
 }
 
-/* Rings with one bad plane of cables can be cut there, and nothing else can. */
+/* Each ring with one bad cable can be cut there, and nothing else can. */
 static void check_cuts(void)
 {
 	static const struct {
@@ -274,25 +274,26 @@ static void check_cuts(void)
 		int flaws;
 		struct torus_flaw flaw[3];
 		bool possible;
-		int first[3];
+		int begins[2][4]; /* by axis and line: the lines of an axis by the coordinate along the other one */
 	} rows[] = {
-		{"3x4", 0, {{0}}, true, {-1, -1}},
-		{"3x4", 1, {{0, 0, 0}}, true, {1, -1}},
-		{"3x4", 1, {{0, 1, 0.2F}}, true, {0, -1}},
-		{"3x4", 1, {{2, 2, 0.2F}}, true, {-1, 3}},
-		{"3x4", 2, {{1, 0, 0}, {2, 0, 0.5F}}, true, {1, -1}},
-		{"3x4", 3, {{9, 0, 0}, {4, 3, 0.5F}, {8, 3, 0}}, true, {0, 0}},
-		{"3x4", 2, {{1, 0, 0}, {5, 0, 0}}, false, {0}},
-		{"3mx4", 1, {{0, 0, 0}}, false, {0}},
-		{"3mx4", 1, {{0, 2, 0}}, true, {-1, 1}},
-		{"2dx3", 1, {{0, 0, 0}}, false, {0}},
+		{"3x4", 0, {{0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}},
+		{"3x4", 1, {{0, 0, 0}}, true, {{1, -1, -1, -1}, {-1, -1, -1}}},
+		{"3x4", 1, {{0, 1, 0.2F}}, true, {{0, -1, -1, -1}, {-1, -1, -1}}},
+		{"3x4", 1, {{2, 2, 0.2F}}, true, {{-1, -1, -1, -1}, {3, -1, -1}}},
+		{"3x4", 2, {{1, 0, 0}, {2, 0, 0.5F}}, true, {{-1, 1, 1, -1}, {-1, -1, -1}}},
+		{"3x4", 2, {{1, 0, 0}, {6, 0, 0.5F}}, true, {{-1, 1, 2, -1}, {-1, -1, -1}}},
+		{"3x4", 3, {{9, 0, 0}, {4, 3, 0.5F}, {8, 3, 0}}, true, {{-1, 0, -1, -1}, {-1, 0, 0}}},
+		{"3x4", 2, {{1, 0, 0}, {5, 0, 0}}, false, {{0}}},
+		{"3mx4", 1, {{0, 0, 0}}, false, {{0}}},
+		{"3mx4", 1, {{0, 2, 0}}, true, {{-1, -1, -1, -1}, {1, -1, -1}}},
+		{"2dx3", 1, {{0, 0, 0}}, false, {{0}}},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct torus_box box = {{0}, {0}};
 		struct torus_shape shape;
 		struct torus_sites sites;
-		int first[TORUS_AXES];
+		int begins[2 * 12];
 		bool possible;
 
 		tori_read(&shape, rows[i].machine);
@@ -300,12 +301,13 @@ static void check_cuts(void)
 			box.extent[a] = shape.axis[a].size;
 		torus_sites_all(&sites, &shape);
 		EXPECT(torus_sites_mark(&sites, &box, &shape, rows[i].flaw, rows[i].flaws), "memory");
-		possible = torus_sites_cut(&sites, first);
+		possible = torus_sites_cut(&sites, begins);
 		EXPECT(possible == rows[i].possible, "row %zu: %d", i, possible);
-		for (int a = 0; possible && a < shape.axes; a++)
-			EXPECT(first[a] == rows[i].first[a], "row %zu: axis %d begins at %d", i, a, first[a]);
+		for (int l = 0; possible && l < 2 * shape.places; l++)
+			EXPECT(begins[l] == rows[i].begins[l % 2][torus_coordinate(&shape, l / 2, 1 - l % 2)],
+			       "row %zu: the line through %d along axis %d begins at %d", i, l / 2, l % 2, begins[l]);
 		sites.node[0] = -1;
-		EXPECT(!torus_sites_cut(&sites, first), "row %zu: there is a hole", i);
+		EXPECT(!torus_sites_cut(&sites, begins), "row %zu: there is a hole", i);
 		torus_sites_free(&sites);
 	}
 }
