@@ -124,7 +124,7 @@ static double exchange_seconds(const struct lattice *lattice, const struct latti
 static double bound_seconds(const struct torus_shape *shape, const char *algorithm, double bytes, double rate)
 {
 	double gathered = (shape->places - 1) * bytes / torus_ring_links(shape, TORUS_ONE_WAY) / rate;
-	double busiest = torus_exchange_busiest(shape), mean = torus_exchange_mean(shape);
+	double busiest = torus_exchange_busiest(shape, NULL), mean = torus_exchange_mean(shape);
 
 	if (!strcmp(algorithm, "allgather"))
 		return gathered;

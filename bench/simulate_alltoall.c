@@ -105,6 +105,7 @@ static void compare_lists(const struct alltoall *a, int place)
 		for (int i = 0; alike && i < count; i++) {
 			list[i].origin = seen_from(a, list[i].origin, place, axis);
 			list[i].target = seen_from(a, list[i].target, place, axis);
+			list[i].line -= place - torus_coordinate(a->shape, place, axis) * a->shape->stride[axis];
 			alike = memcmp(&list[i], &link->steps[i], sizeof *list) == 0;
 		}
 		free(list);

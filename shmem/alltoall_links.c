@@ -97,7 +97,6 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 {
 	const struct torus_topology *topology;
 	struct torus_costs by_routes;
-	struct torus_shape links;
 	size_t each;
 
 	if (set->group->levels &&
@@ -113,9 +112,8 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 	set_watch_cables(set, each * (size_t)topology->sites.nodes);
 	if (torus_links_alltoall_most(topology) == 0)
 		return false;
-	links = torus_topology_links(topology);
 	by_routes = torus_topology_route_costs(topology);
-	return forced || torus_links_seconds(&links, each, &topology->costs) <
+	return forced || torus_links_seconds(&topology->sites.shape, topology->lines, each, &topology->costs) <
 				 torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &by_routes);
 }
 

@@ -20,9 +20,10 @@ struct course {
 	struct torus_exchange_step *steps;
 	int count, step;
 	size_t bytes; /* of this bundle that went or came before */
-	/* of a stream out: by step; the first one that is not free again; the next that comes from a neighbour */
+	/* of a stream out: by step; the first one that is not free again */
 	struct bundle *bundle;
-	int released, passing;
+	int released;
+	struct bundle *taken; /* of a stream in: the one that goes on */
 };
 
 struct run {
@@ -191,12 +192,12 @@ static bool pass_piece(const struct run *run, struct course *course, size_t byte
 
 static size_t list_steps(const struct run *run, struct course *course, int place, int direction)
 {
-	const int *begins = run->alltoall->topology->begins;
+	const struct torus_lines *lines = run->alltoall->topology->lines;
 	size_t pieces = 0;
 
-	course->count = torus_exchange_schedule(run->shape, begins, run->cuts, place, direction, NULL);
+	course->count = torus_exchange_schedule(run->shape, lines, run->cuts, place, direction, NULL);
 	course->steps = run_allocate(run, (size_t)course->count, sizeof *course->steps);
-	torus_exchange_schedule(run->shape, begins, run->cuts, place, direction, course->steps);
+	torus_exchange_schedule(run->shape, lines, run->cuts, place, direction, course->steps);
 	for (int i = 0; i < course->count; i++)
 		pieces += (step_bytes(run, &course->steps[i]) + run->streams.piece - 1) / run->streams.piece;
 	if (course->count > 0)
@@ -270,21 +271,33 @@ static void dispose_run(struct run *run)
 
 /* --- Taking --- */
 
-/* Adds a piece to a bundle that goes on to the next node. Those that pass go on in the order in which they come. */
-static void take_onwards(struct run *run, struct course *course, const struct torus_exchange_step *step, size_t bytes,
-			 const char *data)
+static bool is_bundle_of(const struct torus_exchange_step *a, const struct torus_exchange_step *b)
 {
-	struct bundle *bundle;
+	return a->phase == b->phase && a->part == b->part && a->line == b->line && a->origin == b->origin &&
+	       a->target == b->target;
+}
 
-	while (course->steps[course->passing].level == 0 || step_bytes(run, &course->steps[course->passing]) == 0)
-		course->passing++;
-	bundle = &course->bundle[course->passing];
-	if (!bundle->data)
-		bundle->data = run_allocate(run, 1, step_bytes(run, step));
-	memcpy(bundle->data + bundle->bytes, data, bytes);
-	bundle->bytes += bytes;
-	if (bundle->bytes == step_bytes(run, step))
-		course->passing++;
+/* Where a bundle is to leave that comes now in such a direction: not before all of it is here, so the step is still to come. */
+static struct bundle *find_bundle(struct course *out, const struct torus_exchange_step *step, int direction)
+{
+	int i = out->step;
+
+	while (out->steps[i].from != direction || !is_bundle_of(&out->steps[i], step))
+		i++;
+	return &out->bundle[i];
+}
+
+/* Adds a piece to a bundle that goes on to the next node. */
+static void take_onwards(struct run *run, int s, const struct torus_exchange_step *step, size_t bytes, const char *data)
+{
+	struct course *in = &run->in[s];
+
+	if (in->bytes == 0)
+		in->taken = find_bundle(run->onwards[step->onwards], step, run->streams.in[s].direction);
+	if (!in->taken->data)
+		in->taken->data = run_allocate(run, 1, step_bytes(run, step));
+	memcpy(in->taken->data + in->taken->bytes, data, bytes);
+	in->taken->bytes += bytes;
 }
 
 static bool take_pieces(struct run *run, int s)
@@ -297,12 +310,12 @@ static bool take_pieces(struct run *run, int s)
 		struct cells cells = {step.part,      step.phase,    step.origin,
 				      step.phase + 1, course->bytes, next_piece(run, course)};
 		char *slot = torus_stream_slot(&run->streams, in);
-		bool here = step.target == my_coordinate(run, in->direction / 2);
+		bool here = step.onwards < 0;
 
 		if (here)
 			move_cells(run, cells, slot, false);
 		else
-			take_onwards(run, run->onwards[in->direction], &step, cells.bytes, slot);
+			take_onwards(run, s, &step, cells.bytes, slot);
 		if (pass_piece(run, course, cells.bytes) && here)
 			count_bundle(run, step.part, step.phase);
 		in->done++;

@@ -196,7 +196,7 @@ void torus_topology_free(struct torus_topology *topology)
 	if (!topology)
 		return;
 	torus_topology_forget_trees(topology);
-	torus_topology_forget_cut(topology);
+	torus_topology_forget_lines(topology);
 	for (int direction = 0; direction < TORUS_DIRECTIONS; direction++) {
 		free(topology->steps_out[direction]);
 		free(topology->steps_in[direction]);

@@ -3,6 +3,7 @@
 #define TORUS_TOPOLOGY_H
 
 #include "comms/core/comms.h"
+#include "comms/torus/lines.h"
 #include "comms/torus/model.h"
 #include "comms/torus/ring_schedule.h"
 #include "comms/torus/sites.h"
@@ -21,9 +22,9 @@ struct torus_topology {
 	struct torus_disjoint_trees **disjoint; /* by root, for roots that a search was made for */
 	/* By link, as sites.share: what the node at its beginning sees of the cable now, and what was known at the start; NULL: no change yet. */
 	float *seen, *at_start;
-	int changes; /* how often that has changed */
-	int *begins; /* see torus_topology_has_links */
-	bool cut_tried;
+	int changes;		   /* how often that has changed */
+	struct torus_lines *lines; /* see torus_topology_has_links */
+	bool lines_tried;
 	/* By direction, after torus_topology_schedule: steps that send in that direction, and steps that receive from there. */
 	int most_steps, n_steps_out[TORUS_DIRECTIONS], n_steps_in[TORUS_DIRECTIONS];
 	struct torus_ring_step *steps_out[TORUS_DIRECTIONS], *steps_in[TORUS_DIRECTIONS];
@@ -51,12 +52,10 @@ bool torus_topology_schedule(const struct torus_topology *topology, int most);
 bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
 
 /*
- * Can schedules from neighbour to neighbour use all links but those that are dead or slow? begins is then where rings with such a cable are
- * cut, NULL: there is none, until torus_topology_see. The second returns the shape with each axis as the worst of its lines: a mesh if one
- * is cut.
+ * Can schedules from neighbour to neighbour do without the links that are dead or slow? lines is then how, NULL: there is none, until
+ * torus_topology_see.
  */
 bool torus_topology_has_links(const struct torus_topology *topology);
-struct torus_shape torus_topology_links(const struct torus_topology *topology);
 
 /*
  * The node at a place sees a cable of its own carry this share of the usual rate: 0, it is dead, to 1. All members call this alike. Trees that
@@ -66,7 +65,7 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 float torus_topology_seen(const struct torus_topology *topology, int place, int direction);
 float torus_topology_share(const struct torus_topology *topology, int place, int direction);
 void torus_topology_forget_trees(struct torus_topology *topology);
-void torus_topology_forget_cut(struct torus_topology *topology);
+void torus_topology_forget_lines(struct torus_topology *topology);
 
 /* What messages cost that follow routes, over any cable: the slowest one is in the way of some. */
 struct torus_costs torus_topology_route_costs(const struct torus_topology *topology);

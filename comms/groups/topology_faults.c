@@ -62,49 +62,34 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 	topology->sites.share[link] = topology->sites.share[back] = share;
 	topology->changes++;
 	torus_topology_forget_trees(topology);
-	torus_topology_forget_cut(topology);
+	torus_topology_forget_lines(topology);
 	topology->whole = !torus_sites_flawed(&topology->sites);
-}
-
-static int *find_begins(const struct torus_topology *topology)
-{
-	const struct torus_shape *shape = &topology->sites.shape;
-	int *begins = malloc((size_t)shape->places * (size_t)shape->axes * sizeof *begins);
-
-	if (!begins)
-		rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
-	if (torus_sites_cut(&topology->sites, begins))
-		return begins;
-	free(begins);
-	return NULL;
 }
 
 bool torus_topology_has_links(const struct torus_topology *topology)
 {
 	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
+	struct torus_lines lines;
 
-	if (!topology->whole && !topology->cut_tried) {
-		changing->begins = find_begins(topology);
-		changing->cut_tried = true;
+	if (!topology->whole && !topology->lines_tried) {
+		changing->lines_tried = true;
+		if (torus_lines_find(&lines, &topology->sites)) {
+			changing->lines = malloc(sizeof lines);
+			if (!topology->lines)
+				rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
+			*changing->lines = lines;
+		}
 	}
-	return topology->whole || topology->begins;
+	return topology->whole || topology->lines;
 }
 
-struct torus_shape torus_topology_links(const struct torus_topology *topology)
+void torus_topology_forget_lines(struct torus_topology *topology)
 {
-	struct torus_shape shape = topology->sites.shape;
-
-	for (int l = 0; topology->begins && l < shape.places * shape.axes; l++)
-		if (topology->begins[l] >= 0)
-			shape.axis[l % shape.axes].ring = false;
-	return shape;
-}
-
-void torus_topology_forget_cut(struct torus_topology *topology)
-{
-	free(topology->begins);
-	topology->begins = NULL;
-	topology->cut_tried = false;
+	if (topology->lines)
+		torus_lines_free(topology->lines);
+	free(topology->lines);
+	topology->lines = NULL;
+	topology->lines_tried = false;
 }
 
 struct torus_costs torus_topology_route_costs(const struct torus_topology *topology)

@@ -70,15 +70,32 @@ static int coordinate_on(const struct torus_axis *axis, int at, int down, int st
 	return to < axis->size ? to : -1;
 }
 
-/* A line as it is sent along. */
+/* What a link is to send: what goes along a line, by the line's own link or by one of a bypass. */
+struct source {
+	int place, direction; /* the link of the line */
+	int bypass, hop;      /* -1: its own */
+};
+
+static int place_of(const struct torus_shape *shape, int line, int axis, int coordinate)
+{
+	return line + coordinate * shape->stride[axis];
+}
+
+/* A line as it is sent along in a direction. */
 struct line {
+	const struct torus_shape *shape;
+	const struct torus_lines *lines;
+	int number, direction;
 	struct torus_axis axis;
 	int begins; /* what is its coordinate 0 in the shape */
 };
 
-static struct line line_through(const struct torus_shape *shape, const int *begins, int place, int a)
+static struct line line_through(const struct torus_shape *shape, const struct torus_lines *lines, int place,
+				int direction)
 {
-	struct line line = {shape->axis[a], begins ? begins[place * shape->axes + a] : -1};
+	int a = direction / 2;
+	struct line line = {shape,     lines,	       place_of(shape, place, a, -torus_coordinate(shape, place, a)),
+			    direction, shape->axis[a], lines ? lines->begins[place * shape->axes + a] : -1};
 
 	if (line.begins < 0)
 		line.begins = 0;
@@ -92,47 +109,160 @@ static int in_shape(const struct line *line, int coordinate)
 	return (coordinate + line->begins) % line->axis.size;
 }
 
+static int from_shape(const struct line *line, int place)
+{
+	int size = line->axis.size;
+
+	return (torus_coordinate(line->shape, place, line->direction / 2) - line->begins + size) % size;
+}
+
+/* How many bypasses lie between two of its coordinates: only lines that are no rings have any. */
+static int bypasses_between(const struct line *line, int from, int to)
+{
+	int low = from < to ? from : to, high = from < to ? to : from, count = 0;
+
+	for (int b = 0; line->lines && b < line->lines->bypasses; b++) {
+		const struct torus_bypass *bypass = &line->lines->bypass[b];
+		int at = from_shape(line, bypass->place);
+
+		count += bypass->direction / 2 == line->direction / 2 && at >= low && at < high &&
+			 place_of(line->shape, line->number, line->direction / 2, in_shape(line, at)) == bypass->place;
+	}
+	return count;
+}
+
+/* The direction in which a line's bundles leave one of its places, and that in which they come to it. */
+static int leaves_by(const struct line *line, int place)
+{
+	return torus_lines_leave(line->shape, line->lines, place, line->direction);
+}
+
+static int comes_by(const struct line *line, int place)
+{
+	int by = torus_lines_leave(line->shape, line->lines, place, line->direction ^ 1);
+
+	return by ^ 1;
+}
+
+/* By which links a step has come and goes on: along its line, or by the links of a bypass. */
+static void find_links(const struct line *line, const struct source *source, struct torus_exchange_step *step)
+{
+	int next = torus_neighbour(line->shape, source->place, source->direction);
+
+	step->from = step->onwards = source->direction;
+	if (source->hop == 1)
+		step->from = line->lines->bypass[source->bypass].side;
+	else if (source->hop == 0)
+		step->from = step->level == 0 ? -1 : comes_by(line, source->place);
+	if (source->hop == 1)
+		step->onwards = line->lines->bypass[source->bypass].side ^ 1;
+	else if (source->bypass < 0 || source->hop == TORUS_BYPASS_HOPS - 1)
+		step->onwards = torus_coordinate(line->shape, next, line->direction / 2) == step->target
+					? -1
+					: leaves_by(line, next);
+}
+
 /* One cut of a phase: from the coordinates behind this one, level by level. */
-static int list_cut(const struct line *line, int at, int down, struct torus_exchange_step step,
+static int list_cut(const struct line *line, const struct source *source, int cut, struct torus_exchange_step step,
 		    struct torus_exchange_step *list)
 {
 	const struct torus_axis *axis = &line->axis;
-	int cut = step.level, count = 0;
+	int at = from_shape(line, source->place), down = line->direction % 2, count = 0;
 
-	at = (at - line->begins + axis->size) % axis->size;
-	for (int level = 0; level < axis->size; level++) {
-		int origin = coordinate_on(axis, at, !down, level), furthest;
+	for (int behind = 0; behind < axis->size; behind++) {
+		int origin = coordinate_on(axis, at, !down, behind), furthest;
 
 		if (origin < 0)
 			break;
 		furthest = furthest_of(axis, origin, down, cut);
-		for (int steps = furthest; steps > level; steps--, count++) {
-			step.level = level;
+		for (int steps = furthest; steps > behind; steps--, count++) {
+			if (!list)
+				continue;
+			step.level =
+				behind + (TORUS_BYPASS_HOPS - 1) * bypasses_between(line, origin, at) + source->hop;
+			step.line = line->number;
 			step.origin = in_shape(line, origin);
 			step.target = in_shape(line, coordinate_on(axis, origin, down, steps));
-			if (list)
-				list[count] = step;
+			find_links(line, source, &step);
+			list[count] = step;
 		}
 	}
 	return count;
 }
 
-int torus_exchange_schedule(const struct torus_shape *shape, const int *begins, int cuts, int place, int direction,
-			    struct torus_exchange_step *list)
+/* Several sources of a link, each by level: all by level. */
+static void sort_by_level(struct torus_exchange_step *list, int count)
 {
-	int axes[TORUS_AXES], phases = long_axes(shape, axes), along = -1, count = 0;
-	struct line line = line_through(shape, begins, place, direction / 2);
+	for (int i = 1; i < count; i++) {
+		struct torus_exchange_step step = list[i];
+		int at = i;
+
+		for (; at > 0 && list[at - 1].level > step.level; at--)
+			list[at] = list[at - 1];
+		list[at] = step;
+	}
+}
+
+/* All that goes over a link in a cut of a phase, of one source. */
+static int list_source(const struct torus_shape *shape, const struct torus_lines *lines, const struct source *source,
+		       struct torus_exchange_step step, int cuts, struct torus_exchange_step *list)
+{
+	int axes[TORUS_AXES], phases = long_axes(shape, axes), along = -1, cut = step.part;
+	struct line line = line_through(shape, lines, source->place, source->direction);
 
 	for (int i = 0; i < phases; i++)
-		if (axes[i] == direction / 2)
+		if (axes[i] == source->direction / 2)
 			along = i;
-	for (int phase = 0; along >= 0 && phase < phases; phase++)
-		for (int cut = 0; cut < cuts; cut++) {
-			int part = (along - phase + phases) % phases * cuts + cut;
+	if (along < 0)
+		return 0;
+	step.part = (along - step.phase + phases) % phases * cuts + cut;
+	return list_cut(&line, source, cut, step, list);
+}
 
-			count += list_cut(&line, torus_coordinate(shape, place, direction / 2), direction % 2,
-					  (struct torus_exchange_step){.phase = phase, .part = part, .level = cut},
-					  list ? list + count : NULL);
+/* The i-th source of a link, the line's own first. False: it sends nothing for this one. */
+static bool find_source(const struct torus_shape *shape, const struct torus_lines *lines, struct torus_hop link, int i,
+			struct source *source)
+{
+	const struct torus_bypass *bypass;
+	struct torus_hop hop;
+
+	*source = (struct source){link.place, link.direction, -1, 0};
+	if (i == 0)
+		return torus_lines_leave(shape, lines, link.place, link.direction) == link.direction;
+	i--;
+	source->bypass = i / (2 * TORUS_BYPASS_HOPS);
+	source->hop = i % TORUS_BYPASS_HOPS;
+	bypass = &lines->bypass[source->bypass];
+	source->direction = bypass->direction ^ (i / TORUS_BYPASS_HOPS % 2);
+	source->place = source->direction == bypass->direction
+				? bypass->place
+				: torus_neighbour(shape, bypass->place, bypass->direction);
+	hop = torus_bypass_hop(shape, bypass, source->direction != bypass->direction, source->hop);
+	return hop.place == link.place && hop.direction == link.direction;
+}
+
+int torus_exchange_schedule(const struct torus_shape *shape, const struct torus_lines *lines, int cuts, int place,
+			    int direction, struct torus_exchange_step *list)
+{
+	int phases = torus_exchange_phases(shape), sources = 1 + (lines ? 2 * TORUS_BYPASS_HOPS * lines->bypasses : 0);
+	int count = 0;
+
+	if (torus_neighbour(shape, place, direction) < 0)
+		return 0;
+	for (int phase = 0; phase < phases; phase++)
+		for (int cut = 0; cut < cuts; cut++) {
+			int begin = count;
+
+			for (int i = 0; i < sources; i++) {
+				struct source source;
+
+				if (find_source(shape, lines, (struct torus_hop){place, direction}, i, &source))
+					count += list_source(shape, lines, &source,
+							     (struct torus_exchange_step){.phase = phase, .part = cut},
+							     cuts, list ? list + count : NULL);
+			}
+			if (list && sources > 1)
+				sort_by_level(list + begin, count - begin);
 		}
 	return count;
 }
@@ -152,12 +282,47 @@ static double hops_of_line(const struct torus_axis *axis)
 	return axis->ring ? (double)size * (size * size / 4) : (double)size * (size * size - 1) / 3.0;
 }
 
-double torus_exchange_busiest(const struct torus_shape *shape)
+/* What the busiest link of an axis carries, without bypasses. */
+static double busiest_of_axis(const struct torus_shape *shape, const struct torus_lines *lines, int a)
+{
+	struct torus_axis axis = shape->axis[a];
+
+	for (int p = 0; lines && p < shape->places; p++)
+		axis.ring &= lines->begins[p * shape->axes + a] < 0;
+	return busiest_of_line(&axis) * shape->places / axis.size;
+}
+
+/* Of the links of a bypass, what they carry of others and of their own line at most. */
+static double busiest_of_bypass(const struct torus_shape *shape, const struct torus_lines *lines, const double *axes,
+				int number)
 {
 	double busiest = 0;
 
+	for (int i = 0; i < 2 * TORUS_BYPASS_HOPS; i++) {
+		struct torus_hop link = torus_bypass_hop(shape, &lines->bypass[number], i % 2, i / 2);
+		double here = axes[link.direction / 2];
+
+		for (int j = 1; j <= 2 * TORUS_BYPASS_HOPS * lines->bypasses; j++) {
+			struct source source;
+
+			if (find_source(shape, lines, link, j, &source))
+				here += axes[source.direction / 2];
+		}
+		busiest = here > busiest ? here : busiest;
+	}
+	return busiest;
+}
+
+double torus_exchange_busiest(const struct torus_shape *shape, const struct torus_lines *lines)
+{
+	double busiest = 0, axes[TORUS_AXES];
+
 	for (int a = 0; a < shape->axes; a++) {
-		double here = busiest_of_line(&shape->axis[a]) * shape->places / shape->axis[a].size;
+		axes[a] = busiest_of_axis(shape, lines, a);
+		busiest = axes[a] > busiest ? axes[a] : busiest;
+	}
+	for (int b = 0; lines && b < lines->bypasses; b++) {
+		double here = busiest_of_bypass(shape, lines, axes, b);
 
 		busiest = here > busiest ? here : busiest;
 	}

@@ -2,7 +2,7 @@
 #ifndef TORUS_EXCHANGE_SCHEDULE_H
 #define TORUS_EXCHANGE_SCHEDULE_H
 
-#include "shape.h"
+#include "lines.h"
 
 /*
  * The exchange schedule: an all-to-all from neighbour to neighbour, over all links at once.
@@ -15,14 +15,13 @@
  * bundle  goes the shorter way round, over all nodes between. Half-way round a ring those of odd cuts go downwards.
  * level   how many nodes have sent the bundle before
  *
- * begins  a ring with a bad cable is a mesh that begins behind it, each line at its own coordinate: by place times axes plus axis, that
- *         of the line through the place, or -1 where the line is as in the shape. NULL: all are (torus_sites_cut)
- *
- * No routes are needed, and on rings no link carries more than the others of its axis.
+ * No routes are needed, and on rings no link carries more than the others of its axis. Where cables are dead or slow, lines are cut there or have
+ * bypasses (lines.h; NULL: there are no flaws), and the nodes of a bypass hand on what is for the line that it belongs to.
  */
 struct torus_exchange_step {
 	int phase, part, level;
-	int origin, target; /* coordinates along the axis of the phase */
+	int line, origin, target; /* coordinates along the axis of the phase, in this line */
+	int from, onwards; /* directions in which it has come, and goes on from the next node; -1: it begins, or ends */
 };
 
 /*
@@ -44,14 +43,15 @@ int torus_exchange_axis(const struct torus_shape *shape, int cuts, int part, int
  * order only: the one that brings the bundle, or, on level 0, all that come for this place in the phase before. So nobody waits for ever.
  * Returns their number; list has room for so many, or is NULL.
  */
-int torus_exchange_schedule(const struct torus_shape *shape, const int *begins, int cuts, int place, int direction,
-			    struct torus_exchange_step *list);
+int torus_exchange_schedule(const struct torus_shape *shape, const struct torus_lines *lines, int cuts, int place,
+			    int direction, struct torus_exchange_step *list);
 
 /*
  * What the busiest link carries in an all-to-all, in blocks; and what all links would carry if they could share alike. Whichever is
- * more bounds the time of any algorithm.
+ * more bounds the time of any algorithm. Where lines are cut, the busiest is that of an axis of such lines; links of bypasses carry what two
+ * lines do.
  */
-double torus_exchange_busiest(const struct torus_shape *shape);
+double torus_exchange_busiest(const struct torus_shape *shape, const struct torus_lines *lines);
 double torus_exchange_mean(const struct torus_shape *shape);
 
 #endif

@@ -31,6 +31,7 @@ libtorusthink_la_SOURCES = \
 	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \
 	comms/torus/ring_schedule.c comms/torus/ring_schedule.h comms/torus/ring_shares.c \
 	comms/torus/detours.c comms/torus/detours.h comms/torus/exchange_schedule.c comms/torus/exchange_schedule.h \
+	comms/torus/lines.c comms/torus/lines.h \
 	comms/torus/place.c comms/torus/place.h \
 	comms/torus/routes.c comms/torus/routes.h \
 	comms/torus/shape.c comms/torus/shape.h \

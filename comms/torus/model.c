@@ -144,9 +144,10 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 }
 
 /* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */
-double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
+double torus_links_seconds(const struct torus_shape *shape, const struct torus_lines *lines, size_t bytes,
+			   const struct torus_costs *costs)
 {
-	double on_link = torus_exchange_busiest(shape) * (double)bytes, links = torus_ring_parts(shape);
+	double on_link = torus_exchange_busiest(shape, lines) * (double)bytes, links = torus_ring_parts(shape);
 	double busy = on_link / PIECE * 2 * links * costs->handle, carried = on_link / costs->rate;
 
 	return torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);

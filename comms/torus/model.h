@@ -3,6 +3,7 @@
 #define TORUS_MODEL_H
 
 #include "disjoint_trees.h"
+#include "lines.h"
 
 /*
  * What collectives take on a torus by a simple model, and which one to take.
@@ -86,6 +87,7 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_st
 double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int messages,
 			    const struct torus_costs *costs);
 double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
-double torus_links_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
+double torus_links_seconds(const struct torus_shape *shape, const struct torus_lines *lines, size_t bytes,
+			   const struct torus_costs *costs);
 
 #endif

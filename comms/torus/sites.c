@@ -207,33 +207,3 @@ void torus_sites_free(struct torus_sites *sites)
 	sites->place = sites->node = NULL;
 	sites->share = NULL;
 }
-
-/* Makes the line through a place begin behind its link there. */
-static bool cut_behind(const struct torus_shape *shape, int place, int axis, int *begins)
-{
-	int size = shape->axis[axis].size, stride = shape->stride[axis], at = torus_coordinate(shape, place, axis);
-	int *own = &begins[place * shape->axes + axis];
-
-	if (!shape->axis[axis].ring || size < 3 || *own >= 0)
-		return false;
-	for (int i = 0; i < size; i++)
-		own[(i - at) * stride * shape->axes] = (at + 1) % size;
-	return true;
-}
-
-bool torus_sites_cut(const struct torus_sites *sites, int *begins)
-{
-	const struct torus_shape *shape = &sites->shape;
-
-	for (int l = 0; l < shape->places * shape->axes; l++)
-		begins[l] = -1;
-	for (int p = 0; p < shape->places; p++) {
-		if (sites->node[p] < 0)
-			return false;
-		for (int a = 0; a < shape->axes; a++)
-			if (shape->axis[a].size > 1 && torus_neighbour(shape, p, 2 * a) >= 0 &&
-			    torus_sites_share(sites, p, 2 * a) < 1 && !cut_behind(shape, p, a, begins))
-				return false;
-	}
-	return true;
-}

@@ -69,11 +69,4 @@ bool torus_sites_inherit(struct torus_sites *sites, const struct torus_box *box,
 float torus_sites_share(const struct torus_sites *sites, int place, int direction);
 void torus_sites_free(struct torus_sites *sites);
 
-/*
- * Can rings be cut so that no link is left that is dead or slow? begins, by place times axes plus axis: the coordinate at which the mesh begins
- * that the ring through the place becomes, or -1 where the line stays as it is. False: there is a hole or a flaw in a mesh, a ring has two
- * flaws, or it is a pair, whose nodes send to each other over one cable each.
- */
-bool torus_sites_cut(const struct torus_sites *sites, int *begins);
-
 #endif

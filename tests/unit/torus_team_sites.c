@@ -4,7 +4,7 @@
  * random flaws. Whether the nodes fill their sites, which cables links take and what these carry is worked out here from the routes of the
  * machine, cable by cable.
  */
-#include "comms/torus/sites.h"
+#include "comms/torus/lines.h"
 
 #include <string.h>
 
@@ -266,8 +266,8 @@ static void check_examples(void)
 	}
 }
 
-/* Each ring with one bad cable can be cut there, and nothing else can. */
-static void check_cuts(void)
+/* A ring is cut at its first flaw, others have bypasses, where there is a line beside them that is well. */
+static void check_lines(void)
 {
 	static const struct {
 		const char *machine;
@@ -275,25 +275,32 @@ static void check_cuts(void)
 		struct torus_flaw flaw[3];
 		bool possible;
 		int begins[2][4]; /* by axis and line: the lines of an axis by the coordinate along the other one */
+		int bypasses;
+		struct torus_bypass bypass[2];
 	} rows[] = {
-		{"3x4", 0, {{0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}},
-		{"3x4", 1, {{0, 0, 0}}, true, {{1, -1, -1, -1}, {-1, -1, -1}}},
-		{"3x4", 1, {{0, 1, 0.2F}}, true, {{0, -1, -1, -1}, {-1, -1, -1}}},
-		{"3x4", 1, {{2, 2, 0.2F}}, true, {{-1, -1, -1, -1}, {3, -1, -1}}},
-		{"3x4", 2, {{1, 0, 0}, {2, 0, 0.5F}}, true, {{-1, 1, 1, -1}, {-1, -1, -1}}},
-		{"3x4", 2, {{1, 0, 0}, {6, 0, 0.5F}}, true, {{-1, 1, 2, -1}, {-1, -1, -1}}},
-		{"3x4", 3, {{9, 0, 0}, {4, 3, 0.5F}, {8, 3, 0}}, true, {{-1, 0, -1, -1}, {-1, 0, 0}}},
-		{"3x4", 2, {{1, 0, 0}, {5, 0, 0}}, false, {{0}}},
-		{"3mx4", 1, {{0, 0, 0}}, false, {{0}}},
-		{"3mx4", 1, {{0, 2, 0}}, true, {{-1, -1, -1, -1}, {1, -1, -1}}},
-		{"2dx3", 1, {{0, 0, 0}}, false, {{0}}},
+		{"3x4", 0, {{0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}, 0, {{0}}},
+		{"3x4", 1, {{0, 0, 0}}, true, {{1, -1, -1, -1}, {-1, -1, -1}}, 0, {{0}}},
+		{"3x4", 1, {{0, 1, 0.2F}}, true, {{0, -1, -1, -1}, {-1, -1, -1}}, 0, {{0}}},
+		{"3x4", 1, {{2, 2, 0.2F}}, true, {{-1, -1, -1, -1}, {3, -1, -1}}, 0, {{0}}},
+		{"3x4", 2, {{1, 0, 0}, {2, 0, 0.5F}}, true, {{-1, 1, 1, -1}, {-1, -1, -1}}, 0, {{0}}},
+		{"3x4", 2, {{1, 0, 0}, {6, 0, 0.5F}}, true, {{-1, 1, 2, -1}, {-1, -1, -1}}, 0, {{0}}},
+		{"3x4", 3, {{9, 0, 0}, {4, 3, 0.5F}, {8, 3, 0}}, true, {{-1, 0, -1, -1}, {-1, 0, 0}}, 0, {{0}}},
+		{"3x4", 2, {{1, 0, 0}, {5, 0, 0}}, true, {{-1, 1, -1, -1}, {-1, -1, -1}}, 1, {{5, 0, 2}}},
+		{"3x4", 3, {{1, 0, 0}, {5, 0, 0}, {6, 0, 0}}, true, {{-1, 1, 2, -1}, {-1, -1, -1}}, 1, {{5, 0, 3}}},
+		{"3mx4", 1, {{0, 0, 0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}, 1, {{0, 0, 2}}},
+		{"3mx4m", 2, {{0, 0, 0}, {0, 2, 0}}, false, {{0}}, 0, {{0}}},
+		{"3mx4m", 2, {{1, 0, 0}, {2, 0, 0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}, 2, {{1, 0, 3}, {2, 0, 2}}},
+		{"2x4", 2, {{0, 0, 0}, {2, 0, 0}}, true, {{-1, -1, -1, -1}, {-1, -1, -1}}, 2, {{0, 0, 2}, {2, 0, 2}}},
+		{"3mx4", 1, {{0, 2, 0}}, true, {{-1, -1, -1, -1}, {1, -1, -1}}, 0, {{0}}},
+		{"5m", 1, {{0, 0, 0}}, false, {{0}}, 0, {{0}}},
+		{"2dx3", 1, {{0, 0, 0}}, false, {{0}}, 0, {{0}}},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct torus_box box = {{0}, {0}};
 		struct torus_shape shape;
 		struct torus_sites sites;
-		int begins[2 * 12];
+		struct torus_lines lines;
 		bool possible;
 
 		tori_read(&shape, rows[i].machine);
@@ -301,13 +308,22 @@ static void check_cuts(void)
 			box.extent[a] = shape.axis[a].size;
 		torus_sites_all(&sites, &shape);
 		EXPECT(torus_sites_mark(&sites, &box, &shape, rows[i].flaw, rows[i].flaws), "memory");
-		possible = torus_sites_cut(&sites, begins);
+		possible = torus_lines_find(&lines, &sites);
 		EXPECT(possible == rows[i].possible, "row %zu: %d", i, possible);
 		for (int l = 0; possible && l < 2 * shape.places; l++)
-			EXPECT(begins[l] == rows[i].begins[l % 2][torus_coordinate(&shape, l / 2, 1 - l % 2)],
-			       "row %zu: the line through %d along axis %d begins at %d", i, l / 2, l % 2, begins[l]);
+			EXPECT(lines.begins[l] == rows[i].begins[l % 2][torus_coordinate(&shape, l / 2, 1 - l % 2)],
+			       "row %zu: the line through %d along axis %d begins at %d", i, l / 2, l % 2,
+			       lines.begins[l]);
+		EXPECT(!possible || lines.bypasses == rows[i].bypasses, "row %zu: %d bypasses", i, lines.bypasses);
+		for (int b = 0; possible && b < lines.bypasses; b++)
+			EXPECT(lines.bypass[b].place == rows[i].bypass[b].place &&
+				       lines.bypass[b].direction == rows[i].bypass[b].direction &&
+				       lines.bypass[b].side == rows[i].bypass[b].side,
+			       "row %zu: bypass %d of %d %d goes by %d", i, b, lines.bypass[b].place,
+			       lines.bypass[b].direction, lines.bypass[b].side);
+		torus_lines_free(&lines);
 		sites.node[0] = -1;
-		EXPECT(!torus_sites_cut(&sites, begins), "row %zu: there is a hole", i);
+		EXPECT(!torus_lines_find(&lines, &sites), "row %zu: there is a hole", i);
 		torus_sites_free(&sites);
 	}
 }
@@ -315,7 +331,7 @@ static void check_cuts(void)
 int main(void)
 {
 	check_examples();
-	check_cuts();
+	check_lines();
 	for (int i = 0; i < 2000; i++) {
 		make_machine();
 		try_box();
