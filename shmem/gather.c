@@ -102,7 +102,7 @@ static enum gather_algorithm choose_on_torus(const struct set *set, const struct
 	if (gather_lines_fit(topology))
 		lines = torus_lines_gather_seconds(shape, bytes, &topology->costs);
 	if (gathers_on_torus(set, layout))
-		torus = torus_gather_seconds(shape, topology->most_steps, bytes, &topology->costs);
+		torus = torus_gather_seconds(shape, bytes, &topology->costs);
 	if (torus < lines && torus < ring)
 		return TORUS;
 	return lines < ring ? LINES : RING;

@@ -267,7 +267,7 @@ bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, 
 		return false;
 	if (reduce_algorithm == RINGS)
 		return true;
-	seconds = torus_ring_allreduce_seconds(&topology->sites.shape, topology->most_steps,
+	seconds = torus_ring_allreduce_seconds(&topology->sites.shape,
 					       torus_allreduce_rounds(&topology->sites.shape, bytes), bytes,
 					       &topology->costs);
 	return seconds < torus_parts_seconds(&topology->sites.shape, bytes, &topology->costs) &&

@@ -100,12 +100,17 @@ static double gathered_seconds(const struct torus_shape *shape, size_t bytes, co
 	return links > 0 ? (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
 }
 
-/* What the busiest link carries last then has to reach its last node, piece by piece. A node handles what comes from all directions. */
-double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
-			    const struct torus_costs *costs)
+/* In a ring schedule a node takes each part of all others, and hands on about as many. */
+static double ring_schedule_busy(const struct torus_shape *shape, const struct torus_costs *costs)
+{
+	return 2.0 * (shape->places - 1) * torus_ring_parts(shape) * costs->handle;
+}
+
+/* What the busiest link carries last then has to reach its last node, piece by piece. */
+double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), part = (double)bytes / (shape->places * parts);
-	double piece = part < PIECE ? part : PIECE, busy = most_steps * 2 * parts * costs->handle;
+	double piece = part < PIECE ? part : PIECE, busy = ring_schedule_busy(shape, costs);
 	double carried = gathered_seconds(shape, bytes, costs);
 
 	return torus_diameter(shape) * (costs->forward + piece / costs->rate) + (carried > busy ? carried : busy);
@@ -133,13 +138,13 @@ double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes,
 	return seconds;
 }
 
-/* Over each link go the steps of both schedules, in rounds. A node handles what comes from all directions, and combines it. */
-double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
+/* Over each link go the steps of both schedules, in rounds. In one of the two a node combines what it takes. */
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
 {
 	double nodes = shape->places, links = torus_ring_links(shape, TORUS_BOTH_WAYS);
 	double carried = links > 0 ? 2 * (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
-	double busy = 2.0 * rounds * most_steps * 2 * torus_ring_parts(shape) * COMBINING * costs->handle;
+	double busy = 2 * rounds * COMBINING * ring_schedule_busy(shape, costs);
 
 	return 2 * torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }

@@ -70,14 +70,13 @@ double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const 
  */
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *costs);
-double torus_gather_seconds(const struct torus_shape *shape, int most_steps, size_t bytes,
-			    const struct torus_costs *costs);
+double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs);
 
 /*
  * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
  * (comms/coll/torus_allreduce.h).
  */
-double torus_ring_allreduce_seconds(const struct torus_shape *shape, int most_steps, int rounds, size_t bytes,
+double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds, size_t bytes,
 				    const struct torus_costs *costs);
 
 /*

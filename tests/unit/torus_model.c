@@ -67,16 +67,14 @@ static void check_rings(void)
 		tori_read(&shape, shapes[i]);
 		least = 2 * (16 << 20) * (shape.places - 1.0) / shape.places / torus_ring_parts(&shape) / costs.rate;
 		for (int rounds = 1; rounds <= 8; rounds += 7) {
-			double seconds = torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), rounds,
-								      16 << 20, &costs);
+			double seconds = torus_ring_allreduce_seconds(&shape, rounds, 16 << 20, &costs);
 
 			EXPECT(seconds >= least && seconds < 1.5 * least, "%s, %d rounds: %g s, links need %g",
 			       shapes[i], rounds, seconds, least);
 		}
 		costs.handle = 1;
-		EXPECT(torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 8, 16 << 20, &costs) >
-			       4 * torus_ring_allreduce_seconds(&shape, torus_ring_schedule_most(&shape), 1, 16 << 20,
-								&costs),
+		EXPECT(torus_ring_allreduce_seconds(&shape, 8, 16 << 20, &costs) >
+			       4 * torus_ring_allreduce_seconds(&shape, 1, 16 << 20, &costs),
 		       "%s: rounds cost nothing", shapes[i]);
 	}
 }
@@ -259,7 +257,7 @@ static void check_alltoall(void)
 /* Over a link of 1 B/s: a ring's line brings each node one part over each of its links, a mesh's brings two. */
 static void check_gather(void)
 {
-	const struct torus_costs links = {.rate = 1};
+	const struct torus_costs links = {.rate = 1}, work = {.handle = 1, .rate = 1e30};
 	struct torus_shape shape;
 	char problem[TORUS_PROBLEM];
 	double rings, meshes;
@@ -269,17 +267,20 @@ static void check_gather(void)
 	torus_shape_read(&shape, "3mx3m", problem);
 	meshes = torus_lines_gather_seconds(&shape, 9, &links);
 	EXPECT(rings == 4 && meshes == 8, "lines of 3: %g s on rings, %g on meshes", rings, meshes);
-	EXPECT(torus_gather_seconds(&shape, 0, 9 << 20, &links) < meshes * (1 << 20),
-	       "on meshes the links' schedule is %g s", torus_gather_seconds(&shape, 0, 9 << 20, &links));
+	EXPECT(torus_gather_seconds(&shape, 9 << 20, &links) < meshes * (1 << 20),
+	       "on meshes the links' schedule is %g s", torus_gather_seconds(&shape, 9 << 20, &links));
+	torus_shape_read(&shape, "2x3x4", problem); /* whose links do not have equally many steps */
+	EXPECT(torus_gather_seconds(&shape, 64, &work) == 2 * 23 * 6, "2x3x4: a node handles %g",
+	       torus_gather_seconds(&shape, 64, &work));
 	torus_shape_read(&shape, "2", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 2, &links) == 1, "two nodes take %g s",
 	       torus_lines_gather_seconds(&shape, 2, &links));
 	torus_shape_read(&shape, "4", problem); /* the last part comes from the neighbour on the other side */
 	EXPECT(torus_lines_gather_seconds(&shape, 4, &links) == 2, "a ring of four takes %g s",
 	       torus_lines_gather_seconds(&shape, 4, &links));
-	EXPECT(torus_gather_seconds(&shape, 0, 4 << 20, &links) <
+	EXPECT(torus_gather_seconds(&shape, 4 << 20, &links) <
 		       0.8 * torus_lines_gather_seconds(&shape, 4 << 20, &links),
-	       "on a ring of four the links' schedule is %g s", torus_gather_seconds(&shape, 0, 4 << 20, &links));
+	       "on a ring of four the links' schedule is %g s", torus_gather_seconds(&shape, 4 << 20, &links));
 	torus_shape_read(&shape, "8", problem); /* one part from each side, then three parts over three links at most */
 	EXPECT(torus_lines_gather_seconds(&shape, 8, &links) == 10, "a ring of eight takes %g s",
 	       torus_lines_gather_seconds(&shape, 8, &links));
