@@ -116,17 +116,23 @@ static int write_sender_frames(struct net_wires *wires, struct net_end *end, int
 	return frames;
 }
 
+static struct net_acknowledgement acknowledgement(const struct net_wires *wires, const struct net_end *end)
+{
+	const struct net_link *link = net_link(wires->net, end->link);
+	struct net_acknowledgement ack = {.expected = link->expected, .refused = end->refused};
+
+	for (int c = 0; c < NET_CHANNELS; c++)
+		ack.freed[c] = net_input(wires->net, link->to, net_input_of_link(link->enters, c))->freed;
+	return ack;
+}
+
 /* Writes an acknowledgement if a packet was received or buffers were freed since the last one. */
 static int write_receiver_frame(struct net_wires *wires, struct net_end *end)
 {
 	struct net_link *link = net_link(wires->net, end->link);
-	struct net_acknowledgement ack = {.expected = link->expected, .refused = end->refused};
-	bool due = end->due;
+	struct net_acknowledgement ack = acknowledgement(wires, end);
+	bool due = end->due || memcmp(end->reported, ack.freed, sizeof end->reported) != 0;
 
-	for (int c = 0; c < NET_CHANNELS; c++) {
-		ack.freed[c] = net_input(wires->net, link->to, net_input_of_link(link->enters, c))->freed;
-		due = due || ack.freed[c] != end->reported[c];
-	}
 	if (!due || wires->wire[end->host]->left)
 		return 0;
 	/* An acknowledgement that an injected fault loses counts as sent. */
@@ -213,16 +219,14 @@ static int receive_bytes(struct net_wires *wires, int host)
 		in->start = 0;
 	}
 	got = recv(wires->wire[host]->file, in->bytes + in->end, NET_BUFFER - in->end, 0);
-	if (got == 0) {
-		if (!wires->wire[host]->left)
-			return lose_links(wires, host, "it closed the connection");
-		close(wires->wire[host]->file);
-		wires->wire[host]->file = -1;
+	if (got > 0)
+		in->end += (size_t)got;
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
 		return 0;
-	}
-	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : lose_links(wires, host, strerror(errno));
-	in->end += (size_t)got;
+	if (!wires->wire[host]->left)
+		return lose_links(wires, host, got == 0 ? "it closed the connection" : strerror(errno));
+	close(wires->wire[host]->file);
+	wires->wire[host]->file = -1;
 	return 0;
 }
 
@@ -295,14 +299,26 @@ void net_wires_sleep(struct net_wires *wires, int milliseconds)
 	poll(entries, count, milliseconds);
 }
 
-/* Sends what is pending, and the goodbye, if the other host reads them within a second. */
+/*
+ * Sends what is pending, last acknowledgements, which injected faults must not lose, as nobody is left to repeat them, and
+ * the goodbye, if the other host reads them within a second.
+ */
 static void send_bye(struct net_wires *wires, int host)
 {
-	for (int e = 0; e < wires->ends; e++)
-		if (wires->end[e].host == host) {
-			write_frame(wires, &wires->end[e], NET_BYE, NULL, 0);
-			break;
-		}
+	const struct net_end *one = NULL;
+
+	for (int e = 0; e < wires->ends; e++) {
+		const struct net_end *end = &wires->end[e];
+		struct net_acknowledgement ack = acknowledgement(wires, end);
+
+		if (end->host != host)
+			continue;
+		one = end;
+		if (!end->sends)
+			write_frame(wires, end, NET_ACKNOWLEDGEMENT, &ack, sizeof ack);
+	}
+	if (one)
+		write_frame(wires, one, NET_BYE, NULL, 0);
 	for (int tries = 0; tries < 100; tries++) {
 		const struct net_wire *wire = wires->wire[host];
 		struct pollfd entry = {wire->file, POLLOUT, 0};

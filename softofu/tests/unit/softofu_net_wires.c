@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Links between hosts, which here are processes that share nothing but a loopback interface: random packets with faults,
- * strangers at the port, networks that do not fit together, and a host that goes away.
+ * strangers at the port, networks that do not fit together, and hosts that go away.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/lib/unit.h"
+#include "softofu/net/wires_inside.h"
 #include "softofu/tests/traffic.h"
 #include "softofu/tests/worker.h"
 
@@ -171,8 +172,21 @@ static void check_join(const char *settings, const char *token, const char *firs
 	munmap(ports, sizeof *ports);
 }
 
-/* The second host connects and is then killed, or announces its end first. */
-static void check_departure(bool killed)
+/* How the second host goes: killed, after announcing its end, or so that its end resets the connection. */
+enum departure { KILLED, ANNOUNCED, RESET };
+
+static void depart(struct host *host, enum departure how)
+{
+	const struct linger none = {.l_onoff = 1};
+
+	if (how == RESET)
+		setsockopt(host->wires->wire[0]->file, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+	if (how != KILLED)
+		net_wires_close(host->wires);
+	kill(getpid(), SIGKILL);
+}
+
+static void check_departure(enum departure how)
 {
 	struct plan plan = {2, by_halves, "", "secret", 20};
 	struct ports *ports = new_ports();
@@ -182,22 +196,63 @@ static void check_departure(bool killed)
 	pid_t child = fork();
 
 	if (child == 0) {
-		if (start(&host, &plan, 1, ports) && !killed)
-			net_wires_close(host.wires);
-		kill(getpid(), SIGKILL);
+		start(&host, &plan, 1, ports);
+		depart(&host, how);
 	}
 	EXPECT(start(&host, &plan, 0, ports), "%s", host.problem);
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 200 && net_wires_move(host.wires) >= 0; i++)
 		net_wires_sleep(host.wires, 1);
-	EXPECT(killed == (net_trouble(host.net) != NULL), "%s",
+	EXPECT((how == KILLED) == (net_trouble(host.net) != NULL), "%s",
 	       net_trouble(host.net) ? net_trouble(host.net) : "no trouble");
-	if (!killed)
+	if (how != KILLED)
 		EXPECT(net_inject(host.net, &message, "8 bytes", &done) == 1, "into the TNI it goes");
 	for (int i = 0; i < 200 && net_step(host.net, 10) >= 0 && net_wires_move(host.wires) >= 0; i++)
 		;
 	EXPECT(net_trouble(host.net) && strstr(net_trouble(host.net), "the links to host 1 are lost"),
 	       "and there it ends");
+	net_wires_close(host.wires);
+	munmap(ports, sizeof *ports);
+}
+
+static bool takes_it(void *context, const struct net_packet *packet, const void *data)
+{
+	(void)packet;
+	(void)data;
+	*(bool *)context = true;
+	return true;
+}
+
+/* The second host goes as soon as it has a packet, whose first acknowledgement mostly gets lost. */
+static void check_last_packet(int seed)
+{
+	char settings[40];
+	struct plan plan = {2, by_halves, settings, "secret", 20};
+	struct ports *ports = new_ports();
+	struct net_message message = {.from = {0, 0, 0}, .to = {8, 1, 0}, .bytes = 8};
+	struct host host = {0};
+	uint64_t done = 0;
+	bool taken = false, gone = false;
+	pid_t child;
+
+	snprintf(settings, sizeof settings, "errors=0.7,seed=%d", seed);
+	child = fork();
+	if (child == 0) {
+		start(&host, &plan, 1, ports);
+		while (!taken && net_wires_move(host.wires) >= 0 && net_step(host.net, 10) >= 0)
+			net_take(host.net, &message.to, NET_REQUEST, 1, takes_it, &taken);
+		net_wires_close(host.wires);
+		_exit(!taken);
+	}
+	EXPECT(start(&host, &plan, 0, ports), "%s", host.problem);
+	EXPECT(net_inject(host.net, &message, "8 bytes", &done) == 1, "into the TNI it goes");
+	while (!gone && net_step(host.net, 10) >= 0 && net_wires_move(host.wires) >= 0)
+		gone = waitpid(child, NULL, WNOHANG) == child;
+	for (int i = 0; i < 20 && net_step(host.net, 10) >= 0 && net_wires_move(host.wires) >= 0; i++)
+		;
+	EXPECT(!net_trouble(host.net), "%s", net_trouble(host.net));
+	if (!gone)
+		waitpid(child, NULL, 0);
 	net_wires_close(host.wires);
 	munmap(ports, sizeof *ports);
 }
@@ -209,7 +264,10 @@ int main(void)
 	check_traffic("errors=0.05,window=8", by_rows);
 	check_join("", "wrong", "did not call", "is not of this job");
 	check_join("buffers=3", "secret", "another network", "another network");
-	check_departure(true);
-	check_departure(false);
+	check_departure(KILLED);
+	check_departure(ANNOUNCED);
+	check_departure(RESET);
+	for (int seed = 1; seed <= 10; seed++)
+		check_last_packet(seed);
 	return unit_failures != 0;
 }
