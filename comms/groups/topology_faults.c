@@ -69,15 +69,16 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 bool torus_topology_has_links(const struct torus_topology *topology)
 {
 	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
-	struct torus_lines lines;
+	bool possible;
 
 	if (!topology->whole && !topology->lines_tried) {
 		changing->lines_tried = true;
-		if (torus_lines_find(&lines, &topology->sites)) {
-			changing->lines = malloc(sizeof lines);
-			if (!topology->lines)
-				rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
-			*changing->lines = lines;
+		changing->lines = malloc(sizeof *topology->lines);
+		if (!topology->lines || !torus_lines_find(changing->lines, &topology->sites, &possible))
+			rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
+		if (!possible) {
+			free(topology->lines);
+			changing->lines = NULL;
 		}
 	}
 	return topology->whole || topology->lines;

@@ -67,59 +67,72 @@ static int uses_of(const struct torus_sites *sites, const struct torus_lines *li
 	return uses;
 }
 
-static bool add_bypass(struct torus_lines *lines, const struct torus_sites *sites, int place, int direction)
+/* The side on which the fewest bypasses go by already; best->side < 0: none is well. */
+static void choose_side(struct torus_bypass *best, const struct torus_lines *lines, const struct torus_sites *sites)
 {
-	struct torus_bypass best = {place, direction, -1}, next = best, *more;
+	struct torus_bypass next = *best;
 	int least = 0;
 
 	for (next.side = 0; next.side < 2 * sites->shape.axes; next.side++) {
-		int uses = next.side / 2 == direction / 2 ? -1 : uses_of(sites, lines, &next);
+		int uses = next.side / 2 == next.direction / 2 ? -1 : uses_of(sites, lines, &next);
 
-		if (uses >= 0 && (best.side < 0 || uses < least)) {
-			best = next;
+		if (uses >= 0 && (best->side < 0 || uses < least)) {
+			*best = next;
 			least = uses;
 		}
 	}
-	more = best.side < 0 ? NULL : realloc(lines->bypass, (size_t)(lines->bypasses + 1) * sizeof *more);
+}
+
+static bool add_bypass(struct torus_lines *lines, const struct torus_bypass *bypass)
+{
+	struct torus_bypass *more = realloc(lines->bypass, (size_t)(lines->bypasses + 1) * sizeof *more);
+
 	if (!more)
 		return false;
-	more[lines->bypasses++] = best;
+	more[lines->bypasses++] = *bypass;
 	lines->bypass = more;
 	return true;
 }
 
-/* One flaw after the other. */
-static bool avoid_flaws(struct torus_lines *lines, const struct torus_sites *sites)
+/* One flaw after the other. False: no memory. */
+static bool avoid_flaws(struct torus_lines *lines, const struct torus_sites *sites, bool *possible)
 {
 	const struct torus_shape *shape = &sites->shape;
 
-	for (int p = 0; p < shape->places; p++) {
-		if (sites->node[p] < 0)
-			return false;
-		for (int a = 0; a < shape->axes; a++) {
+	*possible = true;
+	for (int p = 0; *possible && p < shape->places; p++) {
+		*possible = sites->node[p] >= 0;
+		for (int a = 0; *possible && a < shape->axes; a++) {
+			struct torus_bypass bypass = {p, 2 * a, -1};
+
 			if (shape->axis[a].size == 1 || torus_neighbour(shape, p, 2 * a) < 0 ||
 			    torus_sites_share(sites, p, 2 * a) == 1)
 				continue;
-			if (shape->axis[a].ring && shape->axis[a].size == 2)
-				return false;
-			if (!cut_behind(shape, p, a, lines->begins) && !add_bypass(lines, sites, p, 2 * a))
+			*possible = !(shape->axis[a].ring && shape->axis[a].size == 2);
+			if (!*possible || cut_behind(shape, p, a, lines->begins))
+				continue;
+			choose_side(&bypass, lines, sites);
+			*possible = bypass.side >= 0;
+			if (*possible && !add_bypass(lines, &bypass))
 				return false;
 		}
 	}
 	return true;
 }
 
-bool torus_lines_find(struct torus_lines *lines, const struct torus_sites *sites)
+bool torus_lines_find(struct torus_lines *lines, const struct torus_sites *sites, bool *possible)
 {
 	int count = sites->shape.places * sites->shape.axes;
+	bool memory;
 
 	*lines = (struct torus_lines){.begins = malloc((size_t)count * sizeof *lines->begins)};
 	for (int l = 0; lines->begins && l < count; l++)
 		lines->begins[l] = -1;
-	if (lines->begins && avoid_flaws(lines, sites))
-		return true;
-	torus_lines_free(lines);
-	return false;
+	*possible = false;
+	memory = lines->begins && avoid_flaws(lines, sites, possible);
+	if (!memory || !*possible)
+		torus_lines_free(lines);
+	return memory;
 }
 
 void torus_lines_free(struct torus_lines *lines)

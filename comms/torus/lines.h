@@ -24,10 +24,10 @@ struct torus_lines {
 };
 
 /*
- * False: there is a hole, or a flaw without a line beside it that is well there, or in a pair with two cables, whose nodes cannot choose between
- * these; or no memory.
+ * False: no memory. Not possible: there is a hole, or a flaw without a line beside it that is well there, or in a pair with two cables, whose
+ * nodes cannot choose between these.
  */
-bool torus_lines_find(struct torus_lines *lines, const struct torus_sites *sites);
+bool torus_lines_find(struct torus_lines *lines, const struct torus_sites *sites, bool *possible);
 void torus_lines_free(struct torus_lines *lines);
 
 /* The links of a bypass: in the direction of the flaw, or back. */

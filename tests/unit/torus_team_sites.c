@@ -308,7 +308,7 @@ static void check_lines(void)
 			box.extent[a] = shape.axis[a].size;
 		torus_sites_all(&sites, &shape);
 		EXPECT(torus_sites_mark(&sites, &box, &shape, rows[i].flaw, rows[i].flaws), "memory");
-		possible = torus_lines_find(&lines, &sites);
+		EXPECT(torus_lines_find(&lines, &sites, &possible), "memory");
 		EXPECT(possible == rows[i].possible, "row %zu: %d", i, possible);
 		for (int l = 0; possible && l < 2 * shape.places; l++)
 			EXPECT(lines.begins[l] == rows[i].begins[l % 2][torus_coordinate(&shape, l / 2, 1 - l % 2)],
@@ -323,7 +323,7 @@ static void check_lines(void)
 			       lines.bypass[b].direction, lines.bypass[b].side);
 		torus_lines_free(&lines);
 		sites.node[0] = -1;
-		EXPECT(!torus_lines_find(&lines, &sites), "row %zu: there is a hole", i);
+		EXPECT(torus_lines_find(&lines, &sites, &possible) && !possible, "row %zu: there is a hole", i);
 		torus_sites_free(&sites);
 	}
 }
