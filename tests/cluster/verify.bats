@@ -39,7 +39,7 @@ is_nameless()
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$(passed_on hosts)" -ge 3 ]
-	grep -q '"hosts": {"count": 4, "launcher": "mpirun"' report.json
+	grep -Eq '"hosts": \{"count": 4, "launcher": "(mpirun|prterun)"' report.json
 	grep -q '"found": \["PEs: 4, of which 1 on this node by load and store; others by UCX"' report.json
 	is_nameless
 	grep -q -- '--host host0,host1,host2,host3 ' report.json
