@@ -19,6 +19,9 @@ struct rte_client {
 };
 extern struct rte_client rte_client;
 
+/* Is srun the launcher of this PE? */
+bool rte_by_slurm(void);
+
 /* Writes the failed call into rte.problem; returns RTE_FAILED. */
 enum rte_status rte_failed(const char *call, pmix_status_t status);
 

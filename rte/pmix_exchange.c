@@ -39,14 +39,9 @@ static enum rte_status fence_with_retries(bool collect)
 }
 
 /* Under Slurm, PEs leave a fence that collects no data at once, unless the site's configuration says otherwise (PMIxFenceBarrier). */
-static bool fence_needs_data(void)
-{
-	return strncmp(rte_client.self.nspace, "slurm.", 6) == 0;
-}
-
 enum rte_status rte_fence(void)
 {
-	return fence_with_retries(fence_needs_data());
+	return fence_with_retries(rte_by_slurm());
 }
 
 /* The fence of rte_fence_within, which may still be in progress when that has returned. */
@@ -69,7 +64,7 @@ static void end_last_fence(pmix_status_t status, void *unused)
 
 bool rte_fence_within(int seconds)
 {
-	bool collect = fence_needs_data();
+	bool collect = rte_by_slurm();
 	struct timespec end;
 	static pmix_info_t fence_info; /* in use until the fence is over */
 	int late = 0;

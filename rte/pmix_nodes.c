@@ -46,14 +46,39 @@ bool rte_read_local_pes(void)
 	return rte.local_pes != NULL;
 }
 
+bool rte_is_local(int pe)
+{
+	int low = 0, high = rte.n_local;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (rte.local_pes[middle] < pe)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < rte.n_local && rte.local_pes[low] == pe;
+}
+
+/* Slurm may name a host otherwise than the host itself. PMIx 5 has the host's own name for this one, and Slurm's for all others. */
+static const char *slurm_name(int pe)
+{
+	return rte_by_slurm() && rte_is_local(pe) ? getenv("SLURMD_NODENAME") : NULL;
+}
+
 bool rte_host(int pe, char *name, size_t size)
 {
 	pmix_value_t *value = NULL;
+	const char *by_slurm;
 	pmix_proc_t peer;
 	bool known;
 
 	if (!rte.connected)
 		return gethostname(name, size) == 0;
+	by_slurm = slurm_name(pe);
+	if (by_slurm)
+		return (size_t)snprintf(name, size, "%s", by_slurm) < size;
 	PMIX_LOAD_PROCID(&peer, rte_client.self.nspace, (pmix_rank_t)pe);
 	if (PMIx_Get(&peer, PMIX_HOSTNAME, NULL, 0, &value) != PMIX_SUCCESS || !value)
 		return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "pmix_client.h"
 #include "rte.h"
@@ -20,4 +21,9 @@ pmix_value_t *rte_job_value(const char *key)
 
 	PMIX_LOAD_PROCID(&job, rte_client.self.nspace, PMIX_RANK_WILDCARD);
 	return PMIx_Get(&job, key, NULL, 0, &value) == PMIX_SUCCESS ? value : NULL;
+}
+
+bool rte_by_slurm(void)
+{
+	return strncmp(rte_client.self.nspace, "slurm.", 6) == 0;
 }

@@ -150,6 +150,9 @@ void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The number of the host that a PE is on, a different one for each host. False: the launcher does not know. */
 bool rte_node(int pe, uint64_t *number);
 
+/* Is the PE on this node, as the launcher says? */
+bool rte_is_local(int pe);
+
 /* The name of the host that a PE is on. False: the launcher does not know. */
 bool rte_host(int pe, char *name, size_t size);
 

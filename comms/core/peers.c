@@ -46,7 +46,7 @@ static bool is_on_my_node(int pe)
 		return false;
 	if (comms.map && comms.map->node_of(pe) != comms.map->node_of(comms.pe))
 		return false;
-	return bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) != NULL;
+	return rte_is_local(pe);
 }
 
 static void count_node(void)
@@ -276,8 +276,7 @@ const char *comms_process_in_words(int pe)
 {
 	struct peer_info info;
 
-	if (!bsearch(&pe, rte.local_pes, (size_t)rte.n_local, sizeof pe, comms_compare_ints) ||
-	    !read_peer_info(pe, &info))
+	if (!rte_is_local(pe) || !read_peer_info(pe, &info))
 		return "whether its process still runs cannot be seen from here: check that host, and the network in between";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }

@@ -276,7 +276,7 @@ static struct ucx_peer *peer_on_next_host(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
 
-	if (bsearch(&next, rte.local_pes, (size_t)rte.n_local, sizeof next, comms_compare_ints))
+	if (rte_is_local(next))
 		return NULL;
 	return ucx_peer(comms_connect(next));
 }
