@@ -160,6 +160,18 @@ static void *exit_after_delay(void *status)
 	_exit((int)(intptr_t)status);
 }
 
+/*
+ * PRRTE 3.0.8 may wait for itself for ever if a process ends while it brings that process the endpoint info of another. What is under way when
+ * this PE fails is over after the pause.
+ */
+static void let_others_fetch(void)
+{
+	const struct timespec pause = {0, 100000000};
+
+	if (rte.connected && rte.several_hosts && !rte_by_oshrun() && !rte_by_slurm())
+		nanosleep(&pause, NULL);
+}
+
 void rte_abort(int status, const char *message)
 {
 	pthread_t thread;
@@ -173,6 +185,7 @@ void rte_abort(int status, const char *message)
 	if (rte.last_words)
 		rte.last_words();
 	pthread_create(&thread, NULL, exit_after_delay, (void *)(intptr_t)status);
+	let_others_fetch();
 	/* Also before rte_init and after rte_finalize, the launcher must learn of a failure: other PEs may wait for this one. */
 	if (rte.connected || rte_client.still_open ||
 	    (!rte_client.unreachable && getenv("PMIX_RANK") && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
