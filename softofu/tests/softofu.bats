@@ -406,15 +406,26 @@ prequests_of()
 	grep -qx "$1 ranks" <<<"$output"
 }
 
-# ends_with PROGRAM MODE LINE: two ranks end badly, with the line. Launchers may lose what ranks print just before one of them aborts.
+# end_ranks PROGRAM: a launcher may leave a rank behind that waits for another that has ended; bats would wait for it, too.
+end_ranks()
+{
+	local pid
+
+	for pid in $(pgrep -x "${1#./}"); do
+		[ "$(readlink "/proc/$pid/cwd")" != "$PWD" ] || kill -9 "$pid" || true
+	done
+}
+
+# ends_with PROGRAM MODE LINE: two ranks end badly, with the line. Launchers may lose what ranks print just before one of them aborts,
+# and MPICH's sometimes the exit status of one that never called MPI_Init.
 ends_with()
 {
 	for _ in 1 2 3; do
 		run mpirun_each 2 "$1" "$2"
 		echo "$MPICC $2: $output"
-		[ "$status" -ne 0 ]
+		end_ranks "$1"
 		[ "$status" -ne 124 ]
-		! grep -q "$3" <<<"$output" || return 0
+		[ "$status" -eq 0 ] || ! grep -q "$3" <<<"$output" || return 0
 	done
 	false
 }
@@ -514,9 +525,7 @@ plans_requests()
 	SOFTOFU_PLANS=of run mpirun_each 1 ./requests mixed
 	[ "$status" -ne 0 ]
 	grep -qx 'softofu: SOFTOFU_PLANS=of: yes or no is wanted' <<<"$output"
-	SOFTOFU_SHAPE=1 run mpirun_each 2 ./requests mixed
-	[ "$status" -ne 0 ]
-	grep -q '^softofu: SOFTOFU_SHAPE=1 has room for 1 rank' <<<"$output"
+	SOFTOFU_SHAPE=1 ends_with ./requests mixed '^softofu: SOFTOFU_SHAPE=1 has room for 1 rank'
 	ends_with ./requests start '^softofu: rank 0: MPI_Start: the request of MPIX_Bcast_init is active; complete it with MPI_Wait first$'
 	ends_with ./requests free '^softofu: rank 0: MPI_Request_free: the request of MPIX_Bcast_init is active; complete it with MPI_Wait first$'
 	ends_with ./requests cancel '^softofu: rank 0: MPI_Cancel: a persistent collective, here MPIX_Bcast_init, cannot be cancelled$'
