@@ -10,8 +10,9 @@
 #define SLACK 0.03
 #define MEETING \
 	1.2 /* measured: routes that meet at a link wait for each other, and links carry their most for part of the time only */
-#define COMBINING 1.15 /* measured: so much longer it takes to handle what is combined */
-#define PIECE 10240    /* bytes that all-gathers and all-to-alls hand on at a time */
+#define COMBINING 1.15		    /* measured: so much longer it takes to handle what is combined */
+#define PIECE 10240		    /* bytes that all-gathers and all-to-alls hand on at a time */
+#define TAKEN_AT_ONCE (256UL << 10) /* bytes of a message for which nobody waits before the next message begins */
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
 
@@ -26,14 +27,15 @@ size_t torus_part_begin(size_t bytes, int trees, int t)
 /*
  * The first segment goes from end to end; the others follow, one behind the other, as fast as the links carry them or the nodes
  * handle them: at a node as many come in as there are trees, and as many go out. Before all that a child has to say that it is
- * ready.
+ * ready. Segments of several trees may share a link, but a first one finds it free.
  */
 static double seconds_of_trees(int levels, int trees, size_t segment, const struct torus_task *task,
-			       const struct torus_costs *costs)
+			       const struct torus_costs *costs, int sharing)
 {
 	int traversals = task->up_first ? 2 : 1;
 	double part = (double)torus_part_begin(task->bytes, trees, 1), count = part / (double)segment;
-	double first = part < (double)segment ? part : (double)segment, on_link = (double)segment / costs->rate;
+	double first = part < (double)segment ? part : (double)segment,
+	       on_link = sharing * (double)segment / costs->rate;
 	double busy = 2 * traversals * trees * costs->handle;
 
 	return costs->forward + traversals * levels * (costs->forward + first / costs->rate) +
@@ -118,7 +120,7 @@ double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const
 
 /*
  * Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round, and on a ring never further
- * than half round. What goes around the end of a mesh comes back over all its links.
+ * than half round. What goes around the end of a mesh comes back over all its links. A long message goes up before another begins to go down.
  */
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
@@ -130,8 +132,10 @@ double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes,
 		for (int have = 1; have < size; have *= 3) {
 			int come = 3 * have < size ? have : (size - have + 1) / 2;
 			int hops = shape->axis[a].ring && size - have < have ? size - have : have;
+			double late = size > 2 && come * each > TAKEN_AT_ONCE ? come * each - TAKEN_AT_ONCE : 0;
 
-			seconds += costs->forward + 4 * costs->handle + ways * come * each * hops / costs->rate;
+			seconds +=
+				costs->forward + 4 * costs->handle + (ways * come * each * hops + late) / costs->rate;
 		}
 		each *= size;
 	}
@@ -196,18 +200,18 @@ double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const 
 
 /* Long segments are less work for everybody: the longest that takes hardly longer than the best. */
 static void choose_segment(struct torus_tree_choice *tree_choice, int levels, size_t shortest,
-			   const struct torus_task *task, const struct torus_costs *costs)
+			   const struct torus_task *task, const struct torus_costs *costs, int sharing)
 {
 	size_t longest = task->longest ? task->longest : LONGEST;
-	double best = seconds_of_trees(levels, tree_choice->trees, shortest, task, costs);
+	double best = seconds_of_trees(levels, tree_choice->trees, shortest, task, costs, sharing);
 
 	for (size_t segment = 2 * shortest; segment <= longest; segment *= 2) {
-		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs);
+		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs, sharing);
 
 		best = seconds < best ? seconds : best;
 	}
 	for (size_t segment = shortest; segment == shortest || segment <= longest; segment *= 2) {
-		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs);
+		double seconds = seconds_of_trees(levels, tree_choice->trees, segment, task, costs, sharing);
 
 		if (segment == shortest || seconds <= best * (1 + SLACK)) {
 			tree_choice->segment = segment;
@@ -235,20 +239,19 @@ struct torus_tree_choice torus_choose_segment(const struct torus_shape *shape, e
 {
 	struct torus_tree_set tree_set = {shape, kind, task->root, task->disjoint};
 	struct torus_tree_choice tree_choice = {.kind = kind};
-	struct torus_costs shared = *costs;
 	size_t part, shortest = SHORTEST;
+	int sharing;
 
 	if (kind != TORUS_TREES_DISJOINT && task->damaged)
 		return tree_choice;
 	tree_choice.trees = torus_tree_set_count(&tree_set);
 	if (tree_choice.trees == 0)
 		return tree_choice;
-	if (task->up_first && links_carry_both(shape, kind, tree_choice.trees))
-		shared.rate /= 2;
+	sharing = task->up_first && links_carry_both(shape, kind, tree_choice.trees) ? 2 : 1;
 	part = torus_part_begin(task->bytes, tree_choice.trees, 1);
 	while (task->most_segments && shortest * task->most_segments < part)
 		shortest *= 2;
-	choose_segment(&tree_choice, torus_tree_set_depth(&tree_set), shortest, task, &shared);
+	choose_segment(&tree_choice, torus_tree_set_depth(&tree_set), shortest, task, costs, sharing);
 	return tree_choice;
 }
 

@@ -275,6 +275,10 @@ static void check_gather(void)
 	torus_shape_read(&shape, "2", problem);
 	EXPECT(torus_lines_gather_seconds(&shape, 2, &links) == 1, "two nodes take %g s",
 	       torus_lines_gather_seconds(&shape, 2, &links));
+	torus_shape_read(&shape, "3", problem); /* a message that is long goes before the one in the other direction */
+	EXPECT(torus_lines_gather_seconds(&shape, 3 << 18, &links) == 1 << 18 &&
+		       torus_lines_gather_seconds(&shape, 3 << 20, &links) > 1.5 * (1 << 20),
+	       "on a ring of three, lines of 1 MiB take %g s", torus_lines_gather_seconds(&shape, 3 << 20, &links));
 	torus_shape_read(&shape, "4", problem); /* the last part comes from the neighbour on the other side */
 	EXPECT(torus_lines_gather_seconds(&shape, 4, &links) == 2, "a ring of four takes %g s",
 	       torus_lines_gather_seconds(&shape, 4, &links));
