@@ -124,6 +124,21 @@ static void check_both_directions(void)
 	}
 }
 
+/* A little goes up and down trees, whose first segments find their links free, though later ones share them: rings take longer. */
+static void check_first_segments(void)
+{
+	const struct torus_costs costs = {.forward = 180e-6, .handle = 90e-6, .rate = 2.2e6};
+	struct torus_task both = {.bytes = 65536, .up_first = true};
+	struct torus_shape shape;
+	double trees, rings;
+
+	tori_read(&shape, "2x3x4");
+	both.root = torus_middle(&shape);
+	trees = torus_choose_trees(&shape, &both, &costs).seconds;
+	rings = torus_ring_allreduce_seconds(&shape, 1, both.bytes, &costs);
+	EXPECT(trees < rings, "2x3x4, 64 KiB: trees %g s, rings %g", trees, rings);
+}
+
 /* What people rely on. */
 static void check_known(void)
 {
@@ -299,6 +314,7 @@ int main(void)
 	check_known();
 	check_rings();
 	check_both_directions();
+	check_first_segments();
 	check_chain();
 	check_alltoall();
 	check_gather();
