@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comms/wait/contention.h"
 #include "comms/wait/lists.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
@@ -21,9 +22,10 @@
 #include "comms/core/sanitizer.h"
 #include "ucx_failure.h"
 
-#define SLEEP_SHORTEST 200000L /* ns */
-#define SLEEP_LONGEST 2000000L /* ns */
-#define SLICE 100000	       /* ns, the shortest there is */
+#define SLEEP_SHORTEST 200000L	  /* ns */
+#define SLEEP_LONGEST 2000000L	  /* ns */
+#define SLEEP_CONTENDED 10000000L /* ns; where others want the processors, and take them for as long */
+#define SLICE 100000		  /* ns, the shortest there is */
 
 unsigned ucx_work(void)
 {
@@ -51,6 +53,13 @@ bool ucx_served(void)
 static int shorter_sleep(int one, int other)
 {
 	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+static long longer_sleep(long nanoseconds)
+{
+	long longest = contention_is_there() ? SLEEP_CONTENDED : SLEEP_LONGEST;
+
+	return 2 * nanoseconds < longest ? 2 * nanoseconds : longest;
 }
 
 /* A timed wait of the server. Returns true if another thread wants it. */
@@ -158,7 +167,7 @@ static void *ucx_run_server(void *unused)
 		if ((visits != seen || atomic_load_explicit(&ucx.blocking, memory_order_seq_cst)) &&
 		    !wait_until_handed_over(length)) {
 			seen = visits;
-			length = 2 * length < SLEEP_LONGEST ? 2 * length : SLEEP_LONGEST;
+			length = longer_sleep(length);
 			continue;
 		}
 		seen = atomic_load_explicit(&ucx.visits, memory_order_seq_cst);
