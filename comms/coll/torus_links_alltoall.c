@@ -42,13 +42,22 @@ size_t torus_links_alltoall_most(const struct torus_topology *topology)
 	return torus_topology_has_links(topology) ? torus_exchange_block_most(&topology->sites.shape) : 0;
 }
 
-static void *run_allocate(const struct run *run, size_t count, size_t size)
+static void *check_memory(const struct run *run, void *memory, size_t bytes)
 {
-	void *memory = calloc(count ? count : 1, size ? size : 1);
-
 	if (!memory)
-		rte_die(run->alltoall->routine, "no memory for %zu bytes that are for other nodes", count * size);
+		rte_die(run->alltoall->routine, "no memory for %zu bytes that are for other nodes", bytes);
 	return memory;
+}
+
+static void *allocate_zeros(const struct run *run, size_t count, size_t size)
+{
+	return check_memory(run, calloc(count ? count : 1, size), count * size);
+}
+
+/* Room that data fills before it is read. */
+static void *allocate_room(const struct run *run, size_t bytes)
+{
+	return check_memory(run, malloc(bytes ? bytes : 1), bytes);
 }
 
 /* --- Parts, bundles, cells --- */
@@ -196,7 +205,7 @@ static size_t list_steps(const struct run *run, struct course *course, int place
 	size_t pieces = 0;
 
 	course->count = torus_exchange_schedule(run->shape, lines, run->cuts, place, direction, NULL);
-	course->steps = run_allocate(run, (size_t)course->count, sizeof *course->steps);
+	course->steps = allocate_room(run, (size_t)course->count * sizeof *course->steps);
 	torus_exchange_schedule(run->shape, lines, run->cuts, place, direction, course->steps);
 	for (int i = 0; i < course->count; i++)
 		pieces += (step_bytes(run, &course->steps[i]) + run->streams.piece - 1) / run->streams.piece;
@@ -230,7 +239,7 @@ static void find_courses(struct run *run)
 		out->all = list_steps(run, &run->out[s], topology->me, out->direction);
 		in->all = list_steps(run, &run->in[s], torus_neighbour(run->shape, topology->me, out->direction),
 				     in->direction);
-		run->out[s].bundle = run_allocate(run, (size_t)run->out[s].count, sizeof(struct bundle));
+		run->out[s].bundle = allocate_zeros(run, (size_t)run->out[s].count, sizeof(struct bundle));
 		run->onwards[out->direction] = &run->out[s];
 	}
 }
@@ -249,8 +258,8 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 					.number = alltoall->number,
 					.routine = alltoall->routine}};
 	run->parts = torus_exchange_parts(shape, run->cuts);
-	run->arrived = run_allocate(run, (size_t)(run->parts * run->phases), sizeof *run->arrived);
-	run->kept = run_allocate(run, (size_t)(run->phases - 1) * (size_t)shape->places, alltoall->bytes);
+	run->arrived = allocate_zeros(run, (size_t)(run->parts * run->phases), sizeof *run->arrived);
+	run->kept = allocate_room(run, (size_t)(run->phases - 1) * (size_t)shape->places * alltoall->bytes);
 	find_courses(run);
 	for (int part = 0; part < run->parts; part++)
 		keep_own(run, part, 0);
@@ -295,7 +304,7 @@ static void take_onwards(struct run *run, int s, const struct torus_exchange_ste
 	if (in->bytes == 0)
 		in->taken = find_bundle(run->onwards[step->onwards], step, run->streams.in[s].direction);
 	if (!in->taken->data)
-		in->taken->data = run_allocate(run, 1, step_bytes(run, step));
+		in->taken->data = allocate_room(run, step_bytes(run, step));
 	memcpy(in->taken->data + in->taken->bytes, data, bytes);
 	in->taken->bytes += bytes;
 }
@@ -345,7 +354,7 @@ static bool fetch_piece(struct run *run, struct course *course, size_t bytes)
 	if (!phase_is_over(run, step->part, step->phase - 1))
 		return false;
 	if (!bundle->data)
-		bundle->data = run_allocate(run, 1, step_bytes(run, step));
+		bundle->data = allocate_room(run, step_bytes(run, step));
 	move_cells(run, (struct cells){step->part, step->phase, step->target, step->phase, course->bytes, bytes},
 		   bundle->data + course->bytes, true);
 	return true;
