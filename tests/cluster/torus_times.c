@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS [SHAPE
- * [PES [TEAMS]]]], with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and alltoalls what
- * each has for each. The median of the repetitions counts. With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long
- * a round takes: a word to all neighbours and one from each, on all hosts at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far
- * apart, all at once instead of the world. Run by tests/cluster/torus-bench and team_cables.bats.
+ * How long a collective takes from the first PE that begins to the last that has its result: torus_times COLLECTIVE SIZES [REPEATS[xCALLS]
+ * [SHAPE [PES [TEAMS]]]], with a name of the list below. Sizes are those of the message; of collects what each brings, of alltoall and
+ * alltoalls what each has for each. The median of the repetitions counts; each is of so many CALLS in a row (1), of which a call's share counts.
+ * With a SHAPE, such as 4x3m, of hosts that have PES PEs each, it prints first how long a round takes: a word to all neighbours and one from
+ * each, on all hosts at once; "-" is none. TEAMS, as in 9x1: teams of so many PEs, so far apart, all at once instead of the world. Run by
+ * tests/cluster/torus-bench and team_cables.bats.
  */
 #include <shmem.h>
 
@@ -174,8 +175,11 @@ struct timing {
 	double took, busiest, again;
 };
 
-static struct timing time_once(const struct collective *c, size_t bytes, unsigned char *dest, unsigned char *source)
+/* A sum that takes the place of what was added cannot be made twice. */
+static struct timing time_calls(const struct collective *c, size_t bytes, unsigned char *dest, unsigned char *source,
+				long asked)
 {
+	long calls = c->in_place ? 1 : asked;
 	struct cables before;
 	struct timing timing;
 	double begun, again;
@@ -188,9 +192,10 @@ static struct timing time_once(const struct collective *c, size_t bytes, unsigne
 	again = sent_again();
 	shmem_barrier_all();
 	begun = seconds_now();
-	c->run(dest, source, bytes);
-	timing.took = greatest(seconds_now() - begun);
-	timing.busiest = greatest(busiest_since(&before));
+	for (long i = 0; i < calls; i++)
+		c->run(dest, source, bytes);
+	timing.took = greatest(seconds_now() - begun) / (double)calls;
+	timing.busiest = greatest(busiest_since(&before)) / (double)calls;
 	timing.again = greatest(sent_again() - again);
 	c->check(dest, bytes);
 	return timing;
@@ -203,7 +208,7 @@ static int compare_timings(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void measure(const struct collective *c, size_t bytes, long repeats)
+static void measure(const struct collective *c, size_t bytes, long repeats, long calls)
 {
 	size_t n = (size_t)size;
 	unsigned char *dest = shmem_malloc((c->many_in_dest ? n : 1) * bytes),
@@ -215,7 +220,7 @@ static void measure(const struct collective *c, size_t bytes, long repeats)
 	c->fill(source, bytes);
 	c->run(dest, source, bytes < 65536 ? bytes : 65536); /* connections come up, links are measured */
 	for (long i = 0; i < repeats; i++)
-		timing[i] = time_once(c, bytes, dest, source);
+		timing[i] = time_calls(c, bytes, dest, source, calls);
 	qsort(timing, (size_t)repeats, sizeof *timing, compare_timings);
 	if (shmem_my_pe() == 0)
 		print_time(c->name, bytes, median->took, median->busiest, median->again);
@@ -277,9 +282,11 @@ static void make_teams(const char *text)
 int main(int argc, char **argv)
 {
 	const char *sizes = argc > 2 ? argv[2] : "";
-	long repeats = argc > 3 ? atol(argv[3]) : 1;
+	long repeats = 1, calls = 1;
 	size_t bytes;
 
+	if (argc > 3)
+		sscanf(argv[3], "%ldx%ld", &repeats, &calls);
 	shmem_init();
 	spread = shmem_malloc(2 * sizeof *spread);
 	words = shmem_calloc(MOST_NEIGHBOURS, sizeof *words);
@@ -289,7 +296,7 @@ int main(int argc, char **argv)
 	for (size_t c = 0; c < sizeof collectives / sizeof collectives[0]; c++)
 		if (argc > 1 && !strcmp(argv[1], collectives[c].name))
 			while ((bytes = next_size(&sizes)) > 0)
-				measure(&collectives[c], bytes, repeats < 1 ? 1 : repeats);
+				measure(&collectives[c], bytes, repeats < 1 ? 1 : repeats, calls < 1 ? 1 : calls);
 	shmem_finalize();
 	return 0;
 }
