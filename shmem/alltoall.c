@@ -25,6 +25,8 @@
 #define PIECE_FOR_ALL (256UL << 10)
 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */
 #define COMBINED_UP_TO 65536
+/* the same: below, messages from neighbour to neighbour cost more than the bytes that they save */
+#define LINKS_FROM 32768
 
 static enum { AUTO, DIRECT, TORUS, LINES, LINKS } alltoall_algorithm;
 
@@ -255,6 +257,18 @@ static void choose_alltoall_torus(struct alltoall *a)
 	set->team->exchanges += (each + torus_exchange_most(topology) - 1) / torus_exchange_most(topology);
 }
 
+/* On the torus of a team that has been prepared. */
+static bool lines_are_faster(const struct alltoall *a, size_t members)
+{
+	const struct torus_topology *topology = a->set->team->topology;
+	size_t each = members * members * a->bytes;
+
+	return topology->whole && !a->strided && torus_exchange_most(topology) > 0 &&
+	       members * a->bytes * (size_t)a->set->group->size <= COMBINED_UP_TO &&
+	       torus_lines_seconds(&topology->sites.shape, each, &topology->costs) <
+		       torus_links_seconds(&topology->sites.shape, topology->lines, each, &topology->costs);
+}
+
 /*
  * Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid,
  * or its elements lie apart: the others pack those piece by piece, between barriers.
@@ -264,12 +278,13 @@ static bool takes_links(const struct alltoall *a)
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
 	bool flawed = set->team && set->team->topology && !set->team->topology->whole,
-	     little = !flawed && !a->strided && members * a->bytes * (size_t)set->group->size <= COMBINED_UP_TO;
+	     little = !flawed && !a->strided && members * a->bytes * (size_t)set->group->size <= LINKS_FROM;
 
 	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
 	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))
 		return false;
-	return set_takes_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO);
+	return set_takes_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO) &&
+	       (alltoall_algorithm != AUTO || !lines_are_faster(a, members));
 }
 
 static void alltoall_of_blocks(struct alltoall *a)
