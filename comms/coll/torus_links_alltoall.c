@@ -98,11 +98,20 @@ struct cells {
 	size_t at, bytes;
 };
 
+/* Where a place's cell of a part is after some phases, and before the last one. */
+static char *kept_cell(const struct run *run, int part, int done, int place)
+{
+	size_t places = (size_t)run->shape->places;
+
+	return run->kept + ((size_t)(done - 1) * run->alltoall->bytes + part_begin(run, part)) * places +
+	       (size_t)place * part_bytes(run, part);
+}
+
 static void move_cell(const struct run *run, const struct cells *cells, int place, size_t at, size_t bytes, char *data,
 		      bool out)
 {
 	const struct torus_links_alltoall *a = run->alltoall;
-	size_t begin = part_begin(run, cells->part), places = (size_t)run->shape->places;
+	size_t begin = part_begin(run, cells->part);
 	char *kept;
 
 	if (cells->done == 0) {
@@ -113,19 +122,25 @@ static void move_cell(const struct run *run, const struct cells *cells, int plac
 		a->store(a->blocks, a->topology->sites.node[place], begin + at, bytes, data);
 		return;
 	}
-	kept = run->kept + ((size_t)(cells->done - 1) * a->bytes + begin) * places +
-	       (size_t)place * part_bytes(run, cells->part) + at;
+	kept = kept_cell(run, cells->part, cells->done, place) + at;
 	memcpy(out ? data : kept, out ? kept : data, bytes);
+}
+
+/* The i-th of the places with a coordinate along an axis. */
+static int place_of_cell(const struct run *run, int axis, int coordinate, int i)
+{
+	int stride = run->shape->stride[axis];
+
+	return i / stride * stride * run->shape->axis[axis].size + coordinate * stride + i % stride;
 }
 
 static void move_cells(const struct run *run, struct cells cells, char *data, bool out)
 {
-	int axis = phase_axis(run, cells.part, cells.phase), stride = run->shape->stride[axis];
+	int axis = phase_axis(run, cells.part, cells.phase);
 	size_t each = part_bytes(run, cells.part), now;
 
 	for (; cells.bytes > 0; cells.at += now, data += now, cells.bytes -= now) {
-		int i = (int)(cells.at / each),
-		    place = i / stride * stride * run->shape->axis[axis].size + cells.coordinate * stride + i % stride;
+		int place = place_of_cell(run, axis, cells.coordinate, (int)(cells.at / each));
 
 		now = each - cells.at % each;
 		if (now > cells.bytes)
@@ -146,19 +161,24 @@ static bool phase_is_over(const struct run *run, int part, int phase)
 
 static void count_bundle(struct run *run, int part, int phase);
 
-/* What this node has for its own coordinate. */
+/* What this node has for its own coordinate goes on to the next phase, and of the last one to its place. */
 static void keep_own(struct run *run, int part, int phase)
 {
-	size_t all = bundle_bytes(run, part, phase);
-	struct cells cells = {part, phase, my_coordinate(run, phase_axis(run, part, phase)), phase, 0, 0};
-	char some[4096];
+	const struct torus_links_alltoall *a = run->alltoall;
+	int axis = phase_axis(run, part, phase), count = run->shape->places / run->shape->axis[axis].size;
+	size_t begin = part_begin(run, part), bytes = part_bytes(run, part);
 
-	for (; cells.at < all; cells.at += cells.bytes) {
-		cells.bytes = all - cells.at < sizeof some ? all - cells.at : sizeof some;
-		cells.done = phase;
-		move_cells(run, cells, some, true);
-		cells.done = phase + 1;
-		move_cells(run, cells, some, false);
+	for (int i = 0; i < count; i++) {
+		int place = place_of_cell(run, axis, my_coordinate(run, axis), i),
+		    node = a->topology->sites.node[place];
+		char *kept = kept_cell(run, part, phase > 0 ? phase : 1, place);
+
+		if (phase == 0)
+			a->load(a->blocks, node, begin, bytes, kept);
+		else if (phase + 1 < run->phases)
+			memcpy(kept_cell(run, part, phase + 1, place), kept, bytes);
+		if (phase + 1 == run->phases)
+			a->store(a->blocks, node, begin, bytes, kept);
 	}
 	count_bundle(run, part, phase);
 }
@@ -259,7 +279,8 @@ static void prepare_run(struct run *run, const struct torus_links_alltoall *allt
 					.routine = alltoall->routine}};
 	run->parts = torus_exchange_parts(shape, run->cuts);
 	run->arrived = allocate_zeros(run, (size_t)(run->parts * run->phases), sizeof *run->arrived);
-	run->kept = allocate_room(run, (size_t)(run->phases - 1) * (size_t)shape->places * alltoall->bytes);
+	run->kept = allocate_room(run, (size_t)(run->phases > 1 ? run->phases - 1 : 1) * (size_t)shape->places *
+					       alltoall->bytes);
 	find_courses(run);
 	for (int part = 0; part < run->parts; part++)
 		keep_own(run, part, 0);
