@@ -153,9 +153,9 @@ static const struct torus_ring_step *next_step(const struct ring_list *list, con
 /* --- Taking --- */
 
 /* Has the stream brought this, and is it what it brings next? */
-static bool brings_piece(const struct ring_reduce *r, int s, const struct torus_ring_step *step, size_t round)
+static bool brings_piece(struct ring_reduce *r, int s, const struct torus_ring_step *step, size_t round)
 {
-	const struct torus_stream *in = &r->back.streams.in[s];
+	struct torus_stream *in = &r->back.streams.in[s];
 	const struct torus_ring_step *next;
 
 	if (!torus_stream_has_come(&r->back.streams, in) || in->done / r->back.in[s].count != round)

@@ -33,8 +33,8 @@ static void rewind_streams(struct torus_streams *streams, uint64_t run)
 {
 	streams->number = run;
 	for (int s = 0; s < streams->count; s++) {
-		streams->in[s].done = streams->in[s].granted = 0;
-		streams->out[s].done = 0;
+		streams->in[s].done = streams->in[s].seen = streams->in[s].granted = 0;
+		streams->out[s].done = streams->out[s].allowed = 0;
 	}
 }
 

@@ -68,10 +68,67 @@ void torus_streams_pace(struct torus_streams *streams, size_t longest)
 	choose_grants(streams, longest < streams->piece ? longest : streams->piece);
 }
 
-static _Atomic uint64_t *came_word(const struct torus_streams *streams, const struct torus_stream *stream)
+/* --- Words --- */
+
+/* Behind a piece: its number, and in the lowest byte that of the last piece that its sender allows the other way. */
+#define ALLOWED_BITS 8
+
+static uint64_t came_value(const struct torus_streams *streams, size_t pieces, size_t allowed)
 {
-	return &streams->words->came[stream->direction][stream->done % streams->slots];
+	return segment_count(streams->number, pieces << ALLOWED_BITS | (uint8_t)allowed);
 }
+
+static _Atomic uint64_t *came_word(const struct torus_streams *streams, const struct torus_stream *stream, size_t piece)
+{
+	return &streams->words->came[stream->direction][piece % streams->slots];
+}
+
+/* The stream the other way over the same cable. */
+static struct torus_stream *stream_out(struct torus_streams *streams, const struct torus_stream *in)
+{
+	return &streams->out[in - streams->in];
+}
+
+static struct torus_stream *stream_in(struct torus_streams *streams, const struct torus_stream *out)
+{
+	return &streams->in[out - streams->out];
+}
+
+/* By its lowest byte: no more pieces are allowed than have gone and there are slots, and what a word says that came late is less. */
+static void take_allowed(struct torus_stream *out, uint64_t word)
+{
+	int8_t more;
+
+	if (out->allowed < out->done)
+		out->allowed = out->done; /* by grants that came by themselves */
+	more = (int8_t)((uint8_t)word - (uint8_t)out->allowed);
+	if (more > 0)
+		out->allowed += (size_t)more;
+}
+_Static_assert(TORUS_SLOTS <= INT8_MAX, "the lowest byte of a word shows how many more");
+
+/* What has come may have to wait until it is taken; what it says of the other way counts at once. */
+static void look_at_words(struct torus_streams *streams, struct torus_stream *in)
+{
+	while (in->seen < in->all && in->seen < in->done + streams->slots) {
+		uint64_t word = atomic_load_explicit(came_word(streams, in, in->seen), memory_order_acquire);
+
+		if (word < came_value(streams, in->seen + 1, 0))
+			return;
+		take_allowed(stream_out(streams, in), word);
+		in->seen++;
+	}
+}
+
+/* How many pieces the neighbour may send by now. */
+static size_t allow_pieces(const struct torus_streams *streams, const struct torus_stream *in)
+{
+	size_t most = in->done + streams->slots;
+
+	return most < in->all ? most : in->all;
+}
+
+/* --- Pieces --- */
 
 char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *in)
 {
@@ -98,35 +155,46 @@ static void put_to_neighbour(const struct torus_streams *streams, const struct t
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out)
 {
 	return !comms_request_is_under_way(&out->request[out->done % SEGMENTS_AHEAD]) &&
-	       atomic_load_explicit(&streams->words->leave[out->direction], memory_order_acquire) >=
-		       segment_count(streams->number, out->done + 1);
+	       (out->allowed > out->done ||
+		atomic_load_explicit(&streams->words->leave[out->direction], memory_order_acquire) >=
+			segment_count(streams->number, out->done + 1));
 }
 
-void torus_stream_send(const struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece)
+void torus_stream_send(struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece)
 {
-	struct comms_flag flag = {came_word(streams, out), segment_count(streams->number, out->done + 1)};
+	struct torus_stream *in = stream_in(streams, out);
+	struct comms_flag flag;
 
+	in->granted = allow_pieces(streams, in);
+	flag = (struct comms_flag){came_word(streams, out, out->done), came_value(streams, out->done + 1, in->granted)};
 	put_to_neighbour(streams, out, &out->request[out->done++ % SEGMENTS_AHEAD], piece, flag);
 }
 
-bool torus_stream_has_come(const struct torus_streams *streams, const struct torus_stream *in)
+bool torus_stream_has_come(struct torus_streams *streams, struct torus_stream *in)
 {
-	return in->done < in->all && atomic_load_explicit(came_word(streams, in), memory_order_acquire) >=
-					     segment_count(streams->number, in->done + 1);
+	look_at_words(streams, in);
+	return in->done < in->seen;
+}
+
+/* Of pieces that go the other way each brings a grant. Without them, or where they are late, it goes by itself. */
+static bool is_worth_a_message(struct torus_streams *streams, const struct torus_stream *in, size_t most)
+{
+	const struct torus_stream *out = stream_out(streams, in);
+	size_t least = out->done < out->all ? (streams->slots + 3) / 4 : streams->per_grant;
+
+	return most == in->all || most - in->granted >= least;
 }
 
 /* The first pieces may come at once; later the neighbour is notified when some of the slots are free again. */
-bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream *in)
+bool torus_stream_grant(struct torus_streams *streams, struct torus_stream *in)
 {
-	size_t most = in->done + streams->slots;
+	size_t most = allow_pieces(streams, in);
 
-	if (most > in->all)
-		most = in->all;
 	if (comms_request_is_under_way(&in->granting))
 		return false;
 	if (most == in->granted)
 		return in->done == in->all;
-	if (most < in->all && most - in->granted < streams->per_grant)
+	if (!is_worth_a_message(streams, in, most))
 		return false;
 	in->granted = most;
 	put_to_neighbour(streams, in, &in->granting, (struct comms_piece){0},

@@ -9,17 +9,20 @@
  *
  * stream  all pieces that go over a link, one after the other. A node has one stream out and one in for each neighbour.
  * slot    room in the staging of the receiver for a piece. The streams of an all-gather leave it empty: their pieces go straight into dest.
- * grant   how many pieces the receiver allows, by a word at the sender: as many as there are slots ahead of what it has taken. So neither
+ * grant   how many pieces the receiver allows: as many as there are slots ahead of what it has taken. Each piece that goes the other way over
+ *         the same cable brings one; without such pieces it goes by itself, to a word at the sender. So neither
  *         staging nor the network's queues hold more than that of a link. That matters: with full queues before all ports what the two ends
  *         of a cable say to each other takes so long that cables fall idle.
  *
- * Words have the meaning, and the numbers, of those of trees upwards (tree_collective.h).
+ * Words have the meaning, and the numbers, of those of trees upwards (tree_collective.h), but that the one behind a piece ends with a grant.
  */
 struct torus_stream {
 	int direction, pe; /* in which the pieces go, and the neighbour */
 	ptrdiff_t there;   /* how much further on the neighbour's words and slots lie than mine */
 	size_t all, done;  /* pieces: sent, or taken */
-	size_t granted;	   /* how many pieces the neighbour knows it may send */
+	size_t seen;	   /* of a stream in: pieces that have come */
+	size_t granted;	   /* of a stream in: how many pieces the neighbour knows it may send */
+	size_t allowed;	   /* of a stream out: how many may go, as pieces that came have said */
 	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
 
@@ -60,17 +63,17 @@ void torus_streams_pace(struct torus_streams *streams, size_t longest);
 
 /* May the next piece go, as far as the receiver and the network are concerned? */
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out);
-void torus_stream_send(const struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece);
+void torus_stream_send(struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece);
 
 /* The slot of the piece that is next, of a stream in, and at the neighbour of a stream out. */
 char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *in);
 char *torus_stream_slot_there(const struct torus_streams *streams, const struct torus_stream *out);
 
 /* Is the next piece here? The receiver takes it by counting done. */
-bool torus_stream_has_come(const struct torus_streams *streams, const struct torus_stream *in);
+bool torus_stream_has_come(struct torus_streams *streams, struct torus_stream *in);
 
 /* Tells the sender what more it may send, when that is worth a message. Returns true when all have come and nothing is under way. */
-bool torus_stream_grant(const struct torus_streams *streams, struct torus_stream *in);
+bool torus_stream_grant(struct torus_streams *streams, struct torus_stream *in);
 
 /* Has all been sent, and has the network taken it? */
 bool torus_stream_is_sent(const struct torus_stream *out);
