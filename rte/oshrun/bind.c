@@ -61,13 +61,35 @@ static bool choose_cores(const struct processors *processors, int pes, int *chos
 	return good;
 }
 
+/*
+ * Where a PE is among the chosen cores, of which each has so many PEs: the PEs of a group are consecutive and go round its cores, so that
+ * neighbours in rank are on different cores.
+ */
+static int place_of(const struct processors *processors, const int *chosen, int count, int each, int pe)
+{
+	int first = 0, cores = 0;
+
+	for (int at = 0; at < count; at++) {
+		if (processors->core[chosen[at]].group != processors->core[chosen[first]].group) {
+			if (pe < at * each)
+				break;
+			first = at;
+			cores = 0;
+		}
+		cores++;
+	}
+	return first + (pe - first * each) % cores;
+}
+
 static bool bind_to_cores(struct binding *binding, const struct processors *processors)
 {
-	int *chosen = malloc((size_t)binding->pes * sizeof *chosen);
-	bool good = chosen && choose_cores(processors, binding->pes, chosen);
+	int each = binding->pes > processors->cores ? binding->pes / processors->cores : 1;
+	int count = binding->pes / each;
+	int *chosen = malloc((size_t)count * sizeof *chosen);
+	bool good = chosen && choose_cores(processors, count, chosen);
 
 	for (int pe = 0; good && pe < binding->pes; pe++) {
-		const struct core *core = &processors->core[chosen[pe]];
+		const struct core *core = &processors->core[chosen[place_of(processors, chosen, count, each, pe)]];
 
 		binding->object[pe] = binding->to == BIND_CORE ? core->object : processors_thread(processors, core, 0);
 	}
@@ -119,6 +141,12 @@ static void bind_to_objects(struct binding *binding, const struct processors *pr
 		binding->object[pe] = processors_object(processors, type, (int)((long)pe * count / binding->pes));
 }
 
+/* More PEs than cores: without binding, the kernel may leave three of four PEs on one of two cores, since PEs that yield are never idle. */
+static bool fit_evenly(const struct processors *processors, int pes)
+{
+	return pes % processors->cores == 0;
+}
+
 static enum bind_to choose(const struct processors *processors, enum bind_to wish, int pes, bool *oversubscribed)
 {
 	*oversubscribed = false;
@@ -127,7 +155,10 @@ static enum bind_to choose(const struct processors *processors, enum bind_to wis
 	/* A single PE gains nothing from binding, and two jobs of one PE would be bound to the same core. */
 	if (wish == BIND_DEFAULT && pes == 1)
 		return BIND_NONE;
-	*oversubscribed = pes > (wish == BIND_HWTHREAD ? processors->hwthreads : processors->cores);
+	if (wish == BIND_HWTHREAD)
+		*oversubscribed = pes > processors->hwthreads;
+	else
+		*oversubscribed = pes > processors->cores && !fit_evenly(processors, pes);
 	if (*oversubscribed)
 		return BIND_NONE;
 	return wish == BIND_HWTHREAD ? BIND_HWTHREAD : BIND_CORE;

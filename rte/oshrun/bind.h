@@ -11,7 +11,8 @@
 
 /*
  * Where the PEs of a job run. Cores: one PE each, the fastest cores first; PEs are divided among the memory groups in proportion
- * to their cores, in blocks, so that neighbours in rank share a group. Hardware threads: the first of each core, and others
+ * to their cores, in blocks, so that neighbours in rank share a group. Where PEs are a multiple of the cores, each core has as
+ * many. Hardware threads: the first of each core, and others
  * only when there are more PEs than cores. Sockets and NUMA nodes: in blocks, several PEs on one where they are more.
  */
 struct binding {
@@ -21,8 +22,8 @@ struct binding {
 };
 
 /*
- * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when they do not fit one to a core, or to a
- * hardware thread if that was asked for; *oversubscribed is true if this is the reason. False: no memory.
+ * Places so many PEs, given the user's wish. They are not bound (BIND_NONE) when there are more than cores and no multiple
+ * of them, or more than hardware threads if those were asked for; *oversubscribed is true if this is the reason. False: no memory.
  */
 bool bind_make(struct binding *binding, const struct processors *processors, enum bind_to wish, int pes,
 	       bool *oversubscribed);
