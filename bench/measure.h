@@ -55,7 +55,7 @@ struct group {
 	int me, size;
 	char library[64];     /* what is measured: the library's name, or "floor" */
 	char processors[256]; /* where the members were at start: "0 1" */
-	/* more members than processors: nothing is pinned, and near or far means nothing */
+	/* more members than processors: nothing is pinned */
 	bool oversubscribed;
 	bool has_raw;  /* members 0 and 1 share a page by themselves; known to all */
 	uint64_t *raw; /* that page; NULL at the others */
@@ -118,11 +118,11 @@ static inline void keep(const void *p)
 	__asm__ volatile("" : : "g"(p) : "memory");
 }
 
-/* --- How far apart members 0 and 1 are --- */
+/* --- How far apart members 0 and 1 are, or two processors that members share --- */
 
-/* Half a round trip of a cache line between them, at member 0; 0: not known. */
+/* Half a round trip of a cache line between them, at member 0; 0: not known. Called by all. */
 double line_half_round_trip(void);
-/* "near", "far", "oversubscribed" or "unknown". */
+/* "near", "far" or "unknown". */
 const char *line_state(double half_round_trip);
 
 /* --- Records --- */

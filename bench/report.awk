@@ -147,6 +147,8 @@ function best_floor(key, g, spec,    m, v, i, n, k, floor, state, best)
 	Floor_seen = 0
 	for (i = 1; i <= n; i++) {
 		floor = g[1] "," m[1] "," v[i] "," g[4] ",2"
+		if (!has(floor, "floor")) # one that moves no data
+			floor = g[1] "," m[1] "," v[i] ",0,2"
 		Floor_seen += has(floor, "floor")
 		state = common_state(key, "ours", floor, "floor")
 		if (state == "" || (best != "" && state != best))
