@@ -56,6 +56,7 @@ struct shmemx_team {
 	struct shmemx_ctx *contexts;	 /* those to be freed with the team */
 	struct torus_topology *topology; /* NULL: none, or not prepared; see set_prepare_topology */
 	bool topology_prepared;
+	bool led_broadcast;	  /* on its node, the last that was pushed: the others are behind this PE */
 	struct cable_watch watch; /* see torus_faults.c */
 	/* begun so far, alike in all members; see collectives.h */
 	uint64_t broadcasts, gathers, alltoalls, pieces, torus_collectives, exchanges, active_calls, plans;

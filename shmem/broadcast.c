@@ -78,13 +78,25 @@ static int from_top(const struct tree *tree)
 	return tree->me >= tree->top ? tree->me - tree->top : tree->me + tree->group->size - tree->top;
 }
 
+/*
+ * Waits for the data. Where PEs share processors, who led the broadcast before is ahead of all others and lets them run, but
+ * the others keep their processors while the one that has it runs elsewhere: so processors switch at the same time, not in turn.
+ */
+static void await_first(const struct broadcast *b, const struct tree *tree, bool flat)
+{
+	if (flat && tree->group->oversubscribed && !b->set->team->led_broadcast)
+		wait_for_one_elsewhere(b->word, segment_flag(b, 1), tree->top_pe);
+	await_flag(b->word, segment_flag(b, 1));
+}
+
 /* Numbered from the top, a member's parent is its number without the highest bit. */
 static void push_down(const struct broadcast *b, const struct tree *tree, bool flat)
 {
 	int n = tree->group->size, me = from_top(tree), step = 1;
 
 	if (me != 0)
-		await_flag(b->word, segment_flag(b, 1));
+		await_first(b, tree, flat);
+	b->set->team->led_broadcast = flat && me == 0;
 	if (flat) {
 		for (int i = 1; me == 0 && i < n; i++)
 			hand_to(b, tree_pe(tree, i), 0, b->bytes, 1);

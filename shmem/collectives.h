@@ -303,9 +303,7 @@ static inline struct torus_area *team_torus(const struct shmemx_team *team)
 /* The scratch of another member of this node, for load and store. */
 static inline struct scratch *scratch_of(const struct shmemx_team *team, int pe)
 {
-	struct comms_system *system = (struct comms_system *)comms_connect(pe)->reach[COMMS_HEAP].base;
-
-	return (struct scratch *)system->slot[team->group.slot].scratch;
+	return (struct scratch *)comms_system_of(pe)->slot[team->group.slot].scratch;
 }
 
 /* Where a PE whose memory is here has what is at this address of mine. */

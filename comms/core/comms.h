@@ -139,6 +139,12 @@ static inline bool comms_shared(enum comms_segment_id segment)
 /* The record of a PE; connects to it first if this is the first contact. */
 struct comms_peer *comms_connect(int pe);
 
+/* The library's own memory of a PE of this node. */
+static inline struct comms_system *comms_system_of(int pe)
+{
+	return (struct comms_system *)(void *)comms_connect(pe)->reach[COMMS_HEAP].base;
+}
+
 /* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
 int comms_memory_group(int pe, int *groups);
 

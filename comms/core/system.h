@@ -106,7 +106,8 @@ struct comms_overtaken {
 /* In front of every PE's heap, shared like it. */
 struct comms_system {
 	uint64_t magic;
-	bool oversubscribed; /* this PE's node has more PEs than processors */
+	bool oversubscribed;   /* this PE's node has more PEs than processors */
+	_Atomic int processor; /* where this PE ran when it last looked; only where PEs share processors */
 	struct comms_wakeup wakeup;
 	_Alignas(64) struct comms_shown shown;
 	struct comms_passive passive;

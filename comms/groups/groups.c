@@ -26,14 +26,9 @@
 #include "comms/net/network.h"
 #include "comms/wait/wait.h"
 
-static struct comms_system *system_of(int pe)
-{
-	return (struct comms_system *)comms_connect(pe)->reach[COMMS_HEAP].base;
-}
-
 static void prepare_node(struct comms_group *node)
 {
-	node->oversubscribed = system_of(comms_group_pe(node, 0))->oversubscribed;
+	node->oversubscribed = comms_system_of(comms_group_pe(node, 0))->oversubscribed;
 	numa_divide(node);
 }
 

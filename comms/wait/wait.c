@@ -104,6 +104,15 @@ static void allow_stops(void)
 #endif
 }
 
+/* For wait_for_one_elsewhere. Others read it often, and it seldom changes. */
+static void note_processor(void)
+{
+	int processor = sched_getcpu();
+
+	if (atomic_load_explicit(&comms.system->processor, memory_order_relaxed) != processor)
+		atomic_store_explicit(&comms.system->processor, processor, memory_order_relaxed);
+}
+
 void wait_start(void)
 {
 	int processors = rte_node_processors();
@@ -111,6 +120,8 @@ void wait_start(void)
 
 	comms.oversubscribed = comms.system->oversubscribed = rte.n_local > processors;
 	choose_membarrier();
+	if (comms.oversubscribed)
+		note_processor();
 	waits.yield_longest = YIELD_LONGEST * (rte.n_local / processors + 1);
 	waits.sharers = rte.n_local > processors ? rte.n_local / processors : 1;
 	allow_stops();
@@ -137,6 +148,7 @@ static void yield_processor(void)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	sched_yield();
+	note_processor();
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	if ((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec > waits.yield_longest)
 		polls_without_yield = POLLS_WITHOUT_YIELD;
@@ -327,6 +339,16 @@ void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepe
 	if (sleeps >= COMMS_SLOW)
 		comms_wait_is_over();
 	atomic_fetch_sub_explicit(sleepers, 1, memory_order_relaxed);
+}
+
+void wait_for_one_elsewhere(const _Atomic uint64_t *word, uint64_t value, int pe)
+{
+	if (atomic_load_explicit(&comms_system_of(pe)->processor, memory_order_relaxed) ==
+	    atomic_load_explicit(&comms.system->processor, memory_order_relaxed))
+		return;
+	for (int polls = POLLS_ELSEWHERE; polls > 0 && atomic_load_explicit(word, memory_order_relaxed) < value;
+	     polls--)
+		processor_pause();
 }
 
 void wait_wake(_Atomic uint32_t *word)

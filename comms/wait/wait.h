@@ -19,6 +19,12 @@ void wait_stop(void);
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers, bool elsewhere);
 void wait_wake(_Atomic uint32_t *word);
 
+/*
+ * Where PEs share processors: if this PE of the node runs on another processor, keeps this one for a while, until the word has at least
+ * the value. The caller waits for it afterwards. PEs move: this is a guess.
+ */
+void wait_for_one_elsewhere(const _Atomic uint64_t *word, uint64_t value, int pe);
+
 /* What a wait does between two polls: progresses the network, or leaves the core to its other hardware thread. True: something came. */
 bool comms_spin(void);
 /* The same; takes and returns how many polls are left before the wait sleeps. */
