@@ -52,6 +52,23 @@ static void name_job(struct job *job)
 	snprintf(job->name, sizeof job->name, "%s-%016" PRIx64, job->folder_name, secret);
 }
 
+/* More PEs than places: with -v; and if places were asked for and there are none. */
+static void say_who_shares(const struct job *job, bool unbound)
+{
+	const struct options *options = job->options;
+	bool threads = options->bind == BIND_HWTHREAD, asked = options->bind != BIND_DEFAULT;
+	int places = threads ? job->processors.hwthreads : job->processors.cores;
+	bool shared = job->binding.to == BIND_CORE && job->count > places;
+	char how[32] = "not binding";
+
+	if (options->quiet || !(unbound || shared) || !(options->verbose || (unbound && asked)))
+		return;
+	if (shared)
+		snprintf(how, sizeof how, "%d on each", job->count / places);
+	say("%d PEs share %d %s%s; %s", job->count, places, threads ? "hardware thread" : "core",
+	    places == 1 ? "" : "s", how);
+}
+
 static bool discover_machine(struct job *job, const struct hosts *hosts)
 {
 	bool oversubscribed;
@@ -74,13 +91,7 @@ static bool discover_machine(struct job *job, const struct hosts *hosts)
 	}
 	if (job->processors.elsewhere && !job->options->quiet)
 		say("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine: PEs are placed as there, and not bound here");
-	if (oversubscribed && (job->options->verbose || job->options->bind != BIND_DEFAULT) && !job->options->quiet)
-		say("%d PEs share %d %s%s; not binding", job->count,
-		    job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores,
-		    job->options->bind == BIND_HWTHREAD ? "hardware thread" : "core",
-		    (job->options->bind == BIND_HWTHREAD ? job->processors.hwthreads : job->processors.cores) == 1
-			    ? ""
-			    : "s");
+	say_who_shares(job, oversubscribed);
 	return true;
 }
 

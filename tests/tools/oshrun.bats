@@ -767,6 +767,8 @@ and" ]
 	[ "$(sort -t'[' -k2n <<<"$output" | head -n "$cores" | cut -f2 | sort -u | wc -l)" -eq "$cores" ]
 	osh 20 -n "$((2 * cores))" --bind-to core grep Cpus_allowed_list /proc/self/status
 	[ "$(cut -f2 <<<"$output" | sort -u | wc -l)" -eq "$cores" ]
+	osh 20 -v -n "$((2 * cores))" true
+	[[ "$output" == *"$((2 * cores)) PEs share $cores cores; 2 on each"* ]]
 	osh 20 -n "$((2 * cores))" --bind-to none grep Cpus_allowed_list /proc/self/status
 	[ "$(sort -u <<<"$output" | cut -f2)" = "$(grep Cpus_allowed_list /proc/self/status | cut -f2)" ]
 	many=$((2 * cores + 1))
