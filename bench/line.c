@@ -79,6 +79,15 @@ static double between_members(void)
 	return side.half_round_trip;
 }
 
+bool move_to_processor(int processor)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(processor, &set);
+	return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
 /*
  * The first two processors that a thread may be moved to: a member may be bound to a single one. That moves a member about, and so
  * happens once, before anything is measured.
@@ -86,19 +95,16 @@ static double between_members(void)
 static const int *two_processors(void)
 {
 	static int processors[2], found = -1;
-	cpu_set_t mine, set;
+	cpu_set_t mine;
 
 	if (found >= 0)
 		return found == 2 ? processors : NULL;
 	found = 0;
 	if (sched_getaffinity(0, sizeof mine, &mine) != 0)
 		return NULL;
-	for (int i = 0; i < CPU_SETSIZE && found < 2; i++) {
-		CPU_ZERO(&set);
-		CPU_SET(i, &set);
-		if (sched_setaffinity(0, sizeof set, &set) == 0)
+	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+		if (move_to_processor(i))
 			processors[found++] = i;
-	}
 	sched_setaffinity(0, sizeof mine, &mine);
 	return found == 2 ? processors : NULL;
 }
@@ -113,11 +119,8 @@ struct thread {
 static void *bounce_there(void *of)
 {
 	struct thread *thread = of;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(thread->processor, &set);
-	if (sched_setaffinity(0, sizeof set, &set) != 0)
+	if (!move_to_processor(thread->processor))
 		group_fail("cannot move a thread to processor %d", thread->processor);
 	bounce(&thread->side);
 	__atomic_store_n(&thread->ended, true, __ATOMIC_RELEASE);

@@ -122,6 +122,8 @@ static inline void keep(const void *p)
 
 /* Half a round trip of a cache line between them, at member 0; 0: not known. Called by all. */
 double line_half_round_trip(void);
+/* The calling thread alone, if it may be there. */
+bool move_to_processor(int processor);
 /* "near", "far" or "unknown". */
 const char *line_state(double half_round_trip);
 

@@ -41,11 +41,7 @@ void *shared_take(size_t bytes)
 
 static void pin(int processor)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(processor, &set);
-	if (sched_setaffinity(0, sizeof set, &set) != 0)
+	if (!move_to_processor(processor))
 		group_fail("cannot move to processor %d", processor);
 }
 

@@ -12,8 +12,8 @@
 /*
  * Where the PEs of a job run. Cores: one PE each, the fastest cores first; PEs are divided among the memory groups in proportion
  * to their cores, in blocks, so that neighbours in rank share a group. Where PEs are a multiple of the cores, each core has as
- * many. Hardware threads: the first of each core, and others
- * only when there are more PEs than cores. Sockets and NUMA nodes: in blocks, several PEs on one where they are more.
+ * many. Hardware threads: the first of each core, and others only when there are more PEs than cores. Sockets and NUMA nodes: in
+ * blocks, several PEs on one where they are more.
  */
 struct binding {
 	enum bind_to to;
