@@ -25,7 +25,8 @@ libtorushmem_la_SOURCES += comms/ops/buffers.c comms/ops/buffers.h comms/ops/cal
 libtorushmem_la_SOURCES += comms/wait/contention.c comms/wait/contention.h comms/wait/deadlock.c \
 	comms/wait/deadlock.h comms/wait/hang.c comms/wait/hang.h comms/wait/hang_report.c \
 	comms/wait/hang_text.c \
-	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h
+	comms/wait/lists.c comms/wait/lists.h comms/wait/wait.c comms/wait/wait.h \
+	comms/wait/writers.c comms/wait/writers.h comms/wait/writers_processes.c
 # net: the contract for networks.
 libtorushmem_la_SOURCES += comms/networks.def comms/net/network.h comms/net/networks.c comms/net/networks.h \
 	comms/net/sessions.h comms/net/sockets.c comms/net/sockets.h

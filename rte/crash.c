@@ -170,13 +170,27 @@ void rte_crash_start(void)
 	}
 }
 
+static bool is_own(const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == handle_crash;
+}
+
+bool rte_program_action(int number, struct sigaction *action)
+{
+	if (sigaction(number, NULL, action))
+		return false;
+	for (int i = 0; i < FATAL; i++)
+		if (fatal_signals[i].number == number && is_own(action))
+			*action = crash.before[i];
+	return true;
+}
+
 void rte_crash_stop(void)
 {
 	for (int i = 0; i < FATAL; i++) {
 		struct sigaction now;
 
-		if (crash.caught[i] && sigaction(fatal_signals[i].number, NULL, &now) == 0 &&
-		    (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_crash)
+		if (crash.caught[i] && sigaction(fatal_signals[i].number, NULL, &now) == 0 && is_own(&now))
 			sigaction(fatal_signals[i].number, &crash.before[i], NULL);
 		crash.caught[i] = false;
 	}

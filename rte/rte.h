@@ -136,6 +136,7 @@ void rte_let_others_speak(void);
  * those of its own mistakes are reported like theirs. Returns 0 or an error number.
  */
 int rte_start_thread(pthread_t *thread, void *(*run)(void *));
+#define RTE_THREAD_NAME "[torushmem]" /* of these threads, as top -H and debuggers show it */
 
 /*
  * Installs handlers for the signals that end the process: they report the PE, the routine that it was in, and the calls that led there
@@ -143,6 +144,13 @@ int rte_start_thread(pthread_t *thread, void *(*run)(void *));
  */
 void rte_crash_start(void);
 void rte_crash_stop(void);
+
+/*
+ * What a signal does besides the reports of rte_crash_start: the handler that the program or a
+ * library has installed. False: there is no such signal.
+ */
+struct sigaction;
+bool rte_program_action(int number, struct sigaction *action);
 
 /* The same as rte_report, but only with SHMEM_DEBUG set. */
 void rte_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -15,6 +15,8 @@ int rte_start_thread(pthread_t *thread, void *(*run)(void *))
 		sigdelset(&all, own[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(thread, NULL, run, NULL);
+	if (!error)
+		pthread_setname_np(*thread, RTE_THREAD_NAME);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }

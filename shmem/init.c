@@ -14,7 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "comms/groups/groups.h"
 #include "comms/wait/deadlock.h"
+#include "comms/wait/writers.h"
 
 enum { PATIENCE = 5 }; /* s, of a PE that ends without shmem_finalize, for all others to end so, too */
 
@@ -36,7 +38,7 @@ static void note_exit_status(int status, void *unused)
 
 static void start_library(const char *routine)
 {
-	deadlock_count_threads();
+	writers_before_start();
 	switch (rte_init()) {
 	case RTE_OK: break;
 	case RTE_NO_LAUNCHER_PMIX:
@@ -66,7 +68,7 @@ static void start_library(const char *routine)
 	api_plans_start();
 	api_trace_start();
 	api_inline_start();
-	deadlock_start(&api_world.group, api_thread_level <= SHMEM_THREAD_FUNNELED);
+	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
 	api_print_start();
 }
 

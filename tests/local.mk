@@ -242,7 +242,7 @@ EXTRA_DIST += \
 	tests/tools/hpp.bats \
 	tests/tools/crash.c \
 	tests/tools/crashes.bats \
-	tests/tools/deadlock.c \
+	tests/tools/deadlock.c tests/tools/right-programs \
 	tests/tools/deadlocks.bats \
 	tests/tools/libfabric.bats \
 	tests/tools/manuals.bats \

@@ -110,7 +110,6 @@ void comms_executor_start(const char *routine)
 		atomic_store_explicit(&executor.stop, false, memory_order_relaxed);
 		problem = rte_start_thread(&executor.thread, run_executor);
 		executor.running = problem == 0;
-		atomic_store_explicit(&wait_lists.own_threads, executor.running, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&executor.lock);
 	if (problem)
@@ -135,5 +134,4 @@ void comms_executor_stop(void)
 	comms_executor_wake();
 	pthread_join(executor.thread, NULL);
 	executor.running = false;
-	atomic_store_explicit(&wait_lists.own_threads, 0, memory_order_relaxed);
 }

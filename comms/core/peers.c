@@ -35,7 +35,7 @@ struct peer_info {
 	uint64_t torus_bytes;
 };
 
-#define PEER_INFO_MAGIC 0x30316d6873726f74 /* changes when struct peer_info or struct comms_system does */
+#define PEER_INFO_MAGIC 0x31316d6873726f74 /* changes when struct peer_info or struct comms_system does */
 
 /* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)
@@ -292,6 +292,19 @@ void comms_count_peers(uint64_t *peers, uint64_t *bytes)
 		++*peers;
 		*bytes += sizeof *peer + (info ? sizeof *info + info->network_bytes + info->torus_bytes : 0);
 	}
+}
+
+bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS])
+{
+	struct peer_info info;
+	bool known = true;
+
+	if (pe == comms.pe)
+		for (int i = 0; i < COMMS_SEGMENTS; i++)
+			memory_describe(&comms.segments[i], &memory[i]);
+	else if ((known = read_peer_info(pe, &info)))
+		memcpy(memory, info.memory, sizeof info.memory);
+	return known;
 }
 
 bool peers_agreement(int pe, uint64_t *agreement)

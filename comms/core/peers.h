@@ -3,6 +3,7 @@
 #define COMMS_CORE_PEERS_H
 
 #include "comms.h"
+#include "memory.h"
 
 /* Finds the PEs of this node, and makes the table of peers. */
 void peers_start(void);
@@ -13,6 +14,8 @@ void peers_start(void);
 void peers_publish(uint64_t agreement, const char *torus);
 /* The text that PE 0 gave, to be freed; NULL: it gave none. */
 char *peers_torus(void);
+/* The process of a PE, and the memory that it shares. False: this cannot be had. */
+bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS]);
 /* What a PE gave to peers_publish. False: this cannot be had. */
 bool peers_agreement(int pe, uint64_t *agreement);
 void peers_stop(void);

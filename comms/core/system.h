@@ -84,11 +84,16 @@ struct comms_sums {
 	uint64_t waits; /* slow ones begun and ended: odd for a PE in one */
 	uint64_t moves; /* commands of lists that were carried out, more or less: it grows if there were any */
 	uint64_t sent, carried_out; /* messages */
+	uint64_t writer;	    /* a PE where something else could store to memory, plus one; 0: none */
 };
 struct comms_passive {
 	_Alignas(64) _Atomic uint64_t polls; /* at what it waits for; what follows is of the last one */
 	atomic_bool passive;
 	_Atomic uint64_t waits, moves, sent, carried_out;
+	_Atomic uint64_t examined; /* the wave that has_writer and writer belong to */
+	atomic_bool has_writer;
+	char writer[128];	  /* in words; kept until the next wave of this kind */
+	_Atomic uint64_t examine; /* a wave that asks for it */
 	_Alignas(64) _Atomic uint64_t wave;
 	struct {
 		struct comms_sums sums;

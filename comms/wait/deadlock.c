@@ -2,54 +2,47 @@
 /*
  * Finds deadlocks: docs/protocols/deadlock.md.
  *
- * passive  a PE in a slow wait that only other PEs can end, with no operation of its own under way
- * wave     a question that goes down the tree of nodes; the answer comes up when all PEs below are passive and have polled
- *          what they wait for twice since the question came. It has sums: how often waits began and ended, commands of lists
- *          that were carried out, messages sent, messages carried out
+ * passive  a PE in a slow wait that only others can end, with no operation of its own under way
+ * wave     a question that travels down the tree of nodes. The answer comes up when all PEs below
+ *          are passive and have polled what they wait for twice since the question came. It has
+ *          sums: slow waits begun and ended, commands of lists, messages sent and carried out
+ * writer   something that could end a wait without the library: writers.h
  *
- * Two waves with equal sums: no PE did anything between them. As many messages carried out as sent: none is under way. Since every PE polled
- * again after the last message was carried out, nothing will ever end a wait.
+ * Two waves with equal sums: no PE did anything between them. As many messages carried out as sent:
+ * none is under way. If no PE found a writer in a wave, and a later wave has equal sums, nothing
+ * will ever end a wait.
  */
 #include "deadlock.h"
 
-#include <dirent.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms/ops/ops.h"
 #include "comms/topology/group.h"
-#include "lists.h"
 #include "hang.h"
 #include "comms/net/network.h"
 #include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
+#include "writers.h"
 
-#define STABLE 1000  /* ms that the sums must stay as they are */
-#define INTERVAL 100 /* ms between two waves */
-#define BEGIN 200    /* ms that PE 0 has waited slowly before the first one */
+#define STABLE 900    /* ms that the sums must stay as they are */
+#define EXAMINE 700   /* ms, after which PEs look for other writers */
+#define PATIENCE 3500 /* ms, after which a deadlock that is not certain is reported */
+#define INTERVAL 100  /* ms between two waves */
+#define BEGIN 200     /* ms that PE 0 has waited slowly before the first one */
 #define POLLS 2
-#define MOST_SIGNALS 65
+#define EXAMINING (UINT64_C(1) << 63) /* in the number of a wave: PEs look for other writers */
 
 static const char routine[] = "SHMEM_DEADLOCK";
 
-typedef void handler(int);
-
-/* The program's, when it initialised the library. */
 static struct {
-	int threads;
-	handler *handlers[MOST_SIGNALS];
-} before_start;
-
-static struct {
-	const struct comms_group *world;
-	enum { REACTION_ABORT, REACTION_REPORT, REACTION_IGNORE } reaction;
+	struct comms_group *world;
+	deadlock_prepare *prepare; /* sorts the PEs of world by node */
+	enum { REACTION_AUTO, REACTION_ABORT, REACTION_REPORT, REACTION_IGNORE } reaction;
 	bool one_thread;
-	int threads;			 /* the program's before, and the library's */
-	handler *handlers[MOST_SIGNALS]; /* of libraries */
-	/* The program's, now. A PE that only others can wake does not change them: searched when a wait becomes slow. */
-	bool has_threads, has_handlers;
+	bool has_thread; /* of the program's, besides the one that waits; found when a wait becomes slow */
 	/* Of a node's first PE. */
 	bool leads, over;
 	enum { IDLE, ASKED, ANSWERED } state;
@@ -59,83 +52,23 @@ static struct {
 	/* Of PE 0. */
 	struct comms_sums last;
 	int64_t since, next;
+	int64_t examine_after; /* ms that the sums must have stayed before PEs look for writers */
+	bool examined, reported;
+	uint64_t writer; /* a PE that found one, plus one */
 } deadlock;
-
-/* --- What else could end a wait --- */
-
-static int count_threads(void)
-{
-	DIR *folder = opendir("/proc/self/task");
-	struct dirent *entry;
-	int count = 0;
-
-	while (folder && (entry = readdir(folder)))
-		count += entry->d_name[0] != '.';
-	if (folder)
-		closedir(folder);
-	return count;
-}
-
-/* NULL: the signal has none. */
-static handler *handler_of(int number)
-{
-	struct sigaction action;
-
-	if (sigaction(number, NULL, &action) || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
-		return NULL;
-	return action.sa_handler;
-}
-
-/* What UCX and others installed while the library started is not the program's. */
-static void note_handlers(void)
-{
-	for (int number = 1; number <= SIGRTMAX; number++)
-		deadlock.handlers[number] = before_start.handlers[number] ? NULL : handler_of(number);
-}
-
-/* A handler of the program's may store what its main thread waits for. (The library itself handles signals that end a program.) */
-static bool has_handlers(void)
-{
-	static const int ending[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,	SIGABRT,
-				     SIGTRAP, SIGSYS, SIGTERM, SIGPIPE, SIGCHLD};
-	bool found = false;
-
-	for (int number = 1; number <= SIGRTMAX && !found; number++) {
-		handler *now = handler_of(number);
-
-		found = now && now != deadlock.handlers[number];
-		for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-			found = found && number != ending[i];
-	}
-	return found;
-}
-
-static int own_threads(void)
-{
-	return atomic_load_explicit(&wait_lists.own_threads, memory_order_relaxed);
-}
-
-static bool has_other_threads(void)
-{
-	return before_start.threads > 1 || count_threads() > deadlock.threads + own_threads();
-}
 
 static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traffic)
 {
-	if (kind == DEADLOCK_OWN || traffic->pending)
-		return false;
-	if (kind == DEADLOCK_MEMORY && (traffic->blind || deadlock.has_handlers))
-		return false;
-	return !deadlock.has_threads || (kind == DEADLOCK_PES && deadlock.one_thread);
+	return kind != DEADLOCK_OWN && !traffic->pending && (deadlock.one_thread || !deadlock.has_thread);
 }
 
 /* --- What this PE shows --- */
 
 void deadlock_wait_begins(void)
 {
-	deadlock.has_threads = has_other_threads();
-	deadlock.has_handlers = has_handlers();
-	deadlock.next = hang_clock() + BEGIN;
+	deadlock.has_thread = !deadlock.one_thread && writers_have_thread();
+	deadlock.since = hang_clock();
+	deadlock.next = deadlock.since + BEGIN;
 	atomic_store_explicit(&comms.system->passive.passive, false, memory_order_relaxed);
 	atomic_fetch_add_explicit(&comms.system->passive.waits, 1, memory_order_release);
 }
@@ -156,6 +89,24 @@ static void show_passive(bool passive, const struct comms_traffic *traffic)
 	atomic_fetch_add_explicit(&mine->polls, 1, memory_order_release);
 }
 
+/* What this PE publishes when a wave asks whether anything else could end its wait. */
+static void find_writer(enum deadlock_wait kind, const struct comms_traffic *traffic)
+{
+	struct comms_passive *mine = &comms.system->passive;
+	uint64_t asked = atomic_load_explicit(&mine->examine, memory_order_acquire);
+	bool found;
+
+	if (asked == atomic_load_explicit(&mine->examined, memory_order_relaxed))
+		return;
+	found = writers_find(mine->writer, sizeof mine->writer);
+	if (!found && kind == DEADLOCK_MEMORY && traffic->blind) {
+		snprintf(mine->writer, sizeof mine->writer, "a put that the network carries out by itself");
+		found = true;
+	}
+	atomic_store_explicit(&mine->has_writer, found, memory_order_relaxed);
+	atomic_store_explicit(&mine->examined, asked, memory_order_release);
+}
+
 /* --- The tree --- */
 
 /* The group of one PE for each node; NULL: there is one node. */
@@ -168,14 +119,19 @@ static const struct comms_group *group_of_leaders(void)
 	return world->on_node || world->size == 1 ? NULL : world;
 }
 
-/* Known after the first barrier of the PEs. */
+/* The first barrier of all PEs prepares world too, but another thread may be in it. */
 static void find_place(void)
 {
-	const struct comms_group *world = deadlock.world, *first = group_of_leaders();
-	int here = world->levels ? world->levels->node.size : world->on_node ? world->size : 1;
+	const struct comms_group *world = deadlock.world, *first;
+	int here;
 
-	if (!world->prepared && world->size > 1)
-		return;
+	if (!world->prepared && world->size > 1) {
+		if (deadlock.has_thread)
+			return;
+		deadlock.prepare(deadlock.world);
+	}
+	first = group_of_leaders();
+	here = world->levels ? world->levels->node.size : world->on_node ? world->size : 1;
 	deadlock.nodes = first ? first->size : 1;
 	deadlock.node = first ? first->me : world->me == 0 ? 0 : -1;
 	deadlock.leads = deadlock.node >= 0;
@@ -191,11 +147,17 @@ static int local_pes(void)
 	return world->levels ? world->levels->node.size : group_of_leaders() ? 1 : world->size;
 }
 
+static int pe_of_local(int i)
+{
+	const struct comms_group *world = deadlock.world;
+
+	return world->levels ? comms_group_pe(&world->levels->node, i) : group_of_leaders() ? world->me : i;
+}
+
 /* NULL: its memory cannot be seen, or can no more. */
 static struct comms_passive *passive_of_local(int i)
 {
-	const struct comms_group *world = deadlock.world;
-	int pe = world->levels ? comms_group_pe(&world->levels->node, i) : group_of_leaders() ? world->me : i;
+	int pe = pe_of_local(i);
 	const struct comms_peer *peer = comms_can_connect(pe) ? comms_connect(pe) : NULL;
 
 	return peer && peer->reach[COMMS_HEAP].base ? &((struct comms_system *)peer->reach[COMMS_HEAP].base)->passive
@@ -222,9 +184,11 @@ static bool next_wave(int64_t now)
 	uint64_t asked = atomic_load_explicit(&mine->wave, memory_order_acquire);
 
 	if (deadlock.node == 0) {
+		bool examines = !deadlock.examined && now - deadlock.since >= deadlock.examine_after;
+
 		if (now < deadlock.next)
 			return false;
-		deadlock.wave++;
+		deadlock.wave = ((deadlock.wave + 1) & ~EXAMINING) | (examines ? EXAMINING : 0);
 		return true;
 	}
 	if (asked == deadlock.wave)
@@ -239,9 +203,11 @@ static bool begin_wave(int64_t now)
 	if (!next_wave(now))
 		return false;
 	for (int i = 0; i < local_pes(); i++) {
-		const struct comms_passive *shown = passive_of_local(i);
+		struct comms_passive *shown = passive_of_local(i);
 
 		deadlock.polls[i] = shown ? atomic_load_explicit(&shown->polls, memory_order_acquire) : 0;
+		if (shown && (deadlock.wave & EXAMINING))
+			atomic_store_explicit(&shown->examine, deadlock.wave, memory_order_release);
 	}
 	for (int i = 0; i < child_count(); i++) {
 		deadlock.notified++;
@@ -257,6 +223,20 @@ static void add_sums(struct comms_sums *sums, const struct comms_sums *more)
 	sums->moves += more->moves;
 	sums->sent += more->sent;
 	sums->carried_out += more->carried_out;
+	if (more->writer && (!sums->writer || more->writer < sums->writer))
+		sums->writer = more->writer;
+}
+
+/* False: this PE has not looked for writers yet, which the wave asks it to do. */
+static bool add_writer(const struct comms_passive *shown, int pe, struct comms_sums *sums)
+{
+	if (!(deadlock.wave & EXAMINING))
+		return true;
+	if (atomic_load_explicit(&shown->examined, memory_order_acquire) != deadlock.wave)
+		return false;
+	if (atomic_load_explicit(&shown->has_writer, memory_order_relaxed))
+		sums->writer = (uint64_t)pe + 1;
+	return true;
 }
 
 /* False: not all PEs of the node are passive, or have polled again. */
@@ -264,7 +244,7 @@ static bool add_sums_of_node(struct comms_sums *sums)
 {
 	for (int i = 0; i < local_pes(); i++) {
 		struct comms_passive *shown = passive_of_local(i);
-		struct comms_sums more;
+		struct comms_sums more = {0};
 
 		if (!shown || atomic_load_explicit(&shown->polls, memory_order_acquire) < deadlock.polls[i] + POLLS ||
 		    !atomic_load_explicit(&shown->passive, memory_order_relaxed))
@@ -273,7 +253,7 @@ static bool add_sums_of_node(struct comms_sums *sums)
 		more.carried_out = atomic_load_explicit(&shown->carried_out, memory_order_relaxed);
 		more.moves = atomic_load_explicit(&shown->moves, memory_order_relaxed);
 		more.waits = atomic_load_explicit(&shown->waits, memory_order_acquire);
-		if (more.waits % 2 == 0)
+		if (more.waits % 2 == 0 || !add_writer(shown, pe_of_local(i), &more))
 			return false;
 		add_sums(sums, &more);
 	}
@@ -293,18 +273,42 @@ static bool sums_are_equal(const struct comms_sums *a, const struct comms_sums *
 	return a->waits == b->waits && a->moves == b->moves && a->sent == b->sent && a->carried_out == b->carried_out;
 }
 
+/* All PEs wait, and have done so since they looked for writers. */
+static void react(int64_t lasted)
+{
+	bool certain = deadlock.writer == 0;
+	int pe = (int)deadlock.writer - 1;
+
+	deadlock.examined = false;
+	deadlock.examine_after = 2 * lasted > PATIENCE ? 2 * lasted : PATIENCE;
+	if (deadlock.reaction == REACTION_ABORT || (deadlock.reaction == REACTION_AUTO && certain)) {
+		deadlock.over = true;
+		hang_deadlock(true, COMMS_NOBODY);
+	} else if (deadlock.reaction == REACTION_REPORT) {
+		deadlock.over = true;
+		hang_deadlock(false, certain ? COMMS_NOBODY : pe);
+	} else if (lasted >= PATIENCE && !deadlock.reported) {
+		deadlock.reported = true;
+		hang_deadlock(false, pe);
+	}
+}
+
 static void conclude_wave(const struct comms_sums *sums, int64_t now)
 {
 	bool same = sums_are_equal(sums, &deadlock.last) && sums->sent == sums->carried_out;
+	bool examined = deadlock.examined;
 
 	deadlock.next = now + INTERVAL;
-	if (!same)
-		deadlock.since = now;
 	deadlock.last = *sums;
-	if (!same || now - deadlock.since < STABLE)
-		return;
-	deadlock.over = true;
-	hang_deadlock(deadlock.reaction == REACTION_ABORT);
+	deadlock.examined = same && (examined || (deadlock.wave & EXAMINING));
+	if (!same) {
+		deadlock.since = now;
+		deadlock.examine_after = EXAMINE;
+	} else if (deadlock.wave & EXAMINING) {
+		deadlock.writer = sums->writer;
+	} else if (examined && now - deadlock.since >= STABLE) {
+		react(now - deadlock.since);
+	}
 }
 
 static void answer_wave(const struct comms_sums *sums)
@@ -348,6 +352,7 @@ void deadlock_wait_goes_on(enum deadlock_wait kind)
 	if (comms.network)
 		comms.network->count_traffic(&traffic);
 	traffic.pending |= reorder_holds();
+	find_writer(kind, &traffic);
 	show_passive(is_passive(kind, &traffic), &traffic);
 	if (deadlock.nodes < 0)
 		find_place();
@@ -357,21 +362,15 @@ void deadlock_wait_goes_on(enum deadlock_wait kind)
 
 /* --- Start and end --- */
 
-void deadlock_count_threads(void)
-{
-	before_start.threads = count_threads();
-	for (int number = 1; number <= SIGRTMAX; number++)
-		before_start.handlers[number] = handler_of(number);
-}
-
-void deadlock_start(const struct comms_group *world, bool one_thread)
+void deadlock_start(struct comms_group *world, deadlock_prepare *prepare, bool one_thread)
 {
 	memset(&deadlock, 0, sizeof deadlock);
 	deadlock.reaction = (unsigned)setting_choice(SETTING_DEADLOCK);
 	deadlock.one_thread = one_thread;
-	deadlock.threads = count_threads() - own_threads();
-	note_handlers();
 	deadlock.nodes = -1;
+	deadlock.examine_after = EXAMINE;
+	writers_after_start();
+	deadlock.prepare = prepare;
 	deadlock.world = world;
 }
 

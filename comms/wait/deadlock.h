@@ -5,14 +5,17 @@
 #include "comms/core/comms.h"
 
 /*
- * A deadlock: every PE of the job waits in a routine of the library, and nothing is under way that could end a wait. Then the job
- * cannot go on, and ends with a report (SHMEM_DEADLOCK).
+ * A deadlock: every PE of the job waits in a routine of the library, no message is under way, and
+ * nothing else could store what a PE waits for. The job then ends with a report (SHMEM_DEADLOCK).
+ * Where something else could, there is only the report.
  */
 
-/* As the first thing of an initialisation: the threads that are there now are the program's. */
-void deadlock_count_threads(void);
-/* World: the group of all PEs, for as long as the library is up. One_thread: only one thread of the program may call the library. */
-void deadlock_start(const struct comms_group *world, bool one_thread);
+/*
+ * World: the group of all PEs, for as long as the library is up; prepare sorts it by node where no
+ * barrier has done so yet. One_thread: only one thread of the program may call the library.
+ */
+typedef void deadlock_prepare(struct comms_group *group);
+void deadlock_start(struct comms_group *world, deadlock_prepare *prepare, bool one_thread);
 void deadlock_stop(void);
 
 /* What could end a wait that has become slow. */

@@ -39,6 +39,7 @@ static struct {
 	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } report;
 	bool advised;
 	int64_t longer_than;
+	int writer; /* a PE where something else could end a wait, or COMMS_NOBODY */
 	pthread_t reporter;
 } hang = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -125,6 +126,19 @@ bool hang_read(int pe, struct comms_waiting *waiting)
 
 /* --- Reports --- */
 
+static void report_writer(int pe)
+{
+	char writer[sizeof comms.system->passive.writer];
+
+	comms_get(writer, comms.system->passive.writer, sizeof writer, pe, "SHMEM_DEADLOCK");
+	writer[sizeof writer - 1] = '\0';
+	rte_report(NULL,
+		   "perhaps a deadlock: all %d PEs wait as reported above, and no message is under way; PE %d found "
+		   "what could still end a wait: %s; so the job goes on (SHMEM_DEADLOCK=abort ends it, ignore reports "
+		   "nothing)",
+		   comms.n_pes, pe, writer);
+}
+
 static void report_deadlock(bool end)
 {
 	hang_report(0);
@@ -132,7 +146,10 @@ static void report_deadlock(bool end)
 		rte_die(NULL,
 			"deadlock: all %d PEs wait as reported above, and nothing is under way; SHMEM_DEADLOCK=ignore lets them wait",
 			comms.n_pes);
-	rte_report(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way", comms.n_pes);
+	if (hang.writer != COMMS_NOBODY)
+		report_writer(hang.writer);
+	else
+		rte_report(NULL, "deadlock: all %d PEs wait as reported above, and nothing is under way", comms.n_pes);
 }
 
 /* Only one PE of the job prints this. */
@@ -177,8 +194,9 @@ static void start_reporter(int report, int64_t longer_than)
 	pthread_mutex_unlock(&hang.lock);
 }
 
-void hang_deadlock(bool end)
+void hang_deadlock(bool end, int pe)
 {
+	hang.writer = pe;
 	start_reporter(end ? END_DEADLOCK : REPORT_DEADLOCK, 0);
 }
 

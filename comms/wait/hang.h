@@ -46,8 +46,11 @@ void hang_note_peer(const char *routine, const char *what, int pe);
 /* What this thread waits for, as a report shows it. */
 void hang_describe(struct comms_waiting *w);
 
-/* Nobody can go on: a report, and then the end of the job if it is to end. */
-void hang_deadlock(bool end);
+/*
+ * Reports that all PEs wait, and then ends the job if it is to end. Otherwise pe is one where
+ * something else could end a wait (comms_passive.writer), or COMMS_NOBODY.
+ */
+void hang_deadlock(bool end, int pe);
 
 void hang_start(void);
 void hang_stop(void);

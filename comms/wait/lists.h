@@ -6,10 +6,9 @@
 
 /* The command lists of plans as waits see them: what a PE moves while it waits. comms/coll has them, and says here how. */
 struct wait_lists {
-	atomic_int to_move;	/* how many any thread that waits may move */
-	atomic_int own_threads; /* that the library has for them */
-	bool (*move)(void);	/* those; did anything move? */
-	bool (*serve)(void);	/* all that wait for the network, when something may have come */
+	atomic_int to_move;  /* how many any thread that waits may move */
+	bool (*move)(void);  /* those; did anything move? */
+	bool (*serve)(void); /* all that wait for the network, when something may have come */
 };
 extern struct wait_lists wait_lists;
 

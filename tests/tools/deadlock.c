@@ -5,14 +5,23 @@
  */
 #include <shmem.h>
 
+#include <linux/io_uring.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DELAY 3
+#define STRING_OF(text) #text
+#define STRING(text) STRING_OF(text)
 
 static long flag, lock, source[8], dest[64];
 static uint64_t signal_word;
@@ -121,6 +130,198 @@ static void wait_for_handler(void)
 	value();
 }
 
+static void wait_for_end_of_child(void)
+{
+	signal(SIGCHLD, store_now);
+	if (fork() == 0) {
+		sleep_for_delay();
+		_exit(0);
+	}
+	value();
+}
+
+/* A process that has nothing of this one's but its number. */
+static void wait_for_sigterm(void)
+{
+	char command[64];
+
+	signal(SIGTERM, store_now);
+	snprintf(command, sizeof command, "(sleep %d; kill -TERM %d) &", DELAY, (int)getpid());
+	if (system(command))
+		exit(2);
+	value();
+}
+
+/* PE 0 waits for a value that something in PE 1 stores, which is in a barrier itself. */
+static long *flag_of_pe_0;
+
+static void find_flag(void)
+{
+	flag_of_pe_0 = shmem_ptr(&flag, 0);
+	if (!flag_of_pe_0) /* not on this path */
+		shmem_long_p(&flag, 7, 0);
+	shmem_quiet();
+}
+
+static void store_there(int unused)
+{
+	(void)unused;
+	if (flag_of_pe_0)
+		__atomic_store_n(flag_of_pe_0, 7, __ATOMIC_RELEASE);
+}
+
+static void *store_there_later(void *unused)
+{
+	sleep_for_delay();
+	store_there(0);
+	return unused;
+}
+
+static void barrier_with_thread(void)
+{
+	pthread_t thread;
+
+	find_flag();
+	pthread_create(&thread, NULL, store_there_later, NULL);
+	barrier();
+	pthread_join(thread, NULL);
+}
+
+static void barrier_with_handler(void)
+{
+	find_flag();
+	signal(SIGALRM, store_there);
+	alarm(DELAY);
+	barrier();
+}
+
+static void barrier_with_child(void)
+{
+	find_flag();
+	if (fork() == 0) {
+		store_there_later(NULL);
+		_exit(0);
+	}
+	barrier();
+}
+
+static void value_then_barrier(void)
+{
+	if (shmem_my_pe() == 0)
+		value();
+	barrier();
+}
+
+/* In the heap, which a child shares; its global data are a copy. */
+static void wait_for_child(void)
+{
+	if (fork() == 0) {
+		sleep_for_delay();
+		__atomic_store_n((long *)block, 7, __ATOMIC_RELEASE);
+		_exit(0);
+	}
+	shmem_long_wait_until(block, SHMEM_CMP_EQ, 7);
+}
+
+static int store_in_same_memory(void *unused)
+{
+	(void)unused;
+	sleep_for_delay();
+	__atomic_store_n(&flag, 7, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void wait_for_clone(void)
+{
+	static char stack[65536] __attribute__((aligned(64)));
+
+	if (clone(store_in_same_memory, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL) < 0)
+		exit(2);
+	value();
+}
+
+/* Not a child any more, and another program: it knows only the job's environment. */
+static void wait_for_writer(void)
+{
+	char number[32], address[32];
+
+	snprintf(number, sizeof number, "%d", (int)getpid());
+	snprintf(address, sizeof address, "%p", (void *)&flag);
+	if (fork() == 0) {
+		if (fork() == 0)
+			execl("/proc/self/exe", "deadlock", "write", number, address, (char *)NULL);
+		_exit(0);
+	}
+	wait(NULL);
+	value();
+}
+
+static int write_to_process(const char *number, const char *address)
+{
+	long seven = 7;
+	struct iovec from = {&seven, sizeof seven};
+	struct iovec to = {(void *)strtoul(address, NULL, 16), sizeof seven};
+
+	sleep_for_delay();
+	return process_vm_writev(atoi(number), &from, 1, &to, 1, 0) != sizeof seven;
+}
+
+static int ring_of_kernel(const int *ends, long *to)
+{
+	struct io_uring_params how = {0};
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &how);
+	struct io_uring_sqe *entry;
+	char *queue;
+
+	if (ring < 0)
+		return -1;
+	queue = mmap(NULL, how.sq_off.array + 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+	if (queue == MAP_FAILED || entry == MAP_FAILED)
+		return -1;
+	*entry = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+				       .fd = ends[0],
+				       .addr = (uint64_t)(uintptr_t)to,
+				       .len = sizeof *to};
+	*(uint32_t *)(queue + how.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(queue + how.sq_off.tail), 1, __ATOMIC_RELEASE);
+	return (int)syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0);
+}
+
+/* The bytes come from a process outside the job's environment that has no memory of a PE. */
+static void wait_for_kernel(void)
+{
+	const char *command = "sleep " STRING(DELAY) "; printf '\\007\\0\\0\\0\\0\\0\\0\\0'";
+	int ends[2];
+
+	if (pipe(ends))
+		exit(2);
+	if (fork() == 0) {
+		dup2(ends[1], 1);
+		execl("/usr/bin/env", "env", "-i", "/bin/sh", "-c", command, (char *)NULL);
+		_exit(2);
+	}
+	if (ring_of_kernel(ends, &flag) != 1)
+		flag = 7; /* this kernel has none, or forbids it */
+	value();
+}
+
+/* Nobody gives the value, but while the handler or the child is there the library cannot know. */
+static void wait_with_handler(void)
+{
+	signal(SIGUSR1, store_now);
+	value();
+}
+
+static void wait_beside_child(void)
+{
+	if (fork() == 0) {
+		sleep_for_delay();
+		_exit(0);
+	}
+	value();
+}
+
 /* Stopped in the middle of a wait, whose end comes meanwhile. */
 static void stop_for_a_while(void)
 {
@@ -181,6 +382,17 @@ static const struct cause {
 	{"sender", send_late, value},
 	{"thread", wait_for_thread, nothing},
 	{"handler", wait_for_handler, nothing},
+	{"sigchld", wait_for_end_of_child, nothing},
+	{"sigterm", wait_for_sigterm, nothing},
+	{"barrier-thread", barrier_with_thread, value_then_barrier},
+	{"barrier-handler", barrier_with_handler, value_then_barrier},
+	{"barrier-child", barrier_with_child, value_then_barrier},
+	{"child", wait_for_child, nothing},
+	{"clone", wait_for_clone, nothing},
+	{"writer", wait_for_writer, nothing},
+	{"kernel", wait_for_kernel, nothing},
+	{"unused-handler", wait_with_handler, nothing},
+	{"beside-child", wait_beside_child, nothing},
 	{"stopped", stop_for_a_while, send_and_synchronise},
 };
 
@@ -188,8 +400,12 @@ int main(int argc, char **argv)
 {
 	const char *wanted = argc > 1 ? argv[1] : "";
 
+	if (!strcmp(wanted, "write"))
+		return write_to_process(argv[2], argv[3]);
 	shmem_init();
-	block = shmem_malloc(64);
+	if (!strcmp(wanted, "first"))
+		(shmem_my_pe() == 1 ? nothing : value)(); /* before any barrier */
+	block = shmem_calloc(8, 8);
 	if (!strcmp(wanted, "lock") && shmem_my_pe() == 1)
 		shmem_set_lock(&lock);
 	shmem_barrier_all();

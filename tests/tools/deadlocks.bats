@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Jobs that cannot go on end by themselves, and say why; jobs that only wait for long go on. On each path.
+# run: beside
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +12,7 @@ setup_file()
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export PROGRAM="$BATS_FILE_TMPDIR/deadlock"
 	unset "${!SHMEM_@}" "${!SMA_@}" "${!UCX_@}"
-	"$OSHCC" -O1 -pthread -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/deadlock.c"
+	"$OSHCC" -D_GNU_SOURCE -O1 -pthread -o "$PROGRAM" "${BATS_TEST_FILENAME%/*}/deadlock.c"
 }
 
 # one_job PATH CAUSE SETTING...: in the background; what it says is in the file CAUSE.PATH
@@ -34,6 +35,19 @@ run_jobs()
 		one_job ucx "$cause" SHMEM_PATHS=ucx UCX_TLS=tcp,self
 		one_job mixed "$cause" SHMEM_NODE_PES=2
 		[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || one_job tofu "$cause" SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2
+		! grep -q 'HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || one_job ofi "$cause" SHMEM_PATHS=ofi FI_PROVIDER=tcp
+	done
+	wait
+}
+
+# run_shared CAUSE...: on the paths where PEs share memory
+run_shared()
+{
+	local cause
+
+	for cause in "$@"; do
+		one_job local "$cause" SHMEM_PATHS=local
+		one_job mixed "$cause" SHMEM_NODE_PES=2
 	done
 	wait
 }
@@ -83,7 +97,8 @@ went_on()
 }
 
 @test "a value, a signal, a lock that nobody gives" {
-	run_jobs value vector signal all-wait lock
+	run_jobs first value vector signal all-wait lock
+	ended first 'PEs 0,2-3: in shmem_long_wait_until, ' 'PE 1: in shmem_calloc, '
 	ended value 'PEs 0,2-3: in shmem_long_wait_until, waiting for the word at' 'PE 1: in shmem_finalize, waiting for PEs 0,2-3, '
 	ended vector 'PEs 0,2-3: in shmem_long_wait_until_all_vector, ' 'PE 1: in shmem_finalize, '
 	ended signal 'PEs 0,2-3: in shmem_signal_wait_until, ' 'PE 1: in shmem_finalize, '
@@ -100,6 +115,54 @@ went_on()
 	went_on handler
 }
 
+@test "signal handlers, whatever the signal, and a PE in a barrier whose handler or thread stores" {
+	run_jobs sigchld sigterm
+	run_shared barrier-handler barrier-thread barrier-child
+	for cause in sigchld sigterm barrier-handler barrier-thread barrier-child; do
+		went_on "$cause"
+	done
+}
+
+@test "a child, a process with the same memory, one that writes to a PE, and the kernel" {
+	run_jobs clone writer kernel
+	run_shared child
+	for cause in clone writer kernel child; do
+		went_on "$cause"
+	done
+}
+
+@test "a handler that could end the wait: one report, and the job goes on" {
+	run -124 timeout -k 2 30 "$OSHRUN" -q --timeout 8 -n 4 "$PROGRAM" unused-handler
+	echo "$output"
+	[ "$(grep -c 'perhaps a deadlock: all 4 PEs wait' <<<"$output")" -eq 1 ]
+	[[ "$output" == *'PE 1 found what could still end a wait: the handler of signal 10 (User defined signal 1); so the job goes on'* ]]
+	run -1 env SHMEM_DEADLOCK=abort timeout -k 2 30 "$OSHRUN" -q -n 4 "$PROGRAM" unused-handler
+	[ "$(grep -c 'deadlock: all 4 PEs wait' <<<"$output")" -eq 1 ]
+}
+
+@test "a child that could end the wait: when it has ended, the job ends" {
+	run_jobs beside-child
+	ended beside-child 'PE 1: in shmem_long_wait_until'
+}
+
+@test "a Fortran program, whose run-time library handles signals" {
+	[ -x "$TOP_BUILDDIR/oshfort" ] || skip 'Fortran was not built'
+	cat >"$BATS_TEST_TMPDIR/hang.f90" <<-'END'
+		program hang
+		  use shmem
+		  integer(8), save :: flag = 0
+		  call shmem_init()
+		  call shmem_barrier_all()
+		  call shmem_int8_wait_until(flag, SHMEM_CMP_EQ, 7_8)
+		  call shmem_finalize()
+		end program
+	END
+	"$TOP_BUILDDIR/oshfort" -o "$BATS_TEST_TMPDIR/hang" "$BATS_TEST_TMPDIR/hang.f90"
+	run -1 timeout -k 2 30 "$OSHRUN" -q -n 2 "$BATS_TEST_TMPDIR/hang"
+	echo "$output"
+	[ "$(grep -c 'deadlock: all 2 PEs wait' <<<"$output")" -eq 1 ]
+}
+
 @test "a report alone, and nothing at all" {
 	SHMEM_DEADLOCK=ignore timeout -k 2 20 "$OSHRUN" -q --timeout 3 -n 4 "$PROGRAM" alone >"$BATS_TEST_TMPDIR/ignored" 2>&1 3>&- &
 	run -124 env SHMEM_DEADLOCK=report timeout -k 2 20 "$OSHRUN" -q --timeout 3 -n 4 "$PROGRAM" alone
@@ -109,7 +172,12 @@ went_on()
 	grep -q 'did not end within 3 s' "$BATS_TEST_TMPDIR/ignored"
 	run -1 env SHMEM_DEADLOCK=perhaps "$OSHRUN" -q -n 2 "$PROGRAM"
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == *'SHMEM_DEADLOCK=perhaps: give abort, report or ignore'* ]]
+	[[ "$output" == *'SHMEM_DEADLOCK=perhaps: give auto, abort, report or ignore'* ]]
+}
+
+@test "PEs that shells start" {
+	run -1 timeout -k 2 20 "$OSHRUN" -q -n 2 sh -c '"$PROGRAM" value; exit 3'
+	[ "$(grep -c 'deadlock: all 2 PEs wait' <<<"$output")" -eq 1 ]
 }
 
 @test "one PE by itself" {
