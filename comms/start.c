@@ -199,3 +199,8 @@ const char *comms_network_connections(void)
 {
 	return comms.network && comms.network->connections ? comms.network->connections() : NULL;
 }
+
+const char *comms_network_threads(void)
+{
+	return comms.network && comms.network->threads ? comms.network->threads() : NULL;
+}

@@ -127,6 +127,8 @@ static void print_info(void)
 		   comms_network_name() ? "; others by " : "", comms_network_name() ? comms_network_name() : "");
 	if (comms_network_connections())
 		print_fact("Connections", "%s", comms_network_connections());
+	if (comms_network_threads())
+		print_fact("Threads", "%s", comms_network_threads());
 	print_fact("Symmetric heap", "%s per PE, %s", text_size(comms.heap_size, heap), comms.pages);
 	print_fact("Global data", "%zu bytes, %s%s", globals.size, globals.why_private ? "private: " : "shared",
 		   globals.why_private ? globals.why_private : "");

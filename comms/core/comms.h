@@ -119,6 +119,8 @@ void comms_start(void);
 /* The network that carries what load and store cannot, and from whom it takes connections, in words; NULL: there is none, or it takes none. */
 const char *comms_network_name(void);
 const char *comms_network_connections(void);
+/* What the network's library cannot do with threads, in words; NULL: nothing. */
+const char *comms_network_threads(void);
 /* All PEs have stopped communicating (the caller had a barrier of all PEs); releases everything. */
 void comms_stop(void);
 

@@ -329,6 +329,8 @@ struct comms_network {
 	void (*sent_to)(const int *pes, int n, struct network_sent *sent);
 	/* From whom it takes connections, in words; NULL: from nobody. The pointer may be NULL. */
 	const char *(*connections)(void);
+	/* What its library cannot do with threads, in words; NULL: nothing. The pointer may be NULL. */
+	const char *(*threads)(void);
 
 	const struct network_buffers *buffers; /* comms/ops/buffers.c, comms/rdma/transfers.c */
 

@@ -11,4 +11,4 @@ libtorushmem_la_SOURCES += comms/net/ucx/filter_inside.h comms/net/ucx/filter_li
 	comms/net/ucx/ucx_library.c comms/net/ucx/ucx_library.h comms/net/ucx/ucx_marks.c \
 	comms/net/ucx/ucx_messages.c comms/net/ucx/ucx_messages.h comms/net/ucx/ucx_notify.c \
 	comms/net/ucx/ucx_ops.c comms/net/ucx/ucx_requests.c comms/net/ucx/ucx_server.c \
-	comms/net/ucx/ucx_sent.c comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c
+	comms/net/ucx/ucx_sent.c comms/net/ucx/ucx_serialize.c comms/net/ucx/ucx_state.c comms/net/ucx/ucx_target.c

@@ -113,6 +113,7 @@ struct ucx {
 	struct socket_address listens[FAILURE_ADDRESSES]; /* where the main worker takes connections */
 	atomic_bool ending;
 	ucp_err_handling_mode_t failure_mode;
+	bool serialized;     /* UCX has no locks, and calls of it take ours; until the process ends */
 	bool rma;	     /* puts and gets are UCX's, which a NIC carries out; else they are messages */
 	int longest_sleep;   /* of whoever waits for UCX's events, in milliseconds; -1: as long as one likes */
 	int processors;	     /* for each PE of the node; 0: PEs share them */
@@ -148,6 +149,13 @@ ucp_err_handling_mode_t ucx_failure_mode(void);
 /* Are puts and gets to be UCX's (SHMEM_UCX_PROTOCOL)? */
 bool ucx_wants_rma(void);
 ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode);
+/*
+ * Call with the main worker, before another thread calls UCX: if the worker did not get UCS_THREAD_MODE_MULTI, calls of UCX take a lock from now
+ * on.
+ */
+void ucx_serialize_if_needed(ucp_worker_h worker);
+/* In words, for SHMEM_INFO; NULL: UCX has thread support. */
+const char *ucx_threads_text(void);
 /* A connection of the channel's worker. */
 struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *peer);
 /* The main worker's connection, made on first use; and that by the second cable. */

@@ -17,8 +17,8 @@
 	F(ucp, mem_unmap) F(ucp, put_nbx) F(ucp, request_check_status) F(ucp, request_free)                  \
 	F(ucp, rkey_buffer_release) F(ucp, rkey_destroy) F(ucp, rkey_pack) F(ucp, worker_arm)                \
 	F(ucp, worker_create) F(ucp, worker_destroy) F(ucp, worker_get_address) F(ucp, worker_get_efd)       \
-	F(ucp, worker_progress) F(ucp, worker_release_address) F(ucp, worker_set_am_recv_handler)            \
-	F(ucp, worker_signal)
+	F(ucp, worker_progress) F(ucp, worker_query) F(ucp, worker_release_address)                           \
+	F(ucp, worker_set_am_recv_handler) F(ucp, worker_signal)
 #define UCS_FUNCTIONS(F) F(ucs, global_opts_set_value) F(ucs, status_string)
 /* clang-format on */
 

@@ -202,6 +202,7 @@ const struct comms_network ucx_network = {
 	.sent_to = ucx_sent_to,
 	.name_under_way = ucx_name_under_way,
 	.connections = ucx_filter_text,
+	.threads = ucx_threads_text,
 	.batching = &(const struct network_batching){ucx_batch_send},
 	.buffers = &(const struct network_buffers){ucx_share, ucx_unshare, ucx_get_buffer},
 	.blocking = &(const struct network_blocking){ucx_wait_blocking, ucx_wake_server},
