@@ -120,7 +120,7 @@ exports_listed()
 	python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h '~ofi' '~softofu' >said
 	grep -qx 'configure --with-ucx=/u --with-pmix=/p --with-hwloc=/h --without-ofi --with-fortran --disable-softofu --enable-static --enable-argument-checks' said
 	grep -qx "git file://$TOP" said
-	grep -qx 'depends_on ucx@1.10:' said
+	grep -qx 'depends_on ucx@1.10:+thread_multiple' said
 	run python3 "$script" "$recipe" ucx=/u pmix=/p hwloc=/h +nothing
 	[ "$status" -ne 0 ]
 }

@@ -29,6 +29,18 @@ static void pmix_version(char *version, size_t size)
 	snprintf(version, size, "%.*s", (int)strcspn(digits, ", ("), digits);
 }
 
+static void report_ucx_threads(struct report *report)
+{
+	ucp_lib_attr_t attributes = {.field_mask = UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL};
+
+	if (ucp_lib_query(&attributes) != UCS_OK)
+		return;
+	report_fact(report, "ucx_threads", "UCX threads", "%s",
+		    attributes.max_thread_level == UCS_THREAD_MODE_MULTI
+			    ? "yes"
+			    : "no: it was built without --enable-mt, so threads take turns to call it");
+}
+
 static void report_libraries(struct report *report)
 {
 	char version[64];
@@ -36,6 +48,7 @@ static void report_libraries(struct report *report)
 
 	report_fact(report, "ucx", "UCX", "built with %d.%d, running %s", UCP_API_MAJOR, UCP_API_MINOR,
 		    ucp_get_version_string());
+	report_ucx_threads(report);
 	pmix_version(version, sizeof version);
 	report_fact(report, "pmix", "PMIx", "built with %ld.%ld.%ld, running %s", PMIX_VERSION_MAJOR,
 		    PMIX_VERSION_MINOR, PMIX_VERSION_RELEASE, version);

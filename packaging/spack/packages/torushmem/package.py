@@ -41,7 +41,7 @@ class Torushmem(AutotoolsPackage):
     depends_on("m4", type="build")
     depends_on("pkgconfig", type="build")
 
-    depends_on("ucx@1.10:")
+    depends_on("ucx@1.10:+thread_multiple")
     depends_on("pmix@4:")
     depends_on("hwloc@2:")
     depends_on("libfabric@1.11:", when="+ofi")
