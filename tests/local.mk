@@ -130,6 +130,7 @@ tests_cluster_overlap_SOURCES = tests/cluster/overlap.c tests/cluster/torus_time
 tests_cluster_plain_sockets_SOURCES = tests/cluster/plain_sockets.c tests/cluster/torus_times.h
 tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/torus_times.h
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
+tests/api/no_lock.$(OBJEXT): AM_CPPFLAGS += $(UCX_CFLAGS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
@@ -274,6 +275,7 @@ EXTRA_DIST += \
 	tests/tools/torus/timed.c \
 	tests/tools/scale.bats \
 	tests/tools/breakdown.bats \
+	tests/tools/serial_ucx.bats tests/tools/serial_ucx.c \
 	tests/tools/stats.bats tests/tools/structure.bats \
 	tests/tools/tofu.bats \
 	tests/tools/tools.bats \
