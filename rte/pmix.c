@@ -17,6 +17,7 @@
 
 #include "pmix_client.h"
 #include "rte.h"
+#include "signals.h"
 
 /*
  * Launchers put the number of processes and the rank into these variables. A number above 1 without PMIx means that the launcher does not
@@ -93,6 +94,21 @@ static bool read_job_size(void)
 	return rte.n_pes > 0;
 }
 
+/*
+ * PMIx's threads take no signals that somebody sends: those go to the program's threads, and stay
+ * pending while a network's library is loaded.
+ */
+static pmix_status_t connect_to_server(void)
+{
+	sigset_t before;
+	pmix_status_t status;
+
+	rte_signals_block_sent(&before);
+	status = PMIx_Init(&rte_client.self, NULL, 0);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
 enum rte_status rte_init(void)
 {
 	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
@@ -106,7 +122,7 @@ enum rte_status rte_init(void)
 		return init_single_pe() ? RTE_OK : rte_failed("malloc", PMIX_ERR_NOMEM);
 	}
 	if (!rte_client.still_open) {
-		status = PMIx_Init(&rte_client.self, NULL, 0);
+		status = connect_to_server();
 		if (status != PMIX_SUCCESS) {
 			rte_failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
 			rte_client.unreachable = true;

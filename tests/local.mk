@@ -195,6 +195,7 @@ EXTRA_DIST += \
 	tests/cluster/hidden \
 	tests/cluster/inside \
 	tests/cluster/kill-rounds \
+	tests/cluster/start-kills \
 	tests/cluster/network.awk \
 	tests/cluster/slurm \
 	tests/cluster/torus-bench \

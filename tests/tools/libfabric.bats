@@ -14,14 +14,65 @@ setup_file()
 	cat >"$PROGRAM.c" <<'END'
 #include <shmem.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+	(void)number;
+	handled++;
+}
+
+/* The program's handlers, set before shmem_init, are there after it. */
+static int keep_handlers(void)
+{
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGSEGV};
+
+	for (int i = 0; i < 5; i++)
+		signal(numbers[i], handle);
+	shmem_init();
+	for (int i = 0; i < 5; i++)
+		if (i != 0 && i != 4)
+			raise(numbers[i]);
+	raise(SIGTERM);
+	printf("PE %d: %d of 4 signals\n", shmem_my_pe(), (int)handled);
+	shmem_finalize();
+	for (int i = 0; i < 5; i++)
+		if (signal(numbers[i], SIG_DFL) != handle)
+			printf("PE %d: signal %d has another handler\n", shmem_my_pe(), numbers[i]);
+	return 0;
+}
+
+/* Which signals have a handler that libraries brought along, after the end of the library? */
+static int find_handlers(void)
+{
+	shmem_init();
+	shmem_finalize();
+	for (int number = 1; number < 32; number++) {
+		struct sigaction now;
+
+		if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
+			printf("signal %d has a handler\n", number);
+	}
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
 	static long word;
 
+	if (argc > 1 && !strcmp(argv[1], "handlers"))
+		return keep_handlers();
+	if (argc > 1 && !strcmp(argv[1], "clean"))
+		return find_handlers();
 	shmem_init();
+	if (argc > 1 && !strcmp(argv[1], "terminated") && shmem_my_pe() == 1)
+		raise(SIGTERM);
+	if (argc > 1 && !strcmp(argv[1], "mistake") && shmem_my_pe() == 1)
+		shmem_long_p(&word, 1, 99);
 	if (argc > 1 && !strcmp(argv[1], "lonely") && shmem_my_pe() == 0)
 		shmem_barrier_all();
 	if (argc > 1 && !strcmp(argv[1], "crash")) {
@@ -59,6 +110,54 @@ setup()
 	[ "$status" -eq 139 ]
 	[[ "$output" == *"torushmem: PE 1: SIGSEGV"* ]]
 	[[ "$output" == *"oshrun: PE 1 "*"was killed by signal 11"* ]]
+}
+
+paths_to_try()
+{
+	echo SHMEM_PATHS=ofi SHMEM_PATHS=local
+	! grep -q 'HAVE_UCX 1' "$TOP_BUILDDIR/config.h" || echo SHMEM_PATHS=ucx
+}
+
+@test "the program's handlers of signals stay, over each network" {
+	for path in $(paths_to_try); do
+		run env "$path" timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" handlers
+		echo "$path: $output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"PE 0: 4 of 4 signals"* ]]
+		[[ "$output" == *"PE 1: 4 of 4 signals"* ]]
+		[[ "$output" != *"another handler"* ]]
+	done
+}
+
+@test "no library leaves a handler of a signal, over each network" {
+	for path in $(paths_to_try); do
+		run env "$path" timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" clean
+		echo "$path: $output"
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+	done
+}
+
+@test "a PE that is terminated: its signal, exit code 143" {
+	run timeout 30 "$OSHRUN" -n 2 "$PROGRAM" terminated
+	[ "$status" -eq 143 ]
+	[[ "$output" == *"oshrun: PE 1 "*"was killed by signal 15"* ]]
+	[[ "$output" != *"exit with status"* ]]
+}
+
+@test "a mistake: the PE that made it is named, and no other" {
+	run timeout 30 "$OSHRUN" -n 2 "$PROGRAM" mistake
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"torushmem: PE 1: shmem_long_p: pe=99"* ]]
+	[[ "$output" != *"exit with status"* ]]
+}
+
+@test "a job that is ended while it starts leaves nothing, and its exit code is the signal's" {
+	[ -x "$TOP_BUILDDIR/tests/cluster/phases" ] || skip "make check-programs has not been run"
+	run timeout 120 sh "${BATS_TEST_FILENAME%/*}/../cluster/start-kills" "$TOP_BUILDDIR" 10
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"10 passed, 0 failed" ]]
 }
 
 @test "a collective that not all PEs call ends the job with a report" {

@@ -15,6 +15,7 @@
 
 #include "comms/core/peers.h"
 #include "rte/rte.h"
+#include "rte/signals.h"
 
 struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .event = -1, .wakeup = -1};
 
@@ -112,13 +113,18 @@ void ofi_start(void)
 {
 	const struct fi_ep_attr *attr = ofi.info->ep_attr;
 	const bool ordered = ofi.info->tx_attr->msg_order & FI_ORDER_WAW;
+	struct rte_signals saved;
 
 	atomic_store_explicit(&ofi.ending, false, memory_order_relaxed);
 	ofi.most_bytes = attr->max_msg_size;
 	ofi.ordered_bytes = !ordered					? 0
 			    : attr->max_order_waw_size < ofi.most_bytes ? attr->max_order_waw_size
 									: ofi.most_bytes;
+	/* Providers start threads and may install handlers. */
+	rte_signals_save(&saved);
+	rte_signals_settle(&saved);
 	open_endpoint();
+	rte_signals_restore(&saved);
 	for (int i = 0; i < COMMS_SEGMENTS; i++)
 		if (comms.segments[i].size > 0)
 			ofi_register(&ofi.memory[i], comms.segments[i].base, comms.segments[i].size, "shmem_init");

@@ -5,10 +5,11 @@
 #include <dlfcn.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "rte/signals.h"
 
 struct ofi_library ofi_library;
 
@@ -66,18 +67,21 @@ static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 	return code == 0 ? found : NULL;
 }
 
-/* Libraries of some providers put handlers of their own on fatal signals when they are loaded. The program's, or none, are to stay. */
+/*
+ * Libraries of some providers install handlers when they are loaded, some when they look for devices.
+ * The program's, or none, are to stay, and a signal that is sent meanwhile finds them.
+ */
 struct fi_info *ofi_providers(char problem[OFI_PROBLEM])
 {
-	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-	enum { FATAL = sizeof fatal / sizeof fatal[0] };
-	struct sigaction before[FATAL];
-	struct fi_info *found;
+	struct rte_signals saved;
+	struct fi_info *found = NULL;
+	bool loaded;
 
-	for (int i = 0; i < FATAL; i++)
-		sigaction(fatal[i], NULL, &before[i]);
-	found = load_libfabric(problem) ? find_provider(problem) : NULL;
-	for (int i = 0; i < FATAL; i++)
-		sigaction(fatal[i], &before[i], NULL);
+	rte_signals_save(&saved);
+	loaded = load_libfabric(problem);
+	rte_signals_settle(&saved);
+	if (loaded)
+		found = find_provider(problem);
+	rte_signals_restore(&saved);
 	return found;
 }

@@ -3,19 +3,16 @@
 #include "ucx_library.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rte/rte.h"
+#include "rte/signals.h"
 
 #define UCP_FILE "libucp.so.0"
 
 struct ucp_library ucp;
 struct ucs_library ucs;
-
-static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-enum { FATAL = sizeof fatal / sizeof fatal[0] };
 
 static void find_in_ucx(void *library, const char *name, void *to)
 {
@@ -27,16 +24,6 @@ static void find_in_ucx(void *library, const char *name, void *to)
 			"this UCX has no %s; torushmem was built with UCX %s and needs that version or a later one",
 			name, UCX_VERSION);
 	memcpy(to, &function, sizeof function);
-}
-
-static bool handler_is_of_ucx(int signal)
-{
-	struct sigaction now;
-	Dl_info handler, library;
-
-	return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN &&
-	       dladdr((void *)(uintptr_t)now.sa_sigaction, &handler) &&
-	       dladdr((void *)(uintptr_t)ucs.status_string, &library) && handler.dli_fbase == library.dli_fbase;
 }
 
 /*
@@ -109,26 +96,28 @@ static void refuse_old(void *library)
 }
 
 /*
- * Some versions of UCX, when they are loaded, put their own handlers on fatal signals, which write a page per process. The program's handlers, or
- * none, are to stay; who wants UCX's sets UCX_HANDLE_ERRORS.
+ * UCX, when it is loaded, puts its own handlers on SIGHUP and, in some versions, on fatal signals, where they write a
+ * page per process. The program's handlers, or none, are to stay; who wants UCX's sets UCX_HANDLE_ERRORS or
+ * UCX_DEBUG_SIGNO.
  */
 void ucx_library_load(void)
 {
-	struct sigaction before[FATAL];
+	const bool wanted = getenv("UCX_HANDLE_ERRORS") || getenv("UCX_DEBUG_SIGNO");
+	struct rte_signals saved;
 	void *library;
 
 	if (ucp.init_version)
 		return;
 	spare_thread_sanitizer();
-	for (int i = 0; i < FATAL; i++)
-		sigaction(fatal[i], NULL, &before[i]);
+	rte_signals_save(&saved);
 	library = open_ucx();
+	if (wanted)
+		rte_signals_unblock(&saved);
+	else
+		rte_signals_restore(&saved);
 	refuse_old(library);
 #define UCX_FIND(library_, name) find_in_ucx(library, #library_ "_" #name, &library_.name);
 	UCP_FUNCTIONS(UCX_FIND)
 	UCS_FUNCTIONS(UCX_FIND)
 #undef UCX_FIND
-	for (int i = 0; i < FATAL && !getenv("UCX_HANDLE_ERRORS"); i++)
-		if (handler_is_of_ucx(fatal[i]))
-			sigaction(fatal[i], &before[i], NULL);
 }
