@@ -4,6 +4,7 @@
 
 #include <pshmem.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,21 +64,39 @@ struct shmemx_team {
 	struct shmemx_team *next; /* of all that the user made */
 };
 
+/*
+ * A context that was destroyed has the default channel, and a team without members, so that its use finds no PE and ends
+ * in api_complain_of_target.
+ */
 struct shmemx_ctx {
 	struct shmemx_team *team;
-	long options;
+	long options; /* and CONTEXT_IS_OVER */
 	struct comms_channel *channel;
 	struct shmemx_ctx *previous, *next;
 };
+#define CONTEXT_IS_OVER LONG_MIN	 /* it was destroyed, or its team was: the sign, which is cheap to test */
+#define CONTEXT_WAITS_FOR_END (1L << 62) /* its team was destroyed, and the program may still destroy it, too */
 
-/* NULL for an invalid handle. */
-struct shmemx_team *api_team(shmem_team_t handle);
+/* NULL for SHMEM_TEAM_INVALID. Ends the job with a message if the team was destroyed. */
+struct shmemx_team *api_team(shmem_team_t handle, const char *routine);
 
-/* The same for a collective: ends the job with a message if the handle is invalid. */
+/* The same for a collective: ends the job with a message if the handle is SHMEM_TEAM_INVALID, too. */
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine);
 
 extern struct shmemx_team api_world, api_shared;
 
+/*
+ * Keeps the memory of handles that were destroyed, so that what uses one still finds out. The oldest are freed. The caller
+ * has the lock of its kind of handles.
+ */
+#define DESTROYED_KEPT 256
+struct destroyed_handles {
+	void *kept[DESTROYED_KEPT];
+	unsigned next;
+};
+void api_keep_destroyed(struct destroyed_handles *handles, void *handle);
+
+_Noreturn void api_complain_of_context(shmem_ctx_t ctx, const char *routine);
 _Noreturn void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine);
 
 /*
@@ -101,6 +120,16 @@ COMMS_INLINE int api_target(shmem_ctx_t ctx, int pe, const char *routine)
 COMMS_INLINE struct comms_channel *api_channel(shmem_ctx_t ctx)
 {
 	return ctx == SHMEM_CTX_DEFAULT ? NULL : ctx->channel;
+}
+
+/* The same where no PE is named, so that api_target has not seen the context. */
+COMMS_INLINE struct comms_channel *api_channel_checked(shmem_ctx_t ctx, const char *routine)
+{
+	if (ctx == SHMEM_CTX_DEFAULT)
+		return NULL;
+	if (COMMS_UNLIKELY(ctx->options < 0))
+		api_complain_of_context(ctx, routine);
+	return ctx->channel;
 }
 
 /* May several threads of this PE be in the library at once? */

@@ -8,19 +8,38 @@
 
 #include "api.h"
 
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	pthread_mutex_t lock;
+	struct destroyed_handles destroyed;
+} contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct shmemx_team no_team; /* of contexts that were destroyed */
+
+void api_complain_of_context(shmem_ctx_t ctx, const char *routine)
+{
+	if (ctx->options & CONTEXT_WAITS_FOR_END)
+		rte_die_together(
+			routine,
+			"ctx=%p: the team of this context was destroyed, and the context with it; use it before",
+			(void *)ctx);
+	rte_die_together(routine,
+			 "ctx=%p: this context was destroyed; use it before shmem_ctx_destroy, or create another",
+			 (void *)ctx);
+}
 
 void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 {
 	comms_check_up(routine);
 	if (ctx == SHMEM_CTX_INVALID)
 		rte_die(routine, "ctx is SHMEM_CTX_INVALID; was its creation checked?");
+	if (ctx->options < 0)
+		api_complain_of_context(ctx, routine);
 	rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
 }
 
-static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx)
+static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *routine)
 {
-	struct shmemx_team *team = api_team(handle);
+	struct shmemx_team *team = api_team(handle, routine);
 
 	*ctx = team ? calloc(1, sizeof **ctx) : SHMEM_CTX_INVALID;
 	if (!*ctx)
@@ -31,14 +50,21 @@ static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 		return 1;
 	}
 	(*ctx)->team = team;
-	(*ctx)->options = options;
-	pthread_mutex_lock(&contexts_lock);
+	(*ctx)->options = options & ~(CONTEXT_IS_OVER | CONTEXT_WAITS_FOR_END);
+	pthread_mutex_lock(&contexts.lock);
 	(*ctx)->next = team->contexts;
 	if (team->contexts)
 		team->contexts->previous = *ctx;
 	team->contexts = *ctx;
-	pthread_mutex_unlock(&contexts_lock);
+	pthread_mutex_unlock(&contexts.lock);
 	return 0;
+}
+
+/* Its memory stays for a while, see api_keep_destroyed. */
+static void end_context(struct shmemx_ctx *ctx, long mark)
+{
+	*ctx = (struct shmemx_ctx){.team = &no_team, .options = ctx->options | CONTEXT_IS_OVER | mark};
+	api_keep_destroyed(&contexts.destroyed, ctx);
 }
 
 void api_forget_contexts(struct shmemx_team *team)
@@ -48,7 +74,9 @@ void api_forget_contexts(struct shmemx_team *team)
 
 		team->contexts = ctx->next;
 		comms_channel_close(ctx->channel);
-		free(ctx);
+		pthread_mutex_lock(&contexts.lock);
+		end_context(ctx, CONTEXT_WAITS_FOR_END);
+		pthread_mutex_unlock(&contexts.lock);
 	}
 }
 
@@ -56,7 +84,7 @@ API int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
-	return create_context(SHMEM_TEAM_WORLD, options, ctx);
+	return create_context(SHMEM_TEAM_WORLD, options, ctx, __func__);
 }
 PROFILED(shmem_ctx_create)
 
@@ -64,9 +92,18 @@ API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx
 {
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 
-	return create_context(team, options, ctx);
+	return create_context(team, options, ctx, __func__);
 }
 PROFILED(shmem_team_create_ctx)
+
+/* A program may destroy a context after its team, as destructors of C++ do where the team was made last. */
+static bool went_with_team(struct shmemx_ctx *ctx)
+{
+	if (!(ctx->options & CONTEXT_WAITS_FOR_END))
+		return false;
+	ctx->options &= ~CONTEXT_WAITS_FOR_END;
+	return true;
+}
 
 API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 {
@@ -76,25 +113,30 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT)
 		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
+	if (ctx->options < 0) {
+		if (went_with_team(ctx))
+			return;
+		api_complain_of_context(ctx, __func__);
+	}
 	comms_channel_close(ctx->channel);
-	pthread_mutex_lock(&contexts_lock);
+	pthread_mutex_lock(&contexts.lock);
 	if (ctx->previous)
 		ctx->previous->next = ctx->next;
 	else
 		ctx->team->contexts = ctx->next;
 	if (ctx->next)
 		ctx->next->previous = ctx->previous;
-	pthread_mutex_unlock(&contexts_lock);
-	free(ctx);
+	end_context(ctx, 0);
+	pthread_mutex_unlock(&contexts.lock);
 }
 PROFILED(shmem_ctx_destroy)
 
 /* The handle by which the user knows a team: the predefined ones have constants. */
 static shmem_team_t handle_of(struct shmemx_team *team)
 {
-	if (team == api_team(SHMEM_TEAM_WORLD))
+	if (team == &api_world)
 		return SHMEM_TEAM_WORLD;
-	return team == api_team(SHMEM_TEAM_SHARED) ? SHMEM_TEAM_SHARED : team;
+	return team == &api_shared ? SHMEM_TEAM_SHARED : team;
 }
 
 API int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
@@ -104,6 +146,8 @@ API int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 		*team = SHMEM_TEAM_INVALID;
 		return 1;
 	}
+	if (ctx != SHMEM_CTX_DEFAULT && ctx->options < 0)
+		api_complain_of_context(ctx, __func__);
 	*team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(ctx->team);
 	return 0;
 }

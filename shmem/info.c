@@ -74,7 +74,7 @@ API void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
 	const struct shmemx_team *of;
 
 	comms_check_up(__func__);
-	of = api_team(team);
+	of = api_team(team, __func__);
 	return of && pe >= 0 && pe < of->group.size ? pointer_to(dest, comms_group_pe(&of->group, pe)) : NULL;
 }
 PROFILED(shmem_team_ptr)

@@ -21,7 +21,7 @@ API void pshmem_ctx_fence(shmem_ctx_t ctx)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	comms_channel_fence(api_channel(ctx));
+	comms_channel_fence(api_channel_checked(ctx, __func__));
 }
 PROFILED(shmem_ctx_fence)
 
@@ -30,7 +30,7 @@ API void pshmem_ctx_quiet(shmem_ctx_t ctx)
 	COMMS_CALL(__func__, 0, COMMS_NOBODY);
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
-	comms_channel_quiet(api_channel(ctx));
+	comms_channel_quiet(api_channel_checked(ctx, __func__));
 }
 PROFILED(shmem_ctx_quiet)
 

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams by their handles, and the two that every PE has. */
+/* Teams by their handles, the two that every PE has, and what becomes of handles. */
+#include <stdlib.h>
+
 #include "api.h"
 
 struct shmemx_team api_world, api_shared;
 
-struct shmemx_team *api_team(shmem_team_t handle)
+/* A team has members, but for one that was destroyed: see pshmem_team_destroy. */
+struct shmemx_team *api_team(shmem_team_t handle, const char *routine)
 {
 	if (comms.n_pes == 0 || handle == SHMEM_TEAM_INVALID)
 		return NULL;
 	if (COMMS_LIKELY(handle == SHMEM_TEAM_WORLD))
 		return &api_world;
-	return handle == SHMEM_TEAM_SHARED ? &api_shared : handle;
+	if (handle == SHMEM_TEAM_SHARED)
+		return &api_shared;
+	if (COMMS_UNLIKELY(handle->group.size == 0))
+		rte_die_together(routine,
+				 "team=%p: this team was destroyed; use it before shmem_team_destroy, or make another",
+				 (void *)handle);
+	return handle;
 }
 
 struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
@@ -18,9 +27,17 @@ struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
 	struct shmemx_team *team;
 
 	comms_check_up(routine);
-	team = api_team(handle);
+	team = api_team(handle, routine);
 	if (!team)
 		rte_die(routine,
 			"team is SHMEM_TEAM_INVALID; this PE is not a member of the team, or its creation failed");
 	return team;
+}
+
+void api_keep_destroyed(struct destroyed_handles *handles, void *handle)
+{
+	void **place = &handles->kept[handles->next++ % DESTROYED_KEPT];
+
+	free(*place);
+	*place = handle;
 }

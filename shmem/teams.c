@@ -21,6 +21,7 @@ static struct {
 	_Atomic uint64_t free_slots;
 	pthread_mutex_t lock;	   /* of the list */
 	struct shmemx_team *first; /* that the user made */
+	struct destroyed_handles destroyed;
 } teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void free_slot(int slot)
@@ -45,6 +46,7 @@ void api_teams_start(void)
 						.on_node = true};
 }
 
+/* A team without members is one that was destroyed: see api_team. */
 static void free_team(struct shmemx_team *team)
 {
 	api_forget_contexts(team);
@@ -52,7 +54,10 @@ static void free_team(struct shmemx_team *team)
 	torus_topology_free(team->topology);
 	free(team->members);
 	free(team->grid);
-	free(team);
+	*team = (struct shmemx_team){.members = NULL};
+	pthread_mutex_lock(&teams.lock);
+	api_keep_destroyed(&teams.destroyed, team);
+	pthread_mutex_unlock(&teams.lock);
 }
 
 void api_teams_stop(void)
@@ -202,7 +207,7 @@ API int pshmem_team_split_strided(shmem_team_t parent_team, int start, int strid
 
 	comms_check_up(__func__);
 	*new_team = SHMEM_TEAM_INVALID;
-	parent = api_team(parent_team);
+	parent = api_team(parent_team, __func__);
 	if (!parent || !is_series(&parent->group, start, stride, size))
 		return 1;
 	set = set_of_team(parent_team, __func__);
@@ -235,7 +240,7 @@ API int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_t
 	struct set set;
 
 	*xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
-	parent = api_team(parent_team);
+	parent = api_team(parent_team, __func__);
 	if (!parent || xrange < 1)
 		return 1;
 	/* Rows share no member, nor do columns: one slot serves all rows, another all columns. */
@@ -296,14 +301,14 @@ PROFILED(shmem_team_destroy)
 API int pshmem_team_my_pe(shmem_team_t team)
 {
 	comms_check_up(__func__);
-	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team)->group.me;
+	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team, __func__)->group.me;
 }
 PROFILED(shmem_team_my_pe)
 
 API int pshmem_team_n_pes(shmem_team_t team)
 {
 	comms_check_up(__func__);
-	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team)->group.size;
+	return team == SHMEM_TEAM_INVALID ? -1 : api_team(team, __func__)->group.size;
 }
 PROFILED(shmem_team_n_pes)
 
@@ -313,7 +318,7 @@ API int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_c
 	if (team == SHMEM_TEAM_INVALID)
 		return 1;
 	if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
-		config->num_contexts = api_team(team)->config.num_contexts;
+		config->num_contexts = api_team(team, __func__)->config.num_contexts;
 	return 0;
 }
 PROFILED(shmem_team_get_config)
@@ -337,8 +342,8 @@ API int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t
 	struct shmemx_team *from, *to;
 
 	comms_check_up(__func__);
-	from = api_team(src_team);
-	to = api_team(dest_team);
+	from = api_team(src_team, __func__);
+	to = api_team(dest_team, __func__);
 	if (!from || !to || src_pe < 0 || src_pe >= from->group.size)
 		return -1;
 	return place_in_group(&to->group, comms_group_pe(&from->group, src_pe));

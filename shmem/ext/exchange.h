@@ -132,7 +132,7 @@ struct shmemx_exchange {
 	struct batches *batches;
 	int n_batches, batch_parity;
 	struct detour_plan *plan; /* NULL: no message has a detour */
-	bool destroyed; /* with SHMEM_CHECK such a one is kept, without edges, so that its further use is seen */
+	bool destroyed;		  /* such a one is kept for a while, without edges, so that its further use is seen */
 	int n_edges;
 	struct edge edges[];
 };

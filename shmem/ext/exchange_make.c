@@ -15,6 +15,7 @@
 static struct {
 	pthread_mutex_t lock;
 	struct shmemx_exchange *first;
+	struct destroyed_handles destroyed;
 } exchanges = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void check_exchange_edges(const shmemx_edge_t *edges, int n_edges, const struct comms_group *group,
@@ -316,19 +317,14 @@ static void come_to_rest_together(struct shmemx_exchange *x, const char *routine
 	exchange_end_parts(x);
 }
 
+/* Without edges, and its address does not become that of another one soon: so what uses it still finds out. */
 static void free_exchange(struct shmemx_exchange *x)
 {
 	free(x->batches);
-	free(x);
-}
-
-/* Its address is not to become that of another one. */
-static void keep_as_destroyed(struct shmemx_exchange *x)
-{
-	x->n_edges = 0;
-	x->n_batches = 0;
-	x->destroyed = true;
-	enlist_exchange(x);
+	*x = (struct shmemx_exchange){.destroyed = true};
+	pthread_mutex_lock(&exchanges.lock);
+	api_keep_destroyed(&exchanges.destroyed, x);
+	pthread_mutex_unlock(&exchanges.lock);
 }
 
 API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
@@ -343,10 +339,7 @@ API void shmemx_exchange_destroy(shmemx_exchange_t exchange)
 	unlist_exchange(exchange);
 	api_release(exchange->block, __func__); /* after its barrier all messages have come */
 	release_completions(exchange);
-	if (comms.checks)
-		keep_as_destroyed(exchange);
-	else
-		free_exchange(exchange);
+	free_exchange(exchange);
 }
 
 /* After the last barrier; the memory goes with the heap. */
