@@ -102,13 +102,17 @@ void set_must_agree(const struct set *set, const char *name, long value, const c
 	memset(shown, 0, sizeof *shown);
 }
 
-/* --- Do source and dest overlap? --- */
+/* --- Are source and dest in blocks of the heap, and do they overlap? --- */
 
 void set_check_overlap(const struct set *set, struct set_span dest, struct set_span source, bool may_be_same)
 {
 	const char *d = dest.data, *s = source.data;
 
-	if (COMMS_LIKELY(!comms.checks) || dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
+	if (COMMS_LIKELY(!comms.checks))
+		return;
+	comms_check_block(d, dest.bytes, "dest", set->routine);
+	comms_check_block(s, source.bytes, "source", set->routine);
+	if (dest.bytes == 0 || source.bytes == 0 || (may_be_same && d == s))
 		return;
 	if (s < d + dest.bytes && d < s + source.bytes)
 		rte_die_together(set->routine,

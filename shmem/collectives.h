@@ -119,7 +119,10 @@ static inline void set_check_agreement(const struct set *set, const char *name, 
 		set_must_agree(set, name, value, name2, value2, dest);
 }
 
-/* With SHMEM_CHECK set: ends the job where source and dest overlap, unless they may be the same and are. */
+/*
+ * With SHMEM_CHECK set: ends the job where source or dest is no block of the heap, and where they overlap, unless they may be the same and
+ * are.
+ */
 struct set_span {
 	const void *data;
 	size_t bytes;

@@ -7,6 +7,7 @@
 
 #include "blocks.h"
 #include "collectives.h"
+#include "heap_checks.h"
 #include "rte/settings.h"
 #include "rte/text.h"
 
@@ -26,10 +27,12 @@ void api_heap_start(void)
 	heap.reported_alignments = 0;
 	if (!heap.blocks)
 		rte_die("shmem_init", "no memory");
+	heap_checks_start();
 }
 
 void api_heap_stop(void)
 {
+	heap_checks_stop();
 	blocks_destroy(heap.blocks);
 	heap.blocks = NULL;
 }
@@ -87,10 +90,12 @@ static void *heap_take(size_t alignment, size_t size, const char *routine)
 		return NULL;
 	}
 	offset = blocks_allocate(heap.blocks, size, alignment);
-	if (offset != BLOCKS_NONE)
-		return comms_heap() + offset;
-	report_exhausted(size, routine);
-	return NULL;
+	if (offset == BLOCKS_NONE) {
+		report_exhausted(size, routine);
+		return NULL;
+	}
+	heap_checks_take(offset, size, routine);
+	return comms_heap() + offset;
 }
 
 static void check_heap_agreement(size_t size, const char *other, long value, const void *ptr, const char *routine)
@@ -98,6 +103,12 @@ static void check_heap_agreement(size_t size, const char *other, long value, con
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 
 	set_check_agreement(&world, "size", (long)size, other, value, ptr);
+}
+
+static void heap_give_back(size_t offset, const char *routine)
+{
+	heap_checks_release(offset, routine);
+	blocks_release(heap.blocks, offset);
 }
 
 static size_t offset_of(const void *ptr, const char *routine)
@@ -163,7 +174,7 @@ static void heap_release(void *ptr, const char *routine)
 	offset = offset_of(ptr, routine);
 	check_heap_agreement(0, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
-	blocks_release(heap.blocks, offset);
+	heap_give_back(offset, routine);
 }
 
 /* Others may still put into the old block until they have come here, too: hence a barrier before the move. */
@@ -182,13 +193,15 @@ static void *heap_reallocate(void *ptr, size_t size, const char *routine)
 	offset = offset_of(ptr, routine);
 	check_heap_agreement(size, NULL, 0, ptr, routine);
 	api_barrier_all(routine);
-	if (blocks_resize(heap.blocks, offset, size))
+	if (blocks_resize(heap.blocks, offset, size)) {
+		heap_checks_resize(offset, size);
 		return ptr;
+	}
 	old = blocks_size(heap.blocks, offset);
 	moved = heap_take(BLOCKS_UNIT, size, routine);
 	if (moved) {
 		memcpy(moved, ptr, old < size ? old : size);
-		blocks_release(heap.blocks, offset);
+		heap_give_back(offset, routine);
 	}
 	api_barrier_all(routine);
 	return moved;

@@ -85,6 +85,7 @@ API_TESTS = \
 	tests/api/wait \
 	tests/api/wait_sets
 UNIT_TESTS = \
+	tests/unit/block_table \
 	tests/unit/blocks \
 	tests/unit/categories \
 	tests/unit/greeting \
@@ -132,6 +133,8 @@ tests_cluster_torus_times_SOURCES = tests/cluster/torus_times.c tests/cluster/to
 tests_cluster_bare_pmix_LDADD = $(PMIX_LIBS)
 tests/api/no_lock.$(OBJEXT): AM_CPPFLAGS += $(UCX_CFLAGS)
 tests_api_no_lock_LDADD = libtorushmem.la -ldl
+tests_unit_block_table_SOURCES = tests/unit/block_table.c shmem/block_table.c shmem/block_table.h shmem/blocks.c shmem/blocks.h
+tests_unit_block_table_LDADD =
 tests_unit_blocks_SOURCES = tests/unit/blocks.c shmem/blocks.c shmem/blocks.h
 tests_unit_blocks_LDADD =
 tests_unit_categories_SOURCES = tests/unit/categories.c comms/observe/categories.c comms/observe/counters.h

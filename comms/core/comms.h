@@ -103,6 +103,8 @@ struct comms {
 	/* atomics within a node use the network, too, because its atomics do not interoperate with the processor's */
 	bool network_atomics;
 	bool local_path;
+	/* With SHMEM_CHECK: ends the job unless these bytes of the heap, without the system's part, are in one block of the allocator. */
+	void (*check_block)(const void *address, size_t bytes, const char *argument, const char *routine);
 	size_t heap_size;		     /* what the user asked for: the segment without the system's part */
 	const char *pages;		     /* kind of pages obtained for the heap */
 	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job_torus.h */
@@ -272,6 +274,13 @@ int comms_compare_ints(const void *left, const void *right);
 
 /* Complains unless the library is up and [address, address + bytes) is symmetric memory. */
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
+/* Complains, with SHMEM_CHECK set, of bytes in the heap that are not in one block. They may be elsewhere. */
+void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine);
+static inline void comms_check_block(const void *address, size_t bytes, const char *argument, const char *routine)
+{
+	if (COMMS_UNLIKELY(comms.check_block != NULL))
+		comms_check_in_block(address, bytes, argument, routine);
+}
 void comms_check_up(const char *routine);
 void comms_check_pe(int pe, const char *routine);
 

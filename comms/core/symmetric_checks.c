@@ -36,4 +36,14 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 		rte_die(routine, "%s=%p: %zu bytes from there run past the end of the %s at %p; check the count",
 			argument, address, bytes, id == COMMS_HEAP ? "symmetric heap" : "global data",
 			(void *)(segment->base + segment->size));
+	comms_check_block(address, bytes, argument, routine);
+}
+
+/* In front of the heap lies memory of the library's own, which has no blocks. */
+void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine)
+{
+	size_t offset = (size_t)((const char *)address - comms_heap());
+
+	if (bytes > 0 && offset < comms.heap_size)
+		comms.check_block(address, bytes, argument, routine);
 }

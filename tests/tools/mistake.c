@@ -45,6 +45,12 @@ static void of_one(int n_pes)
 		shmem_long_put_signal(&word, words, 1, (uint64_t *)from_malloc, 1, SHMEM_SIGNAL_SET, 0);
 	else if (is("wait-private"))
 		shmem_long_wait_until(&private, SHMEM_CMP_EQ, 1);
+	else if (is("wait-private-over"))
+		shmem_long_wait_until(&private, SHMEM_CMP_EQ, 0);
+	else if (is("test-private-over"))
+		shmem_long_test(&private, SHMEM_CMP_EQ, 0);
+	else if (is("wait-signal-over"))
+		shmem_signal_wait_until((uint64_t *)&private, SHMEM_CMP_EQ, 0);
 	else if (is("misaligned"))
 		shmem_long_atomic_add((long *)((char *)words + 4), 1, 0);
 	else if (is("put-pe"))
@@ -324,6 +330,137 @@ static void differ_in_plans(bool odd)
 	}
 }
 
+/* Memory of the heap that is in no block, by the last PE. Between the two blocks of 100 and 200 bytes lies padding. */
+static void use_no_block(bool odd)
+{
+	long *block = shmem_malloc(100), *next = shmem_malloc(200), value = 0;
+	uint64_t *word = (uint64_t *)block;
+
+	if (strncmp(mistake, "past-", 5))
+		shmem_free(block);
+	if (odd && is("freed-put"))
+		shmem_long_put(&block[1], from, 2, 0);
+	else if (odd && is("freed-get"))
+		shmem_long_get(&value, block, 1, 0);
+	else if (odd && is("freed-p"))
+		shmem_long_p(block, 1, 0);
+	else if (odd && is("freed-iput"))
+		shmem_long_iput(block, from, 2, 1, 2, 0);
+	else if (odd && is("freed-source"))
+		shmem_long_put(to, block, 1, 0);
+	else if (odd && is("freed-dest"))
+		shmem_long_get_nbi(block, from, 1, 0);
+	else if (odd && is("freed-atomic"))
+		shmem_long_atomic_inc(block, 0);
+	else if (odd && is("freed-signal"))
+		shmem_long_put_signal(to, from, 1, word, 1, SHMEM_SIGNAL_SET, 0);
+	else if (odd && is("freed-wait"))
+		shmem_long_wait_until(block, SHMEM_CMP_NE, *block - 1);
+	else if (odd && is("freed-lock"))
+		shmem_set_lock(block);
+	else if (is("freed-reduce"))
+		shmem_long_sum_reduce(WORLD, block, from, 1);
+	else if (is("freed-broadcast"))
+		shmem_long_broadcast(WORLD, to, block, 1, 0);
+	else if (odd && is("past-count"))
+		shmem_long_put(&block[1], from, 12, 0);
+	else if (odd && is("past-index"))
+		shmem_long_p(&block[13], 1, 0);
+	else if (odd && is("past-next"))
+		shmem_long_p(&next[26], 1, 0);
+	shmem_barrier_all();
+	shmem_free(next);
+}
+
+/* Where a block moves or shrinks: the rest, or the old place, is no memory of the program's any more. */
+static void use_resized(bool odd)
+{
+	char *block = shmem_malloc(1000), *wall = shmem_malloc(64), *moved = shmem_realloc(block, 5000);
+
+	moved = shmem_realloc(moved, 300);
+	shmem_putmem(moved, from, 0, 0);
+	shmem_putmem(moved + 300, from, 0, 0);
+	shmem_putmem(moved + 299, from, 1, 0);
+	shmem_putmem(wall, from, 64, 0);
+	if (odd && is("freed-moved"))
+		shmem_putmem(block + 10, from, 1, 0);
+	if (odd && is("past-shrunk"))
+		shmem_putmem(moved + 290, from, 11, 0);
+	shmem_barrier_all();
+	shmem_free(wall);
+	shmem_free(moved);
+}
+
+static void use_heap_wrongly(bool odd)
+{
+	if (is("freed-moved") || is("past-shrunk") || is("blocks-right"))
+		use_resized(odd);
+	else if (!strncmp(mistake, "freed-", 6) || !strncmp(mistake, "past-", 5))
+		use_no_block(odd);
+}
+
+/* After it was destroyed, by the last PE. */
+static void use_destroyed_context(bool odd)
+{
+	shmem_ctx_t ctx, other;
+	shmem_team_t team = WORLD;
+
+	if (strncmp(mistake, "context-", 8))
+		return;
+	shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
+	shmem_team_create_ctx(team, is("context-private") ? SHMEM_CTX_PRIVATE : 0, &ctx);
+	shmem_ctx_long_p(ctx, &to[0], 1, 0);
+	if (is("context-team-put") || is("context-after-team"))
+		shmem_team_destroy(team);
+	else
+		shmem_ctx_destroy(ctx);
+	shmem_ctx_create(0, &other);
+	if (odd && (is("context-put") || is("context-team-put") || is("context-private")))
+		shmem_ctx_long_put(ctx, to, from, 1, 0);
+	else if (odd && is("context-atomic"))
+		shmem_ctx_long_atomic_inc(ctx, to, 0);
+	else if (odd && is("context-get"))
+		word = shmem_ctx_long_g(ctx, from, 0);
+	else if (odd && is("context-fence"))
+		shmem_ctx_fence(ctx);
+	else if (odd && is("context-quiet"))
+		shmem_ctx_quiet(ctx);
+	else if (odd && is("context-team"))
+		shmem_ctx_get_team(ctx, &team);
+	else if (odd && is("context-twice"))
+		shmem_ctx_destroy(ctx);
+	else if (is("context-after-team"))
+		shmem_ctx_destroy(ctx);
+	shmem_ctx_destroy(other);
+}
+
+static void use_destroyed_team(bool odd)
+{
+	shmem_team_t team, other;
+	shmem_ctx_t ctx;
+
+	if (strncmp(mistake, "team-", 5))
+		return;
+	shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &team);
+	shmem_team_sync(team);
+	shmem_team_destroy(team);
+	shmem_team_split_strided(WORLD, 0, 1, shmem_n_pes(), NULL, 0, &other);
+	if (odd && is("team-pe"))
+		shmem_team_my_pe(team);
+	else if (odd && is("team-translate"))
+		shmem_team_translate_pe(WORLD, 0, team);
+	else if (odd && is("team-context"))
+		shmem_team_create_ctx(team, 0, &ctx);
+	else if (is("team-sync"))
+		shmem_team_sync(team);
+	else if (is("team-reduce"))
+		shmem_long_sum_reduce(team, to, from, 1);
+	else if (is("team-split"))
+		shmem_team_split_strided(team, 0, 1, 1, NULL, 0, &other);
+	else if (is("team-twice"))
+		shmem_team_destroy(team);
+}
+
 /* After it was destroyed, by the last PE. */
 static void use_destroyed_exchange(bool odd)
 {
@@ -543,6 +680,9 @@ int main(int argc, char *argv[])
 	differ_in_plans(odd);
 	overlap(shmem_n_pes());
 	misuse_psync(shmem_n_pes());
+	use_heap_wrongly(odd);
+	use_destroyed_context(odd);
+	use_destroyed_team(odd);
 	use_destroyed_exchange(odd);
 	exchange_wrongly(odd);
 	grid_wrongly(odd);

@@ -610,8 +610,92 @@ all_find()
 	done
 }
 
-@test "SHMEM_CHECK: an exchange that was destroyed" {
+# blocked MISTAKE ROUTINE ARGUMENT TEXT...: of two PEs the last uses heap memory that is in no block.
+blocked()
+{
+	checked_job 2 "$1"
+	failed
+	says "^torushmem: PE [01]: $2: $3=0x[0-9a-f]+ \\(offset [0-9]+ of the symmetric heap\\): " "${@:4}"
+}
+
+@test "SHMEM_CHECK: memory that was freed" {
+	freed='this memory was freed: it is byte 0 of a block of 100 bytes that shmem_free gave back'
+	blocked freed-put shmem_long_put dest 'it is byte 8 of a block of 100 bytes that shmem_free gave back; free a block after'
+	blocked freed-get shmem_long_get source "$freed"
+	blocked freed-p shmem_long_p dest "$freed"
+	blocked freed-iput shmem_long_iput dest "$freed"
+	blocked freed-source shmem_long_put source "$freed"
+	blocked freed-dest shmem_long_get_nbi dest "$freed"
+	blocked freed-atomic shmem_long_atomic_inc dest "$freed"
+	blocked freed-signal shmem_long_put_signal sig_addr "$freed"
+	blocked freed-wait shmem_long_wait_until ivar "$freed"
+	blocked freed-lock shmem_set_lock lock "$freed"
+	blocked freed-reduce shmem_long_sum_reduce dest "$freed"
+	blocked freed-broadcast shmem_long_broadcast source "$freed"
+	blocked freed-moved shmem_putmem dest 'byte 10 of a block of 1000 bytes that shmem_realloc gave back'
+}
+
+@test "SHMEM_CHECK: memory that is in no block, or in two" {
+	blocked past-count shmem_long_put dest '96 bytes from there run past the end of the block of 100 bytes at 0x' 'byte 8; check the count'
+	blocked past-index shmem_long_p dest 'it lies 4 bytes behind the end of the block of 100 bytes at 0x' 'check the index'
+	blocked past-next shmem_long_p dest 'it lies 8 bytes behind the end of the block of 200 bytes'
+	blocked past-shrunk shmem_putmem dest '11 bytes from there run past the end of the block of 300 bytes'
+	checked_job 2 blocks-right
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "SHMEM_CHECK: a wait for a private variable that has its value already" {
 	export SHMEM_CHECK=1
+	fails wait-private-over '^torushmem: PE 1: shmem_long_wait_until: ' 'ivar=0x' 'symmetric'
+	fails test-private-over '^torushmem: PE 1: shmem_long_test: ' 'ivar=0x' 'symmetric'
+	fails wait-signal-over '^torushmem: PE 1: shmem_signal_wait_until: ' 'sig_addr=0x' 'symmetric'
+}
+
+@test "a context that was destroyed" {
+	over='ctx=0x[0-9a-f]+: this context was destroyed; use it before shmem_ctx_destroy'
+	fails context-put '^torushmem: PE 1: shmem_ctx_long_put: ' "$over"
+	fails context-private '^torushmem: PE 1: shmem_ctx_long_put: ' "$over"
+	fails context-team-put '^torushmem: PE 1: shmem_ctx_long_put: ' 'ctx=0x[0-9a-f]+: the team of this context was destroyed'
+	fails context-atomic '^torushmem: PE 1: shmem_ctx_long_atomic_inc: ' "$over"
+	fails context-get '^torushmem: PE 1: shmem_ctx_long_g: ' "$over"
+	fails context-fence '^torushmem: PE 1: shmem_ctx_fence: ' "$over"
+	fails context-quiet '^torushmem: PE 1: shmem_ctx_quiet: ' "$over"
+	fails context-team '^torushmem: PE 1: shmem_ctx_get_team: ' "$over"
+	fails context-twice '^torushmem: PE 1: shmem_ctx_destroy: ' "$over"
+}
+
+@test "a team that was destroyed" {
+	over='team=0x[0-9a-f]+: this team was destroyed; use it before shmem_team_destroy'
+	fails team-pe '^torushmem: PE 1: shmem_team_my_pe: ' "$over"
+	fails team-translate '^torushmem: PE 1: shmem_team_translate_pe: ' "$over"
+	fails team-context '^torushmem: PE 1: shmem_team_create_ctx: ' "$over"
+	fails team-sync '^torushmem: PE [01]: shmem_team_sync: ' "$over"
+	fails team-reduce '^torushmem: PE [01]: shmem_long_sum_reduce: ' "$over"
+	fails team-split '^torushmem: PE [01]: shmem_team_split_strided: ' "$over"
+	fails team-twice '^torushmem: PE [01]: shmem_team_destroy: ' "$over"
+}
+
+@test "freed memory, destroyed contexts and teams on other paths; a context that ends after its team" {
+	paths=(SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self')
+	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || paths+=('SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1')
+	for path in "${paths[@]}"; do
+		for setting in $path; do
+			export "${setting?}"
+		done
+		job 2 context-after-team
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+		fails context-private '^torushmem: PE 1: shmem_ctx_long_put: ctx=0x[0-9a-f]+: this context was destroyed'
+		fails context-quiet '^torushmem: PE 1: shmem_ctx_quiet: ctx=0x[0-9a-f]+: this context was destroyed'
+		fails team-sync '^torushmem: PE [01]: shmem_team_sync: team=0x[0-9a-f]+: this team was destroyed'
+		blocked freed-put shmem_long_put dest 'it is byte 8 of a block of 100 bytes that shmem_free gave back'
+		blocked freed-atomic shmem_long_atomic_inc dest 'this memory was freed'
+		unset SHMEM_CHECK SHMEM_PATHS UCX_TLS SOFTOFU_SHAPE
+	done
+}
+
+@test "an exchange that was destroyed" {
 	fails destroyed-start '^torushmem: PE 1: shmemx_exchange_start: ' 'exchange=0x[0-9a-f]+ was destroyed'
 	fails destroyed-all '^torushmem: PE 1: shmemx_exchange_start: ' 'exchange=0x[0-9a-f]+ was destroyed'
 	fails destroyed-wait '^torushmem: PE 1: shmemx_exchange_wait: ' 'was destroyed'

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHMEM_BLOCK_TABLE_H
+#define SHMEM_BLOCK_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * For SHMEM_CHECK: which bytes of the heap the program may use. The allocator knows blocks by where they begin, and
+ * rounds their sizes; this table finds the block around an offset, to the byte, and remembers what was freed last.
+ */
+
+struct block_record {
+	size_t offset, bytes;
+};
+
+enum block_place {
+	BLOCK_INSIDE,	/* of one block, all of the bytes */
+	BLOCK_RUNS_OUT, /* they begin in this block and end behind it */
+	BLOCK_FREED,	/* they begin where this block was, which has been freed */
+	BLOCK_BEHIND,	/* they begin behind this block, and in none */
+	BLOCK_NOWHERE	/* they begin before all blocks */
+};
+
+struct block_finding {
+	enum block_place place;
+	struct block_record block;
+	char freed_by[48]; /* the routine that freed it */
+};
+
+struct block_table;
+
+/* NULL: no memory. */
+struct block_table *block_table_create(void);
+void block_table_destroy(struct block_table *table);
+
+/* False: no memory. */
+bool block_table_add(struct block_table *table, size_t offset, size_t bytes);
+/* These two do nothing if no block begins at the offset. */
+void block_table_remove(struct block_table *table, size_t offset, const char *routine);
+void block_table_resize(struct block_table *table, size_t offset, size_t bytes);
+
+struct block_finding block_table_find(const struct block_table *table, size_t offset, size_t bytes);
+
+#endif
