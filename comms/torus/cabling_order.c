@@ -195,7 +195,7 @@ static int number_of(const int *numbers, int how, int least, int host)
 bool cabling_put_in_order(struct cabling_work *work, struct cabling_layout *layout, int *expected, bool *ordered)
 {
 	int hosts = work->cabling->hosts, least, chosen = 3, placed = 0;
-	int *numbers = malloc(2 * (size_t)hosts * sizeof *numbers), *number = numbers + hosts;
+	int *numbers = calloc(2 * (size_t)hosts, sizeof *numbers), *number = numbers + hosts;
 	struct ordering best = {.agree = 0};
 	bool counted, good;
 

@@ -126,7 +126,7 @@ static void *open_tofu_library(const struct tofu_place *place, const char *name,
 {
 	void *library;
 
-	snprintf(file, FILE_NAME, "%s%s", place->text, name);
+	snprintf(file, FILE_NAME, "%.*s%.31s", TOFU_PROBLEM - 1, place->text, name);
 	library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
 	if (!library)
 		snprintf(problem, TOFU_PROBLEM, "%s", dlerror());
