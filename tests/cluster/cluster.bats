@@ -132,6 +132,17 @@ speak()
 	diff before after
 }
 
+@test "up returns to a pipe that reads its output to the end" {
+	timeout 30 sh -c '"$1" up --name "$2" --switch 2 2>&1 | cat' up "$cluster" "$name" 3>&-
+	[ "$(on h1 hostname)" = h1 ]
+}
+
+@test "a cluster that does not come up says why" {
+	run -2 env PATH="$BATS_TEST_TMPDIR:$PATH" sh -c 'printf "#!/bin/sh\necho no cables today >&2; exit 1\n" >ip; chmod +x ip
+		exec "$@"' up "$cluster" up --name "$name" --switch 2
+	[[ "$output" == *"no cables today"*"cluster: the cluster did not come up" ]]
+}
+
 @test "down ends what runs there" {
 	traces >before
 	"$cluster" up --name "$name" --switch 2
