@@ -19,19 +19,21 @@ cat >configure <<'X'
 echo "configure in $PWD" >>../trace
 echo "torushmem 0.0 will run somewhere; next: make"
 cat >Makefile <<'Y'
-all: ; echo "make in $$PWD" >>../trace; mkdir -p examples; cp ../fake-oshrun oshrun; : >examples/stencil
+all: first-job; echo "make in $$PWD" >>../trace
+first-job: ; echo "first in $$PWD" >>../trace; mkdir -p examples; cp ../fake-oshrun oshrun; : >examples/stencil
 check-programs: ; echo "programs $$MAKEFLAGS" >>../trace
 check: ; @echo noise; echo "5 passed, $${TINY_FAILED:-0} failed"; exit $${TINY_FAILED:-0}
 check-asan check-ubsan check-tsan: ; @echo "2 passed, 0 failed"
 check-valgrind: ; @$${TINY_VALGRIND:-echo "2 passed, 0 failed"}
 Y
-: >config.status
+[ -n "$LEFT_OUT" ] || : >config.status
+for name in $LEFT_OUT; do printf 'S["%s_TRUE"]="#"\n' "$name"; done >>config.status
 X
 chmod +x configure
 END
 	printf '#!/bin/sh\necho "residual 0.5"\necho "PASS $*"\nexit "${TINY_STATUS:-0}"\n' >"$tree/fake-oshrun"
 	chmod +x "$tree/fake-oshrun"
-	unset HOME
+	unset HOME LEFT_OUT
 	all_there
 	PATH="$bin:$PATH"
 }
@@ -174,7 +176,7 @@ names()
 
 @test "on a terminal a step that takes long shows for how long, and what it does" {
 	command -v python3 >/dev/null || skip "no python3 to make a terminal with"
-	sed -i 's/^all: ;/all: ; @echo compiling.something; sleep 3;/' "$tree/autogen.sh"
+	sed -i 's/^first-job: ;/first-job: ; @echo compiling.something; sleep 3;/' "$tree/autogen.sh"
 	cd "$BATS_TEST_TMPDIR"
 	python3 "$top/tests/lib/on_terminal" 60 both "$tree/quickstart" >said
 	cat -v said
@@ -280,6 +282,57 @@ $place" ]
 	touch "$tree/configure.ac"
 	run "$tree/quickstart"
 	[ "$(grep -c autogen "$tree/trace")" -eq 2 ]
+}
+
+# A pkg-config that knows each module but those in $NO_MODULE
+with_modules()
+{
+	# shellcheck disable=SC2016
+	command_of pkg-config 'for last; do :; done
+case " $NO_MODULE " in *" $last "*) exit 1 ;; esac
+echo "${VERSION:-1.0}"'
+}
+
+@test "what was installed since it was configured is found" {
+	with_modules
+	NO_MODULE=libfabric "$tree/quickstart"
+	NO_MODULE=libfabric run "$tree/quickstart"
+	[[ "$output" != *changed* && "$output" != *configure* ]]
+	run "$tree/quickstart" check
+	[[ "$output" == *"changed    since the last time: libfabric"*"configure  done"* ]]
+	[ "$(grep -c configure "$tree/trace")" -eq 2 ]
+	run "$tree/quickstart"
+	[[ "$output" != *changed* ]]
+	command_of gfortran 'echo 99.1.0'
+	run env VERSION=1.1 "$tree/quickstart" build
+	[[ "$output" == *"changed    since the last time: ucx pmix hwloc libfabric gfortran
+"*"configure  done"* ]]
+	# A package that went
+	NO_MODULE=libfabric VERSION=1.1 run "$tree/quickstart" build
+	[[ "$output" == *"changed    since the last time: libfabric
+"* ]]
+	[ "$(grep -c configure "$tree/trace")" -eq 4 ]
+}
+
+@test "the stencil runs before what it does not need is built" {
+	sed -i 's/^all: first-job;/all: first-job; echo the rest fails; exit 1;/' "$tree/autogen.sh"
+	run "$tree/quickstart"
+	printf '%s\n' "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"build      done"*"PASS -n 4"*"rest       failed"*"the rest fails"* ]]
+}
+
+@test "what is not built is named, with the package it wants" {
+	for command in run build; do
+		[ "$command" = build ] && set -- build || set --
+		rm -rf "$tree/build"
+		LEFT_OUT='WITH_FORTRAN WITH_OFI' run "$tree/quickstart" "$@"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"Not built, since the package is missing: Fortran and oshfort (gfortran), networks by libfabric (libfabric-dev)."* ]]
+		rm -rf "$tree/build"
+		run "$tree/quickstart" "$@"
+		[[ "$output" != *"Not built"* ]]
+	done
 }
 
 @test "a tree that was moved is configured afresh" {
