@@ -237,7 +237,6 @@ EXTRA_DIST += \
 	tests/lib/unit.h \
 	tests/lib/wrong_sum.c \
 	tests/run \
-	tests/suppressions/lsan.supp \
 	tests/suppressions/tsan.supp \
 	tests/suppressions/valgrind.supp \
 	tests/words.tsv \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leak_check.h"
 #include "say.h"
 
 extern char **environ;
@@ -61,7 +62,7 @@ char **environment_for_pes(const struct options *options)
 	char **copy;
 
 	forget_other_servers();
-	if (!apply_exports(options)) {
+	if (!apply_exports(options) || !leak_check_prepare(options)) {
 		say("out of memory");
 		return NULL;
 	}

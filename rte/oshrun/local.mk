@@ -15,6 +15,7 @@ oshrun_SOURCES = \
 	rte/oshrun/job_info.c rte/oshrun/job_info.h \
 	rte/oshrun/job_signals.c \
 	rte/oshrun/join_trace.c rte/oshrun/join_trace.h \
+	rte/oshrun/leak_check.c rte/oshrun/leak_check.h \
 	rte/oshrun/launcher_options.c rte/oshrun/launcher_options.h \
 	rte/oshrun/launchers.c rte/oshrun/launchers.h \
 	rte/oshrun/main.c \
@@ -31,6 +32,7 @@ oshrun_SOURCES = \
 	rte/oshrun/spawn.c \
 	rte/oshrun/supervise.c \
 	rte/oshrun/tofu_ranks.h
+oshrun_CPPFLAGS = $(AM_CPPFLAGS) -DTORUSHMEM_DATA='"$(suppressionsdir)"'
 oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 oshrun_LDADD = librtebase.la
 if WITH_SOFTOFU
@@ -38,6 +40,14 @@ oshrun_SOURCES += rte/oshrun/tofu_ranks.c
 oshrun_LDADD += libsoftofugrid.la
 endif
 oshrun_LDADD += $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
+
+# For programs that look for leaks: beside oshrun in the build tree, too.
+suppressionsdir = $(datadir)/torushmem
+dist_suppressions_DATA = tests/suppressions/lsan.supp
+noinst_DATA += lsan.supp
+CLEANFILES += lsan.supp
+lsan.supp: $(top_srcdir)/tests/suppressions/lsan.supp
+	$(AM_V_GEN)cp $(top_srcdir)/tests/suppressions/lsan.supp $@
 
 dist_man1_MANS += docs/man/oshrun.1
 

@@ -8,31 +8,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Whether the executable contains the names of an OpenSHMEM: as imports, or because that is linked statically. What is no executable, such as a
- * script, may start one that does.
- */
-static bool executable_has_shmem(const char *path)
+enum contents { NO_EXECUTABLE, NAME_MISSING, NAME_FOUND };
+
+/* Whether an executable contains a name: among its imports, or because what has that name is linked statically. */
+static enum contents find_in_executable(const char *path, const char *name)
 {
-	static const char name[] = "shmem_init";
+	enum contents found = NO_EXECUTABLE;
 	struct stat status;
-	bool has = true;
 	void *content;
 	int fd;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return true;
-	if (!fstat(fd, &status) && status.st_size > 0) {
+		return NO_EXECUTABLE;
+	if (!fstat(fd, &status) && status.st_size >= 4) {
 		content = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (content != MAP_FAILED) {
-			has = status.st_size < 4 || memcmp(content, "\177ELF", 4) != 0 ||
-			      memmem(content, (size_t)status.st_size, name, sizeof name - 1);
+			if (!memcmp(content, "\177ELF", 4))
+				found = memmem(content, (size_t)status.st_size, name, strlen(name)) ? NAME_FOUND
+												    : NAME_MISSING;
 			munmap(content, (size_t)status.st_size);
 		}
 	}
 	close(fd);
-	return has;
+	return found;
+}
+
+/* What is no executable, such as a script, may start one that has. */
+static bool executable_has_shmem(const char *path)
+{
+	return find_in_executable(path, "shmem_init") != NAME_MISSING;
+}
+
+bool program_checks_leaks(const char *file_of_program)
+{
+	/* -fsanitize=leak leaves no call in the program: gcc links liblsan, clang the code that begins with __lsan_init. */
+	static const char *const names[] = {"__asan_init", "liblsan", "__lsan_init"};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (find_in_executable(file_of_program, names[i]) == NAME_FOUND)
+			return true;
+	return false;
 }
 
 bool program_is_other(pid_t pid, const char *file_of_program)

@@ -12,4 +12,7 @@
  */
 bool program_is_other(pid_t pid, const char *file_of_program);
 
+/* Whether the program looks for leaks when it ends: made with -fsanitize=address or -fsanitize=leak. */
+bool program_checks_leaks(const char *file_of_program);
+
 #endif

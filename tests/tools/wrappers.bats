@@ -336,3 +336,54 @@ END
 	command -v shellcheck >/dev/null || skip "no shellcheck"
 	shellcheck -s sh "$OSHCC"
 }
+
+@test "leaks inside PMIx, UCX and hwloc do not fail a program made with -fsanitize=address; its own do" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >pmixleak.c <<'END'
+#include <stdlib.h>
+void *volatile kept;
+void leak_there(void);
+void leak_there(void)
+{
+	kept = malloc(1234);
+	kept = NULL;
+}
+END
+	cat >leaks.c <<'END'
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+void leak_there(void);
+void *volatile mine;
+int main(int argc, char **argv)
+{
+	shmem_init();
+	leak_there();
+	if (argc > 1) {
+		mine = malloc(4321);
+		mine = NULL;
+	}
+	if (shmem_my_pe() == 0)
+		printf("%s\n", getenv("LSAN_OPTIONS") ? getenv("LSAN_OPTIONS") : "none");
+	shmem_finalize();
+	return argc < 0 || !argv;
+}
+END
+	cc -shared -fPIC -g -o libpmixleak.so pmixleak.c
+	"$OSHCC" -g -fsanitize=address -o leaks leaks.c -L. -lpmixleak -Wl,-rpath,"$PWD" || skip "no address sanitizer"
+	unset LSAN_OPTIONS ASAN_OPTIONS
+	run env LSAN_OPTIONS=detect_leaks=1:suppressions=/dev/null:exitcode=9 "$OSHRUN" -n 1 ./leaks
+	[[ "$output" == *"LeakSanitizer: detected"* ]] || skip "this machine lets nobody look for leaks"
+	[ "$status" -eq 9 ] && [[ "$output" == *"1234 byte(s)"* ]]
+	run "$OSHRUN" -n 2 ./leaks
+	printf '%s\n' "$output"
+	[ "$status" -eq 0 ] && [[ "$output" == "suppressions='"*"/lsan.supp':print_suppressions=0" ]]
+	run env LSAN_OPTIONS=print_suppressions=1:exitcode=9 "$OSHRUN" -n 2 ./leaks
+	[ "$status" -eq 0 ] && [[ "$output" == *"Suppressions used"*libpmix* ]]
+	[[ "$output" == *"suppressions='"*"/lsan.supp':print_suppressions=0:print_suppressions=1:exitcode=9"* ]]
+	run "$OSHRUN" -n 1 ./leaks own
+	[ "$status" -ne 0 ] && [[ "$output" == *"4321 byte(s)"* && "$output" != *"1234 byte(s)"* ]]
+	# Another program's environment stays as it is.
+	"$OSHCC" -o plain leaks.c -L. -lpmixleak -Wl,-rpath,"$PWD"
+	[ "$("$OSHRUN" -n 1 ./plain)" = none ]
+}
