@@ -214,9 +214,9 @@ static void srun_options(struct arguments *command, const struct launcher *launc
 }
 
 const struct launcher_kind launcher_kinds[LAUNCHER_KINDS] = {
-	[LAUNCHER_PRTERUN] = {"prterun", "prrte", prterun_options},
-	[LAUNCHER_MPIRUN] = {"mpirun", "openmpi-bin", mpirun_options},
-	[LAUNCHER_SRUN] = {"srun", "slurm-client", srun_options},
+	[LAUNCHER_PRTERUN] = {"prterun", "prrte", "PRTE_MCA_prte_if_include", prterun_options},
+	[LAUNCHER_MPIRUN] = {"mpirun", "openmpi-bin", "OMPI_MCA_oob_tcp_if_include", mpirun_options},
+	[LAUNCHER_SRUN] = {"srun", "slurm-client", NULL, srun_options},
 };
 
 static void add_programs(struct arguments *command, const struct options *options)

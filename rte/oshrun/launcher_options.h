@@ -9,6 +9,8 @@
 struct launcher_kind {
 	const char *name;
 	const char *package; /* of Debian */
+	const char *
+		interface; /* the variable that names the daemons' network; NULL: daemons do not connect to the launcher */
 	void (*add_options)(struct arguments *command, const struct launcher *launcher, const struct options *options,
 			    const struct hosts *hosts);
 };

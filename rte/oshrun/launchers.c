@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "rte/arguments.h"
+#include "await_hosts.h"
 #include "environment.h"
 #include "find_torus.h"
 #include "launcher_options.h"
@@ -265,6 +266,7 @@ int launcher_run(struct launcher *launcher, const struct options *options, const
 	if (options->dry_run) {
 		print_command(&command, options);
 	} else {
+		await_hosts(launcher, options, hosts);
 		execv(launcher->path, command.list);
 		say("%s: cannot be executed: %s", launcher->path, strerror(errno));
 	}

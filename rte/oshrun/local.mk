@@ -5,6 +5,7 @@ bin_PROGRAMS += oshrun
 
 oshrun_SOURCES = \
 	rte/oshrun/accept_filter.c rte/oshrun/accept_filter.h \
+	rte/oshrun/await_hosts.c rte/oshrun/await_hosts.h \
 	rte/oshrun/bind.c rte/oshrun/bind.h \
 	rte/oshrun/debug.c rte/oshrun/debug.h \
 	rte/oshrun/dry_run.c rte/oshrun/dry_run.h \

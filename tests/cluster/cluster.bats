@@ -185,6 +185,57 @@ speak()
 	[ "$(grep -c '^Hello from PE [0-7] of 8$' out)" -eq 8 ]
 }
 
+# forwarding 0|1: whether hosts pass on what is for others
+forwarding()
+{
+	for host in h0 h1 h2 h3; do
+		on "$host" sh -c "echo $1 >/proc/sys/net/ipv4/ip_forward"
+	done
+}
+
+# hosts_job LAUNCHER PROGRAM...: on all four hosts, its output to the file out
+hosts_job()
+{
+	local launcher=$1
+
+	shift
+	SHMEM_TORUS_DISCOVER=no timeout 120 "$cluster" exec --name "$name" h0 "$TOP_BUILDDIR/oshrun" --launcher "$launcher" \
+		--hostfile /run/cluster/hostfile -n 4 "$@" </dev/null >out 2>&1 3>&-
+}
+
+@test "hosts that cannot reach the launcher are named after 10 s, and the job goes on when they can" {
+	for launcher in mpirun prterun; do
+		command -v "$launcher" >/dev/null || continue
+		"$cluster" up --name "$name" --torus 4 --link-addresses --share "$TOP_BUILDDIR"
+		forwarding 0
+		hosts_job "$launcher" "$TOP_BUILDDIR/examples/hello" &
+		job=$!
+		for _ in $(seq 250); do
+			! grep -q 'still waits' out || break
+			sleep 0.1
+		done
+		forwarding 1
+		wait "$job"
+		cat out
+		grep -q "^oshrun: after 10 s [a-z]* still waits for 1 of 3 hosts: no connection to h0 from .*h2.*; connected: .*; see whether" out
+		[ "$(grep -c 'still waits' out)" -eq 1 ]
+		[ "$(grep -c '^Hello from PE [0-3] of 4$' out)" -eq 4 ]
+		"$cluster" left --name "$name"
+		"$cluster" down --name "$name"
+	done
+	[ -e out ] || skip "no mpirun and no prterun"
+}
+
+@test "a job of more than 10 s on hosts that have come gets no line" {
+	command -v mpirun >/dev/null || skip "no mpirun"
+	"$cluster" up --name "$name" --torus 4 --link-addresses --share "$TOP_BUILDDIR"
+	hosts_job mpirun sh -c "sleep 11; '$TOP_BUILDDIR/examples/hello'"
+	cat out
+	! grep -q 'still waits' out
+	[ "$(grep -c '^Hello from PE [0-3] of 4$' out)" -eq 4 ]
+	"$cluster" left --name "$name"
+}
+
 @test "where ports have addresses, UCX takes the device with the host's own" {
 	command -v mpirun >/dev/null || skip "no mpirun"
 	timeout 60 "$cluster" run --name "$name" --torus 2x2 --link-addresses --share "$TOP_BUILDDIR" -- sh -c \
