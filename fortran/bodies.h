@@ -139,6 +139,7 @@
 	{                                                                                                      \
 		struct pieces pieces;                                                                          \
 		int status = 0;                                                                                \
+		fortran_check_team(team, ROUTINE);                                                             \
 		fortran_pieces_begin(&pieces, dest, source, ROUTINE);                                          \
 		while (fortran_pieces_next(&pieces))                                                           \
 			status |= shmem_broadcastmem(team, pieces.dest, pieces.source, pieces.bytes, PE_root); \
@@ -150,6 +151,7 @@
 	{                                                                                     \
 		struct pieces pieces;                                                         \
 		int status = 0;                                                               \
+		fortran_check_team(team, ROUTINE);                                            \
 		fortran_pieces_begin(&pieces, dest, source, ROUTINE);                         \
 		while (fortran_pieces_next(&pieces))                                          \
 			status |= CALL(team, pieces.dest, pieces.source, pieces.elements);    \
@@ -168,6 +170,7 @@
 #define BODY_collect(SYMBOL, ROUTINE, TYPE, NAME, CTX)                                                         \
 	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int *stat)                  \
 	{                                                                                                      \
+		fortran_check_team(team, ROUTINE);                                                             \
 		size_t n = fortran_count(dest, source, 1, ROUTINE);                                            \
 		int status = shmem_collectmem(team, dest->base_addr, source->base_addr, n * source->elem_len); \
 		FINISH(status, stat)                                                                           \
@@ -182,7 +185,8 @@
 #define BODY_alltoall(SYMBOL, ROUTINE, TYPE, NAME, CTX)                                                         \
 	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int *stat)                   \
 	{                                                                                                       \
-		size_t n = fortran_count(dest, source, 1, ROUTINE) / fortran_team_size(team, ROUTINE);          \
+		size_t pes = fortran_team_size(team, ROUTINE);                                                  \
+		size_t n = fortran_count(dest, source, 1, ROUTINE) / pes;                                       \
 		int status = shmem_alltoallmem(team, dest->base_addr, source->base_addr, n * source->elem_len); \
 		FINISH(status, stat)                                                                            \
 	}
@@ -221,6 +225,7 @@
 	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int PE_root, int executor, \
 			shmemx_plan_t *plan, int *stat)                                                               \
 	{                                                                                                             \
+		fortran_check_team(team, ROUTINE);                                                                    \
 		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                   \
 		int status = shmemx_reduce_init(team, dest->base_addr, source->base_addr, n, CODE, (shmemx_op_t)op,   \
 						PE_root, executor, plan);                                             \
@@ -230,6 +235,7 @@
 	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int op, int executor,               \
 			shmemx_plan_t *plan, int *stat)                                                                \
 	{                                                                                                              \
+		fortran_check_team(team, ROUTINE);                                                                     \
 		size_t n = fortran_count(dest, source, 1, ROUTINE);                                                    \
 		int status = shmemx_allreduce_init(team, dest->base_addr, source->base_addr, n, CODE, (shmemx_op_t)op, \
 						   executor, plan);                                                    \

@@ -101,7 +101,9 @@ void fortran_iget(shmem_ctx_t ctx, const array *dest, const array *source, const
 
 /* A count that a collective of contiguous arrays takes: elements of source, checked against dest, which holds so many times as much. */
 size_t fortran_count(const array *dest, const array *source, size_t times, const char *routine);
-/* PEs of a team; ends the job if it is none. */
+/* Ends the job if the team is none. Comes before checks of sizes, which mean nothing without a team. */
+void fortran_check_team(shmem_team_t team, const char *routine);
+/* The PEs of a team, which is checked. */
 size_t fortran_team_size(shmem_team_t team, const char *routine);
 
 /* Strides and nelems are in elements. */

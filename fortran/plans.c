@@ -7,6 +7,7 @@
 API void torushmemf_broadcast_init(shmem_team_t team, const array *dest, const array *source, int PE_root, int executor,
 				   shmemx_plan_t *plan, int *stat)
 {
+	fortran_check_team(team, "shmemx_broadcast_init");
 	size_t n = fortran_count(dest, source, 1, "shmemx_broadcast_init");
 
 	FORTRAN_STATUS(stat, shmemx_broadcast_init(team, dest->base_addr, source->base_addr, n * source->elem_len,
@@ -26,8 +27,8 @@ API void torushmemf_allgather_init(shmem_team_t team, const array *dest, const a
 API void torushmemf_alltoall_init(shmem_team_t team, const array *dest, const array *source, int executor,
 				  shmemx_plan_t *plan, int *stat)
 {
-	size_t n = fortran_count(dest, source, 1, "shmemx_alltoall_init") /
-		   fortran_team_size(team, "shmemx_alltoall_init");
+	size_t pes = fortran_team_size(team, "shmemx_alltoall_init");
+	size_t n = fortran_count(dest, source, 1, "shmemx_alltoall_init") / pes;
 
 	FORTRAN_STATUS(stat, shmemx_alltoall_init(team, dest->base_addr, source->base_addr, n * source->elem_len,
 						  executor, plan));

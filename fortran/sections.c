@@ -161,13 +161,17 @@ void fortran_copy(const array *dest, const array *source, const char *routine)
 		memcpy(pieces.dest, pieces.source, pieces.bytes);
 }
 
+void fortran_check_team(shmem_team_t team, const char *routine)
+{
+	if (team == SHMEM_TEAM_INVALID)
+		fortran_die(routine, "team is SHMEM_TEAM_INVALID: this PE is not a member of the team, or its "
+				     "creation failed; call this routine on members only");
+}
+
 size_t fortran_team_size(shmem_team_t team, const char *routine)
 {
-	int n = shmem_team_n_pes(team);
-
-	if (n < 1)
-		fortran_die(routine, "team is not a team that this PE is in");
-	return (size_t)n;
+	fortran_check_team(team, routine);
+	return (size_t)shmem_team_n_pes(team);
 }
 
 size_t fortran_count(const array *dest, const array *source, size_t times, const char *routine)

@@ -25,7 +25,7 @@ namespace shmem {
 	}                                                                                                             \
 	template <typename T> void name(array<T> &dest, const array<T> &source, shmem_team_t team = SHMEM_TEAM_WORLD) \
 	{                                                                                                             \
-		detail::fits(dest.size(), source.size(), 1, "shmem::" #name);                                         \
+		detail::fits(dest.size(), source.size(), detail::shares::one, team, "shmem::" #name);                 \
 		name(dest.data(), source.data(), source.size(), team);                                                \
 	}                                                                                                             \
 	template <typename T> void name(array<T> &both, shmem_team_t team = SHMEM_TEAM_WORLD)                         \
@@ -54,7 +54,7 @@ void broadcast(T *dest, detail::const_pointer<T> source, std::size_t n, int root
 template <typename T>
 void broadcast(array<T> &dest, const array<T> &source, int root, shmem_team_t team = SHMEM_TEAM_WORLD)
 {
-	detail::fits(dest.size(), source.size(), 1, "shmem::broadcast");
+	detail::fits(dest.size(), source.size(), detail::shares::one, team, "shmem::broadcast");
 	broadcast(dest.data(), source.data(), source.size(), root, team);
 }
 
@@ -72,14 +72,14 @@ SHMEMX_HPP_GATHER(alltoall)
 
 template <typename T> void fcollect(array<T> &dest, const array<T> &source, shmem_team_t team = SHMEM_TEAM_WORLD)
 {
-	detail::fits(dest.size(), source.size(), shmem_team_n_pes(team), "shmem::fcollect");
+	detail::fits(dest.size(), source.size(), detail::shares::of_each_pe, team, "shmem::fcollect");
 	fcollect(dest.data(), source.data(), source.size(), team);
 }
 
 /* Equal shares of source go to the PEs. */
 template <typename T> void alltoall(array<T> &dest, const array<T> &source, shmem_team_t team = SHMEM_TEAM_WORLD)
 {
-	detail::fits(dest.size(), source.size(), 1, "shmem::alltoall");
+	detail::fits(dest.size(), source.size(), detail::shares::one, team, "shmem::alltoall");
 	alltoall(dest.data(), source.data(), source.size() / static_cast<std::size_t>(shmem_team_n_pes(team)), team);
 }
 

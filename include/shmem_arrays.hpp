@@ -31,13 +31,22 @@ template <typename T> constexpr std::size_t bytes(std::size_t n)
 	return n * sizeof(T);
 }
 
-/* Do so many shares fit into a destination? */
-inline void fits(std::size_t dest, std::size_t source, int shares, const char *routine)
+/*
+ * Do as many shares as the team has PEs, or one, fit into a destination? An invalid team has no size: the
+ * routine of C, which is called next, names it and ends the job.
+ */
+enum class shares { one, of_each_pe };
+inline void fits(std::size_t dest, std::size_t source, shares come, shmem_team_t team, const char *routine)
 {
-	if (dest / static_cast<std::size_t>(shares) < source)
-		throw std::length_error(std::string(routine) + ": dest has " + std::to_string(dest) + " elements, " +
-					std::to_string(shares) + " times " + std::to_string(source) +
-					" are to go there");
+	if (team == SHMEM_TEAM_INVALID)
+		return;
+
+	const int n = come == shares::one ? 1 : shmem_team_n_pes(team);
+
+	if (dest / static_cast<std::size_t>(n) < source)
+		throw std::length_error(std::string(routine) + ": dest has " + std::to_string(dest) +
+					" elements, " + std::to_string(n) + " times " +
+					std::to_string(source) + " are to go there");
 }
 
 /* A parameter from which no type is deduced: it converts to what the others say. */

@@ -29,8 +29,8 @@ struct shmemx_team *api_team_or_die(shmem_team_t handle, const char *routine)
 	comms_check_up(routine);
 	team = api_team(handle, routine);
 	if (!team)
-		rte_die(routine,
-			"team is SHMEM_TEAM_INVALID; this PE is not a member of the team, or its creation failed");
+		rte_die(routine, "team is SHMEM_TEAM_INVALID: this PE is not a member of the team, or its "
+				 "creation failed; call this routine on members only");
 	return team;
 }
 

@@ -158,6 +158,23 @@ stops()
 	stops "shmem_fcollect: source is a section with gaps, in dimension 1"
 }
 
+@test "a collective on an invalid team names the team, whatever the sizes are" {
+	for call in 'fcollect(SHMEM_TEAM_INVALID, x(1:1), y)' 'collect(SHMEM_TEAM_INVALID, x(1:1), y)' \
+		'alltoall(SHMEM_TEAM_INVALID, x(1:1), y)' 'broadcast(SHMEM_TEAM_INVALID, x(1:1), y, 0)' \
+		'alltoalls(SHMEM_TEAM_INVALID, x(1:1), y, 1, 1, 4)' 'sum_reduce(SHMEM_TEAM_INVALID, x(1:1), y)'; do
+		program 'call shmem_init()' "call shmem_$call"
+		stops "shmem_${call%%(*}: team is SHMEM_TEAM_INVALID: this PE is not a member of the team"
+		[[ "$output" == *"call this routine on members only"* ]]
+	done
+	for call in 'broadcast_init(SHMEM_TEAM_INVALID, x(1:1), y, 0, 0, plan)' \
+		'alltoall_init(SHMEM_TEAM_INVALID, x(1:1), y, 0, plan)' \
+		'allreduce_init(SHMEM_TEAM_INVALID, x(1:1), y, SHMEMX_SUM, 0, plan)'; do
+		program 'call work()' 'contains' 'subroutine work()' 'use shmemx' 'type(shmemx_plan_t) :: plan' \
+			'call shmem_init()' "call shmemx_$call" 'end subroutine'
+		stops "shmemx_${call%%(*}: team is SHMEM_TEAM_INVALID: this PE is not a member of the team"
+	done
+}
+
 @test "messages of the library name the routine of Fortran" {
 	program 'call shmem_init()' 'call shmem_put(x, y, 7)'
 	stops "shmem_put: pe=7"

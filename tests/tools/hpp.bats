@@ -190,6 +190,36 @@ END
 	[[ "$output" == *"shmem.hpp needs the overloads of shmem.h, which SHMEMX_NO_OVERLOADS leaves out"* ]]
 }
 
+@test "a collective of arrays on an invalid team names the team, whatever the sizes are" {
+	cat >team.cc <<'END_OF_FILE'
+#include <shmem.hpp>
+#include <string>
+int main(int, char **argv)
+{
+	shmem::job job;
+	shmem::array<long> small(3), large(10);
+	const std::string how = argv[1];
+	shmem::team none;
+
+	if (how == "fcollect")
+		shmem::fcollect(large, large, none);
+	if (how == "alltoall")
+		shmem::alltoall(small, large, none);
+	if (how == "broadcast")
+		shmem::broadcast(small, large, 0, none);
+	if (how == "sum_reduce")
+		shmem::sum_reduce(small, large, none);
+}
+END_OF_FILE
+	"$OSHCXX" -std=c++11 -o team team.cc
+	for routine in fcollect alltoall broadcast sum_reduce; do
+		run timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 1 ./team $routine
+		printf '%s\n' "$routine: $status" "$output"
+		[ "$status" -eq 1 ]
+		[[ "$output" == "torushmem: PE 0: shmem_"*"$routine"*": team is SHMEM_TEAM_INVALID: "*"call this routine on members only" ]]
+	done
+}
+
 @test "a thread level that does not exist is an error, a lower one than wanted ends the job in one line" {
 	cat >level.cc <<'END_OF_FILE'
 #include <shmem.hpp>
