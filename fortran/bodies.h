@@ -185,8 +185,7 @@
 #define BODY_alltoall(SYMBOL, ROUTINE, TYPE, NAME, CTX)                                                         \
 	API void SYMBOL(shmem_team_t team, const array *dest, const array *source, int *stat)                   \
 	{                                                                                                       \
-		size_t pes = fortran_team_size(team, ROUTINE);                                                  \
-		size_t n = fortran_count(dest, source, 1, ROUTINE) / pes;                                       \
+		size_t n = fortran_share(team, dest, source, ROUTINE);                                          \
 		int status = shmem_alltoallmem(team, dest->base_addr, source->base_addr, n * source->elem_len); \
 		FINISH(status, stat)                                                                            \
 	}

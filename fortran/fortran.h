@@ -106,6 +106,9 @@ void fortran_check_team(shmem_team_t team, const char *routine);
 /* The PEs of a team, which is checked. */
 size_t fortran_team_size(shmem_team_t team, const char *routine);
 
+/* Elements of source for each PE of the team, to which equal shares go. */
+size_t fortran_share(shmem_team_t team, const array *dest, const array *source, const char *routine);
+
 /* Strides and nelems are in elements. */
 int fortran_alltoalls(shmem_team_t team, const array *dest, const array *source, const struct fortran_blocks *blocks,
 		      const char *routine);

@@ -27,8 +27,7 @@ API void torushmemf_allgather_init(shmem_team_t team, const array *dest, const a
 API void torushmemf_alltoall_init(shmem_team_t team, const array *dest, const array *source, int executor,
 				  shmemx_plan_t *plan, int *stat)
 {
-	size_t pes = fortran_team_size(team, "shmemx_alltoall_init");
-	size_t n = fortran_count(dest, source, 1, "shmemx_alltoall_init") / pes;
+	size_t n = fortran_share(team, dest, source, "shmemx_alltoall_init");
 
 	FORTRAN_STATUS(stat, shmemx_alltoall_init(team, dest->base_addr, source->base_addr, n * source->elem_len,
 						  executor, plan));

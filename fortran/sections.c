@@ -183,3 +183,15 @@ size_t fortran_count(const array *dest, const array *source, size_t times, const
 			    count * times, times);
 	return count;
 }
+
+size_t fortran_share(shmem_team_t team, const array *dest, const array *source, const char *routine)
+{
+	size_t pes = fortran_team_size(team, routine), count = fortran_count(dest, source, 1, routine);
+
+	if (count % pes)
+		fortran_die(routine,
+			    "source has %zu elements, which are no equal shares for %zu PEs; "
+			    "pass a multiple of %zu elements",
+			    count, pes, pes);
+	return count / pes;
+}

@@ -175,6 +175,17 @@ stops()
 	done
 }
 
+@test "an all-to-all of sections without equal shares ends the job with a message" {
+	shares="source has 3 elements, which are no equal shares for 2 PEs; pass a multiple of 2 elements"
+	program 'call shmem_init()' 'call shmem_alltoall(SHMEM_TEAM_WORLD, x(1:3), y(1:3))' 'call shmem_finalize()'
+	stops "shmem_alltoall: $shares"
+	program 'call work()' 'contains' 'subroutine work()' 'use shmemx' 'type(shmemx_plan_t) :: plan' 'call shmem_init()' \
+		'call shmemx_alltoall_init(SHMEM_TEAM_WORLD, x(1:3), y(1:3), 0, plan)' 'call shmem_finalize()' 'end subroutine'
+	stops "shmemx_alltoall_init: $shares"
+	program 'call shmem_init()' 'call shmem_alltoalls(SHMEM_TEAM_WORLD, x(1:3), y, 1, 1, 2)' 'call shmem_finalize()'
+	stops "shmem_alltoalls: dest has 3 elements, too few for 4"
+}
+
 @test "messages of the library name the routine of Fortran" {
 	program 'call shmem_init()' 'call shmem_put(x, y, 7)'
 	stops "shmem_put: pe=7"
