@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fortran.h"
 
+#include <shmemx_binding.h>
+
 /* One element of an array of integers, which has those of 4 or 8 bytes. */
 static int64_t integer_at(const array *integers, int i)
 {
@@ -44,16 +46,14 @@ static size_t shape_array(array *a, const array *shape, const array *lower, cons
 void fortran_allocate(array *a, const array *shape, const array *lower, int *stat, const char *routine)
 {
 	size_t bytes = shape_array(a, shape, lower, routine);
-	void *memory = shmem_malloc(bytes > 0 ? bytes : 1); /* an empty array is associated, too */
 
-	a->base_addr = memory;
+	if (bytes == 0)
+		bytes = 1; /* an empty array is associated, too */
+	a->base_addr = shmem_malloc(bytes);
 	if (stat)
-		*stat = memory ? 0 : 1;
-	else if (!memory)
-		fortran_die(
-			routine,
-			"there are no %zu bytes of symmetric memory for a; set SHMEM_SYMMETRIC_SIZE, or give stat to go on without them",
-			bytes);
+		*stat = a->base_addr ? 0 : 1;
+	else if (!a->base_addr)
+		shmemx_binding_no_room(bytes);
 }
 
 void fortran_deallocate(array *a, const char *routine)

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fortran.h"
 
+#include <shmemx_binding.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 void fortran_die(const char *routine, const char *format, ...)
 {
-	char line[1024];
+	char text[1024];
 	va_list arguments;
-	int up = 0, length;
 
-	shmem_query_initialized(&up);
-	length = snprintf(line, sizeof line, "torushmem: PE %d: %s: ", up ? shmem_my_pe() : 0, routine);
 	va_start(arguments, format);
-	length += vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	if (length > (int)sizeof line - 2)
-		length = (int)sizeof line - 2;
-	line[length++] = '\n';
-	if (write(STDERR_FILENO, line, (size_t)length) < 0)
-		_exit(1); /* nobody listens any more */
-	if (up)
-		shmem_global_exit(1);
-	exit(1);
+	shmemx_binding_die(routine, text);
 }
 
 void fortran_text(const array *variable, const char *text)

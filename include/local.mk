@@ -2,7 +2,8 @@
 # Headers: shmem.h, pshmem.h and shmemx_inline.h are made from the tables, the rest is as it is.
 
 mppincludedir = $(includedir)/mpp
-include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp
+include_HEADERS = include/shmemx.h include/shmem.hpp include/shmem_arrays.hpp include/shmem_owners.hpp \
+	include/shmemx_binding.h
 mppinclude_HEADERS = include/mpp/shmem.h include/mpp/shmemx.h
 made_headers = include/shmem.h include/pshmem.h include/shmemx_inline.h
 nodist_include_HEADERS = $(made_headers)
@@ -26,7 +27,7 @@ include/shmemx_inline.h: include/shmemx_inline.h.in $(header_parts)
 	$(AM_V_GEN)CPP="$(CPP)" AWK="$(AWK)" $(SHELL) $(srcdir)/include/make-header.sh $(srcdir)/include/shmemx_inline.h.in "" "$(VERSION)" >$@.new && mv $@.new $@
 
 # The compiler wrapper of a build tree finds them all in one folder.
-plain_headers = shmemx.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh
+plain_headers = shmemx.h shmemx_binding.h shmem.hpp shmem_arrays.hpp shmem_owners.hpp mpp/shmem.h mpp/shmemx.h mpp/shmem.fh
 BUILT_SOURCES += include/stamp
 CLEANFILES += include/stamp
 

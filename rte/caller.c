@@ -9,18 +9,36 @@
 
 enum { CALLER_FRAMES = 24 };
 static const char caller_library[] = "libtorushmem_fortran.", caller_prefix[] = "torushmemf_";
+static const char caller_module[] = "module_"; /* compilers put the name of the module before it */
 
-/* torushmemf_ctx_put__real8 is shmem_put, torushmemf_team_destroy is shmem_team_destroy, and shmem_put8_ is SHMEM_PUT8 of OpenSHMEM 1.3. */
+/* What comes before the type; routines that take 64-bit sizes end in _long there. */
+static void caller_generic_name(const char *word, char *name, size_t size)
+{
+	const char *end = strstr(word, "__");
+	size_t length = end ? (size_t)(end - word) : strlen(word);
+
+	if (length > 5 && !strncmp(word + length - 5, "_long", 5))
+		length -= 5;
+	snprintf(name, size, "shmem_%.*s", (int)length, word);
+}
+
+/*
+ * torushmemf_ctx_put__real8 is shmem_put, torushmemf_team_destroy is shmem_team_destroy, the module's
+ * module_allocate_long__real8 is shmem_allocate, and shmem_put8_ is SHMEM_PUT8 of OpenSHMEM 1.3.
+ */
 static void caller_fortran_name(const char *symbol, char *name, size_t size)
 {
-	const char *word = symbol, *end;
+	const char *word = strstr(symbol, caller_module);
 
+	if (word) {
+		caller_generic_name(word + sizeof caller_module - 1, name, size);
+		return;
+	}
 	if (!strncmp(symbol, caller_prefix, sizeof caller_prefix - 1)) {
-		word += sizeof caller_prefix - 1;
-		end = strstr(word, "__");
-		if (end && !strncmp(word, "ctx_", 4))
+		word = symbol + sizeof caller_prefix - 1;
+		if (strstr(word, "__") && !strncmp(word, "ctx_", 4))
 			word += 4;
-		snprintf(name, size, "shmem_%.*s", end ? (int)(end - word) : (int)strlen(word), word);
+		caller_generic_name(word, name, size);
 		return;
 	}
 	snprintf(name, size, "%s", symbol);

@@ -2,6 +2,7 @@
 /* Symmetric memory: every PE makes the same calls, so every PE's allocator comes to the same offsets. */
 #include "api.h"
 
+#include <shmemx_binding.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static struct {
 	struct blocks *blocks;
 	size_t reported[MOST_REPORTED]; /* sizes for which the heap has been reported as exhausted */
 	int reported_count;
+	bool reported_now;	    /* the allocation that failed last, by this PE */
 	size_t reported_alignments; /* a bit each */
 } heap;
 
@@ -52,17 +54,37 @@ static bool was_reported(size_t size)
 	return false;
 }
 
-/* All PEs fail alike; one line for the job and size. */
-static void report_exhausted(size_t wanted, const char *routine)
+static void describe_exhausted(size_t wanted, char *line, size_t length)
 {
 	char size[32], free[32], largest[32];
 
-	if (comms.pe == 0 && !was_reported(wanted))
-		rte_report(routine,
-			   "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
-			   "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
-			   wanted, text_size(wanted, size), text_size(blocks_free_bytes(heap.blocks), free),
-			   text_size(blocks_largest(heap.blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
+	snprintf(line, length,
+		 "the symmetric heap has no room for size=%zu (%s): %s free, largest block %s, "
+		 "SHMEM_SYMMETRIC_SIZE=%s; ask for less or set it higher",
+		 wanted, text_size(wanted, size), text_size(blocks_free_bytes(heap.blocks), free),
+		 text_size(blocks_largest(heap.blocks), largest), setting_text(SETTING_SYMMETRIC_SIZE));
+}
+
+/* All PEs fail alike; one line for the job and size. */
+static void report_exhausted(size_t wanted, const char *routine)
+{
+	char line[320];
+
+	heap.reported_now = comms.pe == 0 && !was_reported(wanted);
+	if (!heap.reported_now)
+		return;
+	describe_exhausted(wanted, line, sizeof line);
+	rte_report(routine, "%s", line);
+}
+
+API void shmemx_binding_no_room(size_t size)
+{
+	char line[320];
+
+	if (heap.reported_now)
+		rte_abort(1, RTE_SAID);
+	describe_exhausted(size, line, sizeof line);
+	rte_die_together("shmem_malloc", "%s", line);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "api.h"
 
 #include <pthread.h>
+#include <shmemx_binding.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,12 @@ API void pshmem_global_exit(int status)
 	exit(status); /* runs the program's handlers; at_exit comes last and notifies the launcher */
 }
 PROFILED(shmem_global_exit)
+
+/* The routine is the caller's word: it knows better than caller_name what the program called. */
+API void shmemx_binding_die(const char *routine, const char *text)
+{
+	rte_die_together(NULL, "%s: %s", routine, text);
+}
 
 /*
  * Runs after the program's own handlers and before the libraries we stand on are taken down. (A handler that a

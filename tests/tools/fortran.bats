@@ -186,6 +186,45 @@ stops()
 	stops "shmem_alltoalls: dest has 3 elements, too few for 4"
 }
 
+# one_line TEXT: program.f90 ends by one line on two PEs, of PE 0, which has the text; the program called no shmem_global_exit.
+one_line()
+{
+	stops "$1"
+	[ "$status" -eq 1 ]
+	[ "$(grep -c -E '^(torushmem|oshrun): ' <<<"$output")" -eq 1 ]
+	[[ "$output" == *"torushmem: PE 0: $1"* ]]
+}
+
+@test "allocation without room ends the job by one line, which names shmem_allocate, unless there is stat" {
+	for type in 'real(8)' logical; do
+		for kind in '' _8; do
+			program 'call work()' 'contains' 'subroutine work()' "$type, pointer :: p(:)" 'integer :: stat' 'nullify (p)' \
+				'call shmem_init()' "call shmem_allocate(p, [2000000000$kind], stat=stat)" \
+				'if (stat == 0) error stop 3' 'call shmem_finalize()' 'end subroutine'
+			"$OSHFORT" program.f90 -o program
+			run "$OSHRUN" -n 2 ./program
+			[ "$status" -eq 0 ]
+			[[ "$output" == "torushmem: PE 0: shmem_allocate: the symmetric heap has no room for size="* ]]
+			sed -i -e 's/, stat=stat//' -e '/error stop/d' -e '/integer :: stat/d' program.f90
+			one_line "shmem_allocate: the symmetric heap has no room for size="
+		done
+	done
+	# a size that was reported before, to a call with stat
+	program 'call work()' 'contains' 'subroutine work()' 'real(8), pointer :: p(:)' 'integer :: stat' 'nullify (p)' \
+		'call shmem_init()' 'call shmem_allocate(p, [2000000000], stat=stat)' 'call shmem_allocate(p, [2000000000])' \
+		'end subroutine'
+	stops "shmem_allocate: the symmetric heap has no room for size="
+	[ "$(grep -c 'PE 0: shmem_allocate: the symmetric heap has no room' <<<"$output")" -eq 2 ]
+	[ "$(grep -c -E '^(torushmem|oshrun): ' <<<"$output")" -eq 2 ]
+}
+
+@test "a mistake that the Fortran library finds ends the job by one line, and no call of shmem_global_exit is reported" {
+	program 'call shmem_init()' 'call shmem_put(x, y(1:3), 1)' 'call shmem_finalize()'
+	one_line "shmem_put: dest has 4 elements and source has 3"
+	program 'call shmem_init()' 'call shmem_global_exit(3)'
+	stops "called shmem_global_exit(3)"
+}
+
 @test "messages of the library name the routine of Fortran" {
 	program 'call shmem_init()' 'call shmem_put(x, y, 7)'
 	stops "shmem_put: pe=7"
