@@ -115,6 +115,12 @@ static void start_network(void)
 	char names[64];
 
 	networks_names(names, sizeof names);
+	if (!chosen_network && comms.n_node == comms.n_pes)
+		rte_die_together("shmem_init",
+				 "global data that is not in shared memory (%s) needs a network, and SHMEM_PATHS=%s "
+				 "names none that this job can use; add one of %s",
+				 globals.why_private ? globals.why_private : "of another PE",
+				 setting_text(SETTING_PATHS), names);
 	if (!chosen_network)
 		rte_die_together(
 			"shmem_init",

@@ -185,17 +185,17 @@ COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, s
 COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe,
 				     struct comms_peer **peer)
 {
-	size_t heap, globals;
+	size_t in_heap, in_globals;
 
 	if (checked && COMMS_UNLIKELY((unsigned)pe >= (unsigned)pes))
 		return NULL;
 	*peer = comms_peer(pe);
-	heap = (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);
-	if (COMMS_LIKELY(heap < (*peer)->reach[COMMS_HEAP].size))
-		return comms_within(checked, &(*peer)->reach[COMMS_HEAP], heap, bytes);
-	globals = (size_t)((const char *)address - comms.segments[COMMS_GLOBALS].base);
-	if (COMMS_LIKELY(globals < (*peer)->reach[COMMS_GLOBALS].size))
-		return comms_within(checked, &(*peer)->reach[COMMS_GLOBALS], globals, bytes);
+	in_heap = (size_t)((const char *)address - comms.segments[COMMS_HEAP].base);
+	if (COMMS_LIKELY(in_heap < (*peer)->reach[COMMS_HEAP].size))
+		return comms_within(checked, &(*peer)->reach[COMMS_HEAP], in_heap, bytes);
+	in_globals = (size_t)((const char *)address - comms.segments[COMMS_GLOBALS].base);
+	if (COMMS_LIKELY(in_globals < (*peer)->reach[COMMS_GLOBALS].size))
+		return comms_within(checked, &(*peer)->reach[COMMS_GLOBALS], in_globals, bytes);
 	return NULL;
 }
 

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "rte/settings.h"
 
 struct globals globals = {.fd = -1};
@@ -218,8 +219,14 @@ static const char *share_range(const struct range *r)
 
 	if (fd < 0)
 		return "memfd_create is not allowed here";
-	if (ftruncate(fd, (off_t)size) || !write_all(fd, (char *)r->start, r->file_end - r->start, 0) ||
-	    !copy_used_pages(fd, r)) {
+	if (memory_size_file(fd, size)) {
+		const char *why = errno == EFBIG ? "ulimit -f allows no file of its size"
+						 : "no memory for a copy of the global data";
+
+		close(fd);
+		return why;
+	}
+	if (!write_all(fd, (char *)r->start, r->file_end - r->start, 0) || !copy_used_pages(fd, r)) {
 		close(fd);
 		return "no memory for a copy of the global data";
 	}

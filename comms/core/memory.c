@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +64,16 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 		rte_die(NULL, "the memory of PE %d on this node cannot be mapped (%s: %s); set SHMEM_PATHS=ucx", pe,
 			path, problem);
 	return base;
+}
+
+int memory_size_file(int fd, size_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur)
+		return ftruncate(fd, (off_t)size);
+	errno = EFBIG;
+	return -1;
 }
 
 void memory_unmap(void *base, size_t size)
@@ -157,14 +168,19 @@ static const char *ask_for_huge_pages(char *base, size_t size, const struct page
 static int make_heap_file(size_t size)
 {
 	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
+	char text[32];
 
 	if (fd < 0)
 		rte_die("shmem_init", "memfd_create: %s; this system must allow it", strerror(errno));
-	if (ftruncate(fd, (off_t)size)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (!memory_size_file(fd, size))
+		return fd;
+	if (errno == EFBIG)
+		rte_die_together(
+			"shmem_init",
+			"the heap needs a file of %s in shared memory, and ulimit -f allows less; raise ulimit -f",
+			text_size(size, text));
+	close(fd);
+	return -1;
 }
 
 /*

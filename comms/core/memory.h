@@ -29,6 +29,12 @@ bool memory_is_there(const struct memory_handle *handle);
 void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe);
 void memory_unmap(void *base, size_t size);
 
+/*
+ * Gives a file of shared memory its size, 0 or -1 as ftruncate does. Where ulimit -f allows less, errno is EFBIG: the
+ * kernel would end the process by SIGXFSZ, without a word.
+ */
+int memory_size_file(int fd, size_t size);
+
 /* The heap of this PE, by SHMEM_SYMMETRIC_SIZE, into comms.segments[COMMS_HEAP] and comms.system. */
 void memory_make_heap(void);
 void memory_unmake_heap(void);

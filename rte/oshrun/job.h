@@ -49,7 +49,7 @@ enum job_phase {
 struct inherited {
 	sigset_t mask;
 	struct sigaction pipe;
-	struct rlimit files, stack;
+	struct rlimit files, stack, file_size;
 };
 
 struct job {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <hwloc/glibc-sched.h>
+#include <pmix.h>
 
 #include "debug.h"
 #include "job.h"
@@ -19,7 +20,8 @@
 
 #define OWN_FILES 128 /* of oshrun, libpmix, unknown connections to its port, and what the user left open */
 #define OWN_STACK (1UL << 20)
-#define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
+#define LEAST_STACK (256UL << 10)			    /* libpmix 4.2 has been seen to die of 200 KiB */
+#define LEAST_FILE (PMIX_VERSION_MAJOR < 5 ? 4UL << 20 : 0) /* of libpmix 4's shared memory */
 
 /* All that the child needs, prepared before vfork: between vfork and exec it only makes system calls. */
 struct child {
@@ -73,11 +75,30 @@ static int check_files(struct job *job)
 	return 0;
 }
 
+/* libpmix would make a larger file, and the kernel then ends oshrun by SIGXFSZ. */
+static int check_file_size(struct job *job)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	job->inherited.file_size = limit;
+	if (limit.rlim_cur >= LEAST_FILE)
+		return 0;
+	limit.rlim_cur = limit.rlim_max < LEAST_FILE ? limit.rlim_max : LEAST_FILE;
+	if (limit.rlim_cur == LEAST_FILE && !setrlimit(RLIMIT_FSIZE, &limit))
+		return 0;
+	say("files are limited to %lu KiB, and libpmix needs one of %lu; raise the limit with ulimit -f",
+	    (unsigned long)limit.rlim_max >> 10, LEAST_FILE >> 10);
+	return 1;
+}
+
 int spawn_check_limits(struct job *job)
 {
 	int code = check_files(job);
 
-	return code ? code : check_stack(job);
+	if (!code)
+		code = check_stack(job);
+	return code ? code : check_file_size(job);
 }
 
 static _Noreturn void become_pe(struct child *child)
@@ -98,6 +119,7 @@ static _Noreturn void become_pe(struct child *child)
 		sched_setaffinity(0, child->cpus_size, child->cpus);
 	setrlimit(RLIMIT_NOFILE, &given->files);
 	setrlimit(RLIMIT_STACK, &given->stack);
+	setrlimit(RLIMIT_FSIZE, &given->file_size);
 	sigaction(SIGPIPE, &given->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &given->mask, NULL);
 	atomic_store_explicit(&child->in_folder, wdir && chdir(wdir), memory_order_relaxed);

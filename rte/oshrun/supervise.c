@@ -47,6 +47,7 @@ static const char *hint_for(int sig)
 	case SIGKILL: return "; out of memory? dmesg would tell";
 	case SIGBUS: return "; no space in /dev/shm? df /dev/shm would tell";
 	case SIGXCPU: return "; ulimit -t limits its time";
+	case SIGXFSZ: return "; ulimit -f limits the size of its files and shared memory";
 	default: return "";
 	}
 }

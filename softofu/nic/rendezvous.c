@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -158,14 +159,26 @@ static bool join_member(struct rendezvous *found)
 	return false;
 }
 
+/* Where ulimit -f allows less, the kernel would end the process by SIGXFSZ, without a word. */
+static bool size_file(int fd, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || bytes <= limit.rlim_cur)
+		return !ftruncate(fd, (off_t)bytes);
+	errno = EFBIG;
+	return false;
+}
+
 static int new_memory(uint64_t bytes)
 {
-	int fd = memfd_create("softofu", MFD_CLOEXEC);
+	int fd = memfd_create("softofu", MFD_CLOEXEC), error;
 
-	if (fd >= 0 && !ftruncate(fd, (off_t)bytes))
+	if (fd < 0 || size_file(fd, bytes))
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	error = errno;
+	close(fd);
+	errno = error;
 	return -1;
 }
 
@@ -233,36 +246,43 @@ static bool join_in_directory(struct rendezvous *found, const char *directory, u
 	if (found->job_fd < 0)
 		return false;
 	found->first = lock_byte(found->job_fd, 1, F_WRLCK, false);
-	if (found->first && (ftruncate(found->job_fd, 0) || ftruncate(found->job_fd, (off_t)bytes)))
+	if (found->first && (ftruncate(found->job_fd, 0) || !size_file(found->job_fd, bytes)))
 		return false;
 	return lock_byte(found->job_fd, 1, F_RDLCK, true);
+}
+
+static bool join_somehow(struct rendezvous *found, const struct settings *settings, uint64_t bytes)
+{
+	if (found->in_directory)
+		return join_in_directory(found, settings->run, bytes);
+	if (settings->job[0])
+		return join_by_name(found, bytes);
+	found->first = true;
+	found->job_fd = new_memory(bytes);
+	return found->job_fd >= 0;
 }
 
 bool rendezvous_join(struct rendezvous *found, const struct settings *settings, uint64_t bytes)
 {
 	*found = (struct rendezvous){.job_fd = -1, .member_fd = -1, .lock_fd = -1, .job = settings->job};
 	found->in_directory = settings->run != NULL;
-	if (found->in_directory) {
-		if (join_in_directory(found, settings->run, bytes))
-			return true;
+	if (join_somehow(found, settings, bytes))
+		return true;
+	if (errno == EFBIG)
+		fprintf(stderr,
+			"softofu: the job needs a file of %" PRIu64 " bytes in shared memory, and ulimit -f allows "
+			"less; raise ulimit -f\n",
+			bytes);
+	else if (found->in_directory)
 		fprintf(stderr, "softofu: SOFTOFU_RUN_DIRECTORY=%s cannot be used: %s\n", settings->run,
 			strerror(errno));
-		return false;
-	}
-	if (settings->job[0]) {
-		if (join_by_name(found, bytes))
-			return true;
+	else if (settings->job[0])
 		fprintf(stderr,
 			"softofu: the processes of this job do not find each other (/proc and sockets are needed): "
 			"%s; set SOFTOFU_RUN_DIRECTORY to a folder they share\n",
 			strerror(errno));
-		return false;
-	}
-	found->first = true;
-	found->job_fd = new_memory(bytes);
-	if (found->job_fd >= 0)
-		return true;
-	fprintf(stderr, "softofu: no memory of %" PRIu64 " bytes can be made: %s\n", bytes, strerror(errno));
+	else
+		fprintf(stderr, "softofu: no memory of %" PRIu64 " bytes can be made: %s\n", bytes, strerror(errno));
 	return false;
 }
 

@@ -45,6 +45,9 @@ static void of_one(int n_pes)
 		shmem_long_put_signal(&word, words, 1, (uint64_t *)from_malloc, 1, SHMEM_SIGNAL_SET, 0);
 	else if (is("wait-private"))
 		shmem_long_wait_until(&private, SHMEM_CMP_EQ, 1);
+	else if (is("write-much"))
+		for (FILE *file = tmpfile(); file && !fflush(file);)
+			fprintf(file, "%s\n", mistake);
 	else if (is("wait-private-over"))
 		shmem_long_wait_until(&private, SHMEM_CMP_EQ, 0);
 	else if (is("test-private-over"))

@@ -439,6 +439,55 @@ rows_with_values()
 	says '^torushmem: .*shmem_init: ' 'PMIx'
 }
 
+# limited_job LIMIT MISTAKE: of two PEs, by a shell that applies the limit (an option of ulimit and its value) first.
+limited_job()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 2 20 bash -c 'ulimit $1 && shift && exec "$@"' bash "$1" "$OSHRUN" -n 2 "$PROGRAM" "${@:2}"
+	nothing_left
+}
+
+@test "ulimit -f: no shared memory of the size that is needed" {
+	export SHMEM_PATHS=local
+	limited_job '-Sf 1' none
+	failed
+	says '^torushmem: PE [01]: shmem_init: the heap needs a file of 1\.[0-9]+ GiB in shared memory, and ulimit -f allows less' 'raise ulimit -f'
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
+	limited_job '-Sf 1' none
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || return 0
+	unset SHMEM_PATHS UCX_TLS
+	export SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1
+	for SOFTOFU_RUN_DIRECTORY in '' "$BATS_TEST_TMPDIR"; do
+		[ -z "$SOFTOFU_RUN_DIRECTORY" ] || export SOFTOFU_RUN_DIRECTORY
+		limited_job '-Sf 1' none
+		failed
+		echo "$output"
+		grep -Eq '^softofu: the job needs a file of [0-9]+ bytes in shared memory, and ulimit -f allows less; raise ulimit -f$' <<<"$output"
+	done
+}
+
+@test "ulimit -f: other files of a PE" {
+	export SHMEM_PATHS=ucx UCX_TLS=tcp,self
+	limited_job '-Sf 1' write-much
+	[ "$status" -eq 153 ]
+	says '^oshrun: PE 1 .*was killed by signal 25 .*; ulimit -f limits the size of its files and shared memory'
+}
+
+@test "global data that cannot be shared, and no network for it" {
+	export SHMEM_PATHS=local
+	SHMEM_SHARE_GLOBALS=no fails none '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(SHMEM_SHARE_GLOBALS\) needs a network' 'SHMEM_PATHS=local'
+	echo '#include <shmem.h>
+	static char big[400 << 20];
+	int main(void) { shmem_init(); big[0] = 1; shmem_finalize(); }' >"$BATS_TEST_TMPDIR/big.c"
+	"$OSHCC" -o "$BATS_TEST_TMPDIR/big" "$BATS_TEST_TMPDIR/big.c"
+	# shellcheck disable=SC2016 # for the inner shell
+	SHMEM_SYMMETRIC_SIZE=1m run bash -c 'ulimit -f 300000; exec timeout -k 2 20 "$@"' bash "$OSHRUN" -n 2 "$BATS_TEST_TMPDIR/big"
+	failed
+	says '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(ulimit -f allows no file of its size\)' 'ucx'
+}
+
 # Enough of a UCX for its version to be seen.
 @test "a UCX that is too old" {
 	export SHMEM_PATHS=ucx LD_LIBRARY_PATH="$BATS_TEST_TMPDIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

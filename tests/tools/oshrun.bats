@@ -874,6 +874,19 @@ and" ]
 	one_line 'oshrun: the stack is limited to 192 KiB, and libpmix needs 256; raise the limit with ulimit -s'
 }
 
+@test "small files: as much as oshrun may take, or one line" {
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 bash -c 'ulimit -Sf 1; exec "$@"' bash "$OSHRUN" -q -n 2 bash -c 'ulimit -f'
+	[ "$status" -eq 0 ]
+	[ "${lines[*]}" = "1 1" ]
+	[ "$("$TOP_BUILDDIR/oshinfo" --parsable | sed -n 's/^build.pmix:built with \([0-9]*\).*/\1/p')" -lt 5 ] ||
+		skip "libpmix 5 makes no file of that size"
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 bash -c 'ulimit -f 1; exec "$@"' bash "$OSHRUN" -q -n 2 "$PEER" init fence finalize
+	[ "$status" -eq 1 ]
+	one_line 'oshrun: files are limited to 1 KiB, and libpmix needs one of 4096; raise the limit with ulimit -f'
+}
+
 @test "too few open files" {
 	run bash -c 'ulimit -n 80; exec timeout -k 5 20 "$OSHRUN" -q -n 200 "$PEER" init fence'
 	[ "$status" -eq 1 ]
