@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -27,6 +28,13 @@ void memory_describe(const struct comms_segment *segment, struct memory_handle *
 	handle->fd = segment->fd;
 	handle->device = status.st_dev;
 	handle->inode = status.st_ino;
+}
+
+bool memory_sees_processes(void)
+{
+	char number[32] = "";
+
+	return readlink("/proc/self", number, sizeof number - 1) > 0 && atoi(number) == getpid();
 }
 
 bool memory_is_there(const struct memory_handle *handle)
@@ -58,6 +66,12 @@ void *memory_map_peer(const struct memory_handle *handle, size_t size, int pe)
 		problem = strerror(errno);
 	if (fd >= 0)
 		close(fd);
+	if (problem && !memory_sees_processes())
+		rte_die_together(
+			NULL,
+			"the memory of PE %d on this node cannot be mapped, because /proc is not mounted here or belongs "
+			"to another process table; mount it (mount -t proc proc /proc), or set SHMEM_PATHS=ucx",
+			pe);
 	if (problem && errno == ENOENT)
 		rte_let_others_speak(); /* the process is gone */
 	if (problem)

@@ -22,6 +22,9 @@ struct memory_handle {
 
 void memory_describe(const struct comms_segment *segment, struct memory_handle *handle);
 
+/* Does /proc show this process's own, and so those of its process table? Some containers do not mount it. */
+bool memory_sees_processes(void);
+
 /* Is the process still there, with this memory? */
 bool memory_is_there(const struct memory_handle *handle);
 

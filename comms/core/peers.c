@@ -278,6 +278,8 @@ const char *comms_process_in_words(int pe)
 
 	if (!rte_is_local(pe) || !read_peer_info(pe, &info))
 		return "whether its process still runs cannot be seen from here: check that host, and the network in between";
+	if (!memory_sees_processes())
+		return "whether its process still runs cannot be seen here, because /proc is not mounted";
 	return process_is_there(&info.memory[COMMS_HEAP]) ? "its process still runs" : "its process has ended";
 }
 

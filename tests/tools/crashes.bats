@@ -311,6 +311,16 @@ END
 	says_not 'has its process'
 }
 
+@test "a connection that breaks where /proc is not mounted: the process is not said to have ended" {
+	unshare -m mount -t tmpfs none /proc 2>/dev/null || skip "needs the right to unshare mounts"
+	# shellcheck disable=SC2016 # for the inner shell
+	SHMEM_PATHS=ucx UCX_TLS=tcp,self run unshare -m sh -c 'mount -t tmpfs none /proc && exec timeout -k 2 30 "$@"' \
+		sh "$OSHRUN" -q -n 2 "$PROGRAM" cut
+	[ "$status" -ne 0 ]
+	printf '%s\n' "$output" | grep -Eq "^torushmem: PE [01]: .*UCX's connection to PE [01] on host .* broke: .*; whether its process still runs cannot be seen here, because /proc is not mounted"
+	says_not 'its process has ended'
+}
+
 @test "UCX's own lines go to standard error, or where the user wants them" {
 	export SHMEM_PATHS=ucx UCX_TLS=tcp,self UCX_LOG_LEVEL=info
 	timeout 30 "$OSHRUN" -q -n 2 "$PROGRAM" none >out 2>err
