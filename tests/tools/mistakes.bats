@@ -488,6 +488,22 @@ limited_job()
 	says '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(ulimit -f allows no file of its size\)' 'ucx'
 }
 
+@test "no /proc: the reason, and what to do" {
+	unshare -m mount -t tmpfs none /proc 2>/dev/null || skip "needs the right to unshare mounts"
+	# shellcheck disable=SC2016 # for the inner shell
+	without_proc='mount -t tmpfs none /proc && exec timeout -k 2 20 "$@"'
+	SHMEM_PATHS=local run unshare -m sh -c "$without_proc" sh "$OSHRUN" -n 2 "$PROGRAM" none
+	nothing_left
+	failed
+	says '^torushmem: PE [01]: the memory of PE [01] on this node cannot be mapped, because /proc is not mounted' 'mount -t proc' 'SHMEM_PATHS=ucx'
+	[ -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || return 0
+	SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1 run unshare -m sh -c "$without_proc" sh "$OSHRUN" -n 2 "$PROGRAM" none
+	failed
+	echo "$output"
+	grep -Eq '^softofu: .* do not find each other \(/proc and sockets are needed\)' <<<"$output"
+	[[ "$output" != *'its process has ended'* ]]
+}
+
 # Enough of a UCX for its version to be seen.
 @test "a UCX that is too old" {
 	export SHMEM_PATHS=ucx LD_LIBRARY_PATH="$BATS_TEST_TMPDIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
