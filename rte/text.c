@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define LONGEST 64
 #define LARGEST_FILE (256L << 20)
@@ -194,4 +195,23 @@ size_t text_fit(const char *text, size_t room)
 	for (fit = room; fit && text[fit] != ' '; fit--)
 		;
 	return fit ? fit : strcspn(text, " ");
+}
+
+static bool is_limited(int what)
+{
+	struct rlimit limit;
+
+	return !getrlimit((__rlimit_resource_t)what, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* dlerror's text has the words of the error number if the loader could not open a file. */
+const char *text_library_advice(const char *problem, const char *install)
+{
+	if (strstr(problem, strerror(ENOENT)))
+		return install;
+	if (is_limited(RLIMIT_DATA))
+		return "its memory is limited; raise ulimit -d";
+	if (is_limited(RLIMIT_AS))
+		return "its memory is limited; raise ulimit -v";
+	return "the file is there and cannot be used; put the folder of another one into LD_LIBRARY_PATH";
 }

@@ -488,6 +488,21 @@ limited_job()
 	says '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(ulimit -f allows no file of its size\)' 'ucx'
 }
 
+@test "a UCX that cannot be loaded: why, and what to do" {
+	export SHMEM_PATHS=ucx LD_LIBRARY_PATH="$BATS_TEST_TMPDIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	limited_job '-d 60000' none
+	failed
+	says '^torushmem: PE [01]: shmem_init: UCX cannot be loaded \(.*\); its memory is limited; raise ulimit -d$'
+	echo 'no library' >"$BATS_TEST_TMPDIR/libucp.so.0"
+	fails none '^torushmem: PE [01]: shmem_init: UCX cannot be loaded \(.*\); the file is there and cannot be used'
+	rm "$BATS_TEST_TMPDIR/libucp.so.0"
+	echo 'void needed(void) {}' | ${CC:-gcc} -shared -fPIC -x c - -o "$BATS_TEST_TMPDIR/libneeded.so"
+	echo 'void needed(void); void f(void) { needed(); }' |
+		${CC:-gcc} -shared -fPIC -x c - -o "$BATS_TEST_TMPDIR/libucp.so.0" -L"$BATS_TEST_TMPDIR" -lneeded
+	rm "$BATS_TEST_TMPDIR/libneeded.so"
+	fails none '^torushmem: PE [01]: shmem_init: UCX cannot be loaded \(libneeded.*\); install it'
+}
+
 @test "no /proc: the reason, and what to do" {
 	unshare -m mount -t tmpfs none /proc 2>/dev/null || skip "needs the right to unshare mounts"
 	# shellcheck disable=SC2016 # for the inner shell

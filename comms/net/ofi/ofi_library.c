@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "rte/signals.h"
+#include "rte/text.h"
 
 struct ofi_library ofi_library;
 
@@ -32,10 +33,14 @@ static bool load_libfabric(char problem[OFI_PROBLEM])
 
 		memcpy(wanted[i].to, &function, sizeof function);
 	}
-	if (!ofi_library.getinfo)
-		snprintf(problem, OFI_PROBLEM,
-			 "libfabric cannot be loaded (%s); install it (on Debian: apt-get install libfabric1)",
-			 dlerror());
+	if (!ofi_library.getinfo) {
+		const char *text = dlerror();
+
+		if (!text)
+			text = "it lacks functions";
+		snprintf(problem, OFI_PROBLEM, "libfabric cannot be loaded (%s); %s", text,
+			 text_library_advice(text, "install it (on Debian: apt-get install libfabric1)"));
+	}
 	return ofi_library.getinfo;
 }
 

@@ -8,6 +8,7 @@
 
 #include "rte/rte.h"
 #include "rte/signals.h"
+#include "rte/text.h"
 
 #define UCP_FILE "libucp.so.0"
 
@@ -64,18 +65,19 @@ static void *open_in_folder(void)
 	return open_logging_to_stderr(UCX_FOLDER "/" UCP_FILE, RTLD_NOW);
 }
 
+static _Noreturn void refuse(const char *problem)
+{
+	rte_die_together("shmem_init", "UCX cannot be loaded (%s); %s", problem,
+			 text_library_advice(problem, "install it (on Debian: apt-get install libucx0), or put its "
+						      "folder into LD_LIBRARY_PATH"));
+}
+
 static void *open_ucx(void)
 {
 	void *library = UCX_FOLDER[0] ? open_in_folder() : NULL;
 
 	if (!library)
 		library = open_logging_to_stderr(UCP_FILE, RTLD_NOW);
-	if (!library)
-		rte_die_together(
-			"shmem_init",
-			"UCX cannot be loaded (%s); install it (on Debian: apt-get install libucx0), or put its folder into "
-			"LD_LIBRARY_PATH",
-			dlerror());
 	return library;
 }
 
@@ -115,6 +117,8 @@ void ucx_library_load(void)
 		rte_signals_unblock(&saved);
 	else
 		rte_signals_restore(&saved);
+	if (!library)
+		refuse(dlerror()); /* not before: the launcher ends other PEs by a signal */
 	refuse_old(library);
 #define UCX_FIND(library_, name) find_in_ucx(library, #library_ "_" #name, &library_.name);
 	UCP_FUNCTIONS(UCX_FIND)
