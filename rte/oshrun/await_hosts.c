@@ -210,7 +210,7 @@ static _Noreturn void look_later(const struct launcher *launcher, const struct h
 	struct ifaddrs *own = NULL;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* What the job writes, and whoever waits for its end, is none of this process's business. */
+	/* This process keeps no file of the job open: readers of its output wait for the last writer. */
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	sleep(SECONDS);
