@@ -3,6 +3,7 @@
 
 EXTRA_DIST += \
 	debian/changelog \
+	debian/clean \
 	debian/control \
 	debian/copyright \
 	debian/libtorushmem-dev.install \
@@ -10,9 +11,7 @@ EXTRA_DIST += \
 	debian/libtorushmem-dev.prerm \
 	debian/libtorushmem-dev.triggers \
 	debian/libtorushmem-fortran0.install \
-	debian/libtorushmem-fortran0.symbols \
 	debian/libtorushmem0.install \
-	debian/libtorushmem0.symbols \
 	debian/plain-names \
 	debian/rules \
 	debian/softofu.install \
@@ -54,14 +53,22 @@ install-modules:
 
 .PHONY: install-modules
 
-# What the libraries export, with the version that brought it (docs/decisions/versions.md). Lines of symbols that are gone stay,
-# and tests/tools/packages.bats names them.
-LIST_SYMBOLS = $(SHELL) $(top_srcdir)/packaging/list-symbols.sh
+# Symbols that the libraries export and their lists lack: each is to be added there.
 symbols: $(lib_LTLIBRARIES)
-	$(LIST_SYMBOLS) .libs/libtorushmem.so.0 libtorushmem0 $(PACKAGE_VERSION) $(top_srcdir)/debian/libtorushmem0.symbols
-	test ! -e libtorushmem_fortran.la || $(LIST_SYMBOLS) .libs/libtorushmem_fortran.so.0 libtorushmem-fortran0 $(PACKAGE_VERSION) \
-		$(top_srcdir)/debian/libtorushmem-fortran0.symbols
+	for list in libtorushmem.so:libtorushmem0 libtorushmem_fortran.so:libtorushmem-fortran0; do \
+		[ -e .libs/$${list%:*} ] || continue; \
+		$(AWK) -v names=1 -f $(top_srcdir)/packaging/expand-exports.awk $(top_srcdir)/packaging/$${list#*:}.exports | \
+			LC_ALL=C sort >$${list#*:}.listed; \
+		nm -D --defined-only .libs/$${list%:*} | awk '$$3 !~ /_MOD___/ { print $$3 }' | LC_ALL=C sort | \
+			LC_ALL=C comm -13 $${list#*:}.listed - | sed "s,$$, is not in packaging/$${list#*:}.exports,"; \
+		rm -f $${list#*:}.listed; \
+	done
 
 .PHONY: symbols
 
-EXTRA_DIST += packaging/list-symbols.sh tests/tools/packages.bats tests/tools/spack_recipe.py
+EXTRA_DIST += \
+	packaging/expand-exports.awk \
+	packaging/libtorushmem-fortran0.exports \
+	packaging/libtorushmem0.exports \
+	tests/tools/packages.bats \
+	tests/tools/spack_recipe.py
