@@ -6,7 +6,7 @@
 #include "comms/ops/ops.h"
 #include "comms/core/comms.h"
 #include "comms/core/copy.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/net/ucx/ucx_messages.h"
 #include "comms/wait/wait.h"
 

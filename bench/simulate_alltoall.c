@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange schedule (comms/torus/exchange_schedule.h) as comms/coll/torus_links_alltoall.c carries it out, a transfer for each bundle: in as
+ * The exchange schedule (comms/torus/exchange_schedule.h) as comms/collectives/torus_links_alltoall.c carries it out, a transfer for each bundle: in as
  * many cuts as it takes, and blocks that are too large at once in rounds. A node begins a round when it is done with the one before. Of a
  * large torus only the links of one node are replayed; what it sends to a neighbour is then what it gets from the one opposite.
  */

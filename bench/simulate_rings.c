@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gathers and all-reduces by rings (comms/coll/torus_allgather.h, torus_allreduce.h). An all-gather is the ring schedule. An all-reduce is
+ * All-gathers and all-reduces by rings (comms/collectives/torus_allgather.h, torus_allreduce.h). An all-gather is the ring schedule. An all-reduce is
  * on each link in each round the steps of the reverse ring schedule, and then those of the ring schedule of the round before. (The library
  * sends whichever is ready first.) Of a large torus only the links of one node are replayed, and what its neighbours bring is taken from what
  * it brings to its own.
@@ -166,7 +166,7 @@ static void add_all(struct rings *r, size_t piles)
 	free(at);
 }
 
-/* Those of an all-gather begin at whole lines, as in comms/coll/torus_allgather.c. */
+/* Those of an all-gather begin at whole lines, as in comms/collectives/torus_allgather.c. */
 static void find_parts(struct rings *r)
 {
 	struct torus_ring_shares shares;

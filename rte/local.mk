@@ -2,7 +2,17 @@
 # librtebase: what the library and the tools share.
 
 noinst_LTLIBRARIES += librtebase.la
-librtebase_la_SOURCES = rte/arguments.c rte/arguments.h rte/command.c rte/command.h rte/hosts.c rte/hosts.h rte/ports.c rte/ports.h rte/pages.c rte/pages.h rte/plain.c rte/plain.h rte/progress.c rte/progress.h rte/settings.c rte/settings.h rte/settings.def rte/signals.c rte/signals.h rte/slurm.c rte/slurm.h rte/text.c rte/text.h rte/torus_cache.c rte/torus_cache.h rte/trace_events.c rte/trace_parts.c rte/trace_events.h
+librtebase_la_SOURCES = rte/host/command.c rte/host/command.h rte/host/hosts.c rte/host/hosts.h \
+	rte/host/pages.c rte/host/pages.h rte/host/ports.c rte/host/ports.h rte/host/slurm.c \
+	rte/host/slurm.h rte/host/torus_cache.c rte/host/torus_cache.h rte/settings.c rte/settings.def \
+	rte/settings.h rte/signals.c rte/signals.h rte/text/arguments.c rte/text/arguments.h \
+	rte/text/plain.c rte/text/plain.h rte/text/progress.c rte/text/progress.h rte/text/text.c \
+	rte/text/text.h rte/trace/trace_events.c rte/trace/trace_events.h rte/trace/trace_parts.c
 librtebase_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
-libtorushmem_la_SOURCES += rte/rte.h rte/clock.h rte/pmix.c rte/pmix_client.h rte/pmix_exchange.c rte/pmix_nodes.c rte/pmix_notify.c rte/pmix_state.c rte/caller.c rte/caller.h rte/messages.c rte/node.c rte/backtrace.c rte/backtrace.h rte/crash.c rte/crash_report.c rte/threads.c rte/crash_report.h rte/frames.c rte/frames.h rte/lines.c
+# The rest is the library's alone.
+libtorushmem_la_SOURCES += rte/clock.h rte/crash/backtrace.c rte/crash/backtrace.h \
+	rte/crash/crash.c rte/crash/crash_report.c rte/crash/crash_report.h rte/crash/frames.c \
+	rte/crash/frames.h rte/crash/lines.c rte/host/node.c rte/pmix/pmix.c rte/pmix/pmix_client.h \
+	rte/pmix/pmix_exchange.c rte/pmix/pmix_nodes.c rte/pmix/pmix_notify.c rte/pmix/pmix_state.c \
+	rte/rte.h rte/text/caller.c rte/text/caller.h rte/text/messages.c rte/threads.c

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "text.h"
+#include "rte/text/text.h"
 
 extern char **environ;
 

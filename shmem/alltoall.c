@@ -8,7 +8,7 @@
  * their leader's scratch what goes to other nodes, in the order of those; the leader sends each node its part, into a window
  * of the other leader's scratch; and when all parts are there, the members copy their own.
  *
- * On a torus the leaders do this dimension by dimension (comms/coll/torus_alltoall.h), with as many bytes at a time as there is room for;
+ * On a torus the leaders do this dimension by dimension (comms/collectives/torus_alltoall.h), with as many bytes at a time as there is room for;
  * "torus-lines". Or, if there is much, or a cable is dead or slow, from neighbour to neighbour (alltoall_links.c): "torus-links".
  *
  * What goes through windows needs no barrier between nodes. There are two sets of windows, used alternately: before a leader sends for alltoall k + 2,
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/coll/torus_alltoall.h"
-#include "comms/topology/job_torus.h"
+#include "comms/collectives/torus_alltoall.h"
+#include "comms/nodes/job_torus.h"
 
 #define PIECE_FOR_ALL (256UL << 10)
 /* bytes that a node sends in all: beyond, sending bytes twice costs more than more messages */

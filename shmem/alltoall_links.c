@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall and alltoalls on a torus from neighbour to neighbour (comms/coll/torus_links_alltoall.h). The leader of a node does it for all members
+ * Alltoall and alltoalls on a torus from neighbour to neighbour (comms/collectives/torus_links_alltoall.h). The leader of a node does it for all members
  * there: it reads their sources and writes their dests, where they lie.
  */
 #include "collectives.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/coll/torus_links_alltoall.h"
-#include "comms/topology/job_torus.h"
+#include "comms/collectives/torus_links_alltoall.h"
+#include "comms/nodes/job_torus.h"
 
 /* What a node has for another one: the blocks of its first member for all members there, then those of the second, and so on. */
 struct node_blocks {

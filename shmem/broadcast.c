@@ -8,7 +8,7 @@
  * still on its way. So each broadcast has a word of its own, chosen by its number; all run a barrier often enough
  * that there is a word for every broadcast that is under way.
  *
- * Large: where the nodes are on a torus, down several trees at once that share no link (comms/coll/tree_collective.c); there a parent waits until
+ * Large: where the nodes are on a torus, down several trees at once that share no link (comms/collectives/tree_collective.c); there a parent waits until
  * its child is ready. On other networks a chain of the nodes, each handing on segment after segment as it comes. On a node all get
  * it at once from the one that has it.
  */
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "comms/core/copy.h"
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/job_torus.h"
 
 #define PUSH_ON_NODE 2048
 #define PUSH_AFAR 16384

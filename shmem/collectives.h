@@ -7,7 +7,7 @@
 #include "api.h"
 #include "comms/core/near.h"
 #include "comms/ops/notify.h"
-#include "comms/coll/tree_collective.h"
+#include "comms/collectives/tree_collective.h"
 #include "comms/wait/wait.h"
 #include "rte/settings.h"
 
@@ -257,7 +257,7 @@ struct agreement {
 
 struct plan_block {
 	uint64_t ports, staging, edges; /* where they are in the memory of plans, and how many edges */
-	uint64_t ready_queue;		/* of this member's NIC: see comms/net/sessions.h */
+	uint64_t ready_queue;		/* of this member's NIC: see comms/core/sessions.h */
 };
 
 /*

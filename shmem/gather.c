@@ -5,7 +5,7 @@
  * On a node each member puts its block straight to all others. Between nodes, a node's blocks are first put together in its
  * leader's dest. The leaders exchange what they have: little data in rounds, each time with a leader twice as far, on a torus along
  * one axis after the other (gather_lines.c); much along a ring, so that every link between neighbours is busy and carries everything
- * once; on a torus along the rings of all axes at once (comms/coll/torus_allgather.h), or, where a cable or a node is missing, down trees
+ * once; on a torus along the rings of all axes at once (comms/collectives/torus_allgather.h), or, where a cable or a node is missing, down trees
  * (gather_trees.c). Then the members copy their leader's dest. Blocks lie where they belong from the beginning, so nothing is rearranged.
  */
 #include "gather.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/topology/job_torus.h"
-#include "comms/coll/torus_allgather.h"
+#include "comms/nodes/job_torus.h"
+#include "comms/collectives/torus_allgather.h"
 
 #define RING_FROM (512UL << 10) /* bytes of a whole dest */
 #define TREES_FROM 65536	/* the same */

@@ -4,7 +4,7 @@
 #define API_GATHER_H
 
 #include "collectives.h"
-#include "comms/coll/torus_allgather.h"
+#include "comms/collectives/torus_allgather.h"
 
 /* Where the block of each member lies in dest: all of one size, or at[i] to at[i + 1]. */
 struct layout {

@@ -10,7 +10,7 @@
 #include "collectives.h"
 #include "heap_checks.h"
 #include "rte/settings.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 enum { MOST_REPORTED = 32 };
 

@@ -12,7 +12,7 @@
 
 #include "api.h"
 #include "block_table.h"
-#include "rte/caller.h"
+#include "rte/text/caller.h"
 
 static struct {
 	pthread_mutex_t lock; /* other threads put while one allocates */

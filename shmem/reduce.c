@@ -5,8 +5,8 @@
  * part. Between nodes, the leaders (with their nodes' results in dest) or all members reduce a part each of everybody's dest
  * in their own, then take the other parts from the others. Every part is computed once, so all have the same bits. On a torus
  * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
- * at the same time (comms/coll/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
- * all parts go round (comms/coll/torus_allreduce.c). plan_torus chooses, by set_reduce_trees and
+ * at the same time (comms/collectives/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
+ * all parts go round (comms/collectives/torus_allreduce.c). plan_torus chooses, by set_reduce_trees and
  * set_takes_ring_allreduce.
  */
 #include "reduce.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "comms/core/copy.h"
-#include "comms/topology/job_torus.h"
-#include "comms/coll/torus_allreduce.h"
+#include "comms/nodes/job_torus.h"
+#include "comms/collectives/torus_allreduce.h"
 
 #define DOUBLED_UP_TO \
 	512 /* bytes, between PEs with a processor each: beyond it, two barriers cost less than the lines that cross */

@@ -10,10 +10,10 @@
 #include "api.h"
 #include "comms/core/globals.h"
 #include "comms/observe/cables.h"
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/job_torus.h"
 #include "comms/torus/disjoint_trees.h"
 #include "rte/settings.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 enum { SCREEN_COLUMNS = 80, HELP_COLUMN = 24 };
 

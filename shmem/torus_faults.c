@@ -8,7 +8,7 @@
  * test    the leaders at both ends send some data over a cable in doubt and over another one. The others wait for it in the next reduction, so nothing else
  *         of this team is on the cables
  *
- * At the end of a check the members make plans again whose cables have changed (shmem/ext/plans_again.c). What plans move counts, too, but a start
+ * At the end of a check the members make plans again whose cables have changed (shmem/plans/plans_again.c). What plans move counts, too, but a start
  * waits for nobody: barriers and syncs of the team check for them.
  *
  * A check comes when the calls since the last one took CHECK_SHARE times as long as a check does, by the rate of the links. After a test that
@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "comms/observe/cables.h"
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/job_torus.h"
 #include "rte/clock.h"
 
 #define CHECK_SHARE 50

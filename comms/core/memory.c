@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rte/pages.h"
+#include "rte/host/pages.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 #define SYSTEM_MAGIC 0x31306d6574737973
 

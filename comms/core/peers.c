@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "globals.h"
 #include "memory.h"
 #include "rte/rte.h"

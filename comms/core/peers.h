@@ -9,7 +9,7 @@
 void peers_start(void);
 /*
  * Publishes what other PEs need to reach this one; its memory and its network are ready. Returns when all PEs have done so. torus: on PE 0, what
- * it found (comms/topology/find_torus.h), or NULL.
+ * it found (comms/nodes/find_torus.h), or NULL.
  */
 void peers_publish(uint64_t agreement, const char *torus);
 /* The text that PE 0 gave, to be freed; NULL: it gave none. */

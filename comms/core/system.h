@@ -125,7 +125,7 @@ struct comms_system {
 	/* other PEs map this at a page, not at a slot's size */
 	char unused[COMMS_SLOT_BYTES - COMMS_EVENTS_BYTES - 4096];
 	struct comms_slot slot[COMMS_SLOTS];
-	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/ext/plans.h */
+	char plans[COMMS_PLAN_BYTES]; /* words and staging of persistent plans: see shmem/plans/plans.h */
 };
 _Static_assert(sizeof(struct comms_system) == COMMS_SYSTEM_BYTES, "the heap begins right behind");
 

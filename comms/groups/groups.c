@@ -15,15 +15,15 @@
 #include <string.h>
 
 #include "comms/ops/ops.h"
-#include "comms/topology/group.h"
+#include "comms/nodes/group.h"
 #include "groups.h"
 #include "comms/core/comms.h"
-#include "comms/topology/levels.h"
-#include "comms/topology/nodes.h"
+#include "comms/nodes/levels.h"
+#include "comms/nodes/nodes.h"
 #include "torus_barrier.h"
 #include "numa.h"
 #include "rte/rte.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/wait/wait.h"
 
 static void prepare_node(struct comms_group *node)

@@ -2,7 +2,7 @@
 #ifndef COMMS_GROUPS_GROUPS_H
 #define COMMS_GROUPS_GROUPS_H
 
-#include "comms/topology/group.h"
+#include "comms/nodes/group.h"
 
 /* Nobody leaves before every member has come. Plain stores made before are visible after. */
 void comms_sync(struct comms_group *group);

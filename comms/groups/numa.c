@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-#include "comms/topology/group.h"
-#include "comms/topology/levels.h"
+#include "comms/nodes/group.h"
+#include "comms/nodes/levels.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 

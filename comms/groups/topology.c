@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "groups.h"
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/job_torus.h"
 #include "rte/rte.h"
 
 #define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by arithmetic are enough */

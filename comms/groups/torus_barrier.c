@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "comms/topology/group.h"
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/group.h"
+#include "comms/nodes/job_torus.h"
 #include "rte/rte.h"
 #include "comms/torus/barrier_rounds.h"
 

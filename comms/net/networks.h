@@ -2,7 +2,7 @@
 #ifndef COMMS_NET_NETWORKS_H
 #define COMMS_NET_NETWORKS_H
 
-#include "network.h"
+#include "comms/core/network.h"
 
 /* The networks that this library knows. A set of them is a bit for each. */
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "network.h"
+#include "comms/core/network.h"
 
 /* The sockets of a library of networks, which does not show them: they are among the descriptors of this process. */
 

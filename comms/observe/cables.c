@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "comms/net/network.h"
-#include "comms/topology/job_torus.h"
+#include "comms/core/network.h"
+#include "comms/nodes/job_torus.h"
 
 #define SAMPLE (1UL << 20) /* bytes; with fewer, what a message costs by itself counts for too much */
 #define PATIENCE 2	   /* samples in a row that are too slow */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "links.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/ops/reorder.h"
 #include "rte/clock.h"
 #include "rte/rte.h"

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "comms/topology/job_torus.h"
+#include "comms/nodes/job_torus.h"
 #include "rte/rte.h"
 
 #define MOST_LINKS 4096

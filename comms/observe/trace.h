@@ -2,11 +2,11 @@
 #ifndef COMMS_TRACE_H
 #define COMMS_TRACE_H
 
-#include "rte/trace_events.h"
+#include "rte/trace/trace_events.h"
 #include "counters.h"
 
 /*
- * Recording the events of SHMEM_TRACE (rte/trace_events.h). Everything here is for traced jobs: callers read comms.traced or comms.observed first.
+ * Recording the events of SHMEM_TRACE (rte/trace/trace_events.h). Everything here is for traced jobs: callers read comms.traced or comms.observed first.
  *
  * How the end of a message becomes known:
  * - A message of UCX names the event it belongs to (ucx_message.event); the target's handler records the arrival before it carries it out.

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "rte/rte.h"
 
 static struct {

@@ -6,7 +6,7 @@
 #include "comms/core/copy.h"
 #include "comms/core/globals.h"
 #include "comms/core/near.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/wait/hang.h"
 
 /* An operation that was held back need not be the one that was counted last. */

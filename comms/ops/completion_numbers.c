@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "completion_numbers.h"
 
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 
 uint8_t comms_completion_listen(int pe, _Atomic uint64_t *word, uint64_t value, uint64_t step)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which routine an access to bad memory belongs to, and which of its arguments. Runs in the handler of a signal: near.h, rte/crash.c. */
+/* Which routine an access to bad memory belongs to, and which of its arguments. Runs in the handler of a signal: near.h, rte/crash/crash.c. */
 #include <stdatomic.h>
 #include <string.h>
 

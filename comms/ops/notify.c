@@ -3,7 +3,7 @@
 
 #include "comms/core/copy.h"
 #include "comms/core/near.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "target.h"
 
 static struct network_piece target_piece(const struct target *target, const void *source, size_t bytes)

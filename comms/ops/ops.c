@@ -10,7 +10,7 @@
 
 #include "carry.h"
 #include "comms/core/near.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/observe/trace.h"
 #include "comms/wait/hang.h"
 

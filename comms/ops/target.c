@@ -3,7 +3,7 @@
 #include "target.h"
 
 #include "comms/core/globals.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/observe/trace.h"
 #include "rte/rte.h"
 

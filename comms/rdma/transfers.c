@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/observe/counters.h"
 #include "events.h"
 #include "rte/rte.h"

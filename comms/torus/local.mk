@@ -8,24 +8,24 @@ libtorusthink_la_SOURCES = \
 	comms/torus/by_halves.c \
 	comms/torus/by_line.c \
 	comms/torus/by_swaps.c \
-	comms/torus/cabling.c comms/torus/cabling.h comms/torus/cabling_parts.h \
-	comms/torus/cabling_directions.c \
-	comms/torus/cabling_faults.c \
-	comms/torus/cabling_labels.c \
-	comms/torus/cabling_layout.c \
-	comms/torus/cabling_order.c \
-	comms/torus/cabling_rings.c \
-	comms/torus/cabling_sizes.c \
+	comms/torus/cabling/cabling.c comms/torus/cabling/cabling.h comms/torus/cabling/cabling_parts.h \
+	comms/torus/cabling/cabling_directions.c \
+	comms/torus/cabling/cabling_faults.c \
+	comms/torus/cabling/cabling_labels.c \
+	comms/torus/cabling/cabling_layout.c \
+	comms/torus/cabling/cabling_order.c \
+	comms/torus/cabling/cabling_rings.c \
+	comms/torus/cabling/cabling_sizes.c \
 	comms/torus/file_hosts.c \
 	comms/torus/file.c comms/torus/file.h \
 	comms/torus/program_grid.c comms/torus/program_grid.h \
 	comms/torus/tree_set.c \
 	comms/torus/job_places.c comms/torus/job_places.h \
-	comms/torus/slurm.c comms/torus/slurm.h comms/torus/slurm_parts.h \
-	comms/torus/slurm_blocks.c \
-	comms/torus/slurm_list.c \
-	comms/torus/slurm_toruses.c \
-	comms/torus/slurm_yaml.c comms/torus/slurm_yaml.h \
+	comms/torus/slurm/slurm.c comms/torus/slurm/slurm.h comms/torus/slurm/slurm_parts.h \
+	comms/torus/slurm/slurm_blocks.c \
+	comms/torus/slurm/slurm_list.c \
+	comms/torus/slurm/slurm_toruses.c \
+	comms/torus/slurm/slurm_yaml.c comms/torus/slurm/slurm_yaml.h \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \
 	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \

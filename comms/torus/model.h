@@ -74,7 +74,7 @@ double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const
 
 /*
  * What an all-reduce takes by the rings of all axes, where what comes together is cut into so many pieces that it goes in rounds
- * (comms/coll/torus_allreduce.h).
+ * (comms/collectives/torus_allreduce.h).
  */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds, size_t bytes,
 				    const struct torus_costs *costs);

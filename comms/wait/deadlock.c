@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "comms/ops/ops.h"
-#include "comms/topology/group.h"
+#include "comms/nodes/group.h"
 #include "hang.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/ops/reorder.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

@@ -10,7 +10,7 @@
 
 #include "comms/ops/ops.h"
 #include "hang.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "comms/core/near.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/ops/reorder.h"
-#include "comms/topology/group.h"
+#include "comms/nodes/group.h"
 
 _Thread_local struct hang_note hang_note;
 

@@ -4,7 +4,7 @@
 
 #include "comms/core/comms.h"
 
-/* The command lists of plans as waits see them: what a PE moves while it waits. comms/coll has them, and says here how. */
+/* The command lists of plans as waits see them: what a PE moves while it waits. comms/plans has them, and says here how. */
 struct wait_lists {
 	atomic_int to_move;  /* how many any thread that waits may move */
 	bool (*move)(void);  /* those; did anything move? */

@@ -26,7 +26,7 @@
 
 #include "comms/core/comms.h"
 #include "contention.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "comms/core/futex.h"
 #include "comms/core/processor.h"
 #include "rte/rte.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rte/arguments.h"
+#include "rte/text/arguments.h"
 #include "program.h"
 #include "say.h"
 

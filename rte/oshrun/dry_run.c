@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rte/arguments.h"
+#include "rte/text/arguments.h"
 #include "debug.h"
 #include "job.h"
 #include "say.h"

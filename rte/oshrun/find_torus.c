@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "job.h"
-#include "rte/arguments.h"
-#include "rte/ports.h"
+#include "rte/text/arguments.h"
+#include "rte/host/ports.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
 #include "say.h"

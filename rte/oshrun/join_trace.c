@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "rte/trace_events.h"
+#include "rte/trace/trace_events.h"
 #include "say.h"
 
 static bool join_and_report(const char *file, struct trace_joined *joined)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rte/arguments.h"
+#include "rte/text/arguments.h"
 #include "launchers.h"
 #include "rte/rte.h"
 #include "rte/settings.h"

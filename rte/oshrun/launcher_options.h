@@ -2,7 +2,7 @@
 #ifndef OSHRUN_LAUNCHER_OPTIONS_H
 #define OSHRUN_LAUNCHER_OPTIONS_H
 
-#include "rte/arguments.h"
+#include "rte/text/arguments.h"
 #include "launchers.h"
 
 /* What each launcher calls the options of oshrun. */

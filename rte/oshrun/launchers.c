@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rte/arguments.h"
+#include "rte/text/arguments.h"
 #include "await_hosts.h"
 #include "environment.h"
 #include "find_torus.h"
 #include "launcher_options.h"
 #include "rte/settings.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "say.h"
 
 #define GO_ON (-1)

@@ -2,7 +2,7 @@
 #ifndef OSHRUN_LAUNCHERS_H
 #define OSHRUN_LAUNCHERS_H
 
-#include "rte/hosts.h"
+#include "rte/host/hosts.h"
 #include "options.h"
 
 /* A launcher that reaches other hosts: prterun, mpirun or srun. oshrun executes it when a job needs more than this machine. */

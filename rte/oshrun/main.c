@@ -13,7 +13,7 @@
 #include "debug.h"
 #include "dry_run.h"
 #include "environment.h"
-#include "rte/hosts.h"
+#include "rte/host/hosts.h"
 #include "job.h"
 #include "join_trace.h"
 #include "launchers.h"

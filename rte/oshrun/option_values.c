@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "option_table.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "say.h"
 
 static const char *const bind_names[] = {"default", "none", "core", "hwthread", "socket", "numa"};

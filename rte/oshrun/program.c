@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "say.h"
 
 #define NOT_FOUND 127

@@ -7,7 +7,7 @@
 
 #include "comms/ops/ops.h"
 #include "comms/ops/buffers.h"
-#include "comms/coll/commands.h"
+#include "comms/plans/commands.h"
 #include "comms/wait/contention.h"
 #include "comms/wait/hang.h"
 #include "comms/core/memory.h"

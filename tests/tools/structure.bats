@@ -81,9 +81,9 @@ upward()
 	upward comms/start.c comms/net/ofi/ofi_inside.h
 	upward comms/net/ucx/ucx_ops.c comms/net/tofu/tofu_inside.h
 	upward shmem/rma.c comms/net/ucx/ucx_inside.h
-	upward shmem/ext/plans.c ucp/api/ucp.h
+	upward shmem/plans/plans.c ucp/api/ucp.h
 	upward comms/torus/shape.c comms/core/comms.h
-	upward softofu/nic/vcq.c rte/text.h
+	upward softofu/nic/vcq.c rte/text/text.h
 	upward softofu/net/route.c comms/torus/model.h
 	upward comms/core/peers.c softofu/nic/vcq.h
 	upward rte/oshrun/server.c softofu/nic/vcq.h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rte/pages.c: this system's pages, and the sizes of others. */
-#include "rte/pages.h"
+/* rte/host/pages.c: this system's pages, and the sizes of others. */
+#include "rte/host/pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rte/text.c: sizes as the specification wants them read, lists, likely slips. */
-#include "rte/text.h"
+/* rte/text/text.c: sizes as the specification wants them read, lists, likely slips. */
+#include "rte/text/text.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comms/torus/cabling.h: many shapes are cabled on paper, with ports that are named by directions, numbered by a rule, or numbered at
+ * comms/torus/cabling/cabling.h: many shapes are cabled on paper, with ports that are named by directions, numbered by a rule, or numbered at
  * random; then something is done to them, and shape, places and the words about it must be right.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/torus/cabling.h"
+#include "comms/torus/cabling/cabling.h"
 #include "tests/lib/unit.h"
 
 enum { HOSTS = 512, PORTS = 6 * HOSTS };

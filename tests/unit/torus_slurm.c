@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms/torus/slurm.h: lists of names, coordinates in names, tori, rings and blocks, as Slurm's files have them. */
+/* comms/torus/slurm/slurm.h: lists of names, coordinates in names, tori, rings and blocks, as Slurm's files have them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms/torus/file.h"
-#include "comms/torus/slurm.h"
+#include "comms/torus/slurm/slurm.h"
 #include "tests/lib/unit.h"
 
 static void check_plugins(void)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rte/trace_events.h"
+#include "rte/trace/trace_events.h"
 #include "tests/lib/unit.h"
 
 #define CHECK(condition) EXPECT(condition, "in %s", __func__)

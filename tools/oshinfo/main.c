@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 static const char *const option_names[] = {
 	"--all", "--json", "--parsable", "--parseable", "--settings", "--version", "--help",

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "report.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 /* --- Control groups: the process's own group or any group above it may set a limit --- */
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "report.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "shmem.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include "comms/torus/job_places.h"
 #include "report.h"
 #include "rte/settings.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 static void report_sites(struct report *report, enum torus_source source, const struct torus_shape *machine,
 			 const struct torus_sites *sites)

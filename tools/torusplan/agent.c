@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rte/command.h"
-#include "rte/ports.h"
+#include "rte/host/command.h"
+#include "rte/host/ports.h"
 #include "torusplan.h"
 
 enum { MOST_PORTS = 64, MOST_HEARD = 1024 };

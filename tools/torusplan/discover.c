@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comms/torus/cabling.h"
+#include "comms/torus/cabling/cabling.h"
 #include "discover.h"
 #include "gather.h"
-#include "rte/torus_cache.h"
+#include "rte/host/torus_cache.h"
 #include "torusplan.h"
 
 /* The hosts that a batch system gave. */

@@ -2,7 +2,7 @@
 #ifndef TORUSPLAN_DISCOVER_H
 #define TORUSPLAN_DISCOVER_H
 
-#include "comms/torus/cabling.h"
+#include "comms/torus/cabling/cabling.h"
 
 /* The text of a shape file, to be freed; NULL: no memory. known_by: what shows the cables, in words. */
 char *found_file(const struct torus_found *found, const struct cabling *cabling, const char *known_by);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#include "comms/torus/cabling.h"
+#include "comms/torus/cabling/cabling.h"
 #include "records.h"
-#include "rte/hosts.h"
+#include "rte/host/hosts.h"
 
 /* What the agents of torusplan discover say, and the cables that follow from it. */
 struct gathered {

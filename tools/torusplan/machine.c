@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "torusplan.h"
 
 static bool fill_from_file(struct machine *machine)

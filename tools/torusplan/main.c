@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "torusplan.h"
 
 #define BIT(option) (1UL << (option))

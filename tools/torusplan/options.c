@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "torusplan.h"
 
 /* The one list of options: parsing, help and the nearest match of an unknown one come from it. */

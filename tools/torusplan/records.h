@@ -4,8 +4,8 @@
 
 #include <net/if.h>
 
-#include "comms/torus/cabling.h"
-#include "rte/hosts.h"
+#include "comms/torus/cabling/cabling.h"
+#include "rte/host/hosts.h"
 
 /* The lines of the agents as records, and the cables that they show. Nothing is read or sent here. */
 struct record_port {

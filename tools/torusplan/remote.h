@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "rte/hosts.h"
+#include "rte/host/hosts.h"
 
 /*
  * One command on each of several hosts, reached as the launchers of oshrun reach them: by srun within Slurm, else by the program that the

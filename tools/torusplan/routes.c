@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "comms/torus/routes.h"
-#include "rte/progress.h"
+#include "rte/text/progress.h"
 #include "torusplan.h"
 
 #define MOST_HOSTS 16384

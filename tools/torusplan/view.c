@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "comms/torus/shape.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 #include "torusplan.h"
 
 #define LARGEST_TRACE (4UL << 30)

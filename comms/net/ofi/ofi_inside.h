@@ -6,7 +6,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "ofi_library.h"
 
 /*

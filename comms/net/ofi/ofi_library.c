@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "rte/signals.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 struct ofi_library ofi_library;
 

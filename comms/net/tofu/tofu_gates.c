@@ -13,7 +13,7 @@
  * synchronise, or reduce, without gates once more, and after that the gates are joined.
  */
 #include "comms/ops/ops.h"
-#include "comms/topology/group.h"
+#include "comms/nodes/group.h"
 #include "tofu_inside.h"
 
 #include <stdlib.h>

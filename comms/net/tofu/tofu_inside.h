@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "comms/ops/ops.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "tofu_library.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "comms/ops/ops.h"
-#include "comms/net/network.h"
+#include "comms/core/network.h"
 #include "ucx_failure.h"
 #include "ucx_filter.h"
 #include "ucx_library.h"

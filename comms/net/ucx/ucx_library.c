@@ -8,7 +8,7 @@
 
 #include "rte/rte.h"
 #include "rte/signals.h"
-#include "rte/text.h"
+#include "rte/text/text.h"
 
 #define UCP_FILE "libucp.so.0"
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "find_torus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group.h"
+#include "comms/core/comms.h"
+#include "comms/core/peers.h"
+#include "comms/torus/slurm/slurm.h"
+#include "rte/text/arguments.h"
+#include "rte/host/ports.h"
+#include "rte/rte.h"
+#include "rte/settings.h"
+#include "rte/host/slurm.h"
+#include "rte/host/torus_cache.h"
+
+#define HOST_NAME 256
+
+enum { DISCOVER_AUTO, DISCOVER_YES, DISCOVER_NO }; /* in the order of the setting's words */
+
+bool comms_torus_is_sought(void)
+{
+	return rte.several_hosts && comms.node_size == 0 && !comms.map &&
+	       setting_choice(SETTING_TORUS_DISCOVER) != DISCOVER_NO && !setting_text(SETTING_TORUS)[0] &&
+	       !setting_text(SETTING_TORUS_FILE)[0] && !getenv(RTE_TORUS_FOUND);
+}
+
+/* --- Hosts --- */
+
+static bool same_host(const char *name, const char *other)
+{
+	size_t length = strcspn(name, "."), other_length = strcspn(other, ".");
+
+	if (name[length] && other[other_length])
+		return !strcmp(name, other);
+	return length == other_length && !strncmp(name, other, length);
+}
+
+int comms_number_in_file(const struct torus_file *file, const char *name, int likely)
+{
+	/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
+	for (int i = 0; i < file->hosts; i++)
+		if (same_host(name, file->name[(likely + i) % file->hosts]))
+			return (likely + i) % file->hosts;
+	for (int i = 0; i < file->dead; i++)
+		if (same_host(name, file->dead_name[i]))
+			return file->hosts + i;
+	return -1;
+}
+
+bool comms_torus_line_read(struct torus_file *file, const char *line)
+{
+	char problem[TORUS_PROBLEM], *text = strdup(line);
+	bool good;
+
+	for (char *at = text; at && *at; at++)
+		*at = *at == ';' ? '\n' : *at;
+	good = text && text[0] && torus_file_read(file, text, problem);
+	free(text);
+	return good;
+}
+
+/* The hosts of the job, in the order of its nodes. On one or two there is nothing to gain. */
+static bool list_hosts(struct arguments *hosts)
+{
+	int *node_of = malloc((size_t)comms.n_pes * sizeof *node_of);
+	int nodes = node_of ? comms_nodes(node_of) : 0;
+	char name[HOST_NAME];
+	bool known = nodes > 2;
+
+	for (int pe = 0; known && pe < comms.n_pes; pe++) {
+		if (node_of[pe] < (int)hosts->count)
+			continue;
+		known = rte_host(pe, name, sizeof name);
+		if (known)
+			arguments_add(hosts, "%s", name);
+	}
+	free(node_of);
+	return known;
+}
+
+/* --- The sources. Each returns a shape in one line, to be freed; NULL: it has none for these hosts. --- */
+
+static bool line_has_all(const char *line, const void *argument)
+{
+	const struct arguments *hosts = argument;
+	struct torus_file file;
+	bool all;
+
+	if (!comms_torus_line_read(&file, line))
+		return false;
+	all = true;
+	for (size_t i = 0, h = 0; all && i < hosts->count; i++) {
+		int number = comms_number_in_file(&file, hosts->list[i], (int)h);
+
+		all = number >= 0 && number < file.hosts;
+		h = (size_t)number + 1;
+	}
+	torus_file_free(&file);
+	return all;
+}
+
+static char *find_in_cache(const struct arguments *hosts)
+{
+	if (setting_choice(SETTING_TORUS_DISCOVER) == DISCOVER_AUTO && !ports_cabled())
+		return NULL;
+	return torus_cache_search(line_has_all, hosts);
+}
+
+static char *find_in_slurm(const struct arguments *hosts)
+{
+	char *conf = slurm_file("slurm.conf"), *line = NULL;
+	char *nodes = conf && slurm_plugin(conf) == SLURM_3D_TORUS ? slurm_nodes() : NULL;
+
+	if (nodes)
+		line = slurm_torus(nodes, hosts->list, hosts->count);
+	free(nodes);
+	free(conf);
+	return line;
+}
+
+/* What Slurm knows of topologies: a topology.yaml, or, only if there is none, a topology.conf for this plug-in. */
+static char *find_in_topology(const struct arguments *hosts, enum slurm_plugin plugin,
+			      char *(*find)(const char *topology, bool yaml, char *const *host, size_t hosts))
+{
+	char *topology = slurm_file("topology.yaml"), *conf = topology ? NULL : slurm_file("slurm.conf"), *line = NULL;
+	bool yaml = topology;
+
+	if (conf && slurm_plugin(conf) == plugin)
+		topology = slurm_file("topology.conf");
+	if (topology)
+		line = find(topology, yaml, hosts->list, hosts->count);
+	free(topology);
+	free(conf);
+	return line;
+}
+
+static char *find_in_slurm_toruses(const struct arguments *hosts)
+{
+	return find_in_topology(hosts, SLURM_RING, slurm_toruses);
+}
+
+static char *find_in_slurm_blocks(const struct arguments *hosts)
+{
+	return find_in_topology(hosts, SLURM_BLOCK, slurm_blocks);
+}
+
+/* In this order. */
+static const struct {
+	enum torus_source source;
+	char *(*find)(const struct arguments *hosts);
+} finders[] = {
+	{TORUS_FROM_CACHE, find_in_cache},
+	{TORUS_FROM_SLURM, find_in_slurm},
+	{TORUS_FROM_TOPOLOGY, find_in_slurm_toruses},
+	{TORUS_FROM_BLOCKS, find_in_slurm_blocks},
+};
+
+char *comms_find_torus(void)
+{
+	struct arguments hosts = {0};
+	char *line = NULL, *text = NULL;
+	size_t i = 0, size;
+
+	if (comms_torus_is_sought() && list_hosts(&hosts))
+		while (i < sizeof finders / sizeof finders[0] && !(line = finders[i].find(&hosts)))
+			i++;
+	size = line ? strlen(line) + 16 : 0;
+	text = line ? malloc(size) : NULL;
+	if (text)
+		snprintf(text, size, "%d %s", (int)finders[i].source, line);
+	free(line);
+	arguments_free(&hosts);
+	return text;
+}
+
+/* In a large job, where each PE would have to ask PE 0's host for it, only if the user asks for it. */
+void comms_read_found_torus(void)
+{
+	if (comms_torus_is_sought() && (rte.has_all_infos || setting_choice(SETTING_TORUS_DISCOVER) == DISCOVER_YES))
+		comms.torus_found = peers_torus();
+}
+
+const char *comms_found_torus(enum torus_source source)
+{
+	const char *text = comms.torus_found;
+
+	return text && atoi(text) == (int)source ? strchr(text, ' ') + 1 : NULL;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comms/core/network.h"
+#include "offload.h"
+#include "rte/rte.h"
+#include "comms/wait/lists.h"
+#include "comms/wait/wait.h"
+
+#define LIGHT 8192 /* bytes that who starts a list puts itself, where they may go */
+#define PLACES (COMMS_LISTS + COMMS_SPARE_LISTS)
+#define AT_A_TIME (256 << 10) /* bytes that are moved before another queue is served */
+
+atomic_int comms_executor_has;
+
+/* By place. A bit says that the list is active; it is read before the list is. */
+static struct {
+	_Atomic uint64_t active[PLACES / 64], executors[PLACES / 64];
+	struct comms_list *_Atomic list[PLACES];
+} command_lists;
+
+/* Moving a list may mean to wait a little, and whoever waits moves lists. */
+static _Thread_local int lists_held __attribute__((tls_model("initial-exec")));
+
+/* --- Making --- */
+
+struct comms_queue *comms_list_queue(struct comms_list *list)
+{
+	if (list->n_queues == list->most_queues) {
+		list->most_queues = 2 * list->most_queues + 4;
+		list->queues = realloc(list->queues, (size_t)list->most_queues * sizeof *list->queues);
+		if (!list->queues)
+			rte_die(list->routine, "no memory for a list of commands");
+	}
+	memset(&list->queues[list->n_queues], 0, sizeof *list->queues);
+	return &list->queues[list->n_queues++];
+}
+
+void comms_queue_add(struct comms_queue *queue, const struct comms_command *command)
+{
+	if (queue->write == queue->room) {
+		queue->room = 2 * queue->room + 4;
+		queue->commands = realloc(queue->commands, queue->room * sizeof *queue->commands);
+		if (!queue->commands)
+			rte_die(NULL, "no memory for a list of %zu commands", queue->room);
+	}
+	if (queue->write == 0)
+		queue->notifies_first = command->kind == COMMS_NOTIFY && !command->until;
+	queue->commands[queue->write++] = *command;
+}
+
+void comms_list_free(struct comms_list *list)
+{
+	if (list->session)
+		comms_session_close(list->session);
+	list->session = NULL;
+	if (list->procedure.state)
+		list->procedure.dispose(list->procedure.state);
+	list->procedure.state = NULL;
+	for (int q = 0; q < list->n_queues; q++)
+		free(list->queues[q].commands);
+	free(list->queues);
+	list->queues = NULL;
+	list->n_queues = list->most_queues = 0;
+}
+
+/* --- Moving --- */
+
+static int64_t iteration_value(const struct comms_list *list, const struct comms_iteration *iteration)
+{
+	return (int64_t)(list->run - 1) * iteration->each + iteration->nth;
+}
+
+static bool command_may_run(const struct comms_list *list, const struct comms_command *command)
+{
+	return !command->until || (int64_t)atomic_load_explicit(command->until, memory_order_acquire) >=
+					  iteration_value(list, &command->when);
+}
+
+/* By a store in this node's memory, or by the network if the notification before the last is complete. */
+static bool notify_by_command(const struct comms_list *list, struct comms_queue *queue,
+			      const struct comms_command *command)
+{
+	uint64_t value = (uint64_t)iteration_value(list, &command->notified);
+	struct comms_request *request = &queue->request[queue->begun % COMMS_QUEUE_REQUESTS];
+
+	if (command->there) {
+		atomic_store_explicit(command->there, value, memory_order_release);
+		comms_wake(comms_peer(command->pe));
+		return true;
+	}
+	if (comms_request_is_under_way(request))
+		return false;
+	comms_put_notify_start(request, &(struct comms_notification){
+						.piece = {{command->dest, command->source, command->size}},
+						.flag = {command->word, value},
+						.by_network = true,
+						.second_cable = command->second_cable,
+						.pe = command->pe,
+						.routine = list->routine,
+					});
+	queue->begun++;
+	return true;
+}
+
+/* The next command, if its time has come. */
+static bool run_next_command(const struct comms_list *list, struct comms_queue *queue, bool *moved)
+{
+	const struct comms_command *command = &queue->commands[queue->read];
+
+	if (!command_may_run(list, command))
+		return false;
+	switch (command->kind) {
+	case COMMS_AWAIT: break;
+	case COMMS_NOTIFY:
+	case COMMS_PUT:
+		if (!notify_by_command(list, queue, command))
+			return false;
+		break;
+	case COMMS_COPY: memmove(command->dest, command->source, command->size); break;
+	case COMMS_COMBINE: command->combine(command->dest, command->source, command->with, command->size); break;
+	case COMMS_BY_NIC: comms_session_start(list->session, list->run); break;
+	case COMMS_NIC_IS_DONE:
+		if (!comms_session_is_over(list->session))
+			return false;
+		break;
+	case COMMS_ADVANCE:
+		if (!list->procedure.advance(list->procedure.state, list->run, moved))
+			return false;
+		break;
+	}
+	queue->read++;
+	*moved = true;
+	return true;
+}
+
+static bool move_queue(const struct comms_list *list, struct comms_queue *queue)
+{
+	size_t bytes = 0;
+	bool moved = false;
+
+	while (queue->read < queue->write && bytes < AT_A_TIME && run_next_command(list, queue, &moved))
+		bytes += queue->commands[queue->read - 1].size;
+	return moved;
+}
+
+static bool is_at_rest(struct comms_queue *queue)
+{
+	if (queue->read < queue->write)
+		return false;
+	for (int i = 0; i < COMMS_QUEUE_REQUESTS; i++)
+		if (comms_request_is_under_way(&queue->request[i]))
+			return false;
+	return true;
+}
+
+static _Atomic uint64_t *list_bits(const struct comms_list *list)
+{
+	return &(list->by_executor ? command_lists.executors : command_lists.active)[list->place / 64];
+}
+
+static atomic_int *list_count(const struct comms_list *list)
+{
+	return list->by_executor ? &comms_executor_has : &wait_lists.to_move;
+}
+
+/*
+ * What the next start will need, and a long run has driven out of the caches. It comes while the program does something else.
+ */
+static void fetch_beginning(const struct comms_queue *queue)
+{
+	const struct comms_command *first = queue->commands;
+
+	__builtin_prefetch((const char *)(first + 1) - 1);
+	if (first->there) {
+		__builtin_prefetch(first->there, 1);
+		__builtin_prefetch(comms_peer(first->pe)->wakeup);
+	}
+}
+
+static void deactivate(struct comms_list *list)
+{
+	atomic_store_explicit(&list->active, false, memory_order_relaxed);
+	atomic_fetch_and_explicit(list_bits(list), ~((uint64_t)1 << list->place % 64), memory_order_relaxed);
+	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
+}
+
+/* Whoever waits for it may go on, and start it again: so this is the last that is done to it. */
+static void end_run(struct comms_list *list)
+{
+	for (int q = 0; q < list->n_queues; q++) {
+		list->queues[q].read = 0;
+		list->queues[q].begun = 0;
+		if (list->queues[q].notifies_first)
+			fetch_beginning(&list->queues[q]);
+	}
+	if (list->repeats) {
+		list->run++;
+		return;
+	}
+	deactivate(list);
+	atomic_store_explicit(&list->finished, list->run, memory_order_release);
+	comms_wake(comms_peer(comms.pe));
+}
+
+static bool move_list_queues(struct comms_list *list)
+{
+	bool moved = false, over;
+
+	if (!atomic_load_explicit(&list->active, memory_order_acquire))
+		return false;
+	do {
+		over = true;
+		for (int q = 0; q < list->n_queues; q++)
+			moved |= move_queue(list, &list->queues[q]);
+		for (int q = 0; q < list->n_queues && over; q++)
+			over = is_at_rest(&list->queues[q]);
+		if (over)
+			end_run(list);
+	} while (over && list->repeats);
+	return moved || over;
+}
+
+/*
+ * Of who leaves and who comes, at least one sees the other: one clears busy and reads again, the other sets again and
+ * takes busy, and all four accesses are in one order.
+ */
+static bool move_list(struct comms_list *list)
+{
+	bool moved = false;
+
+	if (atomic_exchange_explicit(&list->busy, true, memory_order_acquire)) {
+		atomic_store_explicit(&list->again, true, memory_order_seq_cst);
+		if (atomic_exchange_explicit(&list->busy, true, memory_order_seq_cst))
+			return false;
+	}
+	lists_held++;
+	do {
+		atomic_exchange_explicit(&list->again, false, memory_order_acquire);
+		moved |= move_list_queues(list);
+		atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
+	} while (atomic_load_explicit(&list->again, memory_order_seq_cst) &&
+		 !atomic_exchange_explicit(&list->busy, true, memory_order_acquire));
+	lists_held--;
+	if (moved)
+		atomic_fetch_add_explicit(&comms.system->passive.moves, 1, memory_order_relaxed);
+	return moved;
+}
+
+static bool move_all_in(const _Atomic uint64_t *bits)
+{
+	bool moved = false;
+
+	if (lists_held > 0)
+		return false;
+	for (int i = 0; i < PLACES / 64; i++) {
+		uint64_t left = atomic_load_explicit(&bits[i], memory_order_acquire);
+
+		for (; left; left &= left - 1)
+			moved |= move_list(atomic_load_explicit(&command_lists.list[64 * i + __builtin_ctzl(left)],
+								memory_order_relaxed));
+	}
+	return moved;
+}
+
+static bool move_lists(void)
+{
+	return move_all_in(command_lists.active);
+}
+
+bool comms_executor_move(void)
+{
+	return move_all_in(command_lists.executors);
+}
+
+static bool serve_lists(void)
+{
+	bool moved = comms_lists_active() && move_lists();
+
+	if (atomic_load_explicit(&comms_executor_has, memory_order_relaxed) > 0)
+		moved |= comms_executor_move();
+	return moved;
+}
+
+void comms_lists_start(void)
+{
+	wait_lists.move = move_lists;
+	wait_lists.serve = serve_lists;
+}
+
+/* --- Runs --- */
+
+static bool is_light(const struct comms_command *command)
+{
+	return command->kind == COMMS_AWAIT || command->kind == COMMS_NOTIFY || command->kind == COMMS_BY_NIC ||
+	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
+}
+
+/* Before others may see it. Is there more to do already? */
+static bool begin_queues(struct comms_list *list)
+{
+	bool more = false, moved = false;
+
+	for (int q = 0; q < list->n_queues; q++) {
+		struct comms_queue *queue = &list->queues[q];
+
+		if (!queue->notifies_first && !list->by_network)
+			continue;
+		while (queue->read < queue->write && is_light(&queue->commands[queue->read]) &&
+		       run_next_command(list, queue, &moved))
+			;
+		more |= queue->read < queue->write && command_may_run(list, &queue->commands[queue->read]);
+	}
+	return more;
+}
+
+void comms_list_start(struct comms_list *list)
+{
+	bool more;
+
+	list->run++;
+	lists_held++;
+	more = begin_queues(list);
+	lists_held--;
+	atomic_store_explicit(&command_lists.list[list->place], list, memory_order_relaxed);
+	atomic_store_explicit(&list->active, true, memory_order_release);
+	atomic_fetch_add_explicit(list_count(list), 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(list_bits(list), (uint64_t)1 << list->place % 64, memory_order_release);
+	if (list->by_executor)
+		comms_executor_wake();
+	else if (more && list->by_network && comms.network->blocking)
+		comms.network->blocking->wake();
+}
+
+bool comms_list_is_over(struct comms_list *list)
+{
+	if (atomic_load_explicit(&list->finished, memory_order_acquire) == list->run)
+		return true;
+	if (lists_held > 0)
+		return false;
+	move_list(list);
+	return atomic_load_explicit(&list->finished, memory_order_acquire) == list->run;
+}
+
+void comms_list_wait(struct comms_list *list)
+{
+	COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
+}
+
+/* A wait may ask again after it was true. */
+static bool is_stopped(struct comms_list *list)
+{
+	bool under_way = false;
+
+	if (!atomic_load_explicit(&list->active, memory_order_relaxed))
+		return true;
+	if (atomic_exchange_explicit(&list->busy, true, memory_order_acquire))
+		return false;
+	for (int q = 0; q < list->n_queues; q++)
+		for (int i = 0; i < COMMS_QUEUE_REQUESTS; i++)
+			under_way |= comms_request_is_under_way(&list->queues[q].request[i]);
+	if (!under_way)
+		deactivate(list);
+	atomic_store_explicit(&list->busy, false, memory_order_seq_cst);
+	return !under_way;
+}
+
+void comms_list_stop(struct comms_list *list)
+{
+	COMMS_WAIT(COMMS_ANYWHERE, is_stopped(list));
+}

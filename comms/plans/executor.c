@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The executor: one thread of this PE that moves the lists which are its own, however many there are. While none is active it
+ * sleeps on `work`; while some are, it waits like a PE does, but with fewer polls, for PEs that compute are to have
+ * the processors.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "comms/core/futex.h"
+#include "comms/core/network.h"
+#include "rte/rte.h"
+#include "comms/core/sanitizer.h"
+#include "comms/wait/lists.h"
+#include "comms/wait/wait.h"
+
+#define POLLS 200
+
+static struct {
+	pthread_t thread;
+	bool running; /* changed by those who hold the lock */
+	pthread_mutex_t lock;
+	atomic_bool stop, idle;
+	_Atomic uint32_t work;
+} executor = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool has_lists(void)
+{
+	return atomic_load_explicit(&comms_executor_has, memory_order_relaxed) > 0;
+}
+
+/*
+ * Where a server progresses the network, it moves these lists too, when something has come; the executor would only delay it. Where a NIC
+ * does all and sends no wakeup, the executor sees what it has done.
+ */
+static bool poll_network(void)
+{
+	sched_yield();
+	return comms.network && (!comms.network->served() || comms.network->longest_wait > 0) && comms_spin();
+}
+
+static void move_until_over(void)
+{
+	unsigned polls = POLLS;
+
+	while (has_lists()) {
+		uint32_t key;
+
+		if (comms_executor_move() || (polls > 0 && poll_network())) {
+			polls = POLLS;
+			continue;
+		}
+		if (polls > 0) {
+			polls--;
+			continue;
+		}
+		key = comms_sleep_prepare(COMMS_ANYWHERE);
+		if (comms_executor_move() || !has_lists()) {
+			comms_sleep_cancel();
+			polls = POLLS;
+			continue;
+		}
+		comms_sleep_idle(key);
+		polls = 1;
+	}
+}
+
+/* While it does, waking this thread does not take the processor from the PE that does so: a start costs the same whatever is moved. */
+static void set_batch_policy(bool does)
+{
+	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
+}
+
+/*
+ * A waker changes work before it reads idle; the executor sets idle before the kernel compares work, behind a fence of its own. And work is read before what
+ * it announces, stop as well: what comes later changes it once more.
+ */
+static void *run_executor(void *unused)
+{
+	SANITIZER_IGNORE();
+	for (;;) {
+		uint32_t seen = atomic_load_explicit(&executor.work, memory_order_acquire);
+
+		if (atomic_load_explicit(&executor.stop, memory_order_relaxed))
+			break;
+		move_until_over();
+		atomic_store_explicit(&executor.idle, true, memory_order_relaxed);
+		set_batch_policy(true);
+		if (atomic_load_explicit(&executor.work, memory_order_relaxed) == seen)
+			futex(&executor.work, FUTEX_WAIT_PRIVATE, seen, NULL);
+		atomic_store_explicit(&executor.idle, false, memory_order_relaxed);
+		set_batch_policy(false);
+	}
+	SANITIZER_HEED();
+	return unused;
+}
+
+void comms_executor_start(const char *routine)
+{
+	int problem = 0;
+
+	pthread_mutex_lock(&executor.lock);
+	if (!executor.running) {
+		atomic_store_explicit(&executor.stop, false, memory_order_relaxed);
+		problem = rte_start_thread(&executor.thread, run_executor);
+		executor.running = problem == 0;
+	}
+	pthread_mutex_unlock(&executor.lock);
+	if (problem)
+		rte_die(routine, "no thread to move plans (%s); raise ulimit -u, or set SHMEM_PLAN_EXECUTOR=list",
+			strerror(problem));
+}
+
+void comms_executor_wake(void)
+{
+	atomic_fetch_add_explicit(&executor.work, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&executor.idle, memory_order_seq_cst))
+		futex(&executor.work, FUTEX_WAKE_PRIVATE, 1, NULL);
+	else
+		comms_wake(comms_peer(comms.pe));
+}
+
+void comms_executor_stop(void)
+{
+	if (!executor.running)
+		return;
+	atomic_store_explicit(&executor.stop, true, memory_order_relaxed);
+	comms_executor_wake();
+	pthread_join(executor.thread, NULL);
+	executor.running = false;
+}

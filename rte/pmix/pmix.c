@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PMIx client of a PE: start, end, and abort.
+ *
+ * pmix_state.c     the state that these files share
+ * pmix_notify.c    notifications to oshrun
+ * pmix_exchange.c  fences, and the exchange of endpoint infos
+ * pmix_nodes.c     what the launcher knows of nodes and of the fabric
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pmix_client.h"
+#include "rte/rte.h"
+#include "rte/signals.h"
+
+/*
+ * Launchers put the number of processes and the rank into these variables. A number above 1 without PMIx means that the launcher does not
+ * offer PMIx; as a job of one PE, the program would give wrong answers.
+ */
+static bool has_launcher_without_pmix(void)
+{
+	static const struct {
+		const char *count, *rank;
+	} launchers[] = {
+		{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+		{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+		{"PMI_SIZE", "PMI_RANK"},
+		{"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+		{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+		{"PALS_NRANKS", "PALS_RANKID"},
+	};
+
+	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+		const char *count = getenv(launchers[i].count), *rank = getenv(launchers[i].rank);
+
+		if (count && atoi(count) > 1) {
+			snprintf(rte.problem, sizeof rte.problem, "%s=%s", launchers[i].count, count);
+			rte.pe = rank ? atoi(rank) : 0;
+			return true;
+		}
+	}
+	/* MPICH's mpiexec -pmi-port gives the number only over this port, whose protocol the library does not speak. */
+	if (getenv("PMI_PORT"))
+		snprintf(rte.problem, sizeof rte.problem, "PMI_PORT=%s", getenv("PMI_PORT"));
+	return getenv("PMI_PORT");
+}
+
+static bool init_single_pe(void)
+{
+	rte.pe = 0;
+	rte.n_pes = rte.n_local = 1;
+	rte.local_pes = calloc(1, sizeof *rte.local_pes);
+	return rte.local_pes != NULL;
+}
+
+void rte_when_asked(void (*function)(void))
+{
+	atomic_store_explicit(&rte_client.when_asked, function, memory_order_release);
+}
+
+/*
+ * The server asks for a report; or the connection is lost because the server or its node was killed: then nobody else would end this process.
+ * Runs in PMIx's thread, where only _exit is safe.
+ */
+static void handle_server_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+				size_t ninfo, pmix_info_t *results, size_t nresults,
+				pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+	void (*function)(void) = atomic_load_explicit(&rte_client.when_asked, memory_order_acquire);
+
+	(void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+	if (status == RTE_EVENT_ASKED && function)
+		function();
+	else if (status != RTE_EVENT_ASKED && !atomic_load_explicit(&rte_client.leaving, memory_order_seq_cst))
+		_exit(1);
+	if (done)
+		done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static bool read_job_size(void)
+{
+	pmix_value_t *value = rte_job_value(PMIX_JOB_SIZE);
+
+	if (!value)
+		return false;
+	rte.n_pes = (int)value->data.uint32;
+	PMIX_VALUE_RELEASE(value);
+	return rte.n_pes > 0;
+}
+
+/*
+ * PMIx's threads take no signals that somebody sends: those go to the program's threads, and stay
+ * pending while a network's library is loaded.
+ */
+static pmix_status_t connect_to_server(void)
+{
+	sigset_t before;
+	pmix_status_t status;
+
+	rte_signals_block_sent(&before);
+	status = PMIx_Init(&rte_client.self, NULL, 0);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+enum rte_status rte_init(void)
+{
+	pmix_status_t events[] = {PMIX_ERR_LOST_CONNECTION, RTE_EVENT_ASKED};
+	pmix_status_t status;
+
+	rte.generation++;
+	atomic_store_explicit(&rte_client.leaving, false, memory_order_seq_cst);
+	if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK")) {
+		if (has_launcher_without_pmix())
+			return RTE_NO_LAUNCHER_PMIX;
+		return init_single_pe() ? RTE_OK : rte_failed("malloc", PMIX_ERR_NOMEM);
+	}
+	if (!rte_client.still_open) {
+		status = connect_to_server();
+		if (status != PMIX_SUCCESS) {
+			rte_failed("PMIx_Init", status); /* PMIx_Finalize would crash now */
+			rte_client.unreachable = true;
+			return RTE_UNREACHABLE;
+		}
+		PMIx_Register_event_handler(events, 2, NULL, 0, handle_server_event, NULL, NULL);
+	} else {
+		rte_notify_up(true);
+	}
+	rte_client.still_open = false;
+	rte.connected = true;
+	rte.pe = (int)rte_client.self.rank;
+	if (!read_job_size())
+		return rte_failed("PMIx_Get(" PMIX_JOB_SIZE ")", PMIX_ERR_NOT_FOUND);
+	if (!rte_read_local_pes())
+		return rte_failed("malloc", PMIX_ERR_NOMEM);
+	rte_count_hosts();
+	return RTE_OK;
+}
+
+/*
+ * PMIx stays connected until the process ends, for its servers lose count of processes that finalize and initialise PMIx again: when the old
+ * connection closes late, the server removes that process from the fence that others have begun, so some leave the fence early and some wait
+ * for ever.
+ */
+void rte_finalize(void)
+{
+	atomic_store_explicit(&rte_client.leaving, true, memory_order_seq_cst);
+	rte_client.still_open = rte.connected;
+	if (rte_client.still_open)
+		rte_notify_up(false);
+	free(rte.local_pes);
+	rte.local_pes = NULL;
+	rte.connected = false;
+	rte.n_pes = rte.n_local = 0;
+}
+
+void rte_leave(void)
+{
+	if (rte_client.still_open)
+		PMIx_Finalize(NULL, 0);
+	rte_client.still_open = false;
+}
+
+/* Ends the process if PMIx_Abort does not return: the server may try to reach a lost host before it answers. */
+static void *exit_after_delay(void *status)
+{
+	const struct timespec patience = {5, 0};
+
+	nanosleep(&patience, NULL);
+	_exit((int)(intptr_t)status);
+}
+
+/*
+ * PRRTE 3.0.8 may wait for itself for ever if a process ends while it brings that process the endpoint info of another. What is under way when
+ * this PE fails is over after the pause.
+ */
+static void let_others_fetch(void)
+{
+	const struct timespec pause = {0, 100000000};
+
+	if (rte.connected && rte.several_hosts && !rte_by_oshrun() && !rte_by_slurm())
+		nanosleep(&pause, NULL);
+}
+
+void rte_abort(int status, const char *message)
+{
+	pthread_t thread;
+
+	/* Flushes the output of the program, unless another thread holds the lock of stdout. */
+	if (ftrylockfile(stdout) == 0) {
+		fflush_unlocked(stdout);
+		funlockfile(stdout);
+	}
+	atomic_store_explicit(&rte_client.leaving, true, memory_order_seq_cst);
+	if (rte.last_words)
+		rte.last_words();
+	pthread_create(&thread, NULL, exit_after_delay, (void *)(intptr_t)status);
+	let_others_fetch();
+	/* Also before rte_init and after rte_finalize, the launcher must learn of a failure: other PEs may wait for this one. */
+	if (rte.connected || rte_client.still_open ||
+	    (!rte_client.unreachable && getenv("PMIX_RANK") && PMIx_Init(&rte_client.self, NULL, 0) == PMIX_SUCCESS))
+		PMIx_Abort(status, message, NULL, 0);
+	_exit(status);
+}

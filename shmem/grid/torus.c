@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program can ask about the torus it runs on. */
+#include <shmemx.h>
+
+#include "shmem/api.h"
+#include "comms/nodes/job_torus.h"
+
+_Static_assert(SHMEMX_AXES == TORUS_AXES, "users have room for all axes");
+
+API int shmemx_torus_shape(int *sizes, int *rings)
+{
+	const struct torus_shape *shape;
+
+	comms_check_up(__func__);
+	shape = &comms_torus()->sites.shape;
+	for (int a = 0; a < shape->axes; a++) {
+		if (sizes)
+			sizes[a] = shape->axis[a].size;
+		if (rings)
+			rings[a] = shape->axis[a].ring;
+	}
+	return shape->axes;
+}
+
+API int shmemx_torus_coordinates(int pe, int *coordinates)
+{
+	const struct torus_job *job;
+
+	comms_check_up(__func__);
+	comms_check_pe(pe, __func__);
+	job = comms_torus();
+	torus_coordinates(&job->sites.shape, torus_job_place(job, pe), coordinates);
+	return job->sites.shape.axes;
+}
+
+API int shmemx_torus_hops(int pe, int other)
+{
+	comms_check_up(__func__);
+	comms_check_pe(pe, __func__);
+	comms_check_pe(other, __func__);
+	return torus_job_hops(comms_torus(), pe, other);
+}
+
+API const char *shmemx_torus_source(void)
+{
+	comms_check_up(__func__);
+	return torus_source_text(comms_torus()->source);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An all-reduce by the rings of a torus as a plan. It is a procedure of its list (comms/collectives/torus_ring_plan.c), not commands: a piece waits
+ * for whichever neighbours bring it, and the steps on each link are many. The plan's staging begins with its words; behind them are slots.
+ */
+#include "plans.h"
+
+#include <string.h>
+
+#include "comms/collectives/torus_allreduce.h"
+
+/* Those of what is combined, and those of results. */
+static struct torus_words *ring_words(char *staging)
+{
+	return (struct torus_words *)(void *)staging;
+}
+
+size_t plan_rings_staging(const struct maker *m)
+{
+	return 2 * sizeof(struct torus_words) + torus_ring_plan_staging(m->set.team->topology, m->bytes);
+}
+
+static bool advance_rings(void *state, uint64_t run, bool *moved)
+{
+	return torus_ring_plan_advance(state, run, moved);
+}
+
+static void dispose_rings(void *state)
+{
+	torus_ring_plan_free(state);
+}
+
+/* Nobody uses the words before all members have made the plan (plan_end). */
+void plan_rings_add(struct maker *m, int queue, const struct plan_rings *rings)
+{
+	const struct torus_topology *topology = m->set.team->topology;
+	const struct torus_shape *shape = &topology->sites.shape;
+	struct torus_words *words = ring_words(m->plan->staging);
+	ptrdiff_t there[TORUS_DIRECTIONS] = {0};
+
+	memset(words, 0, 2 * sizeof *words);
+	for (int direction = 0; direction < 2 * shape->axes; direction++) {
+		int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
+
+		if (next >= 0)
+			there[direction] = plan_staging(m, topology->pe[next]) - m->plan->staging;
+	}
+	plan_advance(m, queue,
+		     (struct comms_procedure){advance_rings, dispose_rings,
+					      torus_ring_plan_make(&(struct torus_ring_allreduce){
+						      .topology = topology,
+						      .room = {words, words + 1, (char *)(words + 2), there},
+						      .dest = rings->dest,
+						      .source = rings->source,
+						      .bytes = m->bytes,
+						      .combine = rings->combine,
+						      .element = rings->element,
+						      .routine = m->set.routine,
+					      })});
+}

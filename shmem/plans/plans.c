@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plans of this PE: what there is room for, start, test, wait, and the end. Making them is the business of the other files. */
+#include "plans.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "shmem/blocks.h"
+#include "comms/wait/wait.h"
+#include "comms/observe/counters.h"
+#include "rte/text/text.h"
+
+_Static_assert(SHMEMX_PLANS == COMMS_LISTS, "each plan is a list");
+
+static struct {
+	pthread_mutex_t lock;
+	struct blocks *blocks; /* of the memory of plans */
+	struct shmemx_plan plan[SHMEMX_PLANS];
+} plans = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void api_plans_start(void)
+{
+	plans.blocks = blocks_create(COMMS_PLAN_BYTES);
+	if (!plans.blocks)
+		rte_die("shmem_init", "no memory");
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		plans.plan[i].list.place = i;
+}
+
+/* --- Room --- */
+
+static struct shmemx_plan *take_free_plan(struct shmemx_team *team)
+{
+	struct shmemx_plan *plan = NULL;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < SHMEMX_PLANS && !plan; i++)
+		if (!plans.plan[i].team)
+			plan = &plans.plan[i];
+	if (plan) {
+		plan->team = team;
+		plan->block = BLOCKS_NONE;
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return plan;
+}
+
+static size_t take_block(size_t bytes)
+{
+	size_t block;
+
+	pthread_mutex_lock(&plans.lock);
+	block = blocks_allocate(plans.blocks, bytes ? bytes : BLOCKS_UNIT, BLOCKS_UNIT);
+	pthread_mutex_unlock(&plans.lock);
+	return block;
+}
+
+static void release_block(size_t block)
+{
+	pthread_mutex_lock(&plans.lock);
+	if (block != BLOCKS_NONE)
+		blocks_release(plans.blocks, block);
+	pthread_mutex_unlock(&plans.lock);
+}
+
+/* Nobody is inside the list any more: it is over, but who came for it in vain may not have left. */
+static void empty_plan(struct shmemx_plan *plan)
+{
+	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&plan->list.busy, memory_order_acquire));
+	comms_list_free(&plan->list);
+	release_block(plan->block);
+	plan->block = BLOCKS_NONE;
+}
+
+static void free_plan(struct shmemx_plan *plan)
+{
+	empty_plan(plan);
+	pthread_mutex_lock(&plans.lock);
+	plan->order.make = NULL;
+	plan->team = NULL;
+	pthread_mutex_unlock(&plans.lock);
+}
+
+static void report_missing_room(const struct shmemx_plan *plan, size_t bytes, const char *routine)
+{
+	char wanted[32], room[32], free[32];
+
+	if (!plan)
+		rte_report(routine, "this PE has %d plans, as many as there may be; free some with shmemx_plan_free",
+			   SHMEMX_PLANS);
+	else
+		rte_report(routine,
+			   "no room for a plan of %s: of the %s for plans, the largest free block is %s; free some "
+			   "plans with "
+			   "shmemx_plan_free",
+			   text_size(bytes, wanted), text_size(COMMS_PLAN_BYTES, room),
+			   text_size(blocks_largest(plans.blocks), free));
+}
+
+/* All members have room, or none takes any. One that has none for a new plan says so: the first of them. */
+static bool all_have_room(const struct maker *m, bool mine, size_t bytes)
+{
+	uint64_t me = (uint64_t)(m->set.group->size - m->set.group->me);
+	uint64_t first = set_max(&m->set, mine ? 0 : me);
+
+	if (first == me && !m->again)
+		report_missing_room(m->plan, bytes, m->set.routine);
+	return first == 0;
+}
+
+static void reset_plan(struct shmemx_plan *plan, const char *routine)
+{
+	plan->list.run = plan->counted = 0;
+	plan->list.by_executor = plan->list.by_network = false;
+	plan->list.routine = routine;
+	atomic_store_explicit(&plan->list.finished, 0, memory_order_relaxed);
+}
+
+static void number_plan(struct shmemx_plan *plan)
+{
+	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_relaxed);
+	plan->order = (struct plan_order){0};
+	plan->number = ++plan->team->plans;
+}
+
+/* A plan that is made again keeps what it has until all members have room for the new one; then nobody sends for the old one any more. */
+bool plan_begin(struct maker *m, size_t ports, size_t staging, size_t edges)
+{
+	size_t bytes = ports * sizeof(struct port) + staging, block;
+
+	m->plan = m->again ? m->again : take_free_plan(m->set.team);
+	block = m->plan ? take_block(bytes) : BLOCKS_NONE;
+	if (m->again && m->plan->list.by_network)
+		comms_complete_all();
+	if (!all_have_room(m, block != BLOCKS_NONE, bytes)) {
+		release_block(block);
+		if (m->plan && !m->again)
+			free_plan(m->plan);
+		return false;
+	}
+	if (m->again)
+		empty_plan(m->plan);
+	else
+		number_plan(m->plan);
+	m->plan->block = block;
+	reset_plan(m->plan, m->set.routine);
+	m->plan->ports = (struct port *)(comms.system->plans + m->plan->block);
+	m->plan->staging = (char *)(m->plan->ports + ports);
+	memset(m->plan->ports, 0, ports * sizeof(struct port));
+	team_scratch(m->set.team)->plan =
+		(struct plan_block){m->plan->block, m->plan->block + ports * sizeof(struct port), edges, 0};
+	set_sync(&m->set);
+	return true;
+}
+
+struct shmemx_plan *plan_after(const struct shmemx_team *team, uint64_t number)
+{
+	struct shmemx_plan *next = NULL;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < SHMEMX_PLANS; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team == team && plan->order.make && plan->number > number &&
+		    plan->changes != team->topology->changes && (!next || plan->number < next->number))
+			next = plan;
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return next;
+}
+
+size_t plans_moved(const struct shmemx_team *team, bool *under_way)
+{
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&plans.lock);
+	for (int i = 0; i < SHMEMX_PLANS; i++) {
+		struct shmemx_plan *plan = &plans.plan[i];
+
+		if (plan->team != team || !plan->order.make)
+			continue;
+		if (!plan_hold(plan)) {
+			*under_way = true;
+			continue;
+		}
+		if (plan->order.bytes >= SET_WATCHED_FROM)
+			bytes += plan->order.bytes * (plan->list.run - plan->counted);
+		plan->counted = plan->list.run;
+		plan_release(plan);
+	}
+	pthread_mutex_unlock(&plans.lock);
+	return bytes;
+}
+
+/* --- What the user calls --- */
+
+static struct shmemx_plan *plan_of(shmemx_plan_t plan, const char *routine)
+{
+	comms_check_up(routine);
+	if (COMMS_UNLIKELY(!plan || plan < plans.plan || plan >= plans.plan + SHMEMX_PLANS || !plan->team))
+		rte_die(routine, "plan=%p is no plan; it is SHMEMX_PLAN_INVALID, or was freed", (void *)plan);
+	return plan;
+}
+
+static bool is_started(const struct shmemx_plan *plan)
+{
+	return atomic_load_explicit(&plan->state, memory_order_acquire) == PLAN_STARTED;
+}
+
+static bool is_under_way(struct shmemx_plan *plan)
+{
+	return is_started(plan) && !comms_list_is_over(&plan->list);
+}
+
+static void end_run(struct shmemx_plan *plan)
+{
+	atomic_store_explicit(&plan->state, PLAN_IDLE, memory_order_release);
+}
+
+static void begin_run(struct shmemx_plan *plan, const char *routine)
+{
+	int state = PLAN_IDLE;
+
+	while (!atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_STARTED, memory_order_acquire,
+							memory_order_acquire)) {
+		if (COMMS_UNLIKELY(state == PLAN_STARTED))
+			rte_die(routine, "the plan of %s is under way since it was started last; wait for it first",
+				plan->list.routine);
+		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(&plan->state, memory_order_acquire) != PLAN_HELD);
+		state = PLAN_IDLE;
+	}
+}
+
+API void shmemx_plan_start(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	begin_run(p, __func__);
+	comms_list_start(&p->list);
+}
+
+API int shmemx_plan_test(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (!is_started(p))
+		return 1;
+	if (!comms_list_is_over(&p->list)) {
+		if (!p->list.by_executor)
+			comms_spin();
+		if (!comms_list_is_over(&p->list))
+			return 0;
+	}
+	end_run(p);
+	return 1;
+}
+
+API void shmemx_plan_wait(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+
+	if (!is_started(p))
+		return;
+	if (!comms_list_is_over(&p->list)) {
+		hang_note_group(p->list.routine, &p->team->group);
+		comms_list_wait(&p->list);
+	}
+	end_run(p);
+}
+
+/* What others have sent for it may still be on its way to them: all of it has come when all have passed a barrier. */
+API void shmemx_plan_free(shmemx_plan_t plan)
+{
+	COMMS_CALL(__func__, 0, COMMS_NOBODY);
+	struct shmemx_plan *p = plan_of(plan, __func__);
+	struct set set = {&p->team->group, p->team, NULL, __func__};
+
+	if (is_under_way(p))
+		rte_die(__func__, "the plan of %s is under way; wait for it first", p->list.routine);
+	hang_note_group(__func__, set.group);
+	set_check_agreement(&set, "the plan's number among those of its team", (long)p->number, NULL, 0, NULL);
+	if (p->list.by_network)
+		comms_complete_all();
+	set_sync(&set);
+	free_plan(p);
+}
+
+/* --- The end --- */
+
+void api_plans_check(const char *routine)
+{
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (plans.plan[i].team && is_under_way(&plans.plan[i]))
+			rte_die(routine, "a plan of %s is under way; wait for it first", plans.plan[i].list.routine);
+}
+
+void api_plans_check_team(const struct shmemx_team *team, const char *routine)
+{
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (plans.plan[i].team == team)
+			rte_die_together(routine, "the team has a plan of %s; free it first with shmemx_plan_free",
+					 plans.plan[i].list.routine);
+}
+
+void api_plans_stop(void)
+{
+	comms_executor_stop();
+	for (int i = 0; i < SHMEMX_PLANS; i++)
+		if (plans.plan[i].team)
+			free_plan(&plans.plan[i]);
+	blocks_destroy(plans.blocks);
+	plans.blocks = NULL;
+}
