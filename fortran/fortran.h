@@ -16,13 +16,17 @@
  * An array arrives as a C descriptor: address, bytes of an element, and extent and stride of each dimension. A section of it is a row of
  * contiguous runs; two sections of equal size are moved piece by piece, a piece being contiguous in both.
  *
- * sections.c     runs and pieces, and checks of arrays
- * rma.c          puts and gets of sections
- * allocate.c     symmetric memory for pointers
- * bodies.h       what each generic name does with arrays; fortran/generics.awk makes a routine of it for each type
- * setup.c        routines without a type
- * grid.c, exchange.c, plans.c, rdma.c, stats.c   behind the module shmemx
- * legacy.c       what the routines of OpenSHMEM 1.3's Fortran interface need; fortran/legacy.awk makes them of fortran/legacy.def
+ * fortran_sections.c  runs and pieces, and checks of arrays
+ * fortran_rma.c       puts and gets of sections
+ * fortran_allocate.c  symmetric memory for pointers
+ * bodies.h            what each generic name does with arrays; fortran/generics.awk makes a routine
+ *                     of it for each type
+ * fortran_setup.c     routines without a type
+ * fortran_legacy.c    what the routines of OpenSHMEM 1.3's Fortran interface need;
+ *                     fortran/legacy.awk makes them of fortran/legacy.def
+ *
+ * fortran_grid.c, fortran_exchange.c, fortran_plans.c, fortran_rdma.c and fortran_stats.c stand
+ * behind the module shmemx.
  */
 
 #define API __attribute__((visibility("default")))

@@ -33,21 +33,21 @@ if WITH_FORTRAN
 lib_LTLIBRARIES += libtorushmem_fortran.la
 BUILT_SOURCES += include/shmem.fh
 libtorushmem_fortran_la_SOURCES = \
-	fortran/allocate.c \
+	fortran/fortran_allocate.c \
 	fortran/bodies.h \
-	fortran/collectives.c \
-	fortran/exchange.c \
+	fortran/fortran_collectives.c \
+	fortran/fortran_exchange.c \
 	fortran/fortran.h \
-	fortran/grid.c \
-	fortran/legacy.c \
+	fortran/fortran_grid.c \
+	fortran/fortran_legacy.c \
 	fortran/legacy.h \
-	fortran/plans.c \
-	fortran/rdma.c \
-	fortran/rma.c \
-	fortran/sections.c \
-	fortran/setup.c \
-	fortran/stats.c \
-	fortran/waits.c
+	fortran/fortran_plans.c \
+	fortran/fortran_rdma.c \
+	fortran/fortran_rma.c \
+	fortran/fortran_sections.c \
+	fortran/fortran_setup.c \
+	fortran/fortran_stats.c \
+	fortran/fortran_waits.c
 # The modules are compiled in their order, which automake does not know.
 fortran/modules.f90: fortran/shmem.f90 fortran/shmemx.f90
 	$(AM_V_GEN)cat fortran/shmem.f90 fortran/shmemx.f90 >$@.new && mv $@.new $@

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "signals.h"
+#include "signal_handlers.h"
 
 int rte_start_thread(pthread_t *thread, void *(*run)(void *))
 {

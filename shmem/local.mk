@@ -9,7 +9,7 @@ libtorushmem_la_SOURCES += shmem/active_collectives.c shmem/active_sets.c shmem/
 	shmem/init.c shmem/inline.c shmem/locks.c shmem/operators.c shmem/operators.h shmem/order.c \
 	shmem/reduce.c shmem/reduce.h shmem/reduce_small.c shmem/reductions.c shmem/removed.c shmem/rma.c \
 	shmem/scan.c shmem/sets.c shmem/signals.c shmem/start_report.c shmem/sync.c shmem/team_handles.c \
-	shmem/teams.c shmem/topologies.c shmem/torus_faults.c shmem/words.c shmem/words.h
+	shmem/teams.c shmem/team_topology.c shmem/torus_faults.c shmem/words.c shmem/words.h
 # What is beyond the standard: a folder for each part of shmemx.h, and observe for SHMEM_STATS and SHMEM_TRACE.
 libtorushmem_la_SOURCES += shmem/exchange/exchange.c shmem/exchange/exchange.h \
 	shmem/exchange/exchange_checks.c shmem/exchange/exchange_detours.c shmem/exchange/exchange_make.c \
@@ -19,7 +19,7 @@ libtorushmem_la_SOURCES += shmem/grid/grid.c shmem/grid/grid.h shmem/grid/pack.c
 libtorushmem_la_SOURCES += shmem/observe/stats.c shmem/observe/trace_clocks.c \
 	shmem/observe/trace_clocks.h shmem/observe/trace_file.c
 libtorushmem_la_SOURCES += shmem/plans/plan_blocks.c shmem/plans/plan_broadcast.c \
-	shmem/plans/plan_edges.c shmem/plans/plan_make.c shmem/plans/plan_neighbours.c \
+	shmem/plans/plan_edges.c shmem/plans/plan_commands.c shmem/plans/plan_neighbours.c \
 	shmem/plans/plan_nic.c shmem/plans/plan_reduce.c shmem/plans/plan_rings.c \
 	shmem/plans/plan_trees.c shmem/plans/plans.c shmem/plans/plans.h shmem/plans/plans_again.c
 libtorushmem_la_SOURCES += shmem/rdma/rdma.c shmem/rdma/rdma.h shmem/rdma/rdma_buffers.c \

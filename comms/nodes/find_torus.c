@@ -13,7 +13,7 @@
 #include "rte/host/ports.h"
 #include "rte/rte.h"
 #include "rte/settings.h"
-#include "rte/host/slurm.h"
+#include "rte/host/slurm_queries.h"
 #include "rte/host/torus_cache.h"
 
 #define HOST_NAME 256

@@ -6,7 +6,7 @@
  * crash.c         the handlers themselves
  * crash_report.c  the text
  * backtrace.c     the calls, and the routine among them
- * frames.c        the file and the function of an address; lines.c the source lines
+ * frames.c        the file and the function of an address; source_lines.c the source lines
  *
  * The handler allocates nothing, takes no lock, and calls only the system and the C library's backtrace, which has been called once before
  * and needs no lock then. A signal that comes while another thread reports waits for it; one that comes within the report ends the process

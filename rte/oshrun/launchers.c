@@ -12,7 +12,7 @@
 #include "rte/text/arguments.h"
 #include "await_hosts.h"
 #include "environment.h"
-#include "find_torus.h"
+#include "discover_torus.h"
 #include "launcher_options.h"
 #include "rte/settings.h"
 #include "rte/text/text.h"

@@ -9,7 +9,7 @@ oshrun_SOURCES = \
 	rte/oshrun/bind.c rte/oshrun/bind.h \
 	rte/oshrun/debug.c rte/oshrun/debug.h \
 	rte/oshrun/dry_run.c rte/oshrun/dry_run.h \
-	rte/oshrun/find_torus.c rte/oshrun/find_torus.h \
+	rte/oshrun/discover_torus.c rte/oshrun/discover_torus.h \
 	rte/oshrun/environment.c rte/oshrun/environment.h \
 	rte/oshrun/io.c rte/oshrun/io.h \
 	rte/oshrun/job.c rte/oshrun/job.h \

@@ -17,7 +17,7 @@
 
 #include "pmix_client.h"
 #include "rte/rte.h"
-#include "rte/signals.h"
+#include "rte/signal_handlers.h"
 
 /*
  * Launchers put the number of processes and the rank into these variables. A number above 1 without PMIx means that the launcher does not

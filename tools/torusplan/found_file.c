@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "discover.h"
+#include "run_discover.h"
 #include "torusplan.h"
 
 static void write_ports(FILE *file, const struct torus_found *found, const struct cabling *cabling)

@@ -4,23 +4,23 @@
 bin_PROGRAMS += torusplan
 torusplan_SOURCES = \
 	tools/torusplan/agent.c tools/torusplan/agent.h \
-	tools/torusplan/discover.c tools/torusplan/discover.h \
+	tools/torusplan/run_discover.c tools/torusplan/run_discover.h \
 	tools/torusplan/found_file.c \
-	tools/torusplan/gather.c tools/torusplan/gather.h \
+	tools/torusplan/gather_cables.c tools/torusplan/gather_cables.h \
 	tools/torusplan/records.c tools/torusplan/records.h \
 	tools/torusplan/remote.c tools/torusplan/remote.h \
 	tools/torusplan/drawing.h \
 	tools/torusplan/machine.c \
 	tools/torusplan/main.c \
-	tools/torusplan/options.c \
-	tools/torusplan/place.c \
-	tools/torusplan/routes.c \
-	tools/torusplan/show.c \
+	tools/torusplan/torusplan_options.c \
+	tools/torusplan/run_place.c \
+	tools/torusplan/run_routes.c \
+	tools/torusplan/run_show.c \
 	tools/torusplan/svg.c \
-	tools/torusplan/tni.c \
+	tools/torusplan/run_tni.c \
 	tools/torusplan/torusplan.h \
-	tools/torusplan/trees.c \
-	tools/torusplan/view.c
+	tools/torusplan/run_trees.c \
+	tools/torusplan/run_view.c
 nodist_torusplan_SOURCES = tools/torusplan/trees_page.h tools/torusplan/view_page.h
 BUILT_SOURCES += $(nodist_torusplan_SOURCES)
 CLEANFILES += $(nodist_torusplan_SOURCES)
@@ -31,8 +31,8 @@ tools/torusplan/view_page.h: tools/torusplan/view.html
 	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/view.html >$@.new && mv $@.new $@
 tools/torusplan/trees_page.h: tools/torusplan/trees.html
 	$(AM_V_GEN)$(PAGE_AS_STRING) $(top_srcdir)/tools/torusplan/trees.html >$@.new && mv $@.new $@
-tools/torusplan/view.$(OBJEXT): tools/torusplan/view_page.h
-tools/torusplan/trees.$(OBJEXT): tools/torusplan/trees_page.h
+tools/torusplan/run_view.$(OBJEXT): tools/torusplan/view_page.h
+tools/torusplan/run_trees.$(OBJEXT): tools/torusplan/trees_page.h
 
 torusplan_LDADD = libtorusthink.la librtebase.la -lm
 

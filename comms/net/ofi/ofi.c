@@ -15,7 +15,7 @@
 
 #include "comms/core/peers.h"
 #include "rte/rte.h"
-#include "rte/signals.h"
+#include "rte/signal_handlers.h"
 
 struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .event = -1, .wakeup = -1};
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rte/signals.h"
+#include "rte/signal_handlers.h"
 #include "rte/text/text.h"
 
 struct ofi_library ofi_library;

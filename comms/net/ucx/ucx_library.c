@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rte/rte.h"
-#include "rte/signals.h"
+#include "rte/signal_handlers.h"
 #include "rte/text/text.h"
 
 #define UCP_FILE "libucp.so.0"

@@ -5,7 +5,7 @@
  * libfabric needs, takes SIGTERM and SIGINT and calls exit, UCX takes SIGHUP. An exit in the midst
  * of such a call waits for ever for a lock that the call holds.
  */
-#include "signals.h"
+#include "signal_handlers.h"
 
 /* Of what a thread itself does. The kernel ends a process by one of them that is blocked. */
 static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};

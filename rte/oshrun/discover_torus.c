@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "find_torus.h"
+#include "discover_torus.h"
 
 #include <fcntl.h>
 #include <limits.h>

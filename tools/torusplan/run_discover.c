@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "comms/torus/cabling/cabling.h"
-#include "discover.h"
-#include "gather.h"
+#include "run_discover.h"
+#include "gather_cables.h"
 #include "rte/host/torus_cache.h"
 #include "torusplan.h"
 

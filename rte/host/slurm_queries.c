@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slurm.h"
+#include "slurm_queries.h"
 
 #include <limits.h>
 #include <stdio.h>

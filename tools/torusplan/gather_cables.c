@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gather.h"
+#include "gather_cables.h"
 
 #include <errno.h>
 #include <net/if.h>
