@@ -90,9 +90,8 @@ static void alltoall_on_torus(const struct alltoall *a, const char *from, char *
 	}
 }
 
-static void exchange_parts(void *argument)
+static void exchange_parts(const struct alltoall *a)
 {
-	const struct alltoall *a = argument;
 	const struct comms_levels *levels = a->set->group->levels;
 	struct scratch *scratch = team_scratch(a->set->team);
 	int n = levels->leaders.size, me = levels->my_node;
@@ -139,7 +138,10 @@ static void alltoall_by_nodes(struct alltoall *a)
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
 			lay_out_blocks(a, leader, node);
-	comms_node_barrier(a->set->group, exchange_parts, a);
+	if (comms_node_barrier_arrive(a->set->group)) {
+		exchange_parts(a);
+		comms_node_barrier_open(a->set->group);
+	}
 	for (int node = 0; node < n; node++)
 		if (node != levels->my_node)
 			copy_part(a, leader, node);

@@ -117,9 +117,8 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 				 torus_direct_seconds(&topology->sites.shape, each, (int)(each / bytes), &by_routes);
 }
 
-static void exchange_by_links(void *argument)
+static void exchange_by_links(struct node_blocks *blocks)
 {
-	struct node_blocks *blocks = argument;
 	const struct set *set = blocks->set;
 	const struct torus_topology *topology = set->team->topology;
 	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
@@ -159,9 +158,9 @@ void set_alltoall_by_links(const struct set *set, const struct set_blocks *block
 		here.dest[i] = set_memory_of(blocks->dest, comms_group_pe(&levels->node, i));
 		here.source[i] = set_memory_of(blocks->source, comms_group_pe(&levels->node, i));
 	}
-	if (levels)
-		comms_node_barrier(set->group, exchange_by_links, &here);
-	else
+	if (comms_node_barrier_arrive(set->group)) {
 		exchange_by_links(&here);
+		comms_node_barrier_open(set->group);
+	}
 	free(memory);
 }

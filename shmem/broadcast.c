@@ -239,7 +239,7 @@ static void chain_and_pull(const struct broadcast *b)
 	}
 	first = place_of_first(levels, b->root);
 	if (nodes.me == nodes.top) {
-		comms_node_barrier(group, NULL, NULL);
+		comms_node_barrier(group);
 		if (levels->node.me == first)
 			between_nodes(b, &nodes);
 		else
@@ -247,11 +247,11 @@ static void chain_and_pull(const struct broadcast *b)
 	} else {
 		if (levels->node.me == first)
 			between_nodes(b, &nodes);
-		comms_node_barrier(group, NULL, NULL);
+		comms_node_barrier(group);
 		if (levels->node.me != first)
 			comms_get(b->dest, b->dest, b->bytes, comms_group_pe(&levels->node, first), b->set->routine);
 	}
-	comms_node_barrier(group, NULL, NULL);
+	comms_node_barrier(group);
 }
 
 static void pull_from_root(const struct set *set, void *dest, const void *source, size_t bytes, int root)

@@ -180,9 +180,8 @@ static void gather_on_torus(const struct exchange *x)
 	free(run);
 }
 
-static void exchange_between_leaders(void *argument)
+static void exchange_between_leaders(const struct exchange *x)
 {
-	const struct exchange *x = argument;
 	struct set leaders = set_of_leaders(x->set);
 
 	if (x->algorithm == TORUS)
@@ -215,13 +214,16 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 		x.number = set->team->torus_collectives + 1;
 		set->team->torus_collectives += (uint64_t)broadcasts;
 	}
-	comms_node_barrier(set->group, exchange_between_leaders, &x);
+	if (comms_node_barrier_arrive(set->group)) {
+		exchange_between_leaders(&x);
+		comms_node_barrier_open(set->group);
+	}
 	if (leader == comms.pe) {
-		comms_node_barrier(set->group, NULL, NULL);
+		comms_node_barrier(set->group);
 		return;
 	}
 	comms_get(dest + first, dest + first, layout_bytes(layout), leader, set->routine);
-	comms_node_barrier(set->group, NULL, NULL);
+	comms_node_barrier(set->group);
 }
 
 static void gather_blocks(const struct set *set, const struct layout *layout, void *dest, const void *source)

@@ -196,15 +196,15 @@ static void reduce_by_levels(const struct reduction *r)
 	on_node.set = &node;
 	among.set = &leaders;
 	among.source = r->dest;
-	comms_node_barrier(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group);
 	combine_my_part(&on_node, &leader);
-	comms_node_barrier(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group);
 	if (leaders.group->me >= 0)
 		reduce_in_place(&among);
-	comms_node_barrier(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group);
 	if (leaders.group->me < 0)
 		comms_get(r->dest, r->dest, r->count * r->size, comms_group_pe(&private, 0), r->set->routine);
-	comms_node_barrier(r->set->group, NULL, NULL);
+	comms_node_barrier(r->set->group);
 }
 
 static bool uses_doubling(const struct comms_group *group, size_t bytes)

@@ -133,18 +133,17 @@ static void combine_into(char *result, const struct reduction *r, const struct c
 }
 
 /* By one for all members of its memory group: the row of the first becomes that of all. */
-static void combine_part(void *argument)
+static void combine_part(const struct reduction *r)
 {
-	const struct reduction *r = argument;
-	const struct comms_group *part = &comms_memory_parts(r->set->group)->node;
+	const struct comms_levels *parts = comms_memory_parts(r->set->group);
 
-	combine_into(scratch_of(r->set->team, comms_group_pe(part, 0))->row, r, part);
+	if (parts)
+		combine_into(scratch_of(r->set->team, comms_group_pe(&parts->node, 0))->row, r, &parts->node);
 }
 
 /* By one for all members of the node. */
-static void combine_rows(void *argument)
+static void combine_rows(const struct reduction *r)
 {
-	const struct reduction *r = argument;
 	const struct comms_group *group = r->set->group, *node = group->levels ? &group->levels->node : group;
 	const struct comms_levels *parts = comms_memory_parts(r->set->group);
 	const struct comms_group *rows = parts ? &parts->leaders : node;
@@ -157,13 +156,24 @@ static void combine_rows(void *argument)
 		double_all(r, &leaders, result);
 }
 
+static void combine_when_all_have_come(const struct reduction *r)
+{
+	if (!comms_part_barrier_arrive(r->set->group))
+		return;
+	combine_part(r);
+	if (!comms_node_barrier_arrive_for_part(r->set->group))
+		return;
+	combine_rows(r);
+	comms_node_barrier_open(r->set->group);
+}
+
 static void reduce_by_rows(const struct reduction *r)
 {
 	const struct comms_group *group = r->set->group;
 	int first = comms_group_pe(group->levels ? &group->levels->node : group, 0);
 
 	memcpy(team_scratch(r->set->team)->row, r->source, r->count * r->size);
-	comms_parts_barrier(r->set->group, combine_part, combine_rows, (void *)(uintptr_t)r);
+	combine_when_all_have_come(r);
 	memcpy(r->dest, scratch_of(r->set->team, first)->result, r->count * r->size);
 }
 

@@ -18,9 +18,8 @@
 #define PIECES_AT_MOST 4
 #define WINDOW (64UL << 10)
 
-static void scan_rows(void *argument)
+static void scan_rows(const struct scan *s)
 {
-	const struct scan *s = argument;
 	_Alignas(64) char sum[ROW_BYTES];
 	size_t bytes = s->count * s->size;
 
@@ -44,7 +43,10 @@ static void scan_by_rows(struct scan *s)
 	struct scratch *scratch = team_scratch(s->set->team);
 
 	memcpy(scratch->row, s->source, s->count * s->size);
-	comms_node_barrier(s->set->group, scan_rows, s);
+	if (comms_node_barrier_arrive(s->set->group)) {
+		scan_rows(s);
+		comms_node_barrier_open(s->set->group);
+	}
 	memcpy(s->dest, scratch->result, s->count * s->size);
 }
 

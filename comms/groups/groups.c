@@ -138,69 +138,51 @@ static bool are_others_elsewhere(uint64_t arrived, uint64_t arrival, uint32_t on
 	return byte && (arrived >> 32 & byte) >= (on_processors & byte);
 }
 
-static void barrier_by_counter(struct comms_group *group, bool led, comms_action *action, void *argument)
+static struct comms_counter_barrier *counter_barrier_of(const struct comms_group *group)
 {
 	struct comms_peer *first = comms_connect(comms_group_pe(group, 0));
-	struct comms_counter_barrier *barrier =
-		&((struct comms_system *)first->reach[COMMS_HEAP].base)->slot[group->slot].node_barrier[group->barrier];
+	struct comms_system *system = (struct comms_system *)first->reach[COMMS_HEAP].base;
+
+	return &system->slot[group->slot].node_barrier[group->barrier];
+}
+
+/* True on the member that acts, when all have come. False on the others, after that member has opened the barrier. */
+static bool counter_barrier_arrive(struct comms_group *group, bool led)
+{
+	struct comms_counter_barrier *barrier = counter_barrier_of(group);
 	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed),
 		 on_processors = atomic_load_explicit(&barrier->on_processors, memory_order_relaxed);
-	uint64_t others = (uint64_t)group->size - 1;
+	uint64_t others = (uint64_t)group->size - 1, arrival, arrived;
 
 	if (led && group->me == 0) {
 		COMMS_WAIT(&barrier->arrived, atomic_load_explicit(&barrier->arrived, memory_order_acquire) == others);
-	} else {
-		uint64_t arrival = led ? 1 : arrival_of(group);
-		uint64_t arrived =
-			arrival + atomic_fetch_add_explicit(&barrier->arrived, arrival, memory_order_acquire);
-
-		if (led && arrived == others)
-			comms_wake_at(first, &comms.system->slot[group->slot].node_barrier[group->barrier].arrived,
-				      sizeof barrier->arrived);
-		if (led || (uint32_t)arrived <= others) {
-			wait_while(&barrier->epoch, old, &barrier->sleepers,
-				   are_others_elsewhere(arrived, arrival, on_processors));
-			return;
-		}
-		if (arrived >> 32 != on_processors)
-			atomic_store_explicit(&barrier->on_processors, (uint32_t)(arrived >> 32), memory_order_relaxed);
+		return true;
 	}
-	if (action)
-		action(argument);
+	arrival = led ? 1 : arrival_of(group);
+	arrived = arrival + atomic_fetch_add_explicit(&barrier->arrived, arrival, memory_order_acquire);
+	if (led && arrived == others)
+		comms_wake_at(comms_connect(comms_group_pe(group, 0)),
+			      &comms.system->slot[group->slot].node_barrier[group->barrier].arrived,
+			      sizeof barrier->arrived);
+	if (led || (uint32_t)arrived <= others) {
+		wait_while(&barrier->epoch, old, &barrier->sleepers,
+			   are_others_elsewhere(arrived, arrival, on_processors));
+		return false;
+	}
+	if (arrived >> 32 != on_processors)
+		atomic_store_explicit(&barrier->on_processors, (uint32_t)(arrived >> 32), memory_order_relaxed);
+	return true;
+}
+
+static void counter_barrier_open(const struct comms_group *group)
+{
+	struct comms_counter_barrier *barrier = counter_barrier_of(group);
+	uint32_t old = atomic_load_explicit(&barrier->epoch, memory_order_relaxed);
+
 	atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
 	atomic_store_explicit(&barrier->epoch, old + 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&barrier->sleepers, memory_order_seq_cst))
 		wait_wake(&barrier->epoch);
-}
-
-/* Two levels of counter barriers: the PEs that act for memory groups have one of their own. */
-struct division {
-	struct comms_group *node;
-	bool led;
-	comms_action *part_action, *action;
-	void *argument;
-};
-
-static void barrier_among_parts(void *division)
-{
-	const struct division *d = division;
-
-	if (d->part_action)
-		d->part_action(d->argument);
-	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
-	barrier_by_counter(&d->node->parts->leaders, d->led, d->action, d->argument);
-}
-
-static void barrier_by_counters(struct division *division)
-{
-	struct comms_group *node = division->node;
-
-	if (!node->divided_barrier)
-		barrier_by_counter(node, division->led, division->action, division->argument);
-	else if (node->parts->node.size > 1)
-		barrier_by_counter(&node->parts->node, division->led, barrier_among_parts, division);
-	else
-		barrier_among_parts(division);
 }
 
 static void barrier_by_list(struct comms_group *group, uint64_t epoch, _Atomic uint64_t *received)
@@ -238,11 +220,6 @@ static void barrier_in_rounds(struct comms_group *group)
 	}
 }
 
-static void leaders_barrier(void *levels)
-{
-	barrier_in_rounds(&((struct comms_levels *)levels)->leaders);
-}
-
 /* NULL: no barrier is needed, since this is the only one. */
 static struct comms_group *members_on_node(struct comms_group *group)
 {
@@ -251,22 +228,58 @@ static struct comms_group *members_on_node(struct comms_group *group)
 	return group->on_node && group->size > 1 ? group : NULL;
 }
 
-void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument)
+/* The members of my memory group, when a barrier of the node has two levels and this PE is not alone in its group. */
+static struct comms_group *members_of_part(struct comms_group *node)
 {
-	struct comms_group *node;
+	return node && node->divided_barrier && node->parts->node.size > 1 ? &node->parts->node : NULL;
+}
+
+bool comms_part_barrier_arrive(struct comms_group *group)
+{
+	struct comms_group *node, *part;
 
 	comms_group_prepare(group);
 	atomic_thread_fence(memory_order_release);
 	node = members_on_node(group);
-	if (node)
-		barrier_by_counters(&(struct division){node, node != group, part_action, action, argument});
-	else if (action)
-		action(argument);
+	part = members_of_part(node);
+	return !part || counter_barrier_arrive(part, node != group);
 }
 
-void comms_node_barrier(struct comms_group *group, comms_action *action, void *argument)
+bool comms_node_barrier_arrive_for_part(struct comms_group *group)
 {
-	comms_parts_barrier(group, NULL, action, argument);
+	struct comms_group *node = members_on_node(group), *part = members_of_part(node);
+
+	if (!node)
+		return true;
+	if (!node->divided_barrier)
+		return counter_barrier_arrive(node, node != group);
+	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
+	if (counter_barrier_arrive(&node->parts->leaders, node != group))
+		return true;
+	if (part)
+		counter_barrier_open(part);
+	return false;
+}
+
+bool comms_node_barrier_arrive(struct comms_group *group)
+{
+	return comms_part_barrier_arrive(group) && comms_node_barrier_arrive_for_part(group);
+}
+
+void comms_node_barrier_open(struct comms_group *group)
+{
+	struct comms_group *node = members_on_node(group), *part = members_of_part(node);
+
+	if (node)
+		counter_barrier_open(node->divided_barrier ? &node->parts->leaders : node);
+	if (part)
+		counter_barrier_open(part);
+}
+
+void comms_node_barrier(struct comms_group *group)
+{
+	if (comms_node_barrier_arrive(group))
+		comms_node_barrier_open(group);
 }
 
 const struct comms_levels *comms_memory_parts(struct comms_group *group)
@@ -288,9 +301,12 @@ void comms_sync(struct comms_group *group)
 		atomic_thread_fence(memory_order_release);
 		barrier_in_rounds(group);
 	} else if (group->levels) {
-		comms_node_barrier(group, leaders_barrier, group->levels);
+		if (comms_node_barrier_arrive(group)) {
+			barrier_in_rounds(&group->levels->leaders);
+			comms_node_barrier_open(group);
+		}
 	} else if (group->on_node && (group->oversubscribed || comms.barrier == COMMS_COUNTER)) {
-		comms_node_barrier(group, NULL, NULL);
+		comms_node_barrier(group);
 	} else {
 		atomic_thread_fence(memory_order_release);
 		barrier_in_rounds(group);

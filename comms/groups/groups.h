@@ -8,16 +8,25 @@
 void comms_sync(struct comms_group *group);
 
 /*
- * A barrier of the members on each node. After all of them have come and before any leaves, one of them acts: the leader where the group
- * has levels; any where it is on one node; each where each member is on its own node. The action may be NULL.
+ * A barrier of the members on each node, in two steps. comms_node_barrier_arrive returns true on one member, when all
+ * have come: this member may act for them, and then opens the barrier. It returns false on the others, after the
+ * barrier is open. The member that acts is the leader where the group has levels, any member where the group is on one
+ * node, and each member where each is on a node of its own.
  */
-typedef void comms_action(void *argument);
-void comms_node_barrier(struct comms_group *group, comms_action *action, void *argument);
+bool comms_node_barrier_arrive(struct comms_group *group);
+void comms_node_barrier_open(struct comms_group *group);
+/* Both steps, where nobody acts. */
+void comms_node_barrier(struct comms_group *group);
 
 /* The members of a group on this node, when they are synchronised by memory group; else NULL. */
 const struct comms_levels *comms_memory_parts(struct comms_group *group);
-/* As comms_node_barrier, for a group with memory parts: first, one member of each part acts for it when all of the part have come. */
-void comms_parts_barrier(struct comms_group *group, comms_action *part_action, comms_action *action, void *argument);
+/*
+ * comms_node_barrier_arrive in two steps, so that one member may act for each memory part first. The first returns true
+ * on one member of each part, when all of the part have come; this member alone calls the second. Where the group has
+ * no memory parts, each member is a part of its own.
+ */
+bool comms_part_barrier_arrive(struct comms_group *group);
+bool comms_node_barrier_arrive_for_part(struct comms_group *group);
 
 /* Finds out what a group needs to synchronise; forgets it, when the group ends. */
 void comms_group_prepare(struct comms_group *group);
