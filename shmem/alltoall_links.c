@@ -95,7 +95,7 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
  */
 bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
 {
-	const struct torus_topology *topology;
+	struct torus_topology *topology;
 	struct torus_costs by_routes;
 	size_t each;
 
@@ -120,7 +120,7 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 static void exchange_by_links(struct node_blocks *blocks)
 {
 	const struct set *set = blocks->set;
-	const struct torus_topology *topology = set->team->topology;
+	struct torus_topology *topology = set->team->topology;
 	size_t all = node_block_bytes(set, blocks->blocks->bytes), most = torus_links_alltoall_most(topology);
 	struct torus_links_alltoall alltoall = {.topology = topology,
 						.number = blocks->first_number,

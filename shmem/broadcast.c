@@ -284,7 +284,7 @@ static int node_of_member(const struct set *set, int i)
 
 struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root)
 {
-	const struct torus_topology *topology;
+	struct torus_topology *topology;
 	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
 	struct set_trees trees = {0};
 	struct torus_costs by_routes;

@@ -51,8 +51,7 @@ struct torus_gathering_run gather_next_run(const struct comms_levels *levels, co
 					   int end);
 
 /* On a torus that is not whole: in how many broadcasts the trees do it, if they are faster than one ring, or forced; else 0. */
-int gather_trees_pay(const struct set *set, const struct layout *layout, const struct torus_topology *topology,
-		     bool forced);
+int gather_trees_pay(const struct set *set, const struct layout *layout, struct torus_topology *topology, bool forced);
 /* Call on node leaders only. Takes as many numbers of the torus' collectives as there are broadcasts. */
 void gather_by_trees(const struct set *set, const struct layout *layout, char *dest, uint64_t number);
 

@@ -7,7 +7,7 @@
 
 #define TREES_ON 64 /* places; on more, to search for trees from each of them takes too long */
 
-static struct torus_tree_choice trees_from(const struct torus_topology *topology, struct torus_task *task, int node)
+static struct torus_tree_choice trees_from(struct torus_topology *topology, struct torus_task *task, int node)
 {
 	task->root = topology->sites.place[node];
 	task->most_segments = TORUS_SEGMENTS;
@@ -33,8 +33,7 @@ static int count_broadcasts(const struct set *set, const struct layout *layout, 
 	return count;
 }
 
-int gather_trees_pay(const struct set *set, const struct layout *layout, const struct torus_topology *topology,
-		     bool forced)
+int gather_trees_pay(const struct set *set, const struct layout *layout, struct torus_topology *topology, bool forced)
 {
 	int nodes = topology->sites.nodes, count;
 	size_t bytes = layout_bytes(layout);
@@ -54,7 +53,7 @@ int gather_trees_pay(const struct set *set, const struct layout *layout, const s
 static void broadcast_run(const struct set *set, const struct torus_gathering_run *run, char *dest, int node,
 			  uint64_t number)
 {
-	const struct torus_topology *topology = set->team->topology;
+	struct torus_topology *topology = set->team->topology;
 	struct torus_task task = {.bytes = run->bytes};
 	struct torus_tree_choice trees;
 

@@ -220,7 +220,7 @@ static bool shared_here(const void *dest, const void *source)
 }
 
 /* The torus between nodes, if it may be faster for this size. All members call this alike. */
-static const struct torus_topology *usable_topology(const struct set *set, size_t bytes, bool shared)
+static struct torus_topology *usable_topology(const struct set *set, size_t bytes, bool shared)
 {
 	if (!set->team || set->group->on_node || reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
 		return NULL;
@@ -235,7 +235,7 @@ static const struct torus_topology *usable_topology(const struct set *set, size_
 struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	const struct torus_topology *topology = usable_topology(set, bytes, shared);
+	struct torus_topology *topology = usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 	struct torus_costs by_routes;
 
@@ -259,7 +259,7 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 
 bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, const struct torus_tree_choice *trees)
 {
-	const struct torus_topology *topology =
+	struct torus_topology *topology =
 		reduce_algorithm == RINGS || reduce_algorithm == AUTO ? usable_topology(set, bytes, shared) : NULL;
 	double seconds;
 

@@ -85,7 +85,7 @@ static void measure_links(const struct set *set, struct torus_topology *topology
 /* By the team's first member: all know the same. */
 static void report_topology(const struct set *set)
 {
-	const struct torus_topology *topology = set->team->topology;
+	struct torus_topology *topology = set->team->topology;
 	int nodes = set->group->levels ? set->group->levels->leaders.size : set->group->size;
 	char text[TORUS_TEXT];
 

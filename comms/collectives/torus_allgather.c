@@ -27,7 +27,7 @@ struct span {
 	size_t at, bytes;
 };
 
-bool torus_can_gather(const struct torus_topology *topology)
+bool torus_can_gather(struct torus_topology *topology)
 {
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }

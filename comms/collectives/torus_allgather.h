@@ -34,6 +34,6 @@ struct torus_gathering {
 void torus_gather(const struct torus_gathering *gathering);
 
 /* Does the schedule fit in the flag array? */
-bool torus_can_gather(const struct torus_topology *topology);
+bool torus_can_gather(struct torus_topology *topology);
 
 #endif

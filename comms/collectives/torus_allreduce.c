@@ -14,7 +14,7 @@
 #define FEWEST_ON_MESHES 8
 #define SHORTEST_PIECE 4096
 
-bool torus_can_allreduce(const struct torus_topology *topology)
+bool torus_can_allreduce(struct torus_topology *topology)
 {
 	return torus_topology_reverse_schedule(topology, TORUS_SEGMENTS);
 }

@@ -48,7 +48,7 @@ void torus_ring_plan_free(struct torus_ring_plan *plan);
 size_t torus_ring_plan_staging(const struct torus_topology *topology, size_t bytes);
 
 /* Is the team's torus whole, and does the schedule fit in the flag array of the all-gather? */
-bool torus_can_allreduce(const struct torus_topology *topology);
+bool torus_can_allreduce(struct torus_topology *topology);
 
 /* How many rounds a message of so many bytes takes. */
 int torus_allreduce_rounds(const struct torus_shape *shape, size_t bytes);

@@ -37,7 +37,7 @@ struct run {
 	struct course *onwards[TORUS_DIRECTIONS];		   /* by direction: that of the stream out, or NULL */
 };
 
-size_t torus_links_alltoall_most(const struct torus_topology *topology)
+size_t torus_links_alltoall_most(struct torus_topology *topology)
 {
 	return torus_topology_has_links(topology) ? torus_exchange_block_most(&topology->sites.shape) : 0;
 }

@@ -30,6 +30,6 @@ void torus_links_alltoall(const struct torus_links_alltoall *alltoall);
  * Bytes of a block at a time, so that what nodes keep in between does not fill their memory; 0: the schedule cannot run on this topology
  * (torus_topology_has_links).
  */
-size_t torus_links_alltoall_most(const struct torus_topology *topology);
+size_t torus_links_alltoall_most(struct torus_topology *topology);
 
 #endif

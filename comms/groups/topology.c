@@ -45,7 +45,7 @@ static void fill_topology(struct torus_topology *topology, const struct torus_jo
 }
 
 /* Is there a route from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */
-static bool is_connected(const struct torus_topology *topology)
+static bool is_connected(struct torus_topology *topology)
 {
 	const struct torus_disjoint_trees *disjoint = torus_topology_disjoint_trees(topology, topology->sites.place[0]);
 
@@ -67,15 +67,14 @@ struct torus_topology *torus_topology_make(struct comms_group *group)
 	return NULL;
 }
 
-const struct torus_disjoint_trees *torus_topology_disjoint_trees(const struct torus_topology *topology, int root)
+const struct torus_disjoint_trees *torus_topology_disjoint_trees(struct torus_topology *topology, int root)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
-	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
 
 	if (shape->places > TORUS_DISJOINT_PLACES)
 		return NULL;
 	if (!topology->disjoint)
-		changing->disjoint = topology_allocate((size_t)shape->places, sizeof(struct torus_disjoint_trees *));
+		topology->disjoint = topology_allocate((size_t)shape->places, sizeof(struct torus_disjoint_trees *));
 	if (!topology->disjoint[root]) {
 		topology->disjoint[root] = topology_allocate(1, sizeof(struct torus_disjoint_trees));
 		if (!torus_disjoint_trees_best(topology->disjoint[root], &topology->sites, root))
@@ -96,7 +95,7 @@ static bool is_mixed(const struct torus_shape *shape)
 	return rings > 0 && others > 0;
 }
 
-struct torus_tree_choice torus_topology_trees(const struct torus_topology *topology, int kind, struct torus_task *task)
+struct torus_tree_choice torus_topology_trees(struct torus_topology *topology, int kind, struct torus_task *task)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
 	struct torus_costs costs = topology->costs;
@@ -127,45 +126,42 @@ static struct torus_ring_step *list_made(list_maker *make, const struct torus_sh
 }
 
 /* What goes out from here in that direction, and what comes in from there. */
-static void list_both(const struct torus_topology *topology, list_maker *make, int direction,
-		      struct torus_ring_step **out, struct torus_ring_step **in)
+static void list_both(struct torus_topology *topology, list_maker *make, int direction, struct torus_ring_step **out,
+		      struct torus_ring_step **in)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
-	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
 	int next = shape->axis[direction / 2].size > 1 ? torus_neighbour(shape, topology->me, direction) : -1;
 
 	if (next < 0)
 		return;
-	*out = list_made(make, shape, topology->me, direction, &changing->n_steps_out[direction]);
-	*in = list_made(make, shape, next, direction ^ 1, &changing->n_steps_in[direction]);
+	*out = list_made(make, shape, topology->me, direction, &topology->n_steps_out[direction]);
+	*in = list_made(make, shape, next, direction ^ 1, &topology->n_steps_in[direction]);
 }
 
-bool torus_topology_schedule(const struct torus_topology *topology, int most)
+bool torus_topology_schedule(struct torus_topology *topology, int most)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
-	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
 
 	if (!topology->whole || shape->places > most)
 		return false;
 	if (topology->most_steps > 0)
 		return topology->most_steps <= most;
-	changing->most_steps = torus_ring_schedule_most(shape);
+	topology->most_steps = torus_ring_schedule_most(shape);
 	for (int direction = 0; direction < 2 * shape->axes && topology->most_steps <= most; direction++)
-		list_both(topology, torus_ring_schedule, direction, &changing->steps_out[direction],
-			  &changing->steps_in[direction]);
+		list_both(topology, torus_ring_schedule, direction, &topology->steps_out[direction],
+			  &topology->steps_in[direction]);
 	return topology->most_steps <= most;
 }
 
-bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most)
+bool torus_topology_reverse_schedule(struct torus_topology *topology, int most)
 {
-	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
 
 	if (!torus_topology_schedule(topology, most))
 		return false;
 	for (int direction = 0; direction < 2 * topology->sites.shape.axes; direction++)
 		if (!topology->reverse_in[direction])
-			list_both(topology, torus_ring_reverse_schedule, direction, &changing->reverse_in[direction],
-				  &changing->reverse_out[direction]);
+			list_both(topology, torus_ring_reverse_schedule, direction, &topology->reverse_in[direction],
+				  &topology->reverse_out[direction]);
 	return true;
 }
 

@@ -37,25 +37,25 @@ struct torus_topology *torus_topology_make(struct comms_group *group);
 void torus_topology_free(struct torus_topology *topology);
 
 /* Disjoint trees from a place, found by one search for each root. NULL: the torus is too large for a search. All members find the same trees. */
-const struct torus_disjoint_trees *torus_topology_disjoint_trees(const struct torus_topology *topology, int root);
+const struct torus_disjoint_trees *torus_topology_disjoint_trees(struct torus_topology *topology, int root);
 
 /*
  * The best trees for a task, of one kind or (TORUS_TREES_ANY) of all. On a whole topology it searches for more trees than arithmetic gives
  * only for large messages, or if that kind was asked for. Fills in the task's disjoint trees.
  */
 #define TORUS_TREES_ANY (-1)
-struct torus_tree_choice torus_topology_trees(const struct torus_topology *topology, int kind, struct torus_task *task);
+struct torus_tree_choice torus_topology_trees(struct torus_topology *topology, int kind, struct torus_task *task);
 
 /* Makes the steps of the ring schedule. False: the topology is not whole, or a list is longer than that. */
-bool torus_topology_schedule(const struct torus_topology *topology, int most);
+bool torus_topology_schedule(struct torus_topology *topology, int most);
 /* The same, with the steps backwards. */
-bool torus_topology_reverse_schedule(const struct torus_topology *topology, int most);
+bool torus_topology_reverse_schedule(struct torus_topology *topology, int most);
 
 /*
  * Can schedules from neighbour to neighbour do without the links that are dead or slow? lines is then how, NULL: there is none, until
  * torus_topology_see.
  */
-bool torus_topology_has_links(const struct torus_topology *topology);
+bool torus_topology_has_links(struct torus_topology *topology);
 
 /*
  * The node at a place sees a cable of its own carry this share of the usual rate: 0, it is dead, to 1. All members call this alike. Trees that

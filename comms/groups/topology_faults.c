@@ -66,19 +66,18 @@ void torus_topology_see(struct torus_topology *topology, int place, int directio
 	topology->whole = !torus_sites_flawed(&topology->sites);
 }
 
-bool torus_topology_has_links(const struct torus_topology *topology)
+bool torus_topology_has_links(struct torus_topology *topology)
 {
-	struct torus_topology *changing = (struct torus_topology *)(uintptr_t)topology;
 	bool possible;
 
 	if (!topology->whole && !topology->lines_tried) {
-		changing->lines_tried = true;
-		changing->lines = malloc(sizeof *topology->lines);
-		if (!topology->lines || !torus_lines_find(changing->lines, &topology->sites, &possible))
+		topology->lines_tried = true;
+		topology->lines = malloc(sizeof *topology->lines);
+		if (!topology->lines || !torus_lines_find(topology->lines, &topology->sites, &possible))
 			rte_die(NULL, "no memory for the torus of a team of %d nodes", topology->sites.nodes);
 		if (!possible) {
 			free(topology->lines);
-			changing->lines = NULL;
+			topology->lines = NULL;
 		}
 	}
 	return topology->whole || topology->lines;
