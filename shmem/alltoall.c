@@ -231,8 +231,11 @@ static bool nodes_are_alike(const struct comms_levels *levels)
 	return true;
 }
 
-/* All members call this alike. If a node has several members, windows hold what it sends. */
-static void choose_alltoall_torus(struct alltoall *a)
+/*
+ * The members agree whether the blocks go along the lines of the torus. A collective: it may measure the links. If a
+ * node has several members, windows hold what it sends.
+ */
+static void agree_on_lines(struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1,
@@ -245,7 +248,7 @@ static void choose_alltoall_torus(struct alltoall *a)
 	if (alltoall_algorithm == TORUS && each * (size_t)set->group->size / members > COMBINED_UP_TO)
 		return;
 	if (alltoall_algorithm == AUTO &&
-	    (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_torus())))
+	    (each * (size_t)set->group->size / members > COMBINED_UP_TO || torus_job_logical(comms_ensure_torus())))
 		return;
 	set_prepare_topology(set);
 	topology = set->team->topology;
@@ -272,10 +275,12 @@ static bool lines_are_faster(const struct alltoall *a, size_t members)
 }
 
 /*
+ * A collective: the first call measures the links of the torus, and later ones may check its cables.
+ *
  * Little data is for other algorithms, unless this one is forced, or a cable of the team is known to be dead or slow, which they do not avoid,
  * or its elements lie apart: the others pack those piece by piece, between barriers.
  */
-static bool takes_links(const struct alltoall *a)
+static bool agree_on_links(const struct alltoall *a)
 {
 	const struct set *set = a->set;
 	size_t members = set->group->levels ? (size_t)node_size(set->group->levels, 0) : 1;
@@ -285,7 +290,7 @@ static bool takes_links(const struct alltoall *a)
 	if (!set->team || set->group->on_node || alltoall_algorithm == DIRECT || alltoall_algorithm == LINES ||
 	    (alltoall_algorithm != LINKS && little) || !nodes_are_alike(set->group->levels))
 		return false;
-	return set_takes_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO) &&
+	return set_agree_on_links(set, a->dest, a->source, a->bytes, alltoall_algorithm != AUTO) &&
 	       (alltoall_algorithm != AUTO || !lines_are_faster(a, members));
 }
 
@@ -294,19 +299,19 @@ static void alltoall_of_blocks(struct alltoall *a)
 	const struct set *set = a->set;
 
 	comms_group_prepare(set->group);
-	if (takes_links(a)) {
+	if (agree_on_links(a)) {
 		set_alltoall_by_links(set,
 				      &(struct set_blocks){a->dest, a->source, a->bytes, a->bytes, a->bytes, a->bytes});
 		return;
 	}
 	if (set->team && set->group->levels && fits_windows(set->group->levels, set->group->size, a->bytes)) {
-		choose_alltoall_torus(a);
+		agree_on_lines(a);
 		a->number = ++set->team->alltoalls;
 		alltoall_by_nodes(a);
 		return;
 	}
 	if (!set->group->levels)
-		choose_alltoall_torus(a);
+		agree_on_lines(a);
 	if (a->topology)
 		alltoall_on_torus(a, a->source, a->dest, a->bytes);
 	else
@@ -412,7 +417,7 @@ void set_alltoalls(const struct set *set, void *dest, const void *source, struct
 	comms_group_prepare(set->group);
 	if (dst == 1 && sst == 1)
 		alltoall_of_blocks(&a);
-	else if (takes_links(&a))
+	else if (agree_on_links(&a))
 		set_alltoall_by_links(set, &(struct set_blocks){dest, source, a.bytes, size, x.dst, x.sst});
 	else if (set->team && !set->group->on_node && window > size)
 		exchange_windows(&x, window);

@@ -93,7 +93,7 @@ static size_t node_block_bytes(const struct set *set, size_t bytes)
  * All nodes have as many members (the caller has seen to that), and a leader reaches its members' memory. Where a cable is dead or
  * slow, the links are those of the torus without it, while direct messages go over it or round it.
  */
-bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
+bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced)
 {
 	struct torus_topology *topology;
 	struct torus_costs by_routes;
@@ -103,13 +103,13 @@ bool set_takes_links(const struct set *set, const void *dest, const void *source
 	    (!comms_shared(comms_find_segment(dest)) || !comms_shared(comms_find_segment(source))))
 		return false;
 	each = node_block_bytes(set, bytes);
-	if (!forced && torus_job_logical(comms_torus()))
+	if (!forced && torus_job_logical(comms_ensure_torus()))
 		return false;
 	set_prepare_topology(set);
 	topology = set->team->topology;
 	if (!topology)
 		return false;
-	set_watch_cables(set, each * (size_t)topology->sites.nodes);
+	set_check_cables_before(set, each * (size_t)topology->sites.nodes);
 	if (torus_links_alltoall_most(topology) == 0)
 		return false;
 	by_routes = torus_topology_route_costs(topology);

@@ -282,7 +282,7 @@ static int node_of_member(const struct set *set, int i)
 	return set->group->levels ? set->group->levels->node_of[i] : i;
 }
 
-struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root)
+struct set_trees set_agree_on_broadcast_trees(const struct set *set, size_t bytes, int root)
 {
 	struct torus_topology *topology;
 	struct torus_task task = {.bytes = bytes, .most_segments = TORUS_SEGMENTS};
@@ -291,13 +291,13 @@ struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int ro
 
 	if (broadcast_algorithm == TREE || broadcast_algorithm == PULL || set->group->on_node)
 		return trees;
-	if (broadcast_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_torus())))
+	if (broadcast_algorithm == AUTO && (bytes < TREES_LEAST || torus_job_logical(comms_ensure_torus())))
 		return trees;
 	set_prepare_topology(set);
 	topology = set->team->topology;
 	if (!topology)
 		return trees;
-	set_watch_cables(set, bytes);
+	set_check_cables_before(set, bytes);
 	by_routes = torus_topology_route_costs(topology);
 	task.root = topology->sites.place[node_of_member(set, root)];
 	trees.tree_choice =
@@ -322,7 +322,7 @@ static void broadcast_in_team(const struct set *set, void *dest, const void *sou
 	comms_group_prepare(set->group);
 	if (number % (BROADCASTS / 2) == 0)
 		set_sync(set);
-	b.trees = set_broadcast_trees(set, bytes, root);
+	b.trees = set_agree_on_broadcast_trees(set, bytes, root);
 	if (b.trees.tree_choice.trees > 0)
 		b.first_number = ++set->team->torus_collectives;
 	if (b.trees.tree_choice.trees == 0 && pushes(set, bytes)) {

@@ -79,12 +79,13 @@ void set_prepare_topology(const struct set *set);
 
 #define SET_WATCHED_FROM (64UL << 10) /* bytes: less does not count */
 /*
- * A collective is about to move so many bytes over a team's topology, and this may be the time to check the cables. All members call this
- * alike, once in a call and before they choose trees; it does nothing for small messages.
+ * Checks the cables of a team's topology together with all members, if enough bytes have moved since the last check.
+ * All members call this alike, once in a collective that moves so many bytes and before they choose trees. Does nothing
+ * for small messages.
  */
-void set_watch_cables(const struct set *set, size_t bytes);
-/* The same for bytes that are over; checks only if the team is at rest. Has it checked? */
-bool set_watch_moved(const struct set *set, size_t bytes, bool at_rest);
+void set_check_cables_before(const struct set *set, size_t bytes);
+/* The same after the bytes have moved; checks only if the team is at rest. True if it has checked. */
+bool set_check_cables_after(const struct set *set, size_t bytes, bool at_rest);
 /* Is the team on a torus whose cables may be checked? All members have the same answer. */
 bool set_watches(const struct set *set);
 /* Prints the cables that have changed. */
@@ -161,17 +162,22 @@ void api_alltoalls_start(void);
 void api_faults_start(void (*follow)(const struct set *set));
 
 /*
- * The trees of a torus that a broadcast or a reduction takes between nodes; none where another algorithm is faster. All members call
- * this together. shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
+ * The members agree on the trees of a torus that a broadcast or a reduction takes between nodes; none where another
+ * algorithm is faster. These are collectives: the first call measures the links, and later ones may check the cables.
+ * shared: members of a node load and store each other's data. A reduction's root is a node, or -1 for the middle.
  */
 struct set_trees {
 	struct torus_tree_choice tree_choice;
 	const struct torus_disjoint_trees *disjoint;
 };
-struct set_trees set_broadcast_trees(const struct set *set, size_t bytes, int root);
-struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
-/* Is the ring all-reduce of a torus faster than these trees, or, if there are none, than parts? */
-bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, const struct torus_tree_choice *trees);
+struct set_trees set_agree_on_broadcast_trees(const struct set *set, size_t bytes, int root);
+struct set_trees set_agree_on_reduce_trees(const struct set *set, size_t bytes, bool shared, int root);
+/*
+ * The members agree whether they take the ring all-reduce of a torus: it is faster than these trees, or, if there are
+ * none, than parts. A collective like the ones above.
+ */
+bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool shared,
+				 const struct torus_tree_choice *trees);
 
 /* Combines elements of a type, and sets their size; NULL: the type lacks the operation. */
 combine_t *set_combine(shmemx_op_t operation, shmemx_type_t type, size_t *size);
@@ -209,10 +215,11 @@ void set_push_blocks(const struct set *set, char *dest, const char *source, size
 void set_exchange_blocks(const struct set *set, char *dest, const char *source, size_t source_step, size_t bytes);
 
 /*
- * Alltoall from neighbour to neighbour, on the team's torus: is it faster than from each to each, or, if it is forced, can it be done?
- * All members call this alike, nodes have equal numbers of members.
+ * The members agree whether an alltoall goes from neighbour to neighbour on the team's torus: it is faster than from
+ * each to each, or it is forced and possible. A collective like set_agree_on_broadcast_trees; nodes have equal numbers
+ * of members.
  */
-bool set_takes_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
+bool set_agree_on_links(const struct set *set, const void *dest, const void *source, size_t bytes, bool forced);
 /* A block for each member: elements of so many bytes, and how far it is from one to the next. */
 struct set_blocks {
 	char *dest;

@@ -119,19 +119,19 @@ static bool takes_trees(const struct set *set, const struct layout *layout, int 
 	return *broadcasts > 0;
 }
 
-/* Asked by all members alike. */
-static enum gather_algorithm choose_gather(const struct set *set, const struct layout *layout, int *broadcasts)
+/* A collective: the first call measures the links of the torus, and later ones may check its cables. */
+static enum gather_algorithm agree_on_gather(const struct set *set, const struct layout *layout, int *broadcasts)
 {
 	const struct torus_topology *topology = NULL;
 
 	if (gather_algorithm == IN_ROUNDS || gather_algorithm == RING)
 		return gather_algorithm;
-	if (gather_algorithm != AUTO || !torus_job_logical(comms_torus())) {
+	if (gather_algorithm != AUTO || !torus_job_logical(comms_ensure_torus())) {
 		set_prepare_topology(set);
 		topology = set->team->topology;
 	}
 	if (topology)
-		set_watch_cables(set, layout_bytes(layout));
+		set_check_cables_before(set, layout_bytes(layout));
 	if (topology && gather_algorithm == LINES && gather_lines_fit(topology))
 		return LINES;
 	if (topology && !topology->whole && gather_algorithm != LINES && takes_trees(set, layout, broadcasts))
@@ -204,7 +204,7 @@ static void gather_on_nodes(const struct set *set, const struct layout *layout, 
 	int broadcasts = 1;
 	size_t bytes = block_bytes(layout, set->group->me), first = block_at(layout, layout->first);
 
-	x.algorithm = choose_gather(set, layout, &broadcasts);
+	x.algorithm = agree_on_gather(set, layout, &broadcasts);
 	if (bytes > 0)
 		comms_put(dest + block_at(layout, set->group->me), source, bytes, leader, set->routine);
 	if (levels && !comms_shared(comms_find_segment(dest)))

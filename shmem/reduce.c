@@ -6,8 +6,8 @@
  * in their own, then take the other parts from the others. Every part is computed once, so all have the same bits. On a torus
  * of nodes, the model may prefer trees: each part goes up one of them, combined on the way, and from the root down again, both
  * at the same time (comms/collectives/tree_up.c). Or it may prefer rings: each node gets a part by the rings of all axes, and then
- * all parts go round (comms/collectives/torus_allreduce.c). plan_torus chooses, by set_reduce_trees and
- * set_takes_ring_allreduce.
+ * all parts go round (comms/collectives/torus_allreduce.c). agree_on_torus_method chooses, by set_agree_on_reduce_trees and
+ * set_agree_on_ring_allreduce.
  */
 #include "reduce.h"
 
@@ -219,28 +219,28 @@ static bool shared_here(const void *dest, const void *source)
 	return comms_shared(comms_find_segment(dest)) && comms_shared(comms_find_segment(source));
 }
 
-/* The torus between nodes, if it may be faster for this size. All members call this alike. */
-static struct torus_topology *usable_topology(const struct set *set, size_t bytes, bool shared)
+/* The torus between nodes, if it may be faster for this size. A collective: the first call measures its links. */
+static struct torus_topology *prepare_usable_topology(const struct set *set, size_t bytes, bool shared)
 {
 	if (!set->team || set->group->on_node || reduce_algorithm == DOUBLING || reduce_algorithm == PARTS)
 		return NULL;
 	if (set->group->levels && !shared)
 		return NULL;
-	if (reduce_algorithm == AUTO && (bytes <= ROW_BYTES || torus_job_logical(comms_torus())))
+	if (reduce_algorithm == AUTO && (bytes <= ROW_BYTES || torus_job_logical(comms_ensure_torus())))
 		return NULL;
 	set_prepare_topology(set);
 	return set->team->topology;
 }
 
-struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
+struct set_trees set_agree_on_reduce_trees(const struct set *set, size_t bytes, bool shared, int root)
 {
 	struct torus_task task = {.bytes = bytes, .up_first = true};
-	struct torus_topology *topology = usable_topology(set, bytes, shared);
+	struct torus_topology *topology = prepare_usable_topology(set, bytes, shared);
 	struct set_trees trees = {0};
 	struct torus_costs by_routes;
 
 	if (topology)
-		set_watch_cables(set, bytes);
+		set_check_cables_before(set, bytes);
 	if (!topology || reduce_algorithm == RINGS)
 		return trees;
 	by_routes = torus_topology_route_costs(topology);
@@ -257,10 +257,12 @@ struct set_trees set_reduce_trees(const struct set *set, size_t bytes, bool shar
 	return trees;
 }
 
-bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, const struct torus_tree_choice *trees)
+bool set_agree_on_ring_allreduce(const struct set *set, size_t bytes, bool shared,
+				 const struct torus_tree_choice *trees)
 {
-	struct torus_topology *topology =
-		reduce_algorithm == RINGS || reduce_algorithm == AUTO ? usable_topology(set, bytes, shared) : NULL;
+	struct torus_topology *topology = reduce_algorithm == RINGS || reduce_algorithm == AUTO
+						  ? prepare_usable_topology(set, bytes, shared)
+						  : NULL;
 	double seconds;
 
 	if (!topology || !torus_can_allreduce(topology))
@@ -274,14 +276,14 @@ bool set_takes_ring_allreduce(const struct set *set, size_t bytes, bool shared, 
 	       (trees->trees == 0 || seconds < trees->seconds);
 }
 
-/* All members come to the same plan, also those that do not lead a node. */
-static void plan_torus(struct reduction *r)
+/* All members come to the same choice, also those that do not lead a node. A collective, like what it calls. */
+static void agree_on_torus_method(struct reduction *r)
 {
 	size_t bytes = r->count * r->size, most;
 	bool shared = shared_here(r->dest, r->source);
 
-	r->trees = set_reduce_trees(r->set, bytes, shared, -1);
-	r->by_rings = set_takes_ring_allreduce(r->set, bytes, shared, &r->trees.tree_choice);
+	r->trees = set_agree_on_reduce_trees(r->set, bytes, shared, -1);
+	r->by_rings = set_agree_on_ring_allreduce(r->set, bytes, shared, &r->trees.tree_choice);
 	if (r->by_rings)
 		r->first_number = ++r->set->team->torus_collectives;
 	if (r->by_rings || r->trees.tree_choice.trees == 0)
@@ -310,7 +312,7 @@ void set_reduce(const struct set *set, void *dest, const void *source, size_t co
 	comms_check_symmetric(dest, count * size, "dest", set->routine);
 	set_check_overlap(set, (struct set_span){dest, count * size}, (struct set_span){source, count * size}, true);
 	comms_group_prepare(set->group);
-	plan_torus(&r);
+	agree_on_torus_method(&r);
 	if (!r.by_rings && r.trees.tree_choice.trees == 0 && set->team && uses_doubling(set->group, count * size))
 		reduce_small(&r);
 	else if (set->team && set->group->on_node && shared_here(dest, source))

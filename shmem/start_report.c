@@ -72,7 +72,7 @@ static void print_watched(const struct torus_job *job)
 
 static void print_torus(void)
 {
-	const struct torus_job *job = comms_torus();
+	const struct torus_job *job = comms_ensure_torus();
 	char shape[TORUS_TEXT], machine[TORUS_TEXT], text[TORUS_SPREAD_TEXT];
 	struct torus_spread spread;
 

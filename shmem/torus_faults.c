@@ -67,7 +67,7 @@ static bool leads_node(const struct set *set)
 static int neighbour_of(const struct torus_topology *topology, int direction)
 {
 	const struct torus_shape *shape = &topology->sites.shape;
-	const struct torus_job *job = comms_torus();
+	const struct torus_job *job = comms_ensure_torus();
 	int next = direction < 2 * shape->axes && shape->axis[direction / 2].size > 1
 			   ? torus_neighbour(shape, topology->me, direction)
 			   : -1,
@@ -157,8 +157,8 @@ static void test_cable(const struct set *set, int direction, bool doubted)
 	}
 	share = faults.rate[0] / faults.rate[1];
 	rte_debug("the cable of port %s was in doubt and has %.3g MB/s, where port %s has %.3g",
-		  comms_torus()->port[direction], faults.rate[0] * 1e-6, comms_torus()->port[faults.other],
-		  faults.rate[1] * 1e-6);
+		  comms_ensure_torus()->port[direction], faults.rate[0] * 1e-6,
+		  comms_ensure_torus()->port[faults.other], faults.rate[1] * 1e-6);
 	if (doubted || share < SLOW)
 		cables_judge(direction, share < SLOW ? (float)share : 1);
 }
@@ -175,7 +175,7 @@ static const char *way_round(struct torus_topology *topology)
 /* Only the first end of a cable that notices prints a line, and of several teams the first. */
 static void report_cable(struct torus_topology *topology, int direction, int share)
 {
-	const char *port = comms_torus()->port[direction];
+	const char *port = comms_ensure_torus()->port[direction];
 	char here[256] = "this host", there[256] = "its neighbour";
 
 	if (faults.printed[direction] == share + 1)
@@ -191,7 +191,7 @@ static void report_cable(struct torus_topology *topology, int direction, int sha
 			   way_round(topology));
 	else
 		rte_report(NULL, "the cable from port %s of %s to %s is slow: %.3g MB/s, and port %s has %.3g; %s",
-			   port, here, there, faults.rate[0] * 1e-6, comms_torus()->port[faults.other],
+			   port, here, there, faults.rate[0] * 1e-6, comms_ensure_torus()->port[faults.other],
 			   faults.rate[1] * 1e-6, way_round(topology));
 }
 
@@ -294,7 +294,7 @@ bool set_watches(const struct set *set)
 	return faults.wanted && set->team->topology && !set->team->watch.off;
 }
 
-bool set_watch_moved(const struct set *set, size_t bytes, bool at_rest)
+bool set_check_cables_after(const struct set *set, size_t bytes, bool at_rest)
 {
 	const struct torus_topology *topology = set->team->topology;
 	struct cable_watch *watch = &set->team->watch;
@@ -307,10 +307,10 @@ bool set_watch_moved(const struct set *set, size_t bytes, bool at_rest)
 	return true;
 }
 
-void set_watch_cables(const struct set *set, size_t bytes)
+void set_check_cables_before(const struct set *set, size_t bytes)
 {
 	if (set_watches(set) && !set->team->watch.plans && bytes >= SET_WATCHED_FROM)
-		set_watch_moved(set, bytes, true);
+		set_check_cables_after(set, bytes, true);
 }
 
 static void print_fault(const struct torus_topology *topology, int place, int direction)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, and an all-gather by the ring schedule of what is
- * complete. set_takes_ring_allreduce in shmem/reduce.c chooses it.
+ * complete. set_agree_on_ring_allreduce in shmem/reduce.c chooses it.
  */
 #include "ring_inside.h"
 

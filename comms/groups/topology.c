@@ -60,7 +60,7 @@ struct torus_topology *torus_topology_make(struct comms_group *group)
 	if (leaders->size < 2 || group->on_node)
 		return NULL;
 	topology = topology_allocate(1, sizeof *topology);
-	fill_topology(topology, comms_torus(), leaders, group->levels ? group->levels->my_node : group->me);
+	fill_topology(topology, comms_ensure_torus(), leaders, group->levels ? group->levels->my_node : group->me);
 	if (topology->whole || is_connected(topology))
 		return topology;
 	torus_topology_free(topology);

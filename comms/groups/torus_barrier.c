@@ -19,7 +19,7 @@ static bool somebody_knows(void)
 
 static void find_places(struct torus_sites *sites, const struct comms_group *nodes)
 {
-	const struct torus_job *job = comms_torus();
+	const struct torus_job *job = comms_ensure_torus();
 	int *places = calloc((size_t)nodes->size, sizeof *places);
 
 	for (int n = 0; places && n < nodes->size; n++)

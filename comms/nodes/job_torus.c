@@ -311,7 +311,7 @@ static struct torus_job *make_job_torus(void)
 	return job;
 }
 
-const struct torus_job *comms_torus(void)
+const struct torus_job *comms_ensure_torus(void)
 {
 	struct torus_job *job = atomic_load_explicit(&comms.torus, memory_order_acquire);
 
@@ -337,7 +337,7 @@ void comms_torus_start(void)
 {
 	comms_read_found_torus();
 	if (comms_torus_is_given())
-		comms_torus();
+		comms_ensure_torus();
 }
 
 void comms_torus_stop(void)

@@ -5,11 +5,13 @@
 #include "comms/torus/job_places.h"
 
 /*
- * The torus of this job (the words are those of torus/job_places.h), from the first source that knows it: the vendor's library, the
- * launcher, SHMEM_TORUS_FILE, SHMEM_TORUS, oshrun, PE 0 (find_torus.h); else made up from the number of nodes. Made when it is first asked for, by any
- * thread, alike on all PEs and without their help; then it stays as it is until the library goes down.
+ * Returns the torus of this job (the words are those of torus/job_places.h), and makes it when it is first asked for, by
+ * any thread: from the first source that knows it: the vendor's library, the launcher, SHMEM_TORUS_FILE, SHMEM_TORUS,
+ * oshrun, PE 0 (find_torus.h); else made up from the number of nodes. The first call may read a file, and ends the job
+ * where that is wrong. All PEs make the same torus without each other's help; it stays as it is until the library goes
+ * down.
  */
-const struct torus_job *comms_torus(void);
+const struct torus_job *comms_ensure_torus(void);
 
 /* Does a setting, oshrun or PE 0 give a shape? Then it has been read already. */
 bool comms_torus_is_given(void);

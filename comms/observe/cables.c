@@ -44,7 +44,7 @@ static bool read_flags(const char *port, short *flags)
 bool cables_watched(int direction)
 {
 	struct cable *cable = &cables[direction];
-	const char *port = comms_torus()->port[direction];
+	const char *port = comms_ensure_torus()->port[direction];
 	short flags;
 
 	if (!cable->known) {
@@ -62,7 +62,7 @@ float cables_share(int direction)
 
 	if (!cables_watched(direction))
 		return 1;
-	read_flags(comms_torus()->port[direction], &flags);
+	read_flags(comms_ensure_torus()->port[direction], &flags);
 	if ((flags & IFF_UP) && (flags & IFF_RUNNING))
 		cable->share = cable->share > 0 ? cable->share : 1;
 	else

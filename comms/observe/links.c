@@ -28,7 +28,7 @@ static struct {
 
 int links_known(void)
 {
-	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
 	long links = (long)shape->places * 2 * shape->axes;
 
 	return links <= MOST_LINKS ? (int)links : 0;
@@ -36,7 +36,7 @@ int links_known(void)
 
 void links_follow(int from, int to, links_visitor *visit, void *argument)
 {
-	const struct torus_job *job = comms_torus();
+	const struct torus_job *job = comms_ensure_torus();
 	const struct torus_shape *shape = &job->sites.shape;
 	int at = torus_job_place(job, from), end = torus_job_place(job, to), direction;
 
@@ -48,7 +48,7 @@ void links_follow(int from, int to, links_visitor *visit, void *argument)
 
 bool links_exist(int link)
 {
-	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
 	int from = link / (2 * shape->axes), to = torus_neighbour(shape, from, link % (2 * shape->axes));
 
 	return to >= 0 && to != from;
@@ -102,7 +102,7 @@ const char *links_counted_name(int which)
 
 const char *links_name(int link, char text[LINKS_TEXT])
 {
-	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
 	char place[TORUS_TEXT];
 
 	snprintf(text, LINKS_TEXT, "%s %s", torus_place_text(shape, link / (2 * shape->axes), place),

@@ -191,7 +191,7 @@ size_t exchange_choose_detours(struct shmemx_exchange *x, const struct published
 	struct set world = set_of_team(SHMEM_TEAM_WORLD, routine);
 	int choice = setting_choice(SETTING_EXCHANGE_DETOURS);
 	struct chooser c = {.world = &world,
-			    .job = comms_torus(),
+			    .job = comms_ensure_torus(),
 			    .forced = choice == DETOURS_YES,
 			    .stations = stations};
 	size_t bytes = 0;

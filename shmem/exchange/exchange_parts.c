@@ -84,7 +84,7 @@ static void complete_hop(const struct shmemx_exchange *x, int d, int hop, struct
 	h->detour = &x->plan->found.detour[d];
 	h->to = words_at(x, d, hop);
 	h->pe = x->plan->place[d][hop].pe;
-	h->second_cable = torus_is_second_cable(&comms_torus()->sites.shape, h->detour->direction[hop]);
+	h->second_cable = torus_is_second_cable(&comms_ensure_torus()->sites.shape, h->detour->direction[hop]);
 	h->dest = last ? part_in_slot(x, d, h->slot) : room_at(x, d, hop, h->slot);
 }
 

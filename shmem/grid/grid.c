@@ -190,7 +190,7 @@ static void take_placement(struct grid *grid, const struct spots *spots, const s
 static void place_members(struct grid *grid, int *member, const struct comms_group *team, bool reorder,
 			  const char *routine)
 {
-	const struct torus_job *job = comms_torus();
+	const struct torus_job *job = comms_ensure_torus();
 	struct torus_sites sites;
 	struct torus_box box;
 	struct spots spots;

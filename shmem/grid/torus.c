@@ -12,7 +12,7 @@ API int shmemx_torus_shape(int *sizes, int *rings)
 	const struct torus_shape *shape;
 
 	comms_check_up(__func__);
-	shape = &comms_torus()->sites.shape;
+	shape = &comms_ensure_torus()->sites.shape;
 	for (int a = 0; a < shape->axes; a++) {
 		if (sizes)
 			sizes[a] = shape->axis[a].size;
@@ -28,7 +28,7 @@ API int shmemx_torus_coordinates(int pe, int *coordinates)
 
 	comms_check_up(__func__);
 	comms_check_pe(pe, __func__);
-	job = comms_torus();
+	job = comms_ensure_torus();
 	torus_coordinates(&job->sites.shape, torus_job_place(job, pe), coordinates);
 	return job->sites.shape.axes;
 }
@@ -38,11 +38,11 @@ API int shmemx_torus_hops(int pe, int other)
 	comms_check_up(__func__);
 	comms_check_pe(pe, __func__);
 	comms_check_pe(other, __func__);
-	return torus_job_hops(comms_torus(), pe, other);
+	return torus_job_hops(comms_ensure_torus(), pe, other);
 }
 
 API const char *shmemx_torus_source(void)
 {
 	comms_check_up(__func__);
-	return torus_source_text(comms_torus()->source);
+	return torus_source_text(comms_ensure_torus()->source);
 }

@@ -99,7 +99,7 @@ static void load_write(struct plain_text *text)
 /* What torusplan view needs to draw it. */
 static void write_torus(struct plain_text *text)
 {
-	const struct torus_shape *shape = &comms_torus()->sites.shape;
+	const struct torus_shape *shape = &comms_ensure_torus()->sites.shape;
 	char line[TORUS_TEXT];
 
 	plain_put(text, "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"torus %s\"}},",
@@ -109,7 +109,7 @@ static void write_torus(struct plain_text *text)
 		  "\"step\":%t,\"place\":[",
 		  comms.n_pes, line, comms.n_pes, link_loads.step * BINS, link_loads.step);
 	for (int pe = 0; pe < comms.n_pes; pe++)
-		plain_put(text, pe ? ",%d" : "%d", torus_job_place(comms_torus(), pe));
+		plain_put(text, pe ? ",%d" : "%d", torus_job_place(comms_ensure_torus(), pe));
 	plain_put(text, "]}}");
 }
 

@@ -8,7 +8,7 @@
 #define AT_ONCE_UP_TO 65536 /* bytes that are not worth a chain */
 #define CHAIN_SEGMENT (128UL << 10)
 
-static struct tree_set choose_broadcast_trees(struct maker *m, const struct nodes *nodes, int root)
+static struct tree_set agree_on_broadcast_trees(struct maker *m, const struct nodes *nodes, int root)
 {
 	struct tree_set tree_set = {.kind = BINOMIAL,
 				    .nodes = nodes,
@@ -19,7 +19,7 @@ static struct tree_set choose_broadcast_trees(struct maker *m, const struct node
 
 	tree_set.root_pe = set_pe(&m->set, root);
 	if (nodes->count > 1 && (nodes->levels != NULL) == (m->set.group->levels != NULL))
-		trees = set_broadcast_trees(&m->set, m->bytes, root);
+		trees = set_agree_on_broadcast_trees(&m->set, m->bytes, root);
 	tree_set.segment = m->bytes;
 	if (trees.tree_choice.trees > 0) {
 		plan_tree_set_on_torus(&tree_set, &trees);
@@ -55,7 +55,7 @@ static bool make_broadcast(struct maker *m, const struct plan_order *order)
 	struct tree_set tree_set = {0};
 
 	if (order->bytes > 0)
-		tree_set = choose_broadcast_trees(m, &nodes, order->root);
+		tree_set = agree_on_broadcast_trees(m, &nodes, order->root);
 	if (!plan_begin(m, PORTS_NODE + (size_t)nodes.size, 0, 0))
 		return false;
 	if (order->bytes > 0)

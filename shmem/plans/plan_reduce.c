@@ -115,7 +115,7 @@ static struct when node_done(const struct reduction *r)
 /* --- Between nodes --- */
 
 /* By the same rules as the call. Sets by_rings. */
-static struct tree_set choose_reduce_trees(struct reduction *r)
+static struct tree_set agree_on_reduce_trees(struct reduction *r)
 {
 	const struct nodes *nodes = &r->nodes;
 	struct maker *m = r->m;
@@ -125,8 +125,8 @@ static struct tree_set choose_reduce_trees(struct reduction *r)
 
 	tree_set.root = root < 0 ? 0 : plan_node_of(nodes, root);
 	if ((nodes->levels != NULL) == (m->set.group->levels != NULL)) {
-		trees = set_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : tree_set.root);
-		r->by_rings = root < 0 && set_takes_ring_allreduce(&m->set, m->bytes, true, &trees.tree_choice);
+		trees = set_agree_on_reduce_trees(&m->set, m->bytes, true, root < 0 ? -1 : tree_set.root);
+		r->by_rings = root < 0 && set_agree_on_ring_allreduce(&m->set, m->bytes, true, &trees.tree_choice);
 	}
 	if (root < 0 && trees.tree_choice.trees > 0)
 		tree_set.root = m->set.team->topology->sites.node[torus_topology_middle(m->set.team->topology)];
@@ -285,7 +285,7 @@ static bool make_reduction(struct maker *m, const struct plan_order *order)
 	r.combine = set_combine((shmemx_op_t)order->op, (shmemx_type_t)order->type, &r.size);
 	r.first = plan_first(&r.nodes, r.root);
 	if (m->bytes > 0 && r.nodes.count > 1) {
-		r.tree_set = choose_reduce_trees(&r);
+		r.tree_set = agree_on_reduce_trees(&r);
 		r.slots = slots_of(&r.tree_set);
 		staging = r.by_rings ? plan_rings_staging(m)
 				     : plan_tree_set_directions(&r.tree_set) * r.slots * r.tree_set.segment;

@@ -98,7 +98,7 @@ void api_plans_watch(struct shmemx_team *team, const char *routine)
 	words[1] = plans_moved(team, &under_way);
 	words[0] = under_way;
 	set_reduce_words(&set, words, 2, SET_MOST);
-	if (set_watch_moved(&set, words[1], words[0] == 0))
+	if (set_check_cables_after(&set, words[1], words[0] == 0))
 		watch->agree_each = (watch->agree_each + 1) / 2;
 	else if (watch->agree_each < SELDOM)
 		watch->agree_each *= 2;
