@@ -134,65 +134,87 @@ static void start_network(void)
 		comms.quick_atomic_pes = 0;
 }
 
-void comms_start(void)
+static void start_memory(void)
 {
-	char *torus;
-
-	comms.pe = rte.pe;
-	check_settings();
-	read_paths();
-	peers_start();
+	peers_start(); /* before the heap, which is shared if other PEs are on this node */
 	comms.segments[COMMS_GLOBALS] = (struct comms_segment){globals.start, globals.size, globals.fd};
 	memory_make_heap();
-	comms.n_pes = rte.n_pes;
-	hang_start();
-	counters_start();
-	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks ? 0 : comms.n_pes;
-	wait_start();
-	comms_lists_start();
-	numa_start();
-	if (network_needed())
-		start_network();
-	comms.quiets = comms.network || comms.checks;
-	comms_events_start();
-	torus = comms.pe == 0 ? comms_find_torus() : NULL;
+	comms.n_pes = rte.n_pes; /* from here on addresses can be checked */
+}
+
+/* All that others ask of this PE is known now, so they may reach it when this is over. */
+static void publish(void)
+{
+	char *torus = comms.pe == 0 ? comms_find_torus() : NULL;
+
 	peers_publish(counters_agreement(), torus);
 	free(torus);
 	agree_on_counters();
 	comms_connect(comms.pe);
-	rte.explain = comms_explain_fault;
-	comms_torus_start();
-	reorder_start();
-	counters_start_links();
+}
+
+/* comms_stop goes back by the same steps, in the opposite order. */
+void comms_start(void)
+{
+	comms.pe = rte.pe;
+	check_settings(); /* before any code reads a setting */
+	read_paths();	  /* before nodes are counted: load and store may be left out */
+	start_memory();
+	hang_start();	  /* before the first wait for others, so that a PE that hangs below can be asked about it */
+	counters_start(); /* calls that are counted or recorded are not quick */
+	comms.quick_pes = comms.quick_atomic_pes = comms.observed || comms.checks ? 0 : comms.n_pes;
+	wait_start(); /* in the heap: other PEs read there whether the node is oversubscribed */
+	comms_lists_start();
+	numa_start();
+	if (network_needed())
+		start_network(); /* before publish: what it needs of others is part of what is published */
+	comms.quiets = comms.network || comms.checks;
+	comms_events_start();
+	publish();
+	rte.explain = comms_explain_fault; /* it asks which PE's memory an address is in */
+	comms_torus_start();		   /* what PE 0 found comes with what it has published */
+	counters_start_links();		   /* there is a counter for each link of the torus */
 	if (comms.network && comms.network->open)
-		comms.network->open();
+		comms.network->open(); /* others may send requests from here on, and all that they need is there */
+	reorder_start();	       /* last: its thread calls the network, and the links are counted */
+}
+
+/* A network ends in step with the networks of the other PEs. */
+static void finish_network(void)
+{
+	if (!comms.network)
+		return;
+	comms.network->finish();
+	/* What this PE's network still owes a peer is owed through that peer's software: all go on until all are done. */
+	if (rte_fence() != RTE_OK)
+		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
+	if (comms.network->rest)
+		comms.network->rest();
+}
+
+static void stop_network(void)
+{
+	if (comms.network)
+		comms.network->stop();
+	if (chosen_network && chosen_network->leave)
+		chosen_network->leave();
+	chosen_network = NULL;
 }
 
 void comms_stop(void)
 {
-	const struct comms_network *network = comms.network;
-
-	hang_stop();
+	hang_stop(); /* out of turn: the thread that reports reads the memory of other PEs by way of the network */
 	reorder_stop();
-	if (network)
-		network->finish();
-	/* What this PE's network still owes a peer is owed through that peer's software: all go on until all are done. */
-	if (network && rte_fence() != RTE_OK)
-		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
-	if (network && network->rest)
-		network->rest();
-	rte.explain = NULL;
-	peers_stop();
+	finish_network();
+	peers_disconnect(); /* what came after the start goes first: connections may use the torus */
 	counters_stop_links();
 	cables_stop();
 	comms_torus_stop();
-	if (network)
-		network->stop();
-	if (chosen_network && chosen_network->leave)
-		chosen_network->leave();
-	chosen_network = NULL;
-	memory_unmake_heap();
+	rte.explain = NULL;
+	stop_network();
 	wait_stop();
+	memory_unmake_heap();
+	peers_stop();
 	memset(&comms, 0, sizeof comms);
 }
 

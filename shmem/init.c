@@ -37,9 +37,8 @@ static void note_exit_status(int status, void *unused)
 	library.exit_status = status;
 }
 
-static void start_library(const char *routine)
+static void start_rte(const char *routine)
 {
-	writers_before_start();
 	switch (rte_init()) {
 	case RTE_OK: break;
 	case RTE_NO_LAUNCHER_PMIX:
@@ -56,21 +55,29 @@ static void start_library(const char *routine)
 			rte.problem);
 	case RTE_FAILED: rte_die(routine, "the launcher's PMIx server failed: %s", rte.problem);
 	}
+}
+
+/* stop_library goes back by the same steps, in the opposite order. */
+static void start_library(const char *routine)
+{
+	writers_before_start(); /* before PMIx starts a thread: those of this moment are the program's */
+	start_rte(routine);
 	if (!library.pid)
 		on_exit(note_exit_status, NULL);
 	library.pid = getpid();
-	comms.threads = api_threads_at_once();
-	rte_crash_start();
-	comms.shortcuts = api_inline_shortcuts();
+	rte_crash_start();			  /* before all that may crash; its reports name the PE */
+	comms.threads = api_threads_at_once();	  /* networks and waits are chosen by it */
+	comms.shortcuts = api_inline_shortcuts(); /* connections fill it in, and comms_start makes the first */
 	comms_start();
 	api_heap_start();
 	api_teams_start();
 	api_collectives_start();
 	api_plans_start();
-	api_trace_start();
-	api_inline_start();
+	api_trace_start();  /* has a barrier of the world, and so the world's team */
+	api_inline_start(); /* the heap and the network's atomics are as they stay */
+	/* After the last thread of the library's own: those that come later are the program's. */
 	deadlock_start(&api_world.group, comms_group_prepare, api_thread_level <= SHMEM_THREAD_FUNNELED);
-	api_print_start();
+	api_print_start(); /* last: it reports what all the others found */
 }
 
 /* The level in force: what the first initialise call asked for; any is possible. */
@@ -86,16 +93,22 @@ static void initialise(int requested, const char *routine)
 	pthread_mutex_unlock(&library.lock);
 }
 
-static void stop_library(void)
+/* What the program has begun ends while all of the library is there. */
+static void finish_program(void)
 {
 	api_plans_check("shmem_finalize");
 	api_rdma_finish("shmem_finalize");
-	api_stats_stop();
-	api_inline_stop();
+	api_stats_stop(); /* reads the counters before the barrier adds to them */
 	api_barrier_at_end();
+}
+
+static void stop_library(void)
+{
+	finish_program();
 	deadlock_stop();
+	api_inline_stop();
 	api_trace_stop();
-	api_exchanges_stop();
+	api_exchanges_stop(); /* before the plans: an exchange may have one */
 	api_plans_stop();
 	api_rdma_stop();
 	api_teams_stop();

@@ -330,11 +330,17 @@ static void forget_peer(struct comms_peer *peer)
 	free(peer);
 }
 
-void peers_stop(void)
+void peers_disconnect(void)
 {
-	for (int pe = 0; pe < comms.n_pes; pe++)
+	for (int pe = 0; pe < comms.n_pes; pe++) {
 		if (comms_peer(pe) != &comms.unconnected)
 			forget_peer(comms_peer(pe));
+		atomic_store_explicit(&comms.peers[pe], &comms.unconnected, memory_order_release);
+	}
+}
+
+void peers_stop(void)
+{
 	free(comms.peers);
 	free(comms.node_pes);
 }

@@ -18,6 +18,8 @@ char *peers_torus(void);
 bool peers_memory(int pe, struct memory_handle memory[COMMS_SEGMENTS]);
 /* What a PE gave to peers_publish. False: this cannot be had. */
 bool peers_agreement(int pe, uint64_t *agreement);
+/* Ends the connections that this PE has made, when no operation is under way; peers_stop ends what peers_start made. */
+void peers_disconnect(void);
 void peers_stop(void);
 
 /*
