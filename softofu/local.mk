@@ -21,7 +21,7 @@ noinst_LTLIBRARIES += libsoftofunet.la
 SOFTOFU_NET_SOURCES = \
 	softofu/net/agenda.c \
 	softofu/net/counts.h \
-	softofu/net/crc.c softofu/net/crc.h \
+	softofu/net/crc.h \
 	softofu/net/create.c \
 	softofu/net/cycle.c \
 	softofu/net/dial.c \
@@ -38,8 +38,8 @@ SOFTOFU_NET_SOURCES = \
 	softofu/net/net_tni.c \
 	softofu/net/wires.c softofu/net/wires.h softofu/net/wires_inside.h
 libsoftofunet_la_SOURCES = comms/torus/shape.c comms/torus/shape.h $(SOFTOFU_NET_SOURCES)
-libsoftofunet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libsoftofunet_la_LIBADD = -lm
+libsoftofunet_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS) -fvisibility=hidden
+libsoftofunet_la_LIBADD = $(ZLIB_LIBS) -lm
 
 softofuexeclib_LTLIBRARIES = libtofucom.la libjtofu.la libfjmpi.la
 libtofucom_la_SOURCES = \

@@ -4,8 +4,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <zlib.h>
 
-/* The CRC-32 of zlib, Ethernet and PNG. */
-uint32_t net_crc(const void *data, size_t length);
+static inline uint32_t net_crc(const void *data, size_t length)
+{
+	return (uint32_t)crc32(0, data, (uInt)length);
+}
 
 #endif

@@ -66,6 +66,7 @@ softofu_tests_unit_softofu_net_model_SOURCES = softofu/tests/unit/softofu_net_mo
 	softofu/tests/flows.c softofu/tests/flows.h softofu/tests/traffic.c
 softofu_tests_unit_softofu_net_model_LDADD = libsoftofunet.la libtorusthink.la
 softofu_tests_unit_softofu_net_parts_SOURCES = softofu/tests/unit/softofu_net_parts.c softofu/tests/traffic.c
+softofu_tests_unit_softofu_net_parts_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 softofu_tests_unit_softofu_net_parts_LDADD = libsoftofunet.la
 softofu_tests_unit_softofu_net_random_SOURCES = softofu/tests/unit/softofu_net_random.c softofu/tests/traffic.c
 softofu_tests_unit_softofu_net_random_LDADD = libsoftofunet.la

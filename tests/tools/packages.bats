@@ -108,7 +108,7 @@ exports_listed()
 	"$TOP/configure" --help >help
 	for variants in '+ofi +fortran +softofu +static +checks' '~ofi ~fortran ~softofu ~static ~checks' ''; do
 		# shellcheck disable=SC2086 # words
-		python3 "$script" "$recipe" ucx=/ucx pmix=/pmix hwloc=/hwloc libfabric=/ofi $variants >said
+		python3 "$script" "$recipe" ucx=/ucx pmix=/pmix hwloc=/hwloc libfabric=/ofi zlib-api=/z $variants >said
 		for option in $(sed -n 's/^configure //p' said); do
 			name=${option%%=*}
 			case $name in

@@ -155,7 +155,7 @@ names()
 		# shellcheck disable=SC2086 # an option or none
 		run "$tree/quickstart" $option
 		[ "$status" -eq 1 ]
-		[[ "${lines[-1]}" == "quickstart: install what is missing, by the packages of this system, and run me again: ucx "*"hwloc (for pkg-config)" ]]
+		[[ "${lines[-1]}" == "quickstart: install what is missing, by the packages of this system, and run me again: ucx "*"zlib (for pkg-config)" ]]
 	done
 	system_of haiku '' 'Haiku'
 	run "$tree/quickstart"
@@ -305,7 +305,7 @@ echo "${VERSION:-1.0}"'
 	[[ "$output" != *changed* ]]
 	command_of gfortran 'echo 99.1.0'
 	run env VERSION=1.1 "$tree/quickstart" build
-	[[ "$output" == *"changed    since the last time: ucx pmix hwloc libfabric gfortran
+	[[ "$output" == *"changed    since the last time: ucx pmix hwloc zlib libfabric gfortran
 "*"configure  done"* ]]
 	# A package that went
 	NO_MODULE=libfabric VERSION=1.1 run "$tree/quickstart" build

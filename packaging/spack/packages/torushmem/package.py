@@ -45,6 +45,7 @@ class Torushmem(AutotoolsPackage):
     depends_on("pmix@4:")
     depends_on("hwloc@2:")
     depends_on("libfabric@1.11:", when="+ofi")
+    depends_on("zlib-api", when="+softofu")
 
     # Spack's compiler wrappers work in Spack alone: oshcc calls the compiler itself. oshcxx and oshfort are links to it.
     filter_compiler_wrappers("oshcc", relative_root="bin")
@@ -60,6 +61,8 @@ class Torushmem(AutotoolsPackage):
             args.append("--with-ofi=" + str(spec["libfabric"].prefix))
         else:
             args.append("--without-ofi")
+        if spec.satisfies("+softofu"):
+            args.append("--with-zlib=" + str(spec["zlib-api"].prefix))
         args += self.with_or_without("fortran")
         args += self.enable_or_disable("softofu")
         args += self.enable_or_disable("static")
