@@ -38,15 +38,13 @@ bench_floor_LDADD = $(UCX_LIBS)
 
 # It calls what is inside the library, so it takes the archive as it was before its inner names were made local.
 if HAVE_ARCHIVE
-noinst_PROGRAMS += bench/layers
-bench_layers_SOURCES = bench/layers.c bench/layers.h bench/layers_clock.c bench/layers_clock.h bench/layers_path.c bench/layers_report.c bench/layers_report.h \
-	bench/layers_socket.c bench/layers_tofu.c bench/layers_tofu.h bench/layers_uct.c bench/layers_unchecked.c bench/layers_values.c bench/layers_values.h \
-	bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
+noinst_PROGRAMS += bench/breakdown
+bench_breakdown_SOURCES = bench/breakdown.c bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
 # As the library's functions, which they are compared with.
-bench_layers_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
-bench_layers_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS) $(TOFU_CPPFLAGS)
-bench_layers_DEPENDENCIES = libtorushmem.la
-bench_layers_LDADD = .libs/libtorushmem-open.a $(UCX_LIBS) $(PMIX_LIBS) -lm
+bench_breakdown_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
+bench_breakdown_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+bench_breakdown_DEPENDENCIES = libtorushmem.la
+bench_breakdown_LDADD = .libs/libtorushmem-open.a $(UCX_LIBS) $(PMIX_LIBS) -lm
 endif
 
 bench_neighbours_SOURCES = bench/neighbours.h bench/neighbours_main.c bench/neighbours_shmem.c
@@ -56,10 +54,8 @@ bench_stopwatch_LDADD =
 
 EXTRA_DIST += \
 	bench/answers \
-	bench/breakdown \
 	bench/compare \
 	bench/compare-neighbours \
-	bench/confirm \
 	bench/draw.awk \
 	bench/figures \
 	bench/figures.awk \

@@ -24,7 +24,7 @@ prepare()
 	set -- "$1"
 	for source in "$here"/*.c; do
 		case ${source##*/} in
-		floor* | layers* | neighbours_* | simulate* | processes.c | stopwatch.c | hello.c) ;;
+		breakdown.c | floor* | neighbours_* | simulate* | processes.c | stopwatch.c | hello.c) ;;
 		*) set -- "$@" "$source" ;;
 		esac
 	done
