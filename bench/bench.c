@@ -41,13 +41,8 @@ const struct measure measures[] =
 	 {"stencil", "program: Poisson's equation in two dimensions, by Jacobi's method", 1, stencil_poisson},
 	 {"gups", "program: random updates of a table shared out to all PEs", 1, gups_random_access},
 	 {"isort", "program: integers sorted by buckets", 1, isort_keys},
-	 {"histogram", "program: counts in bins shared out to all PEs", 1, histogram_bins},
 	 {NULL, NULL, 0, NULL}};
 
-/*
- * bench breakdown starts jobs of its own, by a script of the sources, which a build tree finds by its Makefile. Other libraries' benchmarks,
- * and ours where it is installed, have no build tree.
- */
 /* breakdown calls what is inside the library, so it is a program of its own, beside this one. */
 void driver_hand_over(int argc, char *argv[])
 {

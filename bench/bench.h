@@ -62,6 +62,5 @@ void halo_exchange(void);
 void stencil_poisson(void);
 void gups_random_access(void);
 void isort_keys(void);
-void histogram_bins(void);
 
 #endif

@@ -11,14 +11,12 @@ void *shared_take(size_t bytes);
 void floor_take_memory(void);
 void floor_touch_memory(void);
 
-enum { FRESH_LINES = 1024, LINE_WORDS = 8, FRESH_STEP = 389, LARGEST_COPY = 64 << 20 };
+enum { LARGEST_COPY = 64 << 20 };
 
 extern struct floor_memory {
 	uint64_t *words; /* some lines, at home with process 1 */
-	uint64_t *fresh; /* FRESH_LINES lines that process 1 writes */
 	char *from, *to; /* for copies: from is process 0's, to process 1's */
 	char *back_from, *back_to;
-	void *endpoint_info; /* what floor_ucx.c publishes for the other process */
 } floor_memory;
 
 void floor_store(void);
@@ -26,11 +24,7 @@ void floor_load(void);
 void floor_line(void);
 void floor_atomics(void);
 void floor_flags(void);
-void floor_oversubscribed(void);
 void floor_copy(void);
 void floor_copied(void);
-void floor_edges(void);
-void floor_blocks(void);
-void floor_ucx(void);
 
 #endif

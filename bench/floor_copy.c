@@ -2,7 +2,6 @@
 /* Copies between two processes' memory, by every method of this processor; the fastest is the floor. */
 #include "floor.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -151,73 +150,4 @@ void floor_copied(void)
 					       .context = &c,
 					       .operations = 2});
 	}
-}
-
-/*
- * What a collective of two has to copy: each one block or two, out of its own memory and the other's, both at the same time.
- * Each notifies the other when it has come, and when it has its blocks.
- */
-struct moving {
-	copier *copy;
-	size_t bytes;
-	bool two;   /* its own and one of the other's; otherwise one of them, alternately */
-	bool apart; /* each PE's block is another one */
-};
-
-static void barrier_by_flags(void)
-{
-	static uint64_t count;
-	volatile uint64_t *mine = group.raw + 128 + 64 * group.me, *other = group.raw + 128 + 64 * !group.me;
-
-	__atomic_store_n(mine, ++count, __ATOMIC_RELEASE);
-	while (__atomic_load_n(other, __ATOMIC_ACQUIRE) < count)
-		;
-}
-
-static double move_blocks(void *context, long n)
-{
-	const struct moving *m = context;
-	const struct floor_memory *f = &floor_memory;
-	const size_t offset = m->apart && group.me ? m->bytes : 0;
-	char *to = group.me ? f->to : f->back_to;
-	double start = now_ns();
-
-	for (long i = 0; i < n; i++) {
-		barrier_by_flags();
-		m->copy(to, (!m->two && i % 2 ? f->back_from : f->from) + offset, m->bytes);
-		if (m->two)
-			m->copy(to + m->bytes, f->back_from + offset, m->bytes);
-		barrier_by_flags();
-	}
-	return now_ns() - start;
-}
-
-static void measure_moves(const struct method *w)
-{
-	static const struct kind {
-		const char *name;
-		bool two, apart;
-	} kinds[] = {{"alltoall", true, true}, {"fcollect", true, false}, {"broadcast", false, false}};
-
-	for (int k = 0; k < 3; k++) {
-		for (int i = 0; options.sizes[i] && options.sizes[i] <= LARGEST_COPY / 2; i++) {
-			struct moving m = {w->copy, options.sizes[i], kinds[k].two, kinds[k].apart};
-			char name[40];
-
-			snprintf(name, sizeof name, "%s:%s", kinds[k].name, w->name);
-			harness_measure(&(struct spot){.measure = "blocks",
-						       .variant = name,
-						       .bytes = m.bytes,
-						       .sample = move_blocks,
-						       .context = &m});
-		}
-	}
-}
-
-void floor_blocks(void)
-{
-	group_barrier();
-	group.raw[128] = group.raw[192] = 0;
-	group_barrier();
-	measure_moves(&methods[0]);
 }

@@ -4,28 +4,20 @@
  * and waits for theirs. There are two buffers per side, used alternately: a neighbour that is one iteration ahead
  * does not write into what is still read.
  *
- * Written three times. By hand, with puts and signals: "four-sides". By hand with one buffer per side, whose owner says when it has read it:
- * "hand-shake". And, where there is one, with a neighbour exchange, whose buffers are filled in each iteration: "exchange".
- *
- * Each with nothing to compute; and, at every third size, with something between sending and waiting: all PEs as much ("-even"), or all of it those
- * that has more to do ("-uneven").
+ * By hand, with puts and signals: "four-sides"; and, where there is one, with a neighbour exchange: "exchange".
  */
 #include "bench.h"
 
 #include <string.h>
 
-enum { SIDES = 4, WORK_NS = 10000 };
-enum work { NOTHING, EVEN, UNEVEN, WORKS };
+enum { SIDES = 4 };
 
 struct halo {
 	int neighbour[SIDES]; /* west, east, north, south */
 	char *edge[SIDES], *ghost[2][SIDES];
 	uint64_t *flags; /* the last iteration whose edge came from that side */
-	/* the same with one buffer; and the last iteration whose edge that neighbour has read */
-	uint64_t *came, *ready;
 	size_t bytes;
-	enum work work;
-	uint64_t iteration, shaken;
+	uint64_t iteration;
 };
 
 void grid_of_pes(int *across, int *down)
@@ -70,15 +62,6 @@ void await_flag(uint64_t *flag, uint64_t value)
 #endif
 }
 
-static void compute(const struct halo *h, uint64_t iteration)
-{
-	bool mine = h->work == EVEN || (h->work == UNEVEN && iteration % 2 == (uint64_t)group.me % 2);
-	double end = mine ? now_ns() + (h->work == EVEN ? WORK_NS : 2 * WORK_NS) : 0;
-
-	while (mine && now_ns() < end)
-		relax();
-}
-
 /* What goes out on one side comes in on the opposite one. */
 static double exchange(void *context, long n)
 {
@@ -90,83 +73,27 @@ static double exchange(void *context, long n)
 		for (int s = 0; s < SIDES; s++)
 			put_with_flag(h->ghost[h->iteration % 2][s ^ 1], h->edge[s], h->bytes, &h->flags[s ^ 1],
 				      h->iteration, h->neighbour[s]);
-		compute(h, h->iteration);
 		for (int s = 0; s < SIDES; s++)
 			await_flag(&h->flags[s], h->iteration);
 	}
 	return now_ns() - start;
 }
 
-static bool have_come(const struct halo *h, char *const *ghost)
-{
-	for (int s = 0; s < SIDES; s++)
-		if (!pattern_is(ghost[s], h->bytes, h->neighbour[s] * SIDES + (s ^ 1), (unsigned)h->bytes))
-			return false;
-	return true;
-}
-
 static bool exchanged(void *context)
 {
 	const struct halo *h = context;
 
-	return have_come(h, h->ghost[h->iteration % 2]);
-}
-
-static double shake_hands(void *context, long n)
-{
-	struct halo *h = context;
-	double start = now_ns();
-
-	for (long i = 0; i < n; i++) {
-		h->shaken++;
-		for (int s = 0; s < SIDES; s++) {
-			await_flag(&h->ready[s], h->shaken - 1);
-			put_with_flag(h->ghost[0][s ^ 1], h->edge[s], h->bytes, &h->came[s ^ 1], h->shaken,
-				      h->neighbour[s]);
-		}
-		compute(h, h->shaken);
-		for (int s = 0; s < SIDES; s++)
-			await_flag(&h->came[s], h->shaken);
-		for (int s = 0; s < SIDES; s++)
-			shmem_long_p((long *)&h->ready[s ^ 1], (long)h->shaken, h->neighbour[s]);
-	}
-	return now_ns() - start;
-}
-
-static bool hands_shaken(void *context)
-{
-	const struct halo *h = context;
-
-	return have_come(h, h->ghost[0]);
-}
-
-/* Nothing may be left of what another method of exchanging wrote into the same buffers. */
-static void measure_by_hand(struct halo *h, const char *const variants[2])
-{
-	harness_measure(&(struct spot){.measure = "halo",
-				       .variant = variants[0],
-				       .bytes = h->bytes,
-				       .sample = exchange,
-				       .context = h,
-				       .check = exchanged});
-	group_barrier();
 	for (int s = 0; s < SIDES; s++)
-		memset(h->ghost[0][s], 0, h->bytes);
-	group_barrier();
-	harness_measure(&(struct spot){.measure = "halo",
-				       .variant = variants[1],
-				       .bytes = h->bytes,
-				       .sample = shake_hands,
-				       .context = h,
-				       .check = hands_shaken});
-	group_barrier();
+		if (!pattern_is(h->ghost[h->iteration % 2][s], h->bytes, h->neighbour[s] * SIDES + (s ^ 1),
+				(unsigned)h->bytes))
+			return false;
+	return true;
 }
 
 #ifdef SHMEMX_EXCHANGE_INVALID
 struct edges {
 	struct halo *halo;
 	shmemx_exchange_t exchange;
-	uint64_t iteration;
 };
 
 static double exchange_edges(void *context, long n)
@@ -178,7 +105,6 @@ static double exchange_edges(void *context, long n)
 		for (int s = 0; s < SIDES; s++)
 			memcpy(shmemx_exchange_buffer(e->exchange, s), e->halo->edge[s], e->halo->bytes);
 		shmemx_exchange_start(e->exchange, SHMEMX_ALL_EDGES, e->halo->bytes);
-		compute(e->halo, ++e->iteration);
 		shmemx_exchange_wait(e->exchange, SHMEMX_ALL_EDGES, NULL);
 		shmemx_exchange_release(e->exchange, SHMEMX_ALL_EDGES);
 	}
@@ -205,9 +131,9 @@ static bool edges_exchanged(void *context)
 	return good;
 }
 
-static void measure_edges(struct halo *h, const char *variant)
+static void measure_edges(struct halo *h)
 {
-	struct edges e = {h, SHMEMX_EXCHANGE_INVALID, 0};
+	struct edges e = {h, SHMEMX_EXCHANGE_INVALID};
 	shmemx_edge_t edges[SIDES];
 
 	for (int s = 0; s < SIDES; s++)
@@ -215,7 +141,7 @@ static void measure_edges(struct halo *h, const char *variant)
 	if (shmemx_exchange_create(SHMEM_TEAM_WORLD, edges, SIDES, &e.exchange))
 		return;
 	harness_measure(&(struct spot){.measure = "halo",
-				       .variant = variant,
+				       .variant = "exchange",
 				       .bytes = h->bytes,
 				       .sample = exchange_edges,
 				       .context = &e,
@@ -223,35 +149,31 @@ static void measure_edges(struct halo *h, const char *variant)
 	shmemx_exchange_destroy(e.exchange);
 }
 #else
-static void measure_edges(struct halo *h, const char *variant)
+static void measure_edges(struct halo *h)
 {
-	(void)h, (void)variant;
+	(void)h;
 }
 #endif
 
 static void measure_all(struct halo *h)
 {
-	static const char *const variants[WORKS][3] = {{"four-sides", "hand-shake", "exchange"},
-						       {"four-sides-even", "hand-shake-even", "exchange-even"},
-						       {"four-sides-uneven", "hand-shake-uneven", "exchange-uneven"}};
-	bool every_third = h->bytes % 7 == 1; /* 1, 8, 64, 512, ... */
-
-	for (h->work = NOTHING; h->work < (every_third ? WORKS : EVEN); h->work++) {
-		measure_by_hand(h, variants[h->work]);
-		measure_edges(h, variants[h->work][2]);
-	}
+	harness_measure(&(struct spot){.measure = "halo",
+				       .variant = "four-sides",
+				       .bytes = h->bytes,
+				       .sample = exchange,
+				       .context = h,
+				       .check = exchanged});
+	measure_edges(h);
 }
 
 void halo_exchange(void)
 {
 	size_t most = largest_size() < MIB ? largest_size() : MIB;
-	struct halo h = {.flags = heap_take(3 * SIDES * sizeof *h.flags)};
+	struct halo h = {.flags = heap_take(SIDES * sizeof *h.flags)};
 	char *all = heap_take(3 * SIDES * most);
 
 	find_neighbours(h.neighbour);
-	memset(h.flags, 0, 3 * SIDES * sizeof *h.flags);
-	h.came = h.flags + SIDES;
-	h.ready = h.came + SIDES;
+	memset(h.flags, 0, SIDES * sizeof *h.flags);
 	for (int s = 0; s < SIDES; s++) {
 		h.edge[s] = all + (size_t)s * most;
 		h.ghost[0][s] = all + (size_t)(SIDES + s) * most;

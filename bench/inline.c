@@ -36,18 +36,10 @@ LOOP_OF_PE_0(p, shmem_long_p(word, i, 1))
 LOOP_OF_PE_0(p_bare, *w = i)
 LOOP_OF_PE_0(g, old += shmem_long_g(word, 1))
 LOOP_OF_PE_0(g_bare, old += *w)
-LOOP_OF_PE_0(put, long two[2] = {i, i}; shmem_long_put(word, two, 2, 1))
-LOOP_OF_PE_0(put_bare, w[0] = i; w[1] = i)
-LOOP_OF_PE_0(get, long two[2]; shmem_long_get(two, word, 2, 1); old += two[0] + two[1])
-LOOP_OF_PE_0(get_bare, old += w[0] + w[1])
 LOOP_OF_PE_0(put_8, long one = i; shmem_long_put(word, &one, 1, 1))
 LOOP_OF_PE_0(put_8_bare, w[0] = i)
 LOOP_OF_PE_0(get_8, long one; shmem_long_get(&one, word, 1, 1); old += one)
 LOOP_OF_PE_0(get_8_bare, old += w[0])
-LOOP_OF_PE_0(put_32, long four[4] = {i, i, i, i}; shmem_long_put(word, four, 4, 1))
-LOOP_OF_PE_0(put_32_bare, w[0] = i; w[1] = i; w[2] = i; w[3] = i)
-LOOP_OF_PE_0(get_32, long four[4]; shmem_long_get(four, word, 4, 1); old += four[0] + four[1] + four[2] + four[3])
-LOOP_OF_PE_0(get_32_bare, old += w[0] + w[1] + w[2] + w[3])
 LOOP_OF_PE_0(put_64, long all[8] = {i, i, i, i, i, i, i, i}; shmem_long_put(word, all, 8, 1))
 LOOP_OF_PE_0(put_64_bare, w[0] = i; w[1] = i; w[2] = i; w[3] = i; w[4] = i; w[5] = i; w[6] = i; w[7] = i)
 LOOP_OF_PE_0(get_64, long all[8]; shmem_long_get(all, word, 8, 1);
@@ -70,10 +62,6 @@ static const struct form {
 	     {"g", g, g_bare, 8},
 	     {"put", put_8, put_8_bare, 8},
 	     {"get", get_8, get_8_bare, 8},
-	     {"put", put, put_bare, 16},
-	     {"get", get, get_bare, 16},
-	     {"put", put_32, put_32_bare, 32},
-	     {"get", get_32, get_32_bare, 32},
 	     {"put", put_64, put_64_bare, 64},
 	     {"get", get_64, get_64_bare, 64},
 	     {"add", add, add_bare, 8},

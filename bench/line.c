@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A cache line goes back and forth between members 0 and 1, by plain stores and loads on memory they share
- * without any library; where members share processors, between two threads of member 0, each on a processor of
- * its own, while all members yield. Virtual processors may be near each other at one moment and far at the next;
- * only results of the same state can be compared.
+ * without any library. Virtual processors may be near each other at one moment and far at the next; only
+ * results of the same state can be compared. Members that share processors have no state.
  */
 #include "measure.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -88,75 +86,12 @@ bool move_to_processor(int processor)
 	return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-/*
- * The first two processors that a thread may be moved to: a member may be bound to a single one. That moves a member about, and so
- * happens once, before anything is measured.
- */
-static const int *two_processors(void)
-{
-	static int processors[2], found = -1;
-	cpu_set_t mine;
-
-	if (found >= 0)
-		return found == 2 ? processors : NULL;
-	found = 0;
-	if (sched_getaffinity(0, sizeof mine, &mine) != 0)
-		return NULL;
-	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
-		if (move_to_processor(i))
-			processors[found++] = i;
-	sched_setaffinity(0, sizeof mine, &mine);
-	return found == 2 ? processors : NULL;
-}
-
-struct thread {
-	pthread_t id;
-	int processor;
-	bool ended;
-	struct side side;
-};
-
-static void *bounce_there(void *of)
-{
-	struct thread *thread = of;
-
-	if (!move_to_processor(thread->processor))
-		group_fail("cannot move a thread to processor %d", thread->processor);
-	bounce(&thread->side);
-	__atomic_store_n(&thread->ended, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-/* Member 0 yields meanwhile and does not sleep: it would wake up wherever the kernel likes, and so change what is measured. */
-static double between_threads(void)
-{
-	static uint64_t words[128];
-	const int *processors = group.me == 0 ? two_processors() : NULL;
-	struct thread threads[2];
-
-	if (!processors)
-		return 0;
-	words[0] = words[64] = 0;
-	for (int i = 0; i < 2; i++) {
-		threads[i] = (struct thread){.processor = processors[i],
-					     .side = {.first = i == 0, .ping = words, .pong = words + 64}};
-		if (pthread_create(&threads[i].id, NULL, bounce_there, &threads[i]) != 0)
-			group_fail("no thread to find how far processors are from each other");
-	}
-	for (int i = 0; i < 2; i++) {
-		while (!__atomic_load_n(&threads[i].ended, __ATOMIC_ACQUIRE))
-			sched_yield();
-		pthread_join(threads[i].id, NULL);
-	}
-	return threads[0].side.half_round_trip;
-}
-
 double line_half_round_trip(void)
 {
-	if (!group.oversubscribed && !group.has_raw)
+	if (group.oversubscribed || !group.has_raw)
 		return 0;
 	group_barrier();
-	return group.oversubscribed ? between_threads() : between_members();
+	return between_members();
 }
 
 const char *line_state(double half_round_trip)

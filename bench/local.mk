@@ -12,7 +12,6 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/collectives.c \
 	bench/gups.c \
 	bench/halo.c \
-	bench/histogram.c \
 	bench/inline.c \
 	bench/isort.c \
 	bench/memory.c \
@@ -30,11 +29,8 @@ bench_floor_SOURCES = $(bench_shared) \
 	bench/floor.c \
 	bench/floor.h \
 	bench/floor_copy.c \
-	bench/floor_edges.c \
-	bench/floor_ucx.c \
 	bench/processes.c
-bench_floor_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
-bench_floor_LDADD = $(UCX_LIBS)
+bench_floor_LDADD =
 
 # It calls what is inside the library, so it takes the archive as it was before its inner names were made local.
 if HAVE_ARCHIVE

@@ -43,7 +43,7 @@ static void help(void)
 	for (const struct measure *m = measures; m->name; m++)
 		printf("  %-15s  %s\n", m->name, m->help);
 	puts("\nTimes are per operation: median, quartiles and number of samples. The state is how far PEs 0 and 1 are\n"
-	     "from each other, or two processors where PEs share them (half a round trip of a cache line): near or far.");
+	     "from each other (half a round trip of a cache line): near or far.");
 }
 
 static size_t read_size(const char *text, const char **end)

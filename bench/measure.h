@@ -34,7 +34,6 @@ struct options {
 	double sample_ns; /* how long a sample is to take */
 	double spot_ns;	  /* after that time, five samples are enough */
 	size_t sizes[64]; /* in bytes, ascending, closed by 0 */
-	int rounds;	  /* of whole programs: stencil and others */
 };
 extern struct options options;
 
@@ -118,7 +117,7 @@ static inline void keep(const void *p)
 	__asm__ volatile("" : : "g"(p) : "memory");
 }
 
-/* --- How far apart members 0 and 1 are, or two processors that members share --- */
+/* --- How far apart members 0 and 1 are --- */
 
 /* Half a round trip of a cache line between them, at member 0; 0: not known. Called by all. */
 double line_half_round_trip(void);

@@ -5,7 +5,6 @@
  *   call    the ordinary routine, from call to return
  *   init    making the plan; it is freed again, which does not count
  *   start   the start alone
- *   cold    the same after other data has gone through the caches, as that of a large plan has anyway
  *   run     start and wait
  *   left    what start, computing and wait take longer than the computing, which takes as long as a run and calls
  *           nothing; so run less left is what was hidden
@@ -117,42 +116,20 @@ static double init(void *context, long n)
 	return sum;
 }
 
-/* More than a processor's own caches hold. */
-static void fill_caches(void)
+static double start(void *context, long n)
 {
-	static char other[8 * MIB];
-
-	for (size_t i = 0; i < sizeof other; i += 64)
-		other[i]++;
-	keep(other);
-}
-
-static double time_starts(const struct plan *p, long n, bool cold)
-{
+	const struct plan *p = context;
 	double sum = 0;
 
 	for (long i = 0; i < n; i++) {
-		double before;
+		double before = now_ns();
 
-		if (cold)
-			fill_caches();
-		before = now_ns();
 		shmemx_plan_start(p->plan);
 		sum += now_ns() - before - p->clock_ns;
 		shmemx_plan_wait(p->plan);
 		shmem_sync_all();
 	}
 	return sum > 0 ? sum : 1;
-}
-
-static double start(void *context, long n)
-{
-	return time_starts(context, n, false);
-}
-
-static double cold(void *context, long n)
-{
-	return time_starts(context, n, true);
 }
 
 static double run(void *context, long n)
@@ -270,7 +247,6 @@ static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 		measure(&p, "init", executor_names[e], init, 200);
 		make(&p);
 		measure(&p, "start", executor_names[e], start, 20000);
-		measure(&p, "cold", executor_names[e], cold, 20);
 		measure(&p, "run", executor_names[e], run, 0);
 		measure(&p, "left", executor_names[e], left, 0);
 		shmemx_plan_free(p.plan);
