@@ -121,30 +121,16 @@ static char *find_in_slurm(const struct arguments *hosts)
 	return line;
 }
 
-/* What Slurm knows of topologies: a topology.yaml, or, only if there is none, a topology.conf for this plug-in. */
-static char *find_in_topology(const struct arguments *hosts, enum slurm_plugin plugin,
-			      char *(*find)(const char *topology, bool yaml, char *const *host, size_t hosts))
+static char *find_in_slurm_blocks(const struct arguments *hosts)
 {
-	char *topology = slurm_file("topology.yaml"), *conf = topology ? NULL : slurm_file("slurm.conf"), *line = NULL;
-	bool yaml = topology;
+	char *conf = slurm_file("slurm.conf"), *line = NULL;
+	char *topology = conf && slurm_plugin(conf) == SLURM_BLOCK ? slurm_file("topology.conf") : NULL;
 
-	if (conf && slurm_plugin(conf) == plugin)
-		topology = slurm_file("topology.conf");
 	if (topology)
-		line = find(topology, yaml, hosts->list, hosts->count);
+		line = slurm_blocks(topology, hosts->list, hosts->count);
 	free(topology);
 	free(conf);
 	return line;
-}
-
-static char *find_in_slurm_toruses(const struct arguments *hosts)
-{
-	return find_in_topology(hosts, SLURM_RING, slurm_toruses);
-}
-
-static char *find_in_slurm_blocks(const struct arguments *hosts)
-{
-	return find_in_topology(hosts, SLURM_BLOCK, slurm_blocks);
 }
 
 /* In this order. */
@@ -154,7 +140,6 @@ static const struct {
 } finders[] = {
 	{TORUS_FROM_CACHE, find_in_cache},
 	{TORUS_FROM_SLURM, find_in_slurm},
-	{TORUS_FROM_TOPOLOGY, find_in_slurm_toruses},
 	{TORUS_FROM_BLOCKS, find_in_slurm_blocks},
 };
 

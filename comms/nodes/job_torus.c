@@ -252,11 +252,6 @@ static bool slurm_knows(struct survey *survey)
 	return line_knows(survey, comms_found_torus(TORUS_FROM_SLURM));
 }
 
-static bool topology_knows(struct survey *survey)
-{
-	return line_knows(survey, comms_found_torus(TORUS_FROM_TOPOLOGY));
-}
-
 static bool blocks_know(struct survey *survey)
 {
 	return line_knows(survey, comms_found_torus(TORUS_FROM_BLOCKS));
@@ -276,8 +271,7 @@ static const struct {
 } sources[] = {
 	{TORUS_FROM_VENDOR, vendor_knows},   {TORUS_FROM_LAUNCHER, launcher_knows}, {TORUS_FROM_FILE, file_knows},
 	{TORUS_FROM_SETTING, setting_knows}, {TORUS_FROM_CABLES, cables_know},	    {TORUS_FROM_CACHE, cache_knows},
-	{TORUS_FROM_SLURM, slurm_knows},     {TORUS_FROM_TOPOLOGY, topology_knows}, {TORUS_FROM_BLOCKS, blocks_know},
-	{TORUS_LOGICAL, number_knows},
+	{TORUS_FROM_SLURM, slurm_knows},     {TORUS_FROM_BLOCKS, blocks_know},	    {TORUS_LOGICAL, number_knows},
 };
 
 static struct torus_job *make_job_torus(void)

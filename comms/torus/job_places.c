@@ -17,7 +17,6 @@ const char *torus_source_text(enum torus_source source)
 							 "the cables, as oshrun found them",
 							 "the cables, as torusplan discover last found them",
 							 "the names of the nodes, as Slurm reads them",
-							 "the order of the nodes in Slurm's topology file",
 							 "the blocks of Slurm",
 							 "the number of nodes"};
 

@@ -21,11 +21,8 @@ libtorusthink_la_SOURCES = \
 	comms/torus/program_grid.c comms/torus/program_grid.h \
 	comms/torus/tree_set.c \
 	comms/torus/job_places.c comms/torus/job_places.h \
-	comms/torus/slurm/slurm.c comms/torus/slurm/slurm.h comms/torus/slurm/slurm_parts.h \
+	comms/torus/slurm/slurm.c comms/torus/slurm/slurm.h \
 	comms/torus/slurm/slurm_blocks.c \
-	comms/torus/slurm/slurm_list.c \
-	comms/torus/slurm/slurm_toruses.c \
-	comms/torus/slurm/slurm_yaml.c comms/torus/slurm/slurm_yaml.h \
 	comms/torus/barrier_rounds.c comms/torus/barrier_rounds.h \
 	comms/torus/model.c comms/torus/model.h \
 	comms/torus/disjoint_trees.c comms/torus/disjoint_trees.h \

@@ -307,9 +307,9 @@ slurm_job()
 	[ "$status" -eq 0 ]
 }
 
-# Debian's Slurm is compiled for one dimension, and its controller refuses topology/3d_torus; it has none of the other plug-ins. So
+# Debian's Slurm is compiled for one dimension, and its controller refuses topology/3d_torus; it has no topology/block. So
 # the controller has another slurm.conf than the PEs. All else is real: names of nodes, srun, sinfo.
-@test "in a job of Slurm, names, tori, rings or blocks give the shape" {
+@test "in a job of Slurm, names or blocks give the shape" {
 	need_cluster slurmctld
 	up --torus 3x2x1 --slurm-coordinates
 	on h0 sh -c "cat \$SLURM_CONF" >slurm.conf.none
@@ -338,35 +338,6 @@ slurm_job()
 	printf 'BlockName=b1 Nodes=n000,n110,n[200-210]\nBlockName=b2 Nodes=n[010-100]\nBlockSizes=2\n' >topology.conf
 	slurm_job 4
 	[[ "$output" == *'Torus: 2x2, from the blocks of Slurm (logical: nobody says how they are cabled)'* ]]
-	printf -- '- topology: t\n  block:\n    blocks:\n    - block: b1\n      nodes: n[000-100]\n    - block: b2\n      nodes: n[110-210]\n' >topology.yaml
-	slurm_job 6
-	[[ "$output" == *'Torus: 2x3, from the blocks of Slurm'* ]]
-
-	# The first axis counts fastest in a list, so n000 n100 n200 are a row.
-	cat >topology.yaml <<-'END'
-		- topology: t
-		  torus3d:
-		    toruses:
-		    - name: all
-		      dims: {x: 3, y: 2, z: 1}
-		      nodes: n000,n100,n200,n010,n110,n210
-		      placements:
-		      - dims: {x: 3, y: 1, z: 1}
-	END
-	slurm_job 6
-	[[ "$output" == *"Torus: 3x2x1, from the order of the nodes in Slurm's topology file"* ]]
-	slurm_job 4
-	[[ "$output" == *"Torus: 2x2x1, from the order of the nodes in Slurm's topology file"*'4 of the 6 places of 3x2x1'* ]]
-	printf -- '- topology: t\n  ring:\n    rings:\n    - ring: r\n      nodes: n[000-210]\n' >topology.yaml
-	slurm_job 6
-	[[ "$output" == *'from the number of nodes'* ]]
-	rm topology.yaml
-	(cat slurm.conf.none && echo TopologyPlugin=topology/ring) >slurm.conf
-	echo 'RingName=r Nodes=n000,n010,n100,n110,n200,n210' >topology.conf
-	slurm_job 6
-	[[ "$output" == *"Torus: 6, from the order of the nodes in Slurm's topology file"* ]]
-	slurm_job 4
-	[[ "$output" == *"Torus: 4m, from the order of the nodes in Slurm's topology file"*'4 of the 6 places of 6'* ]]
 }
 
 @test "twenty-seven hosts are found within two seconds" {

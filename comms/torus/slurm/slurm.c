@@ -6,14 +6,12 @@
 
 #include "comms/torus/sites.h"
 #include "slurm.h"
-#include "slurm_parts.h"
 
 enum { DIMENSIONS = 3 };
 
 /* --- slurm.conf --- */
 
-/* The value behind "key =", in any case, at the beginning of the text; NULL: something else is there. */
-static const char *value_of(const char *text, const char *key)
+const char *slurm_value_of(const char *text, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -43,7 +41,7 @@ enum slurm_plugin slurm_plugin(const char *conf)
 	enum slurm_plugin plugin = SLURM_OTHER;
 
 	for (const char *line = conf; line; line = slurm_next_line(line)) {
-		const char *value = value_of(line + strspn(line, " \t"), "TopologyPlugin");
+		const char *value = slurm_value_of(line + strspn(line, " \t"), "TopologyPlugin");
 
 		if (!value)
 			continue;
@@ -51,22 +49,9 @@ enum slurm_plugin slurm_plugin(const char *conf)
 			value += strlen("topology/");
 		plugin = is_word(value, "3d_torus") ? SLURM_3D_TORUS
 			 : is_word(value, "block")  ? SLURM_BLOCK
-			 : is_word(value, "ring")   ? SLURM_RING
 						    : SLURM_OTHER;
 	}
 	return plugin;
-}
-
-char *slurm_nodes_of(const char *line, const char *key)
-{
-	const char *word = line + strspn(line, " \t"), *nodes;
-
-	if (!value_of(word, key))
-		return NULL;
-	while (*++word && *word != '\n' && *word != '#')
-		if ((word[-1] == ' ' || word[-1] == '\t') && (nodes = value_of(word, "Nodes")))
-			return strndup(nodes, strcspn(nodes, " \t\r\n#'\""));
-	return NULL;
 }
 
 /* --- The torus --- */
@@ -127,27 +112,12 @@ static bool find_host_places(const struct torus_shape *machine, char *const *hos
 	return true;
 }
 
-char *slurm_torus(const char *nodes, char *const *host, size_t hosts)
-{
-	struct torus_shape machine;
-	int *place = calloc(hosts + 1, sizeof *place);
-	char *line = NULL;
-
-	if (place && hosts > 0 && find_machine(&machine, nodes, host[0]) &&
-	    find_host_places(&machine, host, hosts, place))
-		line = slurm_box_line(&machine, host, place, hosts);
-	free(place);
-	return line;
-}
-
-/* --- What is found --- */
-
 static bool places_differ(const struct torus_shape *machine, const int *place, size_t hosts)
 {
 	bool *taken = calloc((size_t)machine->places, sizeof *taken), differ = taken;
 
 	for (size_t h = 0; differ && h < hosts; h++) {
-		differ = place[h] >= 0 && !taken[place[h]];
+		differ = !taken[place[h]];
 		if (differ)
 			taken[place[h]] = true;
 	}
@@ -165,11 +135,18 @@ static bool is_whole_box(const struct torus_shape *machine, const int *place, si
 	return whole;
 }
 
-char *slurm_box_line(const struct torus_shape *machine, char *const *host, const int *place, size_t hosts)
+char *slurm_torus(const char *nodes, char *const *host, size_t hosts)
 {
-	if (!places_differ(machine, place, hosts) || !is_whole_box(machine, place, hosts))
-		return NULL;
-	return slurm_shape_line(machine, host, place, hosts);
+	struct torus_shape machine;
+	int *place = calloc(hosts + 1, sizeof *place);
+	char *line = NULL;
+
+	if (place && hosts > 0 && find_machine(&machine, nodes, host[0]) &&
+	    find_host_places(&machine, host, hosts, place) && places_differ(&machine, place, hosts) &&
+	    is_whole_box(&machine, place, hosts))
+		line = slurm_shape_line(&machine, host, place, hosts);
+	free(place);
+	return line;
 }
 
 char *slurm_shape_line(const struct torus_shape *shape, char *const *host, const int *place, size_t hosts)
