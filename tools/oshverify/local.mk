@@ -6,14 +6,11 @@ verify_scripts = \
 	tests/lib/plan.sh \
 	tools/oshverify/figures.sh \
 	tools/oshverify/hosts.sh \
-	tools/oshverify/html.awk \
 	tools/oshverify/jobs.sh \
-	tools/oshverify/json.awk \
 	tools/oshverify/paths.sh \
 	tools/oshverify/perftest-pair \
-	tools/oshverify/records.awk \
-	tools/oshverify/redact.awk \
 	tools/oshverify/report.css \
+	tools/oshverify/report.py \
 	tools/oshverify/report.sh \
 	tools/oshverify/suite.sh
 EXTRA_DIST += $(verify_scripts) tools/oshverify/oshverify.in docs/man/oshverify.1 docs/verify.md tests/tools/verify.bats tests/cluster/verify.bats

@@ -11,6 +11,7 @@ say()
 # A report that cannot be written should be known before the tests run.
 begin_report()
 {
+	command -v python3 >/dev/null || fail "python3 is not there, which writes the report; install it (Debian: python3)"
 	number=0
 	for file in results figures perftest facts; do
 		: >"$work/$file"
@@ -109,7 +110,7 @@ find_facts()
 
 # --- The report ---
 
-# private_words: lines "what<tab>by what", the longest first, for redact.awk.
+# private_words: lines "what<tab>by what".
 # shellcheck disable=SC2016 # it is the shell that a command is pasted into that puts the user's own in
 private_words()
 {
@@ -125,24 +126,6 @@ private_words()
 	esac
 }
 
-redact()
-{
-	private_words >"$work/private"
-	awk -v names="$with_host_names" -v private="$work/private" -f "$data/redact.awk"
-}
-
-# All that is known, as one stream: "fact", "result", "figure", "perftest" and "said" in front of each line.
-all_records()
-{
-	sed 's/^/fact	/' "$work/facts"
-	sed 's/^/result	/' "$work/results"
-	sed 's/^/figure	/' "$work/figures"
-	sed 's/^/perftest	/' "$work/perftest"
-	for file in "$work"/said/*; do
-		[ -f "$file" ] && tr '\t' ' ' <"$file" | sed "s/^/said	${file##*/}	/"
-	done
-}
-
 count_of()
 {
 	awk -F '\t' -v result="$1" '$3 == result' "$work/results" | wc -l
@@ -150,9 +133,7 @@ count_of()
 
 write_report()
 {
-	all_records | redact >"$work/records" &&
-		awk -f "$data/records.awk" -f "$data/json.awk" "$work/records" >"$output.json" &&
-		awk -v style="$data/report.css" -f "$data/records.awk" -f "$data/html.awk" "$work/records" >"$output.html"
+	private_words >"$work/private" && python3 "$data/report.py" "$work" "$output" "$with_host_names"
 }
 
 end_report()
