@@ -167,3 +167,13 @@ object()
 	git rm -qf comms/far.c
 	sh "$FORMAT" .
 }
+
+@test "scripts end after their help, also where it cannot be written" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run grep -rnE '(usage|help) && exit' "${BATS_TEST_FILENAME%/*}/../../"{quickstart,bench,tests,tools} --include='[!.]*' --exclude=structure.bats
+	[ "$status" -eq 1 ]
+	for script in tests/run bench/compare tests/cluster/cluster quickstart; do
+		run timeout 5 sh -c '"$1" --help >/dev/full' sh "${BATS_TEST_FILENAME%/*}/../../$script"
+		[ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+	done
+}
