@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "legacy.h"
 
+#include <shmemx_binding.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -38,20 +39,23 @@ void fortran_info_get_name(char *text, size_t length)
 
 enum { NO_ERROR = 0, BAD_LENGTH = -1, NO_MEMORY = -2, BAD_ADDRESS = -3 };
 
-static const char *error_text(int error)
-{
-	switch (error) {
-	case BAD_LENGTH: return "LENGTH is not positive";
-	case NO_MEMORY: return "there is no such memory in the symmetric heap; set SHMEM_SYMMETRIC_SIZE";
-	default: return "ADDR is not the address of memory from SHPALLOC";
-	}
-}
-
 static void give_error(int error, int *errcode, const int *abort, const char *routine)
 {
 	*errcode = error;
-	if (error != NO_ERROR && *abort != 0)
-		fortran_die(routine, "%s", error_text(error));
+	if (*abort == 0)
+		return;
+	if (error == BAD_LENGTH)
+		fortran_die(routine, "LENGTH is not positive");
+	if (error == BAD_ADDRESS)
+		fortran_die(routine, "ADDR is not the address of memory from SHPALLOC");
+}
+
+/* The library may have said already that there is no room. */
+static void give_memory(const void *memory, size_t bytes, int *errcode, const int *abort)
+{
+	*errcode = memory ? NO_ERROR : NO_MEMORY;
+	if (!memory && *abort != 0)
+		shmemx_binding_no_room(bytes);
 }
 
 /* Lengths are in words of 32 bits. */
@@ -65,9 +69,12 @@ void fortran_shpalloc(void *addr, const int *length, int *errcode, const int *ab
 	void **pointer = addr;
 
 	*pointer = NULL;
-	if (*length > 0)
-		*pointer = shmem_malloc(bytes_of(length));
-	give_error(*pointer ? NO_ERROR : *length > 0 ? NO_MEMORY : BAD_LENGTH, errcode, abort, "SHPALLOC");
+	if (*length <= 0) {
+		give_error(BAD_LENGTH, errcode, abort, "SHPALLOC");
+		return;
+	}
+	*pointer = shmem_malloc(bytes_of(length));
+	give_memory(*pointer, bytes_of(length), errcode, abort);
 }
 
 void fortran_shpdeallc(void *addr, int *errcode, const int *abort)
@@ -91,7 +98,7 @@ void fortran_shpclmove(void *addr, const int *length, int *errcode, const int *a
 	moved = shmem_realloc(*pointer, bytes_of(length));
 	if (moved)
 		*pointer = moved;
-	give_error(moved ? NO_ERROR : NO_MEMORY, errcode, abort, "SHPCLMOVE");
+	give_memory(moved, bytes_of(length), errcode, abort);
 }
 
 /*

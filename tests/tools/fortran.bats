@@ -218,6 +218,28 @@ one_line()
 	[ "$(grep -c -E '^(torushmem|oshrun): ' <<<"$output")" -eq 2 ]
 }
 
+# one_old_line TEXT STATEMENT: as one_line, for a statement of OpenSHMEM 1.3, which sets IERR or ends the job.
+one_old_line()
+{
+	for abort in 1 0; do
+		printf '      %s\n' 'PROGRAM TRY' "INCLUDE 'shmem.fh'" 'INTEGER IERR' 'INTEGER X(1)' 'POINTER (P, X)' 'CALL SHMEM_INIT()' \
+			'CALL SHPALLOC(P, 2, IERR, 1)' "CALL $2, IERR, $abort)" 'CALL SHMEM_FINALIZE()' 'IF (IERR .GE. 0) STOP 3' 'END' >old.f
+		"$OSHFORT" -fcray-pointer old.f -o old
+		run "$OSHRUN" -n 2 ./old
+		echo "$output"
+		[ "$status" -eq $abort ]
+		[[ $abort -eq 0 || "$output" == "torushmem: PE 0: $1"* ]]
+		[ "${#lines[@]}" -le 1 ]
+	done
+}
+
+@test "SHPALLOC and SHPCLMOVE without room, or without a length, end the job by one line if they are to" {
+	one_old_line 'SHPALLOC: the symmetric heap has no room for size=8000000000 ' 'SHPALLOC(P, 2000000000'
+	one_old_line 'SHPCLMOVE: the symmetric heap has no room for size=8000000000 ' 'SHPCLMOVE(P, 2000000000'
+	one_old_line 'SHPALLOC: LENGTH is not positive' 'SHPALLOC(P, -3'
+	one_old_line 'SHPCLMOVE: LENGTH is not positive' 'SHPCLMOVE(P, 0'
+}
+
 @test "a mistake that the Fortran library finds ends the job by one line, and no call of shmem_global_exit is reported" {
 	program 'call shmem_init()' 'call shmem_put(x, y(1:3), 1)' 'call shmem_finalize()'
 	one_line "shmem_put: dest has 4 elements and source has 3"
