@@ -204,14 +204,20 @@ static bool is_limited(int what)
 	return !getrlimit((__rlimit_resource_t)what, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
+const char *text_memory_advice(const char *otherwise)
+{
+	if (is_limited(RLIMIT_DATA))
+		return "its memory is limited; raise ulimit -d";
+	if (is_limited(RLIMIT_AS))
+		return "its memory is limited; raise ulimit -v";
+	return otherwise;
+}
+
 /* dlerror's text has the words of the error number if the loader could not open a file. */
 const char *text_library_advice(const char *problem, const char *install)
 {
 	if (strstr(problem, strerror(ENOENT)))
 		return install;
-	if (is_limited(RLIMIT_DATA))
-		return "its memory is limited; raise ulimit -d";
-	if (is_limited(RLIMIT_AS))
-		return "its memory is limited; raise ulimit -v";
-	return "the file is there and cannot be used; put the folder of another one into LD_LIBRARY_PATH";
+	return text_memory_advice("the file is there and cannot be used; put the folder of another one into "
+				  "LD_LIBRARY_PATH");
 }

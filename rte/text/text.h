@@ -31,6 +31,9 @@ char *text_of_file(const char *path, char *problem, size_t size);
 /* The same, of up to so many bytes. */
 char *text_of_large_file(const char *path, size_t most, char *problem, size_t size);
 
+/* What to do when there was no memory: raise the limit that this process has, or otherwise that. */
+const char *text_memory_advice(const char *otherwise);
+
 /* What to do when dlopen failed with this text of dlerror: install, if a file is missing. */
 const char *text_library_advice(const char *problem, const char *install);
 

@@ -488,6 +488,14 @@ limited_job()
 	says '^torushmem: PE 0: shmem_init: global data that is not in shared memory \(ulimit -f allows no file of its size\)' 'ucx'
 }
 
+@test "libfabric without memory: what to do" {
+	grep -q 'HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || skip "this build has no libfabric"
+	export SHMEM_PATHS=ofi FI_PROVIDER=tcp
+	limited_job '-d 60000' none
+	failed
+	says '^torushmem: PE [01]: fi_[a-z_]+ failed \(libfabric, .*\); its memory is limited; raise ulimit -d$'
+}
+
 @test "a UCX that cannot be loaded: why, and what to do" {
 	export SHMEM_PATHS=ucx LD_LIBRARY_PATH="$BATS_TEST_TMPDIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 	limited_job '-d 60000' none

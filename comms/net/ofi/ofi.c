@@ -16,6 +16,7 @@
 #include "comms/core/peers.h"
 #include "rte/rte.h"
 #include "rte/signal_handlers.h"
+#include "rte/text/text.h"
 
 struct ofi ofi = {.lock = PTHREAD_MUTEX_INITIALIZER, .event = -1, .wakeup = -1};
 
@@ -27,9 +28,11 @@ struct published {
 
 void ofi_check(long code, const char *call)
 {
+	const char *advice = code == -FI_ENOMEM ? text_memory_advice("") : "";
+
 	if (code != 0)
-		rte_die(NULL, "%s failed (libfabric, %s: %s)", call, ofi.info->fabric_attr->prov_name,
-			ofi_library.strerror((int)-code));
+		rte_die(NULL, "%s failed (libfabric, %s: %s)%s%s", call, ofi.info->fabric_attr->prov_name,
+			ofi_library.strerror((int)-code), *advice ? "; " : "", advice);
 }
 
 bool ofi_find(bool must)
