@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "job.h"
 #include "program_kind.h"
@@ -58,11 +60,26 @@ static const char *finalizer(const struct job *job)
 	return job->other_program ? "PMIx_Finalize" : "shmem_finalize";
 }
 
+static bool has_no_reader(int fd)
+{
+	struct pollfd file = {.fd = fd};
+
+	return poll(&file, 1, 0) == 1 && file.revents & POLLERR;
+}
+
+/* A reader such as head leaves when it has enough. In any pipeline the writer then ends by SIGPIPE, and nobody reports it. */
+static bool reader_left(const struct job *job, int sig)
+{
+	return sig == SIGPIPE && (has_no_reader(STDOUT_FILENO) || has_no_reader(job->io.error_fd));
+}
+
 static void say_signal(struct job *job, int pe, int status)
 {
 	char name[128], rest[64];
 	int sig = WTERMSIG(status);
 
+	if (reader_left(job, sig) && !job->options->verbose)
+		return;
 	say("%s was killed by signal %d (%s)%s%s%s", name_pe(job, pe, name, sizeof name), sig, strsignal(sig),
 	    WCOREDUMP(status) ? ", core dumped" : "", hint_for(sig), and_the_rest(job, pe, rest, sizeof rest));
 }

@@ -690,6 +690,20 @@ EOF
 	done
 }
 
+@test "a reader that goes away ends the job by SIGPIPE without a word, another SIGPIPE is reported" {
+	for option in -q -l; do
+		timeout -k 5 10 "$OSHRUN" $option -n 2 yes 2>err | head -n 1 | grep y
+		[ "${PIPESTATUS[0]}" -eq 141 ]
+		[ ! -s err ]
+		timeout -k 5 10 "$OSHRUN" $option -v -n 2 yes 2>err | head -n 1 | grep y
+		grep 'was killed by signal 13' err
+	done
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 10 "$OSHRUN" -n 2 sh -c 'kill -PIPE $$'
+	[ "$status" -eq 141 ]
+	one_line 'PE [01] .* was killed by signal 13'
+}
+
 @test "labelled output that cannot be written: one line, and not 0" {
 	[ -e /dev/full ] || skip "no /dev/full"
 	for option in -l --timestamp; do
