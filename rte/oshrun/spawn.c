@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,7 +21,10 @@
 
 #define OWN_FILES 128 /* of oshrun, libpmix, unknown connections to its port, and what the user left open */
 #define OWN_STACK (1UL << 20)
-#define LEAST_STACK (256UL << 10)			    /* libpmix 4.2 has been seen to die of 200 KiB */
+#define LEAST_STACK (256UL << 10) /* libpmix 4.2 has been seen to die of 200 KiB */
+#define OWN_THREADS 3		  /* two of libpmix and the accept filter */
+#define OWN_DATA (4UL << 20)	  /* of oshrun and libpmix, without stacks */
+#define DATA_PER_PE (16UL << 10)
 #define LEAST_FILE (PMIX_VERSION_MAJOR < 5 ? 4UL << 20 : 0) /* of libpmix 4's shared memory */
 
 /* All that the child needs, prepared before vfork: between vfork and exec it only makes system calls. */
@@ -92,12 +96,35 @@ static int check_file_size(struct job *job)
 	return 1;
 }
 
+/* libpmix does not notice that one of its threads could not start, and the PEs would wait for ever. */
+static int check_data(const struct job *job)
+{
+	rlim_t need = OWN_DATA + (rlim_t)job->count * DATA_PER_PE;
+	struct rlimit limit;
+	pthread_attr_t attributes;
+	size_t stack = 0;
+
+	if (pthread_getattr_default_np(&attributes) == 0) {
+		pthread_attr_getstacksize(&attributes, &stack);
+		pthread_attr_destroy(&attributes);
+	}
+	need += OWN_THREADS * stack;
+	getrlimit(RLIMIT_DATA, &limit);
+	if (limit.rlim_cur >= need)
+		return 0;
+	say("memory is limited to %lu KiB, and oshrun needs %lu; raise the limit with ulimit -d, or lower ulimit -s",
+	    (unsigned long)limit.rlim_cur >> 10, (unsigned long)need >> 10);
+	return 1;
+}
+
 int spawn_check_limits(struct job *job)
 {
 	int code = check_files(job);
 
 	if (!code)
 		code = check_stack(job);
+	if (!code)
+		code = check_data(job);
 	return code ? code : check_file_size(job);
 }
 

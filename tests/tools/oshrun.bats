@@ -901,6 +901,16 @@ and" ]
 	one_line 'oshrun: files are limited to 1 KiB, and libpmix needs one of 4096; raise the limit with ulimit -f'
 }
 
+@test "little memory: one line, or small stacks of threads" {
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 bash -c 'ulimit -Ss 8192; ulimit -d 22000; exec "$@"' bash "$OSHRUN" -q -n 2 "$PEER" init fence finalize
+	[ "$status" -eq 1 ]
+	one_line 'oshrun: memory is limited to 22000 KiB, and oshrun needs 28704; raise the limit with ulimit -d, or lower ulimit -s'
+	# shellcheck disable=SC2016 # for the inner shell
+	run timeout -k 5 20 bash -c 'ulimit -Ss 1024; ulimit -d 22000; exec "$@"' bash "$OSHRUN" -q -n 2 "$PEER" init fence finalize
+	[ "$status" -eq 0 ]
+}
+
 @test "too few open files" {
 	run bash -c 'ulimit -n 80; exec timeout -k 5 20 "$OSHRUN" -q -n 200 "$PEER" init fence'
 	[ "$status" -eq 1 ]
