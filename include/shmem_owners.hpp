@@ -170,7 +170,10 @@ private:
 	shmem_team_t handle_;
 };
 
-/* Owns a context, which must end before its team does. Converts to shmem_ctx_t. Only this PE takes part in making and destroying one. */
+/*
+ * Owns a context. After the end of its team it may only be destroyed. Converts to shmem_ctx_t. Only
+ * this PE takes part in making and destroying one.
+ */
 class context {
 public:
 	context() noexcept : handle_(SHMEM_CTX_INVALID) {}

@@ -11,6 +11,7 @@
 static struct {
 	pthread_mutex_t lock;
 	struct destroyed_handles destroyed;
+	struct shmemx_ctx *left; /* by teams that were destroyed before them */
 } contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct shmemx_team no_team; /* of contexts that were destroyed */
@@ -37,6 +38,26 @@ void api_complain_of_target(shmem_ctx_t ctx, int pe, const char *routine)
 	rte_die(routine, "pe=%d: the context's team has PEs 0 to %d", pe, ctx->team->group.size - 1);
 }
 
+/* With the lock held, as list_remove. */
+static void list_add(struct shmemx_ctx **list, struct shmemx_ctx *ctx)
+{
+	ctx->next = *list;
+	ctx->previous = NULL;
+	if (*list)
+		(*list)->previous = ctx;
+	*list = ctx;
+}
+
+static void list_remove(struct shmemx_ctx **list, struct shmemx_ctx *ctx)
+{
+	if (ctx->previous)
+		ctx->previous->next = ctx->next;
+	else
+		*list = ctx->next;
+	if (ctx->next)
+		ctx->next->previous = ctx->previous;
+}
+
 static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *routine)
 {
 	struct shmemx_team *team = api_team(handle, routine);
@@ -52,21 +73,20 @@ static int create_context(shmem_team_t handle, long options, shmem_ctx_t *ctx, c
 	(*ctx)->team = team;
 	(*ctx)->options = options & ~(CONTEXT_IS_OVER | CONTEXT_WAITS_FOR_END);
 	pthread_mutex_lock(&contexts.lock);
-	(*ctx)->next = team->contexts;
-	if (team->contexts)
-		team->contexts->previous = *ctx;
-	team->contexts = *ctx;
+	list_add(&team->contexts, *ctx);
 	pthread_mutex_unlock(&contexts.lock);
 	return 0;
 }
 
-/* Its memory stays for a while, see api_keep_destroyed. */
 static void end_context(struct shmemx_ctx *ctx, long mark)
 {
 	*ctx = (struct shmemx_ctx){.team = &no_team, .options = ctx->options | CONTEXT_IS_OVER | mark};
-	api_keep_destroyed(&contexts.destroyed, ctx);
 }
 
+/*
+ * A program may destroy a context after its team, as destructors of C++ do where the team was made
+ * last. So a context whose team ends stays until then.
+ */
 void api_forget_contexts(struct shmemx_team *team)
 {
 	while (team->contexts) {
@@ -76,6 +96,7 @@ void api_forget_contexts(struct shmemx_team *team)
 		comms_channel_close(ctx->channel);
 		pthread_mutex_lock(&contexts.lock);
 		end_context(ctx, CONTEXT_WAITS_FOR_END);
+		list_add(&contexts.left, ctx);
 		pthread_mutex_unlock(&contexts.lock);
 	}
 }
@@ -96,13 +117,20 @@ API int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx
 }
 PROFILED(shmem_team_create_ctx)
 
-/* A program may destroy a context after its team, as destructors of C++ do where the team was made last. */
-static bool went_with_team(struct shmemx_ctx *ctx)
+/* False: it has been destroyed. */
+static bool destroy_left(struct shmemx_ctx *ctx)
 {
-	if (!(ctx->options & CONTEXT_WAITS_FOR_END))
-		return false;
-	ctx->options &= ~CONTEXT_WAITS_FOR_END;
-	return true;
+	bool was_left;
+
+	pthread_mutex_lock(&contexts.lock);
+	was_left = ctx->options & CONTEXT_WAITS_FOR_END;
+	if (was_left) {
+		list_remove(&contexts.left, ctx);
+		ctx->options &= ~CONTEXT_WAITS_FOR_END;
+		api_keep_destroyed(&contexts.destroyed, ctx);
+	}
+	pthread_mutex_unlock(&contexts.lock);
+	return was_left;
 }
 
 API void pshmem_ctx_destroy(shmem_ctx_t ctx)
@@ -114,19 +142,15 @@ API void pshmem_ctx_destroy(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_DEFAULT)
 		rte_die(__func__, "SHMEM_CTX_DEFAULT cannot be destroyed");
 	if (ctx->options < 0) {
-		if (went_with_team(ctx))
+		if (destroy_left(ctx))
 			return;
 		api_complain_of_context(ctx, __func__);
 	}
 	comms_channel_close(ctx->channel);
 	pthread_mutex_lock(&contexts.lock);
-	if (ctx->previous)
-		ctx->previous->next = ctx->next;
-	else
-		ctx->team->contexts = ctx->next;
-	if (ctx->next)
-		ctx->next->previous = ctx->previous;
+	list_remove(&ctx->team->contexts, ctx);
 	end_context(ctx, 0);
+	api_keep_destroyed(&contexts.destroyed, ctx);
 	pthread_mutex_unlock(&contexts.lock);
 }
 PROFILED(shmem_ctx_destroy)

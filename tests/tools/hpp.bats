@@ -220,6 +220,86 @@ END_OF_FILE
 	done
 }
 
+@test "contexts may end after their team; what was destroyed or freed is named" {
+	cat >order.cc <<'END_OF_FILE'
+#include <shmem.hpp>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+static long value;
+
+/* Members end in reverse: the team before its contexts. */
+struct work {
+	shmem::context alone;
+	std::vector<shmem::context> contexts;
+	shmem::team team = shmem::team::world().split_strided(0, 1, shmem_n_pes());
+
+	work()
+	{
+		for (int i = 0; i < 300; i++)
+			contexts.emplace_back(static_cast<shmem_team_t>(team), i % 2 ? SHMEM_CTX_PRIVATE : 0);
+		alone = shmem::context(static_cast<shmem_team_t>(team));
+		shmem::p(&value, 1, 0, alone);
+	}
+};
+
+int main(int, char **argv)
+{
+	const std::string how = argv[1];
+	shmem::job job;
+	const bool last = job.my_pe() == job.n_pes() - 1;
+	std::unique_ptr<shmem::array<long>> a(new shmem::array<long>(10));
+	std::unique_ptr<shmem::array<std::array<char, 3>>> b(new shmem::array<std::array<char, 3>>(10));
+	long *freed = a->data();
+	std::array<char, 3> *bytes = b->data();
+	shmem_ctx_t ctx;
+	shmem_team_t team;
+
+	a.reset();
+	b.reset();
+	{
+		work w;
+
+		ctx = w.alone;
+		team = w.team;
+	}
+	if (last && how == "put")
+		shmem::put(freed, &value, 1, 0);
+	if (last && how == "g")
+		value = shmem::g(freed, 0);
+	if (last && how == "bytes")
+		shmem::p(bytes, std::array<char, 3>(), 0);
+	if (last && how == "ctx")
+		shmem::p(&value, 1, 0, ctx);
+	if (how == "team")
+		shmem::broadcast(&value, &value, 1, 0, team);
+	shmem_barrier_all();
+}
+END_OF_FILE
+	"$OSHCXX" -std=c++11 -o order order.cc
+	paths=(SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self')
+	! grep -q 'HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || paths+=('SHMEM_PATHS=ofi FI_PROVIDER=tcp')
+	for path in "${paths[@]}"; do
+		while read -r how code text; do
+			[[ $path == *local || $how =~ ^(none|put|ctx)$ ]] || continue
+			# shellcheck disable=SC2086 # settings
+			run env $path SHMEM_CHECK=1 timeout -k 2 $((20 * ${TEST_PATIENCE:-1})) "$OSHRUN" -q -n 2 ./order "$how"
+			printf '%s\n' "$path $how: $status" "$output"
+			[ "$status" -eq "$code" ]
+			[[ "$output" =~ ^$text ]]
+		done <<'END'
+none 0 $
+put 1 torushmem: PE 1: shmem_ctx_long_put: dest=0x[0-9a-f]+ .*: this memory was freed: it is byte 0 of a block of 80 bytes that shmem_free gave back
+g 1 torushmem: PE 1: shmem_ctx_long_g: source=0x[0-9a-f]+ .*: this memory was freed
+bytes 1 torushmem: PE 1: shmem_ctx_putmem: dest=0x[0-9a-f]+ .*: this memory was freed
+ctx 1 torushmem: PE 1: shmem_ctx_long_p: ctx=0x[0-9a-f]+: this context was destroyed
+team 1 torushmem: PE [01]: shmem_[a-z_]*broadcast[a-z_]*: team=0x[0-9a-f]+: this team was destroyed
+END
+	done
+}
+
 @test "a thread level that does not exist is an error, a lower one than wanted ends the job in one line" {
 	cat >level.cc <<'END_OF_FILE'
 #include <shmem.hpp>
