@@ -259,6 +259,41 @@ one_old_line()
 	stops "shmem_put: dest="
 }
 
+# finds PATTERN: program.f90 ends on two PEs, with SHMEM_CHECK=1, with a line of the last PE or of any that matches; on each path.
+finds()
+{
+	"$OSHFORT" program.f90 -o program
+	for path in SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self'; do
+		# shellcheck disable=SC2086 # settings
+		run env $path SHMEM_CHECK=1 "$OSHRUN" -n 2 ./program
+		echo "$path: $output"
+		[ "$status" -eq 1 ]
+		[[ "$output" =~ ^torushmem:\ PE\ [01]:\ $1 ]]
+	done
+}
+
+# after_end KIND CALLS STATEMENT: a program in which memory p, a context or a team has ended before the statement; the last PE makes it
+after_end()
+{
+	program 'call work()' 'contains' 'subroutine work()' 'real(8), pointer :: p(:), q(:)' "type($1) :: it, copy" 'nullify (p)' \
+		'call shmem_init()' "${@:2}" 'call shmem_barrier_all()' 'call shmem_finalize()' 'end subroutine'
+}
+
+@test "memory that was freed, contexts and teams that were destroyed: messages name the routine of Fortran" {
+	freed='=0x[0-9a-f]+ \(offset [0-9]+ of the symmetric heap\): this memory was freed: it is byte 0 of a block of 80 bytes that shmem_deallocate gave back'
+	for call in 'put(q, y(1:2), 0) dest' 'get(x(1:2), q, 0) source'; do
+		after_end shmem_ctx_t 'call shmem_allocate(p, [10])' 'q => p(1:2)' 'call shmem_deallocate(p)' \
+			"if (shmem_my_pe() == 1) call shmem_${call% *}"
+		finds "shmem_${call%%(*}: ${call##* }$freed"
+	done
+	after_end shmem_ctx_t 'call shmem_ctx_create(0, it)' 'copy = it' 'call shmem_ctx_destroy(it)' \
+		'if (shmem_my_pe() == 1) call shmem_put(copy, x, y, 0)'
+	finds 'shmem_put: ctx=0x[0-9a-f]+: this context was destroyed'
+	after_end shmem_team_t 'call shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, it)' 'copy = it' \
+		'call shmem_team_destroy(it)' 'call shmem_team_sync(copy)'
+	finds 'shmem_team_sync: team=0x[0-9a-f]+: this team was destroyed'
+}
+
 @test "messages of the library name the routine of OpenSHMEM 1.3" {
 	printf '%s\n' "include 'shmem.fh'" 'integer, save :: x(4)' 'call shmem_init()' 'call shmem_put4(x, x, 4, 9)' end >old.f90
 	"$OSHFORT" old.f90 -o old

@@ -343,6 +343,10 @@ static void use_no_block(bool odd)
 		shmem_free(block);
 	if (odd && is("freed-put"))
 		shmem_long_put(&block[1], from, 2, 0);
+	else if (odd && is("freed-generic"))
+		shmem_put(&block[1], from, 2, 0);
+	else if (odd && is("freed-generic-wait"))
+		shmem_wait_until(block, SHMEM_CMP_NE, *block - 1);
 	else if (odd && is("freed-get"))
 		shmem_long_get(&value, block, 1, 0);
 	else if (odd && is("freed-p"))
@@ -363,6 +367,8 @@ static void use_no_block(bool odd)
 		shmem_set_lock(block);
 	else if (is("freed-reduce"))
 		shmem_long_sum_reduce(WORLD, block, from, 1);
+	else if (is("freed-generic-reduce"))
+		shmem_sum_reduce(WORLD, block, from, 1);
 	else if (is("freed-broadcast"))
 		shmem_long_broadcast(WORLD, to, block, 1, 0);
 	else if (odd && is("past-count"))
@@ -420,6 +426,10 @@ static void use_destroyed_context(bool odd)
 	shmem_ctx_create(0, &other);
 	if (odd && (is("context-put") || is("context-team-put") || is("context-private")))
 		shmem_ctx_long_put(ctx, to, from, 1, 0);
+	else if (odd && is("context-generic"))
+		shmem_put(ctx, to, from, 1, 0);
+	else if (odd && is("context-generic-atomic"))
+		word = shmem_atomic_fetch_add(ctx, to, 1, 0);
 	else if (odd && is("context-atomic"))
 		shmem_ctx_long_atomic_inc(ctx, to, 0);
 	else if (odd && is("context-get"))
@@ -458,6 +468,8 @@ static void use_destroyed_team(bool odd)
 		shmem_team_sync(team);
 	else if (is("team-reduce"))
 		shmem_long_sum_reduce(team, to, from, 1);
+	else if (is("team-generic"))
+		shmem_sum_reduce(team, to, from, 1);
 	else if (is("team-split"))
 		shmem_team_split_strided(team, 0, 1, 1, NULL, 0, &other);
 	else if (is("team-twice"))

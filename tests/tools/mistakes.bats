@@ -229,6 +229,7 @@ fails()
 	export SHMEM_SYMMETRIC_SIZE=1g
 	paths=(SHMEM_PATHS=local 'SHMEM_PATHS=ucx UCX_TLS=tcp,self')
 	[ ! -e "$TOP_BUILDDIR/.libs/libtofucom.so" ] || paths+=('SHMEM_PATHS=tofu SOFTOFU_SHAPE=2x2x1x1x1x1')
+	! grep -q 'HAVE_OFI 1' "$TOP_BUILDDIR/config.h" || paths+=('SHMEM_PATHS=ofi FI_PROVIDER=tcp')
 	for path in "${paths[@]}"; do
 		for setting in $path; do
 			export "${setting?}"
@@ -720,6 +721,9 @@ blocked()
 	blocked freed-lock shmem_set_lock lock "$freed"
 	blocked freed-reduce shmem_long_sum_reduce dest "$freed"
 	blocked freed-broadcast shmem_long_broadcast source "$freed"
+	blocked freed-generic shmem_long_put dest 'it is byte 8 of a block of 100 bytes that shmem_free gave back'
+	blocked freed-generic-wait shmem_long_wait_until ivar "$freed"
+	blocked freed-generic-reduce shmem_long_sum_reduce dest "$freed"
 	blocked freed-moved shmem_putmem dest 'byte 10 of a block of 1000 bytes that shmem_realloc gave back'
 }
 
@@ -744,6 +748,8 @@ blocked()
 	over='ctx=0x[0-9a-f]+: this context was destroyed; use it before shmem_ctx_destroy'
 	fails context-put '^torushmem: PE 1: shmem_ctx_long_put: ' "$over"
 	fails context-private '^torushmem: PE 1: shmem_ctx_long_put: ' "$over"
+	fails context-generic '^torushmem: PE 1: shmem_ctx_long_put: ' "$over"
+	fails context-generic-atomic '^torushmem: PE 1: shmem_ctx_long_atomic_fetch_add: ' "$over"
 	fails context-team-put '^torushmem: PE 1: shmem_ctx_long_put: ' 'ctx=0x[0-9a-f]+: the team of this context was destroyed'
 	fails context-atomic '^torushmem: PE 1: shmem_ctx_long_atomic_inc: ' "$over"
 	fails context-get '^torushmem: PE 1: shmem_ctx_long_g: ' "$over"
@@ -760,6 +766,7 @@ blocked()
 	fails team-context '^torushmem: PE 1: shmem_team_create_ctx: ' "$over"
 	fails team-sync '^torushmem: PE [01]: shmem_team_sync: ' "$over"
 	fails team-reduce '^torushmem: PE [01]: shmem_long_sum_reduce: ' "$over"
+	fails team-generic '^torushmem: PE [01]: shmem_long_sum_reduce: ' "$over"
 	fails team-split '^torushmem: PE [01]: shmem_team_split_strided: ' "$over"
 	fails team-twice '^torushmem: PE [01]: shmem_team_destroy: ' "$over"
 }
@@ -779,7 +786,7 @@ blocked()
 		fails team-sync '^torushmem: PE [01]: shmem_team_sync: team=0x[0-9a-f]+: this team was destroyed'
 		blocked freed-put shmem_long_put dest 'it is byte 8 of a block of 100 bytes that shmem_free gave back'
 		blocked freed-atomic shmem_long_atomic_inc dest 'this memory was freed'
-		unset SHMEM_CHECK SHMEM_PATHS UCX_TLS SOFTOFU_SHAPE
+		unset SHMEM_CHECK SHMEM_PATHS UCX_TLS SOFTOFU_SHAPE FI_PROVIDER
 	done
 }
 
