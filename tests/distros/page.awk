@@ -131,5 +131,9 @@ END {
 	print "A release with a processor behind its name (trixie-arm64) was tested in virtual machines, whose"
 	print "names stand behind the lines: a64fx is Fujitsu\047s A64FX, max all that QEMU has of arm64, 16k and 64k"
 	print "are pages of that size."
+	print ""
+	print "No release has a UCX without thread support, which is UCX\047s own default. UCX 1.13.1 built so, and"
+	print "1.23.0~rc1 of sid on trixie whose workers took no locks ([how](testing.md)), passed all tests of the"
+	print "API on ucx-tcp, ucx-shm and mixed on 2026-11-27, 291 each."
 	printf "%s", text
 }
