@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The benchmarks. Built in the tree, never installed; bench/compare compiles the same sources with other libraries.
+# The benchmarks. Built in the tree, never installed; bench/compare/libraries compiles the same sources with other libraries.
 
-noinst_PROGRAMS += bench/simulate bench/bench bench/floor bench/hello bench/neighbours bench/stopwatch
+noinst_PROGRAMS += bench/simulate bench/bench bench/floor bench/hello bench/neighbours
 
 bench_shared = bench/harness.c bench/line.c bench/main.c bench/measure.h bench/record.c
 
@@ -45,31 +45,14 @@ endif
 
 bench_neighbours_SOURCES = bench/neighbours.h bench/neighbours_main.c bench/neighbours_shmem.c
 
-bench_stopwatch_SOURCES = bench/stopwatch.c
-bench_stopwatch_LDADD =
-
 EXTRA_DIST += \
-	bench/answers \
-	bench/compare \
-	bench/compare-neighbours \
-	bench/draw.awk \
-	bench/figures \
-	bench/figures.awk \
-	bench/figures_simulated.awk \
+	bench/compare/jobs.py \
+	bench/compare/libraries \
+	bench/compare/neighbours \
+	bench/compare/plots.gp \
+	bench/compare/report.py \
 	bench/lattice-record \
-	bench/make-page \
-	bench/make-plots \
-	bench/medians.awk \
-	bench/neighbours.awk \
-	bench/neighbours_medians.awk \
 	bench/neighbours_mpi.c \
-	bench/plots.awk \
-	bench/report.awk \
-	bench/softofu-record \
-	bench/running.sh \
-	bench/stats.awk \
-	bench/targets \
-	bench/words.awk \
 	docs/performance \
 	docs/lattice-qcd.md \
 	docs/performance.md \
@@ -91,13 +74,13 @@ performance: all
 	else \
 		echo "no Open MPI at $(COMPARE_OSHCC) to compare with (Debian: openmpi-bin libopenmpi-dev)"; set --; \
 	fi; \
-	$(SHELL) $(top_srcdir)/bench/compare --build '$(abs_top_builddir)' --page $(top_srcdir)/docs/performance.md \
-		--keep $(top_srcdir)/docs/records/compare $(COMPARE_FLAGS) "$$@"
-	@$(SHELL) $(top_srcdir)/bench/figures
+	python3 $(top_srcdir)/bench/compare/libraries --build '$(abs_top_builddir)' \
+		--keep $(top_srcdir)/docs/records/performance.tsv $(COMPARE_FLAGS) "$$@"
+	@python3 $(top_srcdir)/bench/compare/report.py
 
-# Every figure and plot of the pages again, from docs/records; prints what changed.
+# The tables and plots of pages again from their records; needs gnuplot (Debian: gnuplot-nox).
 figures:
-	@$(SHELL) $(top_srcdir)/bench/figures
+	@python3 $(top_srcdir)/bench/compare/report.py
 
 .PHONY: figures performance
 

@@ -5,7 +5,7 @@
  *
  * faces    eight messages to the other PE and eight from it, and nothing else
  * poisson  what the solver of examples/poisson.c does in an iteration, 60x60 points on each PE; messages are 1 to 8192 times as long as the
- *          faces need. Balanced, or with PEs that have more to do in turn.
+ *          faces need
  * hidden   how long one waits for eight messages, with nothing to compute meanwhile and with a bulk computation that takes longer
  */
 #include <stdint.h>
@@ -27,7 +27,6 @@ static double now_points[ROW * ROW], next_points[ROW * ROW];
 static const struct transport *t;
 static size_t bytes;
 static char *from, *to;	 /* what messages are made of, and where they end up */
-static int imbalance;	 /* relaxations that the other PE does in addition, in every second iteration */
 static double bulk_ns;	 /* computed between start and wait */
 static double waited_ns; /* in so many waits, since they were set to 0 */
 static long waits;
@@ -121,8 +120,7 @@ static void multiply(long k)
 
 	pack(now);
 	t->start(bytes);
-	for (int i = 0; i <= (k % 2 == me % 2 ? imbalance : 0); i++)
-		relax(now, next, 2, SIDE - 1, 2, SIDE - 1);
+	relax(now, next, 2, SIDE - 1, 2, SIDE - 1);
 	t->wait();
 	unpack(now);
 	relax(now, next, 1, 1, 1, SIDE);
@@ -204,14 +202,13 @@ static void faces(const int *pe)
 
 static void poisson(const int *pe)
 {
-	for (imbalance = 0; imbalance <= 4; imbalance += 4)
-		for (size_t scale = 1; scale <= 8192; scale *= 8) {
-			bytes = scale * SIDE * sizeof(double);
-			t->open(4, pe, bytes);
-			say("poisson", imbalance ? "uneven" : "even", measure(multiply));
-			t->close();
-			job_barrier();
-		}
+	for (size_t scale = 1; scale <= 8192; scale *= 8) {
+		bytes = scale * SIDE * sizeof(double);
+		t->open(4, pe, bytes);
+		say("poisson", "even", measure(multiply));
+		t->close();
+		job_barrier();
+	}
 }
 
 /* The bulk computation takes longer than messages do at 2 GB/s, and than a round trip over TCP. */
