@@ -84,15 +84,7 @@ figures:
 
 .PHONY: figures performance
 
-# Collectives on tori that nobody has at hand; with SimGrid those in which links are shared, too.
-simulate_shared = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_flows.c bench/simulate_flows.h \
-	bench/simulate_lattice.c bench/simulate_lattice.h bench/simulate_rings.c bench/simulate_schedule.c
-bench_simulate_SOURCES = $(simulate_shared)
+# Collectives on tori that nobody has at hand.
+bench_simulate_SOURCES = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_rings.c bench/simulate_schedule.c
 bench_simulate_LDADD = libtorusthink.la
-EXTRA_DIST += bench/simulate_grid.cpp bench/simulate-record
-if WITH_SIMGRID
-noinst_PROGRAMS += bench/simulate-grid
-bench_simulate_grid_SOURCES = $(simulate_shared) bench/simulate_grid.cpp
-bench_simulate_grid_CPPFLAGS = $(AM_CPPFLAGS) $(SIMGRID_CFLAGS) -DWITH_SIMGRID
-bench_simulate_grid_LDADD = libtorusthink.la $(SIMGRID_LIBS)
-endif
+EXTRA_DIST += bench/simulate-record

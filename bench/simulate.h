@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #include "comms/torus/shape.h"
 
 /*
@@ -34,7 +30,7 @@ struct schedule {
 	bool one_node;
 };
 
-/* twice, up, both, chain, binomial: broadcasts; allgather; alltoall; allreduce. Ends the program if the algorithm does not fit the shape. */
+/* twice, up, both, chain: broadcasts; allgather; alltoall; allreduce. Ends the program if the algorithm does not fit the shape. */
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment);
 /* One transfer that waits for several, and for the one before it on its link, or -1; returns its number. */
 int schedule_add(struct schedule *schedule, int from, int to, int n_before, const int *before, int behind,
@@ -57,20 +53,4 @@ void schedule_allgather(struct schedule *schedule, double bytes);
 void schedule_allreduce(struct schedule *schedule, double bytes);
 void schedule_alltoall(struct schedule *schedule, double bytes);
 
-struct outcome {
-	double seconds;
-	int at_once; /* the most transfers that were on one link in one direction at once; 0: not checked */
-};
-
-struct network {
-	double rate, latency; /* of a link: bytes a second, seconds from node to node */
-	double hop;	      /* seconds of each hop after the first, of messages that nodes do not forward */
-};
-
-/* By SimGrid: any schedule, on tori of rings of three and more. In simulate_grid.cpp. */
-struct outcome replay_in_simgrid(const struct schedule *schedule, const struct network *network);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

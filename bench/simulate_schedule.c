@@ -162,22 +162,6 @@ static void make_chain(struct schedule *schedule, double bytes, double segment)
 				       brought, bytes, segment);
 }
 
-/* As shmem/broadcast.c does it: by number, each the whole message, to one after the other. */
-static void make_binomial(struct schedule *schedule, double bytes)
-{
-	int n = schedule->shape.places, *brought = schedule_allocate((size_t)n, sizeof *brought),
-	    *last = schedule_allocate((size_t)n, sizeof *last);
-
-	brought[0] = -1;
-	for (int i = 0; i < n; i++)
-		last[i] = -1;
-	for (int step = 1; step < n; step *= 2)
-		for (int i = 0; i < step && i + step < n; i++)
-			brought[i + step] = last[i] = add(schedule, i, i + step, brought[i], last[i], bytes);
-	free(brought);
-	free(last);
-}
-
 void schedule_make(struct schedule *schedule, const char *algorithm, double bytes, double segment)
 {
 	static const char *const kinds[] = {"both", "up", "twice"};
@@ -189,8 +173,6 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 		}
 	if (!strcmp(algorithm, "chain"))
 		make_chain(schedule, bytes, segment);
-	else if (!strcmp(algorithm, "binomial"))
-		make_binomial(schedule, bytes);
 	else if (!strcmp(algorithm, "allgather"))
 		schedule_allgather(schedule, bytes);
 	else if (!strcmp(algorithm, "alltoall"))
@@ -198,5 +180,5 @@ void schedule_make(struct schedule *schedule, const char *algorithm, double byte
 	else if (!strcmp(algorithm, "allreduce"))
 		schedule_allreduce(schedule, bytes);
 	else
-		fail("no such algorithm; there are twice, up, both, chain, binomial, allgather, alltoall, allreduce and lattice");
+		fail("no such algorithm; there are twice, up, both, chain, allgather, alltoall and allreduce");
 }
