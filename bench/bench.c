@@ -28,7 +28,6 @@ const struct measure measures[] =
 	 {"pingpong", "put and wait_until between PEs 0 and 1: half a round trip", 2, wait_ping_pong},
 	 {"signal", "put-with-signal and signal_wait_until: half a round trip", 2, signal_ping_pong},
 	 {"wake", "from a put to the end of a wait that has lasted for some time", 2, wait_wake_up},
-	 {"strided", "shmem_long_iput and iget", 2, strided_put_get},
 	 {"sync", "barrier_all, sync_all, and fence and quiet with nothing to do", 1, sync_all_members},
 	 {"broadcast", "over all PEs, each being the root once", 2, collective_broadcast},
 	 {"reduce", "sums of long over all PEs", 2, collective_reduce},
@@ -76,7 +75,7 @@ void *heap_take(size_t bytes)
 	char *p = shmem_malloc(bytes);
 
 	if (!p)
-		group_fail("no %zu MiB of symmetric heap; set SHMEM_SYMMETRIC_SIZE, or give a smaller --max",
+		group_fail("no %zu MiB of symmetric heap; set SHMEM_SYMMETRIC_SIZE, or give smaller --sizes",
 			   bytes / MIB + 1);
 	memset(p, 1, bytes);
 	group_barrier();

@@ -49,7 +49,6 @@ void atomics_contended(void);
 void signal_ping_pong(void);
 void wait_ping_pong(void);
 void wait_wake_up(void);
-void strided_put_get(void);
 void sync_all_members(void);
 void collective_broadcast(void);
 void collective_reduce(void);

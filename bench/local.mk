@@ -21,7 +21,6 @@ bench_bench_SOURCES = $(bench_shared) \
 	bench/rate.c \
 	bench/rma.c \
 	bench/stencil.c \
-	bench/strided.c \
 	bench/sync.c
 bench_bench_LDADD = libtorushmem.la -lm
 
@@ -51,7 +50,6 @@ EXTRA_DIST += \
 	bench/compare/neighbours \
 	bench/compare/plots.gp \
 	bench/compare/report.py \
-	bench/lattice-record \
 	bench/neighbours_mpi.c \
 	docs/performance \
 	docs/lattice-qcd.md \
@@ -87,4 +85,3 @@ figures:
 # Collectives on tori that nobody has at hand.
 bench_simulate_SOURCES = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_rings.c bench/simulate_schedule.c
 bench_simulate_LDADD = libtorusthink.la
-EXTRA_DIST += bench/simulate-record

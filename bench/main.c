@@ -31,9 +31,8 @@ static void help(void)
 	       "Each sub-command measures one thing; without any, all of them are run.\n"
 	       "\n"
 	       "  --quick          few sizes and short samples: to try it, not to quote it\n"
-	       "  --csv, --json    records instead of a table\n"
+	       "  --csv            records instead of a table\n"
 	       "  --sizes LIST     message sizes, as in 8,4k,1m (powers of two, 1 to 64m)\n"
-	       "  --min, --max N   leave out smaller or larger ones\n"
 	       "  --samples N      for each size (15)\n"
 	       "  --sample-time T  milliseconds that a sample is to take (2; 20 with more PEs than processors)\n"
 	       "  --list           name the sub-commands\n"
@@ -68,16 +67,6 @@ static size_t read_size(const char *text, const char **end)
 	return (size_t)(value * (double)unit);
 }
 
-static size_t read_one_size(const char *text)
-{
-	const char *end;
-	size_t size = read_size(text, &end);
-
-	if (*end)
-		fail("no size", text);
-	return size;
-}
-
 static void read_sizes(const char *list)
 {
 	const char *p = list;
@@ -110,31 +99,18 @@ static double read_number(const char *name, const char *text, double least, doub
 	return value;
 }
 
-static void select_sizes(size_t least, size_t most)
-{
-	int count = 0;
-
-	for (int i = 0; options.sizes[i]; i++)
-		if (options.sizes[i] >= least && options.sizes[i] <= most)
-			options.sizes[count++] = options.sizes[i];
-	options.sizes[count] = 0;
-}
-
 static void list(void)
 {
 	for (const struct measure *m = measures; m->name; m++)
 		puts(m->name);
 }
 
-enum { QUICK = 256, AS_CSV, AS_JSON, AS_LIST, SIZES, LEAST, MOST, SAMPLES, SAMPLE_TIME };
+enum { QUICK = 256, AS_CSV, AS_LIST, SIZES, SAMPLES, SAMPLE_TIME };
 
 static const struct option names[] = {{"quick", no_argument, NULL, QUICK},
 				      {"csv", no_argument, NULL, AS_CSV},
-				      {"json", no_argument, NULL, AS_JSON},
 				      {"list", no_argument, NULL, AS_LIST},
 				      {"sizes", required_argument, NULL, SIZES},
-				      {"min", required_argument, NULL, LEAST},
-				      {"max", required_argument, NULL, MOST},
 				      {"samples", required_argument, NULL, SAMPLES},
 				      {"sample-time", required_argument, NULL, SAMPLE_TIME},
 				      {"help", no_argument, NULL, 'h'},
@@ -166,7 +142,6 @@ static void fill_times(void)
 
 static void read_options(int argc, char *argv[])
 {
-	size_t least = 1, most = (size_t)1 << 40;
 	int option;
 
 	opterr = is_first();
@@ -175,14 +150,11 @@ static void read_options(int argc, char *argv[])
 		switch (option) {
 		case QUICK: options.quick = true; break;
 		case AS_CSV: options.format = CSV; break;
-		case AS_JSON: options.format = JSON; break;
 		case AS_LIST:
 			if (is_first())
 				list();
 			exit(0);
 		case SIZES: read_sizes(optarg); break;
-		case LEAST: least = read_one_size(optarg); break;
-		case MOST: most = read_one_size(optarg); break;
 		case SAMPLES: options.samples = (int)read_number("--samples", optarg, 3, 10000); break;
 		case SAMPLE_TIME: options.sample_ns = 1e6 * read_number("--sample-time", optarg, 0.01, 10000); break;
 		case 'h':
@@ -193,9 +165,6 @@ static void read_options(int argc, char *argv[])
 		}
 	}
 	fill_options();
-	select_sizes(least, most);
-	if (!options.sizes[0])
-		fail("no size is left between --min and --max of", driver_name);
 }
 
 static const struct measure *find(const char *name)

@@ -25,7 +25,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-enum format { TABLE, CSV, JSON };
+enum format { TABLE, CSV };
 
 struct options {
 	enum format format;

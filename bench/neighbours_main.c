@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbours [faces] [poisson] [hidden]: for each transport and size a line "measure,work,transport,bytes,nanoseconds", the median of
+ * neighbours [faces] [poisson]: for each transport and size a line "measure,work,transport,bytes,nanoseconds", the median of
  * samples.
  *
  * faces    eight messages to the other PE and eight from it, and nothing else
  * poisson  what the solver of examples/poisson.c does in an iteration, 60x60 points on each PE; messages are 1 to 8192 times as long as the
  *          faces need
- * hidden   how long one waits for eight messages, with nothing to compute meanwhile and with a bulk computation that takes longer
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,10 +25,7 @@ static int me, pes;
 static double now_points[ROW * ROW], next_points[ROW * ROW];
 static const struct transport *t;
 static size_t bytes;
-static char *from, *to;	 /* what messages are made of, and where they end up */
-static double bulk_ns;	 /* computed between start and wait */
-static double waited_ns; /* in so many waits, since they were set to 0 */
-static long waits;
+static char *from, *to; /* what messages are made of, and where they end up */
 
 static double clock_ns(void)
 {
@@ -129,21 +125,6 @@ static void multiply(long k)
 	relax(now, next, 2, SIDE - 1, SIDE, SIDE);
 }
 
-static void overlap(long k)
-{
-	double begun;
-
-	fill_faces(k);
-	t->start(bytes);
-	for (begun = clock_ns(); clock_ns() - begun < bulk_ns;)
-		relax(now_points, next_points, 1, 2, 1, SIDE);
-	begun = clock_ns();
-	t->wait();
-	waited_ns += clock_ns() - begun;
-	waits++;
-	take_faces(k);
-}
-
 /* --- Measuring --- */
 
 static int by_value(const void *left, const void *right)
@@ -211,24 +192,6 @@ static void poisson(const int *pe)
 	}
 }
 
-/* The bulk computation takes longer than messages do at 2 GB/s, and than a round trip over TCP. */
-static void hidden(const int *pe)
-{
-	static const size_t sizes[] = {2048, 65536};
-
-	for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
-		bytes = sizes[i / 2];
-		bulk_ns = i % 2 ? 200000 + 4.0 * EDGES * (double)bytes : 0;
-		t->open(EDGES, pe, bytes);
-		waited_ns = 0;
-		waits = 0;
-		measure(overlap);
-		say("hidden", i % 2 ? "with bulk" : "alone", waited_ns / (double)waits);
-		t->close();
-		job_barrier();
-	}
-}
-
 int main(int argc, char **argv)
 {
 	int all[EDGES], across[4];
@@ -249,8 +212,6 @@ int main(int argc, char **argv)
 				faces(all);
 			else if (!strcmp(argv[i], "poisson"))
 				poisson(across);
-			else if (!strcmp(argv[i], "hidden"))
-				hidden(all);
 		}
 	job_end();
 	free(from);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transports of OpenSHMEM: exchanges, puts with signals into two buffers by hand, and into one after a hand-shake. */
+/* The transport of OpenSHMEM: exchanges. */
 #include "neighbours.h"
 
 #include <shmem.h>
 #include <shmemx.h>
-#include <stdint.h>
-
-static int edges, neighbour[EDGES];
-static uint64_t iteration;
 
 void job_begin(int *argc, char ***argv, int *me, int *pes)
 {
@@ -36,8 +32,6 @@ void job_end(void)
 {
 	shmem_finalize();
 }
-
-/* --- Exchanges --- */
 
 static shmemx_exchange_t exchange;
 
@@ -81,94 +75,6 @@ static void close_exchange(void)
 	shmemx_exchange_destroy(exchange);
 }
 
-/* --- By hand --- */
-
-static char *memory, *out[EDGES], *in[2][EDGES];
-static uint64_t *arrived, *ready;
-
-static void open_by_hand(int n, const int *pe, size_t bytes)
-{
-	size_t room = (bytes + 63) / 64 * 64;
-
-	edges = n;
-	iteration = 0;
-	memory = shmem_align(64, 3 * (size_t)n * room);
-	arrived = shmem_calloc(2 * EDGES * 8, sizeof *arrived); /* a line for each */
-	ready = arrived + EDGES * 8;
-	if (!memory || !arrived)
-		shmem_global_exit(1);
-	for (int e = 0; e < n; e++) {
-		neighbour[e] = pe[e];
-		out[e] = memory + (size_t)(3 * e) * room;
-		in[0][e] = memory + (size_t)(3 * e + 1) * room;
-		in[1][e] = memory + (size_t)(3 * e + 2) * room;
-	}
-}
-
-static void *buffer_by_hand(int edge)
-{
-	return out[edge];
-}
-
-static void send_to(int e, int half, size_t bytes)
-{
-	shmem_putmem_signal(in[half][e ^ 1], out[e], bytes, &arrived[(e ^ 1) * 8], iteration, SHMEM_SIGNAL_SET,
-			    neighbour[e]);
-}
-
-static void start_double(size_t bytes)
-{
-	iteration++;
-	for (int e = 0; e < edges; e++)
-		send_to(e, (int)(iteration % 2), bytes);
-}
-
-static void wait_by_hand(void)
-{
-	for (int e = 0; e < edges; e++)
-		shmem_signal_wait_until(&arrived[e * 8], SHMEM_CMP_GE, iteration);
-}
-
-static const void *received_double(int edge)
-{
-	return in[iteration % 2][edge];
-}
-
-static void release_double(void)
-{
-}
-
-/* One buffer: the neighbour says when it has read it. */
-static void start_single(size_t bytes)
-{
-	iteration++;
-	for (int e = 0; e < edges; e++) {
-		shmem_signal_wait_until(&ready[e * 8], SHMEM_CMP_GE, iteration - 1);
-		send_to(e, 0, bytes);
-	}
-}
-
-static const void *received_single(int edge)
-{
-	return in[0][edge];
-}
-
-static void release_single(void)
-{
-	for (int e = 0; e < edges; e++)
-		shmem_uint64_p(&ready[(e ^ 1) * 8], iteration, neighbour[e]);
-}
-
-static void close_by_hand(void)
-{
-	shmem_free(arrived);
-	shmem_free(memory);
-}
-
 const struct transport transports[] = {{"exchange", open_exchange, buffer_of_exchange, start_exchange, wait_exchange,
 					received_by_exchange, release_exchange, close_exchange},
-				       {"put+signal", open_by_hand, buffer_by_hand, start_double, wait_by_hand,
-					received_double, release_double, close_by_hand},
-				       {"hand-shake", open_by_hand, buffer_by_hand, start_single, wait_by_hand,
-					received_single, release_single, close_by_hand},
 				       {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

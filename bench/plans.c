@@ -6,8 +6,6 @@
  *   init    making the plan; it is freed again, which does not count
  *   start   the start alone
  *   run     start and wait
- *   left    what start, computing and wait take longer than the computing, which takes as long as a run and calls
- *           nothing; so run less left is what was hidden
  *
  * Parts of an iteration are timed by themselves, and what reading the clock takes is taken off.
  */
@@ -18,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPINS = 1000 };
 static const char *const executor_names[] = {"list", "thread", "nic"};
 static const int executors[] = {SHMEMX_PLAN_LIST, SHMEMX_PLAN_THREAD, SHMEMX_PLAN_NIC};
 
@@ -31,7 +28,7 @@ struct plan {
 	size_t bytes;
 	char *to, *from;
 	shmemx_plan_t plan;
-	double clock_ns, run_ns;
+	double clock_ns;
 };
 
 static double clock_cost(void)
@@ -145,40 +142,7 @@ static double run(void *context, long n)
 		sum += now_ns() - before - p->clock_ns;
 		shmem_sync_all();
 	}
-	p->run_ns = sum / (double)n;
 	return sum;
-}
-
-/* A fixed piece of work, not a fixed time: a thread that takes the processor makes it longer. */
-static double spin_ns;
-
-static void compute(long spins)
-{
-	double x = 1;
-
-	for (long i = 0; i < spins; i++)
-		for (int k = 0; k < SPINS; k++) {
-			x = x * 1.0000001 + 1e-9;
-			keep(&x);
-		}
-}
-
-static double left(void *context, long n)
-{
-	struct plan *p = context;
-	long spins = (long)(p->run_ns / spin_ns) + 1;
-	double sum = 0;
-
-	for (long i = 0; i < n; i++) {
-		double before = now_ns();
-
-		shmemx_plan_start(p->plan);
-		compute(spins);
-		shmemx_plan_wait(p->plan);
-		sum += now_ns() - before - p->clock_ns - (double)spins * spin_ns;
-		shmem_sync_all();
-	}
-	return sum > 0 ? sum : 1;
 }
 
 static bool is_right(void *context)
@@ -248,20 +212,7 @@ static void measure_size(enum kind kind, size_t bytes, char *to, char *from)
 		make(&p);
 		measure(&p, "start", executor_names[e], start, 20000);
 		measure(&p, "run", executor_names[e], run, 0);
-		measure(&p, "left", executor_names[e], left, 0);
 		shmemx_plan_free(p.plan);
-	}
-}
-
-static void time_spin(void)
-{
-	spin_ns = 1e9;
-	for (int i = 0; i < 100; i++) {
-		double before = now_ns(), time;
-
-		compute(10);
-		time = (now_ns() - before) / 10;
-		spin_ns = time < spin_ns ? time : spin_ns;
 	}
 }
 
@@ -271,7 +222,6 @@ void collective_plans(void)
 	size_t most = largest_size() < 16 * MIB ? largest_size() : 16 * MIB;
 	char *to = heap_take(most * (size_t)group.size), *from = heap_take(most * (size_t)group.size);
 
-	time_spin();
 	for (int kind = 0; kind < KINDS; kind++)
 		for (int i = 0; options.sizes[i] && options.sizes[i] <= most; i++)
 			if (options.sizes[i] % sizeof(long) == 0)

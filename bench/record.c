@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Medians and quartiles, and the three forms in which records come out. */
+/* Medians and quartiles, and the two forms in which records come out. */
 #include "measure.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static long written;
 
 static int by_value(const void *a, const void *b)
 {
@@ -79,10 +77,6 @@ void record_begin(void)
 	case CSV:
 		puts("measure,variant,bytes,pes,value,unit,low,high,best,samples,state,line_ns,processors,library");
 		break;
-	case JSON:
-		printf("{\"library\": \"%s\", \"pes\": %d, \"processors\": \"%s\", \"records\": [", group.library,
-		       group.size, group.processors);
-		break;
 	case TABLE:
 		printf("%s, %d on processors %s\n\n", group.library, group.size, group.processors);
 		printf("%-12s %-24s %8s %10s  %-20s %12s %7s  %s\n", "measure", "variant", "size", "median",
@@ -117,22 +111,12 @@ void record_write(const struct record *r)
 		       group.size, r->value, r->unit, r->low, r->high, r->best, r->samples, r->state, r->line_ns,
 		       group.processors, group.library);
 		break;
-	case JSON:
-		printf("%s\n{\"measure\": \"%s\", \"variant\": \"%s\", \"bytes\": %zu, \"pes\": %d, \"value\": %.6g, "
-		       "\"unit\": \"%s\", \"low\": %.6g, \"high\": %.6g, \"best\": %.6g, \"samples\": %d, "
-		       "\"state\": \"%s\", \"line_ns\": %.1f}",
-		       written ? "," : "", r->measure, r->variant, r->bytes, group.size, r->value, r->unit, r->low,
-		       r->high, r->best, r->samples, r->state, r->line_ns);
-		break;
 	}
-	written++;
 	fflush(stdout);
 }
 
 void record_end(void)
 {
-	if (options.format == JSON)
-		puts("\n]}");
 	fflush(stdout);
 }
 

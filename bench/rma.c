@@ -55,28 +55,6 @@ static const struct variant get_variants[] = {{"blocking", get_blocking},
 					      {"nbi+quiet", get_nbi_quiet},
 					      {NULL, NULL}};
 
-/* Lines that PE 1 has just written, so that they are in its cache and not in ours; in an order that nobody guesses. */
-enum { FRESH_LINES = 1024, LINE_WORDS = 8, FRESH_STEP = 389 };
-
-static double g_fresh(void *context, long n)
-{
-	const struct transfer *t = context;
-	long *lines = (long *)t->there;
-	unsigned long sum = 0;
-	double start;
-
-	for (long i = 0; group.me == 1 && i < n; i++)
-		lines[i * LINE_WORDS]++;
-	group_barrier();
-	if (group.me)
-		return 0;
-	start = now_ns();
-	for (long i = 0; i < n; i++)
-		sum += (unsigned long)shmem_long_g(&lines[i * FRESH_STEP % FRESH_LINES * LINE_WORDS], 1);
-	keep(&sum);
-	return now_ns() - start;
-}
-
 /* What PE 0 put is PE 0's. */
 static bool was_put(void *context)
 {
@@ -158,14 +136,5 @@ void rma_p(void)
 
 void rma_g(void)
 {
-	struct transfer fresh = {.there = heap_take(FRESH_LINES * LINE_WORDS * sizeof(long))};
-
 	measure_word("g", g);
-	harness_measure(&(struct spot){.measure = "g",
-				       .variant = "fresh",
-				       .bytes = 8,
-				       .sample = g_fresh,
-				       .context = &fresh,
-				       .most = FRESH_LINES});
-	heap_give(fresh.there);
 }

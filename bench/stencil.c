@@ -125,29 +125,6 @@ static double iterate(void *context, long n)
 	return now_ns() - start;
 }
 
-static double exchange_only(void *context, long n)
-{
-	struct poisson *p = context;
-	double start = now_ns();
-
-	for (long i = 0; i < n; i++) {
-		p->iteration++;
-		exchange_edges(p, p->blocks[p->iteration % 2]);
-	}
-	return now_ns() - start;
-}
-
-/* What an iteration takes a PE that has nobody to exchange with. */
-static double relax_only(void *context, long n)
-{
-	struct poisson *p = context;
-	double start = now_ns();
-
-	for (long i = 0; i < n; i++)
-		relax_block(p, p->blocks[(i + 1) % 2], p->blocks[i % 2]);
-	return now_ns() - start;
-}
-
 /* Iteration k gives the source times q + q^2/.. : u(k+1) = a u(k) + source/4 with a = (1 + cos(2 pi/N)) / 2. */
 static bool is_solution(void *context)
 {
@@ -184,12 +161,6 @@ void stencil_poisson(void)
 					       .sample = iterate,
 					       .context = &p,
 					       .check = is_solution});
-		snprintf(variant, sizeof variant, "%dx%d:computing", sizes[i], sizes[i]);
-		harness_measure(
-			&(struct spot){.measure = "stencil", .variant = variant, .sample = relax_only, .context = &p});
-		snprintf(variant, sizeof variant, "%dx%d:exchanging", sizes[i], sizes[i]);
-		harness_measure(&(
-			struct spot){.measure = "stencil", .variant = variant, .sample = exchange_only, .context = &p});
 		give_memory(&p);
 	}
 }

@@ -4,7 +4,7 @@
 
 set encoding utf8
 set datafile separator "\t"
-set grid
+set grid ytics
 set border 3
 set tics nomirror
 set key left top Left reverse samplen 2
@@ -65,6 +65,8 @@ if (plot eq "torus-broadcast") {
 	set xlabel "times the rate of one cable"
 	set xrange [0:6]
 	set yrange [:] reverse
+	unset grid
+	set grid xtics
 	set key off
 	set style fill solid
 	plot data."torus-broadcast" using ($2 / 2):0:($2 / 2):(0.35):(strcol(1) eq "Open MPI" ? 0xc2410c : 0x1b6ca8):ytic(1) \

@@ -192,12 +192,13 @@ def stamp_of(files):
 
 
 def tidy(svg):
-    """A line for each object; nothing empty, and nothing of gnuplot's version."""
+    """A line for each object, or tick with its grid line; nothing empty, and nothing of gnuplot's version."""
     svg = re.sub(r"<title>Gnuplot</title>\s*<desc>.*</desc>", "", svg)
     svg = re.sub(r"<filter.*?</filter>", "", svg, flags=re.S)
     svg = re.sub(r"\s*\n\s*", " ", svg)
     svg = re.sub(r"<g [^>]*>\s*</g>", "", svg)
-    return re.sub(r"\s*(<g fill|</?svg|<defs|</defs|<rect x)", r"\n\1", svg).strip() + "\n"
+    svg = re.sub(r"\s*(<g fill|</?svg|<defs|</defs|<rect x)", r"\n\1", svg)
+    return re.sub(r'(class="gridline".*)\n', r"\1", svg).strip() + "\n"
 
 
 def draw(plot, files, output):

@@ -61,7 +61,7 @@ plausible()
 }
 
 @test "what makes no sense gets one line" {
-	for wrong in nonsense --nonsense --sizes=3,2 --sizes=x --sizes=1q --samples=0 --sample-time=no '--min=4k --max=8'; do
+	for wrong in nonsense --nonsense --sizes=3,2 --sizes=x --sizes=1q --samples=0 --sample-time=no; do
 		# shellcheck disable=SC2086 # two words
 		run "$BENCH" $wrong
 		one_line_and 2
@@ -98,22 +98,17 @@ plausible()
 }
 
 @test "sizes: those that were asked for" {
-	timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --csv --quick --sizes 8,3k,1m --max 512k signal >records
+	timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --csv --quick --sizes 8,3k signal >records
 	plausible records 2
 	[ "$(cut -d , -f 3 records | tr '\n' ' ')" = "bytes 8 3072 " ]
 }
 
-@test "tables and JSON" {
+@test "tables" {
 	run timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --quick --sizes 8,4k p halo
 	[ "$status" -eq 0 ]
 	says '^measure +variant +size +median'
 	says '^halo +four-sides +4 KiB +[0-9.]+ (ns|us|ms) '
-	command -v python3 >/dev/null || skip "nothing to read JSON with"
-	timeout -k 2 60 "$OSHRUN" -q -n 2 "$BENCH" --quick --json --sizes 8,4k p halo >records.json
-	python3 -c 'import json; r = json.load(open("records.json")); assert r["pes"] == 2
-assert [x["measure"] for x in r["records"]] == ["p", "p"] + 4 * ["halo"]
-assert [x["variant"] for x in r["records"]][2:] == 2 * ["four-sides", "exchange"]
-assert all(x["value"] > 0 and x["unit"] == "ns" for x in r["records"])'
+	says '^halo +exchange +4 KiB '
 }
 
 @test "wrong data ends a benchmark" {
@@ -233,12 +228,10 @@ made_up_records()
 	done
 }
 
-@test "neighbours: every transport brings what was sent, in records that can be read" {
-	run timeout 60 "$OSHRUN" -q -n 2 "$TOP_BUILDDIR/bench/neighbours" faces hidden
+@test "neighbours: what was sent arrives, in records that can be read" {
+	run timeout 60 "$OSHRUN" -q -n 2 "$TOP_BUILDDIR/bench/neighbours" faces
 	[ "$status" -eq 0 ]
-	for transport in exchange 'put[+]signal' hand-shake; do
-		[ "$(printf '%s\n' "$output" | grep -Ec "^faces,none,$transport,[0-9]+,[0-9]+$")" -eq 5 ]
-	done
+	[ "$(printf '%s\n' "$output" | grep -Ec "^faces,none,exchange,[0-9]+,[0-9]+$")" -eq 5 ]
 	timeout 60 "$OSHRUN" -q -n 1 "$TOP_BUILDDIR/bench/neighbours" poisson >one
 	[ "$(grep -c '^poisson,even,exchange,' one)" -eq 5 ]
 }
@@ -249,13 +242,13 @@ made_up_records()
 	for round in 1 2 3; do
 		echo "node,$round,faces,none,exchange,2048,${round}000"
 		echo "node,$round,faces,none,MPI persistent single,2048,$((round * round + 3))000"
-		echo "hosts,$round,hidden,alone,exchange,2048,20000"
+		echo "hosts,$round,poisson,even,exchange,480,20000"
 	done >results/records.csv
 	run "$COMPARE/neighbours" --build "$TOP_BUILDDIR" --report --out results
 	[ "$status" -eq 0 ]
 	says '^\| 8 faces of 2 KiB, on a node \| 2.00 µs \| 7\.00 µs \| 3\.5 \|$'
-	says '^## Waiting for eight faces, .*, between hosts$'
-	says '^\| 2 KiB \| 20\.0 µs \|  \|$'
+	says '^## An iteration of the Poisson solver, .*, between hosts$'
+	says '^\| 480 B \| 20\.0 µs \|  \|$'
 	run "$COMPARE/neighbours" --only nothing
 	one_line_and 2
 }
