@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The benchmarks. Built in the tree, never installed; bench/compare/libraries compiles the same sources with other libraries.
 
-noinst_PROGRAMS += bench/simulate bench/bench bench/floor bench/hello bench/neighbours
+noinst_PROGRAMS += bench/simulate bench/bench bench/floor/floor bench/hello bench/neighbours
 
-bench_shared = bench/harness.c bench/line.c bench/main.c bench/measure.h bench/record.c
+bench_shared = bench/programs/harness.c bench/programs/line.c bench/programs/main.c bench/programs/measure.h bench/programs/record.c
 
 bench_bench_SOURCES = $(bench_shared) \
-	bench/atomics.c \
-	bench/bench.c \
-	bench/bench.h \
-	bench/collectives.c \
-	bench/gups.c \
-	bench/halo.c \
-	bench/inline.c \
-	bench/isort.c \
-	bench/memory.c \
-	bench/pes.c \
-	bench/pingpong.c \
-	bench/plans.c \
-	bench/rate.c \
-	bench/rma.c \
-	bench/stencil.c \
-	bench/sync.c
+	bench/programs/atomics.c \
+	bench/programs/bench.c \
+	bench/programs/bench.h \
+	bench/programs/collectives.c \
+	bench/programs/gups.c \
+	bench/programs/halo.c \
+	bench/programs/inline.c \
+	bench/programs/isort.c \
+	bench/programs/memory.c \
+	bench/programs/pes.c \
+	bench/programs/pingpong.c \
+	bench/programs/plans.c \
+	bench/programs/rate.c \
+	bench/programs/rma.c \
+	bench/programs/stencil.c \
+	bench/programs/sync.c
 bench_bench_LDADD = libtorushmem.la -lm
 
-bench_floor_SOURCES = $(bench_shared) \
-	bench/floor.c \
-	bench/floor.h \
-	bench/floor_copy.c \
-	bench/processes.c
-bench_floor_LDADD =
+bench_floor_floor_SOURCES = $(bench_shared) \
+	bench/floor/floor.c \
+	bench/floor/floor.h \
+	bench/floor/floor_copy.c \
+	bench/floor/processes.c
+bench_floor_floor_LDADD =
 
 # It calls what is inside the library, so it takes the archive as it was before its inner names were made local.
 if HAVE_ARCHIVE
 noinst_PROGRAMS += bench/breakdown
-bench_breakdown_SOURCES = bench/breakdown.c bench/bench.h bench/harness.c bench/line.c bench/measure.h bench/pes.c bench/record.c
+bench_breakdown_SOURCES = bench/programs/breakdown.c bench/programs/bench.h bench/programs/harness.c bench/programs/line.c bench/programs/measure.h bench/programs/pes.c bench/programs/record.c
 # As the library's functions, which they are compared with.
 bench_breakdown_CFLAGS = $(AM_CFLAGS) $(ALIGN_CFLAGS)
 bench_breakdown_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
@@ -42,7 +42,7 @@ bench_breakdown_DEPENDENCIES = libtorushmem.la
 bench_breakdown_LDADD = .libs/libtorushmem-open.a $(UCX_LIBS) $(PMIX_LIBS) -lm
 endif
 
-bench_neighbours_SOURCES = bench/neighbours.h bench/neighbours_main.c bench/neighbours_shmem.c
+bench_neighbours_SOURCES = bench/programs/neighbours.h bench/programs/neighbours_main.c bench/programs/neighbours_shmem.c
 
 EXTRA_DIST += \
 	bench/compare/jobs.py \
@@ -50,7 +50,7 @@ EXTRA_DIST += \
 	bench/compare/neighbours \
 	bench/compare/plots.gp \
 	bench/compare/report.py \
-	bench/neighbours_mpi.c \
+	bench/programs/neighbours_mpi.c \
 	docs/performance \
 	docs/lattice-qcd.md \
 	docs/performance.md \
@@ -60,7 +60,7 @@ EXTRA_DIST += \
 	tests/tools/figures.bats \
 	tests/tools/simulate.bats
 
-bench_hello_SOURCES = bench/hello.c
+bench_hello_SOURCES = bench/programs/hello.c
 
 # Where Debian's Open MPI is installed it is what we compare with; COMPARE_FLAGS adds to it: --quick, --only put,get, ...
 COMPARE_OSHCC = /usr/bin/oshcc
@@ -83,5 +83,5 @@ figures:
 .PHONY: figures performance
 
 # Collectives on tori that nobody has at hand.
-bench_simulate_SOURCES = bench/simulate.c bench/simulate.h bench/simulate_alltoall.c bench/simulate_rings.c bench/simulate_schedule.c
+bench_simulate_SOURCES = bench/programs/simulate.c bench/programs/simulate.h bench/programs/simulate_alltoall.c bench/programs/simulate_rings.c bench/programs/simulate_schedule.c
 bench_simulate_LDADD = libtorusthink.la

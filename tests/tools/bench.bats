@@ -9,7 +9,7 @@ setup_file()
 	need_built
 	export OSHRUN="${OSHRUN:-$TOP_BUILDDIR/oshrun}" OSHCC="${OSHCC:-$TOP_BUILDDIR/oshcc}"
 	export BENCH="$TOP_BUILDDIR/bench/bench"
-	export FLOOR="$TOP_BUILDDIR/bench/floor" COMPARE="${BATS_TEST_FILENAME%/*}/../../bench/compare"
+	export FLOOR="$TOP_BUILDDIR/bench/floor/floor" COMPARE="${BATS_TEST_FILENAME%/*}/../../bench/compare"
 	export FAST="--quick --samples 3 --sample-time 0.05"
 	[ -x "$BENCH" ] || skip "bench/ was not built"
 }

@@ -2,7 +2,7 @@
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 
-#include "measure.h"
+#include "bench/programs/measure.h"
 
 /* Memory for both processes, taken before they part. */
 void *shared_take(size_t bytes);
