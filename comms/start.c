@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layer comes up and goes down. */
+/* Starts and stops the layer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,10 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-/* What the job's paths name and the machine has; NULL: nothing. It is started if the job needs it. */
+/*
+ * The first network that the job's paths name and the machine has; NULL: none. It starts if the job
+ * needs it.
+ */
 static const struct comms_network *chosen_network;
 
 static void complain_of_paths(void)
@@ -36,7 +39,10 @@ static void complain_of_paths(void)
 			 names);
 }
 
-/* Decides which network carries what load and store cannot; whether the job needs one is not known yet. */
+/*
+ * Decides which network carries what load and store cannot, before it is known whether the job
+ * needs one.
+ */
 static void read_paths(void)
 {
 	char *copy = strdup(setting_text(SETTING_PATHS)), *rest = copy;
@@ -57,7 +63,7 @@ static void read_paths(void)
 	comms.map = chosen_network ? chosen_network->map : NULL;
 }
 
-/* A slip in a setting that this job does not need is one in the next job. */
+/* A misspelt setting that this job does not need would hurt the next one. */
 static void check_setting_values(void)
 {
 	char values[128], problem[TORUS_PROBLEM];
@@ -86,12 +92,15 @@ static void check_settings(void)
 {
 	check_setting_values();
 	comms.checks = checks_wanted();
-	comms.threads |= comms.checks; /* one of the library's own carries out what was held back */
+	comms.threads |= comms.checks; /* a thread of the library carries out held operations */
 	comms.barrier = (enum comms_barrier)setting_choice(SETTING_BARRIER_ALGORITHM);
 	setting_number(SETTING_NODE_PES, &comms.node_size);
 }
 
-/* Does any pair of PEs need a network? All PEs must get the same answer, since the network's part is in every endpoint info then. */
+/*
+ * Does any pair of PEs need a network? All PEs must get the same answer, because the network's part
+ * is then in every endpoint info.
+ */
 static bool network_needed(void)
 {
 	bool globals_private = globals.size > 0 && globals.fd < 0;
@@ -99,7 +108,10 @@ static bool network_needed(void)
 	return comms.n_pes > 1 && (comms.n_node < comms.n_pes || globals_private);
 }
 
-/* PE 0 compares with all, if it counts or checks; another PE that does compares with PE 0. So every difference is found. */
+/*
+ * PE 0 compares with all PEs if it counts or checks; another PE that does compares with PE 0. So
+ * every difference is found.
+ */
 static void agree_on_counters(void)
 {
 	int first = comms.pe == 0 ? 1 : 0, last = comms.pe == 0 ? comms.n_pes : 1;
@@ -185,7 +197,10 @@ static void finish_network(void)
 	if (!comms.network)
 		return;
 	comms.network->finish();
-	/* What this PE's network still owes a peer is owed through that peer's software: all go on until all are done. */
+	/*
+	 * This PE's operations complete through the peers' software, so all PEs continue until all
+	 * are done.
+	 */
 	if (rte_fence() != RTE_OK)
 		rte_die("shmem_finalize", "the PEs could not finish together (%s)", rte.problem);
 	if (comms.network->rest)

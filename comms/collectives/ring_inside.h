@@ -5,24 +5,24 @@
 #include "torus_allreduce.h"
 #include "torus_stream.h"
 
-/* A ring all-reduce under way: what torus_allreduce.c and the plans of torus_ring_plan.c share. */
+/* A ring all-reduce in progress: shared by torus_allreduce.c and torus_ring_plan.c. */
 
 /*
- * A part that travels to one node: from how many neighbours it comes here, and how many pieces have been combined. Then, on its way back, how
- * many pieces of the result are here.
+ * A part on its way to one node: the number of neighbours that send it here, and of pieces
+ * combined; then, on its way back, the number of pieces of the result that have arrived.
  */
 struct ring_pile {
 	int from;
 	size_t combined, complete;
 };
 
-/* The steps of a stream, gone through once in each round. */
+/* The steps of a stream. Each round runs them once. */
 struct ring_list {
 	const struct torus_ring_step *steps;
 	size_t count;
 };
 
-/* One of the two schedules. */
+/* One of the two schedules: reduce or distribute. */
 struct ring_traffic {
 	struct torus_streams streams;
 	struct ring_list out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
@@ -33,17 +33,21 @@ struct ring_reduce {
 	size_t *at, *bytes; /* by place: its block */
 	struct torus_ring_shares shares;
 	size_t rounds;
-	struct ring_pile *pile;		 /* by part and place */
-	struct ring_traffic back, forth; /* to be combined; complete */
+	struct ring_pile *pile; /* by part and place */
+	/* Reverse schedule, which combines; schedule of complete blocks. */
+	struct ring_traffic back, forth;
 };
 
-/* What the call lacks is filled in: the arguments stay where they are until the end. */
+/* Fills in the rest of the call. The arguments stay valid until the end. */
 void ring_reduce_prepare(struct ring_reduce *r, const struct torus_ring_allreduce *allreduce);
-/* Does what can be done now, and waits for nothing. Returns true when the result is here, and all that others need is sent. */
+/*
+ * Does what is possible now without waiting. Returns true when this node has the result and has
+ * sent all that others need.
+ */
 bool ring_reduce_advance(struct ring_reduce *r);
 void ring_reduce_dispose(struct ring_reduce *r);
 
-/* The pieces and slots of the streams that combine. */
+/* Sets piece size and slots of the streams that combine. */
 void ring_cut_streams(struct torus_streams *streams, size_t bytes, size_t rounds);
 
 #endif

@@ -7,11 +7,11 @@
 #include "rte/rte.h"
 #include "comms/wait/wait.h"
 
-/* How far a stream is in its list. */
+/* Position of a stream in its list. */
 struct cursor {
 	const struct torus_ring_step *steps;
 	int step, count;
-	size_t bytes; /* of this step that went or came before */
+	size_t bytes; /* of this step, sent or received so far */
 };
 
 struct schedule {
@@ -19,8 +19,9 @@ struct schedule {
 	struct torus_ring_shares shares;
 	struct torus_streams streams;
 	struct cursor out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
-	size_t *has;						   /* bytes that are here, by part and origin */
-	size_t *bytes;						   /* of each node's data, by place */
+	/* Bytes present, by part and origin. */
+	size_t *has;
+	size_t *bytes; /* of each node's data, by place */
 };
 
 struct span {
@@ -32,7 +33,7 @@ bool torus_can_gather(struct torus_topology *topology)
 	return torus_topology_schedule(topology, TORUS_SEGMENTS);
 }
 
-/* In the origin's data, all its runs in a row. */
+/* Position in the origin's data, as if its runs were contiguous. */
 static struct span part_span(const struct schedule *schedule, int part, int origin)
 {
 	size_t bytes = schedule->bytes[origin], begin = torus_ring_part_begin(&schedule->shares, bytes, part);
@@ -40,7 +41,7 @@ static struct span part_span(const struct schedule *schedule, int part, int orig
 	return (struct span){begin, torus_ring_part_begin(&schedule->shares, bytes, part + 1) - begin};
 }
 
-/* Some bytes of the origin's data, as they lie in dest: no more than are in one run. */
+/* Some bytes of the origin's data in dest: at most the rest of one run. */
 static struct span span_in_dest(const struct schedule *schedule, int origin, struct span span)
 {
 	const struct torus_gathering_run *run = &schedule->gathering->run[schedule->gathering->first[origin]];
@@ -57,7 +58,7 @@ static size_t *part_has(const struct schedule *schedule, int part, int origin)
 	return &schedule->has[part * schedule->gathering->topology->sites.shape.places + origin];
 }
 
-/* The piece that is next. A part without bytes has none. */
+/* The next piece. A part without bytes has none. */
 static struct span next_span(const struct schedule *schedule, const struct cursor *cursor)
 {
 	const struct torus_ring_step *step = &cursor->steps[cursor->step];
@@ -84,7 +85,7 @@ static void pass_piece(const struct schedule *schedule, struct cursor *cursor, s
 	}
 }
 
-/* Both ends of a link know all runs, so they cut alike. */
+/* Both ends of a link know all runs, so they cut the data alike. */
 static size_t count_pieces(const struct schedule *schedule, struct cursor *cursor)
 {
 	struct cursor ahead;
@@ -166,7 +167,7 @@ static bool receive_pieces(struct schedule *schedule, int s)
 	return torus_stream_grant(&schedule->streams, in);
 }
 
-/* In the order of the list: what has not come yet keeps others waiting, but for no longer than the same link keeps it itself. */
+/* In list order: data that is late delays later data, but no longer than the link itself does. */
 static bool send_pieces(struct schedule *schedule, int s)
 {
 	struct torus_stream *out = &schedule->streams.out[s];

@@ -6,11 +6,12 @@
 #include "comms/torus/ring_schedule.h"
 
 /*
- * All-gather on a torus by the ring schedule (torus/ring_schedule.h): each node's data goes from neighbour to neighbour, straight into its
- * place in every dest.
+ * All-gather on a torus by the ring schedule (torus/ring_schedule.h): each node's data goes from
+ * neighbour to neighbour, straight into its place in every dest.
  *
- * Flags are those of trees downwards, with the same meaning: leave shows that the receiver has begun, came[i] that the i-th step
- * of the sender in this direction has arrived. All nodes know all schedules, so a flag need not say which step it belongs to.
+ * The flags are those of trees going down, with the same meaning: `leave` shows that the receiver
+ * has begun, came[i] that step i of the sender in this direction has arrived. All nodes know all
+ * schedules, so a flag need not name its step.
  */
 struct torus_gathering_run {
 	size_t at, bytes; /* in dest */
@@ -18,12 +19,13 @@ struct torus_gathering_run {
 
 struct torus_gathering {
 	const struct torus_topology *topology;
-	uint64_t number; /* of the operation in this area, as for torus_tree_collective */
+	uint64_t number; /* of the operation in this area, as in torus_tree_collective */
 	struct torus_area *area;
 	char *dest;
 	/*
-	 * By place: which of the runs are the data of the node there, from this one up to that of the next place. A node whose members are not
-	 * side by side in the team has several. The own data is in dest already.
+	 * By place: the index of the first run that belongs to its node; its last run is before
+	 * that of the next place. A node has several runs if its members are not consecutive in the
+	 * team. This node's own data is in dest already.
 	 */
 	const int *first;
 	const struct torus_gathering_run *run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring all-reduce of a torus: a reduce-scatter by the ring schedule in reverse, and an all-gather by the ring schedule of what is
- * complete. set_agree_on_ring_allreduce in shmem/reduce.c chooses it.
+ * The ring all-reduce of a torus: a reduce-scatter by the reverse ring schedule, and an all-gather
+ * of complete blocks by the ring schedule. set_takes_ring_allreduce in shmem/reduce.c chooses it.
  */
 #include "ring_inside.h"
 
@@ -19,7 +19,7 @@ bool torus_can_allreduce(struct torus_topology *topology)
 	return torus_topology_reverse_schedule(topology, TORUS_SEGMENTS);
 }
 
-/* The longest part of a block: that of the first block. */
+/* The longest part of a block; the first block is the longest. */
 static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 {
 	size_t block = torus_part_begin(bytes, shape->places, 1), longest = 0;
@@ -34,7 +34,10 @@ static size_t longest_part(const struct torus_shape *shape, size_t bytes)
 	return longest < block ? longest : block;
 }
 
-/* On meshes a link that has little to carry one way has much the other way, in another round. */
+/*
+ * On meshes, a link that carries little in one direction carries much in the other, in another
+ * round.
+ */
 static size_t fewest_rounds(const struct torus_shape *shape)
 {
 	for (int a = 0; a < shape->axes; a++)
@@ -133,7 +136,7 @@ struct span {
 	size_t at, bytes;
 };
 
-/* A round takes the same of all parts, whatever their lengths, so that links carry alike in each. */
+/* A round takes an equal share of every part, so that links carry the same in each round. */
 static struct span piece_span(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
 	size_t block = r->bytes[step->origin], part = torus_ring_part_begin(&r->shares, block, step->part);
@@ -152,7 +155,7 @@ static const struct torus_ring_step *next_step(const struct ring_list *list, con
 
 /* --- Taking --- */
 
-/* Has the stream brought this, and is it what it brings next? */
+/* Has the stream delivered this piece, or is it the next one? */
 static bool brings_piece(struct ring_reduce *r, int s, const struct torus_ring_step *step, size_t round)
 {
 	struct torus_stream *in = &r->back.streams.in[s];
@@ -165,8 +168,9 @@ static bool brings_piece(struct ring_reduce *r, int s, const struct torus_ring_s
 }
 
 /*
- * A piece is combined when all neighbours have sent it, in the order of directions, whichever came first. All lists have the
- * same order, so the first piece that is not combined yet waits for no other one, and can always be combined next.
+ * A piece is combined when all neighbours have sent it, in the order of directions, whichever
+ * arrived first. All lists have the same order, so the first piece that is not combined waits for
+ * no other one.
  */
 static bool combine_piece(struct ring_reduce *r, int of)
 {
@@ -200,7 +204,7 @@ static bool combine_piece(struct ring_reduce *r, int of)
 	return true;
 }
 
-/* Of results the pieces of a part come from one neighbour, in their order. */
+/* For results: the pieces of a part come from one neighbour, in order. */
 static bool take_results(struct ring_reduce *r, int s)
 {
 	struct torus_stream *in = &r->forth.streams.in[s];
@@ -236,7 +240,7 @@ static bool send_pieces(struct ring_reduce *r, int s)
 	return torus_stream_is_sent(out);
 }
 
-/* The node of a block has combined what all brought. */
+/* At the node of a block: all contributions have been combined. */
 static bool result_is_here(const struct ring_reduce *r, const struct torus_ring_step *step, size_t round)
 {
 	const struct ring_pile *pile = pile_of(r, step);
@@ -290,8 +294,8 @@ void ring_reduce_dispose(struct ring_reduce *r)
 }
 
 /*
- * Nobody has to say that a result may be written to dest: it exists when its node has combined all contributions to it, so it is
- * written over what has been read, in place as well.
+ * No node needs to announce that dest may be overwritten: a result exists only after its node has
+ * combined all contributions, so it replaces data that has been read, also in place.
  */
 void torus_allreduce(const struct torus_ring_allreduce *allreduce)
 {

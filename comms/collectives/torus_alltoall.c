@@ -9,8 +9,8 @@
 #include "comms/wait/wait.h"
 
 /*
- * Blocks by place. Along the axes that are done the coordinate is that of where a block is from, along the others that
- * of where it goes to. So in the end all are from their places.
+ * Blocks by place. Along axes that are done, the coordinate is that of a block's source; along the
+ * others, that of its destination. So at the end all coordinates are those of the source.
  */
 struct axes_exchange {
 	const struct torus_exchange *exchange;
@@ -34,7 +34,7 @@ size_t torus_exchange_most(const struct torus_topology *topology)
 	return TORUS_WINDOWS / (2 * axes * (size_t)shape->places);
 }
 
-/* Where the message of the node at a coordinate comes to; each axis has room for all places. */
+/* The window for the message of the node at a coordinate; each axis has room for all places. */
 static char *receive_window(const struct axes_exchange *c, int axis, int coordinate)
 {
 	const struct torus_exchange *exchange = c->exchange;
@@ -46,7 +46,7 @@ static char *receive_window(const struct axes_exchange *c, int axis, int coordin
 	       all / (size_t)c->shape->axis[axis].size * (size_t)coordinate;
 }
 
-/* All blocks with this coordinate along the axis, into one row or out of it. */
+/* Copies all blocks with this coordinate along the axis into one row, or out of it. */
 static void pack_row(const struct axes_exchange *c, int axis, int coordinate, char *row, bool out_of_it)
 {
 	size_t bytes = c->exchange->bytes, stride = (size_t)c->shape->stride[axis] * bytes,
@@ -67,7 +67,7 @@ static bool messages_are_sent(const struct axes_exchange *c, int count)
 	return true;
 }
 
-/* The nearest first, so that the links are busy from the beginning. */
+/* Nearest nodes first, so that the links are busy from the start. */
 static void exchange_along_axis(const struct axes_exchange *c, int axis)
 {
 	const struct torus_exchange *exchange = c->exchange;

@@ -9,32 +9,35 @@
 #include "comms/torus/exchange_schedule.h"
 #include "comms/wait/wait.h"
 
-/* A bundle that leaves: what is there of it, and the number of pieces when its last one has left. */
+/*
+ * A bundle on its way out: the bytes present, and the number of pieces once the last one has left.
+ */
 struct bundle {
 	char *data;
 	size_t bytes, end;
 };
 
-/* The list of a stream, and how far it is. */
+/* The list of a stream, and the position in it. */
 struct course {
 	struct torus_exchange_step *steps;
 	int count, step;
-	size_t bytes; /* of this bundle that went or came before */
-	/* of a stream out: by step; the first one that is not free again */
+	size_t bytes; /* of this bundle, sent or received so far */
+	/* Of a stream out, by step; and the first bundle still in use. */
 	struct bundle *bundle;
 	int released;
-	struct bundle *taken; /* of a stream in: the one that goes on */
+	struct bundle *taken; /* of a stream in: the bundle to forward */
 };
 
 struct run {
 	const struct torus_links_alltoall *alltoall;
 	const struct torus_shape *shape;
 	int cuts, parts, phases;
-	int *arrived; /* by part and phase: bundles that are there, this node's own too */
-	char *kept;   /* by phase from the second on, part and place */
+	int *arrived; /* by part and phase: number of bundles present, including this node's own */
+	char *kept;   /* by phase from the second on, then part and place */
 	struct torus_streams streams;
 	struct course out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS]; /* by stream */
-	struct course *onwards[TORUS_DIRECTIONS];		   /* by direction: that of the stream out, or NULL */
+	/* By direction: the stream out; NULL: none. */
+	struct course *onwards[TORUS_DIRECTIONS];
 };
 
 size_t torus_links_alltoall_most(struct torus_topology *topology)
@@ -54,7 +57,7 @@ static void *allocate_zeros(const struct run *run, size_t count, size_t size)
 	return check_memory(run, calloc(count ? count : 1, size), count * size);
 }
 
-/* Room that data fills before it is read. */
+/* Memory that is written before it is read. */
 static void *allocate_room(const struct run *run, size_t bytes)
 {
 	return check_memory(run, malloc(bytes ? bytes : 1), bytes);
@@ -89,16 +92,16 @@ static size_t bundle_bytes(const struct run *run, int part, int phase)
 }
 
 /*
- * Some bytes of a bundle, which has a cell for each place with its coordinate along the axis of the phase. Cells are by the place that they
- * go to along the axes to come, and by the one that they come from along the others.
+ * Some bytes of a bundle. It has a cell for each place with its coordinate along the phase's axis.
+ * A cell is indexed by the destination along axes to come, and by the source along the others.
  */
 struct cells {
 	int part, phase, coordinate;
-	int done; /* phases of the part */
+	int done; /* completed phases of the part */
 	size_t at, bytes;
 };
 
-/* Where a place's cell of a part is after some phases, and before the last one. */
+/* The position of a place's cell of a part after some phases, except the last. */
 static char *kept_cell(const struct run *run, int part, int done, int place)
 {
 	size_t places = (size_t)run->shape->places;
@@ -161,7 +164,10 @@ static bool phase_is_over(const struct run *run, int part, int phase)
 
 static void count_bundle(struct run *run, int part, int phase);
 
-/* What this node has for its own coordinate goes on to the next phase, and of the last one to its place. */
+/*
+ * Passes this node's data for its own coordinate to the next phase or, in the last phase, to its
+ * place.
+ */
 static void keep_own(struct run *run, int part, int phase)
 {
 	const struct torus_links_alltoall *a = run->alltoall;
@@ -183,7 +189,7 @@ static void keep_own(struct run *run, int part, int phase)
 	count_bundle(run, part, phase);
 }
 
-/* With the last bundle of a phase here the next one begins. */
+/* After the last bundle of a phase, the next phase begins. */
 static void count_bundle(struct run *run, int part, int phase)
 {
 	++*arrived_of(run, part, phase);
@@ -191,7 +197,7 @@ static void count_bundle(struct run *run, int part, int phase)
 		keep_own(run, part, phase + 1);
 }
 
-/* --- What goes over the links --- */
+/* --- Pieces on the links --- */
 
 static size_t step_bytes(const struct run *run, const struct torus_exchange_step *step)
 {
@@ -205,7 +211,10 @@ static size_t next_piece(const struct run *run, const struct course *course)
 	return left < run->streams.piece ? left : run->streams.piece;
 }
 
-/* Behind a piece, to the next one; parts without bytes have none. Was it the last one of a bundle? */
+/*
+ * Advances behind a piece, to the next one; parts without bytes have none. Returns true if it was
+ * the last of a bundle.
+ */
 static bool pass_piece(const struct run *run, struct course *course, size_t bytes)
 {
 	bool last;
@@ -299,7 +308,7 @@ static void dispose_run(struct run *run)
 	free(run->kept);
 }
 
-/* --- Taking --- */
+/* --- Receiving --- */
 
 static bool is_bundle_of(const struct torus_exchange_step *a, const struct torus_exchange_step *b)
 {
@@ -307,7 +316,10 @@ static bool is_bundle_of(const struct torus_exchange_step *a, const struct torus
 	       a->target == b->target;
 }
 
-/* Where a bundle is to leave that comes now in such a direction: not before all of it is here, so the step is still to come. */
+/*
+ * The step that will forward a bundle arriving from this direction. It is still to come, because a
+ * bundle leaves after all of it has arrived.
+ */
 static struct bundle *find_bundle(struct course *out, const struct torus_exchange_step *step, int direction)
 {
 	int i = out->step;
@@ -355,7 +367,7 @@ static bool take_pieces(struct run *run, int s)
 
 /* --- Sending --- */
 
-/* What the network may still read stays: pieces that are not followed by so many others. */
+/* Memory that the network may still read is kept: pieces with fewer than this many behind them. */
 static void release_bundles(struct course *course, size_t done)
 {
 	while (course->released < course->step && course->bundle[course->released].end + SEGMENTS_AHEAD <= done) {
@@ -364,7 +376,7 @@ static void release_bundles(struct course *course, size_t done)
 	}
 }
 
-/* The next piece of a bundle is here, if this node has got so far; a bundle of its own is put together as it goes. */
+/* Is the next piece of a bundle here? A bundle of this node's own is assembled as it goes. */
 static bool fetch_piece(struct run *run, struct course *course, size_t bytes)
 {
 	const struct torus_exchange_step *step = &course->steps[course->step];

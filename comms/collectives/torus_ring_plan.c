@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring all-reduce as a plan: the streams of torus_allreduce.c, prepared once, and advanced by whoever has time. Numbers of runs take the
- * place of numbers of a team's operations, and the words and slots are the plan's own.
+ * The ring all-reduce as a plan: the streams of torus_allreduce.c, prepared once, and advanced by
+ * any thread that moves lists. Run numbers replace the team's operation numbers, and the plan has
+ * its own words and slots.
  */
 #include "ring_inside.h"
 
@@ -48,7 +49,7 @@ static void rewind_plan(struct torus_ring_plan *plan, uint64_t run)
 		plan->reduce.pile[i].combined = plan->reduce.pile[i].complete = 0;
 }
 
-/* How far all streams are: it grows with whatever happens. */
+/* Total progress of all streams: any step increases it. */
 static size_t plan_progress(const struct torus_ring_plan *plan)
 {
 	const struct torus_streams *back = &plan->reduce.back.streams, *forth = &plan->reduce.forth.streams;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "torus_stream.h"
 
-#define WINDOW_SECONDS 0.04 /* of a link's rate: what a receiver that shares its processor with many needs */
+/* Times a link's rate: enough for a receiver that shares its processor with many others. */
+#define WINDOW_SECONDS 0.04
 #define SHORTEST_WINDOW 65536.0
 #define LONGEST_WINDOW 1048576.0
 /*
- * A port may send 64 KiB in a burst, and a grant waits behind data. So a window is only long enough if it is granted in small parts: this
- * many, or two where pieces are so small that a grant for each would take longer than they do.
+ * A port may send bursts of 64 KiB, and a grant waits behind data. So a window is long enough only
+ * if it is granted in small parts: this many, or two if pieces are so small that a grant for each
+ * would take longer than they do.
  */
 #define GRANTS 8
 
@@ -38,7 +40,7 @@ static size_t window_bytes(const struct torus_streams *streams)
 	return (size_t)(window < LONGEST_WINDOW ? window : LONGEST_WINDOW);
 }
 
-/* Of pieces that have so many bytes at most. */
+/* For pieces of at most this size. */
 static void choose_grants(struct torus_streams *streams, size_t longest)
 {
 	size_t most = (streams->slots + 1) / 2, bytes = window_bytes(streams) / GRANTS;
@@ -70,7 +72,10 @@ void torus_streams_pace(struct torus_streams *streams, size_t longest)
 
 /* --- Words --- */
 
-/* Behind a piece: its number, and in the lowest byte that of the last piece that its sender allows the other way. */
+/*
+ * The word behind a piece: its number and, in the lowest byte, the last piece that its sender
+ * allows in the opposite direction.
+ */
 #define ALLOWED_BITS 8
 
 static uint64_t came_value(const struct torus_streams *streams, size_t pieces, size_t allowed)
@@ -83,7 +88,7 @@ static _Atomic uint64_t *came_word(const struct torus_streams *streams, const st
 	return &streams->words->came[stream->direction][piece % streams->slots];
 }
 
-/* The stream the other way over the same cable. */
+/* The opposite stream on the same cable. */
 static struct torus_stream *stream_out(struct torus_streams *streams, const struct torus_stream *in)
 {
 	return &streams->out[in - streams->in];
@@ -94,20 +99,23 @@ static struct torus_stream *stream_in(struct torus_streams *streams, const struc
 	return &streams->in[out - streams->out];
 }
 
-/* By its lowest byte: no more pieces are allowed than have gone and there are slots, and what a word says that came late is less. */
+/*
+ * Decodes the lowest byte. At most `slots` pieces more than sent are allowed; a smaller value comes
+ * from an old word.
+ */
 static void take_allowed(struct torus_stream *out, uint64_t word)
 {
 	int8_t more;
 
 	if (out->allowed < out->done)
-		out->allowed = out->done; /* by grants that came by themselves */
+		out->allowed = out->done; /* from separate grants */
 	more = (int8_t)((uint8_t)word - (uint8_t)out->allowed);
 	if (more > 0)
 		out->allowed += (size_t)more;
 }
 _Static_assert(TORUS_SLOTS <= INT8_MAX, "the lowest byte of a word shows how many more");
 
-/* What has come may have to wait until it is taken; what it says of the other way counts at once. */
+/* A piece that has arrived may wait until it is taken, but its grant counts at once. */
 static void look_at_words(struct torus_streams *streams, struct torus_stream *in)
 {
 	while (in->seen < in->all && in->seen < in->done + streams->slots) {
@@ -120,7 +128,7 @@ static void look_at_words(struct torus_streams *streams, struct torus_stream *in
 	}
 }
 
-/* How many pieces the neighbour may send by now. */
+/* Number of pieces that the neighbour may send now. */
 static size_t allow_pieces(const struct torus_streams *streams, const struct torus_stream *in)
 {
 	size_t most = in->done + streams->slots;
@@ -140,7 +148,7 @@ char *torus_stream_slot_there(const struct torus_streams *streams, const struct 
 	return torus_stream_slot(streams, out) + out->there;
 }
 
-/* To the word of the neighbour that stands where mine does. */
+/* The neighbour's word at the position of this one's. */
 static void put_to_neighbour(const struct torus_streams *streams, const struct torus_stream *stream,
 			     struct comms_request *request, struct comms_piece piece, struct comms_flag flag)
 {
@@ -176,7 +184,10 @@ bool torus_stream_has_come(struct torus_streams *streams, struct torus_stream *i
 	return in->done < in->seen;
 }
 
-/* Of pieces that go the other way each brings a grant. Without them, or where they are late, it goes by itself. */
+/*
+ * Pieces in the opposite direction carry grants. Without them, or if they are late, a grant goes
+ * separately.
+ */
 static bool is_worth_a_message(struct torus_streams *streams, const struct torus_stream *in, size_t most)
 {
 	const struct torus_stream *out = stream_out(streams, in);
@@ -185,7 +196,9 @@ static bool is_worth_a_message(struct torus_streams *streams, const struct torus
 	return most == in->all || most - in->granted >= least;
 }
 
-/* The first pieces may come at once; later the neighbour is notified when some of the slots are free again. */
+/*
+ * The first pieces need no grant; later the neighbour is notified when some slots are free again.
+ */
 bool torus_stream_grant(struct torus_streams *streams, struct torus_stream *in)
 {
 	size_t most = allow_pieces(streams, in);

@@ -5,42 +5,54 @@
 #include "tree_inside.h"
 
 /*
- * Pieces of data between a node and its neighbours. Both ends of a link know the list of what goes over it, so a piece needs no name.
+ * Pieces of data between a node and its neighbours. Both ends of a link know the list of pieces on
+ * it, so a piece needs no name.
  *
- * stream  all pieces that go over a link, one after the other. A node has one stream out and one in for each neighbour.
- * slot    room in the staging of the receiver for a piece. The streams of an all-gather leave it empty: their pieces go straight into dest.
- * grant   how many pieces the receiver allows: as many as there are slots ahead of what it has taken. Each piece that goes the other way over
- *         the same cable brings one; without such pieces it goes by itself, to a word at the sender. So neither
- *         staging nor the network's queues hold more than that of a link. That matters: with full queues before all ports what the two ends
- *         of a cable say to each other takes so long that cables fall idle.
+ * stream  all pieces that go over a link, in order. A node has one stream out and one stream in for
+ *         each neighbour
+ * slot    room for a piece in the receiver's staging. Streams of an all-gather use none: their
+ *         pieces go straight into dest
+ * grant   number of pieces that the receiver allows: those it has taken plus its slots. A piece
+ *         that goes the other way over the same cable carries one; otherwise it goes by itself, to
+ *         a word at the sender. So neither staging nor the network's queues hold more than this for
+ *         a link. This matters: with full queues before all ports the acknowledgements on a cable
+ *         take so long that cables fall idle
  *
- * Words have the meaning, and the numbers, of those of trees upwards (tree_collective.h), but that the one behind a piece ends with a grant.
+ * Words have the meaning and the numbers of those of trees going up (tree_collective.h), except
+ * that the word behind a piece ends with a grant.
  */
 struct torus_stream {
-	int direction, pe; /* in which the pieces go, and the neighbour */
-	ptrdiff_t there;   /* how much further on the neighbour's words and slots lie than mine */
-	size_t all, done;  /* pieces: sent, or taken */
-	size_t seen;	   /* of a stream in: pieces that have come */
-	size_t granted;	   /* of a stream in: how many pieces the neighbour knows it may send */
-	size_t allowed;	   /* of a stream out: how many may go, as pieces that came have said */
+	int direction, pe; /* direction of the pieces, and the neighbour */
+	ptrdiff_t there;   /* offset of the neighbour's words and slots from this node's */
+	size_t all, done;  /* pieces: in total; sent or taken */
+	size_t seen;	   /* of a stream in: pieces that have arrived */
+	size_t granted;	   /* of a stream in: grant that the neighbour knows */
+	size_t allowed;	   /* of a stream out: grant, by the pieces that arrived */
 	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
 
 struct torus_streams {
-	/* to be filled in */
+	/* The caller fills these in. */
 	const struct torus_topology *topology;
 	struct torus_words *words;
 	char *staging; /* of streams with slots */
-	const ptrdiff_t *
-		there; /* by direction towards the neighbour, see above; NULL: they lie alike at all PEs, as those of a team */
-	uint64_t number; /* of the operation with these words, as for torus_tree_collective */
-	bool by_plan;	 /* a thread of the library may send, as it does for plans */
+	/*
+	 * Offsets by direction of the neighbour, see above; NULL: all lie at the same address, as
+	 * those of a team.
+	 */
+	const ptrdiff_t *there;
+	uint64_t number; /* of the operation with these words, as in torus_tree_collective */
+	bool by_plan;	 /* a thread of the library may send, as for plans */
 	const char *routine;
-	size_t piece,
-		slots; /* bytes of a piece at most; slots: at most TORUS_SLOTS, and for pieces in slots see torus_streams_cut */
-	size_t per_grant; /* so many pieces at least, but for the last */
-	size_t share;	  /* bytes of staging for each direction */
-	/* by torus_streams_find; both by the same neighbour, to it and from it */
+	/*
+	 * Bytes of a piece at most; slots: at most TORUS_SLOTS. For pieces in slots see
+	 * torus_streams_cut.
+	 */
+	size_t piece, slots;
+	/* Least number of pieces that a separate grant message allows, except for the last. */
+	size_t per_grant;
+	size_t share; /* bytes of staging for each direction */
+	/* By torus_streams_find. Both are by the same neighbour, to it and from it. */
 	int count;
 	struct torus_stream out[TORUS_DIRECTIONS], in[TORUS_DIRECTIONS];
 };
@@ -49,33 +61,36 @@ struct torus_streams {
 void torus_streams_find(struct torus_streams *streams);
 
 /*
- * Pieces of so many bytes at least lie in slots: sets piece, no longer than is good for the streams, the number of slots, and the share. Of a
- * plan, the share is no more than the slots need.
+ * For pieces in slots. longest: the longest data to send, which is cut into equal pieces. Sets
+ * piece, slots and share; a plan's share is only what its slots need.
  */
-#define TORUS_LEAST_SLOTS 8 /* with fewer, links wait for each other */
+#define TORUS_LEAST_SLOTS 8 /* with fewer, links idle */
 void torus_streams_cut(struct torus_streams *streams, size_t longest);
 
 /*
- * Pieces of streams that need no slots, by the rate of the links: long enough to keep these busy, short enough to keep queues short. longest: of
- * what is cut into pieces.
+ * Piece size for streams without slots, by the rate of the links: long enough to keep links busy,
+ * short enough to keep queues short. longest: the longest data that is cut into pieces.
  */
 void torus_streams_pace(struct torus_streams *streams, size_t longest);
 
-/* May the next piece go, as far as the receiver and the network are concerned? */
+/* May the next piece leave, by the receiver's grant and the network's queue? */
 bool torus_stream_may_send(const struct torus_streams *streams, const struct torus_stream *out);
 void torus_stream_send(struct torus_streams *streams, struct torus_stream *out, struct comms_piece piece);
 
-/* The slot of the piece that is next, of a stream in, and at the neighbour of a stream out. */
+/* The slot of the next piece: here of a stream in, at the neighbour of a stream out. */
 char *torus_stream_slot(const struct torus_streams *streams, const struct torus_stream *in);
 char *torus_stream_slot_there(const struct torus_streams *streams, const struct torus_stream *out);
 
-/* Is the next piece here? The receiver takes it by counting done. */
+/* Has the next piece arrived? The receiver takes it by increasing `done`. */
 bool torus_stream_has_come(struct torus_streams *streams, struct torus_stream *in);
 
-/* Tells the sender what more it may send, when that is worth a message. Returns true when all have come and nothing is under way. */
+/*
+ * Sends the sender a new grant when that is worth a message. Returns true when all pieces have
+ * arrived and no grant is under way.
+ */
 bool torus_stream_grant(struct torus_streams *streams, struct torus_stream *in);
 
-/* Has all been sent, and has the network taken it? */
+/* Have all pieces been sent and taken by the network? */
 bool torus_stream_is_sent(const struct torus_stream *out);
 
 #endif

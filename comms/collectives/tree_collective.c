@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees downwards, and what both directions share; tree_up.c has trees upwards. */
+/* Trees going down, and code for both directions; tree_up.c has trees going up. */
 #include <string.h>
 
 #include "tree_inside.h"
@@ -79,7 +79,7 @@ static void ask_parents(struct progress *progress)
 	}
 }
 
-/* Of a broadcast, the root has what it sends in source; all others have it in dest. */
+/* In a broadcast, the root sends from source; all others forward from dest. */
 static const char *part_data(const struct torus_tree_collective *collective, const struct part *part)
 {
 	return part->parent < 0 && !collective->combine ? collective->source : collective->dest;
@@ -97,7 +97,10 @@ static void send_segment(const struct torus_tree_collective *collective, const s
 			       edge->pe, collective->routine);
 }
 
-/* Hands on what came, as far as it goes now. Is all done towards this child? */
+/*
+ * Forwards segments that have arrived, as far as possible now. Returns true when this child has
+ * all.
+ */
 static bool send_to_child(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
 	if (!edge->allowed && atomic_load_explicit(&collective->area->down.leave[edge->direction],

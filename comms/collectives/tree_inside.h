@@ -6,8 +6,9 @@
 #include "comms/ops/notify.h"
 
 /*
- * Segments under way to one neighbour at once. The flag of a segment leaves when the network has taken the segment, and so behind segments
- * that were started meanwhile: with more of them the next node learns later what it already has.
+ * Segments under way to one neighbour at once. The flag of a segment leaves after the network has
+ * taken the segment, and so after segments that started meanwhile: with more of them the next node
+ * learns later of segments it already has.
  */
 #define SEGMENTS_AHEAD 2
 
@@ -16,16 +17,16 @@ struct edge {
 	int direction, pe;
 	bool allowed;
 	size_t sent;
-	size_t granted; /* how many segments the child knows it may send up */
+	size_t granted; /* segments that the child may send up, as it knows */
 	struct comms_request request[SEGMENTS_AHEAD], granting;
 };
 
 struct part {
 	size_t at, bytes, segments;
-	size_t came;	       /* from above; at the root, what it has to send */
-	size_t combined;       /* with what the children sent */
-	size_t raised;	       /* sent up */
-	int direction, parent; /* the direction from the parent, and its PE: -1 at the root */
+	size_t came;	       /* segments that came from above; at the root, all */
+	size_t combined;       /* segments combined with the children's */
+	size_t raised;	       /* segments sent up */
+	int direction, parent; /* direction from the parent, and its PE; -1 at the root */
 	struct comms_request asking, raising[SEGMENTS_AHEAD];
 	struct edge *first, *end;
 };
@@ -45,7 +46,7 @@ static inline size_t segment_bytes(const struct torus_tree_collective *collectiv
 	return left < collective->segment ? left : collective->segment;
 }
 
-/* Upwards a flag holds the number of the operation, and a count of segments. */
+/* Going up, a flag holds the number of the operation and a count of segments. */
 static inline uint64_t segment_count(uint64_t number, size_t segments)
 {
 	return number << 32 | segments;
@@ -57,7 +58,10 @@ static inline size_t staging_share(const struct torus_shape *shape)
 	return (size_t)TORUS_STAGING / (size_t)(2 * shape->axes) / 64 * 64;
 }
 
-/* Combines segments of the children and sends them on, as far as possible now. Returns true when all are done. */
+/*
+ * Combines the children's segments and sends them on, as far as possible now. Returns true when all
+ * are done.
+ */
 bool raise_segments(const struct torus_tree_collective *collective, struct part *part);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees upwards, in an all-reduce: on each tree, a node combines what it brings with what its children sent, always in the same
- * order, and sends that to its parent. The result is built in dest. There the tree downwards puts the final segment in its place: by
- * then the root has combined what this node sent of it, so nobody needs the old one.
+ * Trees going up, in an all-reduce: on each tree, a node combines its data with its children's,
+ * always in the same order, and sends the result to its parent. The result is built in dest. The
+ * tree going down then overwrites it with the final segment; the root has combined this node's
+ * contribution by then.
  */
 #include "tree_inside.h"
 
@@ -24,7 +25,10 @@ static char *staging_slot(const struct torus_tree_collective *collective, int di
 	       i % staging_slots(collective) * collective->segment;
 }
 
-/* The first segments may come at once; later the child is notified when half of the slots are free again. */
+/*
+ * The first segments need no permission; later the child is notified when half of the slots are
+ * free again.
+ */
 static bool grant_segments(const struct torus_tree_collective *collective, const struct part *part, struct edge *edge)
 {
 	size_t most = part->combined + staging_slots(collective);

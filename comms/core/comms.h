@@ -41,7 +41,7 @@ struct comms_map;
 struct comms_peer {
 	struct comms_reach reach[COMMS_SEGMENTS];
 	struct comms_wakeup *wakeup; /* NULL if its memory is not mapped here */
-	_Atomic(void *) driver;	     /* what the network keeps for it; NULL: nothing yet */
+	_Atomic(void *) driver;	     /* the network's own record; NULL: none yet */
 	char *remote_base[COMMS_SEGMENTS];
 	size_t remote_size[COMMS_SEGMENTS];
 	void *info; /* its endpoint info, see peers.h */
@@ -57,9 +57,11 @@ struct comms_segment {
 };
 
 /*
- * What the layer above, and through it the program, reads of a peer of this node: [address, address + COMMS_SHORTCUT_BYTES) is the peer's
- * memory if the address is nearer than room to the segment's begin, and lies away from there. Filled in at the first contact, room last,
- * and not changed any more; two peers that share a place would be of a node with more than COMMS_SHORTCUTS PEs, and the first has it.
+ * Read by the layer above, and so by the program, to reach a peer of this node: [address, address +
+ * COMMS_SHORTCUT_BYTES) is memory of the peer if `address` lies less than `room` from the segment's
+ * start; `away` is the distance between the two mappings. The first contact fills it in, `room`
+ * last, and it does not change. A slot serves one peer: on a node with more than COMMS_SHORTCUTS
+ * PEs the first peer keeps it.
  */
 #define COMMS_SHORTCUT_BYTES 32
 #define COMMS_SHORTCUTS 256
@@ -75,55 +77,73 @@ enum comms_barrier { COMMS_AUTO, COMMS_COUNTER, COMMS_ROUNDS, COMMS_TORUS };
 
 struct comms {
 	int pe;
-	int n_pes;     /* 0: not started */
-	int quick_pes; /* n_pes; but 0 while calls are observed or checked: then they take the slow path */
-	_Atomic(struct comms_peer *) *peers; /* by PE; the record of a PE without a connection is &comms.unconnected */
-	struct comms_shortcut *shortcuts;    /* by PE modulo COMMS_SHORTCUTS; NULL: nobody wants them */
+	int n_pes; /* 0: not started */
+	/* n_pes, or 0 while calls are observed or checked, so that they take the slow path. */
+	int quick_pes;
+	/* By PE; the record of a PE before its first contact is &comms.unconnected. */
+	_Atomic(struct comms_peer *) *peers;
+	struct comms_shortcut *shortcuts; /* by PE modulo COMMS_SHORTCUTS; NULL: unused */
 	struct comms_segment segments[COMMS_SEGMENTS];
-	struct comms_system *system; /* mine */
+	struct comms_system *system; /* of this PE */
 	struct comms_peer unconnected;
 	int n_node;	/* PEs reached by load and store, this one included */
 	int *node_pes;	/* their numbers, ascending */
-	int node_index; /* my place among them */
+	int node_index; /* index of this PE in node_pes */
 	atomic_uint spin;
 	bool minds_contention; /* spin adapts to contention: contention.h */
 	unsigned bare_polls;
 	bool oversubscribed; /* more PEs than processors on this node */
 	bool stops;	     /* waits may stop the processor: see comms_may_stop */
-	bool threads;	     /* several may be inside at once; said before the start */
-	bool quiets;	     /* a quiet has something to wait for: a network, or what is held back */
-	bool checks;	     /* SHMEM_CHECK: check what costs time, too, and hold puts and gets back: see reorder.h */
-	bool observed;	     /* calls are counted or traced: see counters.h */
+	/* Several threads may call the library at once; set before the start. */
+	bool threads;
+	bool quiets; /* quiet has work to do: there is a network, or reorder injection */
+	/* SHMEM_CHECK: make expensive checks, too, and hold puts and gets back (reorder.h). */
+	bool checks;
+	bool observed; /* calls are counted or traced: see counters.h */
 	bool traced;
-	enum comms_barrier barrier;	 /* SHMEM_BARRIER_ALGORITHM */
-	long node_size;			 /* SHMEM_NODE_PES */
-	int divide;			 /* SHMEM_MEMORY_GROUPS, see numa.c */
-	int memory_group, memory_groups; /* of the node: mine, -1 where it is not known, and how many */
-	bool loopback; /* exchanges on a node go by the NIC, which may always be asked to (SHMEM_TOFU_LOOPBACK) */
-	/* atomics within a node use the network, too, because its atomics do not interoperate with the processor's */
+	enum comms_barrier barrier; /* SHMEM_BARRIER_ALGORITHM */
+	long node_size;		    /* SHMEM_NODE_PES */
+	int divide;		    /* SHMEM_MEMORY_GROUPS, see numa.c */
+	/* This PE's, -1 if unknown; and their number on the node. */
+	int memory_group, memory_groups;
+	bool loopback; /* exchanges on a node use the NIC (SHMEM_TOFU_LOOPBACK) */
+	/*
+	 * Atomics within a node use the network, too, because they do not interoperate with the
+	 * processor's.
+	 */
 	bool network_atomics;
 	bool local_path;
-	/* With SHMEM_CHECK: ends the job unless these bytes of the heap, without the system's part, are in one block of the allocator. */
+	/*
+	 * Set with SHMEM_CHECK: ends the job unless these bytes of the heap, beyond the system's
+	 * part, are in one block of the allocator.
+	 */
 	void (*check_block)(const void *address, size_t bytes, const char *argument, const char *routine);
-	size_t heap_size;		     /* what the user asked for: the segment without the system's part */
+	/* Requested size: the segment without the system's part. */
+	size_t heap_size;
 	const char *pages;		     /* kind of pages obtained for the heap */
-	_Atomic(struct torus_job *) torus;   /* NULL: not asked for yet; see job_torus.h */
+	_Atomic(struct torus_job *) torus;   /* NULL: not determined yet; see job_torus.h */
 	char *torus_found;		     /* what PE 0 found, see find_torus.h; NULL: nothing */
 	const struct comms_network *network; /* NULL: none is needed */
-	/* where PEs are, if the launcher or a network says so; NULL: nobody does */
+	/* Where PEs are, by the launcher or a network; NULL: unknown. */
 	const struct comms_map *map;
-	int quick_atomic_pes; /* quick_pes; but 0 where atomics go through the network */
+	int quick_atomic_pes; /* quick_pes, or 0 if atomics use the network */
 };
 
 extern struct comms comms;
 
 void comms_start(void);
-/* The network that carries what load and store cannot, and from whom it takes connections, in words; NULL: there is none, or it takes none. */
+/*
+ * Describes the network that carries what load and store cannot, and the sources it accepts
+ * connections from. NULL: there is none, or it accepts none.
+ */
 const char *comms_network_name(void);
 const char *comms_network_connections(void);
-/* What the network's library cannot do with threads, in words; NULL: nothing. */
+/* Describes what the network's library cannot do with threads; NULL: it has no such limit. */
 const char *comms_network_threads(void);
-/* All PEs have stopped communicating (the caller had a barrier of all PEs); releases everything. */
+/*
+ * Releases everything. All PEs must have stopped communicating (the caller had a barrier of all
+ * PEs).
+ */
 void comms_stop(void);
 
 static inline char *comms_heap(void)
@@ -131,10 +151,13 @@ static inline char *comms_heap(void)
 	return comms.segments[COMMS_HEAP].base + COMMS_SYSTEM_BYTES;
 }
 
-/* Which segment holds the address? COMMS_SEGMENTS if none does. */
+/* The segment that contains the address; COMMS_SEGMENTS: none. */
 enum comms_segment_id comms_find_segment(const void *address);
 
-/* Do all PEs of a node load and store each other's part of it? All PEs of a job say the same, also one that has nobody to share with. */
+/*
+ * Do all PEs that share a node load and store each other's memory? All PEs of a job get the same
+ * answer, also one that is alone on its node.
+ */
 static inline bool comms_shared(enum comms_segment_id segment)
 {
 	return segment == COMMS_HEAP || (segment < COMMS_SEGMENTS && comms.segments[segment].fd >= 0);
@@ -143,22 +166,27 @@ static inline bool comms_shared(enum comms_segment_id segment)
 /* The record of a PE; connects to it first if this is the first contact. */
 struct comms_peer *comms_connect(int pe);
 
-/* The library's own memory of a PE of this node. */
+/* The library's memory of a PE on this node. */
 static inline struct comms_system *comms_system_of(int pe)
 {
 	return (struct comms_system *)(void *)comms_connect(pe)->reach[COMMS_HEAP].base;
 }
 
-/* The memory group of a PE on its node, which has so many; -1: not known. By what it published. */
+/* The memory group that a PE published, and the number of groups on its node; -1: unknown. */
 int comms_memory_group(int pe, int *groups);
 
-/* Adds how many PEs this one has connected to, and the memory of their records, UCX's left aside. */
+/* Adds the number of connected PEs, and the memory of their records without UCX's own. */
 void comms_count_peers(uint64_t *peers, uint64_t *bytes);
 
-/* False: it has ended, as far as can be seen from here, and comms_connect would complain. */
+/*
+ * Can the PE be reached? False: it has ended, as far as this PE can see, and comms_connect would
+ * fail.
+ */
 bool comms_can_connect(int pe);
 
-/* Of the process of a PE: "its process has ended", if that can be seen from here, or what else can be said of it. */
+/*
+ * Describes the process of a PE: "its process has ended" if that is visible, or what else is known.
+ */
 const char *comms_process_in_words(int pe);
 
 static inline struct comms_peer *comms_peer(int pe)
@@ -167,8 +195,9 @@ static inline struct comms_peer *comms_peer(int pe)
 }
 
 /*
- * Where this process can load and store [address, address + bytes) of a PE. NULL if it cannot, or cannot yet:
- * the routines below then find out, and complain in the name of the routine about arguments that are wrong.
+ * Where this process loads and stores [address, address + bytes) of a PE. NULL: it cannot, or the
+ * first contact is still to come. The routines below then find out, and report wrong arguments
+ * under the routine's name.
  */
 COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, size_t offset, size_t bytes)
 {
@@ -176,12 +205,15 @@ COMMS_INLINE void *comms_within(bool checked, const struct comms_reach *reach, s
 
 	if (checked && COMMS_UNLIKELY(bytes > reach->size - offset))
 		return NULL;
-	if (!there) /* saves callers a test that the compiler cannot know to be superfluous */
+	if (!there) /* saves callers a test that the compiler cannot see to be superfluous */
 		__builtin_unreachable();
 	return there;
 }
 
-/* Not checked: the PE is one that this may be asked about, and all of the bytes are where the first is. */
+/*
+ * The same without checks: the caller knows that the PE is valid and that all bytes are in one
+ * segment.
+ */
 COMMS_INLINE void *comms_reach_among(bool checked, int pes, const void *address, size_t bytes, int pe,
 				     struct comms_peer **peer)
 {
@@ -205,31 +237,36 @@ COMMS_INLINE void *comms_reach(const void *address, size_t bytes, int pe, struct
 }
 
 /*
- * For what a routine of the API does without calling anything: NULL as well while its calls are observed. A library configured
- * --disable-argument-checks leaves out the two checks of the arguments; calls cannot be observed then.
+ * For API routines that are inline stores and loads: also NULL while calls are observed. A library
+ * configured --disable-argument-checks leaves out both checks of the arguments, and cannot observe
+ * calls.
  */
 COMMS_INLINE void *comms_reach_quickly(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	return comms_reach_among(ARGUMENT_CHECKS, comms.quick_pes, address, bytes, pe, peer);
 }
 
-/* The same for atomics, of which there is one kind in a job. */
+/* The same for atomics. A job uses one kind of atomics only: the processor's or the network's. */
 COMMS_INLINE void *comms_reach_atomically(const void *address, size_t bytes, int pe, struct comms_peer **peer)
 {
 	return comms_reach_among(true, comms.quick_atomic_pes, address, bytes, pe, peer);
 }
 
 /*
- * The word `sleepers` of a wakeup: their number; whether all wait for one granule of memory; if so, its segment and its place there.
- * All change at once, so who sees a sleeper sees what it waits for.
+ * The word `sleepers` of a wakeup holds the number of sleepers, whether all wait for one granule of
+ * memory, and if so its segment and position. All change in one store, so a thread that sees a
+ * sleeper sees what it waits for.
  */
 #define COMMS_GRANULE 8
 #define COMMS_WAKEUP_KNOWN (1UL << 15)
-#define COMMS_WAKEUP_SEGMENT 16 /* the bit, and the place is above it */
+#define COMMS_WAKEUP_SEGMENT 16 /* bit of the segment; the position is above it */
 #define COMMS_WAKEUP_PLACE 17
 #define COMMS_WAKEUP_PLACES (UINT64_MAX >> COMMS_WAKEUP_PLACE)
 
-/* No sleeper waits for any of [address, address + bytes): most puts to a PE that sleeps find that out. */
+/*
+ * Does no sleeper wait for any of [address, address + bytes)? True for most puts to a PE that
+ * sleeps.
+ */
 COMMS_INLINE bool comms_wakeup_is_for_others(uint64_t sleepers, const void *address, size_t bytes)
 {
 	const char *base = comms.segments[sleepers >> COMMS_WAKEUP_SEGMENT & 1].base;
@@ -243,8 +280,9 @@ COMMS_INLINE bool comms_wakeup_is_for_others(uint64_t sleepers, const void *addr
 void comms_wake_sleepers(struct comms_wakeup *wakeup);
 
 /*
- * Threads of a peer that sleep. The caller has just stored to the peer's memory: the compiler keeps the load after the store, and the
- * sleeper's membarrier orders the two for the processor (comms/wait/wait.c).
+ * Number of threads of a peer that sleep. The caller has just stored to the peer's memory. The
+ * compiler keeps the load after that store, and the sleeper's membarrier makes the processor do so,
+ * too (comms/wait/wait.c).
  */
 COMMS_INLINE uint64_t comms_sleepers(const struct comms_peer *peer)
 {
@@ -261,20 +299,23 @@ COMMS_INLINE void comms_wake_at(const struct comms_peer *peer, const void *addre
 		comms_wake_sleepers(peer->wakeup);
 }
 
-/* After a store whose place is not known: wakes the peer if it sleeps at all. */
+/* After a store to an unknown address: wakes the peer if it sleeps at all. */
 COMMS_INLINE void comms_wake(const struct comms_peer *peer)
 {
 	if (COMMS_UNLIKELY(comms_sleepers(peer)))
 		comms_wake_sleepers(peer->wakeup);
 }
 
-#define COMMS_NOBODY (-1) /* no PE, where one may be named */
+#define COMMS_NOBODY (-1) /* stands for "no PE" where a PE is expected */
 
 int comms_compare_ints(const void *left, const void *right);
 
-/* Complains unless the library is up and [address, address + bytes) is symmetric memory. */
+/* Reports an error unless the library is up and [address, address + bytes) is symmetric memory. */
 void comms_check_symmetric(const void *address, size_t bytes, const char *argument, const char *routine);
-/* Complains, with SHMEM_CHECK set, of bytes in the heap that are not in one block. They may be elsewhere. */
+/*
+ * With SHMEM_CHECK, reports bytes in the heap that are not in one block. Bytes outside of the heap
+ * pass.
+ */
 void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine);
 static inline void comms_check_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {

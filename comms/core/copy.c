@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long copies. The fastest method depends on the processor: its own string copy, which takes whole lines without reading them
- * first, or a loop over vectors where the string copy is slow for some addresses. From a larger size on, stores go past the
- * caches. docs/decisions/paths.md has the reasons.
+ * Long copies. The fastest method depends on the processor: its own string copy, which takes whole
+ * lines without reading them first, or a loop over vectors if the string copy is slow for some
+ * addresses. Larger copies use non-temporal stores. docs/decisions/paths.md has the reasons.
  */
 #include "copy.h"
 
@@ -14,14 +14,14 @@
 #include "processor.h"
 
 #define STRING_FROM (64UL << 10)
-#define VECTORS_FROM (2UL << 10) /* from here on the C library may take the string copy */
-#define STREAM_FROM (32UL << 20) /* what no cache near the processor holds twice */
+#define VECTORS_FROM (2UL << 10) /* above this the C library may use the string copy */
+#define STREAM_FROM (32UL << 20) /* no cache near the processor holds two copies */
 
 #define ZEN_5 26 /* a family of AMD's processors */
 
 static struct {
-	size_t from,
-		stream_from; /* shorter copies are the C library's; from the second on, stores go past the caches */
+	/* Shorter copies are the C library's; from the second size on, stores are non-temporal. */
+	size_t from, stream_from;
 	void (*copy)(void *dest, const void *source, size_t bytes);
 } own_copy = {SIZE_MAX, STREAM_FROM, NULL};
 
@@ -33,7 +33,7 @@ static bool has_fast_string_copy(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1U << 9;
 }
 
-/* Of a processor made by AMD, else 0. */
+/* The processor's family if AMD made it, otherwise 0. */
 static unsigned amd_family(void)
 {
 	unsigned a, b, c, d;
@@ -45,8 +45,8 @@ static unsigned amd_family(void)
 }
 
 /*
- * AMD's string copy takes single bytes where dest is up to 15 bytes further on than source in lines of 64. That of Zen 5 does not, and is the
- * fastest for all sizes.
+ * AMD's string copy copies single bytes if dest is up to 15 bytes ahead of source modulo 64. That
+ * of Zen 5 does not, and is the fastest for all sizes.
  */
 __attribute__((constructor)) static void choose_copy(void)
 {
@@ -79,7 +79,7 @@ static void stream_line(char *dest, const char *source)
 		processor_stream(dest + i, source + i);
 }
 
-/* A processor fetches ahead within a page only: several at once keep more reads under way. */
+/* Processors prefetch only within a page: several pages at once keep more reads outstanding. */
 static void stream_pages(char *dest, const char *source)
 {
 	for (size_t at = 0; at < PAGE; at += LINE)
@@ -90,8 +90,8 @@ static void stream_pages(char *dest, const char *source)
 }
 
 /*
- * Past the caches: a store of a whole line need not read it first. The fence puts these stores, which follow no order, in
- * front of all that come later.
+ * Non-temporal stores: a store of a whole line need not read it first. The fence orders these
+ * stores before all later ones.
  */
 static void stream_past_caches(char *dest, const char *source, size_t bytes)
 {

@@ -10,10 +10,10 @@
 #include "comms.h"
 
 /*
- * Copies between memory of PEs on a node, which may overlap; a put of this kind wakes the target if it sleeps. Sizes that the
- * machine loads and stores atomically are copied so, for threads of the target may wait for them or test them. If the number
- * of bytes is a constant, the data is one element of a type and has the type's alignment. Short copies are made here; loads
- * come before stores.
+ * Copies between memory of PEs on a node, which may overlap. A put wakes the target if it sleeps.
+ * Sizes that the machine loads and stores atomically are copied atomically, because threads of the
+ * target may wait for them or test them. A constant number of bytes means one element of a type,
+ * with its alignment. Short copies are inline; they load everything before they store.
  */
 
 COMMS_INLINE bool comms_at_once(const void *shared, size_t bytes)
@@ -32,7 +32,7 @@ COMMS_INLINE bool comms_at_once(const void *shared, size_t bytes)
 		TYPE value_ = __atomic_load_n((const TYPE *)shared, __ATOMIC_RELAXED); \
 		memcpy(dest, &value_, sizeof value_);                                  \
 	} while (0)
-/* From both ends, so that what is between one and two words needs no loop. */
+/* Copies from both ends, so that sizes between one and two words need no loop. */
 #define COMMS_TWO(TYPE, dest, source, bytes)                                                   \
 	do {                                                                                   \
 		TYPE first_, last_;                                                            \
@@ -80,7 +80,7 @@ COMMS_INLINE void comms_copy_in(void *shared, const void *source, size_t bytes)
 		comms_copy_large(shared, source, bytes);
 }
 
-/* False: it is too long to be made here. */
+/* Returns false if the copy is too long to be inline. */
 COMMS_INLINE bool comms_copied_out(void *dest, const void *shared, size_t bytes)
 {
 	if (bytes == 8 && comms_at_once(shared, bytes))
@@ -104,7 +104,7 @@ COMMS_INLINE void comms_copy_out(void *dest, const void *shared, size_t bytes)
 		comms_copy_large(dest, shared, bytes);
 }
 
-/* A long copy in the name of a routine, to or from memory of the program that is near (see near.h). */
+/* A long copy for a routine, to or from local memory of the program (near.h). */
 void comms_copy_near(void *dest, const void *source, size_t bytes, const void *near, const char *routine);
 
 /* Stores to memory of a PE of this node, then wakes the PE if it waits for that. dest is the address at the target. */

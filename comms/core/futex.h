@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The system call, which the C library has no function for. The operation is a FUTEX_ word; a timeout of NULL is none. */
+/*
+ * The futex system call, which the C library does not wrap. The operation is a FUTEX_ constant; a
+ * NULL timeout means none.
+ */
 static inline long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);

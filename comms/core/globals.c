@@ -2,13 +2,14 @@
 /*
  * Global data as a segment.
  *
- * A constructor of this library runs before the program's own code and, normally, before any thread. It
- * copies the executable's writable pages to a memfd and maps that in their place. Only pages in use
- * are copied: those the file backs, and those of .bss that /proc/self/pagemap says are present.
+ * A constructor of this library runs before the program's own code and, normally, before any
+ * thread. It copies the executable's writable pages to a memfd and maps that in their place. It
+ * copies only pages in use: those with file contents, and those of .bss that /proc/self/pagemap
+ * reports as present.
  *
- * fork() would leave the child and its parent with the same globals, which no program expects. So around a
- * fork the child takes a private copy while the parent waits on a pipe. Children made by vfork or
- * posix_spawn run no code of the program before exec and need nothing.
+ * fork() would leave the child and its parent with the same globals, which no program expects. So
+ * after a fork the child makes a private copy while the parent waits on a pipe. Children made by
+ * vfork or posix_spawn run no code of the program before exec and need nothing.
  */
 #include "globals.h"
 
@@ -160,14 +161,14 @@ static bool copy_used_pages(int fd, const struct range *r)
 	return ok;
 }
 
-/* In the child of a fork: the same contents, nobody else's. */
+/* In the child of a fork: replaces the memory by a private copy. */
 static void make_private(void)
 {
 	char *copy =
 		mmap(NULL, globals.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	off_t at = 0, end = (off_t)globals.size, data;
 
-	/* Wherever this fails: going on would change the parent's data. */
+	/* If this fails, the child must end: continuing would change the parent's data. */
 	if (copy == MAP_FAILED)
 		_exit(127);
 	while (at < end && (data = lseek(globals.fd, at, SEEK_DATA)) >= 0) {
@@ -177,7 +178,10 @@ static void make_private(void)
 		if (!read_all(globals.fd, copy + data, (size_t)(at - data), data))
 			_exit(127);
 	}
-	/* By system call: UCX's memory hooks put an mremap in front of glibc's that loses the fifth argument. */
+	/*
+	 * A direct system call, because UCX's memory hooks replace glibc's mremap by one that loses
+	 * the fifth argument.
+	 */
 	if (syscall(SYS_mremap, copy, globals.size, globals.size, MREMAP_MAYMOVE | MREMAP_FIXED, globals.start) < 0)
 		_exit(127);
 }
@@ -230,7 +234,10 @@ static const char *share_range(const struct range *r)
 		close(fd);
 		return "no memory for a copy of the global data";
 	}
-	/* From the copy to the map, nothing of the range may change: only the stack does. */
+	/*
+	 * Between copying and mapping, nothing in the range may change, so this uses only the
+	 * stack.
+	 */
 	if (mmap((void *)r->start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
 		close(fd);
 		return "the global data cannot be mapped from shared memory";

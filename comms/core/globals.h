@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The program's global data (.data and .bss of the executable), moved into shared memory before main so
- * that other PEs of the node can map it. Where that was not wanted or not possible fd is -1 and the
- * data stays where it was; start and size hold in either case.
+ * The program's global data (.data and .bss of the executable), moved into shared memory before
+ * main so that other PEs of the node can map it. If that is disabled or impossible, fd is -1 and
+ * the data stays where it was; start and size are valid in both cases.
  */
 struct globals {
 	char *start;

@@ -95,7 +95,7 @@ void memory_unmap(void *base, size_t size)
 	munmap(base, size);
 }
 
-/* What the user wants, or the default cut to what the machine has. */
+/* The user's size, or the default limited by the machine's memory. */
 static size_t wanted_heap(void)
 {
 	size_t memory = rte_memory(), size;
@@ -112,7 +112,9 @@ static size_t wanted_heap(void)
 			 setting_text(SETTING_SYMMETRIC_SIZE), text_size(size, wanted), text_size(memory, have));
 }
 
-/* Legal, since memory is committed when touched; but the kernel will kill someone if all is. */
+/*
+ * Legal, because memory is committed when touched; but if all of it is, the kernel kills a process.
+ */
 static void warn_of_overcommit(size_t size)
 {
 	size_t memory = rte_memory();
@@ -126,7 +128,7 @@ static void warn_of_overcommit(size_t size)
 			   rte.n_local, text_size(size * (size_t)rte.n_local, total), text_size(memory, have));
 }
 
-/* Address space such that a page begins offset bytes behind its start, backed by nothing yet. */
+/* Reserves address space such that a page begins offset bytes behind its start. */
 static char *reserve_addresses(size_t size, size_t offset, size_t page)
 {
 	char *area = mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -141,7 +143,7 @@ static char *reserve_addresses(size_t size, size_t offset, size_t page)
 	return start;
 }
 
-/* What the kernel's file says of huge pages: the word in brackets. */
+/* The current choice in the kernel's file about huge pages: the word in brackets. */
 static bool huge_pages_forbidden(const char *path)
 {
 	char mode[128] = "";
@@ -154,7 +156,7 @@ static bool huge_pages_forbidden(const char *path)
 	return !strchr(mode, '[') || strstr(mode, "[never]") || strstr(mode, "[deny]");
 }
 
-/* Not for the system's part: of that a PE touches a few small pages. */
+/* Not for the system's part, of which a PE touches only a few small pages. */
 static const char *ask_for_huge_pages(char *base, size_t size, const struct pages *pages, bool shared)
 {
 	static char too_few[80];
@@ -178,7 +180,7 @@ static const char *ask_for_huge_pages(char *base, size_t size, const struct page
 	return "huge pages";
 }
 
-/* A file without a name, at the end of which the heap is: others of the node can map it, too. */
+/* An anonymous file with the heap at its end, which other processes of the node can map. */
 static int make_heap_file(size_t size)
 {
 	int fd = memfd_create("torushmem-heap", MFD_CLOEXEC);
@@ -198,8 +200,9 @@ static int make_heap_file(size_t size)
 }
 
 /*
- * Behind the system's part memory begins at the boundary, and at one of huge pages. In the file it does so, too: only then does the kernel
- * give huge pages to it. What is in front of the system's part in the file is a hole.
+ * The heap begins at the boundary, and at one of huge pages, behind the system's part. It does so
+ * in the file, too: only then does the kernel use huge pages for it. The file has a hole in front
+ * of the system's part.
  */
 static char *map_heap(size_t size, bool shared, const struct pages *pages, int *fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thread notes of the memory of the program that it reads or writes: near.h. */
+/* Thread-local record of the program's memory that a routine accesses: near.h. */
 #include "near.h"
 
 #define PAGE 4096UL /* no system has smaller ones */
@@ -33,7 +33,8 @@ void comms_near_write(void *memory, size_t bytes)
 
 	if (bytes == 0 || lies_in_segment(memory, bytes))
 		return;
+	/* Changes nothing, not even temporarily. */
 	for (size_t i = 0; i < bytes; i += PAGE)
-		atomic_fetch_or_explicit(&at[i], 0, memory_order_relaxed); /* changes nothing, not even in between */
+		atomic_fetch_or_explicit(&at[i], 0, memory_order_relaxed);
 	atomic_fetch_or_explicit(&at[bytes - 1], 0, memory_order_relaxed);
 }

@@ -5,27 +5,30 @@
 #include "comms.h"
 
 /*
- * The memory of the program that a routine reads or writes on this side: the source of a put, the dest of a get. It need not be symmetric, and
- * nobody can say whether it is good but by using it. Routines note it, so that the report of a crash names routine and argument
- * (fault.c): those that call something for it, in memory of their own thread. Copies of a few bytes to memory of the node note nothing.
+ * The local memory of a put (source) or get (dest). It need not be symmetric, and only an access
+ * shows whether it is valid. Routines record it in thread-local memory, so that a crash report
+ * names the routine and the argument (fault.c). Short copies on the node record nothing.
  */
 struct comms_near {
-	const char *routine; /* NULL: none is recorded */
+	const char *routine; /* NULL: nothing is recorded */
 	const void *memory;
 	size_t bytes;
-	int pe; /* to or from whom; COMMS_NOBODY: not recorded */
+	int pe; /* the other PE; COMMS_NOBODY: not recorded */
 };
 extern _Thread_local struct comms_near comms_near __attribute__((tls_model("initial-exec")));
 
-/* A collective's; what it calls notes the same memory, or parts, under the names that they have there. */
+/*
+ * The record of a collective. Routines that it calls record the same memory, or parts of it, under
+ * their own argument names.
+ */
 struct comms_near_both {
-	const char *routine; /* of the last one */
+	const char *routine; /* the last one called */
 	const void *dest, *source;
 	size_t dest_bytes, source_bytes;
 };
 extern _Thread_local struct comms_near_both comms_near_both __attribute__((tls_model("initial-exec")));
 
-/* Called by a routine that the program has called, so that nothing is recorded before. */
+/* Called by a routine that the program calls, so nothing is recorded before. */
 COMMS_INLINE void comms_near_begin(const char *routine, const void *memory, size_t bytes)
 {
 	comms_near.routine = routine;
@@ -38,7 +41,7 @@ COMMS_INLINE void comms_near_end(void)
 	comms_near.routine = NULL;
 }
 
-/* By what any routine calls; returns what is to be put back. */
+/* Called by any routine. Returns the record to restore. */
 COMMS_INLINE struct comms_near comms_near_note(const char *routine, const void *memory, size_t bytes, int pe)
 {
 	struct comms_near before = comms_near;
@@ -48,13 +51,16 @@ COMMS_INLINE struct comms_near comms_near_note(const char *routine, const void *
 }
 
 /*
- * Accesses each page of memory that is handed to a network, which would report a bad one late, in another thread and in its own words, or not at
- * all. Symmetric memory is good.
+ * Accesses each page of memory that is passed to a network. The network would report bad memory
+ * late, in another thread and in its own words, or not at all. Symmetric memory is always valid.
  */
 void comms_near_read(const void *memory, size_t bytes);
 void comms_near_write(void *memory, size_t bytes);
 
-/* While an operation of this thread waits for an answer of a PE; to be put back to what it was. */
+/*
+ * The answer of a PE that an operation of this thread waits for. The operation restores the value
+ * before.
+ */
 struct hang_answer {
 	const char *routine;
 	int pe;

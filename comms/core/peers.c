@@ -2,9 +2,9 @@
 /*
  * Peers: what every PE publishes about itself, and first contact.
  *
- * A peer's record is made once, under a lock, and then published by a release store into the table; readers
- * load with acquire and take no lock. A record never changes after that, but for its network's part, which
- * the network publishes in the same way.
+ * A peer's record is made once, under a lock, and then published by a release store into the table;
+ * readers load with acquire and take no lock. After that only the network's part of a record
+ * changes, which the network publishes in the same way.
  */
 #include "peers.h"
 
@@ -22,14 +22,17 @@
 
 static pthread_mutex_t peers_connecting = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a PE publishes; what its network needs follows, and then the text of the torus, with its end. All PEs of a job run the same library. */
+/*
+ * What a PE publishes. The network's part follows, then the torus text with its end. All PEs of a
+ * job run the same library.
+ */
 struct peer_info {
 	uint64_t magic;
 	struct memory_handle memory[COMMS_SEGMENTS];
 	uint64_t base[COMMS_SEGMENTS];
 	uint64_t size[COMMS_SEGMENTS];
 	uint64_t layout;
-	uint64_t agreement; /* what all PEs must have alike: see counters_agreement */
+	uint64_t agreement; /* settings that must be the same on all PEs: see counters_agreement */
 	int32_t memory_group, memory_groups;
 	uint64_t network_bytes;
 	uint64_t torus_bytes;
@@ -37,7 +40,7 @@ struct peer_info {
 
 #define PEER_INFO_MAGIC 0x31316d6873726f74 /* changes when struct peer_info or struct comms_system does */
 
-/* Is the PE on this PE's node, by the paths allowed, SHMEM_NODE_PES and the network? */
+/* Is the PE on this node, according to the allowed paths, SHMEM_NODE_PES and the network? */
 static bool is_on_my_node(int pe)
 {
 	if (!comms.local_path)
@@ -261,7 +264,7 @@ const void *peers_network_info(const struct comms_peer *peer, size_t *size)
 	return info ? info + 1 : NULL;
 }
 
-/* A process that has ended and that nobody has waited for yet runs no program. */
+/* A process that has ended but has not been reaped has no program any more. */
 static bool process_is_there(const struct memory_handle *handle)
 {
 	char path[64], program[8];

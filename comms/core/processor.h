@@ -11,16 +11,18 @@
 #endif
 
 /*
- * Instructions that C has no word for: no other file has any (make check-atomics). None of them orders what PEs share; that is
- * the business of C11's atomics. The exception is processor_end_streams, without which stores past the caches follow no order.
+ * Instructions that C cannot express; no other file contains any (make check-atomics). None of them
+ * orders shared data, which is left to C11 atomics. The exception is processor_end_streams: only it
+ * orders non-temporal stores.
  */
 
 /*
- * What a processor executes while a PE polls. docs/decisions/waiting.md has the reasons.
+ * The pause between two polls of a waiting PE. docs/decisions/waiting.md has the reasons.
  *
- * x86 pauses, which frees the core for its other hardware thread. So does POWER at low priority, and RISC-V by a hint that
- * processors without it take for a fence of nothing. On ARM yield does nothing where a core has one thread, so there isb empties
- * the pipeline, which takes about as long as a pause of x86.
+ * x86 has pause, which frees the core for its other hardware thread. POWER lowers its priority, and
+ * RISC-V has a hint that processors without it execute as an empty fence. On ARM, yield does
+ * nothing on a core with one thread; isb instead empties the pipeline, which takes about as long as
+ * pause does on x86.
  */
 static inline __attribute__((always_inline)) void processor_pause(void)
 {
@@ -31,19 +33,23 @@ static inline __attribute__((always_inline)) void processor_pause(void)
 #elif defined(__powerpc64__)
 	__asm__ volatile("or 27,27,27" ::: "memory");
 #elif defined(__riscv)
-	__asm__ volatile(".4byte 0x0100000f" ::: "memory"); /* pause, for assemblers that do not know it */
+	__asm__ volatile(".4byte 0x0100000f" ::: "memory"); /* pause, for assemblers without it */
 #endif
 }
 
 /*
- * ARM can wait for a store: processor_monitor makes the processor monitor the cache line of an address for stores by others, and
- * processor_wait_for_event stops it until that has happened. Linux wakes it every 0.1 ms as well (the event stream). Between
- * the two the caller reads the word once more; it does nothing else that may be an atomic operation.
+ * ARM can wait for a store: processor_monitor makes the processor monitor the cache line of an
+ * address for stores by others, and processor_wait_for_event stops it until one happens. Linux also
+ * wakes it every 0.1 ms (the event stream). Between the two, the caller reads the word again and
+ * executes no atomic operation.
  */
 #if defined(__aarch64__)
 #define PROCESSOR_HAS_EVENTS 1
 
-/* False: the kernel sends no event stream, so that a wait for something else than a store might not end. */
+/*
+ * Returns false if the kernel provides no event stream: a wait for anything but a store might not
+ * end then.
+ */
 static inline bool processor_can_wait(void)
 {
 	return getauxval(AT_HWCAP) & 1UL << 2; /* HWCAP_EVTSTRM */
@@ -61,7 +67,7 @@ static inline __attribute__((always_inline)) void processor_wait_for_event(void)
 	__asm__ volatile("wfe" ::: "memory");
 }
 
-/* A clock that every processor of the machine reads alike, and its ticks in a second. */
+/* A clock that is the same on all processors of the machine, and its ticks per second. */
 static inline uint64_t processor_ticks(void)
 {
 	uint64_t ticks;
@@ -81,7 +87,10 @@ static inline uint64_t processor_ticks_per_second(void)
 #define PROCESSOR_HAS_EVENTS 0
 #endif
 
-/* Asks for the line of an address, to be stored to soon. Compilers for any x86-64 would ask for it to be loaded. */
+/*
+ * Prefetches the line of an address for a store. Compilers for generic x86-64 would prefetch it for
+ * a load.
+ */
 static inline void processor_fetch_to_write(void *address)
 {
 #if defined(__x86_64__)
@@ -94,13 +103,13 @@ static inline void processor_fetch_to_write(void *address)
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
-/* Its stores come in any order among themselves, and before all later ones. */
+/* String copy: its stores are unordered among themselves and precede all later stores. */
 static inline void processor_copy_string(void *dest, const void *source, size_t bytes)
 {
 	__asm__ volatile("rep movsb" : "+D"(dest), "+S"(source), "+c"(bytes) : : "memory");
 }
 
-/* Of the processor and of the system, which has to keep the registers. */
+/* Both the processor and the system must support this, because the system saves the registers. */
 static inline bool processor_has_vectors(void)
 {
 	__builtin_cpu_init();
@@ -123,8 +132,9 @@ PROCESSOR_VECTORS void processor_copy_two_lines(char *dest, const char *source)
 }
 
 /*
- * At least two lines, of memory that does not overlap. Stores of whole lines of dest are faster than such that cross lines; loads may cross. What
- * is in front of and behind whole lines is copied twice.
+ * Copies at least two lines of memory that does not overlap. Stores of whole lines are faster than
+ * stores across lines, so stores to dest are aligned and loads are not. The bytes around the whole
+ * lines are copied twice.
  */
 PROCESSOR_VECTORS void processor_copy_vectors(void *dest, const void *source, size_t bytes)
 {
@@ -138,13 +148,16 @@ PROCESSOR_VECTORS void processor_copy_vectors(void *dest, const void *source, si
 	processor_copy_two_lines(to + bytes - TWO_LINES, from + bytes - TWO_LINES);
 }
 
-/* Past the caches. Dest is aligned to the 16 bytes. */
+/* Non-temporal store. dest is aligned to 16 bytes. */
 static inline void processor_stream(void *dest, const void *source)
 {
 	_mm_stream_si128(dest, _mm_loadu_si128(source));
 }
 
-/* Behind the last processor_stream: those stores come before all later ones, which a release of C11 would not see to. */
+/*
+ * Call after the last processor_stream: those stores then precede all later ones, which C11's
+ * release does not guarantee.
+ */
 static inline void processor_end_streams(void)
 {
 	_mm_sfence();

@@ -3,8 +3,9 @@
 #define COMMS_SANITIZER_H
 
 /*
- * In a program made with -fsanitize=thread the sanitizer sees the copies that this library makes, but not the atomics that order
- * them. What a thread does for other PEs between these two calls is not reported as a race with the program's accesses.
+ * In a program built with -fsanitize=thread the sanitizer sees this library's copies, but not the
+ * atomics that order them. Accesses of a thread for other PEs between these two calls are not
+ * reported as races with the program's accesses.
  */
 #ifdef __SANITIZE_THREAD__
 #define SANITIZER_IGNORE() ((void)0)

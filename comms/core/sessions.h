@@ -5,22 +5,24 @@
 #include "comms/core/comms.h"
 
 /*
- * Data that goes without a processor: a NIC with session-mode queues begins, and sends on, when something has come, alone. First, down trees.
+ * Data that a NIC with session-mode queues sends and forwards without a processor, when a packet
+ * has arrived. First, down trees.
  *
- * tree     what this PE does in a tree: it takes a part of the data from its parent and sends it to its children
+ * tree     the part of this PE in a tree: it receives data from its parent and sends it to its
+ *          children
  * word     of a PE and a tree: the number of the last run whose data has come down the tree
- * ready    before anything goes, all have reported that they are ready, each when its children have: along the first tree, also by the
- *          NICs
+ * ready    before data moves, all PEs report that they are ready, each after its children, along
+ *          the first tree and also by the NICs
  */
 #define COMMS_SESSION_TREES 12
-#define COMMS_SESSION_CHILDREN 15 /* a packet lets no more go */
-#define COMMS_SESSION_SEGMENTS 64 /* of a tree's part: each is written down once for each child */
+#define COMMS_SESSION_CHILDREN 15 /* a packet releases no more commands */
+#define COMMS_SESSION_SEGMENTS 64 /* of a tree's data: each is one command per child */
 
 struct comms_session_child {
 	int pe;
-	uint64_t queue;		/* the one it has for the tree */
-	_Atomic uint64_t *word; /* by its address here, as all words of others */
-	int lets_go;		/* as it has shown */
+	uint64_t queue;		/* its queue for the tree */
+	_Atomic uint64_t *word; /* by its address here, as all words of other PEs */
+	int lets_go;		/* commands that a packet releases there, as that PE reported */
 };
 
 struct comms_session_tree {
@@ -28,7 +30,7 @@ struct comms_session_tree {
 	char *dest;
 	const char *source; /* at the root; others send on what is in dest */
 	size_t bytes, segment;
-	_Atomic uint64_t *word; /* mine */
+	_Atomic uint64_t *word; /* of this PE */
 	int children;
 	struct comms_session_child child[COMMS_SESSION_CHILDREN];
 };
@@ -38,14 +40,18 @@ struct comms_readiness {
 	uint64_t queue;	      /* the parent's */
 };
 
-/* What others must know of a PE: its queues for the trees, then the one for readiness; and how many commands what comes down a tree lets go there. */
+/*
+ * What others must know of a PE: its queues for the trees, then the queue for readiness; and how
+ * many commands there a packet down a tree releases.
+ */
 struct comms_session_shown {
 	uint64_t queue[COMMS_SESSION_TREES + 1];
 	uint8_t lets_go[COMMS_SESSION_TREES];
 };
 
 /*
- * Data between pairs: each PE's goes when all to whom it puts are ready, and behind each datum a word that becomes the number of the run.
+ * Data between pairs: a PE's data goes when all its targets are ready. Behind each block goes a
+ * word that becomes the number of the run.
  */
 struct comms_edge_out {
 	int pe;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the layer, and what can be read off it alone. */
+/* The state of the layer, and simple queries of it. */
 #include "comms.h"
 
 struct comms comms;

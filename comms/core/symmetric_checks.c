@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every routine asks first: is the library up, is there such a PE, is this symmetric memory? */
+/*
+ * The first checks of every routine: is the library up, is the PE valid, is this symmetric memory?
+ */
 #include "comms.h"
 #include "globals.h"
 #include "rte/rte.h"
@@ -39,7 +41,7 @@ void comms_check_symmetric(const void *address, size_t bytes, const char *argume
 	comms_check_block(address, bytes, argument, routine);
 }
 
-/* In front of the heap lies memory of the library's own, which has no blocks. */
+/* Memory in front of the heap is the library's own, and has no blocks. */
 void comms_check_in_block(const void *address, size_t bytes, const char *argument, const char *routine)
 {
 	size_t offset = (size_t)((const char *)address - comms_heap());

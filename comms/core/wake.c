@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wakes a PE that sleeps on its wakeup. How it goes to sleep is in comms/wait. */
+/* Wakes a PE that sleeps on its wakeup. comms/wait has the code that sleeps. */
 #include "comms.h"
 #include "futex.h"
 

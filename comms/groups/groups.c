@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups: which of the members are on one node, and how the members synchronise.
+ * Groups: which members share a node, and how the members synchronise.
  *
- * counter  of a node: a counter and an epoch in the first member's memory. The last to arrive opens the next epoch; in a led counter
- *          barrier the first member does so when all have arrived. The member that opens the epoch may act for all before.
- * rounds   dissemination: each member notifies the one 1, 2, 4, ... further on. The words carry epochs that only grow, so
- *          nothing is ever reset. On a node, where the PEs have processors enough, this is faster than the counter.
- * levels   the PEs of each node synchronise in a led counter barrier, in which the leaders synchronise in rounds.
- * torus    the rounds of nodes go along one axis after the other (torus/barrier_rounds.h).
- * parts    on a node with several memory groups, counter and rounds have two levels (numa.h).
+ * counter  for a node: a counter and an epoch in the first member's memory. The last member to
+ *          arrive opens the next epoch; in a led counter barrier the first member does so when all
+ *          have arrived. The member that opens the epoch may run an action for all first
+ * rounds   dissemination: each member notifies the one 1, 2, 4, ... further on. The words carry
+ *          epochs that only grow, so nothing is ever reset. On a node with enough processors for
+ *          its PEs, this is faster than the counter
+ * levels   the PEs of each node synchronise in a led counter barrier, inside which the leaders
+ *          synchronise in rounds
+ * torus    the rounds between nodes go along one axis after the other (torus/barrier_rounds.h)
+ * parts    on a node with several memory groups, counter and rounds have two levels (numa.h)
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -69,7 +72,7 @@ void comms_group_forget(struct comms_group *group)
 	group->prepared = false;
 }
 
-/* No division by memory groups, whose lists belong to one slot. */
+/* Without division by memory groups, whose lists belong to one slot. */
 static void make_flat(struct comms_group *node, int slot)
 {
 	node->slot = slot;
@@ -115,8 +118,8 @@ bool comms_all_on_node(const struct comms_group *group)
 }
 
 /*
- * What a member adds to the counter: one, and where members share processors also one in a byte of the upper half, for those whose
- * processor has this number modulo the bytes.
+ * What a member adds to the counter: one, and, if members share processors, also one in a byte of
+ * the upper half. The byte is the processor's number modulo the number of bytes.
  */
 static uint64_t arrival_of(const struct comms_group *group)
 {
@@ -128,8 +131,9 @@ static uint64_t arrival_of(const struct comms_group *group)
 }
 
 /*
- * Have as many come on this processor as in the barrier before? Then all others who are awaited run elsewhere, and to leave them the
- * processor costs two switches for nothing. It is a guess, since PEs move.
+ * Have as many members arrived on this processor as in the barrier before? Then all members still
+ * awaited run elsewhere, and giving up the processor would cost two switches for nothing. PEs move,
+ * so this is a guess.
  */
 static bool are_others_elsewhere(uint64_t arrived, uint64_t arrival, uint32_t on_processors)
 {
@@ -220,7 +224,7 @@ static void barrier_in_rounds(struct comms_group *group)
 	}
 }
 
-/* NULL: no barrier is needed, since this is the only one. */
+/* NULL: no barrier is needed, because this is the only member. */
 static struct comms_group *members_on_node(struct comms_group *group)
 {
 	if (group->levels && group->levels->node.size > 1)
@@ -253,7 +257,8 @@ bool comms_node_barrier_arrive_for_part(struct comms_group *group)
 		return true;
 	if (!node->divided_barrier)
 		return counter_barrier_arrive(node, node != group);
-	atomic_thread_fence(memory_order_release); /* hands on what the other members of the memory group published */
+	/* Publishes the stores of the other members of the memory group. */
+	atomic_thread_fence(memory_order_release);
 	if (counter_barrier_arrive(&node->parts->leaders, node != group))
 		return true;
 	if (part)
@@ -315,7 +320,10 @@ void comms_sync(struct comms_group *group)
 
 void comms_slot_clear(int slot)
 {
-	/* Not the counter barriers: they are at rest between syncs, whatever their epoch, and a late sleeper may yet decrement sleepers. */
+	/*
+	 * Leaves the counter barriers alone: between syncs they are at rest, whatever their epoch,
+	 * and a late sleeper may still decrement sleepers.
+	 */
 	struct comms_slot *mine = &comms.system->slot[slot];
 
 	memset(&mine->received, 0, sizeof mine->received);

@@ -4,7 +4,10 @@
 
 #include "comms/nodes/group.h"
 
-/* Nobody leaves before every member has come. Plain stores made before are visible after. */
+/*
+ * A barrier: no member leaves before every member has entered. It also publishes plain stores made
+ * before it.
+ */
 void comms_sync(struct comms_group *group);
 
 /*
@@ -18,7 +21,7 @@ void comms_node_barrier_open(struct comms_group *group);
 /* Both steps, where nobody acts. */
 void comms_node_barrier(struct comms_group *group);
 
-/* The members of a group on this node, when they are synchronised by memory group; else NULL. */
+/* The members of a group on this node if they are synchronised by memory group; otherwise NULL. */
 const struct comms_levels *comms_memory_parts(struct comms_group *group);
 /*
  * comms_node_barrier_arrive in two steps, so that one member may act for each memory part first. The first returns true
@@ -28,18 +31,24 @@ const struct comms_levels *comms_memory_parts(struct comms_group *group);
 bool comms_part_barrier_arrive(struct comms_group *group);
 bool comms_node_barrier_arrive_for_part(struct comms_group *group);
 
-/* Finds out what a group needs to synchronise; forgets it, when the group ends. */
+/* Determines what a group needs to synchronise; releases that when the group ends. */
 void comms_group_prepare(struct comms_group *group);
 void comms_group_forget(struct comms_group *group);
-/* The members of a group, which synchronise by the words of another slot. It has lists of the group, and needs comms_twin_forget. */
+/*
+ * Makes a group with the same members that synchronises by the words of another slot. It shares
+ * lists of the group, and needs comms_twin_forget.
+ */
 void comms_group_twin(struct comms_group *twin, struct comms_group *group, int slot);
 void comms_twin_forget(struct comms_group *twin);
 bool comms_all_on_node(const struct comms_group *group);
 
-/* Makes a slot new. To be done by all members before the first sync of a group, with a sync of others in between. */
+/*
+ * Clears a slot. All members call it before the first sync of a group, with a sync of another group
+ * in between.
+ */
 void comms_slot_clear(int slot);
 
-/* What a network may combine, and how many words at most. */
+/* Operations that a network may combine, and the most words of one. */
 enum comms_reduce_op {
 	COMMS_REDUCE_SUM,
 	COMMS_REDUCE_MAX,
@@ -49,7 +58,10 @@ enum comms_reduce_op {
 	COMMS_REDUCE_DOUBLE_SUM
 };
 #define COMMS_REDUCE_WORDS 6 /* at most */
-/* Members combine so many words, and all have the result; of double sums, a word is a double. False: this network cannot, alike for all members. */
+/*
+ * Combines this many words; all members get the result. For sums of doubles a word is a double.
+ * Returns false on all members if this network cannot.
+ */
 bool comms_can_reduce_in_network(void);
 bool comms_reduce_in_network(const struct comms_group *group, enum comms_reduce_op op, uint64_t *words, size_t count);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shapes of a barrier on a node with several memory groups. All members decide alike, because they use the same data: the
- * settings, what the first member's node has, and the memory group in each member's endpoint info.
+ * The barriers of a node with several memory groups. All members decide alike, because they use the
+ * same data: the settings, the first member's node, and the memory group in each member's endpoint
+ * info.
  *
- * rounds  dissemination inside each memory group, then between the groups: in each round of the second part, every member
- *         waits for one member of another group. Only the rounds of the second part cross between groups, ceil(log2 4) = 2 of
- *         6 for 12 + 12 + 12 + 12 PEs, where nearly all rounds of the flat shape do. Groups may have different sizes: member
- *         j of one is notified by member j mod n of the other, which has n.
- * counter a counter barrier of each group and one between them (groups.c).
+ * rounds  dissemination inside each memory group, then between the groups: in each round of the
+ *         second part, every member waits for one member of another group. Only rounds of the
+ *         second part cross between groups, ceil(log2 4) = 2 of 6 for 12 + 12 + 12 + 12 PEs, while
+ *         nearly all rounds of the flat barrier do. Groups may differ in size: member j of one is
+ *         notified by member j mod n of another one of size n
+ * counter a counter barrier for each group and one between them (groups.c)
  */
 #include "numa.h"
 
@@ -18,7 +20,8 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define COUNTER_LEAST 4 /* members to each memory group; with fewer a flat counter has as few arrivals at each line */
+/* Members per memory group; with fewer, a flat counter has as few arrivals on each line. */
+#define COUNTER_LEAST 4
 
 enum { AUTO, YES, NO };
 
@@ -41,7 +44,7 @@ static int part_size(const struct comms_levels *parts, int part)
 	return parts->first[part + 1] - parts->first[part];
 }
 
-/* In rounds, a member of the smallest part notifies as many as the largest has for each of its own. */
+/* In rounds, a member of the smallest part notifies several members of the largest. */
 static bool parts_are_alike(const struct comms_levels *parts, int *largest)
 {
 	int smallest = part_size(parts, 0);
@@ -56,7 +59,7 @@ static bool parts_are_alike(const struct comms_levels *parts, int *largest)
 	return *largest <= 2 * smallest;
 }
 
-/* 1, 2, 4, ... and all below n; 0 behind the last. */
+/* Generates 1, 2, 4, ... below n, and then 0. */
 static int next_distance(int step, int n)
 {
 	return step < n - step ? 2 * step : 0;
@@ -112,7 +115,9 @@ static void make_rounds(struct comms_group *node, int largest)
 	list_rounds(node, largest);
 }
 
-/* With more PEs than processors, who runs next matters more than where a line is. */
+/*
+ * With more PEs than processors, the order of execution matters more than the location of a line.
+ */
 static bool division_is_wanted(const struct comms_group *node)
 {
 	int groups;

@@ -12,7 +12,10 @@
 /* Reads SHMEM_MEMORY_GROUPS and finds the memory group of this PE. */
 void numa_start(void);
 
-/* Divides a group whose members are on one node; not where it has one memory group, or the division does not pay. */
+/*
+ * Divides a group whose members are on one node. Does nothing if the node has one memory group or
+ * division does not pay.
+ */
 void numa_divide(struct comms_group *node);
 void numa_forget(struct comms_group *node);
 

@@ -7,7 +7,7 @@
 #include "comms/nodes/job_torus.h"
 #include "rte/rte.h"
 
-#define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by arithmetic are enough */
+#define SEARCHED_FOR (256UL << 10) /* bytes; for less, trees by formula are good enough */
 #define SEARCHED_ON 512		   /* places */
 
 static void *topology_allocate(size_t count, size_t size)
@@ -44,7 +44,10 @@ static void fill_topology(struct torus_topology *topology, const struct torus_jo
 	topology->costs = torus_costs_usual;
 }
 
-/* Is there a route from each node to each other? A cable that is dead is so in both directions, so one root stands for all. */
+/*
+ * Is there a route from each node to every other? A dead cable is dead in both directions, so
+ * testing one root is enough.
+ */
 static bool is_connected(struct torus_topology *topology)
 {
 	const struct torus_disjoint_trees *disjoint = torus_topology_disjoint_trees(topology, topology->sites.place[0]);
@@ -83,7 +86,7 @@ const struct torus_disjoint_trees *torus_topology_disjoint_trees(struct torus_to
 	return topology->disjoint[root];
 }
 
-/* Rings beside meshes, or pairs with one cable: there may be more trees than arithmetic finds. */
+/* Rings beside meshes, or pairs with one cable: a search may find more trees than the formulas. */
 static bool is_mixed(const struct torus_shape *shape)
 {
 	int rings = 0, others = 0;
@@ -125,7 +128,7 @@ static struct torus_ring_step *list_made(list_maker *make, const struct torus_sh
 	return list;
 }
 
-/* What goes out from here in that direction, and what comes in from there. */
+/* The steps that leave here in that direction, and those that arrive from there. */
 static void list_both(struct torus_topology *topology, list_maker *make, int direction, struct torus_ring_step **out,
 		      struct torus_ring_step **in)
 {

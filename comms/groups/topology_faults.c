@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of the cables of a topology while the job runs. */
+/* Changes of a topology's cables while the job runs. */
 #include <stdlib.h>
 
 #include "topology.h"
 #include "rte/rte.h"
 
 /*
- * Of the usual rate, what a cable is taken to carry that is dead. Its neighbours still reach each other where the kernel has other routes, so
- * it is not nothing: trees avoid it as long as there is one without it.
+ * Share of the usual rate that a dead cable is assumed to carry. It is not zero, because its nodes
+ * still reach each other if the kernel has other routes; trees avoid it if any tree can.
  */
 #define DETOUR 1e-3F
-#define SHARED 0.5F /* and what is left of each cable of the way round, which has messages of its own */
+/* And the remaining share of each cable of the detour, which also carries its own messages. */
+#define SHARED 0.5F
 
 static size_t link_number(const struct torus_topology *topology, int place, int direction)
 {

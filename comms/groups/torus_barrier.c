@@ -8,10 +8,13 @@
 #include "rte/rte.h"
 #include "comms/torus/barrier_rounds.h"
 
-/* A word takes some 20 us from one host to the next one over the kernel's network, and 1 us for each further hop. */
+/*
+ * A notification takes some 20 us from one host to the next over the kernel's network, and 1 us for
+ * each further hop.
+ */
 #define HOPS_OF_A_ROUND 20
 
-/* Asked before anything has to be found out: most jobs have no torus, and are not to wait for it at their start. */
+/* A cheap check first: most jobs have no torus, and should not search for one at their start. */
 static bool somebody_knows(void)
 {
 	return comms_torus_is_given() || comms.map;

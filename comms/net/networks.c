@@ -7,13 +7,16 @@
 
 #include "rte/rte.h"
 
-/* The address of a network by what configure said of it: HAVE_TOFU is 1 or 0. */
+/* The address of a network, by configure's result: HAVE_TOFU is 1 or 0. */
 #define ADDRESS_1(name) &name##_network
 #define ADDRESS_0(name) NULL
 #define ADDRESS_OF(have, name) ADDRESS_(have, name)
 #define ADDRESS_(have, name) ADDRESS_##have(name)
 
-/* By their names in SHMEM_PATHS, the preferred one first. NULL: this library was configured without it. */
+/*
+ * By their names in SHMEM_PATHS, in order of preference. NULL: this library was configured without
+ * it.
+ */
 static const struct {
 	const char *name;
 	const struct comms_network *network;

@@ -4,13 +4,16 @@
 
 #include "comms/core/network.h"
 
-/* The networks that this library knows. A set of them is a bit for each. */
+/* The networks that this library knows. A set of networks has one bit for each. */
 
-/* Adds the network that SHMEM_PATHS calls by this name. False: there is none. */
+/* Adds the network with this name in SHMEM_PATHS to the set. Returns false if there is none. */
 bool networks_add(unsigned *set, const char *name);
-/* The first of the set that can be used, in the order of the table; NULL: none. Says why not, and ends the job, if one must be. */
+/*
+ * The first usable network of the set, in the order of the table; NULL: none. If one is required,
+ * ends the job with the reasons instead.
+ */
 const struct comms_network *networks_find(unsigned set, bool must);
-/* Writes the names of all, "tofu and ucx". */
+/* Writes all names as a list, "tofu and ucx". */
 void networks_names(char *text, size_t size);
 
 #endif

@@ -8,22 +8,28 @@
 
 #include "comms/core/network.h"
 
-/* The sockets of a library of networks, which does not show them: they are among the descriptors of this process. */
+/*
+ * Finds the sockets of a network library, which does not expose them, among the descriptors of this
+ * process.
+ */
 
-/* An IPv4 address as IPv6 has it. */
+/* Converts an IPv4 address to its IPv6 form. */
 struct socket_address {
 	uint8_t ip[16];
 	uint16_t port;
 };
 
-/* False: it is no address of IP. */
+/* Returns false if it is not an IP address. */
 bool sockets_read_address(const struct sockaddr_storage *address, struct socket_address *out);
-/* One end of a socket: side is getsockname or getpeername. False: the descriptor is no socket, or has no such end. */
+/*
+ * The address of one end of a socket: side is getsockname or getpeername. Returns false if the
+ * descriptor is no socket or has no such end.
+ */
 bool sockets_address(int fd, int (*side)(int, struct sockaddr *, socklen_t *), struct socket_address *out);
 
 void sockets_for_descriptors(void (*visit)(int fd, void *argument), void *argument);
 
-/* Adds what a TCP socket has sent. */
+/* Adds the bytes that a TCP socket has sent. */
 void sockets_add_sent(int fd, struct network_sent *sent);
 
 #endif

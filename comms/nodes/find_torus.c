@@ -40,7 +40,10 @@ static bool same_host(const char *name, const char *other)
 
 int comms_number_in_file(const struct torus_file *file, const char *name, int likely)
 {
-	/* Jobs often use hosts in the order of the file: the search goes on where it found the last one. */
+	/*
+	 * Jobs often use hosts in the order of the file: the search continues where it found the
+	 * last one.
+	 */
 	for (int i = 0; i < file->hosts; i++)
 		if (same_host(name, file->name[(likely + i) % file->hosts]))
 			return (likely + i) % file->hosts;
@@ -62,7 +65,7 @@ bool comms_torus_line_read(struct torus_file *file, const char *line)
 	return good;
 }
 
-/* The hosts of the job, in the order of its nodes. On one or two there is nothing to gain. */
+/* The hosts of the job, in the order of its nodes. One or two hosts need no torus. */
 static bool list_hosts(struct arguments *hosts)
 {
 	int *node_of = malloc((size_t)comms.n_pes * sizeof *node_of);
@@ -81,7 +84,10 @@ static bool list_hosts(struct arguments *hosts)
 	return known;
 }
 
-/* --- The sources. Each returns a shape in one line, to be freed; NULL: it has none for these hosts. --- */
+/*
+ * --- The sources. Each returns a shape file in one line, which the caller frees; NULL: it has none
+ * for these hosts. ---
+ */
 
 static bool line_has_all(const char *line, const void *argument)
 {
@@ -161,7 +167,7 @@ char *comms_find_torus(void)
 	return text;
 }
 
-/* In a large job, where each PE would have to ask PE 0's host for it, only if the user asks for it. */
+/* Disabled by default in large jobs, in which each PE would ask PE 0's host for it. */
 void comms_read_found_torus(void)
 {
 	if (comms_torus_is_sought() && (rte.has_all_infos || setting_choice(SETTING_TORUS_DISCOVER) == DISCOVER_YES))

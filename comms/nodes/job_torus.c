@@ -18,7 +18,7 @@
 
 #define HOST_NAME 256
 
-/* What is known so far. */
+/* Known so far. */
 struct survey {
 	int nodes;
 	int *node_of;  /* by PE */
@@ -65,7 +65,10 @@ static bool node_places_differ(const struct survey *survey)
 	return n >= survey->nodes;
 }
 
-/* Nodes that SHMEM_NODE_PES makes have no place of their own, nor have PEs of a node that do not share its memory. */
+/*
+ * Nodes made by SHMEM_NODE_PES have no place of their own, nor have PEs of a node that do not share
+ * its memory.
+ */
 static bool vendor_knows(struct survey *survey)
 {
 	if (!comms.map || comms.node_size > 0 || !comms.map->machine(&survey->machine))
@@ -75,7 +78,7 @@ static bool vendor_knows(struct survey *survey)
 	return node_places_differ(survey);
 }
 
-/* Coordinates of another kind of fabric, such as groups and switches, hardly ever are. */
+/* Coordinates of other kinds of fabrics, such as groups and switches, hardly ever are. */
 static bool nodes_fill_box(const struct survey *survey)
 {
 	struct torus_sites sites = {.nodes = 0};
@@ -89,7 +92,7 @@ static bool nodes_fill_box(const struct survey *survey)
 	return full;
 }
 
-/* Used only if the nodes fill a box, each at a place of its own. */
+/* Used only if the nodes fill a box, each at its own place. */
 static bool launcher_knows(struct survey *survey)
 {
 	int size[TORUS_AXES], at[TORUS_AXES];
@@ -136,7 +139,7 @@ static void find_hosts(struct survey *survey, const struct torus_file *file, con
 	}
 }
 
-/* Hands the flaws over, and notes the ports of this node. */
+/* Takes over the flaws, and this node's ports. */
 static void take_cables(struct survey *survey, struct torus_file *file)
 {
 	int place = survey->place[survey->node_of[comms.pe]];
@@ -181,7 +184,7 @@ static void take_places_in_order(struct survey *survey)
 		survey->place[n] = n;
 }
 
-/* Nobody names the ports: they may be called after their directions. */
+/* No source names the ports: assumes that they are named after their directions. */
 static void guess_ports(struct survey *survey)
 {
 	for (int direction = 0; comms.node_size == 0 && direction < 2 * survey->machine.axes; direction++)
@@ -207,7 +210,7 @@ static bool setting_knows(struct survey *survey)
 	return true;
 }
 
-/* Also false where the job uses names of hosts that discovery was not asked about. */
+/* Also returns false if the job uses host names that discovery was not asked about. */
 static bool find_all_hosts(struct survey *survey, const struct torus_file *file)
 {
 	char name[HOST_NAME];

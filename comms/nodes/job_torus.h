@@ -16,7 +16,7 @@ const struct torus_job *comms_ensure_torus(void);
 /* Does a setting, oshrun or PE 0 give a shape? Then it has been read already. */
 bool comms_torus_is_given(void);
 
-/* At the start: a shape that the user gives is read now, so that mistakes are reported. */
+/* Called at the start: reads a shape that the user gives, so that mistakes are reported. */
 void comms_torus_start(void);
 void comms_torus_stop(void);
 

@@ -5,21 +5,27 @@
 #include "group.h"
 #include "comms/core/comms.h"
 
-/* Divides the members of a group: by node, or on a node by memory group. */
+/* Divides the members of a group: by node, or, on a node, by memory group. */
 
 struct level_member {
 	uint64_t key;
 	int place;
-	int leader; /* the place of the first member with this key */
+	int leader; /* index of the first member with this key */
 };
 
-/* Members with equal keys are in one part. False: the key of this PE is not known, and then it is not known to any PE. */
+/*
+ * Members with equal keys are in one part. Returns false if the key of this PE is unknown; then no
+ * PE knows it.
+ */
 typedef bool level_key(int pe, uint64_t *key);
 
-/* The members sorted by part, parts in the order of their leaders. *parts is how many; 0: not known. Free the result. */
+/*
+ * The members sorted by part, parts in the order of their leaders. *parts is their number, 0 if
+ * unknown. The caller frees the result.
+ */
 struct level_member *levels_sort(const struct comms_group *group, level_key *key, int *parts);
 
-/* Two levels of synchronisation: the members of this PE's part, and the leaders of all. */
+/* Two levels of synchronisation: the members of this PE's part, and the leaders of all parts. */
 struct comms_levels *levels_make(const struct comms_group *group, const struct level_member *sorted, int parts);
 void levels_free(struct comms_levels *levels);
 

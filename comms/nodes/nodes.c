@@ -10,7 +10,7 @@
 #include "levels.h"
 #include "rte/rte.h"
 
-/* Parts of a node are as far apart as numbers of hosts are. */
+/* Distance between the keys of two hosts, which leaves room for parts of a node. */
 bool nodes_key(int pe, uint64_t *key)
 {
 	*key = (uint64_t)pe;

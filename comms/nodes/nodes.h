@@ -4,7 +4,7 @@
 
 #include "comms/core/comms.h"
 
-/* PEs with equal keys are on one node. False: this is not known, alike for all PEs. A level_key. */
+/* A level_key: PEs with equal keys are on one node. Returns false on all PEs if this is unknown. */
 bool nodes_key(int pe, uint64_t *key);
 
 #endif

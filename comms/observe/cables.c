@@ -11,15 +11,15 @@
 #include "comms/core/network.h"
 #include "comms/nodes/job_torus.h"
 
-#define SAMPLE (1UL << 20) /* bytes; with fewer, what a message costs by itself counts for too much */
+#define SAMPLE (1UL << 20) /* bytes; in smaller samples the cost per message distorts the rate */
 #define PATIENCE 2	   /* samples in a row that are too slow */
 #define MOST_PATIENCE 16
 
 struct cable {
 	bool known, watched;
 	float share;
-	struct network_sent begun; /* when the sample began */
-	double rate;		   /* of the last sample, bytes a second; 0: there was none */
+	struct network_sent begun; /* at the start of the sample */
+	double rate;		   /* of the last sample, bytes a second; 0: none */
 	int slow, patience;	   /* samples */
 };
 
@@ -54,7 +54,10 @@ bool cables_watched(int direction)
 	return cable->watched;
 }
 
-/* A port that has gone has no carrier either. A cable that was pulled may be another one when it is back: it is judged anew. */
+/*
+ * A port that has disappeared has no carrier either. A cable that was unplugged may be replaced by
+ * another one: it is judged again.
+ */
 float cables_share(int direction)
 {
 	struct cable *cable = &cables[direction];
@@ -70,7 +73,10 @@ float cables_share(int direction)
 	return cable->share;
 }
 
-/* The rate that cables of this node have: the second best of several, since one may be lucky. */
+/*
+ * The normal rate of this node's cables: the second best of several, because the best may be an
+ * outlier.
+ */
 static double usual_rate(void)
 {
 	double best = 0, second = 0;
@@ -90,7 +96,7 @@ static double usual_rate(void)
 	return count > 2 ? second : best;
 }
 
-/* True: a sample is complete. Sums that have become less are those of other connections. */
+/* Returns true if a sample is complete. Sums that have decreased are those of other connections. */
 static bool end_sample(struct cable *cable, const struct network_sent *now)
 {
 	struct network_sent begun = cable->begun;

@@ -7,32 +7,40 @@
 #include "comms/torus/shape.h"
 
 /*
- * What this PE sees of the cables of its node while the job runs. A cable without a carrier is dead; the kernel knows. One is doubted where the
- * connections to the neighbour have sent, while they had something to send, less than half of what those to other neighbours have, for some
- * time. Only a test can tell whether the cable is to blame. The caller makes it when nothing else is under way.
+ * What this PE knows of the cables of its node while the job runs. A cable without a carrier is
+ * dead; the kernel reports that. A cable is suspect if for some time the connections to its
+ * neighbour have sent, while they had something to send, less than half of what those to other
+ * neighbours have. Only a test can show whether the cable is at fault; the caller makes one when
+ * nothing else is under way.
  *
  * One thread at a time may call these functions.
  */
 
-/* False: the kernel has no port that is known to be this cable's. */
+/* Returns false if no port of the kernel is known to belong to this cable. */
 bool cables_watched(int direction);
 
-/* Of the usual rate: 1, less after cables_judge, or 0 without a carrier. */
+/* Share of the usual rate: 1, less after cables_judge, or 0 without a carrier. */
 float cables_share(int direction);
 
-/* Takes note of what was sent to these PEs, neighbours by direction; -1: none is there. */
+/* Records the data sent to these PEs, neighbours by direction; -1: no neighbour. */
 void cables_measure(const int neighbour[TORUS_DIRECTIONS]);
 
-/* The cable that is most in doubt, -1: none is; one to compare it with; and what it seems to have of the rate of that one. */
+/*
+ * The most suspect cable, -1: none; another cable to compare it with; and its apparent rate
+ * relative to that one.
+ */
 struct cables_doubt {
 	int direction, other;
 	float share;
 };
 struct cables_doubt cables_doubted(void);
-/* The cable to compare another one with, -1: none is known to be fast. */
+/* A cable to compare another one with, -1: none is known to be fast. */
 int cables_fastest_but(int direction);
 
-/* What the test found. A cable that is as fast as others is doubted again only after twice as long. */
+/*
+ * Records the result of the test. A cable that was as fast as others is tested again only after
+ * twice the time.
+ */
 void cables_judge(int direction, float share);
 
 void cables_stop(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which category a routine belongs to follows from its name, and every place that can complain of a routine has the name; so
- * no routine names its category. Names are constants of the library, so the category of one is stored by its address.
+ * The category of a routine follows from its name, which every error message about it also has; so
+ * no routine passes a category. Names are constants of the library, so the result is cached by the
+ * name's address.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -13,7 +14,7 @@ struct rule {
 	enum counters_category category;
 };
 
-/* The first that fits counts. */
+/* The first row that fits counts. */
 static const struct rule rules[] = {
 	{"^info_", NULL, CATEGORY_OTHER},
 	{"rdma_", NULL, CATEGORY_RDMA},
@@ -90,9 +91,13 @@ static enum counters_category find_category(const char *routine)
 	return CATEGORY_OTHER;
 }
 
-#define PLACES 8192 /* more than there are routines; where two names want one place, the later has it */
+/* More than there are routines; if two names share a slot, the later one keeps it. */
+#define PLACES 8192
 
-/* One word for both, so that no reader sees a category with another's name: addresses need 48 bits. */
+/*
+ * Address and category share one word, so that no reader sees a category with another name:
+ * addresses need 48 bits.
+ */
 static _Atomic uint64_t categories[PLACES];
 
 enum counters_category counters_category_of(const char *routine)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting. While calls are observed or checked, comms.quick_pes is 0, so no routine finds a PE that it could reach inline, and all
- * take the slow path, which counts. Otherwise no call gets here.
+ * Counting. While calls are observed or checked, comms.quick_pes is 0, so no routine takes its
+ * inline path, and all take the slow path, which counts. Otherwise no call gets here.
  *
- * Counters are atomic because others may read them; with one thread they are changed by plain loads and stores.
+ * Counters are atomic because other threads may read them; with one thread they are changed by
+ * plain loads and stores.
  */
 #include "counters.h"
 
@@ -25,11 +26,11 @@ static struct {
 	} rows[ROW_COUNT];
 } counters;
 
-/* The call that this thread is in: the outermost of those that are observed. */
+/* This thread's current call: the outermost observed one. */
 static _Thread_local struct {
 	int depth;
 	struct trace_call call;
-	bool announced; /* the message that comes is in the trace already */
+	bool announced; /* the message to come is already in the trace */
 } current_call __attribute__((tls_model("initial-exec")));
 
 uint64_t counters_clock(void)
@@ -80,7 +81,7 @@ void counters_stop_links(void)
 
 /* --- Do all PEs observe alike? --- */
 
-enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits before the number of events */ };
+enum { AGREE_COUNT = 1, AGREE_TRACE = 2, AGREE_CHECKS = 4, AGREE_EVENTS = 3 /* bits below the number of events */ };
 
 uint64_t counters_agreement(void)
 {

@@ -10,13 +10,13 @@
 #include "comms/torus/shape.h"
 
 /*
- * Counts calls, and what they move, while they are observed (SHMEM_STATS, SHMEM_TRACE).
+ * Counts calls, and the data that they move, while calls are observed (SHMEM_STATS, SHMEM_TRACE).
  *
  * category   routines that do the same thing: "put" is the blocking put of every type
- * call       of a routine by the program; the routines that it calls belong to it
+ * call       of a routine by the program; routines called inside belong to it
  * operation  one transfer or atomic on a path; a call may need several, or none
  *
- * No call gets here unless calls are observed: see COMMS_CALL. Any thread may count.
+ * Other calls never get here: see COMMS_CALL. Any thread may count.
  */
 
 #define CATEGORIES(F)                   \
@@ -67,9 +67,12 @@ enum counters_row {
 #define NETWORK(NAME, name) ROW_##NAME,
 #include "comms/networks.def"
 #undef NETWORK
-	ROW_INSIDE, /* what collectives, locks and exchanges send by the network for themselves */
-	ROW_PEERS,  /* those that this PE has connected to, and the memory that took */
-	/* a row for each direction on the torus: links taken by messages between nodes, and bytes over them */
+	ROW_INSIDE, /* network messages of the library's own, in collectives, locks and exchanges */
+	ROW_PEERS,  /* connected PEs, and the memory of their connections */
+	/*
+	 * One row for each direction on the torus: links used by messages between nodes, and bytes
+	 * over them.
+	 */
 	ROW_AXES,
 	ROW_LAST_AXIS = ROW_AXES + TORUS_DIRECTIONS - 1,
 	ROW_COUNT
@@ -82,21 +85,21 @@ struct counters_row_values {
 /* Nanoseconds of this host's clock. */
 uint64_t counters_clock(void);
 
-/* Reads the settings; before anything is counted. */
+/* Reads the settings. Call before counting. */
 void counters_start(void);
 bool counters_counts(void);
-/* Makes a row for each link, once the network and the torus are known; lets go of them. */
+/* Makes a row for each link, once the network and the torus are known; the second frees them. */
 void counters_start_links(void);
 void counters_stop_links(void);
 
 /*
- * All PEs make tables and traces together. The first returns what this PE publishes of its settings; the second compares that with
- * what another PE has published, and ends the job with a message if they differ.
+ * All PEs make tables and traces together. The first returns this PE's settings as a number to
+ * publish; the second ends the job with a message if another PE's number differs.
  */
 uint64_t counters_agreement(void);
 void counters_agree_with(int pe, uint64_t theirs);
 
-/* How many rows there are, links included. */
+/* Number of rows, links included. */
 int counters_rows(void);
 const char *counters_row_name(int row);
 void counters_read(int row, struct counters_row_values *values);
@@ -105,32 +108,41 @@ void counters_reset(void);
 /* The category of a routine by its name, with or without the p of the profiling names. */
 enum counters_category counters_category_of(const char *routine);
 
-/* The row of the network that there is. */
+/* The row of the job's network. */
 enum counters_row counters_row_of_network(void);
 
-/* A call of the API begins; false: it is one inside of another. */
+/* Begins a call of the API; returns false if it is inside another one. */
 bool counters_begin(const char *routine, size_t bytes, int pe);
 void counters_end(void);
-/* False: this thread is in no call of the program. */
+/* Is this thread in a call of the program? */
 bool counters_is_in_call(enum counters_category *category);
 
-/* A transfer by a path. The call that it is in shows whether it is the program's or the library's own. */
-enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data goes */
+/*
+ * Counts a transfer on a path. The current call shows whether it is the program's or the library's
+ * own.
+ */
+enum counters_side { SIDE_THERE, SIDE_HERE }; /* where the data is stored */
 void counters_operation(enum counters_row path, enum counters_side side, int pe, size_t bytes);
-/* The one that was counted last carries so many bytes more; counted as an operation, too. */
+/*
+ * Counts an operation that belongs to the message counted last, and adds its bytes to that message.
+ */
 void counters_more(enum counters_row path, int pe, size_t bytes);
 /*
- * A message of an exchange, which the program's stores and ours move together: on a node it is stored but for the number that shows it. On a network
- * the operation that follows is it, and the flag at the target shows it. At the target, counters_flag: the flag has been seen.
+ * A message of an exchange. On a node, the program's and the library's stores move it and a stored
+ * number shows it; on a network, the next operation is the message, and the flag at the target
+ * shows it. The target calls counters_flag when it has seen the flag.
  */
 void counters_message(enum counters_row path, int pe, size_t bytes, const void *flag, uint64_t value);
 void counters_flag(int pe, const void *flag, uint64_t value);
-/* The operation that was counted last has been stored to the other PE. Sure: but for the flag that shows it. */
+/*
+ * The last operation counted has been stored at the other PE. sure: only its flag is still to be
+ * stored.
+ */
 void counters_stored(bool sure);
-/* UCX took so much for a new connection. */
+/* Memory that UCX used for a new connection. */
 void counters_connection(size_t bytes);
 
-/* An operation of the program or, inside a collective or a lock, of the library. */
+/* Counts an operation of the program or, inside a collective or lock, of the library. */
 COMMS_INLINE void counters_if_on(enum counters_row path, enum counters_side side, int pe, size_t bytes)
 {
 	if (COMMS_UNLIKELY(comms.observed))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What messages load onto the links of the job's torus, each on its route in dimension order: counted by direction, and link by link
- * where there are few enough of them.
+ * Load of messages on the links of the job's torus, by their routes in dimension order: counted by
+ * direction, and for each link if there are few enough.
  */
 #include "links.h"
 
@@ -18,12 +18,12 @@ struct counter {
 };
 static struct {
 	struct counter directions[TORUS_DIRECTIONS];
-	int links; /* those that exist, with their names, which are the program's to read */
+	int links; /* number of existing links, and their names, which the program may read */
 	struct one_link {
 		struct counter counter;
 		char name[sizeof "link " + LINKS_TEXT];
 	} * link;
-	int *place_of; /* of a number, in link */
+	int *place_of; /* index of a link by its number */
 } link_counters;
 
 int links_known(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recording. All threads share one lock: a traced job is not measured to the nanosecond. */
+/* Recording. All threads share one lock: traced jobs need no exact times. */
 #include "trace.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct trace_ring *ring;
 	long events;
-	uint64_t unsettled; /* no message before this one waits for a quiet */
+	uint64_t unsettled; /* no earlier message waits for a quiet */
 	struct {
 		const char *routine;
 		int64_t number;
@@ -25,7 +25,7 @@ static struct {
 static _Thread_local struct {
 	bool exists;
 	uint64_t number;
-	uint32_t carried; /* by the next network message, 0: nothing */
+	uint32_t carried; /* to be carried by the next network message, 0: none */
 } thread_message __attribute__((tls_model("initial-exec")));
 
 bool trace_start(void)
@@ -66,7 +66,7 @@ static struct trace_event *recorded_event(uint64_t number)
 	return &recorder.ring->event[number % recorder.ring->capacity];
 }
 
-/* Counts the event after it is there: a PE may be killed between the two, and oshrun reads its part. */
+/* Counts the event after writing it: oshrun reads the part of a PE that is killed in between. */
 static void record_event(struct trace_event event)
 {
 	*recorded_event(events_recorded()) = event;
@@ -75,7 +75,7 @@ static void record_event(struct trace_event event)
 
 /* --- Calls --- */
 
-/* All names that find no place share the last one. */
+/* Names that find no free slot share the last one. */
 static int64_t add_name(const char *routine, enum counters_category category)
 {
 	int64_t number = 0, names = (int64_t)recorder.ring->names;
@@ -107,8 +107,9 @@ static int64_t number_of_name(const char *routine, enum counters_category catego
 }
 
 /*
- * Calls by which the program can find a message before the sender knows that it has arrived: they read memory of this PE. A barrier or
- * a collective ends after its members have entered, and they enter after the quiet that belongs to it.
+ * Calls that read memory of this PE, by which the program can see a message before the sender knows
+ * that it has arrived. A barrier or collective ends after its members have entered, and they enter
+ * after the quiet that belongs to it.
  */
 static bool polls_here(enum counters_category category, int pe)
 {
@@ -149,13 +150,13 @@ void trace_begin(struct trace_call *call)
 	pthread_mutex_unlock(&recorder.lock);
 }
 
-/* Calls that return when their data is here. */
+/* Calls that return when their data has arrived. */
 static bool is_blocking_get(enum counters_category category)
 {
 	return category == CATEGORY_GET || category == CATEGORY_G || category == CATEGORY_IGET;
 }
 
-/* The data that this call fetched is here. The arrow ends at an instant inside the call. */
+/* The data that this call fetched has arrived. The arrow ends at a time inside the call. */
 static void settle_gets(uint64_t from, uint64_t end, bool network)
 {
 	if (events_recorded() - from > recorder.ring->capacity)
@@ -205,7 +206,7 @@ void trace_no_message(void)
 	thread_message.carried = 0;
 }
 
-/* NULL: there is none, or the ring has lost it. Call with the lock held. */
+/* NULL: there is none, or the ring has overwritten it. Call with the lock held. */
 static struct trace_event *last_message(void)
 {
 	if (!recorder.ring || !thread_message.exists || events_recorded() <= thread_message.number ||
@@ -230,7 +231,7 @@ void trace_stored(bool sure)
 	struct trace_event *e;
 	uint64_t now;
 
-	atomic_thread_fence(memory_order_seq_cst); /* the store is where others see it */
+	atomic_thread_fence(memory_order_seq_cst); /* the store is visible to other PEs */
 	now = counters_clock();
 	pthread_mutex_lock(&recorder.lock);
 	e = last_message();
@@ -252,7 +253,9 @@ static void set_message_key(int64_t key)
 	pthread_mutex_unlock(&recorder.lock);
 }
 
-/* Keys of flags are odd, those of channels are not; 1 is no flag's, and no quiet completes it. */
+/*
+ * Keys of flags are odd, those of channels even; 1 belongs to no flag, and no quiet completes it.
+ */
 void trace_set_channel(const void *channel)
 {
 	set_message_key(channel ? (int64_t)(uintptr_t)channel : 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of this PE that is not symmetric, and that others may put to and get from: the table of it. */
+/* The table of this PE's memory that is not symmetric and that others may access. */
 #include "buffers.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ static struct {
 		struct comms_buffer buffer; /* serial 0: none */
 		void *handle;		    /* the network's */
 	} at[COMMS_BUFFERS];
-	atomic_int end; /* no more behind that; changed with the lock */
+	atomic_int end; /* index after the last; changed with the lock held */
 	uint32_t serials;
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -48,7 +48,10 @@ bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer
 {
 	int place;
 
-	/* Where only parents may reach into a process, others may reach into this one from now on. */
+	/*
+	 * If the system lets only parents access a process's memory, allows it to all processes
+	 * from now on.
+	 */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	*buffer = (struct comms_buffer){
 		.magic = COMMS_BUFFER_MAGIC,

@@ -5,17 +5,18 @@
 #include "notify.h"
 
 /*
- * Memory that is not symmetric, and that others may put to and get from nevertheless.
+ * Memory that is not symmetric and that others may put to and get from nevertheless.
  *
- * buffer  a PE's memory, with all that others need to reach it: plain bytes, which the program sends to whom it likes
- * event   what a PE reports to another one about such memory: comms/rdma/events.h
+ * buffer  describes a PE's memory to other PEs: plain bytes, which the program sends to whichever
+ *         PE it likes
+ * event   a PE's report to another one about such memory: comms/rdma/events.h
  */
 struct comms_buffer {
 	uint64_t magic;
 	int32_t pe, process;
 	uint64_t base, size;
-	uint32_t place, serial; /* which of its PE's; serials are never 0 */
-	uint64_t network[19];	/* the network's own */
+	uint32_t place, serial; /* index at its PE; serials are never 0 */
+	uint64_t network[19];	/* for the network */
 };
 #define COMMS_BUFFER_MAGIC 0x7265666675626d74
 _Static_assert(sizeof(struct comms_buffer) == 24 * sizeof(uint64_t), "as large as the program's shmemx_rdma_buffer_t");
@@ -24,17 +25,17 @@ struct comms_event {
 	uint32_t kind;
 	int32_t pe;
 	uint64_t word, address, bytes;
-	uint64_t operation; /* from here on only where kind says so */
+	uint64_t operation; /* the fields from here on depend on kind */
 	struct comms_buffer from;
 };
 
-/* False: there are as many as there may be. */
+/* Returns false if no more buffers can be registered. */
 bool comms_buffer_share(void *address, size_t bytes, struct comms_buffer *buffer);
-/* False: it is none of this PE's, or not any more. */
+/* Returns false if this PE has no such buffer, or no longer. */
 bool comms_buffer_unshare(const struct comms_buffer *buffer);
 void comms_buffers_stop(void);
 
-/* One of this PE's that [address, address + bytes) is in. */
+/* The buffer of this PE that contains [address, address + bytes). */
 bool comms_buffer_find(const void *address, size_t bytes, struct comms_buffer *found);
 
 #endif

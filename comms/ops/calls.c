@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a routine of the API begins with while calls are observed or checked, or before the library is up. */
+/* The start of an API routine while calls are observed or checked, or before the library is up. */
 #include "ops.h"
 #include "comms/core/comms.h"
 #include "comms/observe/counters.h"

@@ -9,7 +9,7 @@
 #include "comms/core/network.h"
 #include "comms/wait/hang.h"
 
-/* An operation that was held back need not be the one that was counted last. */
+/* A held operation need not be the last one counted. */
 static void count_store(bool sure)
 {
 	if (!comms.checks)
@@ -63,8 +63,9 @@ uint64_t carry_atomic(const struct target *t, const struct comms_atomic *a)
 }
 
 /*
- * A peer may be reached by both: heap by store and globals through the network, or puts by store and atomics through the
- * network. Stores that follow a fence could overtake what the network still carries, so then order needs completion.
+ * Both may reach one peer: heap by store and globals through the network, or puts by store and
+ * atomics through the network. Stores after a fence could overtake operations that the network
+ * still carries, so order then needs completion.
  */
 void carry_fence(struct comms_channel *channel)
 {
@@ -97,7 +98,9 @@ static void carry_both(const struct held *p, const struct comms_place *data, con
 	comms_near = outer;
 }
 
-/* On one network the signal follows its data in order; on two paths, only completion orders them. */
+/*
+ * On one network the signal follows its data in order; with two paths, only completion orders them.
+ */
 void carry_signal(const struct held *p, const struct target *data, const struct target *signal)
 {
 	const struct comms_atomic atomic = {p->op, sizeof *p->word, p->value, 0};

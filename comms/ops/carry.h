@@ -6,19 +6,22 @@
 #include "target.h"
 
 /*
- * Operations whose target is known and that have been counted: by store and load, or through the network. They are carried out at once, or later
- * where reorder injection (reorder.h) has held them back.
+ * Operations whose target is known and that have been counted, by store and load or through the
+ * network. They run at once, or later if reorder injection (reorder.h) holds them back.
  */
 void carry_put(const struct held *put, const struct target *target);
 void carry_get(const struct held *get, const struct target *target);
-/* Data, whose target is the signal's if there is none, then the signal. */
+/* Data, then the signal. Without a target of its own the data goes to the signal's. */
 void carry_signal(const struct held *put, const struct target *data, const struct target *signal);
-/* On a word that this process can reach; returns the old value. */
+/* For a word that this process can access; returns the old value. */
 uint64_t carry_atomic(const struct target *target, const struct comms_atomic *atomic);
-/* Orders what the network carries, and nothing else. */
+/* Orders only what the network carries. */
 void carry_fence(struct comms_channel *channel);
 
-/* The channel of the network that carries operations of a channel: what is held back leaves by the default one, which all threads may use. */
+/*
+ * The network channel for operations of a channel. Held operations leave by the default one, which
+ * all threads may use.
+ */
 static inline struct comms_channel *carry_channel(struct comms_channel *channel)
 {
 	return comms.checks ? NULL : channel;

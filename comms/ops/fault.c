@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which routine an access to bad memory belongs to, and which of its arguments. Runs in the handler of a signal: near.h, rte/crash/crash.c. */
+/*
+ * Finds the routine that an access to bad memory belongs to, and its argument. Runs in a signal
+ * handler: near.h, rte/crash/crash.c.
+ */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -23,7 +26,7 @@ const char *comms_near_argument(const char *routine)
 	}
 }
 
-/* The processor does not say which one. */
+/* The processor does not report which operand. */
 static bool is_impossible(const void *address)
 {
 	uintptr_t high = (uintptr_t)address >> 47;
@@ -42,7 +45,7 @@ static bool fault_is_in(struct rte_fault *fault, const char *argument, const voi
 	return true;
 }
 
-/* Memory of a PE of this node that is mapped here. */
+/* Is this memory of another PE of the node, mapped here? */
 static bool is_of_a_peer(uintptr_t address)
 {
 	for (int i = 0; i < comms.n_node; i++) {
@@ -60,7 +63,10 @@ static const char *without_p(const char *routine)
 	return routine[0] == 'p' ? routine + 1 : routine;
 }
 
-/* The routine's own code accesses what it has found good, what it was given for this side, and what the context handle says. */
+/*
+ * The routine's own code accesses only memory that it has checked, its local argument, and the
+ * context handle.
+ */
 static void explain_by_name(struct rte_fault *fault)
 {
 	const char *argument = comms_near_argument(fault->routine);

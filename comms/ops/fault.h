@@ -2,7 +2,7 @@
 #ifndef COMMS_OPS_FAULT_H
 #define COMMS_OPS_FAULT_H
 
-/* The name of that argument, by the name of the routine: "source", "dest" or "fetch"; NULL: it has none. */
+/* The name of a routine's local argument: "source", "dest" or "fetch"; NULL: it has none. */
 const char *comms_near_argument(const char *routine);
 
 /* For rte.explain. */

@@ -109,7 +109,7 @@ static struct network_notification make_network_notification(const struct comms_
 	return out;
 }
 
-/* Ends the job if an address is wrong. Does the network carry all of it? */
+/* Ends the job if an address is wrong. Returns true if the network carries all of it. */
 static bool goes_by_network(const struct comms_notification *n)
 {
 	bool network = true;

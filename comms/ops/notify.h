@@ -5,34 +5,33 @@
 #include "ops.h"
 
 /*
- * Notifications: data, then a flag of the same PE that shows it, in this order on every path. No quiet waits for them: a PE that has seen
- * the flag has the data.
+ * Notifications: data, then a flag of the same PE, in this order on every path. No quiet waits for
+ * them: a PE that has seen the flag has the data.
  *
- * notification  what is put, and where
- * request       the sender's record of a notification that is under way. Sender and data stay as they are until it is complete
- * batch         notifications for one PE that leave in one message, where the network can do that
+ * notification  data, its destination, and the flag
+ * request       the sender's record of an outstanding notification. Request and data must not
+ *               change until it completes
+ * batch         notifications for one PE that leave in one message, if the network can do that
  */
 struct comms_flag {
 	_Atomic uint64_t *word; /* by its address in this PE */
 	uint64_t value;
 };
 
-/* Sets a flag, after all that this PE has stored before. */
+/* Sets a flag after all earlier stores of this PE. */
 void comms_notify(_Atomic uint64_t *word, uint64_t value, int pe, const char *routine);
 
 /* Puts data, then sets a flag. The source may be reused on return. pe may be this PE. */
 void comms_put_notify(void *dest, const void *source, size_t bytes, struct comms_flag flag, int pe,
 		      const char *routine);
 
-/*
- * How large a network's own record of a request, and of a batch, may be.
- */
+/* Size of the network's own record of a request, and of a batch. */
 #define COMMS_REQUEST_DRIVER 208
 #define COMMS_BATCH_DRIVER 80
 
 struct comms_request {
 	atomic_bool under_way;
-	uint64_t value; /* of the flag: it leaves from here */
+	uint64_t value; /* of the flag; it is sent from here */
 	_Alignas(16) char driver[COMMS_REQUEST_DRIVER];
 };
 
@@ -44,20 +43,24 @@ static inline bool comms_request_is_under_way(const struct comms_request *reques
 struct comms_buffer;
 struct comms_batch;
 struct comms_notification {
-	struct comms_piece piece[2]; /* put in this order, to one segment; bytes is 0: nothing */
+	struct comms_piece piece[2]; /* in this order, to one segment; bytes is 0: no data */
 	struct comms_flag flag;
-	const struct comms_buffer *buffer; /* the first piece goes to this memory, to offset in it; NULL: to its dest */
+	/* The first piece goes to this buffer, to offset in it; NULL: to its dest. */
+	const struct comms_buffer *buffer;
 	size_t offset;
-	/* instead of the flag: a number that the receiver gave, see completion_numbers.h; 0: the flag */
+	/*
+	 * Used instead of the flag: a number from the receiver, see completion_numbers.h; 0: the
+	 * flag.
+	 */
 	uint8_t completion;
-	bool by_network;	   /* also where stores reach the PE */
+	bool by_network;	   /* use the network even if stores reach the PE */
 	bool second_cable;	   /* by the second cable of a pair of nodes; see comms_has_second_cables */
-	struct comms_batch *batch; /* leaves with this one, if there is room in it; NULL: leaves now */
+	struct comms_batch *batch; /* send with this batch, if it has room; NULL: send now */
 	int pe;
 	const char *routine;
 };
 
-/* Starts a notification and waits for nothing. The notification itself may be reused on return. */
+/* Starts a notification without waiting. The struct may be reused on return. */
 void comms_put_notify_start(struct comms_request *request, const struct comms_notification *notification);
 
 /* The same for one piece and a flag. */
@@ -70,7 +73,7 @@ static inline void comms_put_notify_later(struct comms_request *request, struct 
 								     .routine = routine});
 }
 
-/* The first of two uses of a batch must be complete before the second begins. */
+/* Begins a batch. An earlier use of it must be complete. */
 #define COMMS_BATCH_MOST 32
 struct comms_batch {
 	atomic_bool under_way;
@@ -81,13 +84,19 @@ struct comms_batch {
 };
 void comms_batch_send(struct comms_batch *batch);
 
-/* Waits until all notifications that left this PE have arrived. */
+/* Waits until all notifications that this PE has sent have arrived. */
 void comms_complete_all(void);
 
-/* Can the network tell the two cables of a pair of nodes apart? If they have no route by the second one, it takes the first. */
+/*
+ * Can the network tell the two cables of a pair of nodes apart? If there is no route by the second
+ * cable, it uses the first.
+ */
 bool comms_has_second_cables(void);
 
-/* Does a thread of the network go on with what other PEs do here, and move lists, while this PE computes? */
+/*
+ * Does a thread of the network carry out other PEs' operations, and move lists, while this PE
+ * computes?
+ */
 bool comms_is_served(void);
 
 #endif

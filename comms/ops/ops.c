@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole path of an operation: checks of arguments, the target, the path to it. The layer above
- * comes here when comms_reach found no memory to load or store.
+ * The complete path of an operation: checks of arguments, the target, the path to it. The layer
+ * above calls it if comms_reach found no memory to load or store.
  */
 #include "ops.h"
 
@@ -95,7 +95,7 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 	hang_answer = (struct hang_answer){routine, pe};
 	comms.network->amo_fetch(carry_channel(channel), &t.place, atomic, &result, false);
 	hang_answer = before;
-	return result; /* of a narrow word, the upper half stayed zero */
+	return result; /* for a narrow word, the upper half is zero */
 }
 
 static void store_result(void *result, uint64_t value, size_t width)
@@ -111,7 +111,7 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 	COMMS_CALL(routine, atomic->width, pe);
 	if (comms.checks) {
 		comms_check_block(result, atomic->width, "fetch", routine);
-		/* The atomic is carried out now, and only its result is held back. */
+		/* The atomic is carried out now; only its result is held back. */
 		uint64_t old = comms_channel_amo_fetch(channel, dest, atomic, pe, routine), copy;
 
 		store_result(&copy, old, atomic->width);
@@ -133,7 +133,10 @@ void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, vo
 	comms_near = outer;
 }
 
-/* What goes with the data, or is to be held back, is counted at once; else the signal is counted when the data has left. */
+/*
+ * A signal that travels with the data, or is held back, is counted now; otherwise it is counted
+ * when the data has left.
+ */
 static void count_signal(const struct held *p, const struct target *data, const struct target *signal)
 {
 	bool one = p->bytes && !data->here && !signal->here;
@@ -214,8 +217,8 @@ void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size
 }
 
 /*
- * Where no operation ever needs a network, channels need not be distinguished: all are the default one. Where operations are held
- * back, a channel only distinguishes them.
+ * If no operation ever needs a network, all channels are the default one. Under reorder injection,
+ * channels only distinguish held operations.
  */
 bool comms_channel_open(bool private, struct comms_channel **channel)
 {

@@ -5,18 +5,22 @@
 #include "comms/core/comms.h"
 
 /*
- * A channel orders and completes its own operations: its fence and its quiet leave those of other channels alone. NULL is the default
- * channel. A private channel is used by one thread at a time, takes no lock, and gets connections of its own at its first operation over
- * UCX. Any thread may use the others.
+ * A channel orders and completes its own operations: its fence and quiet do not affect other
+ * channels. NULL is the default channel. A private channel is used by one thread at a time, takes
+ * no lock, and gets its own connections at its first operation over UCX. Any thread may use the
+ * other channels.
  */
 struct comms_channel;
 
-/* False: no memory. A channel that is never needed costs nothing else. */
+/* Returns false if there is no memory. A channel costs nothing else until it is used. */
 bool comms_channel_open(bool private, struct comms_channel **channel);
-/* After a quiet. To be done before comms_stop. */
+/* Call after a quiet, and before comms_stop. */
 void comms_channel_close(struct comms_channel *channel);
 
-/* The whole path: checks, first contact, any network. The nbi forms complete at a quiet of the channel. */
+/*
+ * The complete path: checks, first contact, any network. The nbi forms complete at a quiet of the
+ * channel.
+ */
 void comms_channel_put(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 		       const char *routine);
 void comms_channel_put_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
@@ -26,7 +30,7 @@ void comms_channel_get(struct comms_channel *channel, void *dest, const void *so
 void comms_channel_get_nbi(struct comms_channel *channel, void *dest, const void *source, size_t bytes, int pe,
 			   const char *routine);
 
-/* A place in memory of a peer. */
+/* A position in a peer's memory. */
 struct comms_place {
 	struct comms_peer *peer;
 	enum comms_segment_id segment;
@@ -50,7 +54,10 @@ uint64_t comms_channel_amo_fetch(struct comms_channel *channel, void *dest, cons
 void comms_channel_amo_fetch_nbi(struct comms_channel *channel, void *result, void *dest,
 				 const struct comms_atomic *atomic, int pe, const char *routine);
 
-/* The same on a word that this process can reach. With a constant op the compiler leaves one instruction. */
+/*
+ * The same on a word that this process can access. With a constant op the compiler leaves one
+ * instruction.
+ */
 #define COMMS_AMO_HERE(name, type)                                                                                    \
 	COMMS_INLINE type name(enum comms_amo op, type *word, type operand, type cond)                                \
 	{                                                                                                             \
@@ -88,7 +95,7 @@ void comms_channel_put_signal(struct comms_channel *channel, const struct comms_
 
 void comms_channel_fence(struct comms_channel *channel);
 void comms_channel_quiet(struct comms_channel *channel);
-/* Of what was done towards these PEs; one may be there twice. */
+/* A quiet for operations to these PEs only; a PE may be listed twice. */
 void comms_channel_quiet_pes(struct comms_channel *channel, const int *pes, size_t n);
 
 /* The same on the default channel. */
@@ -133,8 +140,8 @@ static inline void comms_quiet(void)
 }
 
 /*
- * The quiet in front of a barrier: what the network carries is complete. Stores need nothing here: the barrier publishes them, and who
- * leaves it has seen the words of all others.
+ * The quiet before a barrier: completes network operations. Stores need nothing here, because the
+ * barrier publishes them: a PE that leaves it has seen the words of all others.
  */
 static inline void comms_complete(void)
 {
@@ -143,8 +150,9 @@ static inline void comms_complete(void)
 }
 
 /*
- * What a routine of the API begins with: is the library up? If calls are observed, one lasts from here to the end of the block. PE
- * is its target, if it has one. Costs one load of a word that is 0 where there is nothing to do.
+ * The first statement of an API routine: checks that the library is up. If calls are observed, a
+ * call begins here and ends with the block. PE is its target, if it has one. Costs one load of a
+ * word that is normally 0.
  */
 #define COMMS_CALL(routine, bytes, pe) \
 	bool observed_ __attribute__((unused, cleanup(comms_call_end))) = comms_call_begin(routine, bytes, pe)
@@ -152,7 +160,7 @@ static inline void comms_complete(void)
 void comms_observe_begin(const char *routine, size_t bytes, int pe);
 void comms_observe_end(void);
 
-/* The library is up, and calls are neither observed nor checked. */
+/* True if the library is up, and calls are neither observed nor checked. */
 COMMS_INLINE bool comms_calls_are_quick(void)
 {
 	return comms.quick_pes > 0;

@@ -2,9 +2,10 @@
 /*
  * Reorder injection: see reorder.h.
  *
- * One lock is held while an operation is added and while operations are carried out, so who gets it knows that all that left before has been
- * handed on. What is carried out takes the default channel, which any thread may use; the channel it was called on only says which fence
- * and which quiet it waits for.
+ * Adding an operation and carrying out operations hold one lock, so a thread that gets it knows
+ * that everything that left before has been passed on. Operations are carried out on the default
+ * channel, which any thread may use; the original channel only decides which fence and quiet they
+ * wait for.
  */
 #include "reorder.h"
 
@@ -20,7 +21,7 @@
 
 #define MOST 4096		      /* operations held at a time */
 #define MOST_BYTES ((size_t)64 << 20) /* of copies */
-#define HOLD 20			      /* ms, if the program calls nothing that makes them leave */
+#define HOLD 20			      /* ms, unless the program makes them leave earlier */
 #define PAUSE 2			      /* ms */
 #define OFTEN 64		      /* pauses before they become rare */
 
@@ -41,7 +42,7 @@ static int held_count(void)
 	return atomic_load_explicit(&reorder.count, memory_order_relaxed);
 }
 
-/* This thread carries out what was held: what that calls is not held again. */
+/* This thread is carrying out held operations: the calls inside are not held again. */
 static _Thread_local bool reorder_carrying __attribute__((tls_model("initial-exec")));
 
 /* --- Random numbers --- */
@@ -74,7 +75,7 @@ void reorder_pause(uint64_t number, uint64_t often)
 
 /* --- Leaving --- */
 
-/* Which of them? */
+/* A selection of held operations. */
 struct choice {
 	bool any_channel, gets;
 	struct comms_channel *channel;
@@ -104,7 +105,7 @@ static int compare_draws(const void *left, const void *right)
 	return a->draw < b->draw ? -1 : a->draw > b->draw;
 }
 
-/* Moves the chosen ones into a list of their own; the others keep their order. */
+/* Moves the selected ones into a separate list; the others keep their order. */
 static int take_chosen(const struct choice *choice, struct held *list)
 {
 	int taken = 0, left = 0, count = held_count();
@@ -127,7 +128,7 @@ static bool share_bytes(const struct held *a, const struct held *b)
 	return a->pe == b->pe && x < y + b->bytes && y < x + a->bytes;
 }
 
-/* Notifies the PE, which says so if it should wait for a value there. */
+/* Notifies the PE, which reports it if it later waits for a value there. */
 static void record_overtaken_put(const struct held *h)
 {
 	enum comms_segment_id segment = comms_find_segment(h->dest);
@@ -138,7 +139,7 @@ static void record_overtaken_put(const struct held *h)
 		  h->routine);
 }
 
-/* The first that this put overtook; NULL: there is none. */
+/* The first operation that this put overtook; NULL: none. */
 static const struct held *find_overtaken(const struct held *put, const struct held *end)
 {
 	for (const struct held *later = put + 1; is_put(put) && later < end; later++)
@@ -198,7 +199,7 @@ static void carry_out_list(struct held *list, int count)
 	reorder_carrying = false;
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static void carry_out_chosen(const struct choice *choice)
 {
 	int count = held_count();
@@ -254,7 +255,7 @@ bool reorder_holds(void)
 	return comms.checks && held_count() > 0;
 }
 
-/* --- Being held --- */
+/* --- Holding --- */
 
 static bool is_held_kind(enum held_kind kind)
 {
@@ -273,7 +274,10 @@ static bool is_held_kind(enum held_kind kind)
 	return false;
 }
 
-/* What is put, or a result, may change as soon as the routine returns, unless it does not block. */
+/*
+ * Copies the source of a put, or the place of a result, unless the routine is nonblocking: it may
+ * change after the return.
+ */
 static void copy_source(struct held *h)
 {
 	if (h->bytes == 0 || h->kind == HELD_GET || (is_put(h) && h->nbi))
@@ -310,7 +314,7 @@ bool reorder_hold(const struct held *operation)
 
 /* --- The thread --- */
 
-/* Of the puts, how long ago was the first held? -1: there are none. */
+/* How long ago was the first put held? -1: there is none. */
 static int64_t oldest_put(void)
 {
 	for (int i = 0; i < held_count(); i++)

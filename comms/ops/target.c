@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The target of an operation: are the arguments right, where is the memory, which path leads there. */
+/* The target of an operation: checks arguments, finds the memory and the path to it. */
 #include "target.h"
 
 #include "comms/core/globals.h"

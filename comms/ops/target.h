@@ -6,20 +6,24 @@
 #include "comms/observe/counters.h"
 
 /*
- * Where an operation goes. Initialise one with the function that makes it: assigned later it is made elsewhere and copied by wider
- * loads than it was stored with, for which the processor waits.
+ * The target of an operation. Initialise one with the function that makes it. One that is assigned
+ * later is made elsewhere and copied with wider loads than the stores that wrote it, and the
+ * processor stalls.
  */
 struct target {
 	struct comms_place place;
-	void *here; /* where this process loads and stores it, NULL: the network carries the operation */
+	void *here; /* where this process accesses it, NULL: the network carries the operation */
 };
 
-/* Of arguments that have been checked. */
+/* For arguments that have been checked. */
 struct target target_find(const void *address, int pe);
 
-/* Ends the job, in the name of the routine and of the argument, unless these bytes are in symmetric memory of that PE. */
+/*
+ * Ends the job, naming the routine and the argument, unless these bytes are in symmetric memory of
+ * that PE.
+ */
 struct target target_check(const void *address, size_t bytes, const char *argument, int pe, const char *routine);
-/* The same for a word that atomics change, which the network may have to do on a node, too. */
+/* The same for a word that atomics change, for which a node may have to use the network, too. */
 struct target target_check_word(void *dest, size_t width, int pe, const char *routine);
 
 /* Counts an operation that begins now. */

@@ -10,19 +10,19 @@
 #include "comms/wait/lists.h"
 #include "comms/wait/wait.h"
 
-#define LIGHT 8192 /* bytes that who starts a list puts itself, where they may go */
+#define LIGHT 8192 /* bytes that the thread that starts a list may put itself */
 #define PLACES (COMMS_LISTS + COMMS_SPARE_LISTS)
-#define AT_A_TIME (256 << 10) /* bytes that are moved before another queue is served */
+#define AT_A_TIME (256 << 10) /* bytes moved before the next queue is served */
 
 atomic_int comms_executor_has;
 
-/* By place. A bit says that the list is active; it is read before the list is. */
+/* By list number. A bit shows that the list is active; it is read before the list. */
 static struct {
 	_Atomic uint64_t active[PLACES / 64], executors[PLACES / 64];
 	struct comms_list *_Atomic list[PLACES];
 } command_lists;
 
-/* Moving a list may mean to wait a little, and whoever waits moves lists. */
+/* Moving a list may wait briefly, and a thread that waits moves lists; this prevents recursion. */
 static _Thread_local int lists_held __attribute__((tls_model("initial-exec")));
 
 /* --- Making --- */
@@ -80,7 +80,10 @@ static bool command_may_run(const struct comms_list *list, const struct comms_co
 					  iteration_value(list, &command->when);
 }
 
-/* By a store in this node's memory, or by the network if the notification before the last is complete. */
+/*
+ * By a store if the PE is on this node, otherwise by the network if the notification before the
+ * last is complete.
+ */
 static bool notify_by_command(const struct comms_list *list, struct comms_queue *queue,
 			      const struct comms_command *command)
 {
@@ -106,7 +109,7 @@ static bool notify_by_command(const struct comms_list *list, struct comms_queue 
 	return true;
 }
 
-/* The next command, if its time has come. */
+/* Runs the next command if its condition holds. */
 static bool run_next_command(const struct comms_list *list, struct comms_queue *queue, bool *moved)
 {
 	const struct comms_command *command = &queue->commands[queue->read];
@@ -168,7 +171,8 @@ static atomic_int *list_count(const struct comms_list *list)
 }
 
 /*
- * What the next start will need, and a long run has driven out of the caches. It comes while the program does something else.
+ * Loads what the next start needs into the caches while the program computes: a long run has
+ * evicted it.
  */
 static void fetch_beginning(const struct comms_queue *queue)
 {
@@ -188,7 +192,7 @@ static void deactivate(struct comms_list *list)
 	atomic_fetch_sub_explicit(list_count(list), 1, memory_order_relaxed);
 }
 
-/* Whoever waits for it may go on, and start it again: so this is the last that is done to it. */
+/* The last access to the list: a thread that waits for it may continue and start it again. */
 static void end_run(struct comms_list *list)
 {
 	for (int q = 0; q < list->n_queues; q++) {
@@ -225,8 +229,8 @@ static bool move_list_queues(struct comms_list *list)
 }
 
 /*
- * Of who leaves and who comes, at least one sees the other: one clears busy and reads again, the other sets again and
- * takes busy, and all four accesses are in one order.
+ * A thread that leaves clears busy and then reads again; a thread that arrives sets again and then
+ * takes busy. The four accesses have one order, so at least one thread sees the other.
  */
 static bool move_list(struct comms_list *list)
 {
@@ -299,7 +303,7 @@ static bool is_light(const struct comms_command *command)
 	       (command->kind == COMMS_PUT && !command->there && command->size <= LIGHT);
 }
 
-/* Before others may see it. Is there more to do already? */
+/* Call before other threads see the list. Returns true if there is already more to do. */
 static bool begin_queues(struct comms_list *list)
 {
 	bool more = false, moved = false;
@@ -350,7 +354,7 @@ void comms_list_wait(struct comms_list *list)
 	COMMS_WAIT(COMMS_ANYWHERE, comms_list_is_over(list));
 }
 
-/* A wait may ask again after it was true. */
+/* After it has returned true, a wait may ask again. */
 static bool is_stopped(struct comms_list *list)
 {
 	bool under_way = false;

@@ -7,22 +7,25 @@
 /*
  * Lists of commands: communication that is prepared once and then started again and again.
  *
- * command  one step: notify a PE, put a block and notify, copy, combine two blocks, have the NIC do all of it, advance a procedure until it
- *          is over
- * queue    commands that run in order. `write` is how many are prepared, `read` how many have run. In between lies what a
- *          session-mode queue of a NIC calls the scheduling pointer: the first command whose word has not come yet.
- *          So an arrival releases commands, and nobody prepares anything then.
- * list     queues that are started together. A start is a run, and runs are numbered from 1.
- * word     8 bytes of this PE that somebody else counts up, or this PE itself
+ * command  one step: notify a PE, put a block and notify, copy, combine two blocks, start a session
+ *          of the NIC, or advance a procedure until it ends
+ * queue    commands that run in order. `write` counts those prepared, `read` those that have run.
+ *          The command at `read` waits for its word, like the scheduling pointer of a session-mode
+ *          queue: an arrival releases commands, and no processor prepares anything then
+ * list     queues that are started together. Each start is a run; runs are numbered from 1
+ * word     8 bytes of this PE that another PE, or this PE itself, counts up
  *
- * Words are never reset. In each run a word is counted up `each` times; so the nth time in run r makes it (r - 1) * each + nth, and
- * a command that waits for the nth time waits for that. Below 1, nth is of the run before.
+ * Words are never reset. A run counts a word up `each` times, so its nth increment in run r makes
+ * it (r - 1) * each + nth. A command that waits for the nth increment waits for that value. An nth
+ * below 1 belongs to the run before.
  *
- * Whoever has time moves a list: the server when the network brought something, a PE that waits for anything in the library.
- * The executor, the server, and a thread that waits for a list move lists of the executor. One at a time is inside; a thread that finds another there asks it to poll again. So nobody
- * ever waits to move a list, and no arrival is overlooked.
+ * Any thread that waits in the library moves the lists, and so does the server when the network
+ * brings something. Lists of the executor are moved by the executor, the server, and a thread that
+ * waits for such a list. One thread at a time moves a list. A thread that finds another one there
+ * asks it to poll again, so no thread blocks and no arrival is overlooked.
  *
- * A list that repeats begins its next run by itself, until it is stopped: its commands wait for words that others count up.
+ * A list that repeats begins its next run by itself until it is stopped: its commands wait for
+ * words that other PEs count up.
  */
 enum comms_command_kind {
 	COMMS_AWAIT,
@@ -40,27 +43,28 @@ struct comms_iteration {
 	int64_t each, nth;
 };
 
-/* out[i] = low[i] op high[i]; the operation has no order that matters. */
+/* out[i] = low[i] op high[i]; op is commutative and associative */
 typedef void comms_combine(void *out, const void *low, const void *high, size_t count);
 
 struct comms_command {
 	enum comms_command_kind kind;
-	int pe;			 /* whom it notifies */
-	_Atomic uint64_t *until; /* mine; NULL: it waits for nothing */
+	int pe;			 /* PE to notify */
+	_Atomic uint64_t *until; /* word of this PE; NULL: does not wait */
 	struct comms_iteration when;
-	_Atomic uint64_t *word;	 /* theirs, by its address here */
+	_Atomic uint64_t *word;	 /* word of the other PE, by its address here */
 	bool second_cable;	 /* see comms_notification */
-	_Atomic uint64_t *there; /* where to store it; NULL: the network carries it, and its data */
+	_Atomic uint64_t *there; /* where to store it; NULL: the network carries word and data */
 	struct comms_iteration notified;
 	void *dest;
-	const void *source, *with; /* with: the other operand */
-	size_t size;		   /* bytes; of a combine, elements */
+	const void *source, *with; /* with: the second operand */
+	size_t size;		   /* in bytes; of a combine, in elements */
 	comms_combine *combine;
 };
 
 /*
- * A procedure that waits for several arrivals at once, which a queue of commands cannot. Advance does what can be done now in that run, sets
- * moved if that was something, and returns true when the run is over.
+ * A procedure waits for several arrivals at once, which a queue cannot do. `advance` does what is
+ * possible now in that run, sets `moved` if it did anything, and returns true when the run has
+ * ended.
  */
 struct comms_procedure {
 	bool (*advance)(void *state, uint64_t run, bool *moved);
@@ -68,62 +72,66 @@ struct comms_procedure {
 	void *state; /* NULL: there is none */
 };
 
-#define COMMS_QUEUE_REQUESTS 2 /* of a queue, under way at once over the network */
+#define COMMS_QUEUE_REQUESTS 2 /* per queue, outstanding on the network at once */
 
 struct comms_queue {
 	struct comms_command *commands;
 	size_t write, read, room;
-	bool notifies_first; /* its first command is a notification alone: the thread that starts the list runs it */
-	unsigned begun;	     /* notifications over the network, in this run */
+	/* The first command only notifies: the thread that starts the list runs it. */
+	bool notifies_first;
+	unsigned begun; /* network notifications started in this run */
 	struct comms_request request[COMMS_QUEUE_REQUESTS];
 };
 
 struct comms_list {
 	struct comms_queue *queues;
 	int n_queues, most_queues;
-	bool by_executor;	       /* the executor moves it */
+	bool by_executor;	       /* the executor moves this list */
 	struct comms_session *session; /* what the NIC does; NULL: nothing */
 	struct comms_procedure procedure;
-	bool by_network; /* some command goes over the network */
+	bool by_network; /* at least one command uses the network */
 	bool repeats;
-	int place; /* among all lists, which the owner sees to */
+	int place; /* number among all lists; the owner chooses it */
 	const char *routine;
-	uint64_t run;		   /* the last one begun */
-	_Atomic uint64_t finished; /* the last one that is over */
+	uint64_t run;		   /* last run begun */
+	_Atomic uint64_t finished; /* last run that has ended */
 	atomic_bool active, busy, again;
 };
 
-#define COMMS_LISTS 256	      /* places of plans' lists */
-#define COMMS_SPARE_LISTS 128 /* and of those that list_pool.c has, behind them */
+#define COMMS_LISTS 256	      /* numbers for lists of plans */
+#define COMMS_SPARE_LISTS 128 /* numbers behind them for lists of list_pool.c */
 
-/* A queue to which commands are to be added. */
+/* Adds an empty queue to the list and returns it. */
 struct comms_queue *comms_list_queue(struct comms_list *list);
-/* Ends the job where there is no memory. */
+/* Ends the job if there is no memory. */
 void comms_queue_add(struct comms_queue *queue, const struct comms_command *command);
 void comms_list_free(struct comms_list *list);
 
-/* Begins a run; the last one is over. */
+/* Begins a run. The run before must have ended. */
 void comms_list_start(struct comms_list *list);
-/* Moves it if it can be moved from here. Is the last run over? */
+/* Moves the list if this thread may. Returns true if the last run has ended. */
 bool comms_list_is_over(struct comms_list *list);
 void comms_list_wait(struct comms_list *list);
-/* Ends a list that repeats. Nobody will count up its words again; what is under way completes. */
+/* Ends a list that repeats. No PE may count up its words again; operations under way complete. */
 void comms_list_stop(struct comms_list *list);
 
-/* list_pool.c: lists for other uses than plans, empty and with a place of their own. NULL: none is left. */
+/*
+ * list_pool.c: empty lists with a number of their own, for uses other than plans. NULL: none is
+ * left.
+ */
 struct comms_list *comms_list_take(const char *routine);
-/* The list is not active. */
+/* Returns a list, which must not be active, to the pool. */
 void comms_list_return(struct comms_list *list);
 int comms_lists_left(void);
 
-/* Makes waits and the network move lists (comms/wait/lists.h). */
+/* Lets waits and the network move lists (comms/wait/lists.h). */
 void comms_lists_start(void);
 
-/* executor.c: the one thread that moves lists by itself. Made when it is first needed. */
+/* executor.c: the thread that moves lists by itself; created on first use. */
 void comms_executor_start(const char *routine);
 void comms_executor_wake(void);
 void comms_executor_stop(void);
-/* The same for its lists. */
+/* Number of the executor's lists to move, and the function that moves them. */
 extern atomic_int comms_executor_has;
 bool comms_executor_move(void);
 

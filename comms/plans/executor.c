@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The executor: one thread of this PE that moves the lists which are its own, however many there are. While none is active it
- * sleeps on `work`; while some are, it waits like a PE does, but with fewer polls, for PEs that compute are to have
- * the processors.
+ * The executor: one thread of this PE that moves all lists assigned to it. While none is active it
+ * sleeps on `work`. While some are active it waits like a PE, but with fewer polls, to leave the
+ * processors to PEs that compute.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 
 static struct {
 	pthread_t thread;
-	bool running; /* changed by those who hold the lock */
+	bool running; /* protected by the lock */
 	pthread_mutex_t lock;
 	atomic_bool stop, idle;
 	_Atomic uint32_t work;
@@ -36,8 +36,8 @@ static bool has_lists(void)
 }
 
 /*
- * Where a server progresses the network, it moves these lists too, when something has come; the executor would only delay it. Where a NIC
- * does all and sends no wakeup, the executor sees what it has done.
+ * A server that progresses the network also moves these lists after an arrival, so the executor
+ * would only delay it. If a NIC does everything and sends no wakeup, the executor polls it.
  */
 static bool poll_network(void)
 {
@@ -71,15 +71,19 @@ static void move_until_over(void)
 	}
 }
 
-/* While it does, waking this thread does not take the processor from the PE that does so: a start costs the same whatever is moved. */
+/*
+ * Keeps a woken executor from preempting the PE that wakes it, so that a start has the same cost
+ * whichever thread moves the list.
+ */
 static void set_batch_policy(bool does)
 {
 	sched_setscheduler(0, does ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0});
 }
 
 /*
- * A waker changes work before it reads idle; the executor sets idle before the kernel compares work, behind a fence of its own. And work is read before what
- * it announces, stop as well: what comes later changes it once more.
+ * A waker changes work before it reads idle. The executor sets idle before the kernel compares
+ * work, with a fence in between. It reads work before the flags that work announces, stop included,
+ * so a later change of a flag changes work again.
  */
 static void *run_executor(void *unused)
 {

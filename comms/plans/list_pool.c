@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lists for other uses than plans. They stay in memory: a thread that saw one active may come to it late. */
+/*
+ * Command lists for uses other than plans. Their memory is never freed, because a thread that saw a
+ * list active may access it late.
+ */
 #include <pthread.h>
 #include <string.h>
 
@@ -36,7 +39,7 @@ struct comms_list *comms_list_take(const char *routine)
 
 void comms_list_return(struct comms_list *list)
 {
-	/* Who came for it in vain may not have left. */
+	/* A thread that came for the list in vain may still be there. */
 	COMMS_WAIT(COMMS_NOWHERE, !atomic_load_explicit(&list->busy, memory_order_acquire));
 	comms_list_free(list);
 	pthread_mutex_lock(&pool.lock);

@@ -6,7 +6,7 @@
 #include "comms/wait/wait.h"
 
 #define ONE_DRAWN (1UL << 32)
-#define REPORT_EACH (COMMS_EVENTS / 4) /* events that are taken before other PEs learn of it */
+#define REPORT_EACH (COMMS_EVENTS / 4) /* events taken before other PEs learn of it */
 
 static struct {
 	_Atomic uint32_t taken;
@@ -83,7 +83,7 @@ bool comms_event_waits(void)
 	return atomic_load_explicit(&event_entry(next)->sequence, memory_order_acquire) == (uint64_t)next + 1;
 }
 
-/* The lower half of the counts must not run over into the upper one. */
+/* The lower half of the counts must not overflow into the upper one. */
 static void report_taken(const char *routine)
 {
 	uint32_t taken = atomic_load_explicit(&events.taken, memory_order_relaxed), more = taken - events.reported;

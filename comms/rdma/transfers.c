@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts to and gets from memory of other PEs that is not symmetric. On a node the kernel copies from one process to the other; elsewhere it
- * is the network's business (network.h).
+ * Puts to and gets from memory of other PEs that is not symmetric. On a node the kernel copies
+ * between the processes; between nodes the network does it (network.h).
  */
 #include "transfers.h"
 

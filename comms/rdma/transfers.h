@@ -4,12 +4,13 @@
 
 #include "comms/ops/buffers.h"
 
-/* Where its owner's memory can be seen from here, has it gone? */
+/* Has the owner of this buffer gone, if this PE can see its memory? */
 bool comms_buffer_is_gone(const struct comms_buffer *buffer);
 
 /*
- * Neither waits for the data: the source of a put may be reused, and the data of a get is there, when the request is complete. An event, if
- * there is one, has room at the owner of the buffer, arrives behind the data, and stays as it is until then.
+ * Both start a transfer without waiting. When the request completes, the source of a put may be
+ * reused, and the data of a get has arrived. An event, if given, has room at the owner of the
+ * buffer and arrives after the data; it must not change until then.
  */
 struct comms_posted_event;
 struct comms_transfer {

@@ -14,7 +14,7 @@ int torus_barrier_rounds(const struct torus_shape *shape, int place, int notifie
 	return rounds;
 }
 
-/* The farthest that a word goes in each round decides how long it takes. */
+/* The longest distance in each round decides its time. */
 static double hops_by_axes(const struct torus_shape *shape, double hops_of_a_round)
 {
 	double sum = 0;

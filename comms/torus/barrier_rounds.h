@@ -5,16 +5,17 @@
 #include "sites.h"
 
 /*
- * A barrier in rounds that follows the torus: along each axis in turn the nodes of a line synchronise, each notifying the one 1, 2, 4 ...
- * further on. So no word goes further than along half a ring. There may be a round more in all than where nodes are
- * counted through, whatever their places; in return words of those go over many cables.
+ * A barrier in rounds that follows the torus: along each axis in turn, each node of a line notifies
+ * the node 1, 2, 4 ... further on. So no notification goes further than half a ring. Rounds over
+ * the nodes in order, wherever they are, may need one round less in all, but their notifications
+ * cross many cables.
  */
 enum { TORUS_ROUNDS = 32 };
 
-/* The places that a place notifies, by round; returns how many rounds there are. */
+/* The places that a place notifies, by round; returns the number of rounds. */
 int torus_barrier_rounds(const struct torus_shape *shape, int place, int notified[TORUS_ROUNDS]);
 
-/* Does it take less time than rounds over the nodes in order, where a round takes as long as so many hops? */
+/* Is it faster than rounds over the nodes in order, if a round takes as long as this many hops? */
 bool torus_barrier_pays(const struct torus_sites *sites, double hops_of_a_round);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layouts of a full box. Every axis goes to a dimension of the grid, whole or in parts, so that each dimension gets as many
- * places as it has cells; then its line over them gives the order. As the lines of two dimensions never share an axis,
- * their messages share no cable, and what a line costs is known without looking at the rest.
+ * Layouts of a full box. Every axis is assigned to a dimension of the grid, whole or in parts, so
+ * that each dimension gets as many places as it has cells; a line over them gives the order. The
+ * lines of two dimensions never share an axis, so their messages share no cable, and the cost of a
+ * line does not depend on the others.
  *
- * A part of an axis is named from the inside out: of 24, 3 within 8 are places one hop apart, and then 8 groups of
- * three, three hops apart. The search tries the largest parts first, so whole axes come before all else.
+ * An axis is divided from the inside out: an axis of 24 can become 3 places one hop apart, and 8
+ * groups of these three hops apart. The search tries the largest parts first, and so whole axes
+ * before all others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@ struct search {
 	int number;
 	long work;
 	bool done, failed;
-	int left[TORUS_AXES]; /* cells of each dimension that have no places yet */
+	int left[TORUS_AXES]; /* cells of each dimension without places so far */
 	int count[TORUS_AXES];
 	struct torus_subaxis subaxis[TORUS_AXES][MOST_SUBAXES];
 	struct torus_line line[TORUS_AXES];
@@ -44,7 +46,7 @@ static void write_places(const struct search *search, int *place)
 	}
 }
 
-/* All axes are given away: make the lines, and keep the layout if it is good. */
+/* All axes are assigned: makes the lines, and keeps the layout if it is good. */
 static void offer_layout(struct search *search)
 {
 	const struct torus_tiling *tiling = search->tiling;
@@ -70,7 +72,7 @@ static void offer_layout(struct search *search)
 	search->done = layout.longest <= 1 || search->work <= 0;
 }
 
-/* Gives away what is left of an axis: parts of this many places, each so many hops long. */
+/* Assigns the rest of an axis: parts of this many places, with this many hops between them. */
 static void give_axis(struct search *search, int axis, int rest, int hops, int before)
 {
 	const struct torus_axis *whole = &search->shape->axis[axis];
@@ -86,7 +88,7 @@ static void give_axis(struct search *search, int axis, int rest, int hops, int b
 		if (rest % part)
 			continue;
 		for (int i = 0; i < search->tiling->cells.dims && !search->done; i++) {
-			/* Two parts running for one dimension are one part. */
+			/* Two consecutive parts for one dimension are one part. */
 			if (i == before || search->left[i] % part || search->count[i] == MOST_SUBAXES)
 				continue;
 			search->subaxis[i][search->count[i]++] = (struct torus_subaxis){

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A layout of any set of nodes, holes and all: the cells are cut in two where they are longest, the nodes are cut in the same
- * proportion where they are longest, and each half is laid out by itself.
+ * A layout of any set of nodes, also with holes: recursively halves the cells at their longest
+ * side, and the nodes in the same proportion at theirs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "place.h"
 
-/* A node while nodes are sorted: its coordinates in one number, the axis of the cut first. */
+/* A node for sorting: its coordinates in one number, the axis of the cut first. */
 struct spot {
 	long key;
 	int place;

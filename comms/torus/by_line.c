@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A layout of any set of nodes: one line through all places, the holes left out, and the cells along it to and fro. The
- * best there is for long thin grids.
+ * A layout of any set of nodes: one line through all places, without the holes, and the cells along
+ * it back and forth. It is the best for long thin grids.
  */
 #include <stdlib.h>
 
 #include "place.h"
 #include "subaxes.h"
 
-/* The line runs from the first cell to the last; it is closed if the grid is, along its first dimension. */
+/* The line runs from the first cell to the last; it is closed if the grid's first dimension is. */
 static bool make_line(struct torus_line *line, const struct torus_shape *shape, const struct torus_grid *cells)
 {
 	struct torus_subaxis subaxes[TORUS_AXES];
@@ -22,7 +22,10 @@ static bool make_line(struct torus_line *line, const struct torus_shape *shape, 
 	return line->offset && torus_line_make(line, shape, subaxes, shape->axes, cells->wraps[first]);
 }
 
-/* The next cell to and fro: the last dimension that can go on does, and those behind it turn round. */
+/*
+ * The next cell, back and forth: the last dimension that can advance does, and those behind it
+ * reverse.
+ */
 static void next_cell(const struct torus_grid *cells, int *index, int *direction)
 {
 	int i = cells->dims - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a layout better by swapping cells, and measures one. */
+/* Improves a layout by swapping cells, and measures layouts. */
 #include <string.h>
 
 #include "place.h"
@@ -7,8 +7,8 @@
 #define BEYOND 64
 
 /*
- * Hops of the messages between a cell and its neighbours, if it were at this place. Each beyond the most that is allowed
- * counts as many, so that swaps bring a layout back within it.
+ * Hops of the messages between a cell and its neighbours if it were at this place. Each hop beyond
+ * the limit counts as many, so that swaps bring a layout back within it.
  */
 static long hops_around(const int *place, const struct torus_shape *shape, const struct torus_tiling *tiling, int most,
 			int cell)
@@ -60,7 +60,7 @@ bool torus_layout_improve(int *place, const struct torus_shape *shape, const str
 	return better;
 }
 
-/* Costs as the other, but for hops; does this one replace it? */
+/* Given equal costs except for hops, is this layout the better one? */
 static bool bears_fewer(struct torus_cost *cost, long *hops, const int *place, const struct torus_shape *shape,
 			const struct torus_tiling *tiling, const struct torus_cost *limit)
 {

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #define LINE 64
-#define IDLE 16		   /* a link is idle that carries less than one part in so many of the busiest */
-#define SEGMENTS 32	   /* of a part, about: so many hide what the other hops take */
+#define IDLE 16		   /* a link that carries less than this fraction of the busiest is idle */
+#define SEGMENTS 32	   /* of a part, approximately: enough to hide the time of the other hops */
 #define SEGMENT_LEAST 4096 /* bytes */
 #define SEGMENT_MOST 32768 /* one message of a network */
-#define GAIN 0.85	   /* of the time without detours: what saves less is not worth the work of others */
-#define COPIES 2e9 /* bytes a second that a node takes from its network, or gives to it, over all links together */
+/* Of the time without detours: a smaller gain is not worth the other nodes' work. */
+#define GAIN 0.85
+/* Bytes a second that a node exchanges with its network, over all links together. */
+#define COPIES 2e9
 
 struct face {
 	int link, from, to;
@@ -26,11 +28,11 @@ struct search {
 	double *load; /* by link: place times directions plus direction */
 	bool *taken;  /* by a detour */
 	int *face_of; /* by link, -1: none */
-	double *busy; /* by place: seconds that the node handles segments */
+	double *busy; /* by place: time for handling segments */
 	struct face *face;
 	int faces;
 	double idle; /* bytes */
-	double rest; /* the load of the busiest link that no face is on */
+	double rest; /* load of the busiest link without a face */
 };
 
 int torus_detour_place(const struct torus_shape *shape, const struct torus_detour *detour, int from, int hops)
@@ -40,7 +42,7 @@ int torus_detour_place(const struct torus_shape *shape, const struct torus_detou
 	return from;
 }
 
-/* --- What the exchange does without detours --- */
+/* --- The exchange without detours --- */
 
 static bool is_face(const struct search *s, const struct torus_message *m)
 {
@@ -65,7 +67,7 @@ static int link_of(const struct search *s, const struct torus_message *m)
 	return m->from * s->directions + torus_next(s->shape, m->from, m->to);
 }
 
-/* False: too many of them. */
+/* Returns false if there are too many. */
 static bool note_face(struct search *s, const struct torus_message *m)
 {
 	int link = link_of(s, m);
@@ -113,7 +115,10 @@ static bool is_idle(const struct search *s, int place, int direction)
 	return torus_sites_share(s->task->sites, place, direction) == 1 && !s->taken[link] && s->load[link] <= s->idle;
 }
 
-/* Depth first, hops more from a place to the goal. The way does not come back to where it began. */
+/*
+ * Depth-first search of a path of this many more hops from a place to the goal. It never returns to
+ * its start.
+ */
 static bool find_way(const struct search *s, struct torus_detour *way, int at, const struct face *face, int hops)
 {
 	for (int direction = 0; direction < s->directions; direction++) {
@@ -151,7 +156,10 @@ static bool add_detour(struct search *s, struct face *face)
 	return false;
 }
 
-/* The face that takes longest gets the next detour, until there is none for it. Detours of others would then gain nothing. */
+/*
+ * The slowest face gets the next detour, until none is left for it. Detours of other faces would
+ * then gain nothing.
+ */
 static void add_detours(struct search *s)
 {
 	struct face *slowest;
@@ -175,7 +183,7 @@ static size_t choose_segment(double part)
 	return segment;
 }
 
-/* Bytes that its link carries while the first segment of a detour passes the other hops. */
+/* Bytes that a face's link carries while the first segment of a detour passes the other hops. */
 static double head_start(const struct search *s, const struct torus_detour *way)
 {
 	const struct torus_costs *costs = s->task->costs;
@@ -183,7 +191,10 @@ static double head_start(const struct search *s, const struct torus_detour *way)
 	return (way->hops - 1) * ((double)way->segment + costs->forward * costs->rate);
 }
 
-/* Returns what goes directly, so that all parts end together. Detours that are too long for their part are dropped. */
+/*
+ * Returns the bytes that go directly so that all parts end at the same time. Drops detours that are
+ * too long for their part.
+ */
 static double share_face(struct search *s, struct face *face)
 {
 	size_t segment = choose_segment(face->load / (face->n + 1));
@@ -228,7 +239,7 @@ static void handle_part(struct search *s, const struct face *face, const struct 
 	}
 }
 
-/* Returns what is left on the face's link. */
+/* Returns the bytes left on the face's link. */
 static double give_parts(struct search *s, struct face *face, size_t *left, struct torus_detours *found)
 {
 	double direct = share_face(s, face), on_link = face->load;
@@ -259,7 +270,7 @@ static int compare_detours(const void *one, const void *other)
 					: (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-/* Each part begins where the one before ends. */
+/* Each part begins at the end of the one before. */
 static void place_parts(struct torus_detours *found, const size_t *left)
 {
 	size_t at = 0;
@@ -275,7 +286,7 @@ static void place_parts(struct torus_detours *found, const size_t *left)
 
 /* --- The model --- */
 
-/* A link, a node's copies, or its handling of segments is what takes longest. */
+/* The bottleneck is a link, a node's copies, or its handling of segments. */
 static double exchange_seconds(const struct search *s, double on_link, double copied)
 {
 	double seconds = on_link / s->task->costs->rate, copying = copied / COPIES;
@@ -285,7 +296,7 @@ static double exchange_seconds(const struct search *s, double on_link, double co
 	return s->task->costs->forward + (copying > seconds ? copying : seconds);
 }
 
-/* The most that leaves or reaches a node, with what it hands on. */
+/* Most bytes that leave or reach a node, including forwarded ones. */
 static double most_copied(const struct search *s, const struct torus_detours *found)
 {
 	double *copied = calloc((size_t)s->shape->places, sizeof *copied), most = -1;

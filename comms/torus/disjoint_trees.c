@@ -42,17 +42,23 @@ void torus_links_free(struct torus_links *links)
 	links->usable = NULL;
 }
 
-/* A search for paths from the root (or a second source) to a place, over links that are free. */
+/* A search for paths from the root (or a second source) to a place, over free links. */
 struct search {
 	const struct torus_shape *shape;
 	int root;
 	unsigned char *free; /* by link */
-	unsigned char *flow; /* by link: a path that was found uses it */
-	/* the links that ever had flow, to clear it again: as many paths as there are, each past each place once */
+	unsigned char *flow; /* by link: a path found uses it */
+	/*
+	 * Links that ever had flow, for clearing it: at most the number of paths times the number
+	 * of places.
+	 */
 	int *touched;
 	int touches;
 	int *queue;
-	/* by place: the direction from it towards the end; -1: not seen; TORUS_DIRECTIONS and up: against the flow */
+	/*
+	 * By place: the direction from it towards the end; -1: not reached; TORUS_DIRECTIONS and
+	 * up: against the flow.
+	 */
 	signed char *by;
 };
 
@@ -84,7 +90,10 @@ static bool search_begin(struct search *search, const struct torus_links *links,
 	return true;
 }
 
-/* Can the neighbour in this direction send one more path to this place? Over the link, or by taking back a path that comes from here. */
+/*
+ * Can the neighbour in this direction send one more path to this place, over the link, or by taking
+ * back a path from here?
+ */
 static int direction_from(const struct search *search, int place, int direction, int *from)
 {
 	*from = search->shape->axis[direction / 2].size > 1 ? torus_neighbour(search->shape, place, direction) : -1;
@@ -96,7 +105,7 @@ static int direction_from(const struct search *search, int place, int direction,
 	return search->flow[place * TORUS_DIRECTIONS + direction] ? TORUS_DIRECTIONS + (direction ^ 1) : -1;
 }
 
-/* Backwards from the end, until a source is found; -1: there is no further path. */
+/* Searches backwards from the end until a source is found; -1: there is no further path. */
 static int search_back(struct search *search, int source, int end)
 {
 	int first = 0, last = 0;
@@ -136,7 +145,7 @@ static void send_along(struct search *search, int from, int end)
 	}
 }
 
-/* How many paths lead to the end, no two over one link; the search ends at the wanted number. */
+/* The number of link-disjoint paths to the end; the search stops at the wanted number. */
 static int count_paths(struct search *search, int source, int end, int wanted)
 {
 	int paths = 0, from;
@@ -168,7 +177,7 @@ int torus_disjoint_trees_most(const struct torus_links *links, int root)
 	return most;
 }
 
-/* Grows a tree of links that leave enough paths for so many more trees; returns its depth. */
+/* Grows a tree from links that leave enough paths for this many more trees; returns its depth. */
 static int grow_tree(struct search *search, signed char *direction, int more, int rotation)
 {
 	const struct torus_shape *shape = search->shape;
@@ -230,7 +239,7 @@ bool torus_disjoint_trees_find(struct torus_disjoint_trees *disjoint, const stru
 	return true;
 }
 
-/* The greatest share below this one that a link has, 0: none is. */
+/* The largest share of a link below this one, 0: none. */
 static float next_share(const struct torus_sites *sites, float below)
 {
 	float next = 0;

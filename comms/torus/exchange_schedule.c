@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exchange_schedule.h"
 
-#define KEPT (64UL << 20) /* bytes between the phases */
-#define FEWEST_CUTS 2	  /* half-way round a ring one goes up, the other down */
+#define KEPT (64UL << 20) /* bytes stored between the phases */
+#define FEWEST_CUTS 2	  /* half-way round a ring, one goes up and one goes down */
 #define MOST_CUTS 8
-#define SHORTEST_PART 1024 /* more cuts would make messages that are not worth it */
+#define SHORTEST_PART 1024 /* more cuts would make messages too small to pay */
 
-/* The axes longer than 1; returns how many. */
+/* The axes longer than 1; returns their number. */
 static int long_axes(const struct torus_shape *shape, int *axes)
 {
 	int count = 0;
@@ -52,7 +52,7 @@ int torus_exchange_axis(const struct torus_shape *shape, int cuts, int part, int
 	return axes[(part / cuts + phase) % count];
 }
 
-/* How many nodes further the furthest bundle of a cut goes from a coordinate. */
+/* Number of nodes that the furthest bundle of a cut travels from a coordinate. */
 static int furthest_of(const struct torus_axis *axis, int at, int down, int cut)
 {
 	if (!axis->ring)
@@ -60,7 +60,7 @@ static int furthest_of(const struct torus_axis *axis, int at, int down, int cut)
 	return (axis->size % 2 || cut % 2 == down) ? axis->size / 2 : axis->size / 2 - 1;
 }
 
-/* The coordinate so many steps on; on a mesh it is there, or the result is below 0. */
+/* The coordinate this many steps on; on a mesh, below 0 if it does not exist. */
 static int coordinate_on(const struct torus_axis *axis, int at, int down, int steps)
 {
 	int to = down ? at - steps : at + steps;
@@ -70,10 +70,10 @@ static int coordinate_on(const struct torus_axis *axis, int at, int down, int st
 	return to < axis->size ? to : -1;
 }
 
-/* What a link is to send: what goes along a line, by the line's own link or by one of a bypass. */
+/* A source of a link: traffic along a line, over the line's own link or over one of a bypass. */
 struct source {
 	int place, direction; /* the link of the line */
-	int bypass, hop;      /* -1: its own */
+	int bypass, hop;      /* -1: its own link */
 };
 
 static int place_of(const struct torus_shape *shape, int line, int axis, int coordinate)
@@ -81,13 +81,13 @@ static int place_of(const struct torus_shape *shape, int line, int axis, int coo
 	return line + coordinate * shape->stride[axis];
 }
 
-/* A line as it is sent along in a direction. */
+/* A line and a direction of travel. */
 struct line {
 	const struct torus_shape *shape;
 	const struct torus_lines *lines;
 	int number, direction;
 	struct torus_axis axis;
-	int begins; /* what is its coordinate 0 in the shape */
+	int begins; /* the shape's coordinate that is 0 here */
 };
 
 static struct line line_through(const struct torus_shape *shape, const struct torus_lines *lines, int place,
@@ -116,7 +116,7 @@ static int from_shape(const struct line *line, int place)
 	return (torus_coordinate(line->shape, place, line->direction / 2) - line->begins + size) % size;
 }
 
-/* How many bypasses lie between two of its coordinates: only lines that are no rings have any. */
+/* The number of bypasses between two of its coordinates: only lines that are no rings have any. */
 static int bypasses_between(const struct line *line, int from, int to)
 {
 	int low = from < to ? from : to, high = from < to ? to : from, count = 0;
@@ -131,7 +131,7 @@ static int bypasses_between(const struct line *line, int from, int to)
 	return count;
 }
 
-/* The direction in which a line's bundles leave one of its places, and that in which they come to it. */
+/* The directions in which a line's bundles leave one of its places, and arrive there. */
 static int leaves_by(const struct line *line, int place)
 {
 	return torus_lines_leave(line->shape, line->lines, place, line->direction);
@@ -144,7 +144,7 @@ static int comes_by(const struct line *line, int place)
 	return by ^ 1;
 }
 
-/* By which links a step has come and goes on: along its line, or by the links of a bypass. */
+/* The links by which a step arrives and leaves: along its line, or on a bypass. */
 static void find_links(const struct line *line, const struct source *source, struct torus_exchange_step *step)
 {
 	int next = torus_neighbour(line->shape, source->place, source->direction);
@@ -190,7 +190,7 @@ static int list_cut(const struct line *line, const struct source *source, int cu
 	return count;
 }
 
-/* Several sources of a link, each by level: all by level. */
+/* Merges several sources of a link, each sorted by level. */
 static void sort_by_level(struct torus_exchange_step *list, int count)
 {
 	for (int i = 1; i < count; i++) {
@@ -203,7 +203,7 @@ static void sort_by_level(struct torus_exchange_step *list, int count)
 	}
 }
 
-/* All that goes over a link in a cut of a phase, of one source. */
+/* All steps over a link in a cut of a phase, from one source. */
 static int list_source(const struct torus_shape *shape, const struct torus_lines *lines, const struct source *source,
 		       struct torus_exchange_step step, int cuts, struct torus_exchange_step *list)
 {
@@ -219,7 +219,9 @@ static int list_source(const struct torus_shape *shape, const struct torus_lines
 	return list_cut(&line, source, cut, step, list);
 }
 
-/* The i-th source of a link, the line's own first. False: it sends nothing for this one. */
+/*
+ * The i-th source of a link, the line's own first. Returns false if it has nothing for this link.
+ */
 static bool find_source(const struct torus_shape *shape, const struct torus_lines *lines, struct torus_hop link, int i,
 			struct source *source)
 {
@@ -267,7 +269,10 @@ int torus_exchange_schedule(const struct torus_shape *shape, const struct torus_
 	return count;
 }
 
-/* Of all pairs of a line: how many go over its busiest link, if half-way round half of them go either way; and how many hops all make. */
+/*
+ * For all pairs of a line: how many cross its busiest link, if half of those half-way round go each
+ * way; and their total hops.
+ */
 static double busiest_of_line(const struct torus_axis *axis)
 {
 	int size = axis->size;
@@ -282,7 +287,7 @@ static double hops_of_line(const struct torus_axis *axis)
 	return axis->ring ? (double)size * (size * size / 4) : (double)size * (size * size - 1) / 3.0;
 }
 
-/* What the busiest link of an axis carries, without bypasses. */
+/* Load of the busiest link of an axis, without bypasses. */
 static double busiest_of_axis(const struct torus_shape *shape, const struct torus_lines *lines, int a)
 {
 	struct torus_axis axis = shape->axis[a];
@@ -292,7 +297,7 @@ static double busiest_of_axis(const struct torus_shape *shape, const struct toru
 	return busiest_of_line(&axis) * shape->places / axis.size;
 }
 
-/* Of the links of a bypass, what they carry of others and of their own line at most. */
+/* Largest load of a bypass's links: of other lines, and of their own. */
 static double busiest_of_bypass(const struct torus_shape *shape, const struct torus_lines *lines, const double *axes,
 				int number)
 {

@@ -7,49 +7,59 @@
 /*
  * The exchange schedule: an all-to-all from neighbour to neighbour, over all links at once.
  *
- * block   what one node has for another
- * part    of all blocks: as many for each axis longer than 1 as there are cuts. Those of the i-th axis go along this axis first, then along
- *         the next, and so on, so that in each phase other parts use the links of other axes. Cuts let a part go on while others follow.
- * phase   number of the axis in the order of a part. In it each node has a bundle for each other node of its line: the blocks for all
- *         places with that coordinate, its own and those that came in the phases before.
- * bundle  goes the shorter way round, over all nodes between. Half-way round a ring those of odd cuts go downwards.
- * level   how many nodes have sent the bundle before
+ * block   the data of one node for another
+ * part    of every block: one for each axis longer than 1 and each cut. The parts of the i-th axis
+ *         go along this axis first, then along the next, and so on, so that in each phase other
+ *         parts use the links of other axes. Cuts let one part go on while others follow
+ * phase   number of the axis in the order of a part. In it each node has a bundle for each other
+ *         node of its line: the blocks for all places with that coordinate, its own and those that
+ *         came in earlier phases
+ * bundle  goes the shorter way round, over all nodes in between. For a node half-way round a ring,
+ *         bundles of odd cuts go downwards
+ * level   number of nodes that have sent the bundle so far
  *
- * No routes are needed, and on rings no link carries more than the others of its axis. Where cables are dead or slow, lines are cut there or have
- * bypasses (lines.h; NULL: there are no flaws), and the nodes of a bypass hand on what is for the line that it belongs to.
+ * It needs no routes, and on rings all links of an axis carry the same. At dead or slow cables,
+ * lines are cut or have bypasses (lines.h; NULL: there are no such cables); the nodes of a bypass
+ * forward bundles of the line that it belongs to.
  */
 struct torus_exchange_step {
 	int phase, part, level;
 	int line, origin, target; /* coordinates along the axis of the phase, in this line */
-	int from, onwards; /* directions in which it has come, and goes on from the next node; -1: it begins, or ends */
+	/* Directions in which it arrives, and leaves from the next node; -1: it begins, or ends. */
+	int from, onwards;
 };
 
 /*
- * The most bytes of a block that go at once, so that what a node keeps between the phases is bounded; larger blocks go in rounds. 0: the
- * shape has no links, or so many places that there is no room for a line of each.
+ * The most bytes of a block at a time, which bounds what a node stores between the phases; larger
+ * blocks go in rounds. 0: the shape has no links, or so many places that memory does not hold a
+ * line of each.
  */
 size_t torus_exchange_block_most(const struct torus_shape *shape);
 
-/* The number of cuts for blocks of so many bytes. */
+/* The number of cuts for blocks of this size. */
 int torus_exchange_cuts(const struct torus_shape *shape, size_t bytes);
 
-/* The number of parts, and the axis along which a part goes in a phase. There are as many phases as axes longer than 1. */
+/*
+ * The number of parts, and the axis of a part in a phase. There are as many phases as axes longer
+ * than 1.
+ */
 int torus_exchange_parts(const struct torus_shape *shape, int cuts);
 int torus_exchange_phases(const struct torus_shape *shape);
 int torus_exchange_axis(const struct torus_shape *shape, int cuts, int part, int phase);
 
 /*
- * All that a place sends in one direction, in its order: by phase, cut and level, the furthest first. Each waits for steps before it in this
- * order only: the one that brings the bundle, or, on level 0, all that come for this place in the phase before. So nobody waits for ever.
- * Returns their number; list has room for so many, or is NULL.
+ * All bundles that a place sends in one direction, in order: by phase, cut and level, the furthest
+ * first. Each waits only for earlier ones in this order: the one that brings the bundle or, on
+ * level 0, all that arrive here in the phase before. So there is no deadlock. Returns their number;
+ * list has room for them, or is NULL.
  */
 int torus_exchange_schedule(const struct torus_shape *shape, const struct torus_lines *lines, int cuts, int place,
 			    int direction, struct torus_exchange_step *list);
 
 /*
- * What the busiest link carries in an all-to-all, in blocks; and what all links would carry if they could share alike. Whichever is
- * more bounds the time of any algorithm. Where lines are cut, the busiest is that of an axis of such lines; links of bypasses carry what two
- * lines do.
+ * The load of the busiest link in an all-to-all, in blocks; and the load if all links shared
+ * equally. The larger of the two bounds the time of any algorithm. If lines are cut, the busiest
+ * link is on such an axis; links of bypasses carry the load of two lines.
  */
 double torus_exchange_busiest(const struct torus_shape *shape, const struct torus_lines *lines);
 double torus_exchange_mean(const struct torus_shape *shape);

@@ -12,8 +12,8 @@
 
 struct reader {
 	struct torus_file *file;
-	int room;   /* for so many hosts there is memory */
-	int *taken; /* by place: the host there plus 1; below 0: it is dead */
+	int room;   /* number of hosts that fit */
+	int *taken; /* by place: the host there plus 1; negative: it is dead */
 	int line;
 	char *problem;
 };
@@ -154,7 +154,7 @@ static bool add_flaw(struct reader *reader, int place, int direction, float shar
 {
 	struct torus_file *file = reader->file;
 
-	/* Room grows where the number is a power of two. */
+	/* Grows when the number is a power of two. */
 	if ((file->flaws & (file->flaws - 1)) == 0) {
 		size_t room = file->flaws ? 2 * (size_t)file->flaws : 1;
 		struct torus_flaw *flaw = realloc(file->flaw, room * sizeof *flaw);
@@ -172,7 +172,7 @@ static bool has_cable(const struct torus_shape *shape, int place, int direction)
 	return shape->axis[direction / 2].size > 1 && torus_neighbour(shape, place, direction) >= 0;
 }
 
-/* -1: there is none, and it was said why. */
+/* -1: none; the reason has been reported. */
 static int read_direction(struct reader *reader, const char *text, int place)
 {
 	const struct torus_shape *shape = &reader->file->shape;
@@ -207,7 +207,7 @@ static bool read_port(struct reader *reader, char **word)
 
 	if (!read_where(reader, word[0], &place) || (direction = read_direction(reader, word[1], place)) < 0)
 		return false;
-	/* Room grows where the number is a power of two. */
+	/* Grows when the number is a power of two. */
 	if ((file->ports & (file->ports - 1)) == 0)
 		port = realloc(port, (file->ports ? 2 * (size_t)file->ports : 1) * sizeof *port);
 	if (!port)
@@ -254,7 +254,7 @@ static bool read_slow(struct reader *reader, char **word)
 
 static const struct {
 	const char *name;
-	int least, most; /* words behind the name */
+	int least, most; /* number of words after the name */
 	bool (*read)(struct reader *reader, char **word);
 	const char *takes;
 } statements[] = {
@@ -267,7 +267,7 @@ static const struct {
 	{"slow", 2, 3, read_slow, "a number, a host and perhaps a direction, as in: slow 4 node7 x+"},
 };
 
-/* Behind the last word is NULL. */
+/* NULL follows the last word. */
 static bool read_statement(struct reader *reader, char **word, int words)
 {
 	size_t s = 0, count = sizeof statements / sizeof statements[0];
@@ -285,7 +285,7 @@ static bool read_statement(struct reader *reader, char **word, int words)
 	return statements[s].read(reader, word + 1);
 }
 
-/* As in a shell, # begins a comment only where a word could begin. */
+/* As in a shell, # begins a comment only at the start of a word. */
 static bool read_line(struct reader *reader, char *line)
 {
 	char *word[6] = {NULL}, *rest = NULL;
@@ -323,7 +323,7 @@ static bool names_differ(struct reader *reader)
 	return good;
 }
 
-/* Removes dead hosts from the others, but records their names for look-ups. */
+/* Removes dead hosts from the list, but keeps their names for look-ups. */
 static bool bury_dead(struct reader *reader)
 {
 	struct torus_file *file = reader->file;

@@ -25,12 +25,12 @@ struct torus_file {
 	int hosts;
 	char **name; /* of each host, in the order of the file */
 	int *place;  /* of each host, in the machine */
-	int dead;    /* hosts that are */
+	int dead;    /* number of dead hosts */
 	char **dead_name;
 	int flaws;
 	struct torus_flaw *flaw; /* dead and slow cables */
 	int ports;
-	struct torus_port *port; /* interfaces that are not named after their directions */
+	struct torus_port *port; /* interfaces with names other than their directions */
 };
 
 struct torus_port {
@@ -38,14 +38,14 @@ struct torus_port {
 	char *name;
 };
 
-/* Reads the text of a shape file. False: problem says which line is wrong and why. */
+/* Reads the text of a shape file. Returns false with the wrong line and the reason in `problem`. */
 bool torus_file_read(struct torus_file *file, const char *text, char problem[TORUS_PROBLEM]);
 void torus_file_free(struct torus_file *file);
 
 /* The interface of the cable that leaves a place in a direction. */
 const char *torus_file_port(const struct torus_file *file, int place, int direction);
 
-/* "node###" with 7 is "node007". False: no run of #, or more than one. */
+/* "node###" with 7 is "node007". Returns false if there is no run of #, or more than one. */
 bool torus_host_name(const char *pattern, int number, char *name, size_t size);
 
 #endif

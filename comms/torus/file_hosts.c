@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names that a shape file gives, once it has been read. */
+/* Queries of a shape file that has been read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS 4000000L /* sampled, for the spread */
+#define PAIRS 4000000L /* sampled for the distribution of distances */
 #define RANGES 12      /* of hops in a text */
 
 const char *torus_source_text(enum torus_source source)
@@ -23,7 +23,7 @@ const char *torus_source_text(enum torus_source source)
 	return texts[source];
 }
 
-/* Nodes at the same place, no node anywhere else: no place twice. */
+/* All nodes at the same place, or no two at one place. */
 static bool job_places_differ(const struct torus_job_map *map, int *twice)
 {
 	bool *taken = calloc((size_t)map->machine->places, sizeof *taken);
@@ -41,7 +41,7 @@ static bool job_places_differ(const struct torus_job_map *map, int *twice)
 	return *twice < 0;
 }
 
-/* Launchers fill nodes one after the other, or deal PEs out; either needs no table. */
+/* Launchers fill nodes one after another, or deal PEs out cyclically; neither needs a table. */
 static int find_run(const int *node_of, int nodes, int pes)
 {
 	int run = 1;

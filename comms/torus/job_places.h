@@ -5,11 +5,13 @@
 #include "sites.h"
 
 /*
- * The torus of a job: which PE is on which node, where the nodes are, and how that is known.
+ * The torus of a job: the node of each PE, the place of each node, and the source of this
+ * information.
  *
- * node     numbered by their first PEs, so PE 0 is on node 0
+ * node     numbered by first PEs, so PE 0 is on node 0
  * place    in sites.shape, the box that holds the job's nodes; the machine may be larger
- * logical  no source knows how the nodes are cabled: the shape follows from their number, perhaps in blocks of near ones
+ * logical  no source knows how the nodes are cabled: the shape follows from their number, perhaps
+ *          in blocks of near nodes
  */
 enum torus_source {
 	TORUS_FROM_VENDOR,
@@ -24,7 +26,7 @@ enum torus_source {
 	TORUS_SOURCES
 };
 
-enum { TORUS_PORT = 16 }; /* bytes of the name of a network interface */
+enum { TORUS_PORT = 16 }; /* most bytes of the name of a network interface */
 
 struct torus_job {
 	enum torus_source source;
@@ -32,14 +34,18 @@ struct torus_job {
 	struct torus_box box;
 	struct torus_sites sites;
 	int pes;
-	int run;      /* as many PEs in a row are on one node, and round again; 0: see node_of and first */
+	/* Number of consecutive PEs on a node, and again round; 0: see node_of and first. */
+	int run;
 	int *node_of; /* by PE */
-	int *first;   /* PE of each node */
-	/* by direction: the interface of the cable that leaves this PE's node there, as far as it is known; "" elsewhere */
+	int *first;   /* first PE of each node */
+	/*
+	 * By direction: the interface of the cable that leaves this PE's node there, as far as
+	 * known; "" if unknown.
+	 */
 	char port[TORUS_DIRECTIONS][TORUS_PORT];
 };
 
-/* What a job is made from: which PE is on which node, and where the nodes are in the machine. */
+/* The input for a job's torus: the node of each PE, and the place of each node in the machine. */
 struct torus_job_map {
 	enum torus_source source;
 	const struct torus_shape *machine;
@@ -48,7 +54,10 @@ struct torus_job_map {
 	const int *node_of; /* by PE */
 };
 
-/* False: two nodes are at one place (*twice is the second of them), or there is no memory (-1). */
+/*
+ * Returns false if two nodes are at one place (*twice is the second of them), or there is no memory
+ * (-1).
+ */
 bool torus_job_make(struct torus_job *job, const struct torus_job_map *map, int *twice);
 void torus_job_free(struct torus_job *job);
 
@@ -70,33 +79,33 @@ static inline int torus_job_place(const struct torus_job *job, int pe)
 	return job->sites.place[torus_job_node(job, pe)];
 }
 
-/* Which PE is the i-th of a node, in ascending order; -1: it has not so many. */
+/* The i-th PE of a node, in ascending order; -1: it has fewer. */
 int torus_job_pe(const struct torus_job *job, int node, int i);
 
-/* Where a PE is in the machine. */
+/* The place of a PE in the machine. */
 int torus_job_machine_place(const struct torus_job *job, int pe);
 
-/* From the node of one PE to that of another; 0 on one node. */
+/* Hops from the node of one PE to that of another; 0 on one node. */
 static inline int torus_job_hops(const struct torus_job *job, int pe, int other)
 {
 	return torus_hops(&job->sites.shape, torus_job_place(job, pe), torus_job_place(job, other));
 }
 
 /*
- * How far nodes are from each other: the share of pairs at each number of hops. Of many nodes, as seen from some that are spread
- * evenly.
+ * Distances between nodes: the share of pairs at each number of hops. With many nodes, from some
+ * that are spread evenly.
  */
 struct torus_spread {
 	int longest;
 	double mean;
-	double *share; /* of the pairs, by hops up to the longest */
+	double *share; /* of the pairs, by hops up to the longest distance */
 };
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool torus_spread_find(struct torus_spread *spread, const struct torus_sites *sites);
 void torus_spread_free(struct torus_spread *spread);
 
-/* "1: 60 %, 2: 40 %"; ranges of hops where there are many. */
+/* Writes "1: 60 %, 2: 40 %"; with ranges of hops if there are many. */
 enum { TORUS_SPREAD_TEXT = 512 };
 const char *torus_spread_text(const struct torus_spread *spread, char buffer[TORUS_SPREAD_TEXT]);
 

@@ -38,7 +38,7 @@ static bool cut_behind(const struct torus_shape *shape, int place, int axis, int
 	return true;
 }
 
-/* A link where its own line is cut has a flaw. */
+/* A link at which its own line is cut has a flaw. */
 static bool is_well(const struct torus_sites *sites, struct torus_hop hop)
 {
 	return sites->shape.axis[hop.direction / 2].size > 1 &&
@@ -46,7 +46,7 @@ static bool is_well(const struct torus_sites *sites, struct torus_hop hop)
 	       torus_sites_share(sites, hop.place, hop.direction) == 1;
 }
 
-/* How many bypasses use the links of this one already; below 0: it cannot be. */
+/* Number of bypasses that already use the links of this one; negative: impossible. */
 static int uses_of(const struct torus_sites *sites, const struct torus_lines *lines, const struct torus_bypass *bypass)
 {
 	int uses = 0;
@@ -67,7 +67,7 @@ static int uses_of(const struct torus_sites *sites, const struct torus_lines *li
 	return uses;
 }
 
-/* The side on which the fewest bypasses go by already; best->side < 0: none is well. */
+/* The side with the fewest bypasses; best->side < 0: none is intact. */
 static void choose_side(struct torus_bypass *best, const struct torus_lines *lines, const struct torus_sites *sites)
 {
 	struct torus_bypass next = *best;
@@ -94,7 +94,7 @@ static bool add_bypass(struct torus_lines *lines, const struct torus_bypass *byp
 	return true;
 }
 
-/* One flaw after the other. False: no memory. */
+/* Handles one flaw after another. Returns false if there is no memory. */
 static bool avoid_flaws(struct torus_lines *lines, const struct torus_sites *sites, bool *possible)
 {
 	const struct torus_shape *shape = &sites->shape;

@@ -7,25 +7,32 @@
 /*
  * The lines of a torus for schedules from neighbour to neighbour that avoid dead and slow cables.
  *
- * line    the nodes along an axis that have the other coordinates alike: a ring, or a mesh. Its number is its place with coordinate 0
+ * line    the nodes along an axis whose other coordinates are equal: a ring, or a mesh. Its number
+ *         is its place with coordinate 0
  * flaw    a dead or slow cable of a line
- * cut     the first flaw of a ring makes it a mesh that begins behind it
- * bypass  what is to go over another flaw goes along a line beside it: one link aside, one in its direction, and one back
+ * cut     the first flaw of a ring makes it a mesh that begins behind the flaw
+ * bypass  goes round another flaw along a line beside it: one link aside, one in its direction, and
+ *         one back
  */
 struct torus_bypass {
 	int place, direction; /* the flaw leaves the place in this direction, upwards */
-	int side;	      /* direction to the line beside */
+	int side;	      /* direction of the line beside it */
 };
 
 struct torus_lines {
-	int *begins; /* by place times axes plus axis: where the line through the place begins that is cut, or -1 */
+	/*
+	 * By place times axes plus axis: the start of the line through the place if it is cut, else
+	 * -1.
+	 */
+	int *begins;
 	int bypasses;
 	struct torus_bypass *bypass;
 };
 
 /*
- * False: no memory. Not possible: there is a hole, or a flaw without a line beside it that is well there, or in a pair with two cables, whose
- * nodes cannot choose between these.
+ * Returns false if there is no memory. possible becomes false if there is a hole, a flaw without an
+ * intact line beside it, or a flaw in a pair with two cables, whose nodes cannot choose between
+ * them.
  */
 bool torus_lines_find(struct torus_lines *lines, const struct torus_sites *sites, bool *possible);
 void torus_lines_free(struct torus_lines *lines);
@@ -38,7 +45,10 @@ struct torus_hop {
 struct torus_hop torus_bypass_hop(const struct torus_shape *shape, const struct torus_bypass *bypass, bool back,
 				  int hop);
 
-/* The direction in which the bypass of a link leaves its place, or that of the link itself. */
+/*
+ * The direction in which the bypass of a link leaves its place; without a bypass, that of the link
+ * itself.
+ */
 int torus_lines_leave(const struct torus_shape *shape, const struct torus_lines *lines, int place, int direction);
 
 #endif

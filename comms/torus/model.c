@@ -8,11 +8,13 @@
 #define SHORTEST 4096 /* bytes of a segment */
 #define LONGEST (1UL << 20)
 #define SLACK 0.03
-#define MEETING \
-	1.2 /* measured: routes that meet at a link wait for each other, and links carry their most for part of the time only */
-#define COMBINING 1.15		    /* measured: so much longer it takes to handle what is combined */
-#define PIECE 10240		    /* bytes that all-gathers and all-to-alls hand on at a time */
-#define TAKEN_AT_ONCE (256UL << 10) /* bytes of a message for which nobody waits before the next message begins */
+/* Measured: routes that share a link wait for each other, and links are not busy all the time. */
+#define MEETING 1.2
+/* Measured: the factor by which combining a segment takes longer than forwarding it. */
+#define COMBINING 1.15
+#define PIECE 10240 /* bytes that all-gathers and all-to-alls forward at a time */
+/* Bytes of a message that leave without waiting, before the next message begins. */
+#define TAKEN_AT_ONCE (256UL << 10)
 
 const struct torus_costs torus_costs_usual = {.forward = 20e-6, .handle = 10e-6, .rate = 1e9};
 
@@ -25,9 +27,10 @@ size_t torus_part_begin(size_t bytes, int trees, int t)
 }
 
 /*
- * The first segment goes from end to end; the others follow, one behind the other, as fast as the links carry them or the nodes
- * handle them: at a node as many come in as there are trees, and as many go out. Before all that a child has to say that it is
- * ready. Segments of several trees may share a link, but a first one finds it free.
+ * The first segment travels from end to end; the others follow, as fast as the links carry them or
+ * the nodes handle them: a node receives and sends as many as there are trees. Before that, a child
+ * reports that it is ready. Segments of several trees may share a link, but a first one finds it
+ * free.
  */
 static double seconds_of_trees(int levels, int trees, size_t segment, const struct torus_task *task,
 			       const struct torus_costs *costs, int sharing)
@@ -58,7 +61,7 @@ double torus_chain_seconds(int nodes, size_t bytes, size_t segment, const struct
 	return (nodes - 1) * (costs->forward + (double)first / costs->rate) + (double)(bytes - first) / costs->rate;
 }
 
-/* From a place to all others, by the shortest ways; on a mesh on average. */
+/* Hops from a place to all others, by the shortest ways; on a mesh the average. */
 static double all_hops(const struct torus_shape *shape)
 {
 	double hops = 0;
@@ -73,8 +76,9 @@ static double all_hops(const struct torus_shape *shape)
 }
 
 /*
- * Each gets its part from one after the other, and then all parts at once. Routes from all to all load the links alike: what leaves a node,
- * times the hops it makes, is shared by the node's links.
+ * Each node receives its part from one node after another, and then sends all parts at once. Routes
+ * from all to all load the links equally: the bytes that leave a node, times their hops, are shared
+ * by the node's links.
  */
 double torus_parts_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
@@ -94,7 +98,10 @@ double torus_ring_seconds(int nodes, size_t bytes, const struct torus_costs *cos
 	return (nodes - 1) * (costs->forward + (double)bytes / (nodes * costs->rate));
 }
 
-/* What each node gets of the others comes over its links alike: those of a node at the ends of all meshes. */
+/*
+ * A node's links share equally the data of all others, for a node at the ends of all meshes, which
+ * has the fewest.
+ */
 static double gathered_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double links = torus_ring_links(shape, TORUS_ONE_WAY), nodes = shape->places;
@@ -102,13 +109,13 @@ static double gathered_seconds(const struct torus_shape *shape, size_t bytes, co
 	return links > 0 ? (double)bytes * (nodes - 1) / (nodes * links * costs->rate) : 0;
 }
 
-/* In a ring schedule a node takes each part of all others, and hands on about as many. */
+/* In a ring schedule a node receives each part of all others, and forwards about as many. */
 static double ring_schedule_busy(const struct torus_shape *shape, const struct torus_costs *costs)
 {
 	return 2.0 * (shape->places - 1) * torus_ring_parts(shape) * costs->handle;
 }
 
-/* What the busiest link carries last then has to reach its last node, piece by piece. */
+/* The last data on the busiest link still has to reach its last node, piece by piece. */
 double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double parts = torus_ring_parts(shape), part = (double)bytes / (shape->places * parts);
@@ -119,8 +126,9 @@ double torus_gather_seconds(const struct torus_shape *shape, size_t bytes, const
 }
 
 /*
- * Axis by axis from the last one: up and down what is there of a line goes at once, three times as much each round, and on a ring never further
- * than half round. What goes around the end of a mesh comes back over all its links. A long message goes up before another begins to go down.
+ * Axis by axis from the last one: data of a line goes up and down at once, three times as much each
+ * round, and on a ring at most half-way round. At the end of a mesh, data comes back over all its
+ * links. A long message goes up before the next begins to go down.
  */
 double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
@@ -142,7 +150,10 @@ double torus_lines_gather_seconds(const struct torus_shape *shape, size_t bytes,
 	return seconds;
 }
 
-/* Over each link go the steps of both schedules, in rounds. In one of the two a node combines what it takes. */
+/*
+ * Each link carries the steps of both schedules, in rounds. In one of them a node combines what it
+ * receives.
+ */
 double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds, size_t bytes,
 				    const struct torus_costs *costs)
 {
@@ -153,7 +164,10 @@ double torus_ring_allreduce_seconds(const struct torus_shape *shape, int rounds,
 	return 2 * torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
-/* Links carry pieces one after the other; a node takes and sends those of all its links. Each phase begins with what the one before has brought. */
+/*
+ * Links carry pieces one after another; a node receives and sends those of all its links. Each
+ * phase begins with the results of the one before.
+ */
 double torus_links_seconds(const struct torus_shape *shape, const struct torus_lines *lines, size_t bytes,
 			   const struct torus_costs *costs)
 {
@@ -163,7 +177,7 @@ double torus_links_seconds(const struct torus_shape *shape, const struct torus_l
 	return torus_diameter(shape) * costs->forward + (carried > busy ? carried : busy);
 }
 
-/* How many messages of a line its busiest link carries. */
+/* The number of messages of a line that its busiest link carries. */
 static double routed_of_line(const struct torus_axis *axis)
 {
 	int half = axis->size / 2;
@@ -171,7 +185,10 @@ static double routed_of_line(const struct torus_axis *axis)
 	return axis->ring ? half * (half + 1) / 2.0 : (double)half * (axis->size - half);
 }
 
-/* A node sends to all others, receives from them, and passes on what goes through it; and as many acknowledgements go back. */
+/*
+ * A node sends to all others, receives from them, and forwards; and as many acknowledgements go
+ * back.
+ */
 double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int messages,
 			    const struct torus_costs *costs)
 {
@@ -185,7 +202,7 @@ double torus_direct_seconds(const struct torus_shape *shape, size_t bytes, int m
 	return messages * (costs->forward + busy) + MEETING * busiest * (double)bytes / costs->rate;
 }
 
-/* Axis by axis, and what goes along one goes there on top of what goes along the others. */
+/* Axis by axis; loads of the axes add up at a node. */
 double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const struct torus_costs *costs)
 {
 	double seconds = 0;
@@ -198,7 +215,7 @@ double torus_lines_seconds(const struct torus_shape *shape, size_t bytes, const 
 	return seconds;
 }
 
-/* Long segments are less work for everybody: the longest that takes hardly longer than the best. */
+/* Long segments are less work: the longest that is hardly slower than the best. */
 static void choose_segment(struct torus_tree_choice *tree_choice, int levels, size_t shortest,
 			   const struct torus_task *task, const struct torus_costs *costs, int sharing)
 {
@@ -221,8 +238,9 @@ static void choose_segment(struct torus_tree_choice *tree_choice, int levels, si
 }
 
 /*
- * Up and down at once: a single tree goes down one direction of its cables and up the other, and so do trees that go upwards only, where
- * no cable is both up and down. Other trees share cables with themselves, and a link carries two of their parts.
+ * Up and down at once: a single tree goes down one direction of its cables and up the other, and so
+ * do trees that only go upwards, in which no cable has both. Other trees share cables with
+ * themselves, so a link carries two of their parts.
  */
 static bool links_carry_both(const struct torus_shape *shape, enum torus_trees kind, int trees)
 {
@@ -266,7 +284,9 @@ struct torus_tree_choice torus_choose_trees(const struct torus_shape *shape, con
 		if (!task->up_first || kind < TORUS_TREES_TWICE || task->damaged)
 			tree_choice = torus_choose_segment(shape, kind, task, costs);
 
-		/* With the links used in both directions, the kind that shares none goes first. */
+		/*
+		 * As the links are used in both directions, the kind that shares none comes first.
+		 */
 		if (tree_choice.trees > 0 && (best.trees == 0 || task->up_first || tree_choice.seconds < best.seconds))
 			best = tree_choice;
 	}

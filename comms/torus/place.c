@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several methods to lay a grid out are tried for several tiles; the best that is in nothing worse than rank order is
- * taken. Which layouts are worth a full measurement is decided by their hops alone.
+ * Tries several layouts for several tiles, and takes the best that is no worse than rank order in
+ * any respect. Hops alone decide which layouts are worth a full measurement.
  *
- * Where cables are dead or slow, what counts are the routes round them, and the best layouts are also tried shifted along the rings: so a
- * grid that does not wrap, for instance, comes to lie with its end at a dead cable.
+ * With dead or slow cables, the routes around them count, and the best layouts are also tried
+ * shifted along the rings: a grid that does not wrap may then have its end at a dead cable.
  */
 #include "place.h"
 
@@ -13,9 +13,9 @@
 
 #include "routes.h"
 
-/* Limits that make the largest machine a matter of seconds. */
+/* Limits that keep the largest machine within seconds. */
 #define MOST_TILINGS 24
-#define WORK_BY_AXES 3000000L	/* places of lines */
+#define WORK_BY_AXES 3000000L	/* places of lines visited */
 #define WORK_GENERAL 1000000L	/* cells, over all tilings */
 #define WORK_WITHIN 4000000L	/* visits of pairs, cells, links */
 #define WORK_BY_SWAPS 600000L	/* pairs of cells */
@@ -79,7 +79,7 @@ static void add_tiling(struct tilings *tilings, const struct torus_tiling *tilin
 	tilings->count++;
 }
 
-/* Finds the tilings of the grid by tiles of so many PEs that have the fewest messages between tiles. */
+/* Finds the tilings by tiles of this many PEs with the fewest messages between tiles. */
 static void find_tilings(struct tilings *tilings, struct torus_tiling *tiling, const struct torus_grid *grid, int dim,
 			 int rest, int pes)
 {
@@ -112,7 +112,10 @@ static void offer_places(struct torus_choice *choice, int *place, struct torus_l
 		memcpy(room, place, (size_t)tiling->cells.cells * sizeof *place);
 }
 
-/* The best so far, if small and not perfect, can be made better; so can cells on nodes in their order. */
+/*
+ * Improves the best layout so far, if it is small and not perfect; and cells on nodes in their
+ * order.
+ */
 static void offer_swapped(struct torus_choice *choice, const struct tilings *tilings, const struct torus_sites *sites,
 			  int most, int *place)
 {
@@ -132,7 +135,7 @@ static void offer_swapped(struct torus_choice *choice, const struct tilings *til
 		offer_places(choice, place, best, &sites->shape, &tilings->list[0]);
 }
 
-/* Layouts of any set of nodes, of one tiling. */
+/* Layouts of any set of nodes, for one tiling. */
 static bool offer_general(struct torus_choice *choice, const struct torus_sites *sites,
 			  const struct torus_tiling *tiling, int number, int *place)
 {
@@ -161,7 +164,10 @@ static bool find_layouts(struct torus_choice *choice, const struct torus_sites *
 
 		if (full)
 			good = torus_layouts_by_axes(choice, &sites->shape, tiling, t, WORK_BY_AXES / tilings->count);
-		/* A layout along cables only cannot be bettered by any other of the same tile. */
+		/*
+		 * If all neighbours are one cable apart, no other layout of the same tile is
+		 * better.
+		 */
 		if (choice->count && choice->layouts[0].hops <= tiling->leaving)
 			break;
 		if (t > 0 && general < sites->nodes)
@@ -223,7 +229,10 @@ static bool is_better(const struct torus_cost *cost, const struct torus_cost *th
 	return cost->worst != than->worst ? cost->worst < than->worst : cost->longest < than->longest;
 }
 
-/* The cost of the layout; if it is the best so far, and bears comparison with rank order, the plan is this one. */
+/*
+ * Computes the layout's cost; if it is the best so far, and no worse than rank order, makes it the
+ * plan.
+ */
 static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes,
 		       const struct torus_grid *grid, const struct tilings *tilings, const struct torus_layout *layout)
 {
@@ -246,7 +255,10 @@ static bool try_layout(struct torus_plan *plan, const struct torus_sites *sites,
 	return true;
 }
 
-/* Along the rings of a shape, as far as the place `by` is from the first one; -1: that is not along rings only. */
+/*
+ * Shifts a place along the rings of a shape, by the vector from the first place to `by`; -1: it
+ * would leave a mesh.
+ */
 static int shifted(const struct torus_shape *shape, int place, int by)
 {
 	int to = 0;
@@ -261,7 +273,7 @@ static int shifted(const struct torus_shape *shape, int place, int by)
 	return to;
 }
 
-/* A layout everywhere else on a full torus that has flaws. */
+/* Tries all shifts of a layout on a full torus with flaws. */
 static bool try_shifts(struct torus_plan *plan, const struct torus_sites *sites, const struct torus_routes *routes,
 		       const struct torus_grid *grid, const struct tilings *tilings, const struct torus_layout *layout)
 {
@@ -286,7 +298,9 @@ static bool try_shifts(struct torus_plan *plan, const struct torus_sites *sites,
 	return good;
 }
 
-/* The tiling that leaves PEs in rank order, if there is one: nodes take runs of the last dimension. */
+/*
+ * The tiling that keeps PEs in rank order, if there is one: nodes take runs of the last dimension.
+ */
 static const struct torus_tiling *tiling_of_runs(const struct tilings *tilings, int pes, int *number)
 {
 	for (*number = 0; *number < tilings->count; ++*number) {
@@ -298,7 +312,10 @@ static const struct torus_tiling *tiling_of_runs(const struct tilings *tilings, 
 	return NULL;
 }
 
-/* Where nothing bears comparison with rank order, rank order itself is made better step by step. */
+/*
+ * If every layout is worse than rank order in some respect, improves rank order itself step by
+ * step.
+ */
 static bool improve_rank_order(struct torus_plan *plan, const struct torus_sites *sites,
 			       const struct torus_routes *routes, int pes, const struct torus_grid *grid,
 			       const struct tilings *tilings)

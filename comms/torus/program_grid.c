@@ -58,7 +58,7 @@ int torus_grid_neighbour(const struct torus_grid *grid, int cell, int dim, int s
 	return grid->wraps[dim] ? cell - step * (size - 1) * stride : -1;
 }
 
-/* Coordinates of all places, so that no route needs a division. */
+/* Coordinates of all places, so that routes need no division. */
 static int *all_coordinates(const struct torus_shape *shape)
 {
 	int *table = malloc((size_t)shape->places * (size_t)shape->axes * sizeof *table);
@@ -72,7 +72,7 @@ struct traffic {
 	const struct torus_shape *shape;
 	const int *table;
 	long *load;			   /* of each link: place times directions, plus direction */
-	const struct torus_sites *sites;   /* with routes only */
+	const struct torus_sites *sites;   /* only with routes */
 	const struct torus_routes *routes; /* NULL: dimension order */
 };
 
@@ -88,7 +88,7 @@ static int send_round(struct traffic *traffic, int from, int to, long weight)
 	return hops;
 }
 
-/* Adds a message to all links of its route; returns how many. */
+/* Adds a message to all links of its route; returns their number. */
 static int route_message(struct traffic *traffic, int from, int to, long weight)
 {
 	const struct torus_shape *shape = traffic->shape;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The axes longer than 1, from the one on that the part begins with; returns how many. */
+/* The axes longer than 1, starting with the part's first; returns their number. */
 static int axes_of(const struct torus_shape *shape, int part, int *axes)
 {
 	int all[TORUS_AXES], count = 0;
@@ -23,7 +23,7 @@ int torus_ring_parts(const struct torus_shape *shape)
 	return 2 * axes_of(shape, 0, axes);
 }
 
-/* As torus_steps; but half round a ring, parts with an odd number go downwards. */
+/* As torus_steps, but half-way round a ring, odd parts go downwards. */
 static int ring_steps(const struct torus_shape *shape, int axis, int part, int from, int to)
 {
 	const struct torus_axis *along = &shape->axis[axis];
@@ -47,7 +47,7 @@ bool torus_ring_sends(const struct torus_shape *shape, int part, int origin, int
 		if (behind && here != 0)
 			return false;
 		if (axes[i] == direction / 2) {
-			/* Outwards, and not past the point where it comes from the other side. */
+			/* Outwards, but not past the point that the other direction reaches. */
 			if (here * step < 0 || ring_steps(shape, axes[i], part, origin, next) != here + step)
 				return false;
 			behind = true;
@@ -78,8 +78,9 @@ static int compare_orders(const void *left, const void *right)
 }
 
 /*
- * What stands along the i-th axis of a part's order comes back over links of the axes behind it. So parts that begin with neighbouring
- * axes, one a place further along its order than the other, come over different links.
+ * Data spread along the i-th axis of a part's order returns over links of the axes behind it. So
+ * parts that begin with neighbouring axes, one a position further along its order than the other,
+ * use different links.
  */
 static int order_of(const struct torus_shape *shape, int part, int origin, int place)
 {
@@ -125,7 +126,10 @@ int torus_ring_reverse_schedule(const struct torus_shape *shape, int place, int 
 	return count;
 }
 
-/* On a ring all places send as much; on a mesh a link in the middle has the most: as much as there is before it, both parts. */
+/*
+ * On a ring all places send the same amount; on a mesh, the middle link carries the most: all data
+ * from one side, of both parts.
+ */
 int torus_ring_schedule_most(const struct torus_shape *shape)
 {
 	int most = 0;

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #define LINE 64
-#define WHOLE 65536 /* shares are in so many parts of a whole, so that all nodes compute the same */
+#define WHOLE 65536 /* the whole, in integer units, so that all nodes compute the same shares */
 
-/* Linear equations: what the parts of each axis order would have to be for all axes to carry what they can. */
+/*
+ * Linear equations for the parts of each axis order, so that every axis carries as much as it can.
+ */
 struct equations {
 	int count;
 	double left[TORUS_AXES][TORUS_AXES + 1]; /* the last column is the right side */
@@ -30,7 +32,10 @@ double torus_ring_links(const struct torus_shape *shape, enum torus_ring_ways wa
 	return links;
 }
 
-/* The data of all others comes by each link alike. Along an axis goes what the axes before it have gathered. */
+/*
+ * Each link brings an equal part of all others' data. An axis carries what the axes before it have
+ * gathered.
+ */
 static void write_down(struct equations *e, const struct torus_shape *shape, enum torus_ring_ways ways, const int *axes,
 		       int count)
 {
@@ -63,7 +68,7 @@ static double magnitude(double number)
 	return number < 0 ? -number : number;
 }
 
-/* By elimination. False: they have no one solution. */
+/* Gaussian elimination. Returns false if there is no unique solution. */
 static bool solve(struct equations *e, double *solution)
 {
 	for (int i = 0; i < e->count; i++) {

@@ -33,19 +33,23 @@ int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to
 }
 
 /*
- * after: for each link, a bit for every direction in which a route leaves it. The others are about one goal and by place: the
- * routes to a goal are a tree.
+ * after: for each link, a bit for every direction in which a route leaves it. The other arrays are
+ * for one goal and indexed by place: the routes to a goal form a tree.
  */
 struct walk {
 	const struct torus_sites *sites;
 	bool cautious;
 	uint16_t *after;
 	signed char *next;
-	int *hops;   /* 0: not known yet, and at the goal */
-	float *cost; /* hops, slow ones counted as more; above 0: not in dimension order */
+	int *hops; /* 0: unknown, or at the goal */
+	/* Hops, with slow cables counted as several; above 0: not in dimension order. */
+	float *cost;
 };
 
-/* Whether dimension order leads from a place to the goal over nothing but whole cables; marks all places of the route. */
+/*
+ * Does dimension order lead from a place to the goal over intact cables only? Marks all places of
+ * the route.
+ */
 static bool is_whole(struct walk *walk, int place, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
@@ -68,7 +72,7 @@ static bool is_whole(struct walk *walk, int place, int goal)
 	return place == goal || walk->cost[place] == 0;
 }
 
-/* Gives a place without a route over whole cables the best one over its neighbours. */
+/* Gives a place without a route over intact cables the best one through its neighbours. */
 static bool improve_route(struct walk *walk, int place, int goal)
 {
 	const struct torus_sites *sites = walk->sites;
@@ -161,7 +165,10 @@ static void follow_to(struct walk *walk, struct torus_routes *routes, int goal)
 	}
 }
 
-/* Searches for a cycle of links, depth first. Colours: 0 not seen, 1 on the path, 2 done. False: no memory. */
+/*
+ * Depth-first search for a cycle of links. Colours: 0 not seen, 1 on the path, 2 done. Returns
+ * false if there is no memory.
+ */
 static bool find_cycle(struct torus_routes *routes, const struct walk *walk)
 {
 	const struct torus_shape *shape = &walk->sites->shape;

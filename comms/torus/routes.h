@@ -5,36 +5,40 @@
 #include "sites.h"
 
 /*
- * Routes for hosts that forward for each other. A host knows only where a packet goes, so a route is a function of where
- * it is and where it goes: in dimension order, and the shortest path from where that would lead over a hole, or a cable that
- * is dead or slow. A slow cable counts as the more cables.
+ * Routes for hosts that forward for each other. A host sees only a packet's destination, so a route
+ * is a function of the current place and the destination: dimension order, and the shortest path
+ * where that would lead over a hole or a dead or slow cable. A slow cable counts as several cables.
  *
- * A channel cycle: packets of several routes hold one link each and want the next, round a ring. Networks that stop a sender
- * when a queue is full can stop for good there. Rings of four and more have such cycles when packets take the shorter direction.
+ * A channel cycle: packets of several routes each hold one link and wait for the next, round a
+ * ring. Networks that stop a sender when a queue is full can deadlock there. Rings of four and more
+ * have such cycles when packets take the shorter direction.
  *
- * cautious   no cycles: the cable between the ends of a ring is used only as the first step along it. Some routes are longer.
+ * cautious   no cycles: the cable between the ends of a ring is used only as the first step along
+ *            it. Some routes are longer
  */
 int torus_forward(const struct torus_shape *shape, bool cautious, int at, int to);
 
 struct torus_routes {
-	long pairs, reached; /* from every node to every other */
-	int from, to;	     /* the first pair that is not, by number of node */
+	long pairs, reached; /* from every node to every other; and those that can be reached */
+	int from, to;	     /* the first pair that cannot, by number of node */
 	long around;	     /* pairs whose route is not in dimension order */
-	long hops;	     /* of the pairs that are reached, and the longest */
+	long hops;	     /* of the pairs that can be reached; and of the longest route */
 	int longest;
-	signed char *next; /* the next direction, by number of the node it goes to times places plus place; -1: none */
-	int cycle;	   /* links in a channel cycle, 0: there is none */
-	int *places;	   /* where each of them begins */
-	int *directions;   /* and its direction */
+	/* The next direction, by destination node times places plus place; -1: none. */
+	signed char *next;
+	int cycle;	 /* number of links in a channel cycle, 0: none */
+	int *places;	 /* where each link of it begins */
+	int *directions; /* and its direction */
 };
 
-/* Finds and follows every route. False: no memory. */
+/* Finds and follows every route. Returns false if there is no memory. */
 bool torus_routes_check(struct torus_routes *routes, const struct torus_sites *sites, bool cautious);
 void torus_routes_free(struct torus_routes *routes);
 
 /*
- * The routes to count costs by: NULL, and found true, where dimension order is right, because no cable is dead or slow, or where some nodes
- * cannot be reached over what is left, so that messages use something else than these cables. Found false: no memory.
+ * The routes for counting costs. NULL with found true: dimension order is right, because no cable
+ * is dead or slow, or because some nodes cannot be reached over the remaining cables, so that
+ * messages use other ones. Found false: no memory.
  */
 const struct torus_routes *torus_routes_round(struct torus_routes *routes, const struct torus_sites *sites,
 					      bool *found);

@@ -98,7 +98,7 @@ const char *torus_shape_text(const struct torus_shape *shape, char buffer[TORUS_
 	return buffer;
 }
 
-/* Splits nodes into factors that do not grow, the sum of which is the least: the nearest to a cube. */
+/* Splits nodes into non-increasing factors with the least sum: the nearest to a cube. */
 static int best_factors(int nodes, int axes, int most, int *factors)
 {
 	int best = -1, tail[TORUS_AXES];

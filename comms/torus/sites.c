@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * The part of an axis that is in use. Least and greatest coordinate would be wrong for a box that wraps: on a ring the box
- * begins behind the longest run of unused coordinates.
+ * The part of an axis in use. Minimum and maximum coordinate would be wrong for a box that wraps:
+ * on a ring the box begins behind the longest run of unused coordinates.
  */
 static void find_extent(const struct torus_axis *axis, const bool *used, int *origin, int *extent)
 {
@@ -21,7 +21,7 @@ static void find_extent(const struct torus_axis *axis, const bool *used, int *or
 	*extent = last - first + 1;
 	if (!axis->ring)
 		return;
-	longest = size - *extent; /* the run that goes over the end of the ring */
+	longest = size - *extent; /* the run across the end of the ring */
 	for (int c = first, run = 0; c <= last; c++) {
 		run = used[c] ? 0 : run + 1;
 		if (run > longest) {
@@ -39,7 +39,8 @@ void torus_box_find(struct torus_box *box, const struct torus_shape *machine, co
 		bool *used = calloc((size_t)machine->axis[a].size, sizeof *used);
 
 		if (!used) {
-			box->extent[a] = machine->axis[a].size; /* a box that is too large is still right */
+			/* A box that is too large is still correct. */
+			box->extent[a] = machine->axis[a].size;
 			continue;
 		}
 		for (int i = 0; i < count; i++)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A box that a job gets is mostly open along its long axes. Walked together with another axis it can be closed all the
- * same: out along one row, across, back along the other. In general two parts are a grid with columns and rows, and
- * these are the closed lines through it:
+ * A job's box is mostly open along its long axes. Together with another axis a line can still be
+ * closed: out along one row, across, back along the other. In general, two parts form a grid with
+ * columns and rows, and these are its closed lines:
  *
- * comb       an even number of rows: to and fro through all columns but the first, back through the first
- * cylinder   the same where each row is a ring: after the last row, an odd one, the ring leads on to the first column
- * knot       neither: one step in it is two hops long, because a chessboard with an odd number of fields has no tour
+ * comb       an even number of rows: back and forth through all columns but the first, back through
+ *            the first
+ * cylinder   the same if each row is a ring: after the last row, an odd one, the ring leads on to
+ *            the first column
+ * knot       neither: one step is two hops long, because a chessboard with an odd number of fields
+ *            has no tour
  * fold       a single row: every second place outwards, the others backwards
  */
 #include "subaxes.h"
@@ -23,7 +26,7 @@ struct grid {
 	bool ring; /* the last column is beside the first */
 };
 
-/* To and fro over one sub-axis after the other. */
+/* Back and forth over one sub-axis after the other. */
 static void snake(const struct torus_subaxis *subaxes, int count, int *offset)
 {
 	int length = 1;
@@ -48,7 +51,7 @@ static void fold(const struct torus_subaxis *subaxis, int *offset)
 		offset[at++] = i * subaxis->stride;
 }
 
-/* To and fro through the first rows, without the first column; returns how many places that are. */
+/* Back and forth through the first rows, without the first column; returns the number of places. */
 static int serpentine(const struct grid *grid, int rows, int *offset)
 {
 	int at = 0;
@@ -67,7 +70,7 @@ static void comb(const struct grid *grid, int *offset)
 		offset[at++] = grid->row[r] + grid->column[0];
 }
 
-/* The last two rows are taken together, up and down; then a step aslant to the first column. */
+/* Takes the last two rows together, up and down; then one diagonal step to the first column. */
 static void knot(const struct grid *grid, int *offset)
 {
 	int at = serpentine(grid, grid->rows - 2, offset);
@@ -106,7 +109,7 @@ static void take_better(struct torus_line *line, struct torus_line *trial, const
 	line->longest = trial->longest;
 }
 
-/* One sub-axis against the rest of them, by every method that closes the line; takes the best. */
+/* One sub-axis against the rest, by every method that closes the line; takes the best. */
 static void try_subaxis(struct torus_line *line, struct torus_line *trial, const struct torus_shape *axes,
 			const struct torus_subaxis *subaxis, const int *private, const int *rest)
 {
@@ -156,7 +159,7 @@ static bool close_line(struct torus_line *line, const struct torus_shape *axes, 
 	return good;
 }
 
-/* The sub-axis with the shortest steps is walked most often, so it comes first. */
+/* The sub-axis with the shortest steps comes first, because it is walked most often. */
 static int sort_subaxes(struct torus_subaxis *sorted, const struct torus_subaxis *subaxes, int count)
 {
 	int found = 0;
@@ -194,7 +197,7 @@ bool torus_line_make(struct torus_line *line, const struct torus_shape *axes, co
 	return true;
 }
 
-/* Can these axes together be walked round with one hop a step? The same cases as above. */
+/* Can these axes together form a closed line with one hop per step? The same cases as above. */
 static bool closes(const struct torus_shape *shape, const int owner[TORUS_AXES], int axis)
 {
 	int count = 0, last = 0;

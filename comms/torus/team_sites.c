@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sites of a team: the coordinates that none of its nodes has are left out of each axis. A link of the team then leads to the next
- * coordinate that is left, over one cable or over several, all in one line of the machine. Links of one line and direction lie behind one
- * another, so no cable belongs to two of them.
+ * The sites of a team: the coordinates without a node of the team are left out of each axis. A link
+ * of the team then leads to the next remaining coordinate, over one or more cables of one line of
+ * the machine. Links of one line and direction follow one another, so no cable belongs to two of
+ * them.
  *
- * That needs routes that do not go the other way round a ring, so no link of a ring may be as long as half of it. On a mesh it is no longer
- * than that: the longest gap of the ring is what the mesh leaves out. If it is half of the ring, there are two coordinates, and routes lead
- * upwards both ways, over different cables.
+ * That requires routes that do not go the other way round a ring, so no link of a ring may be half
+ * of it or longer. A link of a mesh is at most half: the mesh leaves out the longest gap of the
+ * ring. If that is half of the ring, there are two coordinates, and routes lead upwards both ways,
+ * over different cables.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sites.h"
 
-/* Which coordinates a team has along an axis, in the order of the team's own coordinates. */
+/* The coordinates of a team along an axis, in the order of the team's own coordinates. */
 struct team_axis {
 	int count;
 	bool ring;
-	int *at;    /* of the team's coordinate: that of the machine */
-	int *index; /* of the machine's coordinate: the team's, or -1 */
+	int *at;    /* the machine's coordinate of each team coordinate */
+	int *index; /* the team's coordinate of each machine coordinate, or -1 */
 };
 
-/* How far it is upwards to the next coordinate, round the ring behind the last one. */
+/* Distance upwards to the next coordinate, round the ring behind the last one. */
 static int gap_behind(const struct team_axis *axis, int i, int size)
 {
 	return i + 1 < axis->count ? axis->at[i + 1] - axis->at[i] : axis->at[0] + size - axis->at[i];
 }
 
-/* A ring without gaps, or with equal ones: then the cables between the last coordinate and the first are as much the team's as all others. */
+/*
+ * A ring without gaps, or with equal gaps: the cables between the last coordinate and the first are
+ * then the team's, too.
+ */
 static bool axis_is_ring(const struct team_axis *axis, const struct torus_axis *whole)
 {
 	if (!whole->ring || axis->count < 2 || (axis->count == 2 && whole->size > 2))
@@ -38,7 +43,7 @@ static bool axis_is_ring(const struct team_axis *axis, const struct torus_axis *
 	return true;
 }
 
-/* Of a ring that became a mesh the first coordinate is the one behind the longest gap. */
+/* For a ring that became a mesh, the first coordinate is the one behind the longest gap. */
 static void begin_behind_gap(struct team_axis *axis, int size)
 {
 	int first = 0, longest = gap_behind(axis, axis->count - 1, size);
@@ -81,7 +86,10 @@ static bool find_team_axis(struct team_axis *axis, const struct torus_shape *sha
 	return true;
 }
 
-/* What the cables of a link carry of the usual rate: the worst of them, along the route. Over one cable it goes in the link's direction. */
+/*
+ * The share of the usual rate that a link's cables carry: the worst of them, along the route. A
+ * single cable is used in the link's direction.
+ */
 static float share_of_route(const struct torus_sites *all, int from, int to, int direction)
 {
 	float least = 1;
@@ -107,7 +115,7 @@ static int place_outside(const struct torus_shape *shape, const struct torus_sha
 	return torus_place_at(whole, coordinates);
 }
 
-/* Only if some cable of the team is dead or slow; cables that a team's links do not use are none of its business. */
+/* Only if a cable of the team is dead or slow; other cables do not matter. */
 static bool find_shares(struct torus_sites *sites, const struct torus_sites *all, const struct team_axis *axis)
 {
 	int directions = 2 * all->shape.axes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of a step is that of its fullest part: a TNI, sending or receiving, a link, or the memory of the node.
- * To find the best assignment is to pack slots into TNIs; the search is complete for small tiles, and stops with the
- * best found after a while for large ones. What is less than the fullest link is as good as nothing, so it ends there, too.
+ * The time of a step is that of its busiest part: a TNI, sending or receiving, a link, or the
+ * memory of the node. Finding the best assignment is packing slots into TNIs. The search is
+ * complete for small tiles, and for large ones stops after a while with the best found. It also
+ * stops when no TNI is busier than the busiest link, because less gains nothing.
  */
 #include "tni.h"
 
@@ -41,7 +42,7 @@ int torus_step_target(const struct torus_step *step, int pe, int direction, bool
 	return *leaves ? pe + (size - 1) * stride : pe - stride;
 }
 
-/* A slot while slots are packed. */
+/* A slot during packing. */
 struct item {
 	int slot;
 	double out, in;
@@ -52,8 +53,8 @@ struct disjoint {
 	int count, tnis;
 	double *out, *in;
 	int *trial, *best;
-	double fullest; /* of the best */
-	double enough;	/* nothing below this is worth while */
+	double fullest; /* load of the busiest TNI in the best assignment */
+	double enough;	/* a lower load gains nothing */
 	long tries;
 };
 
@@ -70,7 +71,7 @@ static double fuller(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The TNIs that differ in what they carry, the emptiest first. */
+/* The TNIs that differ in load, the emptiest first. */
 static int list_tnis(const struct disjoint *p, int *list)
 {
 	int count = 0;
@@ -91,7 +92,7 @@ static int list_tnis(const struct disjoint *p, int *list)
 	return count;
 }
 
-/* Packs item after item; lists has room for a list of TNIs for each of them. */
+/* Packs item after item; lists has room for a list of TNIs for each. */
 static void pack_from(struct disjoint *p, int at, double fullest, int *lists)
 {
 	const struct item *item = &p->items[at];
@@ -120,7 +121,10 @@ static void pack_from(struct disjoint *p, int at, double fullest, int *lists)
 	}
 }
 
-/* What the fullest TNI carries at least: its share, the largest message, or, of so many slots, so many of the least. */
+/*
+ * A lower bound for the busiest TNI: its share, the largest message, or the smallest messages of
+ * its number of slots.
+ */
 static double least_possible(const struct disjoint *p)
 {
 	double out = 0, in = 0, most = 0, least_out = 1e300, least_in = 1e300;
@@ -155,7 +159,7 @@ static double load_tnis(const struct disjoint *p, const int *tni)
 	return fullest;
 }
 
-/* The simple assignments first, so that the search has something to beat and never ends behind them. */
+/* Starts with the simple assignments, so that the search never ends with a worse one. */
 static void pack_simply(struct disjoint *p, int directions)
 {
 	p->fullest = 1e300;
@@ -174,7 +178,7 @@ static void pack_simply(struct disjoint *p, int directions)
 	memset(p->in, 0, (size_t)p->tnis * sizeof *p->in);
 }
 
-/* Item a, on the fullest TNI, goes to another one, where item b, if it is not -1, comes back from. */
+/* Moves item a from the busiest TNI to another one, and item b, unless it is -1, back. */
 static bool try_exchange(struct disjoint *p, int a, int b, int to)
 {
 	static const struct item nothing;
@@ -191,7 +195,7 @@ static bool try_exchange(struct disjoint *p, int a, int b, int to)
 	return true;
 }
 
-/* One exchange that makes a fullest TNI less full. */
+/* One exchange that relieves a busiest TNI. */
 static bool improve_once(struct disjoint *p)
 {
 	for (int a = 0; a < p->count; a++) {
@@ -267,7 +271,7 @@ static bool assign_best(struct torus_assignment *a, const struct torus_step *ste
 	return good;
 }
 
-/* What does not depend on the TNIs. Slots that bypass them get TNI -1. */
+/* Computes what does not depend on the TNIs. Slots that bypass them get TNI -1. */
 static void count_volumes(struct torus_assignment *a, const struct torus_step *step)
 {
 	double link[TORUS_DIRECTIONS] = {0};

@@ -5,11 +5,13 @@
 #include "shape.h"
 
 /*
- * Which message goes through which TNI. All nodes do the same: the PEs of a node are a tile of a larger
- * grid, and in a step each sends a message in every direction, to a PE of its own tile or of the next node's.
+ * Assigns messages to TNIs. All nodes do the same: the PEs of a node are a tile of a larger grid,
+ * and in a step each sends a message in every direction, to a PE of its own tile or of the next
+ * node's.
  *
- * slot     a PE of the tile and a direction: the message it sends there and the one it gets from there. Both go through
- *          the TNI of the slot, so the traffic to and from one neighbour shares a queue.
+ * slot     a PE of the tile and a direction: the message that it sends there and the one that it
+ *          receives from there. Both use the TNI of the slot, so the traffic to and from one
+ *          neighbour shares a queue
  * volume   of the messages in one direction
  */
 struct torus_step {
@@ -19,33 +21,38 @@ struct torus_step {
 	double volume[TORUS_DIRECTIONS]; /* MB */
 	int tnis;
 	double tni_rate, link_rate; /* GB/s */
-	double memory_rate;	    /* GB/s of messages inside the node if they bypass the TNIs; 0: they do not */
+	/* GB/s of messages inside the node that bypass the TNIs; 0: they do not. */
+	double memory_rate;
 };
 
 enum torus_assign { TORUS_BY_DIRECTION, TORUS_ROUND_ROBIN, TORUS_BEST };
 
 struct torus_assignment {
 	int slots;
-	int *tni;	     /* of each slot, PE after PE, direction after direction; -1: bypasses them */
+	/* Of each slot, PE after PE, direction after direction; -1: bypasses the TNIs. */
+	int *tni;
 	double *out, *in;    /* volume through each TNI */
-	double link, memory; /* volume over the fullest link, and inside the node past the TNIs */
+	double link, memory; /* volume over the busiest link, and inside the node past the TNIs */
 	double sum, leaving; /* volume of all messages, and of those that leave the node */
-	double microseconds; /* of a step: the fullest TNI, link or memory */
+	double microseconds; /* of a step: the time of the busiest TNI, link or memory */
 	const char *bound;   /* which of them: "TNIs", "links" or "memory" */
 	bool proven;	     /* no assignment takes less */
 };
 
-/* Fills what follows from dims and tile. False: problem says what is wrong. */
+/* Computes what follows from dims and tile. Returns false with the reason in `problem`. */
 bool torus_step_complete(struct torus_step *step, char problem[TORUS_PROBLEM]);
 
-/* The PE of the tile that the message of a slot goes to; it leaves the node where the neighbour is another one's. */
+/*
+ * The PE of the tile that receives the message of a slot; if the message leaves the node, a PE of
+ * the neighbour's tile.
+ */
 int torus_step_target(const struct torus_step *step, int pe, int direction, bool *leaves);
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 bool torus_assign(struct torus_assignment *assignment, const struct torus_step *step, enum torus_assign how);
 void torus_assignment_free(struct torus_assignment *assignment);
 
-/* GB/s of so much volume in the time of the step. */
+/* GB/s of this volume in the time of the step. */
 double torus_step_rate(const struct torus_assignment *assignment, double volume);
 
 #endif

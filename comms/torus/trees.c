@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trees.h"
 
-/* The axes longer than 1, in order; returns how many. */
+/* The axes longer than 1, in order; returns their number. */
 static int active_axes(const struct torus_shape *shape, int *axes)
 {
 	int count = 0;
@@ -59,7 +59,10 @@ int torus_tree_parent(const struct torus_tree *tree, int place, int *direction)
 		int steps = torus_steps(&shape->axis[axis], torus_coordinate(shape, tree->root, axis),
 					torus_coordinate(shape, place, axis));
 
-		/* A ghost takes from above, but at the upper end of a mesh from below. */
+		/*
+		 * A place that is not displaced receives from above, but at the upper end of a mesh
+		 * from below.
+		 */
 		if (displaced)
 			*direction = 2 * axis + (steps < 0);
 		else
@@ -100,7 +103,7 @@ int torus_tree_level(const struct torus_tree *tree, int place)
 	return level;
 }
 
-/* How far an axis reaches from the root's coordinate. */
+/* Distance from the root's coordinate to the end of an axis. */
 static int farthest_on_axis(const struct torus_shape *shape, int root, int axis)
 {
 	int size = shape->axis[axis].size, at = torus_coordinate(shape, root, axis);

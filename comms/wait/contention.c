@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contention: others want the processors. The library knows the PEs of its node; but there may be other jobs, hosts of a test cluster or
- * containers that share the processors and do not know it, or a hypervisor that has not enough of them. A PE that spins
- * there keeps a processor from the PE it waits for, and all wait until the kernel takes the processors away.
+ * Contention: others want the processors. The library knows the PEs of its node, but not other
+ * jobs, test clusters' hosts or containers on the same processors, or a hypervisor that has too
+ * few. A PE that spins then keeps a processor from the PE it waits for, and all wait until the
+ * kernel preempts.
  *
- * Two things show it. The kernel counts how long this thread could have run and did not, and how often it ran (schedstat); a PE that is
- * alone on its processor waits for nobody. And a processor that a hypervisor takes away leaves a gap between polls. When more than a
- * sixteenth of the time is lost, and not once only, waiting PEs poll a few times and then sleep. When next to none has been, they
- * poll twice as many times as before, every 20 ms until all is as it was. Threads that serve a PE, this one or another,
- * take the processor often and for microseconds. They would find none at hand if PEs slept for that: to wake an idle processor takes longer.
+ * Two things show it. The kernel counts how long this thread was runnable without running, and how
+ * often it ran (schedstat); a PE that is alone on its processor never waits for one. And when a
+ * hypervisor takes the processor away, there is a gap between polls. If repeatedly more than a
+ * sixteenth of the time is lost, waiting PEs poll a few times and then sleep. While next to none is
+ * lost, they double the number of polls every 20 ms until it is normal again. Threads that serve a
+ * PE, this one or another, take the processor often and for microseconds. If PEs slept for that, no
+ * processor would be awake for them, and waking an idle one takes longer.
  */
 #include "contention.h"
 
@@ -23,13 +26,14 @@
 
 #define SAMPLE_EVERY 10000000LL /* ns */
 #define CALM_FOR 20000000LL	/* ns */
-#define OFTEN 2			/* samples in a row: a daemon that wakes once is no contention */
-#define GAP 200000LL		/* ns; the polls between two clocks take a tenth of that */
+#define OFTEN 2			/* samples in a row: a daemon that runs once is no contention */
+#define GAP 200000LL		/* ns; the polls between two clock readings take a tenth of that */
 #define POLLS_LEAST 128
-#define MUCH 16 /* a share of the time */
+#define MUCH 16 /* lost share of the time that counts as contention */
 #define LITTLE 64
-#define LONG 100000 /* ns in one piece */
-#define SHORT 50000 /* longer than the thread that serves takes to see that it need not, a few times in 10 ms */
+#define LONG 100000 /* ns without interruption */
+/* Longer than the serving thread needs to see that it has no work, a few times in 10 ms. */
+#define SHORT 50000
 
 struct delays {
 	int64_t time; /* ns ready to run */
@@ -39,15 +43,15 @@ struct delays {
 static struct {
 	int file; /* schedstat of the thread that started; -1: there is none */
 	unsigned most;
-	atomic_bool sampling; /* who does owns what is below, up to gaps */
+	atomic_bool sampling; /* the thread that set it owns the fields below, up to gaps */
 	int64_t calm_since;
 	struct delays seen;
-	int often;		 /* samples in a row that found much */
-	_Atomic int64_t sampled; /* when; ns, like all times here */
+	int often;		 /* samples in a row with contention */
+	_Atomic int64_t sampled; /* time of the last sample; ns, like all times here */
 	_Atomic int64_t gaps;	 /* since then */
 } contention = {.file = -1};
 
-/* The kernel's numbers: ns run, ns ready to run, times it began to run. */
+/* The kernel's numbers: ns run, ns runnable, number of runs. */
 static struct delays read_delays(void)
 {
 	char text[96], *at = text;

@@ -4,15 +4,21 @@
 
 #include "comms/core/comms.h"
 
-/* Decides how many times waiting PEs poll (comms.spin) where others may want the processors: at most so many times. */
+/*
+ * Decides how many times waiting PEs poll (comms.spin) if others may want the processors; `most` is
+ * the maximum.
+ */
 void contention_start(unsigned most);
 void contention_stop(void);
 
-/* Called every so many polls of a wait: takes how many are left, and returns it or less. */
+/*
+ * Called every CONTENTION_POLLS polls of a wait: takes the number of polls left, and returns it or
+ * less.
+ */
 #define CONTENTION_POLLS 64
 unsigned contention_poll(unsigned polls);
 
-/* One poll has been made: how many are left? */
+/* Counts one poll; returns the number of polls left. */
 static inline unsigned contention_fewer(unsigned polls)
 {
 	if (COMMS_UNLIKELY(polls % CONTENTION_POLLS == 0) && comms.minds_contention)
@@ -21,7 +27,7 @@ static inline unsigned contention_fewer(unsigned polls)
 }
 /* Called after a sleep. */
 void contention_sample(void);
-/* Do waiting PEs poll as few times as they may? */
+/* Do waiting PEs poll the minimum number of times? */
 bool contention_is_there(void);
 
 #endif

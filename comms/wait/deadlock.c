@@ -8,9 +8,9 @@
  *          sums: slow waits begun and ended, commands of lists, messages sent and carried out
  * writer   something that could end a wait without the library: writers.h
  *
- * Two waves with equal sums: no PE did anything between them. As many messages carried out as sent:
- * none is under way. If no PE found a writer in a wave, and a later wave has equal sums, nothing
- * will ever end a wait.
+ * If two waves have equal sums, no PE did anything between them. If as many messages were carried
+ * out as sent, none is under way. If no PE found a writer in a wave, and a later wave has equal
+ * sums, nothing will ever end a wait.
  */
 #include "deadlock.h"
 
@@ -27,13 +27,13 @@
 #include "rte/settings.h"
 #include "writers.h"
 
-#define STABLE 900    /* ms that the sums must stay as they are */
-#define EXAMINE 700   /* ms, after which PEs look for other writers */
-#define PATIENCE 3500 /* ms, after which a deadlock that is not certain is reported */
+#define STABLE 900    /* ms for which the sums must not change */
+#define EXAMINE 700   /* ms after which PEs look for other writers */
+#define PATIENCE 3500 /* ms after which an uncertain deadlock is reported */
 #define INTERVAL 100  /* ms between two waves */
-#define BEGIN 200     /* ms that PE 0 has waited slowly before the first one */
+#define BEGIN 200     /* ms for which PE 0 has waited slowly before the first one */
 #define POLLS 2
-#define EXAMINING (UINT64_C(1) << 63) /* in the number of a wave: PEs look for other writers */
+#define EXAMINING (UINT64_C(1) << 63) /* bit of a wave's number: PEs look for other writers */
 
 static const char routine[] = "SHMEM_DEADLOCK";
 
@@ -42,19 +42,21 @@ static struct {
 	deadlock_prepare *prepare; /* sorts the PEs of world by node */
 	enum { REACTION_AUTO, REACTION_ABORT, REACTION_REPORT, REACTION_IGNORE } reaction;
 	bool one_thread;
-	bool has_thread; /* of the program's, besides the one that waits; found when a wait becomes slow */
+	/* Of the program, besides the waiting one; determined when a wait becomes slow. */
+	bool has_thread;
 	/* Of a node's first PE. */
 	bool leads, over;
 	enum { IDLE, ASKED, ANSWERED } state;
-	int node, nodes; /* its own, and how many there are; -1: not known yet */
+	int node, nodes; /* index of this node, and their number; -1: unknown */
 	uint64_t wave, *polls;
 	uint64_t notified, received; /* messages of waves */
 	/* Of PE 0. */
 	struct comms_sums last;
 	int64_t since, next;
-	int64_t examine_after; /* ms that the sums must have stayed before PEs look for writers */
+	/* Ms for which the sums must not change before PEs look for writers. */
+	int64_t examine_after;
 	bool examined, reported;
-	uint64_t writer; /* a PE that found one, plus one */
+	uint64_t writer; /* a PE that found one, plus 1 */
 } deadlock;
 
 static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traffic)
@@ -62,7 +64,7 @@ static bool is_passive(enum deadlock_wait kind, const struct comms_traffic *traf
 	return kind != DEADLOCK_OWN && !traffic->pending && (deadlock.one_thread || !deadlock.has_thread);
 }
 
-/* --- What this PE shows --- */
+/* --- What this PE publishes --- */
 
 void deadlock_wait_begins(void)
 {
@@ -109,7 +111,7 @@ static void find_writer(enum deadlock_wait kind, const struct comms_traffic *tra
 
 /* --- The tree --- */
 
-/* The group of one PE for each node; NULL: there is one node. */
+/* The group of one PE per node; NULL: there is one node. */
 static const struct comms_group *group_of_leaders(void)
 {
 	const struct comms_group *world = deadlock.world;
@@ -119,7 +121,7 @@ static const struct comms_group *group_of_leaders(void)
 	return world->on_node || world->size == 1 ? NULL : world;
 }
 
-/* The first barrier of all PEs prepares world too, but another thread may be in it. */
+/* The first barrier of all PEs also prepares world, but another thread may be in it. */
 static void find_place(void)
 {
 	const struct comms_group *world = deadlock.world, *first;
@@ -154,7 +156,7 @@ static int pe_of_local(int i)
 	return world->levels ? comms_group_pe(&world->levels->node, i) : group_of_leaders() ? world->me : i;
 }
 
-/* NULL: its memory cannot be seen, or can no more. */
+/* NULL: its memory is not accessible, or no longer. */
 static struct comms_passive *passive_of_local(int i)
 {
 	int pe = pe_of_local(i);
@@ -227,7 +229,7 @@ static void add_sums(struct comms_sums *sums, const struct comms_sums *more)
 		sums->writer = more->writer;
 }
 
-/* False: this PE has not looked for writers yet, which the wave asks it to do. */
+/* Returns false if this PE still has to look for writers, as the wave asks. */
 static bool add_writer(const struct comms_passive *shown, int pe, struct comms_sums *sums)
 {
 	if (!(deadlock.wave & EXAMINING))
@@ -239,7 +241,7 @@ static bool add_writer(const struct comms_passive *shown, int pe, struct comms_s
 	return true;
 }
 
-/* False: not all PEs of the node are passive, or have polled again. */
+/* Returns false if some PE of the node is not passive, or has not polled again. */
 static bool add_sums_of_node(struct comms_sums *sums)
 {
 	for (int i = 0; i < local_pes(); i++) {
@@ -322,7 +324,7 @@ static void answer_wave(const struct comms_sums *sums)
 			 comms_group_pe(group_of_leaders(), parent), routine);
 }
 
-/* A step further, if one can be made; this PE shows its numbers between any two. */
+/* Makes one step if possible; this PE publishes its numbers between any two. */
 static void lead_waves(int64_t now)
 {
 	struct comms_sums sums = {0};

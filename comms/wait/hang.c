@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slow waits: publishes what this PE waits for in its system memory while the wait lasts, and starts a report (SHMEM_HANG_SECONDS, or the
- * launcher's question when time is up). hang_text.c has the words.
- *
- * If several threads wait, the first publishes. Writers hold the lock; other PEs, which read without it, find an odd version, or two
- * different ones, when a write comes in between, and read again.
+ * Slow waits: publishes what this PE waits for in its system memory while the wait lasts, and
+ * starts a report (after SHMEM_HANG_SECONDS, or if the launcher asks at its time limit).
+ * hang_text.c has the texts. If several threads wait, the first publishes. Writers hold the lock.
+ * Other PEs read without it; if a write comes in between, they find an odd version, or two
+ * different ones, and read again.
  */
 #include "hang.h"
 
@@ -20,7 +20,7 @@
 #include "wait.h"
 
 #define REFRESH 500 /* ms */
-#define ALREADY 100 /* ms that a wait has lasted when it counts as slow */
+#define ALREADY 100 /* ms after which a wait counts as slow */
 #define TRIES 100
 #define ADVICE 60000 /* ms after which a wait names the settings that explain it */
 
@@ -33,7 +33,7 @@ static _Thread_local struct {
 
 static struct {
 	pthread_mutex_t lock;
-	bool busy;     /* some thread publishes its wait */
+	bool busy;     /* a thread publishes its wait */
 	int64_t limit; /* ms; 0: no reports */
 	bool reporting, begun;
 	enum { REPORT, REPORT_DEADLOCK, END_DEADLOCK, ADVISE } report;
@@ -43,7 +43,7 @@ static struct {
 	pthread_t reporter;
 } hang = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* --- What others read --- */
+/* --- Shared data --- */
 
 int64_t hang_clock(void)
 {
@@ -53,7 +53,9 @@ int64_t hang_clock(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Call with the lock held. The words follow the odd version, and the even one follows the words. */
+/*
+ * Call with the lock held. The data follows the odd version, and the even version follows the data.
+ */
 static void publish_wait(const struct comms_waiting *w)
 {
 	struct comms_shown *shown = &comms.system->shown;
@@ -68,7 +70,7 @@ static void publish_wait(const struct comms_waiting *w)
 	atomic_store_explicit(&shown->version, version + 2, memory_order_release);
 }
 
-/* False: a thread is writing. */
+/* Returns false if a thread is writing. */
 static bool copy_shown(struct comms_shown *shown, struct comms_waiting *waiting)
 {
 	uint32_t version = atomic_load_explicit(&shown->version, memory_order_acquire);
@@ -81,7 +83,7 @@ static bool copy_shown(struct comms_shown *shown, struct comms_waiting *waiting)
 	return version % 2 == 0 && atomic_load_explicit(&shown->version, memory_order_relaxed) == version;
 }
 
-/* One get after the other: each is complete when it returns. */
+/* One get after another: each is complete when it returns. */
 static bool read_by_network(int pe, struct comms_shown *shown, struct comms_waiting *waiting)
 {
 	struct comms_shown copy;
@@ -221,7 +223,7 @@ static enum deadlock_wait kind_of_wait(bool for_own)
 	return hang_note.kind == HANG_WORD ? DEADLOCK_MEMORY : DEADLOCK_PES;
 }
 
-/* Messages of the search may themselves have to wait. */
+/* Messages of deadlock detection may themselves have to wait. */
 static void search_for_deadlock(bool for_own)
 {
 	slow_wait.silent = true;
@@ -229,7 +231,7 @@ static void search_for_deadlock(bool for_own)
 	slow_wait.silent = false;
 }
 
-/* The first PE of each node: others wait for the same, as a rule. */
+/* Reads the first PE of each node: the others usually wait for the same. */
 static void advise_once(int64_t waited)
 {
 	if (hang.advised || hang.limit > 0 || waited < ADVICE || comms.pe != comms.node_pes[0])
@@ -272,7 +274,7 @@ void comms_wait_is_over(void)
 	pthread_mutex_unlock(&hang.lock);
 }
 
-/* In a thread of the launcher's library. */
+/* Runs in a thread of the launcher's library. */
 static void launcher_asks(void)
 {
 	start_reporter(REPORT, 0);

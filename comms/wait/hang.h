@@ -5,10 +5,10 @@
 #include "comms/core/comms.h"
 
 /*
- * What a PE waits for, which it publishes only once the wait has become slow. A routine that may wait notes what it is about to do: a few
- * stores to memory of its own thread, which nobody reads unless the wait lasts for tenths of a second. Then the waiting thread
- * writes what it waits for, in words (hang_text.c), where other PEs can read it (comms_system.shown), and some PE may
- * make a report of it (hang_report.c).
+ * What a PE waits for, which it publishes only when the wait becomes slow. A routine that may wait
+ * records it by a few stores to thread-local memory, which are read only if the wait lasts tenths
+ * of a second. Then the waiting thread writes a description (hang_text.c) where other PEs can read
+ * it (comms_system.shown), and some PE may print a report (hang_report.c).
  */
 
 enum hang_kind { HANG_NOTHING, HANG_GROUP, HANG_WORD, HANG_LOCK, HANG_PEER };
@@ -17,7 +17,7 @@ struct hang_note {
 	const char *routine;
 	const struct comms_group *group;
 	const void *word;
-	const char *text; /* how it is compared, what a PE is to send */
+	const char *text; /* how word and value are compared; or what a PE is to send */
 	uint64_t wanted;
 	size_t size;
 	bool is_signed;
@@ -25,7 +25,7 @@ struct hang_note {
 };
 extern _Thread_local struct hang_note hang_note __attribute__((tls_model("initial-exec")));
 
-/* The collective that this thread has begun. */
+/* Records the collective that this thread has begun. */
 COMMS_INLINE void hang_note_group(const char *routine, const struct comms_group *group)
 {
 	hang_note.kind = HANG_GROUP;
@@ -33,22 +33,25 @@ COMMS_INLINE void hang_note_group(const char *routine, const struct comms_group 
 	hang_note.group = group;
 }
 
-/* A word, of 2, 4 or 8 bytes, that is compared with a value. Only the address: any of several words there. */
+/*
+ * Records a word of 2, 4 or 8 bytes and the value that it is compared with. Without the rest, the
+ * address stands for any of several words there.
+ */
 void hang_note_word(const char *routine, const void *word, size_t size, bool is_signed, const char *compare,
 		    uint64_t wanted);
 
-/* A lock, and the PE in front of this one in its queue. */
+/* Records a lock, and the PE ahead of this one in its queue. */
 void hang_note_lock(const char *routine, const long *lock, int before);
 
-/* What another PE is to send or to answer. */
+/* Records what another PE is to send or to answer. */
 void hang_note_peer(const char *routine, const char *what, int pe);
 
-/* What this thread waits for, as a report shows it. */
+/* Describes for a report what this thread waits for. */
 void hang_describe(struct comms_waiting *w);
 
 /*
- * Reports that all PEs wait, and then ends the job if it is to end. Otherwise pe is one where
- * something else could end a wait (comms_passive.writer), or COMMS_NOBODY.
+ * Reports that all PEs wait, and ends the job if `end`. Otherwise pe is one where something else
+ * could end a wait (comms_passive.writer), or COMMS_NOBODY.
  */
 void hang_deadlock(bool end, int pe);
 
@@ -58,8 +61,8 @@ void hang_stop(void);
 /* hang_report.c: reads what all PEs wait for, and prints it. Runs in a thread of its own. */
 void hang_report(int64_t longer_than);
 
-/* Reads what a PE, which may be this one, waits for; false: it changed too often. */
+/* Reads what a PE, which may be this one, waits for. Returns false if that kept changing. */
 bool hang_read(int pe, struct comms_waiting *waiting);
-int64_t hang_clock(void); /* ms, alike on all hosts */
+int64_t hang_clock(void); /* ms, the same on all hosts */
 
 #endif

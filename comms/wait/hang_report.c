@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report of a hang: reads what all PEs wait for from their system memory, which needs no help of theirs, and prints equal
- * lines once. The PEs missing in a collective are those that do not wait in it; the PE that holds a lock is at the
- * head of its queue; and a PE that waits for nothing is in the program's own code.
+ * The report of a hang: reads what all PEs wait for from their system memory, without their help,
+ * and prints equal lines once. The PEs missing in a collective are those that do not wait in it.
+ * The PE that holds a lock is at the head of its queue. A PE that waits for nothing is in the
+ * program's own code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +15,15 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define MOST_PES 256 /* to read from: each takes a connection */
+#define MOST_PES 256 /* to read from: each needs a connection */
 #define LINE 512
 
 struct seen {
 	int pe;
 	struct comms_waiting waiting;
-	int64_t lasted;	 /* ms: its wait, or the wait of who waits for it */
-	bool missed;	 /* others wait for it */
-	char line[LINE]; /* what it does */
+	int64_t lasted;	 /* ms: its wait, or that of a PE that waits for it */
+	bool missed;	 /* other PEs wait for it */
+	char line[LINE]; /* its description */
 	bool printed;
 };
 
@@ -31,7 +32,7 @@ struct report {
 	int count;
 };
 
-/* One report for the job: the time of the last is at PE 0. */
+/* One report per job: the time of the last is on PE 0. */
 static bool is_reporter(int64_t longer_than)
 {
 	int64_t now = hang_clock();
@@ -44,7 +45,9 @@ static bool is_reporter(int64_t longer_than)
 			       0, "SHMEM_HANG_SECONDS") == last;
 }
 
-/* Without a thread that serves, a PE of another node that does not call the library would not answer. */
+/*
+ * Without a serving thread, a PE of another node that does not call the library would not answer.
+ */
 static bool can_be_read(int pe)
 {
 	if (!comms_can_connect(pe))
@@ -91,7 +94,7 @@ static bool same_collective(const struct comms_waiting *a, const struct comms_wa
 	return b->kind == COMMS_WAITS_FOR_GROUP && a->slot == b->slot && !strcmp(a->routine, b->routine);
 }
 
-/* "0-2,4" */
+/* Writes "0-2,4". */
 static void add_number(char *text, size_t size, int *first, int *last, int next)
 {
 	size_t used = strlen(text);
@@ -177,7 +180,7 @@ static void describe_wait(const struct report *report, struct seen *s)
 		note_missed(other, s);
 }
 
-/* Prints one line for all PEs that share it. */
+/* Prints one line for all PEs with the same text. */
 static void print_alike(const struct report *report, struct seen *s)
 {
 	char list[LINE] = "", lasted[48] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thread notes before it may wait, and the words for it in a report. */
+/* What a thread records before it may wait, and the text about it in a report. */
 #include "hang.h"
 
 #include <inttypes.h>

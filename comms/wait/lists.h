@@ -4,11 +4,14 @@
 
 #include "comms/core/comms.h"
 
-/* The command lists of plans as waits see them: what a PE moves while it waits. comms/plans has them, and says here how. */
+/*
+ * The command lists of plans, as waits see them: a PE that waits moves them. comms/coll fills in
+ * the functions.
+ */
 struct wait_lists {
-	atomic_int to_move;  /* how many any thread that waits may move */
-	bool (*move)(void);  /* those; did anything move? */
-	bool (*serve)(void); /* all that wait for the network, when something may have come */
+	atomic_int to_move;  /* number of lists that any waiting thread may move */
+	bool (*move)(void);  /* moves them; returns true if anything moved */
+	bool (*serve)(void); /* moves all lists that wait for the network, after an arrival */
 };
 extern struct wait_lists wait_lists;
 

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on today's kernels it may cost a
- * time slice, if the processor goes to a process with much to do.
+ * Waiting: poll a bounded number of times, then sleep on a futex. Never sched_yield alone: on
+ * today's kernels it may cost a time slice, if the processor goes to a process with much to do.
  *
- * Sleeper, comms_sleep_prepare and comms_sleep: key = word ; sleepers++ ; membarrier ; poll again ; futex_wait(word, key).
- * Storing PE, comms_wake_at in core/comms.h: store ; load sleepers ; if there are any: word++ ; futex_wake(word).
+ * sleeper     comms_sleep_prepare and comms_sleep: key = word ; sleepers++ ; membarrier ; poll
+ *             again ; futex_wait(word, key)
+ * storing PE  comms_wake_at in core/comms.h: store ; load sleepers ; if there are any: word++ ;
+ *             futex_wake(word)
  *
- * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a fence on every processor that
- * runs a registered process at that moment, so either the load sees the sleeper, or the sleeper's second poll sees the store. A wake between that poll and the
- * futex changes word, so that futex_wait returns at once. In the memory of a PE that is alone on its node only its own threads store, and
- * the fence is for them: membarrier(PRIVATE_EXPEDITED). A storing PE that does not run passes a fence when it is switched.
- * docs/protocols/order/wakeups.md goes through the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread
- * of this PE, or where membarrier is missing) are seen because every sleep ends after a bounded time.
+ * The storing PE has no fence between its store and its load. membarrier(GLOBAL_EXPEDITED) runs a
+ * fence on every processor that runs a registered process at that moment, so either the load sees
+ * the sleeper, or the sleeper's second poll sees the store. A wake between that poll and the futex
+ * changes word, and futex_wait returns at once. If a PE is alone on its node, only its own threads
+ * store to its memory, and membarrier(PRIVATE_EXPEDITED) is enough. A storing PE that is not
+ * running passes a fence when the kernel switches to it. docs/protocols/order/wakeups.md examines
+ * the accesses one by one. Stores without a wakeup (through shmem_ptr, by a thread of this PE, or
+ * if membarrier is missing) are seen because every sleep is bounded.
  */
 #include "wait.h"
 
@@ -35,21 +39,29 @@
 #define SLEEP_SHORTEST 50000L	  /* ns */
 #define SLEEP_LONGEST 20000000L	  /* ns */
 #define SLEEP_WITH_LISTS 1000000L /* ns; a PE that sleeps in a counter barrier is not woken for a plan */
-/* PEs have a processor each: some 0.4 ms, longer than a wake-up takes, or two would wake each other for ever */
+/*
+ * With a processor for each PE: some 0.4 ms, longer than a wakeup takes; otherwise two PEs would
+ * keep waking each other.
+ */
 #define SPINS_UNDISTURBED 20000
-/* PEs share processors: divided by how many share one, since a poll may cost as many switches */
+/*
+ * If PEs share processors: divided by the number that share one, because a poll may cost as many
+ * switches.
+ */
 #define SPINS_OVERSUBSCRIBED 400
-#define SPINS_LEAST 50	     /* in a barrier of many, not all come in the same round of switches */
+/* In a barrier of many, not all arrive in the same round of switches. */
+#define SPINS_LEAST 50
 #define YIELD_LONGEST 50000L /* ns, for each PE that shares the processor */
 #define POLLS_WITHOUT_YIELD 1000
-#define POLLS_ELSEWHERE 200 /* some 5 us: what others need for a few switches */
+#define POLLS_ELSEWHERE 200 /* some 5 us, the time of a few switches */
 #define POLLS_WITHOUT_PAUSE 50
 #define POLLS_PER_SECOND 50000000
 
 static struct {
-	int membarrier;	    /* the command that reaches all who store here; -1: this kernel has none */
+	/* The command that reaches all threads that store here; -1: this kernel has none. */
+	int membarrier;
 	long yield_longest; /* ns */
-	int sharers;	    /* PEs of this node for each processor, at least 1 */
+	int sharers;	    /* PEs of this node per processor, at least 1 */
 #if PROCESSOR_HAS_EVENTS
 	uint64_t ticks_per_poll;
 #endif
@@ -104,7 +116,7 @@ static void allow_stops(void)
 #endif
 }
 
-/* For wait_for_one_elsewhere. Others read it often, and it seldom changes. */
+/* For wait_for_one_elsewhere. Others read it often, and it rarely changes. */
 static void note_processor(void)
 {
 	int processor = sched_getcpu();
@@ -133,8 +145,9 @@ void wait_start(void)
 }
 
 /*
- * With more PEs than processors, the one we wait for may be the next that runs here. If something else took the processor
- * for long, yielding is of no use for a while: who sleeps gets it back as soon as it is woken, who yielded does not.
+ * With more PEs than processors, the awaited PE may be the next to run here. If something else took
+ * the processor for long, yielding does not pay for a while: a sleeper gets the processor as soon
+ * as it is woken, a thread that yielded does not.
  */
 static void yield_processor(void)
 {
@@ -157,7 +170,8 @@ static void yield_processor(void)
 bool comms_spin(void)
 {
 	if (comms.network && comms.network->progress()) {
-		comms_wake(comms_peer(comms.pe)); /* other threads of this PE may wait for what came */
+		/* Other threads of this PE may wait for the data. */
+		comms_wake(comms_peer(comms.pe));
 		if (comms_lists_active())
 			wait_lists.move();
 		return true;
@@ -196,7 +210,7 @@ unsigned comms_stop_until_store(unsigned polls)
 
 _Static_assert(COMMS_SEGMENTS == 2, "one bit of the word of sleepers says which");
 
-/* For the word of sleepers; 0 if it is not known. The last place of all is in nobody's memory. */
+/* For the word of sleepers; 0 if unknown. The last position lies in no memory. */
 static uint64_t sleepers_target(const void *address)
 {
 	enum comms_segment_id segment;
@@ -239,8 +253,9 @@ void comms_sleep_cancel(void)
 }
 
 /*
- * Sleeps, with the network progressed; returns how many polls to make before sleeping again. Whoever asked this PE for something is likely to
- * ask again, and to wake it for each question takes as long as to answer. Not among others who want the processor.
+ * Sleeps while the network makes progress; returns the number of polls before the next sleep. A PE
+ * that asked this one for something is likely to ask again, and waking this PE takes as long as
+ * answering. Not under contention.
  */
 static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanoseconds, const struct timespec *length)
 {
@@ -252,8 +267,9 @@ static unsigned block_on_word(_Atomic uint32_t *word, uint32_t value, long nanos
 		futex(word, FUTEX_WAIT, value, length);
 	else
 		wait_lists.serve();
+	/* Another thread may sleep until this data arrives. */
 	if (blocked == NETWORK_BLOCKED_AND_PROGRESSED && comms.threads)
-		comms_wake(comms_peer(comms.pe)); /* another thread may sleep until what came now */
+		comms_wake(comms_peer(comms.pe));
 	if (comms.minds_contention)
 		contention_sample();
 	return blocked == NETWORK_BLOCKED_AND_PROGRESSED && !contention_is_there() ? comms_spins() : 0;
@@ -264,7 +280,10 @@ static bool network_needs_polls(void)
 	return comms.network && comms.network->longest_wait > 0;
 }
 
-/* PEs that share a processor and wait for the network poll it less often each, or hundreds would leave no time for anything else. */
+/*
+ * PEs that share a processor and wait for the network poll it less often, or hundreds would leave
+ * no time for other work.
+ */
 static long longest_sleep(long otherwise)
 {
 	long longest = network_needs_polls() ? comms.network->longest_wait * waits.sharers : otherwise;
@@ -300,7 +319,7 @@ void comms_sleep_idle(uint32_t key)
 	comms_sleep_cancel();
 }
 
-/* As comms_poll, in a wait for this word to have another value. */
+/* As comms_poll, while waiting for this word to change. */
 static unsigned poll_word(const _Atomic uint32_t *word, uint32_t value, unsigned polls)
 {
 	if (!comms_may_stop(word))

@@ -6,38 +6,43 @@
 #include "comms/core/processor.h"
 #include "lists.h"
 
-/* A PE waits for a word of its own memory: it polls for a while, and then sleeps on its wakeup. */
+/* A PE waits for a word in its own memory: it polls for a while, and then sleeps on its wakeup. */
 
 /* Decides how long a wait polls before it sleeps. */
 void wait_start(void);
 void wait_stop(void);
 
 /*
- * Waits while a word of a node's shared memory has a value. A PE that changes it calls wait_wake if there are sleepers. Where those that the
- * caller waits for run elsewhere, it keeps its processor for a while, though there are more PEs than processors.
+ * Waits while a word of a node's shared memory has a value. A PE that changes it calls wait_wake if
+ * there are sleepers. With `elsewhere`, the PEs that the caller waits for run on other processors:
+ * it then keeps its processor for a while, even with more PEs than processors.
  */
 void wait_while(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleepers, bool elsewhere);
 void wait_wake(_Atomic uint32_t *word);
 
 /*
- * Where PEs share processors: if this PE of the node runs on another processor, keeps this one for a while, until the word has at least
- * the value. The caller waits for it afterwards. PEs move: this is a guess.
+ * If PEs share processors and this PE of the node runs on another processor, keeps polling for a
+ * while, until the word has at least the value. The caller waits for it afterwards. PEs move, so
+ * this is a guess.
  */
 void wait_for_one_elsewhere(const _Atomic uint64_t *word, uint64_t value, int pe);
 
-/* What a wait does between two polls: progresses the network, or leaves the core to its other hardware thread. True: something came. */
+/*
+ * Between two polls of a wait: progresses the network, or leaves the core to its other hardware
+ * thread. Returns true if something arrived.
+ */
 bool comms_spin(void);
-/* The same; takes and returns how many polls are left before the wait sleeps. */
+/* The same; takes and returns the number of polls left before the wait sleeps. */
 unsigned comms_poll(unsigned polls);
-/* How many polls a wait begins with. */
+/* The number of polls that a wait begins with. */
 COMMS_INLINE unsigned comms_spins(void)
 {
 	return atomic_load_explicit(&comms.spin, memory_order_relaxed);
 }
 
 /*
- * May a wait stop the processor until somebody stores to the word? Not where this thread has a network or command lists to progress,
- * where PEs share processors, or where the wait is for more than one word.
+ * May a wait stop the processor until the word is stored to? No if this thread has a network or
+ * command lists to progress, PEs share processors, or the wait is for several words.
  */
 COMMS_INLINE bool comms_may_stop(const void *address)
 {
@@ -59,31 +64,41 @@ COMMS_INLINE void comms_monitor_word(const void *address)
 #endif
 }
 
-/* After another poll of the word, instead of comms_poll: stops until somebody stores there, and takes off the polls that fit into that time. */
+/*
+ * Used in place of comms_poll after another poll of the word: stops until a store, and subtracts
+ * the polls that would have fit into that time.
+ */
 unsigned comms_stop_until_store(unsigned polls);
 
-/* A sleep in three steps. Between the first and the second the caller polls once more. */
+/* A sleep in three steps. The caller polls once more between the first and the second. */
 uint32_t comms_sleep_prepare(const void *address);
 void comms_sleep_cancel(void);
-/* Returns how many polls to make before the next sleep: none, unless something came for the network. */
+/*
+ * Returns the number of polls before the next sleep: none, unless something came for the network.
+ */
 unsigned comms_sleep(uint32_t key, unsigned *sleeps);
-/* The last step for a thread that leaves the network to others, and whose waits are not reported. */
+/* The last step for a thread that leaves the network to others and whose waits are not reported. */
 void comms_sleep_idle(uint32_t key);
 
-/* A wait of so many sleeps, some 0.1 s, is slow: these are called after each further sleep, and at its end. */
+/*
+ * A wait of COMMS_SLOW sleeps, some 0.1 s, is slow: these are called after each further sleep, and
+ * at its end.
+ */
 #define COMMS_SLOW 12
-void comms_wait_is_slow(bool for_own); /* for an answer to what this PE has asked for */
+void comms_wait_is_slow(bool for_own); /* for an answer to this PE's own request */
 void comms_wait_is_over(void);
 
-/* For the address: no other PE changes what the caller waits for; any address may matter. */
+/*
+ * Values of the address: no other PE changes what the caller waits for; any address may change it.
+ */
 #define COMMS_NOWHERE ((const void *)UINTPTR_MAX)
 #define COMMS_ANYWHERE NULL
-/* No other PE changes the word, but the network does when other PEs come. */
+/* No other PE changes the word, but the network does when other PEs arrive. */
 #define COMMS_BY_NETWORK ((const void *)(UINTPTR_MAX - 1))
 
 /*
- * Returns when the condition holds. A change of the word at the address, which is in memory of this PE, makes it hold. The first polls
- * follow each other without a pause, for as long as a cache line travels.
+ * Returns when the condition holds. A change of the word at `address`, in this PE's memory, makes
+ * it hold. The first polls follow each other without a pause, for as long as a cache line travels.
  */
 #define COMMS_WAIT(address, condition)                                      \
 	do {                                                                \

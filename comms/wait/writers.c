@@ -2,9 +2,9 @@
 /*
  * Writers in this process: threads, signal handlers, files through which the kernel or a device
  * stores, and a tracer. Libraries have threads, handlers and files of their own, which never store
- * to symmetric memory without a message that the search counts. Those are known by when they came
- * (while the library started), by their name (threads of rte_start_thread), or by the file that
- * contains a handler.
+ * to symmetric memory without a message that the search counts. They are recognised by the time
+ * they appear (while the library starts), by their name (threads of rte_start_thread), or by the
+ * file that contains a handler.
  */
 #include "writers.h"
 
@@ -31,7 +31,7 @@
 typedef void handler(int);
 
 struct threads {
-	int count; /* of them; more than there is room for: unknown */
+	int count; /* number of entries; more than fit: unknown */
 	pid_t id[MOST_THREADS];
 };
 struct open_files {
@@ -47,7 +47,7 @@ static struct {
 
 /* --- Threads --- */
 
-/* False: not another one is there. */
+/* Returns false if there is no other thread. */
 static bool next_number(DIR *folder, int *number)
 {
 	struct dirent *entry;
@@ -117,7 +117,9 @@ bool writers_have_thread(void)
 
 /* --- Handlers --- */
 
-/* NULL: the signal has none. What the library's own handler would call counts, not that handler. */
+/*
+ * NULL: the signal has none. For the library's own handler, the handler that it would call counts.
+ */
 static handler *handler_of(int number)
 {
 	struct sigaction action;
@@ -127,7 +129,10 @@ static handler *handler_of(int number)
 	return action.sa_handler;
 }
 
-/* Run-time libraries that install handlers before main, or in what the compiler calls first there. */
+/*
+ * Run-time libraries that install handlers before main, or in code that the compiler calls first
+ * there.
+ */
 static bool is_in_runtime(handler *function)
 {
 	static const char *const files[] = {"libgfortran.so", "libtorushmem", "libucs.so",	 "libucm.so",
@@ -175,9 +180,9 @@ static bool is_plain_device(dev_t device)
 }
 
 /*
- * Can nothing store to memory by this file while the process does not call the kernel? Another
- * thread may open and close files meanwhile; the race is harmless, and the thread sanitizer sees
- * none by the path and by the bare system call.
+ * Is this file unable to store to memory while the process makes no system call? Another thread may
+ * open and close files meanwhile; that race is harmless. Opening by path and by bare system call
+ * hides it from the thread sanitizer.
  */
 static bool is_plain_file(int fd, const char *path, const char *link)
 {
@@ -206,7 +211,7 @@ static bool has_file(const struct open_files *files, const char *link)
 	return false;
 }
 
-/* Files that are not plain and not known; false: /proc does not tell. */
+/* Files of an unknown kind; false: /proc does not tell. */
 static bool list_files(struct open_files *files, const struct open_files *known)
 {
 	DIR *folder = opendir("/proc/self/fd");

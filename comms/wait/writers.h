@@ -7,23 +7,23 @@
 
 /*
  * What could store to symmetric memory without a call of the library while all PEs wait: a handler
- * or a thread of the program, a process, the kernel, a device, a debugger. While there is one, a
+ * or thread of the program, another process, the kernel, a device, a debugger. While one exists, a
  * deadlock is not certain: docs/protocols/deadlock.md.
  */
 
-/* Call before the library starts: the threads and handlers of this moment are the program's. */
+/* Call before the library starts: threads and handlers that exist now belong to the program. */
 void writers_before_start(void);
 
-/* Call when the library has started: what has come since belongs to libraries. */
+/* Call when the library has started: those that have come since belong to libraries. */
 void writers_after_start(void);
 
 /* Does the program have a thread besides the calling one? */
 bool writers_have_thread(void);
 
 /*
- * Finds a writer in this process; the first PE of a node also examines the processes of the node.
- * True: text says what was found, such as "another thread". Also true, to be safe, if
- * /proc does not tell. Call in the thread that waits.
+ * Finds a writer in this process; the first PE of a node also examines the node's processes.
+ * Returns true with a description in text. Also true, to be safe, if /proc does not tell. Call in
+ * the thread that waits.
  */
 bool writers_find(char *text, size_t size);
 

@@ -39,7 +39,7 @@ struct table {
 	int count, room;
 	struct memory_handle (*pes)[COMMS_SEGMENTS]; /* of each PE of the node */
 	int n_pes;
-	char job[300]; /* PMIX_NAMESPACE=NAME; empty: there is none */
+	char job[300]; /* PMIX_NAMESPACE=NAME; empty: none */
 };
 
 static char *file_of_process(pid_t pid, const char *name, char *path, size_t size)
@@ -86,7 +86,7 @@ static bool is_memory_of_pe(const struct table *table, uint64_t device, uint64_t
 	return false;
 }
 
-/* Does it map memory of a PE? Runs: it has memory at all, so it is no zombie and no kernel thread. */
+/* Does it map memory of a PE? runs: it has memory, so it is no zombie and no kernel thread. */
 static bool maps_memory(const struct table *table, pid_t pid, bool *runs)
 {
 	char path[64], *line = NULL;
@@ -94,7 +94,7 @@ static bool maps_memory(const struct table *table, pid_t pid, bool *runs)
 	size_t room = 0;
 	bool found = false;
 
-	*runs = !file && errno == EACCES; /* as far as is known */
+	*runs = !file && errno == EACCES; /* as far as known */
 	while (file && !found && getline(&line, &room, file) > 0) {
 		unsigned major_number, minor_number;
 		unsigned long long inode;
@@ -172,7 +172,7 @@ static const struct process *find_process(const struct table *table, pid_t pid)
 	return NULL;
 }
 
-/* Is this process, or one that started it, the ancestor's child or child's child? */
+/* Is this process, or one that started it, a descendant of the ancestor? */
 static bool descends_from(const struct table *table, const struct process *process, pid_t ancestor)
 {
 	for (int i = 0; process && i < DEEPEST; i++) {
@@ -193,7 +193,7 @@ static bool descends_from_pe(const struct table *table, const struct process *pr
 	return false;
 }
 
-/* True, to be safe, if the system does not tell. */
+/* Returns true, to be safe, if the system does not tell. */
 static bool runs_program_of(pid_t pid, pid_t pe)
 {
 	char path[64], one[PATH_MAX], other[PATH_MAX];
@@ -203,7 +203,7 @@ static bool runs_program_of(pid_t pid, pid_t pe)
 	return length < 0 || pe_length < 0 || (length == pe_length && !memcmp(one, other, (size_t)length));
 }
 
-/* A shell that runs a PE, or a tool as time: it runs another program than the PE does. */
+/* A shell that runs a PE, or a tool such as time: it runs another program than the PE does. */
 static bool only_starts_pe(const struct table *table, const struct process *process)
 {
 	for (int i = 0; i < table->n_pes; i++) {
@@ -221,7 +221,7 @@ static bool describe(const struct process *process, const char *what, char *text
 	return true;
 }
 
-/* False: the next one may be examined. */
+/* Returns false: the next one may be examined. */
 static bool examine_process(struct table *table, pid_t pid, char *text, size_t size)
 {
 	struct process process = {.pid = pid, .is_pe = is_pe(table, pid)};
@@ -271,7 +271,7 @@ static bool examine_processes(struct table *table, char *text, size_t size)
 	return found || examine_relations(table, text, size);
 }
 
-/* Other PEs of the node leave it to the first one, unless that is in a process table of its own. */
+/* Other PEs of the node leave it to the first one, unless that is in another PID namespace. */
 static bool is_examiner(void)
 {
 	struct memory_handle first[COMMS_SEGMENTS];

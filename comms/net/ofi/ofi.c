@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Networks that libfabric knows and UCX has no device for: Slingshot, EFA, Omni-Path; and TCP, to try it. One endpoint for all threads, with one
- * completion queue; a peer is an address, and a key for each segment. All operations are the provider's own, one-sided ones: nothing here
- * runs at the target but the provider's progress (ofi_server.c).
+ * Networks that libfabric supports and UCX does not: Slingshot, EFA, Omni-Path; and TCP, for tests.
+ * One endpoint for all threads, with one completion queue; a peer is an address, and a key for each
+ * segment. All operations are the provider's one-sided ones: at the target, only the provider's
+ * progress runs (ofi_server.c).
  */
 #include "ofi_inside.h"
 
@@ -52,7 +53,7 @@ void ofi_leave(void)
 	ofi.info = NULL;
 }
 
-/* --- Coming up --- */
+/* --- Start --- */
 
 static void open_queue(void)
 {
@@ -173,7 +174,7 @@ void ofi_connect(struct comms_peer *peer)
 	atomic_store_explicit(&peer->driver, driver, memory_order_release);
 }
 
-/* --- Going down --- */
+/* --- Stop --- */
 
 void ofi_forget(struct comms_peer *peer)
 {

@@ -10,21 +10,24 @@
 #include "ofi_library.h"
 
 /*
- * What the files of this network share: ofi_library.c (libfabric), ofi.c (coming up and going down), ofi_requests.c (what is under way), ofi_ops.c
- * (the operations), ofi_notify.c (notifications and buffers), ofi_sent.c (what TCP has sent), ofi_server.c (progress).
+ * Shared by the files of this network: ofi_library.c (libfabric), ofi.c (start and stop),
+ * ofi_requests.c (outstanding transfers), ofi_ops.c (operations), ofi_notify.c (notifications and
+ * buffers), ofi_sent.c (what TCP has sent), ofi_server.c (progress).
  *
- * transfer  an operation of libfabric's
- * request   the record of a transfer that is under way. Who wants one when all are used waits until one has ended
+ * transfer  an operation of libfabric
+ * request   the record of an outstanding transfer. A caller that finds none free waits until a
+ *           transfer has ended
  * staging   memory of a request for data that the caller may change on return
  */
 enum { OFI_REQUESTS = 512, OFI_STAGING = 4096 };
 
 struct ofi_memory {
 	struct fid_mr *mr;
-	uint64_t base, key; /* base is 0 where the provider counts from the beginning of the memory */
+	/* Base is 0 if the provider counts offsets from the start of the memory. */
+	uint64_t base, key;
 };
 
-/* Of a peer, from its first contact on. */
+/* The record of a peer, from the first contact on. */
 struct ofi_peer {
 	fi_addr_t address;
 	uint64_t base[COMMS_SEGMENTS], key[COMMS_SEGMENTS];
@@ -44,16 +47,19 @@ struct transfer {
 	struct comms_atomic atomic;
 };
 
-/* What records the end of transfers: a counter that each of them lowers (NULL: none), or a notification. */
+/*
+ * What the end of a transfer changes: a counter, which it decreases (NULL: none), or a
+ * notification.
+ */
 struct ofi_end {
 	atomic_int *counter;
 	struct comms_request *notification;
 };
 
-/* The record of a notification that is under way, in its request. */
+/* The record of an outstanding notification, in its request. */
 struct ofi_record {
-	atomic_int left;   /* of its transfers, and one while it is open */
-	bool flag_follows; /* when none is left */
+	atomic_int left;   /* transfers to go, plus one while it is open */
+	bool flag_follows; /* send it when none is left */
 	struct transfer flag;
 };
 _Static_assert(sizeof(struct ofi_record) <= COMMS_REQUEST_DRIVER, "the request has room");
@@ -80,19 +86,23 @@ struct ofi {
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 	struct ofi_memory memory[COMMS_SEGMENTS];
-	size_t most_bytes, ordered_bytes; /* of one transfer; of one that a later one does not overtake */
+	/* Of one transfer; the longest that a later one does not overtake. */
+	size_t most_bytes, ordered_bytes;
 	struct ofi_channel main;
 	atomic_int under_way;
 	atomic_bool ending;   /* the loss of a peer is no error */
-	pthread_mutex_t lock; /* of the free requests */
+	pthread_mutex_t lock; /* protects the free requests */
 	struct ofi_request *requests, *free;
 	/* The server. */
 	pthread_t server;
 	bool served;
-	/* readable when the queue has something (-1: this provider has no such thing); readable when the server is wanted */
+	/*
+	 * Readable when the queue has an entry (-1: this provider has no such descriptor); readable
+	 * when the server is to wake up.
+	 */
 	int event, wakeup;
 	atomic_bool stopping, rests; /* rests: it leaves the queue to a PE that waits */
-	atomic_uint visits;	     /* of this PE's waits to the queue */
+	atomic_uint visits;	     /* polls of the queue by this PE's waits */
 };
 extern struct ofi ofi;
 
@@ -106,7 +116,7 @@ static inline atomic_int *ofi_pending(struct comms_channel *channel)
 	return &(channel ? (struct ofi_channel *)channel : &ofi.main)->pending;
 }
 
-/* ofi.c: check ends the job unless the code of a call is 0. */
+/* ofi.c: check ends the job unless the return code of a call is 0. */
 bool ofi_find(bool must);
 void ofi_start(void);
 void *ofi_describe(size_t *bytes);
@@ -117,25 +127,26 @@ void ofi_leave(void);
 void ofi_check(long code, const char *call);
 void ofi_register(struct ofi_memory *memory, void *base, size_t bytes, const char *routine);
 
-/* ofi_requests.c: begin counts a request, and start waits until libfabric takes it. */
+/* ofi_requests.c: begin counts a request; start retries until libfabric takes it. */
 struct ofi_request *ofi_begin(const struct transfer *transfer, struct ofi_end end);
 void ofi_start_request(struct ofi_request *request);
 void ofi_wait_for(atomic_int *counter);
-/* Takes what has ended. True: something has. */
+/* Handles transfers that have ended. Returns true if there were any. */
 bool ofi_work(void);
 /*
- * notification_open takes a reference to the notification for the caller, who begins its transfers; notification_less drops
- * one. True: it was the last one, and the flag must be sent now.
+ * notification_open takes a reference to the notification for the caller, who then begins its
+ * transfers; notification_less drops one. Returns true for the last one: the caller must then send
+ * the flag.
  */
 void ofi_notification_open(struct comms_request *notification, bool flag_follows);
 bool ofi_notification_less(struct comms_request *notification);
 
 /* ofi_ops.c */
 struct transfer ofi_transfer(enum transfer_kind kind, const struct comms_place *there, size_t bytes);
-/* Data that the caller may change on return, or (with a waiter) when the waiter is 0. */
+/* For data that the caller may change on return, or, with a waiter, when the waiter is 0. */
 void ofi_start_put_copied(const struct transfer *put, const void *source, atomic_int *pending, atomic_int *waiter);
 void ofi_start_put(const struct transfer *put, const void *source, struct ofi_end end);
-/* Puts from, or gets to, this memory, in pieces as long as the provider allows. */
+/* Puts from, or gets to, this memory, in pieces no longer than the provider allows. */
 void ofi_start_pieces(const struct transfer *transfer, void *here, struct ofi_end end);
 void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end);
 

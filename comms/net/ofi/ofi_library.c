@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libfabric, from the folder of configure --with-ofi=DIR or from where the system looks; and which of its providers can carry OpenSHMEM. */
+/*
+ * Loads libfabric, from the folder of configure --with-ofi=DIR or the system's search path, and
+ * selects the providers that can carry OpenSHMEM.
+ */
 #include "ofi_library.h"
 
 #include <dlfcn.h>
@@ -45,8 +48,9 @@ static bool load_libfabric(char problem[OFI_PROBLEM])
 }
 
 /*
- * Puts, gets and atomics to any other PE, whose completion says that they have taken effect. What a provider may ask of us: a context for each
- * operation, and memory that is registered, for those who reach into it, in any of the ways that there are.
+ * Puts, gets and atomics to any other PE, which complete when they have taken effect. The provider
+ * may require a context for each operation, and registration of memory that others access, in any
+ * mode.
  */
 static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 {
@@ -73,8 +77,8 @@ static struct fi_info *find_provider(char problem[OFI_PROBLEM])
 }
 
 /*
- * Libraries of some providers install handlers when they are loaded, some when they look for devices.
- * The program's, or none, are to stay, and a signal that is sent meanwhile finds them.
+ * Libraries of some providers install signal handlers when they are loaded, some when they look for
+ * devices. The program's handlers are restored, and a signal in between reaches them.
  */
 struct fi_info *ofi_providers(char problem[OFI_PROBLEM])
 {

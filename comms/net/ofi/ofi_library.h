@@ -4,7 +4,10 @@
 
 #include <rdma/fabric.h>
 
-/* libfabric, loaded when it is needed. Its other functions are in its headers, and in tables that its objects have. */
+/*
+ * libfabric, loaded on demand. Its other functions are in its headers, and in tables of its
+ * objects.
+ */
 struct ofi_library {
 	__typeof__(fi_getinfo) *getinfo;
 	__typeof__(fi_dupinfo) *dupinfo;
@@ -17,7 +20,10 @@ extern struct ofi_library ofi_library;
 
 #define OFI_PROBLEM 256
 
-/* Loads it, and returns the providers that can do all that this network needs, the best first; for freeinfo. NULL: problem says why there are none. */
+/*
+ * Loads libfabric and returns the providers that meet this network's needs, the best first; free it
+ * with freeinfo. NULL: problem says why there are none.
+ */
 struct fi_info *ofi_providers(char problem[OFI_PROBLEM]);
 
 #endif

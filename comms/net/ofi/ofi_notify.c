@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications: data, then a flag, which is an atomic of the provider. Where the provider keeps puts and atomics in order
- * (FI_ORDER_WAW), the flag follows the data at once. Elsewhere it leaves when the data has arrived, and one without a request
- * is waited for, so that the next one does not overtake it. Here also: memory that is not symmetric.
+ * Notifications: data, then a flag, which is an atomic of the provider. Where the provider keeps
+ * puts and atomics in order (FI_ORDER_WAW), the flag follows the data at once. Otherwise it leaves
+ * when the data has arrived, and the call waits for a notification without a request, so that the
+ * next one does not overtake it. This file also handles memory that is not symmetric.
  */
 #include "ofi_inside.h"
 
@@ -33,7 +34,10 @@ static struct comms_place flag_place(const struct network_notification *n)
 	return (struct comms_place){n->peer, n->flag_segment, n->flag_offset};
 }
 
-/* Where the caller may go on when the data has left or has been copied, or has arrived: as counted by pending. */
+/*
+ * Waits until the caller may continue: the data has left, been copied, or arrived, as counted by
+ * pending.
+ */
 static void notify_now(const struct network_notification *n, atomic_int *pending)
 {
 	const enum comms_amo op = n->counted ? n->op : COMMS_SWAP;
@@ -89,7 +93,7 @@ void ofi_notify(struct comms_request *request, const struct network_notification
 		notify_now(n, n->counted ? ofi_pending(n->channel) : NULL);
 }
 
-/* --- Memory that is not symmetric: its base and its key are the words of its buffer --- */
+/* --- Memory that is not symmetric: base and key are stored in its buffer --- */
 
 static void *share_buffer(struct comms_buffer *buffer)
 {

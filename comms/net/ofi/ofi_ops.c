@@ -2,11 +2,13 @@
 /*
  * The operations of this network.
  *
- * Completion: an operation is counted, by the channel it belongs to, until libfabric has reported that it has taken effect (FI_DELIVERY_COMPLETE).
- * Order: providers differ in what they promise, so a fence waits until everything has taken effect.
- * Atomics: the provider's. Whether they are atomic with the processor's is not known, so PEs of a node use the provider's, too
- * (NETWORK_OWN_ATOMICS). Puts of a word of 4 or 8 bytes are atomics: a PE that waits for the word never sees half of it. Gets of a word are
- * reads: libfabric does not promise one access, but NICs read an aligned word at once, and so do tcp's copies.
+ * Completion: a channel counts an operation until libfabric reports that it has taken effect
+ * (FI_DELIVERY_COMPLETE). Order: providers differ in what they promise, so a fence waits until
+ * everything has taken effect. Atomics: the provider's. They may not be atomic with the
+ * processor's, so PEs of a node use the provider's, too (NETWORK_OWN_ATOMICS). Puts of a word of 4
+ * or 8 bytes are atomics: a PE that waits for the word never sees half of it. Gets of a word are
+ * reads: libfabric does not promise one access, but NICs read an aligned word in one access, and so
+ * do tcp's copies.
  */
 #include "ofi_inside.h"
 
@@ -103,7 +105,7 @@ static void ofi_get(struct comms_channel *channel, const struct comms_place *the
 
 /* --- Atomics --- */
 
-/* Of a narrow word libfabric reads 4 bytes of the operands, the low half. */
+/* For a narrow word, libfabric reads 4 bytes of the operands, the low half. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half is in front");
 
 static struct transfer atomic_transfer(enum transfer_kind kind, const struct comms_place *there,
@@ -115,7 +117,7 @@ static struct transfer atomic_transfer(enum transfer_kind kind, const struct com
 	return transfer;
 }
 
-/* libfabric knows a conditional swap only with a result. */
+/* libfabric has a conditional swap only with a result. */
 void ofi_atomic(const struct comms_place *there, const struct comms_atomic *atomic, struct ofi_end end)
 {
 	const struct transfer transfer =
@@ -161,14 +163,17 @@ static void ofi_complete(void)
 static void ofi_finish(void)
 {
 	atomic_store_explicit(&ofi.ending, true, memory_order_seq_cst);
-	/* also with SHMEM_PROGRESS_THREAD=no: others may still wait for this PE, which makes no calls from here on */
+	/*
+	 * Also with SHMEM_PROGRESS_THREAD=no: other PEs may still wait for this one, which makes no
+	 * more calls.
+	 */
 	ofi_serve("shmem_finalize");
 	ofi_complete();
 }
 
 static struct comms_channel *ofi_channel_open(bool private)
 {
-	(void)private; /* all use the same endpoint */
+	(void)private; /* all channels use the same endpoint */
 	return calloc(1, sizeof(struct ofi_channel));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is under way: how requests start, and how they end. */
+/* Outstanding transfers: how requests start and end. */
 #include "ofi_inside.h"
 
 #include <rdma/fi_atomic.h>
@@ -43,7 +43,7 @@ void ofi_wait_for(atomic_int *counter)
 		COMMS_WAIT(COMMS_NOWHERE, atomic_load_explicit(counter, memory_order_acquire) == 0);
 }
 
-/* --- Of notifications --- */
+/* --- Notifications --- */
 
 void ofi_notification_open(struct comms_request *request, bool flag_follows)
 {
@@ -140,7 +140,7 @@ static _Noreturn void fail_request(const struct ofi_request *request, int code)
 		comms_process_in_words(pe));
 }
 
-/* False: libfabric cannot take it now. */
+/* Returns false if libfabric cannot take it now. */
 static bool try_to_start(struct ofi_request *request)
 {
 	ssize_t code = ofi_post(request);
@@ -169,7 +169,8 @@ static void end_request(struct ofi_request *request)
 	if (transfer->kind == TRANSFER_FETCH && transfer->here)
 		memcpy(transfer->here, &request->result, transfer->bytes);
 	if (request->end.notification && turn_into_flag(request)) {
-		while (!try_to_start(request)) /* the transfer that has ended has left room for this one */
+		/* The transfer that ended has made room for this one. */
+		while (!try_to_start(request))
 			fi_cq_read(ofi.cq, NULL, 0);
 		return;
 	}

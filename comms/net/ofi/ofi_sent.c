@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the sockets of libfabric's provider for TCP have sent, by the kernel. They are the sockets to the hosts of these PEs: those of the program
- * count, too, which does no harm, since the cable that they go over is the same.
+ * The kernel's count of what sockets of libfabric's TCP provider have sent. Sockets are found by
+ * the hosts of these PEs, so the program's own are counted, too; that does no harm, because they
+ * use the same cable.
  */
 #include "ofi_inside.h"
 
@@ -16,7 +17,7 @@ struct sent_scan {
 	struct network_sent *sent;
 };
 
-/* Other providers have addresses of other kinds, or none of IP. */
+/* Other providers have other kinds of addresses, or none of IP. */
 static bool address_of(int pe, struct socket_address *out)
 {
 	const struct ofi_peer *peer = ofi_peer(comms_connect(pe));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress of the endpoint: by the PE in a wait, or by a thread, the server. Many providers move data at the target only while the target polls for
- * completions, and no completion reports at the target that data has come. So the server polls whenever the queue's descriptor becomes readable,
- * and then wakes this PE's sleepers, since they may wait for what came.
+ * Progress of the endpoint: by the PE in a wait, or by a thread, the server. Many providers move
+ * data at the target only while the target polls for completions, and no completion at the target
+ * reports arrivals. So the server polls whenever the queue's descriptor becomes readable, and then
+ * wakes this PE's sleepers, which may wait for the data.
  */
 #include "ofi_inside.h"
 
@@ -15,8 +16,8 @@
 #include "rte/rte.h"
 #include "rte/settings.h"
 
-#define UNATTENDED 500000L /* ns that the server leaves the queue to a PE that polls it */
-#define INTERVAL 100000L   /* ns between two polls where the queue has no descriptor */
+#define UNATTENDED 500000L /* ns for which the server leaves the queue to a PE that polls it */
+#define INTERVAL 100000L   /* ns between two polls if the queue has no descriptor */
 
 bool ofi_served(void)
 {
@@ -36,8 +37,8 @@ static void ofi_wake_server(void)
 }
 
 /*
- * Until ofi_wake_server, or until one of these: the time is over (-1: it never is), the queue is readable (not asked
- * for if it is -1).
+ * Sleeps until ofi_wake_server, until the time has passed (-1: never), or until the queue is
+ * readable (-1: not checked).
  */
 static void sleep_until_woken(long nanoseconds, int queue)
 {
@@ -49,7 +50,7 @@ static void sleep_until_woken(long nanoseconds, int queue)
 		eventfd_read(ofi.wakeup, &count);
 }
 
-/* May one sleep until the queue's descriptor is readable? */
+/* May the server sleep until the queue's descriptor is readable? */
 static bool may_sleep(void)
 {
 	struct fid *queue = &ofi.cq->fid;
@@ -104,7 +105,7 @@ void ofi_open(void)
 {
 	bool wanted = true;
 
-	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
+	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* stays as it is for "auto" */
 	ofi.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (ofi.wakeup < 0)
 		rte_die("shmem_init", "no descriptor for the thread that serves other nodes; raise ulimit -n");

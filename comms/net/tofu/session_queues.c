@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Session-mode queues: opening, writing down, runs. */
+/* Session-mode queues: opening, preparing, running. */
 #include "session_queues.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ struct comms_session *session_queues_opened(struct comms_session *session, int c
 	return NULL;
 }
 
-/* --- Writing down --- */
+/* --- Preparing --- */
 
 static void *room_for_command(struct session_queue *session_queue)
 {
@@ -98,7 +98,7 @@ static utofu_vcq_id_t with_path(utofu_vcq_id_t queue)
 	return queue;
 }
 
-/* Symmetric memory of the PE that a queue is of. */
+/* Symmetric memory of the PE that owns a queue. */
 static utofu_stadd_t remote_stadd(utofu_vcq_id_t queue, const void *address)
 {
 	enum comms_segment_id segment = comms_find_segment(address);

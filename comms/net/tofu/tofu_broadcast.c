@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcasts by the NIC: see net/sessions.h for what they are, and session_queues.h.
+ * Broadcasts by the NIC: net/sessions.h defines them, and session_queues.h the queues.
  *
- * a tree's  one session queue for each child, on different TNIs as far as there are some. What comes from the parent comes to the first, and
- *           moves that one's pointer (SPS): for each segment, and in the end the word, there are a put to the first child and a packet to each other
- *           session queue of the tree, which lets that one's put go. The word's source is the word that came, so nothing depends on the run
- * the       nobody's packets come to the root's session queues. There a put to itself lets the next fourteen go, the last of which is another
- * root's    such put; the first of them is the root's session queue for readiness
- * readiness a PE with c children has c - 1 empty commands, then the word to its parent: so the last child's word lets that go. At the root the
- *           last child's word lets all trees begin
+ * tree       one session queue for each child, on different TNIs if possible. Data from the parent
+ *            goes to the first queue and advances its scheduling pointer (SPS): for each segment,
+ *            and at last for the word, the queue has a put to the first child and a packet to each
+ *            other session queue of the tree, which releases that queue's put. The source of the
+ *            word's put is the word that arrived, so nothing depends on the run
+ * root       no packets arrive at the root's session queues. Instead, a put to itself releases the
+ *            next fourteen commands, of which the last is another such put; the root's session
+ *            queue for readiness sends the first
+ * readiness  a PE with c children has c - 1 empty commands, then the word to its parent, which the
+ *            last child's word releases. At the root the last child's word starts all trees
  */
 #include "session_queues.h"
 
@@ -16,7 +19,9 @@
 
 /* --- Queues --- */
 
-/* What comes down a tree takes a TNI of its own, and so does what goes on, as far as there are enough. */
+/*
+ * The receiving queue of a tree gets its own TNI, and so do the sending ones, if there are enough.
+ */
 static void open_trees(struct comms_session *session, const int *children, const utofu_tni_id_t *tnis, int count,
 		       int *code)
 {
@@ -38,13 +43,13 @@ static void open_trees(struct comms_session *session, const int *children, const
 		}
 }
 
-/* Of a tree's children, how many a session queue has. */
+/* Number of a tree's children that a session queue serves. */
 static int children_of_queue(int children, int session_queues, int session_queue)
 {
 	return session_queues ? (children - session_queue + session_queues - 1) / session_queues : 0;
 }
 
-/* How many commands one that comes down a tree lets go: of the first session queue. */
+/* Number of commands that an arrival down the tree releases in the first session queue. */
 static int commands_let_go(int children, int session_queues)
 {
 	return children ? children_of_queue(children, session_queues, 0) + session_queues - 1 : 0;
@@ -59,7 +64,7 @@ static bool need_too_many_queues(int trees, const int *children, int count)
 	return session_queues > SESSION_QUEUES;
 }
 
-/* Such queues are few, and who cannot have one does without. */
+/* There are few such queues; a PE that gets none does without. */
 struct comms_session *tofu_session_open(int trees, const int *children, struct comms_session_shown *shown)
 {
 	struct comms_session *session = calloc(1, sizeof *session);
@@ -86,14 +91,14 @@ struct comms_session *tofu_session_open(int trees, const int *children, struct c
 	return session_queues_opened(session, code);
 }
 
-/* --- Writing down --- */
+/* --- Preparing --- */
 
 static size_t tree_segments(const struct comms_session_tree *session_tree)
 {
 	return (session_tree->bytes + session_tree->segment - 1) / session_tree->segment;
 }
 
-/* What a tree's first session queue has to do, at the root in groups. */
+/* Prepares a tree's first session queue, at the root in groups. */
 static int commands_of_tree(const struct tree *tree, const struct comms_session_tree *session_tree)
 {
 	return commands_let_go(session_tree->children, tree->session_queues) * (int)(tree_segments(session_tree) + 1);
@@ -102,10 +107,11 @@ static int commands_of_tree(const struct tree *tree, const struct comms_session_
 struct writer {
 	struct tree *tree;
 	const struct comms_session_tree *session_tree;
-	size_t segments, segment; /* the one that is written; behind the last, the word */
+	/* The segment to prepare; the number after the last is the word. */
+	size_t segments, segment;
 };
 
-/* Segment or word, from this PE to a child. */
+/* A segment or the word, from this PE to a child. */
 static void write_piece(struct writer *w, struct session_queue *session_queue, const struct comms_session_child *child,
 			bool last)
 {
@@ -122,7 +128,7 @@ static void write_piece(struct writer *w, struct session_queue *session_queue, c
 				  left < session_tree->segment ? left : session_tree->segment, flags);
 }
 
-/* At the root the first session queue lets itself go on. */
+/* At the root the first session queue releases its own next commands. */
 static void count_command(struct writer *w)
 {
 	if (w->session_tree->is_root)

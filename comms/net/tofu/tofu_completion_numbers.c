@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages that are one put. The receiver's queue gets a notice when all of the put has come; its edata is a number that the
- * receiver gave out, and says which word of its memory counts the message. The edata is the receiver's, so the sender cannot
- * have its own number there and asks for the notice that the data has left instead. Strong order keeps messages, and what is
- * put before one, in order.
+ * Messages that are one put. The receiver's queue gets a notice when the complete put has arrived.
+ * The notice's edata is a number that the receiver gave out, which selects the word of its memory
+ * that counts the message. As the edata is the receiver's, the sender cannot store its own number
+ * there; it asks for the notice that the data has left instead. Strong order keeps messages, and
+ * puts before them, in order.
  *
- * The notices wait in the queue while the receiver computes. As there are at most two messages of a sender that the receiver has not
- * released, and at most 255 numbers, the queue cannot overflow.
+ * Notices wait in the queue while the receiver computes. At most two messages of a sender are not
+ * released by the receiver, and there are at most 255 numbers, so the queue cannot overflow.
  *
- * Progress reads whatever is there, which may be a message of the next iteration. So that a recorded run knows what this PE
- * waited for, the PE says which messages it needs.
+ * Progress reads every notice, also of messages of the next iteration. For a recorded run, the PE
+ * therefore says which messages it needs.
  *
- * The sender learns that the data has arrived only when it must, before memory is given back: it sends one more put in the same
- * order and asks for the notice of that one's arrival.
+ * The sender learns that data has arrived only when it must, before memory is released: it sends
+ * one more put in the same order and asks for the notice of its arrival.
  */
 #include "comms/observe/trace.h"
 #include "tofu_inside.h"
@@ -48,7 +49,7 @@ uint8_t tofu_completion_listen(struct comms_peer *from, _Atomic uint64_t *word, 
 	return number <= TOFU_REQUESTS ? (uint8_t)number : 0;
 }
 
-/* Nobody waits for what is still in the queue. */
+/* No thread waits for notices still in the queue. */
 void tofu_completion_release(struct comms_peer *from, uint8_t notice)
 {
 	struct tofu_queue *queue = &tofu.queue[tofu_peer(from)->tni];

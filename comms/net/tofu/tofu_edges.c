@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data between pairs by the NIC: see net/sessions.h, and session_queues.h.
+ * Data between pairs by the NIC: net/sessions.h defines it, and session_queues.h the queues.
  *
- * ready    a session queue that receives one packet from each PE that this PE puts to, when that one is ready. For n
- * queue    of them it has n - 1 empty commands, so the last packet lets the first of those packets go that let the data
- *          session queues begin
- * data     a session queue on each TNI that leads to others: data, and a word behind it, for each edge. In groups
- * asks     packets to the ready queues of those who put to this PE, at once and on an ordinary queue
+ * ready    a session queue that receives one packet from each PE that this PE puts to, when that PE
+ *          is ready. For n PEs it has n - 1 empty commands; the last packet thus releases the first
+ *          of the packets that start the data session queues
+ * data     a session queue on each TNI that leads to others: for each edge the data, and a word
+ *          behind it. In groups
+ * asks     packets to the ready queues of all PEs that put to this one, sent at once on an ordinary
+ *          queue
  *
- * Who is ready again has got its data, so all had been ready before: no sign of one run is taken for that of another.
+ * A PE is ready for the next run only after its data has arrived, and then all PEs were ready
+ * before: packets of one run cannot be mistaken for those of another.
  */
 #include "session_queues.h"
 
@@ -26,7 +29,7 @@ static int session_queue_of(int pe)
 	return tofu_peer(comms_connect(pe))->tni;
 }
 
-/* How many commands each session queue gets; false: more than a queue may have. */
+/* Counts each session queue's commands. Returns false if that is more than a queue may have. */
 static bool count_commands(const struct comms_edge_out *out, int outs, int commands[TOFU_TNIS])
 {
 	for (int i = 0; i < outs; i++) {
@@ -91,7 +94,7 @@ static void write_ready_queue(struct comms_session *session, int outs)
 				     session_queue_flags(session_queue_group(session->session_queue[l].left), false));
 }
 
-/* In its order: the word behind the data. */
+/* In strong order: the word behind the data. */
 static void write_edge_out(struct session_queue *session_queue, const struct comms_edge_out *out, const void *word)
 {
 	uint64_t queue = tofu_peer(comms_connect(out->pe))->vcq;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers and small reductions at barrier gates, which forward and combine without a processor: of the members of a team, or of one PE of
- * each of its nodes. Of n members, m, the largest power of two, join in a butterfly; each of the others enters by a member of it, and
- * receives the result from it.
+ * Barriers and small reductions at barrier gates, which forward and combine without a processor,
+ * for the members of a team, or for one PE of each of its nodes. Of n members, m, the largest power
+ * of two, form a butterfly. Each of the others enters through a member of it, and receives the
+ * result from that member.
  *
- * start    where a member begins and where it ends
- * fold     of a member by which another one goes in: joins what both have
- * stage s  joins what this member and the one 2^s away have
+ * start    where a member enters and leaves
+ * fold     at a member through which another one enters: combines both inputs
+ * stage s  combines the inputs of this member and the one 2^s away
  *
- * The team of all PEs uses gates from its first barrier on, others after some barriers, since gates are few. In that barrier each publishes
- * its gates and votes whether it got them; the votes go round as in a dissemination barrier, so that all know if one did not. The members
- * synchronise, or reduce, without gates once more, and after that the gates are joined.
+ * The team of all PEs uses gates from its first barrier on. Other teams do so after some barriers,
+ * because gates are few. In that barrier each member publishes its gates and votes whether it got
+ * them. The votes travel as in a dissemination barrier, so that all members know if one got none.
+ * The members synchronise, or reduce, once more without gates, and then connect the gates.
  */
 #include "comms/ops/ops.h"
 #include "comms/nodes/group.h"
@@ -24,7 +26,7 @@
 
 enum { START, FOLD, STAGE, GATES = COMMS_TOFU_GATES };
 enum { FOR = 1, AGAINST };
-enum { BARRIERS = 3 }; /* that a team has without gates, at first */
+enum { BARRIERS = 3 }; /* that a team first has without gates */
 static const char routine[] = "the barrier of a team";
 
 struct gates {
@@ -36,9 +38,9 @@ struct gates {
 };
 
 static struct {
-	struct gates of_slot[COMMS_SLOTS]; /* of the team that has the slot */
+	struct gates of_slot[COMMS_SLOTS]; /* for the team that has the slot */
 	size_t most_words, most_doubles;   /* of a reduction */
-	unsigned long reduce_ops;	   /* that the gates have */
+	unsigned long reduce_ops;	   /* that the gates support */
 } barrier_gates;
 
 static void *plain_word(_Atomic uint64_t *word)
@@ -71,7 +73,7 @@ static bool allocate_gates(const struct comms_group *group, struct gates *gates)
 	return code == UTOFU_SUCCESS;
 }
 
-/* No member votes against it; and all have published their gates. */
+/* True if all members have published their gates and none votes against it. */
 static bool agree_on_gates(const struct comms_group *group, bool mine)
 {
 	uint64_t vote = mine ? FOR : AGAINST;
@@ -102,7 +104,7 @@ static bool has_guest(const struct gates *gates, int member)
 	return member + (1 << gates->stages) < gates->members;
 }
 
-/* Where a member of the butterfly goes into it. */
+/* Where a member enters the butterfly. */
 static int entrance_gate(const struct gates *gates, int member)
 {
 	return has_guest(gates, member) ? FOLD : START;
@@ -176,7 +178,7 @@ static void join_gates(const struct comms_group *group, struct gates *gates)
 	gates->state = JOINED;
 }
 
-/* The gates of these members; NULL: they do without, this time. */
+/* The gates of these members; NULL: they do without this time. */
 static struct gates *gates_of(const struct comms_group *group)
 {
 	struct gates *gates = &barrier_gates.of_slot[group->slot];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search: where configure --with-tofu=DIR said, and nowhere else. Otherwise in the system's folders, for a machine that has
- * Fujitsu's libraries, and where software Tofu is: in the folder softofu/ beside this library, in a build tree, where it was to
- * be installed. SOFTOFU_SHAPE asks for software Tofu, which is then searched first. Both libraries come from one place.
+ * Search order: only the folder of configure --with-tofu=DIR, if given. Otherwise the system's
+ * folders, for a machine with Fujitsu's libraries, and then the places of software Tofu: the folder
+ * softofu/ beside this library, in a build tree, and where it was to be installed. SOFTOFU_SHAPE
+ * asks for software Tofu, which is then searched first. Both libraries come from one place.
  */
 #include "tofu_library.h"
 
@@ -23,7 +24,7 @@ static struct {
 	char utofu_file[FILE_NAME];
 } tofu_libraries;
 
-/* A place of both libraries: they are opened by their names behind this text. */
+/* A prefix of both libraries' file names. */
 struct tofu_place {
 	char text[TOFU_PROBLEM];
 };
@@ -39,7 +40,10 @@ static size_t add_system(struct tofu_place *places)
 	return 1;
 }
 
-/* The file that this code is in. A program that was found in PATH is known by its bare name, and then by the kernel alone. */
+/*
+ * The file that contains this code. For a program found in PATH only the kernel knows the full
+ * name.
+ */
 static void find_own_file(char file[TOFU_PROBLEM])
 {
 	Dl_info info;
@@ -53,7 +57,7 @@ static void find_own_file(char file[TOFU_PROBLEM])
 	file[length > 0 ? length : 0] = 0;
 }
 
-/* Where software Tofu is: beside this library, and where both were to be installed. */
+/* Places of software Tofu: beside this library, and where both were to be installed. */
 static size_t add_software(struct tofu_place *places)
 {
 	char own_file[TOFU_PROBLEM], *end;
@@ -99,7 +103,7 @@ static const struct wanted softofu_symbols[] = {
 	{"softofu_record_needed", &softofu.record_needed},
 };
 
-/* Pointers to functions and to data are alike where there is dlsym. */
+/* With dlsym, pointers to functions and to data have the same representation. */
 static bool find_symbol(void *library, const struct wanted *wanted)
 {
 	void *function = dlsym(library, wanted->name);
@@ -133,7 +137,10 @@ static void *open_tofu_library(const struct tofu_place *place, const char *name,
 	return library;
 }
 
-/* Where the first library is, the second one has to be, too: Fujitsu's and software Tofu's do not go together. */
+/*
+ * The second library must come from the same place as the first: Fujitsu's and software Tofu's do
+ * not work together.
+ */
 static bool load_from(const struct tofu_place *place, bool *here, char problem[TOFU_PROBLEM])
 {
 	char jtofu_file[FILE_NAME];

@@ -8,8 +8,8 @@
 #include <utofu.h>
 
 /*
- * The functions of uTofu and jTofu that the Tofu path calls, as utofu.put and the like. Their libraries are loaded when the path
- * is taken: programs that use another path load neither, and need not know of them when they are linked.
+ * The functions of uTofu and jTofu that the Tofu path calls, as utofu.put and so on. The libraries
+ * are loaded when a job takes the path: other programs load neither, and need not link them.
  */
 /* clang-format off */
 #define UTOFU_FUNCTIONS(F)                                                                                 \
@@ -38,7 +38,10 @@ struct jtofu_library {
 extern struct utofu_library utofu;
 extern struct jtofu_library jtofu;
 
-/* What software Tofu has, and the libraries of a machine need not have (NULL): softofu/include/softofu.h, and a map of its settings. */
+/*
+ * What software Tofu provides and a machine's libraries need not (NULL): softofu/include/softofu.h,
+ * and its settings.
+ */
 struct softofu_library {
 	__typeof__(jtofu_create_mapinfo_by_envvars) *create_map;
 	bool (*record_when_needed)(utofu_vcq_hdl_t vcq_hdl, uint8_t edata, bool on);
@@ -46,10 +49,13 @@ struct softofu_library {
 };
 extern struct softofu_library softofu;
 
-/* False: problem says why they cannot be had. They stay until the process ends. */
+/*
+ * Returns false if they cannot be loaded; problem says why. They stay loaded until the process
+ * ends.
+ */
 enum { TOFU_PROBLEM = 512 };
 bool tofu_library_load(char problem[TOFU_PROBLEM]);
-/* The file that uTofu came from, after that. */
+/* The file that uTofu was loaded from. */
 const char *tofu_library_file(void);
 
 #endif

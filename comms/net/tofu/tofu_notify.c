@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications over Tofu: puts with strong order, so that the flag comes behind the data. A notification with a completion number has no flag: the
- * NIC reports to the receiver that its last put has arrived.
+ * Notifications over Tofu: puts with strong order, so that the flag arrives after the data. A
+ * notification with a completion number has no flag: the NIC reports to the receiver that its last
+ * put has arrived.
  */
 #include "tofu_inside.h"
 
 #include "comms/wait/wait.h"
 
-/* The request counts itself, too, until all its transfers have started. */
+/* The request counts itself as a transfer until all its transfers have started. */
 struct tofu_counters tofu_begin_request(struct comms_request *request)
 {
 	atomic_int *left = tofu_left(request);
@@ -94,7 +95,10 @@ void tofu_notify(struct comms_request *request, const struct network_notificatio
 	tofu_end_beginning(request);
 }
 
-/* Where the last put to a peer reported only that it was sent, one more put reports that everything has arrived. */
+/*
+ * If the last put to a peer only reported that it was sent, one more put reports that everything
+ * has arrived.
+ */
 void tofu_complete(void)
 {
 	const uint64_t nothing = 0;

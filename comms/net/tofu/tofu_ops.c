@@ -2,11 +2,12 @@
 /*
  * The operations of the Tofu path.
  *
- * Order: the network promises none, except to communications that ask for strong order, with each other. Notifications ask for it
- * (tofu_notify.c), and so do atomics, since programs rely on their order. A fence waits until everything has arrived; that costs it a round trip.
- * Completion: an operation is counted, by the channel it belongs to, until the NIC has reported that it has arrived; a notification
- * with a completion number until it has been sent, since the target's NIC reports its arrival there.
- * Atomics: the NIC's. They are not atomic with the processor's, so PEs of a node use the NIC's, too, and each even for
+ * Order: the network promises none, except among communications that request strong order.
+ * Notifications (tofu_notify.c) and atomics request it, because programs rely on their order. A
+ * fence waits until everything has arrived, which costs a round trip. Completion: a channel counts
+ * an operation until the NIC reports its arrival. It counts a notification with a completion number
+ * until it has been sent, because the target's NIC reports the arrival there. Atomics: the NIC's.
+ * They are not atomic with the processor's, so PEs of a node use the NIC's, too, and each even for
  * its own memory (comms.network_atomics).
  */
 #include "comms/ops/ops.h"
@@ -31,7 +32,7 @@ static bool find_buffer(const struct tofu_queue *queue, const void *memory, size
 	return true;
 }
 
-/* Memory of this PE that is registered for longer than an operation. */
+/* Memory of this PE that is registered beyond the current operation. */
 static bool find_registered(const struct tofu_queue *queue, const void *memory, size_t bytes, utofu_stadd_t *stadd)
 {
 	enum comms_segment_id id = comms_find_segment(memory);
@@ -65,7 +66,7 @@ static void put_piece(const struct tofu_counters *counters, struct transfer tran
 	} else {
 		tofu_request_register(request, (void *)(uintptr_t)source, transfer.bytes, true, &transfer.here);
 	}
-	/* A copy has been made, or is made by the call below. */
+	/* The data has been copied, or the call below copies it. */
 	if (!request->reports_sent && !request->is_registered && request->sent) {
 		atomic_fetch_sub_explicit(request->sent, 1, memory_order_seq_cst);
 		request->sent = NULL;
@@ -205,7 +206,7 @@ static void tofu_quiet_pes(struct comms_channel *channel, const int *pes, size_t
 
 static struct comms_channel *tofu_channel_open(bool private)
 {
-	(void)private; /* all use the same queues */
+	(void)private; /* all channels use the same queues */
 	return calloc(1, sizeof(struct tofu_channel));
 }
 
@@ -215,7 +216,7 @@ static void tofu_channel_close(struct comms_channel *channel)
 	free(channel);
 }
 
-/* The NIC needs nobody's help, here or at the target. */
+/* The NIC needs no help, here or at the target. */
 static bool tofu_served(void)
 {
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where PEs are in the network: the launcher's map, read by jTofu. */
+/* Positions of PEs in the network: the launcher's map, read by jTofu. */
 #include "tofu_inside.h"
 
 #include <stdlib.h>
@@ -33,8 +33,9 @@ static union jtofu_phys_coords physical_coordinates(int pe)
 }
 
 /*
- * A launcher that does not know of Tofu, such as Open MPI's, publishes no map. Software Tofu makes it from SOFTOFU_SHAPE and its other
- * settings, the same in every process of the job. NULL: there is none.
+ * A launcher without Tofu support, such as Open MPI's, publishes no map. Software Tofu makes one
+ * from SOFTOFU_SHAPE and its other settings, the same in every process of the job. NULL: there is
+ * none.
  */
 static void *map_of_settings(void)
 {
@@ -146,8 +147,9 @@ static int place_on_node(int pe)
 }
 
 /*
- * The PEs of a node as a tile of twos, as a grid of two or more dimensions has them: the direction is along the highest bit in which their places
- * differ. So messages on the node take the directions that those to other nodes do not.
+ * Treats the PEs of a node as a tile of size two in each dimension, as a grid of two or more
+ * dimensions places them: the direction is along the highest bit in which their indices differ. So
+ * messages on the node use the directions that those to other nodes do not.
  */
 static int direction_on_node(int count, int from, int to)
 {
@@ -168,7 +170,7 @@ int tofu_tni_of(int pe, int other, int tnis)
 
 	if (tnis > 1 && tofu_find_machine(&machine))
 		direction = torus_next(&machine, tofu_place_in(&machine, pe), tofu_place_in(&machine, other));
-	/* Of the same node, or nobody says where it is. */
+	/* On the same node, or at an unknown place. */
 	if (direction < 0)
 		direction = direction_on_node((int)pes_beside(pe, beside), place_on_node(pe), place_on_node(other));
 	return (tofu.by_direction ? direction : direction + 4 * place_on_node(pe)) % tnis;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is under way in the queues of this PE.
+ * Outstanding operations in the queues of this PE.
  *
- * tofu_request_start hands a communication to uTofu; tofu_progress, which every wait calls, polls the queues and lowers the counters of what has
- * arrived; tofu_wait_for is the wait for a counter, as quiet has it.
+ * tofu_request_start passes a communication to uTofu; tofu_progress, which every wait calls, polls
+ * the queues and decreases the counters of communications that have arrived; tofu_wait_for waits
+ * for a counter, as quiet does.
  *
- * A communication asks for the notice that says that it has arrived (in the message receive queue, for a put, too), and some for the one
- * that says that it has been sent. Only messages with a completion number ask for a notice at the target (tofu_completion_numbers.c), and
- * instead of the one here. There are few of them, so a PE may compute for long, and no thread need empty its queues.
+ * A communication requests the notice that it has arrived (in the message receive queue, also for a
+ * put), and some request the notice that it has been sent. Only messages with a completion number
+ * request a notice at the target (tofu_completion_numbers.c) instead of the one here. There are few
+ * of them, so a PE may compute for long, and no thread need empty its queues.
  */
 #include "comms/ops/ops.h"
 #include "tofu_inside.h"
@@ -22,7 +24,7 @@ struct tofu tofu = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 enum { POLLS = 64 }; /* notices read at a time */
 
-/* Also in a program without threads: the report of a hang is made by one. */
+/* Also in a program without threads, because a thread makes hang reports. */
 void tofu_lock(void)
 {
 	pthread_mutex_lock(&tofu.lock);
@@ -55,7 +57,7 @@ static const char *error_text(int code)
 	}
 }
 
-/* If the PE has failed, the launcher knows better what happened and is about to end the job. */
+/* If the PE has failed, the launcher knows the cause and is about to end the job. */
 void tofu_fail(const char *what, int pe, int code)
 {
 	char host[256] = "?";
@@ -94,7 +96,7 @@ static void lower_counter(atomic_int **counter)
 	*counter = NULL;
 }
 
-/* Lowers the counters last: the memory that they are in may be gone then. */
+/* Decreases the counters last: their memory may be invalid afterwards. */
 static void end_tofu_request(struct tofu_request *request)
 {
 	struct comms_request *completes = request->completes;
@@ -139,7 +141,7 @@ static bool take_sent(const struct tofu_queue *queue)
 	return true;
 }
 
-/* Whose queue it is; -1: that of nobody we know. */
+/* The PE that owns the queue; -1: unknown. */
 static int pe_of_queue(utofu_vcq_id_t queue)
 {
 	utofu.set_vcq_id_path(&queue, NULL);
@@ -261,7 +263,7 @@ void tofu_request_register(struct tofu_request *request, void *memory, size_t by
 /* A buffer's words are its addresses: one for each queue of its PE. */
 _Static_assert(TOFU_TNIS <= sizeof(((struct comms_buffer *)0)->network) / sizeof(uint64_t), "an address for each");
 
-/* Which queue of ours the peer's data comes to is known to it and to us, but not to others. */
+/* The queue that receives a peer's data is known to the peer and this PE, but not to others. */
 void *tofu_share(struct comms_buffer *buffer)
 {
 	void *memory = (void *)(uintptr_t)buffer->base;

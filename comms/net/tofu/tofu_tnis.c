@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queues of this PE, one on each TNI that it may use, what is registered with them, and those of others. */
+/*
+ * The queues of this PE, one on each TNI that it may use, the memory registered with them, and the
+ * queues of peers.
+ */
 #include "tofu_inside.h"
 
 #include <stdlib.h>
@@ -75,7 +78,7 @@ void tofu_start(void)
 	free(tnis);
 }
 
-/* The numbers of this PE's queues, 0 where it has fewer. */
+/* The numbers of this PE's queues; 0 for those that it does not have. */
 void *tofu_describe(size_t *size)
 {
 	uint64_t *ids = calloc(TOFU_TNIS, sizeof *ids);
@@ -105,7 +108,7 @@ static int tnis_of(const struct comms_peer *peer, uint64_t ids[TOFU_TNIS])
 	return tnis;
 }
 
-/* Where its memory is follows from the queue: all PEs register alike. */
+/* The addresses of its memory follow from the queue, because all PEs register in the same order. */
 void tofu_connect(struct comms_peer *peer)
 {
 	uint64_t ids[TOFU_TNIS];

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The UCX path: one UCP context; one main worker in multi-thread mode, whose address all PEs know, and one more for each
- * private channel; an endpoint and two keys per peer and worker, made on first use. Here: coming up
- * and going down. ucx_choices.c has the settings, ucx_connections.c connections, ucx_server.c the progress of the main worker,
- * ucx_completion.c order and completion, ucx_ops.c the operations.
+ * The UCX path: one UCP context; one main worker in multi-thread mode, whose address all PEs know,
+ * and one more for each private channel; an endpoint and two keys per peer and worker, made on
+ * first use. This file starts and stops the path; ucx_choices.c has the settings, ucx_connections.c
+ * connections, ucx_server.c the progress of the main worker, ucx_completion.c order and completion,
+ * ucx_ops.c the operations.
  *
- * Atomics are messages that the target's library carries out, so that they agree with the atomics that PEs of a node do by
- * themselves. Puts and gets are messages, too, unless a NIC carries them out (ucx_messages.h). So somebody must call
- * ucp_worker_progress at the target while it computes or sleeps: the serving thread.
+ * Atomics are messages that the target's library carries out, so that they are atomic with those of
+ * the processors, which PEs of a node use. Puts and gets are messages, too, unless a NIC carries
+ * them out (ucx_messages.h). So the serving thread calls ucp_worker_progress at the target while
+ * the PE computes or sleeps.
  */
 #include "ucx_inside.h"
 
@@ -70,7 +72,10 @@ void ucx_start(void)
 	atomic_store_explicit(&ucx.ending, false, memory_order_seq_cst);
 	ucx.failure_mode = ucx_failure_mode();
 	ucx.rma = ucx_wants_rma();
-	/* UCX's shared memory has no event for a sender that waits for room; where nothing else is used, poll often. */
+	/*
+	 * UCX's shared memory has no event for a sender that waits for room; if UCX uses nothing
+	 * else, poll often.
+	 */
 	ucx.longest_sleep = ucx.failure_mode == UCP_ERR_HANDLING_MODE_NONE ? 1 : -1;
 	ucx.processors = rte_node_processors() / rte.n_local;
 	make_context();
@@ -154,7 +159,10 @@ void ucx_finish(void)
 	ucx_take_down_spares();
 }
 
-/* When the worker has gone: until then an acknowledgement may come that a result has overtaken. */
+/*
+ * After the worker is destroyed: until then an acknowledgement may arrive that a result has
+ * overtaken.
+ */
 static void free_closed(void)
 {
 	while (ucx.closed) {

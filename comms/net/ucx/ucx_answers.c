@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers to other PEs' messages: acknowledgements and results. Results of many bytes go in pieces, from where they lie. */
+/*
+ * Answers to other PEs' messages: acknowledgements and results. Long results go in pieces, without
+ * being copied.
+ */
 #include "ucx_messages.h"
 
 #include <stdlib.h>
@@ -10,13 +13,16 @@ struct ucx_outgoing {
 	struct ucx_outgoing *next;
 	struct ucx_answer header;
 	ucp_ep_h back;
-	const char *data; /* from header.offset on, `left` bytes have not been sent */
+	const char *data; /* `left` bytes from header.offset on are still to be sent */
 	size_t left, piece;
 };
 
 static void send_outgoing(struct ucx_outgoing *out);
 
-/* If the PE has gone, the launcher and the connection to it report that; an answer that nobody waits for is no failure of this PE. */
+/*
+ * If the PE has gone, the launcher and its connection report that. An answer without a waiter is no
+ * failure of this PE.
+ */
 static void answer_sent(void *request, ucs_status_t status, void *argument)
 {
 	struct ucx_outgoing *out = argument;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several notifications in one message: a message costs the kernel some 4 us on either side, whatever its length. Each goes as its item
- * (struct ucx_item) and its data, one behind the other. UCX packs them into its own segment by a data type made for that: of a list of pieces it would
- * make a message for every four.
+ * Several notifications in one message: a message costs the kernel some 4 us on either side,
+ * whatever its length. The message is a sequence of items (struct ucx_item), each followed by its
+ * data. UCX packs them into its own segment through a data type of this file; for a list of pieces
+ * it would send a message for every four.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@ static ucp_datatype_t batch_datatype;
 
 /* --- Packing --- */
 
-/* One piece lies at `at` in what goes, of which [from, to) is wanted. */
+/* One piece at position `at` of the message, of which [from, to) is wanted. */
 static size_t pack_piece(char *dest, const void *source, size_t bytes, size_t at, size_t from, size_t to)
 {
 	size_t begin = at > from ? at : from, end = at + bytes < to ? at + bytes : to;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is not symmetric, over UCX: its key, which its owner packs and another PE unpacks, and gets from it. Puts are in ucx_notify.c. */
+/*
+ * Memory that is not symmetric, over UCX: its key, which its owner packs and another PE unpacks,
+ * and gets from it. ucx_notify.c has puts.
+ */
 #include <string.h>
 
 #include "rte/rte.h"
 #include "ucx_messages.h"
 
-/* In a buffer's words. */
+/* Stored in a buffer's words. */
 struct buffer_key {
-	uint32_t bytes; /* 0: there is none, and messages are used */
+	uint32_t bytes; /* 0: there is none, and operations go as messages */
 	char key[148];
 };
 _Static_assert(sizeof(struct buffer_key) <= sizeof(((struct comms_buffer *)0)->network), "it has room");

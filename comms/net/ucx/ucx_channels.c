@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Channels over UCX: their lives and their connections. ucx_marks.c has what they know of connections, ucx_epochs.c
- * how private ones are progressed, ucx_completion.c what they are for.
+ * Channels over UCX: their life cycle and their connections. ucx_marks.c has what they know of
+ * connections, ucx_epochs.c the progress of private channels, ucx_completion.c order and
+ * completion.
  *
- * Channels of two kinds. Shared ones (the default channel is one) use the main worker, which any thread may enter, and the
- * connections that hang on the peers' records. A private channel is used by one thread at a time. It has a
- * worker of its own and its own connections, made at the first operation that needs them; no lock, and no
- * atomic change of anything, lies between its user and UCX.
- *
+ * There are two kinds of channels. Shared ones (the default channel is one) use the main worker,
+ * which any thread may call, and the connections in the peers' records. A private channel is used
+ * by one thread at a time. It has its own worker and connections, created at the first operation
+ * that needs them; no lock and no atomic read-modify-write lies between its user and UCX.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -43,7 +43,10 @@ static void make_room_for_connection(struct comms_channel *channel)
 	free(old);
 }
 
-/* From here on the server checks whether it is idle; the server may have gone to sleep for good. */
+/*
+ * From here on the server checks whether the channel is idle; the server may be in an unlimited
+ * sleep, so wake it.
+ */
 static void begin_private_use(void)
 {
 	atomic_fetch_add_explicit(&ucx_private.in_use, 1, memory_order_seq_cst);
@@ -61,7 +64,7 @@ static bool descriptors_abound(void)
 	return next >= 0 && getrlimit(RLIMIT_NOFILE, &most) == 0 && (rlim_t)next < most.rlim_cur / 4 * 3;
 }
 
-/* The first operation. If it cannot have a worker of its own, the channel becomes a shared one. */
+/* At the first operation. If it cannot have its own worker, the channel becomes a shared one. */
 static __attribute__((noinline)) void come_alive(struct comms_channel *channel)
 {
 	if (!descriptors_abound()) {
@@ -121,7 +124,7 @@ void channel_end(struct mark *mark)
 		channel_leave(mark_channel(mark));
 }
 
-/* --- Life --- */
+/* --- Life cycle --- */
 
 static struct comms_channel *take_spare(void)
 {
@@ -140,8 +143,8 @@ static struct comms_channel *take_spare(void)
 }
 
 /*
- * A worker costs milliseconds to make and to take down, here and at each PE that it was connected to. Programs that make a
- * context for every phase get the last ones again.
+ * Creating and destroying a worker takes milliseconds, here and at each PE connected to it.
+ * Programs that make a context for every phase get the last ones again.
  */
 static bool add_spare(struct comms_channel *channel)
 {
@@ -175,7 +178,7 @@ struct comms_channel *ucx_channel_open(bool is_private)
 	return channel;
 }
 
-/* From here on nobody pushes it. */
+/* From here on the server does not push it. */
 static void leave_private_list(struct comms_channel *channel)
 {
 	pthread_mutex_lock(&ucx_private.lock);
@@ -189,8 +192,8 @@ static void leave_private_list(struct comms_channel *channel)
 }
 
 /*
- * By flush and not by force, so that the other PE, which never made an endpoint for this, sees a connection end that owes
- * nothing.
+ * By flush and not by force, so that the other PE, which never made an endpoint for this, sees a
+ * connection end without outstanding data.
  */
 static void close_connections(struct comms_channel *channel)
 {
@@ -208,7 +211,10 @@ static void close_connections(struct comms_channel *channel)
 			channel_finish(channel, channel->peers[i]->mark.flushing);
 }
 
-/* Not before the worker has gone: until then an acknowledgement may come that a result has overtaken. */
+/*
+ * Not before the worker is destroyed: until then an acknowledgement may arrive that a result has
+ * overtaken.
+ */
 static void forget_connections(struct comms_channel *channel)
 {
 	for (unsigned i = 0; i < channel->places; i++)
@@ -227,7 +233,7 @@ static void take_down_channel(struct comms_channel *channel)
 	free(channel);
 }
 
-/* A quiet waits until all has arrived; the callbacks that say that single operations were sent may still run. */
+/* A quiet waits until everything has arrived; callbacks for single sends may still run. */
 void ucx_channel_close(struct comms_channel *channel)
 {
 	ucx_quiet(channel);

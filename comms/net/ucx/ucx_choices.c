@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What we ask of UCX that it would not do by itself, unless the user set UCX's own variable; and what follows from what the user set. */
+/*
+ * Parameters that differ from UCX's defaults, unless the user sets UCX's own variable; and
+ * consequences of what the user sets.
+ */
 #include "ucx_inside.h"
 
 #include <stdlib.h>
@@ -16,7 +19,7 @@ static void choose_option(ucp_config_t *config, const char *name, const char *va
 		rte_debug("this UCX does not know %s=%s", variable, value);
 }
 
-/* What UCX takes from nowhere but the environment, and warns of where it has no use for it. */
+/* Parameters that UCX reads from the environment only, and warns about if unused. */
 static void choose_for_tcp(const char *variable, const char *value)
 {
 	const char *transports = getenv("UCX_TLS");
@@ -28,12 +31,13 @@ static void choose_for_tcp(const char *variable, const char *value)
 }
 
 /*
- * TCP sends in segments of 8 KiB by default, and large puts are two to five times as fast with 256. A pool of buffers, of which
- * there is one for sending and one for receiving, then grows by two and not by eight at a time, which would be 4 MiB for the first message.
+ * TCP sends in segments of 8 KiB by default; large puts are two to five times as fast with 256. A
+ * pool of buffers, one each for sending and receiving, then grows by two and not by eight at a
+ * time, which would be 4 MiB for the first message.
  */
 static void choose_segments(void)
 {
-	if (getenv("UCX_TCP_TX_SEG_SIZE")) /* the others go with it */
+	if (getenv("UCX_TCP_TX_SEG_SIZE")) /* the others belong to it */
 		return;
 	choose_for_tcp("UCX_TCP_TX_SEG_SIZE", "256K");
 	choose_for_tcp("UCX_TCP_RX_SEG_SIZE", "256K");
@@ -42,8 +46,8 @@ static void choose_segments(void)
 }
 
 /*
- * If all PEs are here, UCX opens no port to the outside. If the device is known, UCX need not search for the one with the
- * default route: it reads all routes for that, some fifty times until a worker is there.
+ * If all PEs are on this node, UCX opens no port to the outside. If the device is known, UCX need
+ * not search for the one with the default route, for which it reads all routes some fifty times.
  */
 static void choose_device(ucp_config_t *config)
 {
@@ -57,7 +61,7 @@ static void choose_device(ucp_config_t *config)
 	free(device);
 }
 
-/* To load what drives InfiniBand takes a sixth of UCX's start. */
+/* Loading the InfiniBand drivers takes a sixth of UCX's start. */
 static void choose_modules(void)
 {
 	if (!getenv("UCX_MODULES") && !getenv("UCX_TLS") && !device_has_rdma() &&
@@ -72,15 +76,24 @@ ucp_config_t *ucx_choices(void)
 	choose_modules();
 	choose_segments();
 	ucx_check(ucp.config_read(NULL, NULL, &config), "ucp_config_read");
-	/* Memory of a node is ours to load and store; UCX's access to it needs the owner's help. */
+	/*
+	 * The library itself loads and stores memory of the node; UCX's access to it needs the
+	 * owner's help.
+	 */
 	choose_option(config, "TLS", "UCX_TLS", "^sm");
-	/* A thread that has lost its processor may hold the lock; who spins for it then spins away the time the other needs. */
+	/*
+	 * A thread that has lost its processor may hold the lock; a thread that spins for it uses
+	 * up the time the holder needs.
+	 */
 	choose_option(config, "USE_MT_MUTEX", "UCX_USE_MT_MUTEX", "y");
 	choose_device(config);
 	return config;
 }
 
-/* Does UCX_TLS name a transport that is neither of these, or all but some? Without it everything may be used. */
+/*
+ * Does UCX_TLS name a transport other than these, or exclude some? Without it everything may be
+ * used.
+ */
 static bool names_others_than(const char *const *transports, size_t n)
 {
 	char *list = strdup(getenv("UCX_TLS") ? getenv("UCX_TLS") : "all"), *rest = list;
@@ -98,8 +111,8 @@ static bool names_others_than(const char *const *transports, size_t n)
 #define SHARED_MEMORY "self", "sm", "shm", "mm", "posix", "sysv", "xpmem", "cma", "knem"
 
 /*
- * UCX's shared-memory transports cannot report a peer's failure, and refuse endpoints that ask for it. They are
- * used only when the user's own UCX_TLS leaves nothing else.
+ * UCX's shared-memory transports cannot report a peer's failure, and refuse endpoints that ask for
+ * it. They are used only if the user's UCX_TLS leaves nothing else.
  */
 ucp_err_handling_mode_t ucx_failure_mode(void)
 {
@@ -109,7 +122,10 @@ ucp_err_handling_mode_t ucx_failure_mode(void)
 									   : UCP_ERR_HANDLING_MODE_NONE;
 }
 
-/* Not that the job works depends on this, but how fast: without a NIC that carries them out, UCX's puts and gets are messages, too. */
+/*
+ * This decides the speed, not whether the job works: without a NIC that carries them out, UCX's
+ * puts and gets are messages, too.
+ */
 bool ucx_wants_rma(void)
 {
 	static const char *const software[] = {SHARED_MEMORY, "tcp"};

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion of operations over UCX: what a channel has touched, waiting for one operation, quiet, fence.
+ * Completion of operations over UCX: the connections that a channel has touched, waiting for one
+ * operation, quiet, fence.
  *
- * Touched: a connection is marked by a channel from an operation until the quiet that completes it. The marked ones form
- * a list: operations push, quiet takes all at once. An operation is sent first and marked then; in the other order,
- * a quiet of another thread could take the mark away before there was anything to complete. Being marked and
- * being on the list are one step: who finds the mark there relies on the list.
+ * Touched: a channel marks a connection from an operation until the quiet that completes it. The
+ * marked ones form a list: operations push, quiet takes all at once. An operation is first sent and
+ * then marked; in the other order, a quiet of another thread could remove the mark before there was
+ * anything to complete. Marking and pushing are one step: a thread that finds the mark set relies
+ * on the list.
  *
- * Complete: a put that is a message is complete when the target has acknowledged its number, or a later one, of the connection; the mark
- * has the last number that a quiet must wait for. A put of UCX is complete after a flush of the connection. Operations with a result are
- * counted until it is here.
+ * Complete: a put that is a message is complete when the target has acknowledged its number, or a
+ * later one, of the connection; the mark has the last number that a quiet must wait for. A UCX put
+ * is complete after a flush of the connection. Operations with a result are counted until it
+ * arrives.
  *
- * Order: messages of a connection are carried out in order, so a fence between them needs nothing. Where there are puts of UCX, only
- * completion orders: see ucx_fence.
+ * Order: messages of a connection are carried out in order, so a fence between them does nothing.
+ * If there are UCX puts, only completion orders: see ucx_fence.
  */
 #include <poll.h>
 
@@ -25,15 +28,15 @@
 #include "comms/wait/wait.h"
 
 #define POLLS_OVERSUBSCRIBED 64 /* some 30 us */
-#define SLOW_WAIT 100000000	/* ns; the other waits measure it in sleeps */
+#define SLOW_WAIT 100000000	/* ns; other waits measure this in sleeps */
 
 void channel_put_on_list(struct mark *mark)
 {
 	struct comms_channel *channel = mark_channel(mark);
 
-	if (atomic_load_explicit(
-		    &mark->touched,
-		    memory_order_seq_cst)) /* after what is to be waited for was written: see take_touched */
+	if (atomic_load_explicit(&mark->touched,
+				 /* After the store of what to wait for: see take_touched. */
+				 memory_order_seq_cst))
 		return;
 	if (channel->private) {
 		atomic_store_explicit(&mark->touched, true, memory_order_relaxed);
@@ -58,7 +61,7 @@ void channel_touch(struct mark *mark)
 	channel_put_on_list(mark);
 }
 
-/* Threads that share the channel may come here in another order than that of their messages. */
+/* Threads that share the channel may get here in another order than their messages. */
 void channel_sent(struct mark *mark, uint64_t sequence)
 {
 	uint64_t known = atomic_load_explicit(&mark->sent, memory_order_seq_cst);
@@ -71,7 +74,7 @@ void channel_sent(struct mark *mark, uint64_t sequence)
 
 /* --- Waiting --- */
 
-/* Sleeps until UCX has something for the channel, or for this PE where nobody serves it. */
+/* Sleeps until UCX has something for the channel, or for this PE if no server runs. */
 static void sleep_undisturbed(struct comms_channel *channel, unsigned sleeps)
 {
 	struct pollfd events[] = {{.events = POLLIN}, {.fd = ucx.event_fd, .events = POLLIN}};
@@ -87,8 +90,8 @@ static void sleep_undisturbed(struct comms_channel *channel, unsigned sleeps)
 }
 
 /*
- * A thread that polls takes a processor from the other threads with a worker of their own, and from the PEs that they wait for; UCX wakes
- * each of them by itself, so sleeping costs little.
+ * A thread that polls takes a processor from the other threads with their own worker, and from the
+ * PEs that they wait for. UCX wakes each of them by itself, so sleeping costs little.
  */
 static unsigned polls_undisturbed(void)
 {
@@ -97,7 +100,10 @@ static unsigned polls_undisturbed(void)
 	return channels_oversubscribed() && polls > POLLS_OVERSUBSCRIBED ? POLLS_OVERSUBSCRIBED : polls;
 }
 
-/* The main worker is served by its thread; without one, who waits must do it, for other PEs may do so only then. */
+/*
+ * The server progresses the main worker; without one, a waiting thread must, because other PEs may
+ * depend on it.
+ */
 static void wait_undisturbed(struct comms_channel *channel, channel_condition *holds, const void *what)
 {
 	unsigned polls = polls_undisturbed(), sleeps = 0;
@@ -152,7 +158,7 @@ ucs_status_t channel_finish(struct comms_channel *channel, ucs_status_ptr_t requ
 	return status;
 }
 
-/* Of a connection, all messages up to one. */
+/* Waits for all messages of a connection up to a number. */
 struct acknowledgement {
 	struct ucx_peer *peer;
 	uint64_t number;
@@ -177,9 +183,10 @@ static bool is_other_half_over(const struct comms_channel *channel, const void *
 }
 
 /*
- * Waits for the results of all that had begun, but not for those of what other threads begin meanwhile, which might never end. An operation
- * counts in the current half, or, if it took its time, in the one before. So the other half is awaited, then the two change places, and what was the
- * current half is awaited.
+ * Waits for the results of all operations that had begun, but not for those that other threads
+ * begin meanwhile, which might never end. An operation counts in the current half or, if it was
+ * slow, in the one before. So this waits for the other half, swaps the two, and waits for the
+ * previously current half.
  */
 static void await_answers(struct comms_channel *channel, struct mark *mark)
 {
@@ -216,8 +223,8 @@ static void finish_flushes(struct comms_channel *channel, struct mark *flushed)
 }
 
 /*
- * Where several threads use the channel, the mark stays: a quiet of another thread must not take this flush, which is still under way, for its own
- * that is over.
+ * If several threads use the channel, the mark stays: a quiet of another thread must not take this
+ * flush, still under way, for a completed one of its own.
  */
 void channel_flush_puts(struct mark *mark)
 {
@@ -256,7 +263,7 @@ static void end_quiet(struct comms_channel *channel)
 	pthread_mutex_unlock(&channel->quieting);
 }
 
-/* Once untouched, a mark may be put on the list again; so those taken have a chain of their own. */
+/* An untouched mark may be put on the list again, so the marks taken have a chain of their own. */
 static struct mark *take_touched(struct comms_channel *channel)
 {
 	struct mark *taken;
@@ -292,7 +299,7 @@ void ucx_quiet(struct comms_channel *channel)
 	end_quiet(channel);
 }
 
-/* The marks stay: to take one out of the list would cost more than another flush of it. */
+/* The marks stay: removing one from the list would cost more than flushing it again. */
 void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 {
 	struct mark *flushed = NULL;
@@ -315,8 +322,9 @@ void ucx_quiet_pes(struct comms_channel *channel, const int *pes, size_t n)
 }
 
 /*
- * UCX's fence orders neither messages nor, since 1.16, anything without a flush of everything, which it waits for in place. So a fence is
- * remembered, and the next operation on a connection that was used before it completes that connection first.
+ * UCX's fence does not order messages and, since 1.16, orders the rest only by a flush of
+ * everything, for which it blocks. So a fence is only recorded, and the next operation on a
+ * connection used before it completes that connection first.
  */
 void ucx_fence(struct comms_channel *channel)
 {
@@ -337,5 +345,6 @@ void channel_order(struct mark *mark)
 	channel_wait(mark_channel(mark), is_acknowledged,
 		     &(struct acknowledgement){mark->peer, atomic_load_explicit(&mark->sent, memory_order_seq_cst)});
 	atomic_store_explicit(&mark->fences, fences,
-			      memory_order_seq_cst); /* not before: another thread may come after the same fence */
+			      /* Not earlier: another thread may come after the same fence. */
+			      memory_order_seq_cst);
 }

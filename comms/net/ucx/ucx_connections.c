@@ -28,8 +28,9 @@ ucp_worker_h ucx_make_worker(ucs_thread_mode_t mode)
 }
 
 /*
- * The connection to a PE broke. If that PE failed, the launcher knows better what happened and is about to
- * end the job: leave it the time to say so before we say what we saw. (How long others wait for the launcher, and for each other, is in ucx_failure.c.)
+ * The connection to a PE broke. If that PE failed, the launcher knows the cause and is about to end
+ * the job: give it time to report before this PE reports what it saw. (ucx_failure.c says how long
+ * PEs wait for the launcher and for each other.)
  */
 static void lost_peer(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
@@ -62,7 +63,10 @@ static size_t memory_in_use(void)
 #endif
 }
 
-/* A UCX that expects no greeting takes it for garbage, and data without a greeting is garbage to one that expects it. */
+/*
+ * A UCX that expects no greeting takes it for garbage, and one that expects a greeting takes data
+ * for garbage.
+ */
 static void check_filters(const struct comms_peer *peer, const struct ucx_filter_info *theirs)
 {
 	struct ucx_filter_info mine;
@@ -120,7 +124,9 @@ struct ucx_peer *ucx_connect(struct comms_channel *channel, struct comms_peer *p
 	struct ucx_peer *made = make_connection(channel, peer);
 	size_t after = comms.observed ? memory_in_use() : 0;
 
-	/* UCX frees what it no longer needs, in its threads too: less may be in use than before. */
+	/*
+	 * UCX also frees memory meanwhile, in its threads too, so the difference may be negative.
+	 */
 	if (after > before)
 		counters_connection(after - before);
 	return made;
@@ -142,7 +148,10 @@ struct ucx_peer *ucx_peer(struct comms_peer *peer)
 	return known;
 }
 
-/* Its packets have a type of service of their own, for which the hosts have routes by the second cable (torusplan routes). */
+/*
+ * Its packets have their own type of service, for which the hosts have routes by the second cable
+ * (torusplan routes).
+ */
 struct ucx_peer *ucx_second_peer(struct comms_peer *peer)
 {
 	struct ucx_peer *first = ucx_peer(peer), *second = atomic_load_explicit(&first->second, memory_order_acquire);

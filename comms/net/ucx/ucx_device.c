@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which network device UCX is to use. Where a host has one network that is plain; UCX would listen at the loopback device as well, where no other
- * host comes. On a host whose cables lead to single other hosts there are several: such a host has one address that all
- * others have a route to, on a device of its own with a mask of 32 bits (a dummy device, usually), and its ports may have addresses
- * that hardly anybody knows. UCX takes the first device it finds.
+ * Chooses UCX's network device. On a host with one network that is obvious, but UCX would also
+ * listen on the loopback device, which no other host reaches. A host whose cables lead to single
+ * other hosts has several. Such a host has one address that all others have a route to, on its own
+ * device with a mask of 32 bits (usually a dummy device), and its ports may have addresses that few
+ * hosts know. UCX takes the first device it finds.
  *
- * Only where nothing else speaks against it: no other device with an address, or exactly one such among them that is no tunnel; and no InfiniBand
- * or RoCE, which the choice would exclude.
+ * The choice is made only if nothing speaks against it: there is no other device with an address,
+ * or exactly one such among them that is no tunnel; and no InfiniBand or RoCE, which the choice
+ * would exclude.
  */
 #include "ucx_device.h"
 
@@ -32,7 +34,7 @@ static bool is_host_address(const struct ifaddrs *entry)
 	return mask->sin_addr.s_addr == INADDR_BROADCAST && !(entry->ifa_flags & IFF_POINTOPOINT);
 }
 
-/* An address with 32 bits beside others on one device is an alias, not the host's own. */
+/* A 32-bit address beside others on one device is an alias, not the host's own. */
 static bool is_only_address(const struct ifaddrs *all, const struct ifaddrs *entry)
 {
 	for (const struct ifaddrs *other = all; other; other = other->ifa_next)

@@ -4,10 +4,13 @@
 
 #include <stdbool.h>
 
-/* The host's only network device, or the one with its own address besides ports with addresses; NULL: neither is there. The caller frees it. */
+/*
+ * The host's only network device, or its only device with an own address beside ports with
+ * addresses; NULL: neither exists. The caller frees it.
+ */
 char *device_of_host(void);
 
-/* Is there InfiniBand, or a network with its interface? */
+/* Does the host have InfiniBand, or a network with the same interface? */
 bool device_has_rdma(void);
 
 #endif

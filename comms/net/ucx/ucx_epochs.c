@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Epochs: operations of a private channel must arrive even if its user now computes, or waits elsewhere for the answer; a
- * socket may have been full. So the thread that serves the main worker now and then progresses the workers
- * of idle channels with something touched. This must not cost the user a lock:
- *	user: epoch++ (odd: in use); read pushed; ... ; epoch++		pusher: pushed = true; membarrier; read epoch
- * membarrier puts the fence that is missing on the user's side between its two accesses, so at least one of the two sees
- * the other. A pusher that sees an epoch other than the one it knew yields; a user that sees the pusher waits
- * for the few calls that it makes.
+ * Epochs: operations of a private channel must arrive even if its user now computes, or waits
+ * elsewhere for the answer, because a socket may have been full. So the thread that serves the main
+ * worker now and then progresses the workers of idle channels that have touched a connection. This
+ * must not cost the user a lock:
+ *
+ * user    epoch++ (odd: in use) ; read pushed ; ... ; epoch++
+ * pusher  pushed = true ; membarrier ; read epoch
+ *
+ * membarrier provides the missing fence between the user's two accesses, so at least one of the two
+ * sees the other. A pusher that sees another epoch than the one it knew yields; a user that sees
+ * the pusher waits for the few calls that it makes.
  */
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -17,9 +21,9 @@
 #include "rte/clock.h"
 #include "ucx_inside.h"
 
-#define PUSH_EVERY 10 /* ms between two checks for idle channels */
-#define PUSH_AGAIN 1  /* ms, after there was something to do */
-#define PUSH_MOST 256 /* calls for one channel before its user may have it back */
+#define PUSH_EVERY 10 /* ms between checks for idle channels */
+#define PUSH_AGAIN 1  /* ms, after a check that found work */
+#define PUSH_MOST 256 /* calls for one channel before its user gets it back */
 
 struct ucx_private ucx_private = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -40,7 +44,8 @@ static void short_sleep(long nanoseconds)
 
 static __attribute__((noinline)) void wait_for_pusher(struct comms_channel *channel)
 {
-	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed)) /* channel_enter acquires then */
+	/* channel_enter then acquires. */
+	while (atomic_load_explicit(&channel->pushed, memory_order_relaxed))
 		short_sleep(20000);
 }
 
@@ -79,8 +84,9 @@ static bool lies_idle(struct comms_channel *channel)
 }
 
 /*
- * Gives the channel back at once if its user has come meanwhile. The membarrier, or the fence, is behind the load of lies_idle:
- * what the user did before the epoch that was seen comes before what is done here.
+ * Returns the channel at once if its user has come meanwhile. The membarrier, or the fence, is
+ * behind the load of lies_idle: stores of the user before the observed epoch precede the accesses
+ * here.
  */
 static bool push_channel(struct comms_channel *channel)
 {

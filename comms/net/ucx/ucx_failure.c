@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure detection. When a process ends, its host says so, and UCX reports the connection as broken. When a host loses its power, or a
- * cable is cut, no such message comes: TCP repeats unacknowledged data for a quarter of an hour, and does nothing on an idle connection.
+ * Failure detection. When a process ends, its host says so, and UCX reports the connection as
+ * broken. When a host loses its power, or a cable is cut, no such message comes: TCP repeats
+ * unacknowledged data for a quarter of an hour, and does nothing on an idle connection.
  *
- * idle       UCX's sockets get the kernel's keepalive, with times by SHMEM_FAILURE_SECONDS.
- * busy       the serving thread checks the sockets a few times in that span. A host has failed if a socket has unacknowledged data and has
- *            received nothing during the whole span. Any packet counts: the kernel answers for a process that is stopped or does not read.
- *            (The kernel's own TCP_USER_TIMEOUT would take such a process for dead.)
+ * idle       UCX's sockets use the kernel's keepalive, with times from SHMEM_FAILURE_SECONDS.
+ * busy       the serving thread checks the sockets a few times in that span. A host has failed if a
+ *            socket has unacknowledged data and has received nothing during the whole span. Any
+ *            packet counts: the kernel answers for a process that is stopped or does not read. (The
+ *            kernel's own TCP_USER_TIMEOUT would take such a process for dead.)
  *
- * Every host is monitored: a PE whose number is followed by one on another host connects to that one, once the job has lasted
- * for some time.
+ * Every host is monitored: a PE whose number is followed by one on another host connects to that
+ * one, once the job has lasted for some time.
  *
- * The sockets are UCX's, which does not show them. Their ports distinguish them from the user's: UCX listens here at some ports, and PEs to
- * which this one has connected listen at those of their endpoint info. If no socket is found (UCX uses another network, or a version of it
- * opens its sockets elsewhere), the PE asks the next one for an acknowledgement, again and again, which needs that PE's process and not only
- * its kernel.
+ * UCX does not expose its sockets. Their ports distinguish them from the user's: those at which UCX
+ * listens here, and those in the endpoint info of connected PEs. If no socket is found (UCX uses
+ * another network, or a version of it opens its sockets elsewhere), the PE asks the next one for an
+ * acknowledgement, again and again, which needs that PE's process and not only its kernel.
  */
 #include "ucx_messages.h"
 
@@ -34,7 +36,7 @@
 
 #define POLLS 8 /* in SHMEM_FAILURE_SECONDS */
 #define PORTS 65536
-#define REPORTERS 5 /* PEs that report one after the other; the rest report with the last */
+#define REPORTERS 5 /* PEs that report one after another; the others report with the last */
 
 enum method { AUTO, SOCKETS, MESSAGES };
 
@@ -42,12 +44,14 @@ static struct {
 	int64_t limit; /* ms; 0: no detection */
 	int64_t next_check;
 	atomic_uchar ours[PORTS / 8], theirs[PORTS / 8]; /* bits by port */
-	int64_t *unanswered;				 /* by descriptor: since when, 0: nothing is */
+	/* By descriptor: since when data is unacknowledged, 0: none is. */
+	int64_t *unanswered;
 	int descriptors;
 	enum method method;
-	int without_sockets; /* checks, since the connection to the next PE was made, that found no socket of UCX */
-	uint64_t question;   /* number of the message to the next PE; 0: none was sent */
-	int64_t asked;	     /* when */
+	/* Checks since the connection to the next PE that found no socket of UCX. */
+	int without_sockets;
+	uint64_t question; /* number of the message to the next PE; 0: none was sent */
+	int64_t asked;	   /* when */
 	pthread_mutex_t checking;
 } failure = {.checking = PTHREAD_MUTEX_INITIALIZER};
 
@@ -89,7 +93,7 @@ static void failure_read_settings(void)
 	failure.limit = rte.several_hosts ? seconds * 1000 : 0;
 }
 
-/* Until the worker is there, ours are those that are not: whatever listens now. */
+/* Until the worker exists, all ports that listen now are not ours. */
 void failure_before_worker(void)
 {
 	failure_read_settings();
@@ -134,9 +138,9 @@ void failure_expect(const struct socket_address theirs[FAILURE_ADDRESSES])
 		add_port(failure.theirs, theirs[i].port);
 }
 
-/* --- Looking --- */
+/* --- Checking --- */
 
-/* A PE that listens at this address, -1: none that is known does. */
+/* The PE that listens at this address, -1: unknown. */
 static int pe_at_address(const struct socket_address *address)
 {
 	const struct socket_address *theirs;
@@ -153,7 +157,10 @@ static int pe_at_address(const struct socket_address *address)
 	return -1;
 }
 
-/* The PE whose number follows the lost one's reports at once, others only if that does not end the job. */
+/*
+ * The PE whose number follows the lost one's reports at once; others report only if that does not
+ * end the job.
+ */
 void failure_wait_to_report(int lost)
 {
 	int distance = (comms.pe - lost + comms.n_pes) % comms.n_pes,
@@ -270,7 +277,7 @@ static void check_socket(int fd, const struct socket_address *there, void *argum
 		report_lost_address(there);
 }
 
-/* The connection to the next PE, if that is on another host. */
+/* Connects to the next PE if it is on another host. */
 static struct ucx_peer *peer_on_next_host(void)
 {
 	int next = (comms.pe + 1) % comms.n_pes;
@@ -280,7 +287,7 @@ static struct ucx_peer *peer_on_next_host(void)
 	return ucx_peer(comms_connect(next));
 }
 
-/* Did the next PE acknowledge the last question? Then it gets another one. */
+/* Has the next PE acknowledged the last question? Then it gets another one. */
 static void ask_next_pe(struct ucx_peer *next, int64_t now)
 {
 	char host[256] = "?";
@@ -307,13 +314,13 @@ static void check_sockets(int64_t now)
 		failure.without_sockets = 0;
 	else
 		failure.without_sockets++;
-	/* One whose process nobody lets work would not answer: SHMEM_PROGRESS_THREAD=no. */
+	/* A PE without a progress thread would not answer: SHMEM_PROGRESS_THREAD=no. */
 	if (next && ucx.served &&
 	    (failure.method == MESSAGES || (failure.method == AUTO && failure.without_sockets > 2)))
 		ask_next_pe(next, now);
 }
 
-/* A check that has begun may be connecting until it is over. */
+/* Until a check has ended, it may be connecting. */
 void failure_end(void)
 {
 	pthread_mutex_lock(&failure.checking);

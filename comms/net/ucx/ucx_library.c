@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX, loaded when it is needed; from the folder of configure --with-ucx=DIR, or from the search path of the system. */
+/* Loads UCX on demand, from the folder of configure --with-ucx=DIR or the system's search path. */
 #include "ucx_library.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ struct ucs_library ucs;
 
 static void find_in_ucx(void *library, const char *name, void *to)
 {
-	void *function = dlsym(library, name); /* it searches the libraries that this one needs as well */
+	void *function = dlsym(library, name); /* also searches the libraries that this one needs */
 
 	if (!function)
 		rte_die_together(
@@ -28,8 +28,9 @@ static void find_in_ucx(void *library, const char *name, void *to)
 }
 
 /*
- * UCX's hooks in madvise take a lock, which the thread sanitizer intercepts; a thread that ends calls madvise when the sanitizer has forgotten
- * it already, and crashes. UCX reads this setting only while it is loaded.
+ * UCX's madvise hooks take a lock, which the thread sanitizer intercepts. A thread that ends calls
+ * madvise after the sanitizer has forgotten it, and crashes. UCX reads this setting only while it
+ * is loaded.
  */
 static void spare_thread_sanitizer(void)
 {
@@ -38,8 +39,8 @@ static void spare_thread_sanitizer(void)
 }
 
 /*
- * UCX writes to standard output, where the program's results are, by default, and reads that, too, only while it is loaded. What
- * the program starts need not inherit it.
+ * By default UCX writes to standard output, which has the program's results. It reads this setting,
+ * too, only while it is loaded. Child processes need not inherit it.
  */
 static void *open_logging_to_stderr(const char *file, int how)
 {
@@ -54,7 +55,10 @@ static void *open_logging_to_stderr(const char *file, int how)
 	return library;
 }
 
-/* The parts before the whole, which may not say where they are, and would get those of another UCX. They need each other. */
+/*
+ * The component libraries first: their search paths might lead to those of another UCX. They depend
+ * on each other.
+ */
 static void *open_in_folder(void)
 {
 	static const char *const parts[] = {UCX_FOLDER "/libucm.so.0", UCX_FOLDER "/libucs.so.0",
@@ -81,7 +85,7 @@ static void *open_ucx(void)
 	return library;
 }
 
-/* UCX 1.10 crashes over TCP as soon as two PEs connect to each other at once. */
+/* UCX 1.10 crashes over TCP if two PEs connect to each other at the same time. */
 static void refuse_old(void *library)
 {
 	__typeof__(ucp_get_version) *get_version;
@@ -98,9 +102,9 @@ static void refuse_old(void *library)
 }
 
 /*
- * UCX, when it is loaded, puts its own handlers on SIGHUP and, in some versions, on fatal signals, where they write a
- * page per process. The program's handlers, or none, are to stay; who wants UCX's sets UCX_HANDLE_ERRORS or
- * UCX_DEBUG_SIGNO.
+ * While UCX is loaded, it installs handlers for SIGHUP and, in some versions, for fatal signals,
+ * where they write a page per process. The program's handlers are restored; users who want UCX's
+ * set UCX_HANDLE_ERRORS or UCX_DEBUG_SIGNO.
  */
 void ucx_library_load(void)
 {

@@ -6,8 +6,9 @@
 #include <ucs/config/global_opts.h>
 
 /*
- * The functions of UCX that the UCX path calls, as ucp.put_nbx and the like. UCX is loaded when the path is taken: loading it takes as long as the
- * rest of the start, for it puts hooks into the C library, and a job on one node needs none of it.
+ * The functions of UCX that the UCX path calls, as ucp.put_nbx and so on. UCX is loaded when a job
+ * takes the path: loading it takes as long as the rest of the start, because it hooks functions of
+ * the C library, and a job on one node does not need it.
  */
 /* clang-format off */
 #define UCP_FUNCTIONS(F)                                                                                     \
@@ -33,7 +34,7 @@ struct ucs_library {
 extern struct ucp_library ucp;
 extern struct ucs_library ucs;
 
-/* Ends the job if UCX cannot be loaded. UCX stays until the process ends. */
+/* Ends the job if UCX cannot be loaded. UCX stays loaded until the process ends. */
 void ucx_library_load(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marks: what a channel knows of a connection. The mark of the channel that the worker is of lies in the connection;
- * those of other shared channels hang on it.
+ * Marks: what a channel knows of a connection. The mark of the worker's own channel is part of the
+ * connection; marks of other shared channels are in its list.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ unsigned channel_place_of(const struct comms_channel *channel, int pe)
 	return place;
 }
 
-/* A mark of a channel that is used now is not taken from it, so no lock is needed to find it. */
+/* A mark of a channel in use is not removed, so finding it needs no lock. */
 struct mark *channel_find_mark(struct comms_channel *channel, struct ucx_peer *peer)
 {
 	struct mark *mark = &peer->mark;
@@ -46,7 +46,7 @@ struct mark *channel_add_mark(struct comms_channel *channel, struct ucx_peer *pe
 	struct mark *mark;
 
 	pthread_mutex_lock(&ucx.connecting);
-	mark = channel_find_mark(channel, peer); /* another thread may have been here first */
+	mark = channel_find_mark(channel, peer); /* another thread may have added it */
 	if (!mark) {
 		mark = channel_find_mark(NULL, peer);
 		if (!mark)

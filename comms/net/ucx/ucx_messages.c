@@ -2,8 +2,8 @@
 /*
  * Operations without a result as messages, at their origin; ucx_requests.c has those with a result.
  *
- * A put is complete when the target says that it has carried out its message, or a later one of the same connection. A record of a
- * nonblocking put stays until UCX has sent it.
+ * A put is complete when the target reports that it has carried out its message, or a later one of
+ * the same connection. A record of a nonblocking put stays until UCX has sent it.
  */
 #include "ucx_messages.h"
 
@@ -55,8 +55,8 @@ static void hello_sent(void *request, ucs_status_t status, void *unused)
 }
 
 /*
- * The only message that asks UCX for an endpoint to reply by. It has data and no header: with both, and such an endpoint, UCX 1.13 writes
- * over its stack where UCX_PROTO_ENABLE=y.
+ * The only message that gives UCX's receiver an endpoint to reply by. It has data and no header:
+ * with both, and such an endpoint, UCX 1.13 overwrites its stack if UCX_PROTO_ENABLE=y.
  */
 void ucx_message_hello(struct ucx_peer *peer)
 {
@@ -74,7 +74,7 @@ void ucx_message_hello(struct ucx_peer *peer)
 		ucx_must_succeed(UCS_PTR_STATUS(request), "the first message (ucp_am_send_nbx)", peer->pe);
 }
 
-/* Returns when UCX needs neither header nor data any more. */
+/* Returns when UCX no longer needs header and data. */
 static void send_and_wait(struct mark *mark, struct ucx_message *message, const void *data, size_t bytes)
 {
 	ucs_status_ptr_t request = ucx_message_send(mark->peer, message, data, bytes, &ucx_plain);
@@ -111,7 +111,7 @@ void *ucx_message_allocate(size_t bytes)
 	return memory;
 }
 
-/* The message is numbered on return. */
+/* Numbers the message. */
 static void send_without_waiting(struct mark *mark, struct ucx_message *message, const void *data, size_t bytes)
 {
 	struct comms_channel *channel = mark_channel(mark);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications over UCX: data, then a flag that shows it. One message has both, and the thread that serves the target's worker writes the data
- * and then the flag. Data that is longer than a message goes in several; each starts when UCX has handed on the one before, and the last one has
- * the flag. (Several notifications in one message: ucx_batch.c.)
+ * Notifications over UCX: data, then a flag that shows it. One message has both, and the thread
+ * that serves the target's worker writes the data and then the flag. Data that is longer than a
+ * message goes in several; each starts when UCX has passed on the one before, and the last one has
+ * the flag. (ucx_batch.c puts several notifications into one message.)
  */
 #include <string.h>
 
@@ -13,7 +14,10 @@
 
 static void message_sent(void *request, ucs_status_t status, void *notification);
 
-/* One message. True: it has been sent. False: UCX holds it, and from now on message_sent owns the request. */
+/*
+ * Sends one message. Returns true if it has been sent; if not, UCX holds it, and message_sent owns
+ * the request.
+ */
 static bool send_next_message(struct comms_request *request)
 {
 	const ucp_request_param_t param = {
@@ -27,7 +31,10 @@ static bool send_next_message(struct comms_request *request)
 	const char *source = now->source;
 	ucs_status_ptr_t sending;
 
-	/* With every message the kernel delivers, here and there. A server that got up each time would fight for UCX's lock with the sender. */
+	/*
+	 * The kernel delivers with every message, on both sides. A server that woke up each time
+	 * would compete with the sender for UCX's lock.
+	 */
 	if (bytes < now->bytes)
 		ucx_visit();
 	n->message = (struct ucx_message){
@@ -84,7 +91,7 @@ static uint64_t remote_flag(const struct ucx_peer *peer, const struct network_no
 	return from->flag_offset == COMMS_NO_FLAG ? 0 : ucx_remote(peer, from->flag_segment, from->flag_offset);
 }
 
-/* With its address at the peer instead of an offset. */
+/* The same piece with its address at the peer as offset. */
 static struct network_piece remote_piece(const struct ucx_peer *peer, const struct network_notification *from, int i)
 {
 	struct network_piece piece = from->piece[i];
@@ -113,11 +120,12 @@ static void start_messages(struct comms_request *request, const struct network_n
 	}
 	atomic_fetch_add_explicit(&ucx.partial, 1, memory_order_relaxed);
 	atomic_store_explicit(&request->under_way, true, memory_order_relaxed);
+	/* This PE may compute now, and the rest must leave when the socket has room. */
 	if (!send_messages(request))
-		ucx_hand_over(); /* this PE may compute now, and the rest must go when the socket has room */
+		ucx_hand_over();
 }
 
-/* An operation of the program, on a channel. */
+/* For an operation of the program, on a channel. */
 static void ucx_put_signal(const struct network_notification *n)
 {
 	uint32_t event = ucx_event();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of the UCX path, each on a channel: by UCX's puts and gets, or by messages (ucx_messages.h). */
+/*
+ * The operations of the UCX path, each on a channel: by UCX's puts and gets, or as messages
+ * (ucx_messages.h).
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 
 /* --- By UCX's puts and gets --- */
 
-/* Runs in whoever progresses the worker. */
+/* Runs in any thread that progresses the worker. */
 static void operation_done(void *request, ucs_status_t status, void *argument)
 {
 	struct mark *mark = argument;
@@ -21,8 +24,9 @@ static void operation_done(void *request, ucs_status_t status, void *argument)
 }
 
 /*
- * Counts a nonblocking operation that nobody waits for by itself, and returns its parameters. It is counted from here
- * on: the callback of one that UCX has not finished may run at any time, also before we see the request.
+ * Counts a nonblocking operation that no thread waits for by itself, and returns its parameters. It
+ * counts before the call: the callback of an operation that UCX has not finished may run at any
+ * time, also before this thread sees the request.
  */
 static ucp_request_param_t count_unsent(struct mark *mark)
 {
@@ -42,7 +46,7 @@ static void operation_started(struct mark *mark, ucs_status_ptr_t request, const
 	struct comms_channel *channel = mark_channel(mark);
 
 	if (!UCS_PTR_IS_PTR(request))
-		channel_count(channel, &channel->unsent, -1); /* there will be no callback */
+		channel_count(channel, &channel->unsent, -1); /* UCX calls no callback */
 	channel_touch(mark);
 	if (UCS_PTR_IS_ERR(request))
 		ucx_must_succeed(UCS_PTR_STATUS(request), what, mark->peer->pe);
@@ -140,7 +144,7 @@ static void ucx_amo(struct comms_channel *channel, const struct comms_place *the
 	channel_end(mark);
 }
 
-/* Where puts are UCX's, only a flush shows that they have arrived. */
+/* If UCX carries out puts, only a flush shows that they have arrived. */
 static void ucx_count_traffic(struct comms_traffic *traffic)
 {
 	traffic->carried_out = atomic_load_explicit(&ucx.carried_out, memory_order_acquire);
@@ -151,7 +155,7 @@ static void ucx_count_traffic(struct comms_traffic *traffic)
 	traffic->blind = ucx.rma;
 }
 
-/* "; operations under way to PEs 1, 3", or nothing. */
+/* Writes "; operations under way to PEs 1, 3", or nothing. */
 static void ucx_name_under_way(char *text, size_t size)
 {
 	size_t used = 0;

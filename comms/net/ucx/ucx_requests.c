@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations with a result as messages, at their origin: fetching atomics and gets. One is complete when its result is here. A record of a
- * nonblocking one stays until UCX has sent it and the result is here.
+ * Operations with a result as messages, at their origin: fetching atomics and gets. One is complete
+ * when its result has arrived. The record of a nonblocking one stays until UCX has sent it and the
+ * result has arrived.
  */
 #include "ucx_messages.h"
 
@@ -13,13 +14,13 @@
 struct request {
 	struct ucx_message message;
 	struct ucx_peer *connection;
-	struct mark *mark;		 /* that counts it */
-	struct comms_request *completes; /* this one; NULL: the mark counts it */
+	struct mark *mark;		 /* the mark that counts it */
+	struct comms_request *completes; /* to complete with it; NULL: the mark counts it */
 	char *result;
-	size_t left; /* bytes of the result that have not come */
+	size_t left; /* bytes of the result still to come */
 	unsigned half;
-	bool nonblocking; /* nobody waits for it by itself */
-	atomic_int parts; /* being sent, being answered: those that are not over */
+	bool nonblocking; /* no thread waits for it by itself */
+	atomic_int parts; /* number of unfinished parts: sending, and receiving the answer */
 };
 
 void ucx_complete_request(struct comms_request *request)
@@ -32,7 +33,7 @@ void ucx_complete_request(struct comms_request *request)
 	atomic_store_explicit(&request->under_way, false, memory_order_release);
 }
 
-/* Touches the request last: a thread that waits for a blocking one may go on. */
+/* Touches the request last: a thread that waits for a blocking one may continue. */
 static void part_is_over(struct request *request)
 {
 	bool nonblocking = request->nonblocking;
@@ -89,7 +90,7 @@ static bool few_are_unanswered(const struct comms_channel *channel, const void *
 	       UCX_OUTSTANDING_MOST;
 }
 
-/* Sends the request; the result of a blocking one is there on return. */
+/* Sends the request; for a blocking one, the result has arrived on return. */
 static void request_result(struct mark *mark, struct request *request, bool nbi)
 {
 	struct comms_channel *channel = mark_channel(mark);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What UCX's sockets have sent, by the kernel. */
+/* The kernel's count of what UCX's sockets have sent. */
 #include "ucx_inside.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ struct sent_scan {
 	struct network_sent *sent;
 };
 
-/* Connections go either way, so the address at the other end counts without its port. */
+/* Either PE may have connected, so the port at the other end does not matter. */
 static bool is_host_of(int pe, const struct socket_address *address)
 {
 	const struct socket_address *theirs = ucx_addresses(pe);

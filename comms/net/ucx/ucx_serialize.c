@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A UCX that was built without --enable-mt, which is its own default, has no locks: it wants one call at a time, of all workers of a
- * context (ucp_lib_query says UCS_THREAD_MODE_SERIALIZED). Some versions of it do not even lock what workers share. The server thread and
- * the program's threads call UCX all the same. So in front of such a UCX stands one lock: the functions in the table `ucp` become those below, which
- * take it. A UCX with thread support keeps its own functions there, and pays nothing.
+ * A UCX built without --enable-mt, which is its own default, has no locks: it allows one call at a
+ * time, over all workers of a context (ucp_lib_query reports UCS_THREAD_MODE_SERIALIZED). Some
+ * versions do not even lock what workers share. The server and the program's threads call UCX all
+ * the same. So for such a UCX, the functions in the table `ucp` are replaced by those below, which
+ * take one lock. A UCX with thread support keeps its own functions there, at no cost.
  *
- * The lock lies where UCX's own would: each call takes it by itself, and callbacks run with it held, so it is recursive. Nobody sleeps for an
- * event of UCX with it, for that is poll's business. ucp_worker_signal and ucp_request_check_status do without, as in UCX: they write to a
+ * The lock is where UCX's own would be: each call takes it, and callbacks run with it held, so it
+ * is recursive. No thread holds it while it sleeps for an event of UCX, because that is poll's job.
+ * ucp_worker_signal and ucp_request_check_status do not need it, as in UCX: they write to a
  * descriptor, and read one word.
  */
 #include "ucx_inside.h"

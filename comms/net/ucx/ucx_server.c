@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The main worker is progressed by the PE in a wait, or by a thread of its own, the server. The server sleeps in poll until UCX has an
- * event, and wakes this PE's sleepers after it has worked, since they may wait for what came.
+ * The PE progresses the main worker in a wait, or a thread does, the server. The server sleeps in
+ * poll until UCX has an event, and after progress wakes this PE's sleepers, which may wait for the
+ * data.
  */
 #include "ucx_messages.h"
 
@@ -22,10 +23,11 @@
 #include "comms/core/sanitizer.h"
 #include "ucx_failure.h"
 
-#define SLEEP_SHORTEST 200000L	  /* ns */
-#define SLEEP_LONGEST 2000000L	  /* ns */
-#define SLEEP_CONTENDED 10000000L /* ns; where others want the processors, and take them for as long */
-#define SLICE 100000		  /* ns, the shortest there is */
+#define SLEEP_SHORTEST 200000L /* ns */
+#define SLEEP_LONGEST 2000000L /* ns */
+/* Ns; if others want the processors, and occupy them for that long. */
+#define SLEEP_CONTENDED 10000000L
+#define SLICE 100000 /* ns, the shortest slice there is */
 
 unsigned ucx_work(void)
 {
@@ -49,7 +51,7 @@ bool ucx_served(void)
 	return ucx.served;
 }
 
-/* Of two times to sleep, of which -1 is for ever. */
+/* The shorter of two sleeping times; -1 is for ever. */
 static int shorter_sleep(int one, int other)
 {
 	return one < 0 || (other >= 0 && other < one) ? other : one;
@@ -73,8 +75,9 @@ static bool wait_until_handed_over(long nanoseconds)
 }
 
 /*
- * A PE that is alone on its node and has one thread need not be woken by anybody but UCX, and it takes half as long if that does not involve the
- * server. The server may just have done what is waited for: then it woke the PE, so the word is another, or it finds this thread blocking and signals.
+ * A PE with one thread that is alone on its node is woken only by UCX, which takes half as long
+ * without the server. If the server has just changed the word, either this PE sees the new value,
+ * or the server finds this thread blocking and signals.
  */
 enum network_block ucx_wait_blocking(_Atomic uint32_t *word, uint32_t value, long nanoseconds)
 {
@@ -106,7 +109,10 @@ void ucx_wake_server(void)
 	ucp.worker_signal(ucx.main.worker);
 }
 
-/* Until another thread progresses the worker. Is there more to do without an event? */
+/*
+ * Runs until another thread progresses the worker. Returns true if there is more to do without an
+ * event.
+ */
 static bool progress_for_others(void)
 {
 	const unsigned visits = atomic_load_explicit(&ucx.visits, memory_order_relaxed);
@@ -127,12 +133,17 @@ static bool progress_for_others(void)
 }
 
 /*
- * What arrives for a PE that computes is urgent and soon done. Where the server finds no processor idle, a kernel gives it one at once if it
- * asked for a short slice of time (Linux since 6.12), and otherwise when another's slice, of milliseconds, is over.
+ * Messages for a PE that computes are urgent and short work. If no processor is idle, the kernel
+ * runs the server at once if it asked for a short time slice (Linux since 6.12); otherwise it waits
+ * for the end of another slice, milliseconds later.
  */
 static void shorten_slice(void)
 {
-	struct { /* the kernel's sched_attr, in its first form; its own header and glibc's cannot both be included */
+	/*
+	 * The kernel's sched_attr, in its first form; its header and glibc's cannot both be
+	 * included.
+	 */
+	struct {
 		uint32_t size, policy;
 		uint64_t flags;
 		int32_t nice;
@@ -147,9 +158,10 @@ static void shorten_slice(void)
 }
 
 /*
- * While the PE itself progresses the worker, in a wait, each event would wake the server for nothing and take the
- * processor from it. So then the server leaves UCX alone, and checks after a sleep whether the PE still does. It does not even
- * poll: where the two share a processor it would wait for UCX's lock, which the PE holds most of the time.
+ * While the PE progresses the worker in a wait, each event would wake the server for nothing and
+ * take the processor from the PE. So the server then leaves UCX alone, and after a sleep checks
+ * whether the PE still does. It does not even poll: if the two share a processor, it would wait for
+ * UCX's lock, which the PE holds most of the time.
  */
 static void *ucx_run_server(void *unused)
 {
@@ -196,7 +208,7 @@ void ucx_serve(void)
 {
 	bool wanted = true;
 
-	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* unless it is auto */
+	setting_bool(SETTING_PROGRESS_THREAD, &wanted); /* stays as it is for "auto" */
 	if (wanted)
 		start_server();
 }

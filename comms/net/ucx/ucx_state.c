@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the UCX path, what becomes of a call of UCX that fails, and how its server is notified of others. */
+/*
+ * The state of the UCX path, the handling of failed UCX calls, and notifications to the server
+ * about other threads.
+ */
 #include "ucx_inside.h"
 
 #include <stdio.h>

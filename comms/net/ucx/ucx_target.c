@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations as messages, at their target. The thread that lets the main worker work carries them out, in the order in which they were sent.
+ * Operations as messages, at their target. The thread that progresses the main worker carries them
+ * out, in the order in which they were sent.
  *
- * stream  the messages of one connection of another PE, which numbers them. The target holds one that overtakes
- *         others until those have come, so it needs no network, and no version of UCX, that keeps the order.
- * due     streams whose sender waits for an acknowledgement: it gets one for all that one progress of UCX has carried out
+ * stream  the messages of one connection of another PE, which numbers them. The target holds back a
+ *         message that overtakes others, so neither the network nor UCX need keep the order.
+ * due     streams whose sender waits for an acknowledgement: it gets one for all that one progress
+ *         of UCX has carried out
  *
- * This file sends answers (ucx_answers.c) without the lock: sending takes UCX's lock, which the thread that carries out messages holds already.
+ * This file sends answers (ucx_answers.c) without the lock: sending takes UCX's lock, which the
+ * thread that carries out messages already holds.
  */
 #include "comms/ops/ops.h"
 #include "ucx_messages.h"
@@ -27,19 +30,19 @@ struct held {
 };
 
 struct stream {
-	struct stream *next;	 /* with the same place in the table */
+	struct stream *next;	 /* in the same hash bucket */
 	struct stream *next_due; /* only if due */
 	uint32_t pe, number;
 	uint64_t done; /* messages carried out */
 	bool due;
-	ucp_ep_h back;	   /* to the sender */
-	uint64_t token;	   /* what it calls the stream */
-	struct held *held; /* by their numbers */
+	ucp_ep_h back;	   /* endpoint to the sender */
+	uint64_t token;	   /* the sender's name for the stream */
+	struct held *held; /* sorted by number */
 };
 
 static struct {
 	pthread_mutex_t lock;
-	struct stream **streams; /* by PE and number */
+	struct stream **streams; /* hash table by PE and number */
 	unsigned places, count;
 	_Atomic(struct stream *) due;
 } target = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -89,7 +92,7 @@ static void make_due(struct stream *stream)
 
 /* --- Carrying out --- */
 
-/* The origin has checked what goes to symmetric memory. */
+/* The origin has checked addresses of symmetric memory. */
 static void *check_there(uint64_t address, size_t bytes)
 {
 	void *there = (void *)(uintptr_t)address;
@@ -141,7 +144,7 @@ static void do_batch(uint32_t pe, const char *at, size_t bytes)
 	}
 }
 
-/* An answer to a read: a few bytes in its header, more behind it. */
+/* An answer to a read: short data in its header, longer data behind it. */
 static void answer_read(struct stream *stream, const struct ucx_message *message, struct ucx_outgoing **answers)
 {
 	struct ucx_answer answer = {message->token, message->sequence, 0, 0, true, message->width};
@@ -183,7 +186,10 @@ static void do_message(struct stream *stream, const struct ucx_message *message,
 	}
 }
 
-/* Counted when its effect is in memory: the sums of deadlock.c would else be equal before a waiter can see it. */
+/*
+ * Counts it after its effect is in memory: otherwise the sums of deadlock.c could be equal before a
+ * waiter sees the effect.
+ */
 static void carry_out_message(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes,
 			      struct ucx_outgoing **answers)
 {
@@ -268,7 +274,7 @@ static void hold_message(struct stream *stream, const struct ucx_message *messag
 	*link = held;
 }
 
-/* The message, and those that waited for it. */
+/* Carries out the message, and those that waited for it. */
 static void carry_out_in_order(struct stream *stream, const struct ucx_message *message, const void *data, size_t bytes,
 			       struct ucx_outgoing **answers)
 {
@@ -303,7 +309,7 @@ static void take_message(const struct ucx_message *message, const void *data, si
 	ucx_answers_send(answers);
 }
 
-/* These two run in whoever lets the main worker work. */
+/* These two run in any thread that progresses the main worker. */
 static ucs_status_t take_request(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
 				 const ucp_am_recv_param_t *param)
 {

@@ -55,7 +55,7 @@ static bool speaks(const struct cabling *cabling, int host)
 	return host >= 0 && !cabling->silent[host];
 }
 
-/* Cables that a host has in the shape, to hosts that speak. */
+/* Cables of a host in the shape, to hosts that answered. */
 static int cables_meant(const struct cabling *cabling, const struct cabling_layout *layout, int host)
 {
 	int cables = 0, place = layout->place[host];
@@ -77,7 +77,10 @@ static int ports_of(const struct cabling_work *work, int host)
 	return ports;
 }
 
-/* Most cables are to lead to neighbours, most of those that the shape has are to be there, and most hosts are to have the ports for it. */
+/*
+ * A torus: most cables lead to neighbours, most of the shape's cables exist, and most hosts have
+ * the ports for it.
+ */
 static bool is_torus(struct torus_found *found, const struct cabling_work *work, const struct cabling_layout *layout)
 {
 	const struct cabling *cabling = work->cabling;
@@ -107,7 +110,10 @@ static bool is_torus(struct torus_found *found, const struct cabling_work *work,
 	return true;
 }
 
-/* By the ports' names; by squares of cables where these explain more, or as much with fewer axes: what looks like a rule may be chance. */
+/*
+ * By the ports' names; by squares of cables if these explain more, or as much with fewer axes: an
+ * apparent rule may be chance.
+ */
 static bool lay_out(struct cabling_work *work, struct cabling_layout *layout)
 {
 	struct cabling_layout other = {.place = NULL};

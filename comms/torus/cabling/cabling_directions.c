@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The direction of each port: where its cable leads, and where it should lead by the rule. */
+/* The direction of each port: where its cable leads, and where the rule expects it to lead. */
 #include "cabling_parts.h"
 
-/* Where the rule has a port lead; -1: the rule does not say. A pair with one label has no down. */
+/*
+ * The direction of a port by the rule; -1: the rule does not say. A pair with one label has no
+ * down.
+ */
 int cabling_direction_by_rule(const struct cabling_inspection *in, int port)
 {
 	const struct cabling_rule *rule = &in->work->rule;
@@ -49,7 +52,7 @@ int cabling_port_meant_for(const struct cabling_inspection *in, int host, int di
 	return -1;
 }
 
-/* Of two cables to one neighbour, where there should be one, that by the rule is it. */
+/* Of two cables to one neighbour where one is expected, chooses the one by the rule. */
 static void leave_one_of_two(struct cabling_inspection *in)
 {
 	const struct cabling *cabling = in->work->cabling;
@@ -69,8 +72,8 @@ static void leave_one_of_two(struct cabling_inspection *in)
 }
 
 /*
- * A pair with two cables: both ports lead in both directions, and each is to have one. Where the port meant for the other direction has taken
- * this one as well, cabling_direction gave both the same.
+ * A pair with two cables: both ports lead in both directions, and each is to get one. If the port
+ * meant for the other direction has also taken this one, cabling_direction gave both the same.
  */
 static void part_pairs(struct cabling_inspection *in)
 {

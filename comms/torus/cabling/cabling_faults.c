@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong with the cabling, in words and as flaws of a shape file. */
+/* Faults of the cabling, as text and as flaws of a shape file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static void report_holes(struct cabling_inspection *in)
 			add_fault(in, "no host is at %s", torus_place_text(&in->layout->shape, p, text));
 }
 
-/* --- Ports in which another port's cable is --- */
+/* --- Ports that have another port's cable --- */
 
 static bool is_misplaced(const struct cabling_inspection *in, int port)
 {
@@ -110,7 +110,7 @@ static bool is_misplaced(const struct cabling_inspection *in, int port)
 	return meant >= 0 && in->found->direction[port] >= 0 && in->found->direction[port] != meant;
 }
 
-/* Ports that hold each other's cables, round from this one. Two of them are swapped. */
+/* Ports that have each other's cables, in a cycle from this one. Two of them are swapped. */
 static void report_swapped(struct cabling_inspection *in, int port)
 {
 	int host = in->work->cabling->port[port].host, count = 0, at = port, last = port;
@@ -140,7 +140,7 @@ static void report_swapped(struct cabling_inspection *in, int port)
 			  host_name(in, host), port_host(in, cabling_peer(in->work->cabling, last)));
 }
 
-/* The port that should be at the other end of this one's cable; -1: there is none. */
+/* The port that should be at the other end of this one's cable; -1: none. */
 static int partner_by_rule(const struct cabling_inspection *in, int port)
 {
 	int direction = in->work->rule.made_up ? -1 : cabling_direction_by_rule(in, port), place, host;
@@ -153,7 +153,10 @@ static int partner_by_rule(const struct cabling_inspection *in, int port)
 	return host < 0 ? -1 : cabling_port_meant_for(in, host, direction ^ 1);
 }
 
-/* A cable between hosts that are no neighbours. Where a second one makes up for it, their ends are swapped. */
+/*
+ * A cable between hosts that are no neighbours. If a second one complements it, their ends are
+ * swapped.
+ */
 static void report_stray(struct cabling_inspection *in, int port)
 {
 	int peer = cabling_peer(in->work->cabling, port), wanted = partner_by_rule(in, port), other;
@@ -210,7 +213,7 @@ static void describe_end(const struct cabling_inspection *in, int host, int port
 		snprintf(text, size, "%s (%s)", host_name(in, host), torus_direction_name(direction));
 }
 
-/* No cable leads from here to the neighbour. A fault of a port may have said so already. */
+/* No cable leads from here to the neighbour. A fault of a port may have reported it already. */
 static void report_dead(struct cabling_inspection *in, int place, int direction)
 {
 	const struct cabling *cabling = in->work->cabling;
@@ -232,7 +235,7 @@ static void report_dead(struct cabling_inspection *in, int place, int direction)
 	add_fault(in, "the cable from %s to %s is dead: %s", from, to, why);
 }
 
-/* What most cables run at; 0: not known. */
+/* The speed of most cables; 0: unknown. */
 static int usual_speed(const struct cabling *cabling)
 {
 	int usual = 0, most = 0;
@@ -287,7 +290,10 @@ static void report_cables(struct cabling_inspection *in)
 		}
 }
 
-/* Most hosts are to follow the rule of cabling; in a short row, one half of the ports does by chance. */
+/*
+ * Most hosts must follow the rule of cabling, because in a short row half of the ports match by
+ * chance.
+ */
 static bool follow_rule(const struct cabling_inspection *in)
 {
 	const struct cabling *cabling = in->work->cabling;

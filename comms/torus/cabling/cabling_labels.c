@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Labels of ports: the rule by which they were cabled, found by majority; or labels made up from squares of cables. */
+/*
+ * Labels of ports: the rule by which they were cabled, found by majority; or labels invented from
+ * squares of cables.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +35,7 @@ bool cabling_labels_agree(const struct cabling_rule *rule, int label, int other)
 	return step >= 0 && other == (step % 2 == 0 ? rule->down[step / 2] : rule->up[step / 2]);
 }
 
-/* As people count: eth9 before eth10, x+ before x-. */
+/* In natural order: eth9 before eth10, x+ before x-. */
 static int compare_labels(const char *left, const char *right)
 {
 	while (*left && *right) {
@@ -54,7 +57,7 @@ static int compare_labels(const char *left, const char *right)
 	return (*left != '\0') - (*right != '\0');
 }
 
-/* A number for each name of a port that has a cable, in the order of names. */
+/* A number for each name of a port with a cable, in the order of names. */
 static void number_labels(const struct cabling_work *work, struct cabling_rule *rule, const char *names[MOST_LABELS])
 {
 	const struct cabling *cabling = work->cabling;
@@ -81,7 +84,7 @@ static void number_labels(const struct cabling_work *work, struct cabling_rule *
 	}
 }
 
-/* Which label is at the other end of the cables of each label, for more than half of them; -1: none. */
+/* The label at the other end of more than half of each label's cables; -1: none. */
 static bool find_mates(const struct cabling_work *work, const struct cabling_rule *rule, int *mate)
 {
 	size_t labels = (size_t)rule->labels;
@@ -109,7 +112,7 @@ static bool find_mates(const struct cabling_work *work, const struct cabling_rul
 	return true;
 }
 
-/* "x+" and its like say which axis they are. */
+/* "x+" and so on name their axis. */
 static int direction_of_name(const char *name)
 {
 	for (int d = 0; d < TORUS_DIRECTIONS; d++)
@@ -141,7 +144,7 @@ static void swap_ints(int *one, int *other)
 	*other = kept;
 }
 
-/* Names such as x+ say which way is up, and count the axes by their letters. */
+/* Names such as x+ give the direction, and order the axes by their letters. */
 static void sort_named_axes(struct cabling_rule *rule, const char *const *names)
 {
 	int letter[TORUS_AXES];
@@ -202,7 +205,10 @@ void cabling_forget_rule(struct cabling_rule *rule)
 	rule->label = NULL;
 }
 
-/* --- Labels made up: the ports of one host get one each, which squares of cables carry on to its neighbours --- */
+/*
+ * --- Invented labels: each port of one host gets one, and squares of cables pass them on to its
+ * neighbours ---
+ */
 
 static int label_at(const struct cabling_work *work, int host, int label)
 {
@@ -219,7 +225,10 @@ static int host_behind(const struct cabling_work *work, int port)
 	return peer < 0 ? -1 : work->cabling->port[peer].host;
 }
 
-/* The port of a host that leads to a neighbour of the other host, but not to the one left out, and has no label yet. */
+/*
+ * The unlabelled port of a host that leads to a neighbour of the other host, except the one
+ * excluded.
+ */
 static int port_of_square(const struct cabling_work *work, int host, int other, int left_out)
 {
 	for (int p = work->first[host]; p < work->first[host + 1]; p++) {
@@ -242,7 +251,10 @@ static bool adjacent(const struct cabling_work *work, int host, int other)
 	return false;
 }
 
-/* Opposite ports of the first host: their neighbours are neighbours, in a ring of three, or make no square. */
+/*
+ * Ports are opposite at the first host if their neighbours are neighbours in a ring of three, or
+ * form no square.
+ */
 static void find_opposites(const struct cabling_work *work, int host, int *opposite)
 {
 	for (int a = 0; a < work->rule.labels; a++) {
@@ -279,7 +291,7 @@ static bool give_label(const struct cabling_work *work, int port, int label)
 	return true;
 }
 
-/* The one port with a cable and no label; -1: none, or several. */
+/* The only port with a cable and no label; -1: none, or several. */
 static int only_unlabelled(const struct cabling_work *work, int host)
 {
 	int found = -1;
@@ -293,7 +305,7 @@ static int only_unlabelled(const struct cabling_work *work, int host)
 	return found;
 }
 
-/* Over the cable of this port. Returns whether a port over there got a label. */
+/* Over the cable of this port. Returns whether a port at the other end got a label. */
 static bool carry_labels(const struct cabling_work *work, int port, const int *opposite)
 {
 	const struct cabling *cabling = work->cabling;

@@ -70,7 +70,7 @@ static void put_host(struct cabling_layout *layout, int host, int place)
 	layout->placed++;
 }
 
-/* --- Votes: where the neighbours of a host would have it --- */
+/* --- Votes: the place that the neighbours of a host imply --- */
 
 struct votes {
 	int places, place[CABLING_PORTS], votes[CABLING_PORTS];
@@ -91,7 +91,10 @@ static void vote_for(struct votes *votes, int place)
 	votes->votes[i]++;
 }
 
-/* A neighbour says where its own port leads. Of a pair with one label, down and up lead to the same place. */
+/*
+ * A neighbour implies a place by its own port. For a pair with one label, down and up lead to the
+ * same place.
+ */
 static void collect_votes(const struct cabling_work *work, const struct cabling_layout *layout, int host,
 			  struct votes *votes)
 {
@@ -110,7 +113,7 @@ static void collect_votes(const struct cabling_work *work, const struct cabling_
 	}
 }
 
-/* The free place with the most votes, and by how many more than all others; -1: none. */
+/* The free place with the most votes, and its lead over all others; -1: none. */
 static int elected_place(const struct cabling_layout *layout, const struct votes *votes, int *margin)
 {
 	int best = -1, all = 0;
@@ -140,7 +143,7 @@ static void judge(const struct cabling_work *work, const struct cabling_layout *
 	candidate->place = elected_place(layout, &votes, &candidate->margin);
 }
 
-/* Places hosts one after the other, always the one that its neighbours agree most on. */
+/* Places hosts one after another, always the one on which its neighbours agree most. */
 static void grow(const struct cabling_work *work, struct cabling_layout *layout, struct candidate *candidate, int seed)
 {
 	int hosts = work->cabling->hosts, next = seed;
@@ -181,7 +184,7 @@ static void exchange(struct cabling_layout *layout, int host, int place)
 		layout->place[other] = was;
 }
 
-/* Moves a host, or exchanges it with another one, where more cables lead to neighbours then. */
+/* Moves a host, or swaps it with another one, if more cables then lead to neighbours. */
 static bool repair_host(const struct cabling_work *work, struct cabling_layout *layout, int host)
 {
 	struct votes votes;
@@ -216,7 +219,7 @@ static void repair(const struct cabling_work *work, struct cabling_layout *layou
 	}
 }
 
-/* --- Layouts that are tried --- */
+/* --- The layouts tried --- */
 
 static bool better(const struct cabling_layout *layout, const struct cabling_layout *best)
 {
@@ -258,7 +261,10 @@ bool cabling_try_seed(const struct cabling_work *work, const struct torus_shape 
 	return true;
 }
 
-/* Hosts at places in the order of their list: where cables are wrong in a single row, there is nothing else to go by. */
+/*
+ * Hosts at places in the order of their list: with wrong cables in a single row, there is no other
+ * information.
+ */
 bool cabling_try_list(const struct cabling_work *work, const struct torus_shape *shape, struct cabling_layout *best)
 {
 	struct cabling_layout layout;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the axes are counted so that the names of hosts follow the places. */
+/* Chooses the order of axes so that host names follow the places. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cabling_parts.h"
 
-#define MOST_TURNS 4096 /* ways to count the axes that are tried */
+#define MOST_TURNS 4096 /* orders of the axes that are tried */
 
-/* The number at the end of all names, if that is all they differ in; else false. */
+/* The number at the end of all names, if they differ in nothing else; otherwise false. */
 static bool read_numbers(const struct cabling *cabling, int *number)
 {
 	size_t common = 0;
@@ -31,7 +31,7 @@ static bool read_numbers(const struct cabling *cabling, int *number)
 	return true;
 }
 
-/* The next order of numbers, as a word list has them; false after the last. */
+/* The next permutation, in lexicographic order; false after the last. */
 static bool next_order(int *order, int count)
 {
 	int i = count - 2, j = count - 1;
@@ -52,11 +52,14 @@ static bool next_order(int *order, int count)
 }
 
 struct ordering {
-	struct cabling_turn turn; /* axes in the order in which they are counted */
+	struct cabling_turn turn; /* axes in their counting order */
 	int agree;
 };
 
-/* How many hosts are where their number counts them if the axes are counted so, after the best shift of the rings. */
+/*
+ * Number of hosts at the place that their number gives with this order of axes, after the best
+ * shift of the rings.
+ */
 static void try_turn(const struct cabling_layout *layout, const int *number, int hosts, const struct cabling_turn *turn,
 		     int *count, struct ordering *best)
 {
@@ -110,7 +113,7 @@ static bool find_ordering(const struct cabling_work *work, const struct cabling_
 	return true;
 }
 
-/* Named axes stay where they are, whatever the order in which the names of hosts count them. */
+/* Named axes keep their order, whatever the host names suggest. */
 static void apply_ordering(struct cabling_work *work, struct cabling_layout *layout, const struct ordering *best,
 			   const int *number, int *expected)
 {
@@ -138,7 +141,7 @@ static void apply_ordering(struct cabling_work *work, struct cabling_layout *lay
 	}
 }
 
-/* The first host at place 0, as far as rings can be shifted. */
+/* Moves the first host to place 0, as far as rings can be shifted. */
 static void begin_with_first(struct cabling_work *work, struct cabling_layout *layout)
 {
 	struct cabling_turn turn = cabling_no_turn(&layout->shape);
@@ -156,7 +159,7 @@ static void begin_with_first(struct cabling_work *work, struct cabling_layout *l
 	cabling_turn_layout(work, layout, &turn);
 }
 
-/* Hosts that no cable leads to: where their names have them, or in the one place that is left. */
+/* Hosts without cables go where their names suggest, or to the only place left. */
 static void place_others(const struct cabling_work *work, struct cabling_layout *layout, const int *expected)
 {
 	int left = 0, last = -1, free_place = -1;
@@ -212,7 +215,7 @@ bool cabling_put_in_order(struct cabling_work *work, struct cabling_layout *layo
 		placed += layout->place[h] >= 0;
 		expected[h] = -1;
 	}
-	/* Names count from the least of them, from 0 or from 1; or the list is in order. */
+	/* Names count from their minimum, from 0 or from 1; or the list is in order. */
 	for (int how = counted ? 0 : 3; good && how < 4; how++) {
 		int before = best.agree;
 

@@ -5,61 +5,75 @@
 #include "cabling.h"
 
 /*
- * The steps of torus_cabling_find, in order: labels of ports (cabling_labels.c), sizes (cabling_sizes.c) and
- * layouts (cabling_layout.c), rings and meshes (cabling_rings.c), the order of names (cabling_order.c), where ports lead
- * (cabling_directions.c), what is wrong (cabling_faults.c).
+ * The steps of torus_cabling_find, in order: labels of ports (cabling_labels.c), sizes
+ * (cabling_sizes.c) and layouts (cabling_layout.c), rings and meshes (cabling_rings.c), the order
+ * of names (cabling_order.c), directions of ports (cabling_directions.c), faults
+ * (cabling_faults.c).
  */
 enum { CABLING_PORTS = 64 /* of a host, at most */ };
 
 struct cabling_rule {
 	int labels;
-	int *label;			      /* by port; -1: none */
-	int up[TORUS_AXES], down[TORUS_AXES]; /* labels of an axis; the same one at both ends of a pair perhaps */
+	int *label; /* by port; -1: none */
+	/* Labels of an axis; both ends of a pair may have the same one. */
+	int up[TORUS_AXES], down[TORUS_AXES];
 	int axes;
-	bool named;   /* the labels are x+, x- and so on: they say which axis it is */
-	bool made_up; /* the labels are not the names */
+	bool named;   /* the labels are x+, x- and so on, which name the axis */
+	bool made_up; /* the labels are invented, not the ports' names */
 };
 
 struct cabling_work {
 	const struct cabling *cabling;
-	int *first; /* port of each host, and of a host behind the last one */
-	int links;  /* cables between two ports of different hosts, no switch between */
+	int *first; /* first port of each host, and the end */
+	int links;  /* cables between two ports of different hosts, without a switch */
 	struct cabling_rule rule;
 };
 
 struct cabling_layout {
-	struct torus_shape shape; /* all axes rings here */
+	struct torus_shape shape; /* every axis is a ring here */
 	int *place, *host;	  /* by host, by place; -1: none */
-	int placed, explained;	  /* hosts; links between neighbours */
+	int placed, explained;	  /* hosts placed; links between neighbours */
 };
 
-/* The port at the other end, if that is a cable to another host; else -1. */
+/* The port at the other end if it is a cable to another host; otherwise -1. */
 int cabling_peer(const struct cabling *cabling, int port);
 
-/* False: no memory. With no rule, rule.axes is 0. */
+/* Returns false if there is no memory. If there is no rule, rule.axes is 0. */
 bool cabling_find_rule(struct cabling_work *work);
 bool cabling_make_up_rule(struct cabling_work *work);
 void cabling_forget_rule(struct cabling_rule *rule);
 
-/* The axis and step of a label: 2 * axis, or 2 * axis + 1 downwards, or -1. A pair with one label: upwards. */
+/*
+ * The axis and direction of a label: 2 * axis upwards, 2 * axis + 1 downwards, or -1. A pair with
+ * one label counts as upwards.
+ */
 int cabling_step_of(const struct cabling_rule *rule, int label);
 bool cabling_labels_agree(const struct cabling_rule *rule, int label, int other);
 
-/* Grows a layout from one host, or takes the hosts as they are listed; takes it if it is better. False: no memory. */
+/*
+ * Grows a layout from one host, or places hosts in their listed order; keeps it if it is better.
+ * Returns false if there is no memory.
+ */
 bool cabling_try_seed(const struct cabling_work *work, const struct torus_shape *shape, int seed,
 		      struct cabling_layout *best);
 bool cabling_try_list(const struct cabling_work *work, const struct torus_shape *shape, struct cabling_layout *best);
 
-/* False: no memory. The best layout has no place if nothing fits. */
+/* Returns false if there is no memory. The best layout has no place if nothing fits. */
 bool cabling_lay_out(const struct cabling_work *work, struct cabling_layout *best);
 bool cabling_layout_make(struct cabling_layout *layout, const struct torus_shape *shape, int hosts);
 void cabling_layout_free(struct cabling_layout *layout);
 int cabling_explained(const struct cabling_work *work, const struct cabling_layout *layout);
 
-/* Are the places neighbours, or would they be with all axes rings? The direction from the one, or -1; wanted if it fits. */
+/*
+ * The direction from one place to the other if they are neighbours, or would be if every axis were
+ * a ring; otherwise -1. Prefers `wanted` if it fits.
+ */
 int cabling_direction(const struct torus_shape *shape, int from, int to, int wanted);
 
-/* From a place of the layout to one of another shape: axis i of it is axis from[i] of the layout, counted down and shifted. */
+/*
+ * Maps a place of the layout to one of another shape: its axis i is axis from[i] of the layout,
+ * reversed and shifted.
+ */
 struct cabling_turn {
 	int axes, from[TORUS_AXES];
 	bool down[TORUS_AXES];
@@ -72,10 +86,16 @@ void cabling_turn_layout(struct cabling_work *work, struct cabling_layout *layou
 struct cabling_turn cabling_no_turn(const struct torus_shape *shape);
 void cabling_drop_axes_of_one(struct cabling_work *work, struct cabling_layout *layout);
 
-/* Marks which axes are rings, and shifts meshes to their beginnings. False: no memory. */
+/*
+ * Marks the axes that are rings, and shifts meshes to their starts. Returns false if there is no
+ * memory.
+ */
 bool cabling_find_rings(struct cabling_work *work, struct cabling_layout *layout);
 
-/* Turns, shifts and cuts the layout: which axes are rings, and a host named first at place 0. expected: by host, -1. */
+/*
+ * Rotates, shifts and cuts the layout: determines the rings, and puts the host that is first by
+ * name at place 0. expected: by host, or -1.
+ */
 bool cabling_put_in_order(struct cabling_work *work, struct cabling_layout *layout, int *expected, bool *ordered);
 
 struct cabling_inspection {
@@ -84,10 +104,10 @@ struct cabling_inspection {
 	const struct cabling_layout *layout;
 	const int *expected;
 	bool *reported; /* by port: a fault names it */
-	bool failed;	/* no memory */
+	bool failed;	/* there is no memory */
 };
 
-/* Where the rule has a port lead; -1: the rule does not say. */
+/* The port where the rule makes a port lead; -1: the rule does not say. */
 int cabling_direction_by_rule(const struct cabling_inspection *in, int port);
 /* The port of a host that leads, or should lead, in a direction; -1: none. */
 int cabling_port_towards(const struct cabling_inspection *in, int host, int direction);

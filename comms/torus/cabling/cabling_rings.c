@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which axes are rings, and where a mesh begins. */
+/* Which axes are rings, and where meshes begin. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,10 @@ void cabling_drop_axes_of_one(struct cabling_work *work, struct cabling_layout *
 
 /* --- Rings and meshes --- */
 
-/* Cables from coordinate c to the next one, round the ring; of a pair, all between the two. Returns false: no memory. */
+/*
+ * Counts cables from coordinate c to the next one, round the ring; in a pair, all between the two.
+ * Returns false if there is no memory.
+ */
 static bool count_crossings(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int **count)
 {
 	const struct torus_shape *shape = &layout->shape;
@@ -93,7 +96,7 @@ static bool has_port(const struct cabling_work *work, int host, int label)
 	return false;
 }
 
-/* The next host along a row that is alone, up or down from a place, over those that are silent. */
+/* The next host along a single row, up or down from a place, skipping silent hosts. */
 static int host_beside(const struct cabling_layout *layout, int place, int direction)
 {
 	for (int i = 0; i < layout->shape.places && layout->host[place] < 0; i++)
@@ -101,7 +104,7 @@ static int host_beside(const struct cabling_layout *layout, int place, int direc
 	return layout->host[place];
 }
 
-/* In a row that is alone, whether its ends have ports for the cable that would close it. */
+/* Do the ends of a single row have ports for the cable that would close it? */
 static bool ends_have_ports(const struct cabling_work *work, const struct cabling_layout *layout, int axis, int last)
 {
 	int first = torus_neighbour(&layout->shape, last, 2 * axis);
@@ -124,7 +127,10 @@ static int count_pairs(const struct cabling_layout *layout, int axis)
 	return pairs;
 }
 
-/* Of a pair with one cable, the lower host's port is the one called up. Is it the other way round for most pairs? */
+/*
+ * In a pair with one cable, the lower host's port should be the one called up. Is it the other way
+ * round for most pairs?
+ */
 static bool upper_is_lower(const struct cabling_work *work, const struct cabling_layout *layout, int axis)
 {
 	const struct cabling_rule *rule = &work->rule;
@@ -153,12 +159,12 @@ static bool find_ring(const struct cabling_work *work, struct cabling_layout *la
 		if (count[c] < count[least])
 			least = c;
 	if (of->size == 2) {
-		/* Both ends of a cable count it. */
+		/* Both ends count a cable. */
 		of->ring = count[0] + count[1] >= 3 * count_pairs(layout, axis);
 		*shift = !of->ring && upper_is_lower(work, layout, axis);
 	} else if (count[least] == 0) {
 		of->ring = layout->shape.places == of->size;
-		/* A row that is alone and has gaps: one of them is its end, unless all may be cables that are dead. */
+		/* A single row with gaps: one of them is its end, unless all may be dead cables. */
 		for (int c = 0; of->ring && c < of->size; c++)
 			if (count[c] == 0 && !ends_have_ports(work, layout, axis, c)) {
 				of->ring = false;
@@ -174,7 +180,7 @@ bool cabling_find_rings(struct cabling_work *work, struct cabling_layout *layout
 {
 	struct cabling_turn turn = cabling_no_turn(&layout->shape);
 
-	/* All axes are rings until all are known: so a place beyond the end is a place. */
+	/* All axes are rings until all are known, so that places beyond an end exist. */
 	struct cabling_layout rings = *layout;
 
 	for (int a = 0; a < turn.axes; a++) {

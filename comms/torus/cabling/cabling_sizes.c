@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes of the axes: what most rows of hosts have, or all that their number can be divided into. The best layout decides. */
+/*
+ * Candidate sizes of the axes: from most rows of hosts, or all factorisations of their number. The
+ * best layout decides.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cabling_parts.h"
 
 #define LIKELY_SIZES 4
-#define MANY_TRIES (1L << 21) /* times hosts: on large machines fewer first hosts are tried */
+/* Tries times hosts: on larger machines fewer first hosts are tried. */
+#define MANY_TRIES (1L << 21)
 
 static int host_along(const struct cabling_work *work, int host, int axis, bool upwards)
 {
@@ -22,7 +26,7 @@ static int host_along(const struct cabling_work *work, int host, int axis, bool 
 	return -1;
 }
 
-/* How long the row is that a host is in, and marks its hosts. */
+/* The length of the row of a host; marks its hosts. */
 static int row_length(const struct cabling_work *work, int host, int axis, bool *seen)
 {
 	int length = 1, at = host;
@@ -38,7 +42,10 @@ static int row_length(const struct cabling_work *work, int host, int axis, bool 
 	return length;
 }
 
-/* The lengths of most hosts' rows along an axis, the likeliest first. Returns how many; -1: no memory. */
+/*
+ * The lengths of most hosts' rows along an axis, the most frequent first. Returns their number; -1:
+ * no memory.
+ */
 static int likely_sizes(const struct cabling_work *work, int axis, int likely[LIKELY_SIZES])
 {
 	int hosts = work->cabling->hosts, found = 0;
@@ -89,14 +96,14 @@ static bool try_sizes(const struct cabling_work *work, const int *sizes, struct 
 	for (int seed = 0; seed < hosts; seed += step) {
 		if (best->place && best->explained == work->links && best->placed == hosts &&
 		    best->shape.places <= shape.places)
-			return true; /* nothing is better */
+			return true; /* no better one exists */
 		if (!cabling_try_seed(work, &shape, seed, best))
 			return false;
 	}
 	return cabling_try_list(work, &shape, best);
 }
 
-/* All ways to write a number of hosts as so many sizes. */
+/* All ways to write a number of hosts as a product of this many sizes. */
 static bool try_factors(const struct cabling_work *work, int *sizes, int axis, int rest, struct cabling_layout *best)
 {
 	if (axis == work->rule.axes - 1) {
